@@ -1,0 +1,22 @@
+const shared = {
+  testEnvironment: 'node',
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  transform: {
+    '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2023' }, module: { type: 'commonjs' } }],
+  },
+  modulePathIgnorePatterns: ['<rootDir>/dist/'],
+  testPathIgnorePatterns: ['/node_modules/', '/dist/'],
+};
+
+/** Two projects: `unit` needs nothing but Node; `system` needs the Temporal server, started once for all of it. */
+module.exports = {
+  testTimeout: 60_000,
+  projects: [
+    { ...shared, displayName: 'unit', testMatch: ['<rootDir>/!(test|node_modules|dist)/**/*.test.ts', '<rootDir>/test/structure/**/*.test.ts'] },
+    {
+      ...shared,
+      displayName: 'system',
+      testMatch: ['<rootDir>/test/!(structure)/**/*.test.ts'],
+    },
+  ],
+};
