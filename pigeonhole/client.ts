@@ -1,0 +1,164 @@
+import type { ServiceAnswer } from './answer.js';
+import { ApiError, type Call } from './api-error.js';
+import type { ClientOptions } from './client-options.js';
+import { openExchange, type Exchange } from './exchange.js';
+import { defaultCount, listPath, listQuery, pigeonholePath } from './list-request.js';
+import type { ListRef } from './lists.js';
+import { readPage, type Page } from './page.js';
+import type { NewPigeonhole, NewRegistrant, NewSession } from './new-entities.js';
+import type { Pigeonhole, Session } from './wire-entities.js';
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface PageOptions extends CallOptions {
+  /** As the service gave it; null or absent for the first page. */
+  readonly cursor?: string | null | undefined;
+  /** Page size, 1 to 300; default 300. */
+  readonly count?: number | undefined;
+}
+
+export interface WalkOptions extends CallOptions {
+  /** Cursor of a checkpoint; null or absent starts at the first page. */
+  readonly from?: string | null | undefined;
+  readonly count?: number | undefined;
+}
+
+/**
+ * The service, one method an operation. Every call is made once: waiting and retrying belong to whoever knows what
+ * else there is to do. All reject with ApiError; with RangeError where an id or a count is impossible.
+ */
+export interface PigeonholeClient {
+  /**
+   * Yields the pages of a list until the service says that there are no more. The next page is asked for only when
+   * the one before has been taken, so the caller decides when a request is spent.
+   * @throws {ApiError} as `page`; also kind `protocol` when a cursor comes back that this walk has used
+   */
+  pages(list: ListRef, options?: WalkOptions): AsyncGenerator<Page, void, undefined>;
+  /** One page. Rejects with kind `protocol` when it could not be walked on from: see `readPage`. */
+  page(list: ListRef, options?: PageOptions): Promise<Page>;
+  getPigeonhole(pigeonholeId: number, options?: CallOptions): Promise<Pigeonhole>;
+  /** Not idempotent: a repeat makes another. `mayHaveTakenEffect` of the error says whether to look first. */
+  createPigeonhole(input: NewPigeonhole, options?: CallOptions): Promise<Pigeonhole>;
+  /** Not idempotent, as `createPigeonhole`. */
+  createSession(pigeonholeId: number, input: NewSession, options?: CallOptions): Promise<Session>;
+  /**
+   * Creates registrants in one request; none for an empty list. Whether the service creates some when it refuses
+   * others is not documented: after any error but one with `mayHaveTakenEffect: false`, look before repeating.
+   */
+  createRegistrants(pigeonholeId: number, registrants: readonly NewRegistrant[], options?: CallOptions): Promise<void>;
+  /** Waits for calls under way, then closes the connections; later calls reject with kind `aborted`. */
+  close(): Promise<void>;
+}
+
+/**
+ * A client of one workspace, with connections of its own that `close` ends. Opens nothing until the first call.
+ * @throws {ClientOptionsError} when the address, the key, the proxy or the certificates cannot be used
+ */
+export function createPigeonholeClient(options: ClientOptions): PigeonholeClient {
+  const exchange = openExchange(options);
+  const page = (list: ListRef, pageOptions: PageOptions = {}): Promise<Page> => fetchPage(exchange, list, pageOptions);
+  return {
+    page,
+    pages: (list, walkOptions = {}) => walkPages(page, list, walkOptions),
+    async getPigeonhole(pigeonholeId, { signal } = {}) {
+      return askForEntity<Pigeonhole>(
+        exchange,
+        { method: 'GET', path: pigeonholePath(pigeonholeId) },
+        undefined,
+        signal,
+      );
+    },
+    async createPigeonhole(input, { signal } = {}) {
+      return askForEntity<Pigeonhole>(exchange, { method: 'POST', path: '/v2/pigeonholes' }, input, signal);
+    },
+    async createSession(pigeonholeId, input, { signal } = {}) {
+      const path = `${pigeonholePath(pigeonholeId)}/sessions`;
+      return askForEntity<Session>(exchange, { method: 'POST', path }, input, signal);
+    },
+    async createRegistrants(pigeonholeId, registrants, { signal } = {}) {
+      const call: Call = { method: 'POST', path: `${pigeonholePath(pigeonholeId)}/registrants/bulk` };
+      if (registrants.length === 0) return;
+      requireNoRefusals(call, await exchange.ask({ ...call, body: { data: registrants }, signal }));
+    },
+    close: () => exchange.close(),
+  };
+}
+
+async function fetchPage(exchange: Exchange, list: ListRef, { cursor, count, signal }: PageOptions): Promise<Page> {
+  const call: Call = { method: 'GET', path: listPath(list) };
+  const query = listQuery(list, cursor ?? null, count ?? defaultCount);
+  return readPage(call, list.list, cursor ?? null, await exchange.ask({ ...call, query, signal }));
+}
+
+/**
+ * A cursor is opaque: sent back as it came, never parsed. `hasMore` alone ends the walk; a short page does not.
+ * Source: docs/service-contract.md, "Pagination".
+ */
+async function* walkPages(
+  page: PigeonholeClient['page'],
+  list: ListRef,
+  { from, count, signal }: WalkOptions,
+): AsyncGenerator<Page, void, undefined> {
+  const used = new Set<string>();
+  for (let cursor = from ?? null; ;) {
+    if (cursor !== null) used.add(cursor);
+    const current = await page(list, { cursor, count, signal });
+    yield current; // before the check below: these items are real, whatever the next cursor is
+    if (!current.hasMore) return;
+    cursor = current.nextCursor;
+    if (cursor !== null && used.has(cursor)) {
+      throw new ApiError(
+        { method: 'GET', path: listPath(list) },
+        {
+          kind: 'protocol',
+          problem: 'a cursor came back that this walk has already used',
+          requestId: current.requestId,
+          quota: current.quota,
+          mayHaveTakenEffect: false,
+        },
+      );
+    }
+  }
+}
+
+/** A single entity, kept as it came once it has an id; its other fields are checked where they are used. */
+async function askForEntity<Entity extends { id: number }>(
+  exchange: Exchange,
+  call: Call,
+  body: unknown,
+  signal: AbortSignal | undefined,
+): Promise<Entity> {
+  const answer = await exchange.ask({ ...call, body, signal });
+  if (hasEntity<Entity>(answer.body)) return answer.body.data;
+  throw new ApiError(call, {
+    kind: 'protocol',
+    problem: 'the answer holds no entity with an id under "data"',
+    status: answer.status,
+    requestId: answer.requestId,
+    quota: answer.quota,
+    mayHaveTakenEffect: call.method === 'POST',
+  });
+}
+
+function hasEntity<Entity extends { id: number }>(body: unknown): body is { data: Entity } {
+  if (typeof body !== 'object' || body === null || !('data' in body)) return false;
+  const { data } = body;
+  return typeof data === 'object' && data !== null && 'id' in data && Number.isSafeInteger(data.id);
+}
+
+/** The documented success is empty. Another body passes, unless it lists errors: then some registrants may be missing. */
+function requireNoRefusals(call: Call, answer: ServiceAnswer): void {
+  const { body } = answer;
+  if (typeof body !== 'object' || body === null || !('errors' in body)) return;
+  if (Array.isArray(body.errors) && body.errors.length === 0) return;
+  throw new ApiError(call, {
+    kind: 'protocol',
+    problem: 'a success came with errors, so some registrants may be missing',
+    status: answer.status,
+    requestId: answer.requestId,
+    quota: answer.quota,
+    mayHaveTakenEffect: true,
+  });
+}

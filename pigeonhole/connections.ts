@@ -1,0 +1,60 @@
+import { EnvHttpProxyAgent, Pool, type Dispatcher } from 'undici';
+import type { BaseUrl } from './base-url.js';
+import { ClientOptionsError } from './client-options-error.js';
+import type { ClientOptions } from './client-options.js';
+import { createTrustedContext } from './trusted-context.js';
+
+/**
+ * Below the 60 s after which common load balancers drop an idle connection without a word, above the shortest usual
+ * poll interval. A server's own Keep-Alive hint goes before it.
+ */
+const keepAliveTimeoutMs = 30_000;
+
+/**
+ * Opens the one connection pool of a client. Follows no redirects, asks for no HTTP/2 and no compression.
+ * @throws {ClientOptionsError} when the proxy or the certificates cannot be used
+ */
+export function openConnections(baseUrl: BaseUrl, options: ClientOptions, requestTimeoutMs: number): Dispatcher {
+  const connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
+  const ca = options.ca?.trim() === '' ? undefined : options.ca;
+  const connect = {
+    timeout: connectTimeoutMs,
+    // Only https needs them; said outright, so that NODE_TLS_REJECT_UNAUTHORIZED=0 of another tool cannot weaken it.
+    ...(baseUrl.isSecure ? { secureContext: createTrustedContext(ca), rejectUnauthorized: true } : {}),
+  };
+  const pool = {
+    connections: options.connections ?? 8,
+    connect,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    // The request's own deadline is what ends it; these would only fire later, by undici's coarser clock.
+    headersTimeout: requestTimeoutMs,
+    bodyTimeout: requestTimeoutMs,
+    maxResponseSize: options.maxResponseBytes ?? 64 * 1024 * 1024,
+  };
+  const proxy = readProxy(options.proxy);
+  if (proxy === undefined || !baseUrl.isSecure) return new Pool(baseUrl.origin, pool);
+  return new EnvHttpProxyAgent({
+    ...pool,
+    // Empty texts, not undefined: for an undefined one undici reads the environment, which is config's to know.
+    httpProxy: '',
+    httpsProxy: proxy.uri,
+    noProxy: options.noProxy ?? '',
+    ...(proxy.token === undefined ? {} : { token: proxy.token }),
+    requestTls: connect,
+    proxyTls: connect,
+    // undici would wait 300 s for the proxy to open a tunnel, and closing would wait with it.
+    clientFactory: (origin, poolOptions) => new Pool(origin, { ...poolOptions, headersTimeout: requestTimeoutMs }),
+  });
+}
+
+/** The proxy without its credentials, and these as a header: what undici keeps as an address can then be shown. */
+function readProxy(text: string | undefined): { uri: string; token: string | undefined } | undefined {
+  if (text === undefined || text.trim() === '') return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new ClientOptionsError('proxy', 'is not an http or https URL; give one like http://proxy.example.com:3128');
+  }
+  if (url.username === '') return { uri: url.origin, token: undefined };
+  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  return { uri: url.origin, token: `Basic ${Buffer.from(credentials).toString('base64')}` };
+}

@@ -1,0 +1,227 @@
+import { inspect } from 'node:util';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { ApiError } from './api-error.js';
+import pino from 'pino';
+import { createPigeonholeClient, type PigeonholeClient } from './client.js';
+import { ClientOptionsError } from './client-options-error.js';
+import type { ClientOptions } from './client-options.js';
+import { answerJson, collection, startService, type Respond, type TestService } from './service.test-kit.js';
+
+const secret = 'key-3f9c';
+const list = { list: 'attendees', pigeonholeId: 101 } as const;
+const closers: (() => Promise<void>)[] = [];
+
+async function start(respond: Respond, options: Partial<ClientOptions> = {}) {
+  const service: TestService = await startService(respond);
+  const client = open({ baseUrl: service.baseUrl, ...options });
+  closers.push(() => service.close());
+  return { service, client };
+}
+
+function open(options: Partial<ClientOptions> & { baseUrl: string }): PigeonholeClient {
+  const client = createPigeonholeClient({ apiKey: secret, ...options });
+  closers.unshift(() => client.close());
+  return client;
+}
+
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+/** A promise that something else resolves. */
+function signalled<Value>() {
+  let resolve: (value: Value) => void = () => undefined;
+  const promise = new Promise<Value>((settle) => (resolve = settle));
+  return { promise, resolve: (value: Value) => resolve(value) };
+}
+
+async function failureOf(call: Promise<unknown>): Promise<ApiError> {
+  const error: unknown = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ApiError)) throw new Error('the call did not fail with an ApiError', { cause: error });
+  // Whatever failed, and however deep a logger looks: no key, no attendee.
+  const everything = `${error.stack}${JSON.stringify(error)}${inspect(error, { depth: 12, showHidden: true })}`;
+  expect(everything).not.toContain(secret);
+  expect(everything).not.toContain('Ann');
+  return error;
+}
+
+describe('a request', () => {
+  it('that its caller aborts ends as aborted, and the service’s answer is not waited for', async () => {
+    const controller = new AbortController();
+    const { client } = await start(() => controller.abort());
+    const error = await failureOf(client.page(list, { signal: controller.signal }));
+    expect(error).toMatchObject({ kind: 'aborted', status: null, mayHaveTakenEffect: true });
+  });
+
+  it('whose caller had aborted before is never made', async () => {
+    const { client, service } = await start((_, response) => answerJson(response, 200, collection([])));
+    const error = await failureOf(client.page(list, { signal: AbortSignal.abort() }));
+    expect(error).toMatchObject({ kind: 'aborted', mayHaveTakenEffect: false });
+    expect(service.requests).toEqual([]);
+  });
+
+  it('leaves nothing behind on a signal that outlives it', async () => {
+    const { client } = await start((_, response) => answerJson(response, 200, collection([])));
+    const { signal } = new AbortController();
+    const added = jest.spyOn(signal, 'addEventListener');
+    const removed = jest.spyOn(signal, 'removeEventListener');
+    await client.page(list, { signal });
+    expect(added).toHaveBeenCalledTimes(1);
+    expect(removed.mock.calls.map(([, listener]) => listener)).toEqual(
+      added.mock.calls.map(([, listener]) => listener),
+    );
+  });
+
+  it.each<[string, Respond]>([
+    ['no answer', () => undefined],
+    ['half an answer', (_, response) => response.writeHead(200, { 'content-length': '9' }).write('{"d')],
+  ])('with %s in time is transient', async (_, respond) => {
+    const { client } = await start(respond, { requestTimeoutMs: 100 });
+    const error = await failureOf(client.page(list));
+    expect(error).toMatchObject({ kind: 'transient', mayHaveTakenEffect: true });
+    expect(error.message).toContain('within 100 ms');
+  });
+
+  const start200 = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
+  it.each([
+    ['before the promised length', `${start200}content-length: 99\r\n\r\n{"data":[{"Name":"Ann`],
+    ['within a chunk', `${start200}transfer-encoding: chunked\r\n\r\n40\r\n{"data":[{"Name":"Ann`],
+    ['between chunks', `${start200}transfer-encoding: chunked\r\n\r\n5\r\n{"dat\r\n`],
+    ['where only the JSON shows it', `${start200}connection: close\r\n\r\n{"data":[{"Name":"Ann`],
+    ['in its head', 'HTTP/1.1 200 OK\r\ncontent-'],
+    ['by something that is not HTTP', 'Ann says hello, and this is no HTTP at all\r\n\r\n'],
+  ])('whose answer is cut %s is transient', async (_, bytes) => {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => socket.end(bytes));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closers.push(() => new Promise((resolve) => server.close(() => resolve())));
+    const client = open({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+    expect(await failureOf(client.page(list))).toMatchObject({ kind: 'transient', mayHaveTakenEffect: true });
+  });
+
+  it('that is refused a connection was certainly not carried out', async () => {
+    const { client, service } = await start(() => undefined);
+    await service.close();
+    const error = await failureOf(client.createRegistrants(101, [{ attendeeCode: 'Ann' }]));
+    expect(error).toMatchObject({ kind: 'transient', mayHaveTakenEffect: false });
+    expect(error.message).toContain('ECONNREFUSED');
+  });
+
+  it('with an answer that is too large breaks the contract', async () => {
+    const { client } = await start((_, response) => answerJson(response, 200, collection([{ id: 1, Name: 'Ann' }])), {
+      maxResponseBytes: 40,
+    });
+    expect(await failureOf(client.page(list))).toMatchObject({ kind: 'protocol' });
+  });
+
+  it('that is redirected does not carry the key on', async () => {
+    const elsewhere = await startService((_, response) => answerJson(response, 200, collection([])));
+    closers.push(() => elsewhere.close());
+    const { client } = await start((_, response) =>
+      response.writeHead(307, { location: `${elsewhere.baseUrl}/v2/subscriptions` }).end(),
+    );
+    expect(await failureOf(client.page(list))).toMatchObject({ kind: 'protocol', status: 307 });
+    expect(elsewhere.requests).toEqual([]);
+  });
+
+  it('over the quota says how long to wait', async () => {
+    const nowMs = Date.parse('2026-11-21T09:30:00Z');
+    const headers = {
+      date: new Date(nowMs).toUTCString(),
+      'x-ratelimit-limit': '100',
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': String(nowMs / 1000 + 3600),
+      'retry-after': '30',
+    };
+    const { client } = await start(
+      (_, response) => answerJson(response, 429, { code: 8000, message: 'Ann used it up' }, headers),
+      { now: () => nowMs },
+    );
+    expect(await failureOf(client.page(list))).toMatchObject({
+      kind: 'quota',
+      retryAfterMs: 30_000,
+      resetAtMs: nowMs + 3_600_000,
+      quota: { limit: 100, remaining: 0 },
+    });
+  });
+
+  it('for a validation error keeps the service’s texts out of everything that is printed', async () => {
+    const errors = [{ field: 'data.0.Name', message: 'Ann is taken' }];
+    const { client } = await start((_, response) => answerJson(response, 422, { code: 4500, message: 'Ann', errors }));
+    const error: ApiError = await client.createRegistrants(101, [{ attendeeCode: 'A', Name: 'Ann' }]).then(
+      () => Promise.reject(new Error('accepted')),
+      (reason: ApiError) => reason,
+    );
+    expect(error.fieldErrors).toEqual(errors);
+    const logged = JSON.stringify(pino.stdSerializers.err(error));
+    expect(`${error.stack}${JSON.stringify(error)}${inspect(error)}${logged}`).not.toContain('Ann');
+  });
+
+  it('after the client was closed ends as aborted', async () => {
+    const { client } = await start((_, response) => answerJson(response, 200, collection([])));
+    await client.close();
+    expect(await failureOf(client.page(list))).toMatchObject({ kind: 'aborted', mayHaveTakenEffect: false });
+  });
+});
+
+describe('a client', () => {
+  it('keeps its connection open for requests that follow one another', async () => {
+    const ports = new Set<number | undefined>();
+    const { client } = await start(
+      (_, response) => {
+        ports.add(response.socket?.remotePort);
+        answerJson(response, 200, collection([]));
+      },
+      { connections: 1 },
+    );
+    for (let i = 0; i < 5; i += 1) await client.page(list);
+    expect(ports.size).toBe(1);
+  });
+
+  it('opens no more connections than it may, and serves all requests', async () => {
+    const ports = new Set<number | undefined>();
+    const { client, service } = await start(
+      (_, response) => {
+        ports.add(response.socket?.remotePort);
+        answerJson(response, 200, collection([]));
+      },
+      { connections: 2 },
+    );
+    await Promise.all(Array.from({ length: 12 }, () => client.page(list)));
+    expect(service.requests).toHaveLength(12);
+    expect(ports.size).toBe(2);
+  });
+
+  it('lets a request under way end before it closes', async () => {
+    const { promise: asked, resolve: answerWhenAsked } = signalled<() => void>();
+    const { client } = await start((_, response) =>
+      answerWhenAsked(() => answerJson(response, 200, collection([{ id: 1 }]))),
+    );
+    const page = client.page(list);
+    const answer = await asked;
+    const closed = client.close();
+    answer();
+    expect((await page).items).toEqual([{ id: 1 }]);
+    await closed;
+  });
+
+  it.each<[string, Partial<ClientOptions>]>([
+    ['baseUrl', { baseUrl: 'http://example.com' }],
+    ['apiKey', { apiKey: '' }],
+    ['apiKey', { apiKey: `${secret}\n` }],
+    ['requestTimeoutMs', { requestTimeoutMs: 2 ** 31 }],
+    ['proxy', { proxy: `${secret}:3128` }],
+    ['ca', { ca: secret }],
+    ['ca', { ca: `-----BEGIN CERTIFICATE-----\n${secret}\n-----END CERTIFICATE-----` }],
+  ])('cannot be made with a bad %s, which is named and not shown', (option, bad) => {
+    const make = (): unknown => createPigeonholeClient({ baseUrl: 'https://example.com', apiKey: secret, ...bad });
+    expect(make).toThrow(ClientOptionsError);
+    expect(make).toThrow(expect.objectContaining({ option, message: expect.not.stringContaining(secret) as string }));
+  });
+});

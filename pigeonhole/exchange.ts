@@ -1,0 +1,114 @@
+import { performance } from 'node:perf_hooks';
+import type { RawAnswer, ServiceAnswer } from './answer.js';
+import { ApiError, type Call } from './api-error.js';
+import { readBaseUrl } from './base-url.js';
+import { ClientOptionsError } from './client-options-error.js';
+import type { ClientOptions } from './client-options.js';
+import { openConnections } from './connections.js';
+import { openDeadline } from './deadline.js';
+import { judgeAnswer } from './judge-answer.js';
+import { transportFailure } from './transport-failure.js';
+
+export interface ServiceRequest extends Call {
+  /** Without the question mark; already encoded. */
+  readonly query?: string;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One request, one answer: the only place that talks to the network and that holds the key. */
+export interface Exchange {
+  /**
+   * Makes one request, once.
+   * @throws {ApiError} for everything but a success
+   */
+  ask(request: ServiceRequest): Promise<ServiceAnswer>;
+  /** Waits for requests under way, each bounded by its deadline, then closes the connections. */
+  close(): Promise<void>;
+}
+
+/** @throws {ClientOptionsError} when no client can be made of the options */
+export function openExchange(options: ClientOptions): Exchange {
+  const baseUrl = readBaseUrl(options.baseUrl);
+  // undici would name the header but not the reason, at the first request instead of at the start.
+  if (!/^[\x21-\x7e]+$/.test(options.apiKey)) {
+    throw new ClientOptionsError('apiKey', 'is empty or holds characters that no header can carry; give the key alone');
+  }
+  const requestTimeoutMs = options.requestTimeoutMs ?? 30_000;
+  // Beyond 2^31 - 1 a timer of Node.js fires at once.
+  if (!(requestTimeoutMs > 0 && requestTimeoutMs < 2 ** 31)) {
+    throw new ClientOptionsError('requestTimeoutMs', 'is not a number of milliseconds above 0 and below 2^31');
+  }
+  const dispatcher = openConnections(baseUrl, options, requestTimeoutMs);
+  const now = options.now ?? Date.now;
+  let closing: Promise<void> | undefined;
+
+  const fetchAnswer = async ({ method, path, query, body, signal }: ServiceRequest): Promise<RawAnswer> => {
+    const deadline = openDeadline(requestTimeoutMs, signal);
+    const requestedAt = now();
+    try {
+      const response = await dispatcher.request({
+        origin: baseUrl.origin,
+        path: `${baseUrl.prefix}${path}${query === undefined || query === '' ? '' : `?${query}`}`,
+        method,
+        headers: {
+          'x-api-key': options.apiKey,
+          accept: 'application/json',
+          // An absent header would allow any encoding (RFC 9110, 12.5.3).
+          'accept-encoding': 'identity',
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        body: body === undefined ? null : JSON.stringify(body),
+        signal: deadline.signal,
+      });
+      const bytes = await response.body.bytes();
+      return { status: response.statusCode, headers: response.headers, body: bytes, requestedAt, answeredAt: now() };
+    } catch (error) {
+      throw transportFailure({ method, path }, error, deadline.ending(), requestTimeoutMs);
+    } finally {
+      deadline.clear();
+    }
+  };
+
+  return {
+    async ask(request) {
+      const call: Call = { method: request.method, path: request.path };
+      if (request.signal?.aborted === true) {
+        throw new ApiError(call, {
+          kind: 'aborted',
+          problem: 'the caller had given up before',
+          mayHaveTakenEffect: false,
+        });
+      }
+      const startedAt = performance.now();
+      const report = (
+        outcome: Pick<ApiError, 'status' | 'code' | 'requestId' | 'quota'>,
+        kind: ApiError['kind'] | null,
+      ) => {
+        const { status, code, requestId, quota } = outcome;
+        options.onResponse?.({
+          ...call,
+          status,
+          code,
+          kind,
+          requestId,
+          durationMs: performance.now() - startedAt,
+          quota,
+        });
+      };
+      try {
+        const answer = judgeAnswer(call, await fetchAnswer(request));
+        report({ ...answer, code: null }, null);
+        return answer;
+      } catch (error) {
+        if (error instanceof ApiError) report(error, error.kind);
+        throw error;
+      }
+    },
+    close() {
+      closing ??= dispatcher.close();
+      return closing;
+    },
+  };
+}

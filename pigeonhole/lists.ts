@@ -1,0 +1,81 @@
+/**
+ * The service's collections by name, and what it takes to ask for one. These names are identifiers all over the
+ * product: ledger rows, change types and configuration use them as the service writes them in its paths.
+ * Source: docs/service-contract.md, "Lists and filters".
+ */
+
+/** Lists of one pigeonhole. `votes`, `answer_ratings` and `answers` can only be read one session at a time. */
+export const pigeonholeLists = [
+  'sessions',
+  'attendees',
+  'questions',
+  'votes',
+  'answer_ratings',
+  'answers',
+  'poll-mcq-votes',
+  'poll-quiz-votes',
+  'qna-questions',
+] as const;
+
+/** Lists of the workspace that the API key belongs to. */
+export const workspaceLists = ['pigeonholes', 'subscriptions'] as const;
+
+export type PigeonholeListName = (typeof pigeonholeLists)[number];
+export type WorkspaceListName = (typeof workspaceLists)[number];
+export type ListName = PigeonholeListName | WorkspaceListName;
+
+/**
+ * One list and how it is narrowed. What the service requires stands at the top level (`sessionId` of the per-session
+ * lists); what narrows further is in `filters`. The service ignores filters that it does not support, so a caller
+ * that relies on one has to look at the rows.
+ */
+export type ListRef =
+  | { readonly list: 'pigeonholes'; readonly filters?: PigeonholeFilters }
+  | { readonly list: 'subscriptions' }
+  | { readonly list: 'sessions'; readonly pigeonholeId: number; readonly filters?: { readonly startsBefore?: string } }
+  | { readonly list: 'attendees'; readonly pigeonholeId: number }
+  | { readonly list: 'questions'; readonly pigeonholeId: number; readonly filters?: { readonly sessionId?: number } }
+  | {
+      readonly list: 'votes';
+      readonly pigeonholeId: number;
+      readonly sessionId: number;
+      readonly filters?: { readonly questionId?: number };
+    }
+  | {
+      readonly list: 'answer_ratings';
+      readonly pigeonholeId: number;
+      readonly sessionId: number;
+      readonly filters?: AnswerRatingFilters;
+    }
+  | {
+      readonly list: 'answers';
+      readonly pigeonholeId: number;
+      readonly sessionId: number;
+      readonly filters?: { readonly status?: readonly string[] };
+    }
+  | { readonly list: 'poll-mcq-votes'; readonly pigeonholeId: number; readonly filters?: PollVoteFilters }
+  | { readonly list: 'poll-quiz-votes'; readonly pigeonholeId: number; readonly filters?: PollVoteFilters }
+  | {
+      readonly list: 'qna-questions';
+      readonly pigeonholeId: number;
+      readonly filters?: { readonly attendeeId?: number };
+    };
+
+export interface PigeonholeFilters {
+  /** Observed: new, upcoming, live, ended. Any value is sent as it is. */
+  readonly status?: readonly string[];
+  /** IANA time-zone name. */
+  readonly timezone?: string;
+}
+
+export interface AnswerRatingFilters {
+  readonly questionId?: number;
+  /** Lower and upper rate, both integers. */
+  readonly ratingBetween?: readonly [number, number];
+}
+
+/** Documented for quiz votes; for multiple-choice votes they are known from the sibling list alone. */
+export interface PollVoteFilters {
+  readonly sessionId?: number;
+  readonly attendeeId?: number;
+}
