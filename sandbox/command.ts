@@ -1,0 +1,161 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { DEFAULTS, type SandboxOptions } from './options.js';
+import { parseFault, type FaultRule } from './service/faults.js';
+import type { Knobs } from './service/knobs.js';
+import { runSandbox } from './start-sandbox.js';
+
+/** The flags of the sandbox command. */
+export const sandboxOptions: readonly { flag: string; description: string; default?: string }[] = [
+  { flag: '--port <n>', description: 'loopback port; 0 takes a free one', default: String(DEFAULTS.port) },
+  { flag: '--seed <n>', description: 'what everything random follows from', default: String(DEFAULTS.seed) },
+  {
+    flag: '--attendees <n>',
+    description: 'attendees of the first pigeonhole, up to 1000000',
+    default: String(DEFAULTS.attendees),
+  },
+  {
+    flag: '--pigeonholes <n>',
+    description: 'how many: live, ended, upcoming, new, …',
+    default: String(DEFAULTS.pigeonholes),
+  },
+  { flag: '--sessions <n>', description: 'sessions of each pigeonhole', default: String(DEFAULTS.sessions) },
+  { flag: '--questions <n>', description: 'questions of each qna session', default: String(DEFAULTS.questions) },
+  { flag: '--votes <n>', description: 'votes in each qna session (default: three a question)' },
+  {
+    flag: '--responses <n>',
+    description: 'people who respond in each poll, quiz and word cloud (default: half the attendees, at most 1000)',
+  },
+  { flag: '--rate <n>', description: 'live events a second', default: String(DEFAULTS.rate) },
+  { flag: '--frozen', description: 'start without live events; POST /_control/thaw starts them' },
+  {
+    flag: '--order <order>',
+    description: 'of every list: ascending, descending or unordered',
+    default: DEFAULTS.order,
+  },
+  { flag: '--cursor <kind>', description: 'what cursors hold: keyset or offset', default: DEFAULTS.cursor },
+  { flag: '--workspace-kind <kind>', description: 'personal or team', default: DEFAULTS.workspaceKind },
+  { flag: '--api-key <key>', description: `an accepted key; repeatable (default: ${DEFAULTS.apiKeys[0]})` },
+  { flag: '--latency-ms <n>', description: 'every answer waits this long', default: String(DEFAULTS.latencyMs) },
+  { flag: '--quota <n/seconds>', description: 'requests of each key in a window, for example 1000/86400' },
+  { flag: '--fault <spec>', description: 'a fault, for example kind=error,code=5000,rate=0.05; repeatable' },
+  { flag: '--registrants <on|off>', description: 'whether registrants are enabled', default: 'on' },
+  { flag: '--now <instant>', description: 'where the generated past ends, ISO 8601 (default: the start of this hour)' },
+];
+
+interface Flags {
+  port: number;
+  seed: number;
+  attendees: number;
+  pigeonholes: number;
+  sessions: number;
+  questions: number;
+  votes?: number;
+  responses?: number;
+  rate: number;
+  frozen?: boolean;
+  order: Knobs['order'];
+  cursor: Knobs['cursor'];
+  workspaceKind: 'personal' | 'team';
+  apiKey?: string[];
+  latencyMs: number;
+  quota?: Knobs['quota'];
+  fault?: FaultRule[];
+  registrants: 'on' | 'off';
+  now?: number;
+}
+
+const CHOICES: Record<string, string[]> = {
+  order: ['ascending', 'descending', 'unordered'],
+  cursor: ['keyset', 'offset'],
+  workspaceKind: ['personal', 'team'],
+  registrants: ['on', 'off'],
+};
+
+const READERS: Record<string, (text: string, before: unknown) => unknown> = {
+  apiKey: (text, before) => [...((before as string[] | undefined) ?? []), text],
+  fault: (text, before) => [...((before as FaultRule[] | undefined) ?? []), readFault(text)],
+  quota: readQuota,
+  now: readInstant,
+};
+
+/** The command as commander knows it: every flag of `sandboxOptions`, checked, and --help. */
+function createParser(): Command {
+  const command = new Command('sandbox')
+    .description('the Event Engagement Service on loopback, with live traffic and faults on demand')
+    .allowExcessArguments(false);
+  for (const { flag, description, default: fallback } of sandboxOptions) {
+    const option = new Option(flag, description);
+    const name = option.attributeName();
+    const choices = CHOICES[name];
+    if (choices !== undefined) option.choices(choices);
+    else if (name !== 'frozen') option.argParser(READERS[name] ?? readNumber);
+    if (fallback !== undefined) option.default(choices === undefined ? Number(fallback) : fallback);
+    command.addOption(option);
+  }
+  return command;
+}
+
+/**
+ * Reads the flags of the command.
+ * @throws {CommanderError} for a flag or value it does not know; its `exitCode` is 0 for --help
+ */
+export function parse(argv: readonly string[]): SandboxOptions {
+  const { now, quota, fault, apiKey, registrants, ...flags } = createParser()
+    .exitOverride()
+    .parse([...argv], { from: 'user' })
+    .opts<Flags>();
+  return {
+    ...flags,
+    registrants: registrants === 'on',
+    ...(apiKey === undefined ? {} : { apiKeys: apiKey }),
+    ...(fault === undefined ? {} : { faults: fault }),
+    ...(quota === undefined ? {} : { quota }),
+    ...(now === undefined ? {} : { nowMs: now }),
+  };
+}
+
+/**
+ * Runs a sandbox until SIGTERM or SIGINT: prints one line with its address to standard output, and ends by
+ * resolving once every connection is closed.
+ * @param argv the arguments after the command's name
+ */
+export async function runSandboxCommand(argv: string[]): Promise<void> {
+  const options = parse(argv);
+  const sandbox = await runSandbox(options);
+  const what = `seed ${options.seed}, ${options.attendees} attendees, ${options.frozen === true ? 'frozen' : `${options.rate} events/s`}`;
+  process.stdout.write(`sandbox ready on ${sandbox.baseUrl} (${what}, API key ${sandbox.apiKeys[0] ?? 'none'})\n`);
+  await new Promise<void>((resolve) => {
+    process.once('SIGTERM', resolve);
+    process.once('SIGINT', resolve);
+  });
+  await sandbox.close();
+}
+
+function readNumber(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value) || value < 0)
+    throw new InvalidArgumentError('Give a number of 0 or more.');
+  return value;
+}
+
+function readQuota(text: string): Knobs['quota'] {
+  const match = /^(\d+)\/(\d+)$/.exec(text);
+  if (match === null || Number(match[2]) === 0)
+    throw new InvalidArgumentError('Give requests/seconds, for example 1000/86400.');
+  return { limit: Number(match[1]), windowSeconds: Number(match[2]), headers: true, retryAfter: false };
+}
+
+function readFault(text: string): FaultRule {
+  try {
+    return parseFault(text);
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function readInstant(text: string): number {
+  const value = Date.parse(text);
+  if (Number.isNaN(value))
+    throw new InvalidArgumentError('Give an ISO 8601 instant, for example 2026-11-21T09:00:00Z.');
+  return value;
+}

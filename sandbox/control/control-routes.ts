@@ -1,0 +1,193 @@
+import { isListName, LIST_NAMES, isSpaceListName, type ListName } from '../list-name.js';
+import { FAULT_KINDS, faultSchema } from '../service/faults.js';
+import { knobsSchema, listSettingSchema, type Knobs } from '../service/knobs.js';
+import type { ServiceState } from '../service/service.js';
+import type { AnyTable } from '../store/item-table.js';
+import { mutate, MutationError, type MutationResult } from '../world/mutations.js';
+import type { Traffic } from '../world/traffic.js';
+import { ControlError } from './control-error.js';
+import * as schemas from './control-schemas.js';
+import { check } from './control-schemas.js';
+
+/** What the control API acts upon. */
+export interface Controlled {
+  service: ServiceState;
+  traffic: Traffic;
+  /** Events a second when thawed without a rate. */
+  rate: number;
+  /** The knobs the sandbox was started with. */
+  initialKnobs: Knobs;
+}
+
+export interface ControlRequest {
+  method: string;
+  /** After `/_control/`. */
+  path: string;
+  query: URLSearchParams;
+  /** Parsed; undefined where none was sent. */
+  body: unknown;
+}
+
+/** A route: its answer becomes JSON. Truth is not here, since it streams. */
+type Handler = (controlled: Controlled, request: ControlRequest) => unknown;
+
+const ROUTES: Record<string, Handler> = {
+  'GET state': ({ service, traffic }) => stateOf(service, traffic),
+  'POST freeze': ({ traffic }) => {
+    traffic.freeze();
+    return { frozen: true };
+  },
+  'POST thaw': ({ traffic, rate }, { body }) => {
+    traffic.thaw(check(schemas.thawSchema, body ?? {}).rate ?? rate);
+    return { frozen: traffic.frozen };
+  },
+  'POST events': ({ traffic }, { body }) => {
+    const { count, kind } = check(schemas.eventsSchema, body ?? {});
+    traffic.emit(count, kind);
+    return { emitted: traffic.emitted };
+  },
+  'GET faults': ({ service }) => ({ faults: service.faults.state(), kinds: FAULT_KINDS }),
+  'POST faults': ({ service }, { body }) => {
+    const rules = (Array.isArray(body) ? body : [body]).map((rule: unknown) => check(faultSchema, rule));
+    return { ids: rules.map((rule) => service.faults.add(rule)) };
+  },
+  'DELETE faults': ({ service }) => ({ lifted: service.faults.lift() }),
+  'GET knobs': ({ service }) => service.knobs,
+  'PATCH knobs': ({ service }, { body }) => {
+    const given = typeof body === 'object' && body !== null ? body : {};
+    service.knobs = check(knobsSchema, { ...service.knobs, ...given });
+    if ('quota' in given) service.quota.reset();
+    return service.knobs;
+  },
+  'DELETE knobs': ({ service, initialKnobs }) => {
+    service.knobs = initialKnobs;
+    service.quota.reset();
+    return service.knobs;
+  },
+  'DELETE quota': ({ service }) => {
+    service.quota.reset();
+    return { used: service.quota.used() };
+  },
+  'POST mutations': ({ service }, { body }) => {
+    const results: MutationResult[] = [];
+    for (const { pigeonhole, ...mutation } of check(schemas.mutationsSchema, body)) {
+      results.push(mutate(service.conference, { ...mutation, pigeonholeId: pigeonhole ?? null }, service.now()));
+    }
+    return { results };
+  },
+  'POST touch': ({ service }, { body }) => touch(service, check(schemas.touchSchema, body)),
+  'POST clear': ({ service }, { body }) => {
+    const { pigeonhole, lists } = check(schemas.clearSchema, body);
+    for (const list of lists) tableOf(service, list, pigeonhole).clear();
+    return { cleared: lists };
+  },
+  'POST sign-in': ({ service }, { body }) => {
+    const { pigeonhole, attendeeCode } = check(schemas.signInSchema, body);
+    const desk = service.conference.space(pigeonhole)?.desk;
+    const registrantId = desk?.idOf(attendeeCode);
+    if (desk === undefined || registrantId === undefined) {
+      throw new ControlError(
+        404,
+        `no registrant of pigeonhole ${pigeonhole} has that code; create the registrant first`,
+      );
+    }
+    return { registrantId, attendeeId: desk.signIn(registrantId, service.now()) };
+  },
+  'POST keys': ({ service }, { body }) => {
+    service.apiKeys = new Set(check(schemas.keysSchema, body).accepted);
+    return { accepted: service.apiKeys.size };
+  },
+  'GET requests': ({ service }, { query }) => ({
+    requests: service.log.latest(Number(query.get('last') ?? 100) || 100),
+  }),
+  'DELETE requests': ({ service }) => {
+    service.log.reset();
+    return service.log.counts();
+  },
+};
+
+/**
+ * Answers a control request.
+ * @throws {ControlError} for a path, body or item that does not exist
+ */
+export function control(controlled: Controlled, request: ControlRequest): unknown {
+  const handler = ROUTES[`${request.method} ${request.path}`];
+  if (handler === undefined) return controlOne(controlled, request);
+  try {
+    return handler(controlled, request);
+  } catch (error) {
+    if (error instanceof MutationError) throw new ControlError(404, error.message);
+    throw error;
+  }
+}
+
+/** Paths that name one fault or one list. */
+function controlOne({ service }: Controlled, { method, path, body }: ControlRequest): unknown {
+  const [first, name = ''] = path.split('/');
+  if (method === 'DELETE' && first === 'faults') return { lifted: service.faults.lift(Number(name)) };
+  if (method === 'POST' && first === 'lists' && isListName(name)) {
+    const lists = { ...service.knobs.lists, [name]: check(listSettingSchema, body) };
+    service.knobs = { ...service.knobs, lists };
+    return lists;
+  }
+  const known = Object.keys(ROUTES).join(', ');
+  throw new ControlError(
+    404,
+    `there is no ${method} /_control/${path}; there are ${known}, POST lists/<list>, DELETE faults/<id>, GET truth/<list>`,
+  );
+}
+
+/** A list by name. @throws {ControlError} 404 when it needs a pigeonhole that is not there */
+export function tableOf(service: ServiceState, list: ListName, pigeonholeId: number | null): AnyTable {
+  const table = service.conference.table(list, pigeonholeId);
+  if (table !== undefined) return table;
+  throw new ControlError(
+    404,
+    `${list} needs ?pigeonhole=ID of a pigeonhole that exists, and got ${String(pigeonholeId)}`,
+  );
+}
+
+/** Edits an even share of a list: each item touched gets a new text in one place that is content, not a copy. */
+function touch(
+  service: ServiceState,
+  { list, pigeonhole, share }: { list: ListName; pigeonhole: number; share: number },
+): unknown {
+  const table = tableOf(service, list, pigeonhole);
+  const ids = table.order(null, 'byId');
+  const wanted = Math.round(ids.size * share);
+  const touched: number[] = [];
+  for (let count = 0; count < wanted; count += 1) {
+    const id = ids.idAt(Math.floor((count * ids.size) / wanted));
+    if (id === undefined) continue;
+    const item = touchPatch(list, `touched ${service.now()}.${count}`);
+    mutate(service.conference, { op: 'patch', list, pigeonholeId: pigeonhole, id, item }, service.now());
+    touched.push(id);
+  }
+  return { touched };
+}
+
+function touchPatch(list: ListName, text: string): Record<string, string | { content: string }> {
+  if (list === 'questions') return { question: { content: text } };
+  if (list === 'qna-questions') return { content: text };
+  if (list === 'answers') return { answer: { content: text } };
+  if (list === 'sessions' || list === 'pigeonholes') return { description: text };
+  if (list === 'attendees' || list === 'registrants') return { Company: text };
+  throw new ControlError(400, `${list} holds no text of its own to touch; use POST /_control/mutations`);
+}
+
+function stateOf(service: ServiceState, traffic: Traffic): unknown {
+  const { conference } = service;
+  const pigeonholes = conference.spaces().map((space) => ({
+    id: space.id,
+    status: conference.pigeonholes.item(space.id)?.['status'],
+    counts: Object.fromEntries(LIST_NAMES.filter(isSpaceListName).map((list) => [list, space.table(list).size])),
+  }));
+  return {
+    frozen: traffic.frozen,
+    emitted: traffic.emitted,
+    subscriptions: conference.subscriptions.size,
+    pigeonholes,
+    requests: service.log.counts(),
+    quotaUsed: service.quota.used(),
+  };
+}

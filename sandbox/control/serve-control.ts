@@ -1,0 +1,72 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isListName } from '../list-name.js';
+import { ControlError } from './control-error.js';
+import { control, tableOf, type Controlled } from './control-routes.js';
+import { streamTruth } from './stream-truth.js';
+
+const PREFIX = '/_control/';
+
+export function isControlPath(path: string): boolean {
+  return path.startsWith(PREFIX);
+}
+
+/** Serves one request under `/_control/`: JSON in and out, errors as `{"error": "…"}`. */
+export async function serveControl(
+  controlled: Controlled,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const url = new URL(incoming.url ?? '/', 'http://localhost');
+  const method = incoming.method ?? 'GET';
+  const path = url.pathname.slice(PREFIX.length);
+  try {
+    if (!isLoopbackHost(incoming.headers.host))
+      throw new ControlError(403, 'the control API answers on loopback addresses only');
+    if (method === 'GET' && path.startsWith('truth/')) {
+      await serveTruth(controlled, path.slice('truth/'.length), url.searchParams, response);
+      return;
+    }
+    const body = await readJson(incoming);
+    sendJson(response, 200, control(controlled, { method, path, query: url.searchParams, body }));
+  } catch (error) {
+    if (!(error instanceof ControlError)) throw error;
+    sendJson(response, error.status, { error: error.message });
+  }
+}
+
+async function serveTruth(
+  controlled: Controlled,
+  list: string,
+  query: URLSearchParams,
+  response: ServerResponse,
+): Promise<void> {
+  if (!isListName(list))
+    throw new ControlError(404, `there is no list "${list}"; name one of the service's lists, or registrants`);
+  const pigeonhole = query.get('pigeonhole');
+  const session = query.get('session');
+  const table = tableOf(controlled.service, list, pigeonhole === null ? null : Number(pigeonhole));
+  await streamTruth(table, session === null ? null : Number(session), response, query.get('ids') === '1');
+}
+
+async function readJson(incoming: IncomingMessage): Promise<unknown> {
+  let text = '';
+  incoming.setEncoding('utf8');
+  for await (const chunk of incoming as AsyncIterable<string>) text += chunk;
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ControlError(400, 'the body is not JSON; send a JSON value or nothing');
+  }
+}
+
+/** A page in a browser may reach loopback under a name of its own; such a request is not from here. */
+function isLoopbackHost(host: string | undefined): boolean {
+  return /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host ?? '');
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) });
+  response.end(text);
+}

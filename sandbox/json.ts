@@ -1,0 +1,26 @@
+/** A JSON value, as the wire and the control API carry it. */
+export type Json = null | boolean | number | string | Json[] | JsonObject;
+
+export interface JsonObject {
+  [key: string]: Json;
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * RFC 7386 JSON merge patch: objects merge, `null` removes a key, everything else replaces.
+ * Returns a new object and leaves both arguments as they were.
+ */
+export function mergePatch(target: JsonObject, patch: JsonObject): JsonObject {
+  const merged: JsonObject = { ...target };
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete merged[key];
+    else if (isJsonObject(value)) {
+      const before = merged[key];
+      merged[key] = mergePatch(isJsonObject(before) ? before : {}, value);
+    } else merged[key] = value;
+  }
+  return merged;
+}

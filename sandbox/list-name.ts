@@ -1,0 +1,39 @@
+/** The lists of the service, by the last segment of their path, and `registrants`, which has no read operation. */
+export const LIST_NAMES = [
+  'pigeonholes',
+  'subscriptions',
+  'sessions',
+  'attendees',
+  'questions',
+  'votes',
+  'answer_ratings',
+  'answers',
+  'poll-mcq-votes',
+  'poll-quiz-votes',
+  'qna-questions',
+  'registrants',
+] as const;
+
+export type ListName = (typeof LIST_NAMES)[number];
+
+/** What stands inside one pigeonhole. */
+export type SpaceListName = Exclude<ListName, 'pigeonholes' | 'subscriptions'>;
+
+/** The lists of what attendees did. They empty when test mode is switched off, and they carry a session. */
+export const RESPONSE_LISTS = [
+  'questions',
+  'votes',
+  'answer_ratings',
+  'answers',
+  'poll-mcq-votes',
+  'poll-quiz-votes',
+  'qna-questions',
+] as const satisfies readonly SpaceListName[];
+
+export function isListName(value: string): value is ListName {
+  return (LIST_NAMES as readonly string[]).includes(value);
+}
+
+export function isSpaceListName(value: ListName): value is SpaceListName {
+  return value !== 'pigeonholes' && value !== 'subscriptions';
+}

@@ -1,0 +1,95 @@
+import type { JsonObject } from '../json.js';
+import type { ListName } from '../list-name.js';
+import type { FilterFields } from '../store/item-table.js';
+import { CLOUD_STATUSES } from '../world/cloud-answer-source.js';
+import { isTimezone } from '../world/zoned-time.js';
+
+/** The filters the specification names. Anything else in a query is ignored, as it says ("Filtering", rule 4). */
+export const SPECIFIED_FILTERS: Record<ListName, readonly string[]> = {
+  pigeonholes: ['status', 'timezone'],
+  subscriptions: [],
+  sessions: ['startsBefore'],
+  attendees: [],
+  questions: ['sessionId'],
+  votes: ['sessionId', 'questionId'],
+  answer_ratings: ['sessionId', 'questionId', 'ratingBetween'],
+  answers: ['sessionId', 'status'],
+  'poll-mcq-votes': ['sessionId', 'attendeeId'],
+  'poll-quiz-votes': ['sessionId', 'attendeeId'],
+  'qna-questions': ['attendeeId'],
+  registrants: [],
+};
+
+/** Lists that cannot be read without filter[sessionId]. */
+export const SESSION_REQUIRED: readonly ListName[] = ['votes', 'answer_ratings', 'answers'];
+
+const PIGEONHOLE_STATUSES = ['new', 'upcoming', 'live', 'ended'];
+
+/** What is left of a query's filters once unsupported names and values are gone. */
+export interface Filters {
+  /** Null when no filter[sessionId] with a usable value was sent. */
+  sessionIds: readonly number[] | null;
+  /** A test of the cheap fields; null when nothing else was asked. */
+  fields: ((fields: FilterFields) => boolean) | null;
+  /** A test of the rendered item, for the workspace's few pigeonholes and a pigeonhole's few sessions. */
+  item: ((item: JsonObject) => boolean) | null;
+}
+
+/** @param supported names of the filters the list supports at present */
+export function readFilters(query: URLSearchParams, list: ListName, supported: readonly string[]): Filters {
+  const values = (name: string): string[] => {
+    if (!supported.includes(name)) return [];
+    return query.getAll(`filter[${name}]`).flatMap((value) => value.split(',').map((part) => part.trim()));
+  };
+  const fieldTests: ((fields: FilterFields) => boolean)[] = [];
+  const itemTests: ((item: JsonObject) => boolean)[] = [];
+  const wanted = <T>(found: readonly T[], test: (set: ReadonlySet<T>) => void): void => {
+    if (found.length > 0) test(new Set(found));
+  };
+
+  wanted(integers(values('attendeeId')), (set) =>
+    fieldTests.push(({ attendeeId }) => attendeeId !== undefined && set.has(attendeeId)),
+  );
+  wanted(integers(values('questionId')), (set) =>
+    fieldTests.push(({ questionId }) => questionId !== undefined && set.has(questionId)),
+  );
+  const bounds = values('ratingBetween');
+  const [lower, upper] = integers(bounds);
+  if (bounds.length === 2 && lower !== undefined && upper !== undefined) {
+    fieldTests.push(({ rate }) => rate !== undefined && rate >= lower && rate <= upper);
+  }
+  const statuses = values('status');
+  if (list === 'pigeonholes') {
+    wanted(
+      statuses.filter((status) => PIGEONHOLE_STATUSES.includes(status)),
+      (set) => itemTests.push(({ status }) => typeof status === 'string' && set.has(status)),
+    );
+  } else {
+    wanted(
+      statuses.filter((status) => (CLOUD_STATUSES as readonly string[]).includes(status)),
+      (set) => fieldTests.push(({ status }) => status !== undefined && set.has(status)),
+    );
+  }
+  wanted(values('timezone').filter(isTimezone), (set) =>
+    itemTests.push(({ timezone }) => typeof timezone === 'string' && set.has(timezone)),
+  );
+  const startsBeforeMs = Date.parse(values('startsBefore')[0] ?? '');
+  if (!Number.isNaN(startsBeforeMs)) {
+    itemTests.push(({ startDate }) => typeof startDate === 'string' && Date.parse(startDate) < startsBeforeMs);
+  }
+
+  const sessionIds = integers(values('sessionId'));
+  return {
+    sessionIds: sessionIds.length === 0 ? null : sessionIds,
+    fields: all(fieldTests),
+    item: all(itemTests),
+  };
+}
+
+function integers(values: readonly string[]): number[] {
+  return values.filter((value) => /^-?\d{1,15}$/.test(value)).map(Number);
+}
+
+function all<T>(tests: readonly ((value: T) => boolean)[]): ((value: T) => boolean) | null {
+  return tests.length === 0 ? null : (value) => tests.every((test) => test(value));
+}

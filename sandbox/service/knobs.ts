@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { LIST_NAMES } from '../list-name.js';
+
+/**
+ * Where the specification is silent, a knob decides, and its default is this sandbox's guess. `README.md` lists
+ * them. A client must not depend on any of these answers, so tests turn them.
+ */
+const order = z.enum(['ascending', 'descending', 'unordered']);
+const cursor = z.enum(['keyset', 'offset']);
+const httpStatus = z.int().min(100).max(599);
+const listName = z.enum(LIST_NAMES);
+
+export const listSettingSchema = z.strictObject({ order: order.optional(), cursor: cursor.optional() });
+
+export const knobsSchema = z.strictObject({
+  /** Order of every list that `lists` does not name: by id, or a seeded shuffle. */
+  order: order.default('ascending'),
+  /** What cursors hold: the id of the last item shown, or how many items were shown. */
+  cursor: cursor.default('keyset'),
+  lists: z.partialRecord(listName, listSettingSchema).default({}),
+  /** A count outside 1 to 300, or one that is no integer. */
+  countOutOfRange: z.enum(['error', 'clamp', 'default']).default('error'),
+  /** The service's own maximum page size; a larger count is lowered to it without an error. */
+  maxPerPage: z.int().min(1).max(300).default(300),
+  /** Code for a list that needs filter[sessionId] and did not get it. */
+  missingSessionFilterCode: z.int().default(6000),
+  /** A filter[sessionId] of a session that does not exist: 4509, an empty list, or as if it had not been sent. */
+  unknownSessionFilter: z.enum(['error', 'empty', 'ignore']).default('error'),
+  /** Filters a list supports, where it is not what the specification says; the others are ignored. */
+  filterSupport: z.partialRecord(listName, z.array(z.string())).default({}),
+  /** Whether links.next repeats the filters of the request. */
+  nextLinkKeepsFilters: z.boolean().default(true),
+  wrongMethodCode: z.int().default(9000),
+  wrongMethodStatus: httpStatus.default(405),
+  /** Status by code, for example {"4507": 404}. */
+  httpStatus: z.record(z.string(), httpStatus).default({}),
+  createdStatus: httpStatus.default(201),
+  /** Status of a bulk create's empty answer. */
+  bulkStatus: httpStatus.default(204),
+  /** The field of a create body that carries the subscription of a Team workspace. */
+  subscriptionField: z.string().min(1).default('subscriptionId'),
+  /** How a refused registrant is named: `data[12].attendeeCode`, `attendeeCode`, or not at all. */
+  registrantErrors: z.enum(['indexed', 'named', 'none']).default('indexed'),
+  registrantAtomicity: z.enum(['all-or-nothing', 'partial']).default('all-or-nothing'),
+  registrantMaxBatch: z.int().min(1).default(1000),
+  /** What a withdrawn question does in live traffic: it gets another status, or it leaves the lists. */
+  withdrawal: z.enum(['status', 'remove']).default('status'),
+  /** Share of live items that appear with an id below the newest one, as a late commit would. */
+  lateRowShare: z.number().min(0).max(1).default(0),
+  /** Every answer of the service waits this long. */
+  latencyMs: z.number().min(0).default(0),
+  /** How far the service's clock (Date header, quota reset) is ahead of this machine's. */
+  clockSkewSeconds: z.number().default(0),
+  quota: z
+    .strictObject({
+      limit: z.int().min(0),
+      windowSeconds: z.number().positive(),
+      /** X-RateLimit-Limit, -Remaining and -Reset on every answer. */
+      headers: z.boolean().default(true),
+      /** Retry-After on a refused request. */
+      retryAfter: z.boolean().default(false),
+    })
+    .nullable()
+    .default(null),
+});
+
+export type Knobs = z.infer<typeof knobsSchema>;
+export type Order = Knobs['order'];
+export type CursorKind = Knobs['cursor'];

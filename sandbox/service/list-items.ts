@@ -1,0 +1,169 @@
+import type { JsonObject } from '../json.js';
+import { isSpaceListName, type ListName } from '../list-name.js';
+import type { IdOrder } from '../store/id-order.js';
+import type { AnyTable } from '../store/item-table.js';
+import type { Conference } from '../world/conference.js';
+import { decodeCursor, encodeCursor, type Place } from './cursor.js';
+import type { FaultKind, FaultRule } from './faults.js';
+import { readFilters, SESSION_REQUIRED, SPECIFIED_FILTERS, type Filters } from './filters.js';
+import type { CursorKind, Knobs, Order } from './knobs.js';
+import { readPage, type IdPage } from './read-page.js';
+import { ServiceError } from './service-error.js';
+import { changeBetweenPages } from './walk-change.js';
+
+export interface ListRequest {
+  conference: Conference;
+  knobs: Knobs;
+  list: ListName;
+  pigeonholeId: number | null;
+  query: URLSearchParams;
+  /** Scheme, host and path of the request, for links.next. */
+  url: string;
+  /** Rules that fire for this request; those about pages are applied here. */
+  faults: ReadonlyMap<FaultKind, FaultRule>;
+  nowMs: number;
+}
+
+const MAX_COUNT = 300;
+const DEFAULT_COUNT = 30;
+
+/**
+ * Answers a list operation with the collection envelope, as JSON text.
+ * @throws {ServiceError} 4504, 4509, 6000 and whatever knobs ask for
+ */
+export function listItems(request: ListRequest): string {
+  const { conference, knobs, list, pigeonholeId, query } = request;
+  const table = conference.table(list, pigeonholeId);
+  if (table === undefined) throw new ServiceError(4504);
+  const { order, cursor } = { order: knobs.order, cursor: knobs.cursor, ...definedOnly(knobs.lists[list]) };
+  const { count, sent } = readCount(query.get('count'), knobs);
+  const filters = readFilters(query, list, knobs.filterSupport[list] ?? SPECIFIED_FILTERS[list]);
+  const sessionIds = checkSessions(request, filters);
+
+  const cursorText = query.get('cursor');
+  const place: Place = cursorText === null || cursorText === '' ? { kind: 'start' } : decodeCursor(cursorText, cursor);
+  const { ids, matches } = chooseItems(table, filters, sessionIds, order);
+  const page = readPage({ ids, order, cursor, place, count, matches });
+  const body = envelope(request, page, { table, count, sent, cursor, place, cursorText });
+  changeAfterwards(request, page, { ids, order, sessionIds });
+  return body;
+}
+
+/** The page size in force, and what to repeat in links.next: null when no count was sent. */
+function readCount(text: string | null, knobs: Knobs): { count: number; sent: string | null } {
+  if (text === null) return { count: Math.min(DEFAULT_COUNT, knobs.maxPerPage), sent: null };
+  const value = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= 1 && value <= MAX_COUNT) return { count: Math.min(value, knobs.maxPerPage), sent: text };
+  if (knobs.countOutOfRange === 'error') throw new ServiceError(6000, { message: 'Invalid parameter value: count' });
+  const clamped = Number.isNaN(value) ? DEFAULT_COUNT : Math.min(Math.max(value, 1), MAX_COUNT);
+  return { count: Math.min(knobs.countOutOfRange === 'clamp' ? clamped : DEFAULT_COUNT, knobs.maxPerPage), sent: text };
+}
+
+/** The sessions to show, null for all; an empty array shows nothing. */
+function checkSessions(
+  { conference, knobs, list, pigeonholeId }: ListRequest,
+  filters: Filters,
+): readonly number[] | null {
+  const { sessionIds } = filters;
+  const required = SESSION_REQUIRED.includes(list);
+  if (sessionIds === null) {
+    if (required) throw new ServiceError(knobs.missingSessionFilterCode, { message: 'filter[sessionId] is required' });
+    return null;
+  }
+  const space = pigeonholeId === null ? undefined : conference.space(pigeonholeId);
+  const known = sessionIds.filter((id) => space?.sessions.has(id));
+  if (known.length > 0) return known;
+  if (knobs.unknownSessionFilter === 'error') throw new ServiceError(4509);
+  return knobs.unknownSessionFilter === 'empty' || required ? [] : null;
+}
+
+/** The narrowest order that holds the answer, and the test that the rest of the filters make. */
+function chooseItems(
+  table: AnyTable,
+  filters: Filters,
+  sessionIds: readonly number[] | null,
+  order: Order,
+): { ids: IdOrder; matches: ((id: number) => boolean) | null } {
+  const arrangement = order === 'unordered' ? 'shuffled' : 'byId';
+  const single = sessionIds?.length === 1 ? (sessionIds[0] ?? null) : null;
+  const ids = table.order(single, arrangement);
+  const { fields, item } = filters;
+  if (fields === null && item === null && (sessionIds === null || single !== null)) return { ids, matches: null };
+  const sessions = single === null && sessionIds !== null ? new Set(sessionIds) : null;
+  const matches = (id: number): boolean => {
+    if (item !== null) {
+      const rendered = table.item(id);
+      if (rendered === undefined || !item(rendered)) return false;
+    }
+    if (fields === null && sessions === null) return true;
+    const found = table.fields(id);
+    if (found === undefined || (fields !== null && !fields(found))) return false;
+    return sessions === null || (found.sessionId !== undefined && sessions.has(found.sessionId));
+  };
+  return { ids, matches };
+}
+
+interface PageSetting {
+  table: AnyTable;
+  count: number;
+  sent: string | null;
+  cursor: CursorKind;
+  place: Place;
+  cursorText: string | null;
+}
+
+function envelope(request: ListRequest, page: IdPage, setting: PageSetting): string {
+  const { faults } = request;
+  const { table, count, place, cursorText } = setting;
+  let ids = page.ids;
+  let hasMore = page.next !== null;
+  let nextCursor = page.next === null ? null : encodeCursor(page.next);
+  if (faults.has('emptyPage')) {
+    ids = [];
+    hasMore = true;
+    nextCursor = encodeCursor(place, page.ids.length + (cursorText?.length ?? 0));
+  }
+  if (faults.has('earlyEnd')) [hasMore, nextCursor] = [false, null];
+  if (faults.has('repeatCursor') && cursorText !== null) [hasMore, nextCursor] = [true, cursorText];
+  if (faults.has('moreWithoutCursor')) [hasMore, nextCursor] = [true, null];
+
+  const parts: string[] = [];
+  for (const id of ids) {
+    const item = table.item(id);
+    if (item !== undefined) parts.push(JSON.stringify(item));
+  }
+  const links = JSON.stringify({ next: nextCursor === null ? null : nextUrl(request, setting, nextCursor) });
+  const meta = JSON.stringify({ perPage: count, nextCursor, hasMore });
+  return `{"data":[${parts.join(',')}],"links":${links},"meta":${meta}}`;
+}
+
+function nextUrl({ knobs, query, url }: ListRequest, { sent }: PageSetting, nextCursor: string): string {
+  const next = new URLSearchParams();
+  if (knobs.nextLinkKeepsFilters) {
+    for (const [name, value] of query) if (name.startsWith('filter[')) next.append(name, value);
+  }
+  next.set('cursor', nextCursor);
+  if (sent !== null) next.set('count', sent);
+  return `${url}?${next.toString()}`;
+}
+
+function changeAfterwards(
+  { conference, list, pigeonholeId, faults, nowMs }: ListRequest,
+  page: IdPage,
+  { ids, order, sessionIds }: { ids: IdOrder; order: Order; sessionIds: readonly number[] | null },
+): void {
+  const rule = faults.get('changeDuringWalk');
+  const space = pigeonholeId === null ? undefined : conference.space(pigeonholeId);
+  if (rule === undefined || space === undefined || !isSpaceListName(list)) return;
+  const sessionId = sessionIds?.[0] ?? null;
+  changeBetweenPages({ conference, space, list, sessionId, order, ids, pageIds: page.ids, nowMs }, rule);
+}
+
+function definedOnly<T extends object>(values: T | undefined): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+  return Object.fromEntries(Object.entries(values ?? {}).filter(([, value]) => value !== undefined)) as never;
+}
+
+/** An entity under `data`, as single reads and creates answer. */
+export function singleBody(item: JsonObject): string {
+  return JSON.stringify({ data: item });
+}

@@ -1,0 +1,46 @@
+import type { Knobs } from './knobs.js';
+
+interface Window {
+  used: number;
+  resetsAtMs: number;
+}
+
+/**
+ * The request quota of each API key: a fixed number of requests in a window that opens with the first of them.
+ * Documented by the vendor: per token, 24 hours, X-RateLimit-* headers with the reset as UTC epoch seconds.
+ */
+export class Quota {
+  readonly #windows = new Map<string, Window>();
+
+  /** Counts one request. Returns the headers to send and whether the request is beyond the limit. */
+  spend(apiKey: string, limits: Knobs['quota'], nowMs: number): { exceeded: boolean; headers: Record<string, string> } {
+    if (limits === null) return { exceeded: false, headers: {} };
+    let window = this.#windows.get(apiKey);
+    if (window === undefined || nowMs >= window.resetsAtMs) {
+      window = { used: 0, resetsAtMs: nowMs + limits.windowSeconds * 1000 };
+      this.#windows.set(apiKey, window);
+    }
+    const exceeded = window.used >= limits.limit;
+    if (!exceeded) window.used += 1;
+    const headers: Record<string, string> = {};
+    if (limits.headers) {
+      headers['X-RateLimit-Limit'] = String(limits.limit);
+      headers['X-RateLimit-Remaining'] = String(limits.limit - window.used);
+      headers['X-RateLimit-Reset'] = String(Math.ceil(window.resetsAtMs / 1000));
+    }
+    if (exceeded && limits.retryAfter) {
+      headers['Retry-After'] = String(Math.ceil((window.resetsAtMs - nowMs) / 1000));
+    }
+    return { exceeded, headers };
+  }
+
+  /** Opens a new window for every key. */
+  reset(): void {
+    this.#windows.clear();
+  }
+
+  /** Requests spent in the present window, over all keys. */
+  used(): number {
+    return [...this.#windows.values()].reduce((sum, window) => sum + window.used, 0);
+  }
+}

@@ -1,0 +1,141 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FaultKind, FaultRule, FaultSubject } from './faults.js';
+import type { LoggedRequest } from './request-log.js';
+import { resourceOf } from './route.js';
+import { answerRequest, type ServiceAnswer, type ServiceRequest, type ServiceState } from './service.js';
+
+const MAX_BODY_BYTES = 64 * 2 ** 20;
+
+/** Serves one request of the service: reads it, lets faults happen to its connection, answers, and logs it. */
+export async function serveRequest(
+  state: ServiceState,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const startedAtMs = state.now();
+  const inFlight = state.log.begin();
+  const requestId = nextRequestId(startedAtMs);
+  const url = new URL(incoming.url ?? '/', `http://${incoming.headers.host ?? 'localhost'}`);
+  const method = incoming.method ?? 'GET';
+  const faults = state.faults.fireFor(subjectOf(method, url));
+  const logged: LoggedRequest = {
+    at: new Date(startedAtMs).toISOString(),
+    method,
+    path: url.pathname,
+    query: url.search.slice(1),
+    status: null,
+    code: null,
+    durationMs: 0,
+    inFlight,
+    requestId,
+    faults: [...faults.keys()],
+  };
+  const startedAt = performance.now();
+  try {
+    const body = method === 'GET' ? '' : await readBody(incoming);
+    await waitFor(state.knobs.latencyMs + (faults.get('delay')?.ms ?? 0));
+    if (faults.has('dropBefore')) {
+      incoming.socket.destroy();
+      return;
+    }
+    const answer = answerOf(state, { method, url, incoming, body }, faults);
+    if (faults.has('dropAfter')) {
+      incoming.socket.destroy();
+      return;
+    }
+    logged.status = answer.status;
+    logged.code = codeOf(answer);
+    send(response, answer, { requestId, cut: faults.has('cutBody') });
+  } finally {
+    logged.durationMs = Math.round((performance.now() - startedAt) * 10) / 10;
+    state.log.end(logged);
+  }
+}
+
+function answerOf(
+  state: ServiceState,
+  { method, url, incoming, body }: { method: string; url: URL; incoming: IncomingMessage; body: string },
+  faults: ReadonlyMap<FaultKind, FaultRule>,
+): ServiceAnswer {
+  const throttled = faults.get('text503');
+  if (throttled !== undefined) {
+    const { retryAfterSeconds } = throttled;
+    const retryAfter: Record<string, string> =
+      retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) };
+    return { status: 503, headers: { 'Content-Type': 'text/plain', ...retryAfter }, body: 'Service Unavailable' };
+  }
+  const apiKey = incoming.headers['x-api-key'];
+  const request: ServiceRequest = {
+    method,
+    path: url.pathname,
+    query: url.searchParams,
+    url: url.origin + url.pathname,
+    apiKey: typeof apiKey === 'string' ? apiKey : undefined,
+    contentType: incoming.headers['content-type'],
+    body,
+  };
+  const answer = answerRequest(state, request, faults);
+  if (faults.has('htmlBody')) return { ...answer, body: '<html><body>Please try again later</body></html>' };
+  if (faults.has('wrongContentType')) answer.headers['Content-Type'] = 'text/html; charset=utf-8';
+  return answer;
+}
+
+function send(response: ServerResponse, answer: ServiceAnswer, options: { requestId: string; cut: boolean }): void {
+  const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;
+  const headers: Record<string, string> = { ...answer.headers, 'X-Request-Id': options.requestId };
+  if (answer.status !== 204 && answer.status !== 304) headers['Content-Length'] = String(body.length);
+  response.writeHead(answer.status, headers);
+  if (!options.cut || body.length === 0) {
+    response.end(body);
+    return;
+  }
+  response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.destroy());
+}
+
+/** What fault rules can ask about. A malformed pigeonhole id is no pigeonhole here; the operation will say so. */
+function subjectOf(method: string, url: URL): FaultSubject {
+  let resource: ReturnType<typeof resourceOf>;
+  try {
+    resource = resourceOf(url.pathname);
+  } catch {
+    resource = undefined;
+  }
+  return {
+    method,
+    path: url.pathname,
+    list: resource?.list ?? null,
+    pigeonholeId: resource?.pigeonholeId ?? null,
+    sessionFilter: url.searchParams.get('filter[sessionId]'),
+    hasCursor: (url.searchParams.get('cursor') ?? '') !== '',
+  };
+}
+
+async function readBody(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) throw new RangeError(`a request body may hold at most ${MAX_BODY_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+async function waitFor(ms: number): Promise<void> {
+  if (ms > 0) await sleep(ms);
+}
+
+let requests = 0;
+
+/** Unique in this process, and with the start time unlikely to meet an id of another run. */
+function nextRequestId(nowMs: number): string {
+  requests += 1;
+  return `${nowMs.toString(16).padStart(12, '0')}-${requests.toString(16).padStart(8, '0')}`;
+}
+
+function codeOf(answer: ServiceAnswer): number | null {
+  if (answer.status < 400 || typeof answer.body !== 'string') return null;
+  const match = /^\{"code":(\d+)/.exec(answer.body);
+  return match === null ? null : Number(match[1]);
+}

@@ -1,0 +1,56 @@
+import type { JsonObject } from '../json.js';
+
+/** One entry of a validation error: the offending field and why. */
+export interface FieldError {
+  field: string;
+  message: string;
+}
+
+/** The documented codes, with the message and the HTTP status each is sent with unless a knob says otherwise. */
+const CODES: Record<number, { status: number; message: string }> = {
+  // Statuses 401, 404, 422, 429, 500, 503 are what an unofficial SDK saw; the pairs of 6000 to 9000 and of 4507
+  // and 4508 are not known, so those of this table are a choice.
+  5000: { status: 500, message: 'Internal server error' },
+  6000: { status: 400, message: 'Invalid parameter value' },
+  7001: { status: 400, message: 'Malformed request' },
+  8000: { status: 429, message: 'Request exceeded limit' },
+  9000: { status: 400, message: 'Unsupported feature' },
+  4500: { status: 422, message: 'Invalid format or value' },
+  4501: { status: 401, message: 'Authentication failed' },
+  4502: { status: 404, message: 'Not found' },
+  4503: { status: 404, message: 'Workspace not found' },
+  4504: { status: 404, message: 'Pigeonhole not found' },
+  4505: { status: 404, message: 'Subscription not found' },
+  4506: { status: 404, message: 'Profile field not found' },
+  4507: { status: 422, message: 'Registrants not available' },
+  4508: { status: 422, message: 'Attendee profiles not available' },
+  4509: { status: 404, message: 'Session not found' },
+  4510: { status: 404, message: 'Registrant not found' },
+  4511: { status: 404, message: 'One-time token not found' },
+  4512: { status: 404, message: 'Speaker not found' },
+};
+
+/** An answer that is not a success, by the code of its body. */
+export class ServiceError extends Error {
+  readonly code: number;
+  /** Present in validation errors only. */
+  readonly errors: readonly FieldError[] | undefined;
+
+  constructor(code: number, options: { message?: string; errors?: readonly FieldError[] } = {}) {
+    super(options.message ?? CODES[code]?.message ?? 'Unknown error');
+    this.name = 'ServiceError';
+    this.code = code;
+    this.errors = options.errors;
+  }
+
+  body(): JsonObject {
+    const body: JsonObject = { code: this.code, message: this.message };
+    if (this.errors !== undefined) body['errors'] = this.errors.map(({ field, message }) => ({ field, message }));
+    return body;
+  }
+}
+
+/** The HTTP status sent with a code: the knob's, else the table's, else 500. */
+export function httpStatusOf(code: number, overrides: Readonly<Record<string, number>>): number {
+  return overrides[String(code)] ?? CODES[code]?.status ?? 500;
+}

@@ -1,0 +1,88 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Controlled } from './control/control-routes.js';
+import { isControlPath, serveControl } from './control/serve-control.js';
+import { resolveOptions, type SandboxOptions } from './options.js';
+import { Faults } from './service/faults.js';
+import { knobsSchema } from './service/knobs.js';
+import { PageCache } from './service/page-cache.js';
+import { Quota } from './service/quota.js';
+import { RequestLog } from './service/request-log.js';
+import { serveRequest } from './service/serve-request.js';
+import type { ServiceState } from './service/service.js';
+import { Conference } from './world/conference.js';
+import { Traffic } from './world/traffic.js';
+
+export interface Sandbox {
+  /** `http://127.0.0.1:<port>`, to which paths such as `/v2/pigeonholes` are added. */
+  baseUrl: string;
+  port: number;
+  apiKeys: readonly string[];
+  /** Stops traffic and ends every connection. A second call does nothing. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the Event Engagement Service on loopback: a seeded conference, live traffic unless frozen, and the
+ * control API under `/_control/`. Several can run in one process.
+ * @throws {RangeError} for an option outside its range, and the server's error when the port is taken
+ */
+export async function runSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const now = (): number => Date.now();
+  const resolved = resolveOptions(options, now());
+  const conference = new Conference(resolved, resolved.workspaceKind);
+  const knobs = knobsSchema.parse(resolved.knobs);
+  const service: ServiceState = {
+    conference,
+    workspaceKind: resolved.workspaceKind,
+    apiKeys: new Set(resolved.apiKeys),
+    knobs,
+    faults: new Faults(resolved.seed),
+    quota: new Quota(),
+    log: new RequestLog(),
+    pages: new PageCache(),
+    now,
+  };
+  for (const fault of resolved.faults) service.faults.add(fault);
+  const traffic = new Traffic({ conference, seed: resolved.seed, now, settings: () => service.knobs });
+  const controlled: Controlled = { service, traffic, rate: resolved.rate, initialKnobs: knobs };
+
+  const server = createServer((incoming, response) => {
+    const served = isControlPath(incoming.url ?? '')
+      ? serveControl(controlled, incoming, response)
+      : serveRequest(service, incoming, response);
+    served.catch((error: unknown) => answerBug(error, incoming, response));
+  });
+  server.keepAliveTimeout = 60_000;
+  const port = await new Promise<number>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(resolved.port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+  });
+  if (!resolved.frozen) traffic.thaw(resolved.rate);
+
+  let closed: Promise<void> | null = null;
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    port,
+    apiKeys: resolved.apiKeys,
+    close: () => {
+      closed ??= new Promise((resolve) => {
+        traffic.freeze();
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+      return closed;
+    },
+  };
+}
+
+/** Something this program did not expect. It must be seen, not be taken for a fault of the service. */
+function answerBug(error: unknown, incoming: IncomingMessage, response: ServerResponse): void {
+  if (incoming.destroyed && !incoming.complete) return; // the client went away while it sent its body
+  process.stderr.write(
+    `sandbox: ${incoming.method} ${incoming.url}: ${error instanceof Error ? error.stack : String(error)}\n`,
+  );
+  if (response.headersSent) response.destroy();
+  else
+    response.writeHead(500, { 'Content-Type': 'text/plain' }).end('the sandbox itself failed; see its standard error');
+}

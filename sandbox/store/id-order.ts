@@ -1,0 +1,145 @@
+import { draw } from '../world/random.js';
+import { createPermutation, type Permutation } from './permutation.js';
+
+/** Generated ids stand this far apart, so that a test can put late rows between them. */
+export const ID_STRIDE = 10;
+
+/** By id, or in a seeded order that has nothing to do with ids. */
+export type Arrangement = 'byId' | 'shuffled';
+
+export interface IdRange {
+  /** Id of the first generated item of the whole list. */
+  readonly firstId: number;
+  /** Index in the list of this range's first generated item. */
+  readonly offset: number;
+  /** Generated items in this range, before any removal. */
+  readonly count: number;
+}
+
+/**
+ * The order of one list (or of one session's part of it) as ids, without holding the generated ones.
+ *
+ * Every id has a key. Generated items hold the whole keys 0 .. count-1 ("slots"); an id that was added later has a
+ * key between or behind them. Removed slots and added ids are two sorted arrays, so that "the id at rank r" and
+ * "how many stand before this id" are binary searches, whatever the size of the list. An id keeps its key when it
+ * is removed, so that a cursor which names a removed item still has its place.
+ */
+export class IdOrder {
+  readonly #range: IdRange;
+  readonly #permutation: Permutation | null;
+  readonly #seed: number;
+  readonly #removedSlots: number[] = [];
+  readonly #added: { key: number; id: number }[] = [];
+
+  constructor(range: IdRange, arrangement: Arrangement, seed: number) {
+    this.#range = range;
+    this.#seed = seed;
+    this.#permutation = arrangement === 'shuffled' ? createPermutation(Math.max(range.count, 1), seed) : null;
+    this.#shuffled = arrangement === 'shuffled';
+  }
+
+  readonly #shuffled: boolean;
+
+  get size(): number {
+    return this.#range.count - this.#removedSlots.length + this.#added.length;
+  }
+
+  /** The id at a rank, 0 for the first; undefined outside 0 .. size-1. */
+  idAt(rank: number): number | undefined {
+    if (rank < 0 || rank >= this.size) return undefined;
+    // The first added id with at least `rank` items before it: every added id before it is before the rank too.
+    const addedBefore = firstIndex(this.#added.length, (at) => this.#before(this.#added[at]?.key ?? 0) >= rank);
+    const candidate = this.#added[addedBefore];
+    if (candidate !== undefined && this.#before(candidate.key) === rank) return candidate.id;
+    return this.#idOfSlot(this.#slotAt(rank - addedBefore));
+  }
+
+  /** How many items stand before this id's place, whether or not the id is in the list. */
+  rankOf(id: number): number {
+    return this.#before(this.#keyOf(id));
+  }
+
+  has(id: number): boolean {
+    return this.idAt(this.rankOf(id)) === id;
+  }
+
+  /** Puts an id into the order: a generated one back into its slot, any other one at its key. No effect when present. */
+  put(id: number): void {
+    if (this.has(id)) return;
+    const slot = this.#slotOf(id);
+    if (slot !== null) {
+      this.#removedSlots.splice(lowerBound(this.#removedSlots, slot), 1);
+      return;
+    }
+    const key = this.#keyOf(id);
+    const at = firstIndex(this.#added.length, (index) => (this.#added[index]?.key ?? 0) >= key);
+    this.#added.splice(at, 0, { key, id });
+  }
+
+  /** Takes an id out of the order. No effect when absent. */
+  remove(id: number): void {
+    if (!this.has(id)) return;
+    const slot = this.#slotOf(id);
+    if (slot !== null) {
+      this.#removedSlots.splice(lowerBound(this.#removedSlots, slot), 0, slot);
+      return;
+    }
+    const key = this.#keyOf(id);
+    this.#added.splice(
+      firstIndex(this.#added.length, (index) => (this.#added[index]?.key ?? 0) >= key),
+      1,
+    );
+  }
+
+  /** Items with a smaller key. */
+  #before(key: number): number {
+    const slots = Math.min(Math.max(Math.ceil(key), 0), this.#range.count);
+    const added = firstIndex(this.#added.length, (index) => (this.#added[index]?.key ?? 0) >= key);
+    return slots - lowerBound(this.#removedSlots, slots) + added;
+  }
+
+  /** The slot with `rank` remaining slots before it. */
+  #slotAt(rank: number): number {
+    const removedBefore = firstIndex(
+      this.#removedSlots.length,
+      (index) => (this.#removedSlots[index] ?? 0) - index > rank,
+    );
+    return rank + removedBefore;
+  }
+
+  #idOfSlot(slot: number): number {
+    const index = this.#permutation === null ? slot : this.#permutation.backward(slot);
+    return this.#range.firstId + (this.#range.offset + index) * ID_STRIDE;
+  }
+
+  #slotOf(id: number): number | null {
+    const index = (id - this.#range.firstId) / ID_STRIDE - this.#range.offset;
+    if (!Number.isInteger(index) || index < 0 || index >= this.#range.count) return null;
+    return this.#permutation === null ? index : this.#permutation.forward(index);
+  }
+
+  #keyOf(id: number): number {
+    const slot = this.#slotOf(id);
+    if (slot !== null) return slot;
+    if (!this.#shuffled) return (id - this.#range.firstId) / ID_STRIDE - this.#range.offset;
+    // 52 random bits: two added ids never share a key, which a cursor by key could not tell apart.
+    const random = draw(this.#seed, 1, id) * 2 ** 20 + (draw(this.#seed, 2, id) >>> 12);
+    return ((random + 0.5) / 2 ** 52) * Math.max(this.#range.count, 1);
+  }
+}
+
+/** The first index of 0 .. length-1 where a condition that stays true once true holds; `length` when nowhere. */
+function firstIndex(length: number, holds: (index: number) => boolean): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+function lowerBound(sorted: readonly number[], value: number): number {
+  return firstIndex(sorted.length, (index) => (sorted[index] ?? 0) >= value);
+}

@@ -1,0 +1,260 @@
+import { isJsonObject, mergePatch, type JsonObject } from '../json.js';
+import { ID_STRIDE, IdOrder, type Arrangement } from './id-order.js';
+
+/** What a filter can ask about an item; undefined where the list has no such thing. */
+export interface FilterFields {
+  sessionId?: number | undefined;
+  attendeeId?: number | undefined;
+  questionId?: number | undefined;
+  status?: string | undefined;
+  rate?: number | undefined;
+}
+
+/** Generated items of one session, side by side in the list; `sessionId` null in lists without sessions. */
+export interface Block {
+  readonly sessionId: number | null;
+  readonly count: number;
+}
+
+/**
+ * How a list's items come into being. `Facts` is the little that an item is made of; names and texts that belong
+ * to other entities are looked up when it is rendered, so that a renamed session shows in every vote.
+ */
+export interface ItemSource<Facts> {
+  readonly firstId: number;
+  readonly blocks: readonly Block[];
+  facts(index: number): Facts;
+  render(id: number, facts: Facts): JsonObject;
+  fields(facts: Facts): FilterFields;
+}
+
+/** What other parts see of a table whose facts do not concern them. */
+export interface AnyTable {
+  readonly size: number;
+  /** Rises with every change; a rendered page is good as long as the versions it was made from. */
+  readonly version: number;
+  order(sessionId: number | null, arrangement: Arrangement): IdOrder;
+  has(id: number): boolean;
+  item(id: number): JsonObject | undefined;
+  fields(id: number): FilterFields | undefined;
+  insert(item: JsonObject, id?: number): number;
+  patch(id: number, patch: JsonObject): JsonObject | undefined;
+  remove(id: number): boolean;
+  removeSession(sessionId: number): void;
+  clear(): void;
+  freeId(near?: number): number;
+}
+
+/** An item that is not as generated: added, edited, or both. */
+interface Stored<Facts> {
+  /** Null for an item that was inserted whole. */
+  facts: Facts | null;
+  /** The whole item where there are no facts. */
+  whole: JsonObject | null;
+  /** Edits in their order. They are kept apart, since two merge patches cannot always be made into one. */
+  patches: readonly JsonObject[];
+  sessionId: number | null;
+}
+
+/**
+ * One list of one pigeonhole: generated items, and over them what was added, edited or removed since. Only the
+ * latter is held in memory.
+ */
+export class ItemTable<Facts> implements AnyTable {
+  readonly #source: ItemSource<Facts>;
+  readonly #seed: number;
+  #blocks: readonly Block[];
+  #generated: number;
+  readonly #stored = new Map<number, Stored<Facts>>();
+  /** Removed items, with their last form (null: as generated), for those that still name them. */
+  readonly #removed = new Map<number, Stored<Facts> | null>();
+  readonly #orders = new Map<string, { sessionId: number | null; order: IdOrder }>();
+  #lastId: number;
+  #version = 0;
+
+  constructor(source: ItemSource<Facts>, seed: number) {
+    this.#source = source;
+    this.#seed = seed;
+    this.#blocks = source.blocks;
+    this.#generated = source.blocks.reduce((sum, block) => sum + block.count, 0);
+    this.#lastId = source.firstId + (this.#generated - 1) * ID_STRIDE;
+  }
+
+  get size(): number {
+    return this.order(null, 'byId').size;
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
+  /** The order of the whole list, or of one session's items; kept up to date by every later change. */
+  order(sessionId: number | null, arrangement: Arrangement): IdOrder {
+    const name = `${arrangement}/${sessionId ?? 'all'}`;
+    const known = this.#orders.get(name);
+    if (known !== undefined) return known.order;
+    const order = new IdOrder(this.#range(sessionId), arrangement, this.#seed);
+    for (const id of this.#removed.keys()) order.remove(id);
+    for (const [id, stored] of this.#stored) {
+      if (sessionId === null || stored.sessionId === sessionId) order.put(id);
+      else order.remove(id);
+    }
+    this.#orders.set(name, { sessionId, order });
+    return order;
+  }
+
+  has(id: number): boolean {
+    return this.#stored.has(id) || (this.#indexOf(id) !== null && !this.#removed.has(id));
+  }
+
+  /** The item as the API shows it now; undefined when the list does not hold it. */
+  item(id: number): JsonObject | undefined {
+    const stored = this.#stored.get(id);
+    if (stored !== undefined) return this.#render(id, stored);
+    const index = this.#indexOf(id);
+    if (index === null || (this.#removed.size > 0 && this.#removed.has(id))) return undefined;
+    return this.#source.render(id, this.#source.facts(index));
+  }
+
+  /** The item, or the last form of a removed one: a vote still names the question that was taken down. */
+  itemOrRemoved(id: number): JsonObject | undefined {
+    const removed = this.#removed.get(id);
+    if (removed === undefined) return this.item(id);
+    if (removed !== null) return this.#render(id, removed);
+    const index = this.#indexOf(id);
+    return index === null ? undefined : this.#source.render(id, this.#source.facts(index));
+  }
+
+  /** What filters ask of the item, without rendering it where that can be avoided. */
+  fields(id: number): FilterFields | undefined {
+    const stored = this.#stored.get(id);
+    if (stored !== undefined) {
+      if (stored.facts !== null && stored.patches.length === 0) return this.#source.fields(stored.facts);
+      return fieldsOfItem(this.#render(id, stored));
+    }
+    const index = this.#indexOf(id);
+    return index === null || this.#removed.has(id) ? undefined : this.#source.fields(this.#source.facts(index));
+  }
+
+  /** The facts of an item as generated or added; edits are not in them. */
+  facts(id: number): Facts | undefined {
+    const stored = this.#stored.get(id);
+    if (stored !== undefined) return stored.facts ?? undefined;
+    const index = this.#indexOf(id);
+    return index === null || this.#removed.has(id) ? undefined : this.#source.facts(index);
+  }
+
+  /** Adds an item made of facts and returns its id: the given one, or the next. */
+  add(facts: Facts, id = this.freeId()): number {
+    this.#store(id, { facts, whole: null, patches: [], sessionId: this.#source.fields(facts).sessionId ?? null });
+    return id;
+  }
+
+  /** Adds an item exactly as given, even when the service would never have made it; replaces one with that id. */
+  insert(item: JsonObject, id = this.freeId()): number {
+    this.#store(id, { facts: null, whole: item, patches: [], sessionId: fieldsOfItem(item).sessionId ?? null });
+    return id;
+  }
+
+  /** Lays a merge patch over an item and returns the item; undefined when there is none with that id. */
+  patch(id: number, patch: JsonObject): JsonObject | undefined {
+    if (!this.has(id)) return undefined;
+    const generated = { facts: this.facts(id) ?? null, whole: null, patches: [] };
+    const before = this.#stored.get(id) ?? generated;
+    const stored: Stored<Facts> = { ...before, patches: [...before.patches, patch], sessionId: null };
+    const item = this.#render(id, stored);
+    stored.sessionId = fieldsOfItem(item).sessionId ?? null;
+    this.#store(id, stored);
+    return item;
+  }
+
+  /** Takes an item out of the list; false when it was not there. */
+  remove(id: number): boolean {
+    if (!this.has(id)) return false;
+    this.#version += 1;
+    this.#removed.set(id, this.#stored.get(id) ?? null);
+    this.#stored.delete(id);
+    for (const { order } of this.#orders.values()) order.remove(id);
+    return true;
+  }
+
+  removeSession(sessionId: number): void {
+    const order = this.order(sessionId, 'byId');
+    for (let id = order.idAt(0); id !== undefined; id = order.idAt(0)) this.remove(id);
+  }
+
+  /** Takes every item out at once, as the service does when test mode ends. Ids go on counting. */
+  clear(): void {
+    this.#version += 1;
+    this.#blocks = [];
+    this.#generated = 0;
+    this.#stored.clear();
+    this.#removed.clear();
+    this.#orders.clear();
+  }
+
+  /** An id that no item has or had: the next one, or the nearest one below `near`. */
+  freeId(near?: number): number {
+    if (near === undefined) return this.#lastId + ID_STRIDE;
+    let id = near - 1;
+    while (this.has(id) || this.#removed.has(id)) id -= 1;
+    return id;
+  }
+
+  #store(id: number, stored: Stored<Facts>): void {
+    this.#version += 1;
+    this.#stored.set(id, stored);
+    this.#removed.delete(id);
+    this.#lastId = Math.max(this.#lastId, id);
+    for (const { sessionId, order } of this.#orders.values()) {
+      if (sessionId === null || sessionId === stored.sessionId) order.put(id);
+      else order.remove(id); // it may have moved from that session to another
+    }
+  }
+
+  #render(id: number, stored: Stored<Facts>): JsonObject {
+    const item = stored.facts === null ? (stored.whole ?? {}) : this.#source.render(id, stored.facts);
+    return stored.patches.reduce(mergePatch, item);
+  }
+
+  #range(sessionId: number | null): { firstId: number; offset: number; count: number } {
+    const { firstId } = this.#source;
+    if (sessionId === null) return { firstId, offset: 0, count: this.#generated };
+    let offset = 0;
+    for (const block of this.#blocks) {
+      if (block.sessionId === sessionId) return { firstId, offset, count: block.count };
+      offset += block.count;
+    }
+    return { firstId, offset, count: 0 };
+  }
+
+  #indexOf(id: number): number | null {
+    const index = (id - this.#source.firstId) / ID_STRIDE;
+    return Number.isInteger(index) && index >= 0 && index < this.#generated ? index : null;
+  }
+}
+
+/** A list of which nothing is generated: what it holds was put there. */
+export function createStoredTable(firstId: number, seed: number): ItemTable<JsonObject> {
+  return new ItemTable<JsonObject>(
+    { firstId, blocks: [], facts: () => ({}), render: (_id, item) => item, fields: fieldsOfItem },
+    seed,
+  );
+}
+
+/** Reads from a finished item what filters ask; the names differ from list to list. */
+export function fieldsOfItem(item: JsonObject): FilterFields {
+  const inner = (key: string): JsonObject => {
+    const value = item[key];
+    return isJsonObject(value) ? value : {};
+  };
+  const number = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
+  const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+  return {
+    sessionId: number(inner('session')['id']),
+    attendeeId: number(item['attendeeId']) ?? number(inner('attendee')['id']),
+    questionId: number(inner('question')['id']),
+    status: text(item['status']) ?? text(inner('answer')['status']) ?? text(inner('question')['status']),
+    rate: number(inner('answerRating')['rate']),
+  };
+}

@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { parseArgs } from 'node:util';
+import { runWebhookReceiver, type WebhookReceiverOptions } from './run-webhook-receiver.js';
+
+const USAGE = 'usage: webhook-receiver --secret whsec_… [--secret whsec_…] [--port N] [--log FILE]';
+
+export interface CommandOutput {
+  readonly line: (text: string) => void;
+  readonly error: (text: string) => void;
+}
+
+/**
+ * Runs the receiver until `stop` (SIGTERM or SIGINT unless told otherwise), as a command: one line on stdout when it is
+ * ready, with its URL. A secret on a command line can be seen by other users of the machine, so this is for test
+ * secrets alone.
+ * @returns the exit code: 0 stopped, 1 port or log not to be had, 2 wrong use
+ */
+export async function runWebhookReceiverCommand(
+  argv: readonly string[],
+  stop: AbortSignal = stopOnSignal(),
+  output: CommandOutput = processOutput,
+): Promise<number> {
+  const options = optionsFrom(argv);
+  if (typeof options === 'string') {
+    output.error(`webhook-receiver: ${options}; ${USAGE}`);
+    return 2;
+  }
+  try {
+    const receiver = await runWebhookReceiver(options);
+    output.line(`webhook receiver ready at ${receiver.url}`);
+    if (!stop.aborted) await once(stop, 'abort');
+    await receiver.close();
+    return 0;
+  } catch (error) {
+    output.error(`webhook-receiver: ${error instanceof Error ? error.message : String(error)}`);
+    return 1;
+  }
+}
+
+function stopOnSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort());
+  return stop.signal;
+}
+
+const processOutput: CommandOutput = {
+  line: (text) => void process.stdout.write(`${text}\n`),
+  error: (text) => void process.stderr.write(`${text}\n`),
+};
+
+/** The options, or what is wrong with the arguments. */
+function optionsFrom(argv: readonly string[]): WebhookReceiverOptions | string {
+  try {
+    const { values } = parseArgs({
+      args: [...argv],
+      options: {
+        secret: { type: 'string', multiple: true },
+        port: { type: 'string', default: '0' },
+        log: { type: 'string' },
+      },
+    });
+    const port = Number(values.port);
+    if (values.secret === undefined) return 'a secret is missing';
+    if (!/^\d+$/.test(values.port) || port > 65_535) return 'the port is a number from 0 to 65535';
+    return { secrets: values.secret, port, ...(values.log !== undefined && { logFile: values.log }) };
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

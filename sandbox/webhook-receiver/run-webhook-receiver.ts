@@ -1,0 +1,166 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
+import { DeliveryTally, type ListTally } from './delivery-tally.js';
+import { isStored, PlannedAnswers, plannedAnswerSchema } from './planned-answer.js';
+import { readSignedChange } from './read-signed-change.js';
+import { receiptOf, type Receipt } from './receipt.js';
+import { ReceiptLog } from './receipt-log.js';
+
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+
+export interface WebhookReceiverOptions {
+  /** `whsec_…`; a request signed with any of them is taken. */
+  readonly secrets: readonly string[];
+  /** 0, the default, lets the system choose. */
+  readonly port?: number;
+  /** Where receipts are kept over restarts; absent: in memory alone. */
+  readonly logFile?: string;
+}
+
+export interface WebhookReceiver {
+  /** Where changes are to be sent; any other path but `/_control/` will do as well. */
+  readonly url: string;
+  readonly receipts: () => readonly Receipt[];
+  readonly summary: () => ReceiverSummary;
+  /** Ends open requests too. */
+  readonly close: () => Promise<void>;
+}
+
+export interface ReceiverSummary {
+  readonly deliveries: number;
+  /** Requests that were not taken, by the status they were answered with, and `dropped`. Not kept over restarts. */
+  readonly refused: Readonly<Record<string, number>>;
+  readonly lists: Readonly<Record<string, ListTally>>;
+}
+
+/**
+ * A receiver of webhooks as a careful customer would write it, on loopback, for trying and testing: takes changes
+ * whose signature holds, remembers each, and can be told to misbehave.
+ *
+ * - `POST /_control/answers` plans answers (planned-answer.ts), `DELETE` forgets them, `GET` shows what is left
+ * - `GET /_control/receipts` gives all receipts as NDJSON, `GET /_control/summary` counts them by list
+ *
+ * @throws when the port is taken or the log cannot be opened
+ */
+export async function runWebhookReceiver(options: WebhookReceiverOptions): Promise<WebhookReceiver> {
+  const verifiers = options.secrets.map((secret) => new Webhook(secret));
+  const log = options.logFile === undefined ? undefined : new ReceiptLog(options.logFile);
+  const receipts: Receipt[] = [...(log?.earlier ?? [])];
+  const tally = new DeliveryTally();
+  receipts.forEach((receipt) => tally.add(receipt));
+  const refused: Record<string, number> = {};
+  const plans = new PlannedAnswers();
+  const closing = new AbortController();
+  const summary = (): ReceiverSummary => ({
+    deliveries: receipts.length,
+    refused: { ...refused },
+    lists: tally.lists(),
+  });
+
+  const server = createServer((request, response) => {
+    const handle = request.url?.startsWith('/_control/') ? control : receive;
+    handle(request, response).catch((error: unknown) => {
+      // A client that went away is its own affair; all else is a defect of this receiver and must be seen.
+      if (!response.headersSent && !response.destroyed) answer(response, 500, `${String(error)}\n`);
+      else response.destroy();
+    });
+  });
+
+  async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method !== 'POST') return answer(response, 405, 'changes come by POST\n');
+    const body = await bodyOf(request);
+    if (body === undefined) return refuse(response, 413, 'the body is too large');
+    const signed = readSignedChange(body, request.headers, verifiers);
+    if ('refusedWith' in signed) return refuse(response, signed.refusedWith, signed.reason);
+
+    const { change } = signed;
+    const plan = plans.take(change) ?? plannedAnswerSchema.parse({});
+    const said = plan.drop ? 'dropped' : plan.status;
+    if (isStored(plan)) {
+      const receipt = receiptOf({ number: receipts.length + 1, receivedAt: new Date(), body, change, answer: said });
+      log?.append({ ...receipt, change }); // before the answer: what was answered for is never lost
+      receipts.push(receipt);
+      tally.add(receipt);
+    } else {
+      refused[said] = (refused[said] ?? 0) + 1;
+    }
+    if (plan.delayMs > 0) await pause(plan.delayMs, undefined, { signal: closing.signal });
+    if (plan.drop) return void response.destroy();
+    if (plan.retryAfter !== undefined) response.setHeader('retry-after', plan.retryAfter);
+    if (plan.status >= 300 && plan.status < 400) response.setHeader('location', '/elsewhere');
+    answer(response, plan.status, plan.body);
+  }
+
+  async function control(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    switch (`${request.method} ${request.url}`) {
+      case 'GET /_control/summary':
+        return answer(response, 200, `${JSON.stringify(summary())}\n`);
+      case 'GET /_control/receipts':
+        response.setHeader('content-type', 'application/x-ndjson');
+        return pipeline(Readable.from(linesOf(receipts)), response);
+      case 'GET /_control/answers':
+        return answer(response, 200, `${JSON.stringify(plans.all())}\n`);
+      case 'DELETE /_control/answers':
+        plans.clear();
+        return answer(response, 204);
+      case 'POST /_control/answers': {
+        const plan = plannedAnswerSchema.safeParse(JSON.parse(String(await bodyOf(request))));
+        if (!plan.success) return answer(response, 400, `${plan.error.message}\n`);
+        plans.add(plan.data);
+        return answer(response, 204);
+      }
+      default:
+        return answer(response, 404, 'there is answers, receipts and summary\n');
+    }
+  }
+
+  function refuse(response: ServerResponse, status: number, reason: string): void {
+    refused[status] = (refused[status] ?? 0) + 1;
+    answer(response, status, `${reason}\n`);
+  }
+
+  server.listen(options.port ?? 0, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    log?.close();
+    throw error;
+  }
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    receipts: () => receipts,
+    summary,
+    async close() {
+      closing.abort();
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+      log?.close();
+    },
+  };
+}
+
+function answer(response: ServerResponse, status: number, text = ''): void {
+  response.writeHead(status).end(status === 204 || status === 304 ? undefined : text);
+}
+
+/** The bytes of a body; undefined when it is too large, after the rest has been read and dropped. */
+async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length <= MAX_BODY_BYTES) chunks.push(chunk);
+  }
+  return length <= MAX_BODY_BYTES ? Buffer.concat(chunks) : undefined;
+}
+
+function* linesOf(receipts: readonly Receipt[]): Generator<string> {
+  for (const receipt of receipts) yield `${JSON.stringify(receipt)}\n`;
+}

@@ -1,0 +1,113 @@
+import type { JsonObject } from '../json.js';
+import { ID_STRIDE } from '../store/id-order.js';
+import type { ItemSource } from '../store/item-table.js';
+import { codeOfIndex } from './attendee-code.js';
+import { below, draw, pick } from './random.js';
+import { COMPANIES, COUNTRIES, FIRST_NAMES, JOB_TITLES, LAST_NAMES } from './word-pools.js';
+
+/** The profile fields of every pigeonhole here: string properties beside the fixed fields of an attendee. */
+export const PROFILE_FIELDS = ['Name', 'Email', 'Company', 'Job title', 'Country', 'Dietary needs'] as const;
+
+export interface AttendeeFacts {
+  /** What name, company and the like are drawn from. */
+  index: number;
+  /** Null for someone who walked in without being registered. */
+  registrantId: number | null;
+  attendeeCode: string;
+  signedInAtMs: number;
+}
+
+export interface AttendeePlan {
+  seed: number;
+  count: number;
+  firstId: number;
+  firstRegistrantId: number;
+  /** Generated people signed in between these instants, in the order of their ids. */
+  opensAtMs: number;
+  closesAtMs: number;
+}
+
+/** Of ten people seven are registered: those whose index ends in 0 to 6. */
+const REGISTERED_OF_TEN = 7;
+
+export function registrantCountOf(attendeeCount: number): number {
+  return Math.floor(attendeeCount / 10) * REGISTERED_OF_TEN + Math.min(attendeeCount % 10, REGISTERED_OF_TEN);
+}
+
+export function attendeeIndexOfRegistrant(index: number): number {
+  return Math.floor(index / REGISTERED_OF_TEN) * 10 + (index % REGISTERED_OF_TEN);
+}
+
+/** Where the registrant with an attendee's index stands, or null for a walk-in. */
+export function registrantIndexOfAttendee(index: number): number | null {
+  if (index % 10 >= REGISTERED_OF_TEN) return null;
+  return Math.floor(index / 10) * REGISTERED_OF_TEN + (index % 10);
+}
+
+/** Name, e-mail, company and so on of the person with an index. */
+export function profileOf(seed: number, index: number): { Name: string; first: string; last: string } & JsonObject {
+  const first = pick(FIRST_NAMES, draw(seed, 1, index));
+  const last = pick(LAST_NAMES, draw(seed, 2, index));
+  const profile: { Name: string; first: string; last: string } & JsonObject = {
+    first,
+    last,
+    Name: `${first} ${last}`,
+    Email: `person${index}.${draw(seed, 3, index).toString(36)}@example.com`,
+    Company: pick(COMPANIES, draw(seed, 4, index)),
+    'Job title': pick(JOB_TITLES, draw(seed, 5, index)),
+    Country: pick(COUNTRIES, draw(seed, 6, index)),
+  };
+  if (draw(seed, 7, index) % 20 === 0) profile['Dietary needs'] = 'vegetarian';
+  return profile;
+}
+
+/** The attendees of a pigeonhole: about 450 bytes each as JSON. */
+export function createAttendeeSource(plan: AttendeePlan): ItemSource<AttendeeFacts> {
+  const { seed, count, opensAtMs, closesAtMs } = plan;
+  return {
+    firstId: plan.firstId,
+    blocks: [{ sessionId: null, count }],
+    facts(index) {
+      const registrant = registrantIndexOfAttendee(index);
+      return {
+        index,
+        registrantId: registrant === null ? null : plan.firstRegistrantId + registrant * ID_STRIDE,
+        attendeeCode: codeOfIndex(index),
+        signedInAtMs: instantAt(seed, index, count, opensAtMs, closesAtMs),
+      };
+    },
+    render: (id, facts) => attendeeItem(seed, id, facts),
+    fields: () => ({}),
+  };
+}
+
+/** Whole seconds, rising with the index, a few of them shared by neighbours as in real sign-in rushes. */
+export function instantAt(seed: number, index: number, count: number, fromMs: number, toMs: number): number {
+  const place = (index + draw(seed, 8, index) / 2 ** 32) / Math.max(count, 1);
+  return Math.floor((fromMs + Math.min(place, 1) * (toMs - fromMs)) / 1000) * 1000;
+}
+
+function attendeeItem(seed: number, id: number, facts: AttendeeFacts): JsonObject {
+  const { index } = facts;
+  const { first, last, ...profile } = profileOf(seed, index);
+  const signInTime = new Date(facts.signedInAtMs).toISOString();
+  const item: JsonObject = { id, registrantId: facts.registrantId, attendeeCode: facts.attendeeCode, signInTime };
+  // Four states: given, refused, not asked (null, as for single sign-on), and a service that leaves the field out.
+  const consent = draw(seed, 9, index) % 10;
+  if (consent < 6) item['consent'] = { obtained: true, obtainedAt: signInTime };
+  else if (consent < 8) item['consent'] = { obtained: false, obtainedAt: null };
+  else if (consent === 8) item['consent'] = null;
+  const social = draw(seed, 10, index);
+  const handle = `p${social.toString(36)}`;
+  const profileImageUrl = `https://images.example.com/profiles/${handle}/avatar-400x400.jpg`;
+  if (social % 5 < 3) {
+    item['linkedIn'] = {
+      url: `https://www.linkedin.example.com/in/${handle}`,
+      firstName: first,
+      lastName: last,
+      profileImageUrl,
+    };
+  }
+  if (below(draw(seed, 11, index), 10) === 0) item['twitter'] = { screenName: handle, profileImageUrl };
+  return Object.assign(item, profile);
+}

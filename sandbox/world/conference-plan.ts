@@ -1,0 +1,138 @@
+import { draw, pick } from './random.js';
+import type { SessionFacts } from './session-item.js';
+import type { SessionType } from './session-type.js';
+import { SESSION_TOPICS } from './word-pools.js';
+import { zonedDate } from './zoned-time.js';
+import { DEFAULT_DESCRIPTION, type PigeonholeFacts } from './pigeonhole-item.js';
+
+/** How large the conference is. */
+export interface ConferenceSize {
+  seed: number;
+  /** The instant the generated past ends at, milliseconds since 1970. */
+  nowMs: number;
+  pigeonholes: number;
+  /** Sessions of each pigeonhole. */
+  sessions: number;
+  /** Attendees of the first pigeonhole; other live and ended ones have a tenth of them, the rest none. */
+  attendees: number;
+  /** Questions of each qna session. */
+  questions: number;
+  /** Votes on the questions of each qna session. */
+  votes: number;
+  /** People who respond in each poll, quiz and word cloud. */
+  responses: number;
+  registrants: boolean;
+}
+
+export interface PigeonholePlan {
+  /** Its place among the generated ones, from 0; -1 for one that was created through the API. */
+  place: number;
+  facts: PigeonholeFacts;
+  attendees: number;
+  opensAtMs: number;
+  closesAtMs: number;
+  sessions: readonly SessionFacts[];
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const TIMEZONES = ['Asia/Singapore', 'Europe/Berlin', 'America/New_York', 'Australia/Adelaide', 'Asia/Tokyo'] as const;
+/** In turn; `postponed` stands for the statuses that nobody has documented. */
+const STATUSES = ['live', 'ended', 'upcoming', 'new', 'live', 'ended', 'postponed'] as const;
+
+/** When a pigeonhole of a status takes place, from `nowMs`; any other one in a month. */
+const CALENDAR: Record<string, { startsInDays: number; lastsDays: number }> = {
+  live: { startsInDays: -1, lastsDays: 3 },
+  ended: { startsInDays: -12, lastsDays: 2 },
+  upcoming: { startsInDays: 7, lastsDays: 2 },
+};
+
+/** Every known type, the two qna sessions differing in anonymity, and a poll nested in the survey before it. */
+const TYPES: readonly SessionType[] = [
+  'qna',
+  'qna',
+  'poll_multiple_choice',
+  'poll_quiz',
+  'poll_word_cloud',
+  'survey',
+  'poll_multiple_choice',
+  'poll_open_ended',
+  'poll_assessment',
+  'break',
+  'regular',
+  'chat',
+];
+
+/** Where in TYPES the nested poll stands; it takes anonymous votes, the poll before it does not. */
+const NESTED_POLL = 6;
+
+/** Ids of generated pigeonholes and sessions, and how far those of two pigeonholes' sessions stand apart. */
+export const FIRST_PIGEONHOLE_ID = 101;
+export const FIRST_SESSION_ID = 5001;
+export const SESSION_IDS_PER_PIGEONHOLE = 100_000;
+
+/** Plans every pigeonhole that is generated. The same size gives the same plan. */
+export function planConference(size: ConferenceSize): PigeonholePlan[] {
+  return Array.from({ length: size.pigeonholes }, (_, place) => planPigeonhole(size, place));
+}
+
+function planPigeonhole(size: ConferenceSize, place: number): PigeonholePlan {
+  const id = FIRST_PIGEONHOLE_ID + place;
+  const status = STATUSES[place % STATUSES.length] ?? 'live';
+  const timezone = TIMEZONES[place % TIMEZONES.length] ?? 'UTC';
+  const calendar = CALENDAR[status] ?? { startsInDays: 30, lastsDays: 1 };
+  const opensAtMs = size.nowMs + calendar.startsInDays * DAY_MS;
+  const closesAtMs = opensAtMs + calendar.lastsDays * DAY_MS;
+  const busy = status === 'live' || status === 'ended';
+  return {
+    place,
+    facts: {
+      id,
+      name: `ACME Summit ${id}`,
+      description: DEFAULT_DESCRIPTION,
+      startDate: zonedDate(opensAtMs, timezone),
+      endDate: zonedDate(closesAtMs - HOUR_MS, timezone),
+      status,
+      timezone,
+      attendeeProfiles: true,
+      registrants: size.registrants,
+      attendeeCodeRequired: false,
+    },
+    attendees: !busy ? 0 : place === 0 ? size.attendees : Math.ceil(size.attendees / 10),
+    opensAtMs,
+    closesAtMs: Math.min(closesAtMs, size.nowMs),
+    sessions: Array.from({ length: size.sessions }, (_unused, index) =>
+      planSession(size, { pigeonholeId: id, place, index, status, timezone, opensAtMs }),
+    ),
+  };
+}
+
+interface SessionPlace {
+  pigeonholeId: number;
+  place: number;
+  index: number;
+  status: string;
+  timezone: string;
+  opensAtMs: number;
+}
+
+/** In a live pigeonhole two of three sessions run at `nowMs` and go on for eight hours; the others are over. */
+function planSession(size: ConferenceSize, at: SessionPlace): SessionFacts {
+  const type = TYPES[at.index % TYPES.length] ?? 'qna';
+  const round = Math.floor(at.index / TYPES.length);
+  const idAt = (index: number): number => FIRST_SESSION_ID + at.place * SESSION_IDS_PER_PIGEONHOLE + index * 10;
+  const running = at.status === 'live' && at.index % 3 !== 2;
+  const startsAtMs = running ? size.nowMs - HOUR_MS : at.opensAtMs + (at.index % 8) * 2 * HOUR_MS;
+  return {
+    id: idAt(at.index),
+    pigeonholeId: at.pigeonholeId,
+    name: `${pick(SESSION_TOPICS, draw(size.seed, 90 + at.place, at.index))} ${at.index + 1}`,
+    type,
+    timezone: at.timezone,
+    startsAtMs,
+    endsAtMs: running ? size.nowMs + 8 * HOUR_MS : startsAtMs + 90 * 60_000,
+    createdAtMs: at.opensAtMs - 20 * DAY_MS + at.index * 1000,
+    anonymousResponses: (at.index + round) % 2 === 1 || at.index % TYPES.length === NESTED_POLL,
+    parentSessionId: at.index % TYPES.length === NESTED_POLL ? idAt(at.index - 1) : null,
+  };
+}

@@ -1,0 +1,68 @@
+import type { JsonObject } from '../json.js';
+import { instantAt } from './attendee-source.js';
+import { draw } from './random.js';
+import type { SessionType } from './session-type.js';
+
+/** What an item copies from other entities. Looked up at every rendering, so that copies follow their originals. */
+export interface Lookup {
+  session(id: number): { id: number; name: string; type: string };
+  question(id: number): { content: string; status: string };
+  attendeeCode(attendeeId: number): string;
+}
+
+/** A generated session in which generated people were active between the two instants. */
+export interface ActiveSession {
+  id: number;
+  type: SessionType;
+  anonymousResponses: boolean;
+  fromMs: number;
+  toMs: number;
+}
+
+/** What the generators of a pigeonhole's responses have in common. */
+export interface ResponsePlan {
+  seed: number;
+  sessions: readonly ActiveSession[];
+  attendees: { firstId: number; count: number };
+  lookup: Lookup;
+}
+
+/** Who did what where and when: the facts that every response has. */
+export interface ResponseFacts {
+  sessionId: number;
+  attendeeId: number;
+  createdAtMs: number;
+}
+
+const STEP = 7919;
+
+/** The `turn`-th of a row of people that begins somewhere and meets nobody twice before it met all. */
+export function distinctIndex(turn: number, start: number, count: number): number {
+  return (start + turn * (count % STEP === 0 ? 1 : STEP)) % count;
+}
+
+/** Which session a list index falls into, and its index there, for blocks of equal length. */
+export function placeInBlocks(
+  sessions: readonly ActiveSession[],
+  perSession: number,
+  index: number,
+): { session: ActiveSession; turn: number } {
+  const session = sessions[Math.floor(index / perSession)];
+  if (session === undefined) throw new RangeError(`item ${index} lies beyond the generated sessions`);
+  return { session, turn: index % perSession };
+}
+
+/** The instant of the `turn`-th of `count` responses in a session. */
+export function instantInSession(seed: number, session: ActiveSession, turn: number, count: number): number {
+  return instantAt(draw(seed, 12, session.id), turn, count, session.fromMs, session.toMs);
+}
+
+export function isoInstant(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
+/** The copy of a session in most lists. */
+export function sessionCopy(lookup: Lookup, sessionId: number): JsonObject {
+  const { id, name, type } = lookup.session(sessionId);
+  return { id, name, type };
+}

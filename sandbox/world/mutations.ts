@@ -1,0 +1,158 @@
+import { isJsonObject, type Json, type JsonObject } from '../json.js';
+import { isSpaceListName, RESPONSE_LISTS, type ListName } from '../list-name.js';
+import type { AnyTable } from '../store/item-table.js';
+import type { Conference } from './conference.js';
+import { addNewItem } from './new-item.js';
+import { qnaStatusOf, questionStatusOf } from './question-source.js';
+import { draw } from './random.js';
+
+/** A change from outside: what a test or a person at the control API asks for. */
+export interface Mutation {
+  op: 'insert' | 'patch' | 'delete';
+  list: ListName;
+  /** Null for the two lists of the workspace. */
+  pigeonholeId: number | null;
+  /** Of the item; for an insert it may stand in the item or be left to the list. */
+  id?: number | undefined;
+  /** What an insert lays over a plausible item, or a patch over the present one (RFC 7386). */
+  item?: JsonObject | undefined;
+  /** An insert stores the item as given, however malformed. */
+  exact?: boolean | undefined;
+  /** Whether a question changes in both of its lists; true unless said otherwise. */
+  mirror?: boolean | undefined;
+}
+
+/** What a mutation left: the id and the item as the API shows it now, null once deleted. */
+export interface MutationResult {
+  id: number;
+  item: JsonObject | null;
+}
+
+/** A mutation that names something that is not there, or that cannot be carried out. */
+export class MutationError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'MutationError';
+  }
+}
+
+/**
+ * Carries out one mutation.
+ * @throws {MutationError} when the pigeonhole or item does not exist
+ */
+export function mutate(conference: Conference, mutation: Mutation, nowMs: number): MutationResult {
+  const { list, pigeonholeId } = mutation;
+  const table = conference.table(list, pigeonholeId);
+  if (table === undefined) {
+    throw new MutationError(
+      `there is no pigeonhole ${String(pigeonholeId)} with a list ${list}; name one that GET /_control/state shows`,
+    );
+  }
+  if (mutation.op === 'insert') return insert(conference, table, mutation, nowMs);
+  const { id } = mutation;
+  if (id === undefined || !table.has(id)) {
+    throw new MutationError(
+      `${list} has no item ${String(id)} to ${mutation.op}; give the id of an item that is in the list`,
+    );
+  }
+  const mirrored = mutation.mirror === false ? undefined : mirrorOf(conference, mutation);
+  if (mutation.op === 'delete') {
+    removeItem(conference, mutation, id);
+    mirrored?.table.remove(id);
+    return { id, item: null };
+  }
+  const patch = mutation.item ?? {};
+  mirrored?.table.patch(id, mirrored.translate(patch));
+  return { id, item: table.patch(id, patch) ?? null };
+}
+
+function insert(conference: Conference, table: AnyTable, mutation: Mutation, nowMs: number): MutationResult {
+  const { list, pigeonholeId, item = {} } = mutation;
+  const id = mutation.id ?? idIn(list, item) ?? table.freeId();
+  if (mutation.exact === true || !isSpaceListName(list)) {
+    if (list === 'pigeonholes') conference.addPigeonhole(id, { id, ...item });
+    else table.insert(isSpaceListName(list) ? item : { id, ...item }, id);
+    return { id, item: table.item(id) ?? null };
+  }
+  const space = pigeonholeId === null ? undefined : conference.space(pigeonholeId);
+  const session = item['session'];
+  const sessionId = isJsonObject(session) && typeof session['id'] === 'number' ? session['id'] : undefined;
+  const drawn = draw(conference.size.seed, 0x1245, id);
+  const added = space && addNewItem({ space, list, drawn, nowMs, sessionId, id });
+  if (added === undefined) {
+    // Nothing plausible can be made up (no session of that kind, nobody there): the item stands for itself.
+    table.insert(item, id);
+    return { id, item: table.item(id) ?? null };
+  }
+  if (mutation.mirror === false) {
+    if (list === 'questions') space?.qnaQuestions.remove(id);
+    if (list === 'qna-questions') space?.questions.remove(id);
+  } else {
+    const mirrored = mirrorOf(conference, mutation);
+    mirrored?.table.patch(id, mirrored.translate(item));
+  }
+  return { id, item: table.patch(id, item) ?? null };
+}
+
+/** Takes an item away, and with a session what was done in it. */
+function removeItem(conference: Conference, { list, pigeonholeId }: Mutation, id: number): void {
+  const table = conference.table(list, pigeonholeId);
+  table?.remove(id);
+  if (list !== 'sessions' || pigeonholeId === null) return;
+  for (const name of RESPONSE_LISTS) conference.table(name, pigeonholeId)?.removeSession(id);
+}
+
+/** The id an item shows: its own, or that of the entity it is about; votes show none. */
+function idIn(list: ListName, item: JsonObject): number | undefined {
+  const inner = { questions: 'question', answers: 'answer', answer_ratings: 'answerRating' }[list as string];
+  const holder = inner === undefined ? item : item[inner];
+  const id = list !== 'votes' && isJsonObject(holder) ? holder['id'] : undefined;
+  return typeof id === 'number' ? id : undefined;
+}
+
+interface Mirror {
+  table: AnyTable;
+  translate(patch: JsonObject): JsonObject;
+}
+
+/** The other list of a question, and how a patch reads there; undefined for every other list. */
+function mirrorOf(conference: Conference, { list, pigeonholeId }: Mutation): Mirror | undefined {
+  const space = pigeonholeId === null ? undefined : conference.space(pigeonholeId);
+  if (space === undefined) return undefined;
+  if (list === 'questions') return { table: space.qnaQuestions, translate: toQnaPatch };
+  if (list === 'qna-questions') return { table: space.questions, translate: toQuestionPatch };
+  return undefined;
+}
+
+function toQnaPatch(patch: JsonObject): JsonObject {
+  const { attendeeId, createdAt, session, question } = patch;
+  const translated: JsonObject = {};
+  const { content, status } = isJsonObject(question) ? question : {};
+  set(translated, 'content', content);
+  set(translated, 'status', typeof status === 'string' ? qnaStatusOf(status) : status);
+  set(translated, 'createdAt', createdAt);
+  if (attendeeId !== undefined) translated['attendee'] = { id: attendeeId };
+  if (isJsonObject(session)) {
+    const { type: _type, ...copy } = session;
+    translated['session'] = copy;
+  }
+  return translated;
+}
+
+/** `anonymous` has no counterpart in `questions`: that is what makes the list dangerous. */
+function toQuestionPatch(patch: JsonObject): JsonObject {
+  const { attendee, createdAt, session, content, status } = patch;
+  const translated: JsonObject = {};
+  const question: JsonObject = {};
+  set(question, 'content', content);
+  set(question, 'status', typeof status === 'string' ? questionStatusOf(status) : status);
+  if (Object.keys(question).length > 0) translated['question'] = question;
+  set(translated, 'createdAt', createdAt);
+  if (isJsonObject(attendee)) set(translated, 'attendeeId', attendee['id']);
+  set(translated, 'session', session);
+  return translated;
+}
+
+function set(target: JsonObject, key: string, value: Json | undefined): void {
+  if (value !== undefined) target[key] = value;
+}

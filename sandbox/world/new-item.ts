@@ -1,0 +1,146 @@
+import type { SpaceListName } from '../list-name.js';
+import { ID_STRIDE } from '../store/id-order.js';
+import { codeOfIndex } from './attendee-code.js';
+import { CLOUD_WORDS } from './word-pools.js';
+import type { PigeonholeSpace, SessionNow } from './pigeonhole-space.js';
+import { POLL_OPTIONS, POLL_QUESTIONS, type PollVoteFacts } from './poll-vote-source.js';
+import { questionText, type QuestionStatus } from './question-source.js';
+import { below, draw, pick } from './random.js';
+import { sessionItem } from './session-item.js';
+import type { SessionType } from './session-type.js';
+import { registrantProfile } from './pigeonhole-space.js';
+
+export interface NewItem {
+  space: PigeonholeSpace;
+  list: SpaceListName;
+  /** Everything that chance decides follows from this number. */
+  drawn: number;
+  nowMs: number;
+  /** Where it happens; else a session that suits the list, one that runs now if there is one. */
+  sessionId?: number | undefined;
+  /** Else the list's next id. */
+  id?: number | undefined;
+  /** Of a question; else half of them wait for a moderator. */
+  status?: QuestionStatus;
+}
+
+/** The type of session in which the items of a list come about. */
+export const SESSION_TYPE_OF_LIST: Partial<Record<SpaceListName, SessionType>> = {
+  questions: 'qna',
+  'qna-questions': 'qna',
+  votes: 'qna',
+  answer_ratings: 'qna',
+  answers: 'poll_word_cloud',
+  'poll-mcq-votes': 'poll_multiple_choice',
+  'poll-quiz-votes': 'poll_quiz',
+};
+
+/**
+ * Lets something plausible happen: adds an item to a list and returns its id. Undefined when it cannot happen,
+ * for want of a session, an attendee or a question. A question appears in both of its lists.
+ */
+export function addNewItem(item: NewItem): number | undefined {
+  const { space, list, nowMs, id } = item;
+  switch (list) {
+    case 'attendees': {
+      const index = space.nextPersonIndex++;
+      return space.attendees.add(
+        { index, registrantId: null, attendeeCode: codeOfIndex(index), signedInAtMs: nowMs },
+        id,
+      );
+    }
+    case 'registrants': {
+      const profile = registrantProfile(space.seed, space.nextPersonIndex++);
+      const registrantId = id ?? space.registrants.freeId();
+      return space.registrants.insert({ id: registrantId, ...profile }, registrantId);
+    }
+    case 'sessions': {
+      const sessionId = id ?? space.sessions.freeId();
+      const facts = {
+        id: sessionId,
+        pigeonholeId: space.id,
+        name: `Session ${sessionId}`,
+        type: 'qna',
+        timezone: 'UTC',
+      } as const;
+      const times = { startsAtMs: nowMs, endsAtMs: nowMs + 3_600_000, createdAtMs: nowMs };
+      const session = sessionItem({ ...facts, ...times, anonymousResponses: true, parentSessionId: null }, space.seed);
+      return space.sessions.insert(session, sessionId);
+    }
+    default:
+      return addResponse(item, list);
+  }
+}
+
+function addResponse(
+  item: NewItem,
+  list: Exclude<SpaceListName, 'attendees' | 'registrants' | 'sessions'>,
+): number | undefined {
+  const { space, drawn, nowMs, id } = item;
+  const session = chooseSession(item);
+  const attendeeId = idAtRandom(space.attendees.order(null, 'byId'), draw(drawn, 1));
+  if (session === undefined || attendeeId === undefined) return undefined;
+  const who = { sessionId: session.id, attendeeId, createdAtMs: nowMs };
+  const anonymous = session.anonymousResponses && draw(drawn, 2) % 2 === 0;
+  switch (list) {
+    case 'questions':
+    case 'qna-questions': {
+      const status = item.status ?? (draw(drawn, 3) % 2 === 0 ? 'pending' : 'approved');
+      const facts = { ...who, content: questionText(draw(drawn, 4)), status, anonymous };
+      const questionId = space.questions.add(facts, id);
+      return space.qnaQuestions.add(facts, questionId);
+    }
+    case 'votes':
+    case 'answer_ratings': {
+      const questionId = idAtRandom(space.questions.order(session.id, 'byId'), draw(drawn, 5));
+      if (questionId === undefined) return undefined;
+      const facts = { ...who, questionId, rate: 1 + (draw(drawn, 6) % 5) };
+      return list === 'votes' ? space.votes.add(facts, id) : space.ratings.add(facts, id);
+    }
+    case 'answers':
+      return space.answers.add({ ...who, content: pick(CLOUD_WORDS, draw(drawn, 7)), status: 'approved' }, id);
+    case 'poll-mcq-votes':
+    case 'poll-quiz-votes': {
+      const facts: PollVoteFacts = {
+        ...who,
+        question: draw(drawn, 8) % POLL_QUESTIONS[list],
+        option: draw(drawn, 9) % POLL_OPTIONS,
+        anonymous,
+        timeTaken: 1 + (draw(drawn, 10) % 30),
+      };
+      return list === 'poll-mcq-votes' ? space.mcqVotes.add(facts, id) : space.quizVotes.add(facts, id);
+    }
+  }
+}
+
+function chooseSession({ space, list, drawn, nowMs, sessionId }: NewItem): SessionNow | undefined {
+  const sessions = space.sessionsNow();
+  if (sessionId !== undefined) return sessions.get(sessionId);
+  const suitable = [...sessions.values()].filter(({ type }) => type === SESSION_TYPE_OF_LIST[list]);
+  const running = suitable.filter(({ startsAtMs, endsAtMs }) => (startsAtMs ?? 0) <= nowMs && nowMs < (endsAtMs ?? 0));
+  const choice = running.length > 0 ? running : suitable;
+  return choice[below(draw(drawn, 11), choice.length)];
+}
+
+/** An id of an order, chosen by a drawn number; undefined when the order is empty. */
+export function idAtRandom(
+  order: { size: number; idAt(rank: number): number | undefined },
+  drawn: number,
+): number | undefined {
+  return order.idAt(below(drawn, order.size));
+}
+
+/** An id just below the newest one of a table, as a row gets that commits late. */
+export function lateId(table: {
+  order(sessionId: null, arrangement: 'byId'): { size: number; idAt(rank: number): number | undefined };
+  freeId(near?: number): number;
+}): number {
+  const order = table.order(null, 'byId');
+  const newest = order.idAt(order.size - 1);
+  return newest === undefined ? table.freeId() : table.freeId(newest);
+}
+
+/** An id behind another one that no item has, below the next generated id. */
+export function idAfter(table: { freeId(near?: number): number }, id: number): number {
+  return table.freeId(id + ID_STRIDE);
+}

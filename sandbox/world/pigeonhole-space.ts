@@ -1,0 +1,225 @@
+import { isJsonObject, type JsonObject } from '../json.js';
+import type { SpaceListName } from '../list-name.js';
+import { createStoredTable, ItemTable, type AnyTable } from '../store/item-table.js';
+import { codeOfIndex } from './attendee-code.js';
+import { attendeeIndexOfRegistrant, createAttendeeSource, profileOf, registrantCountOf } from './attendee-source.js';
+import type { AttendeeFacts } from './attendee-source.js';
+import { createCloudAnswerSource, type CloudAnswerFacts } from './cloud-answer-source.js';
+import type { ConferenceSize, PigeonholePlan } from './conference-plan.js';
+import type { ActiveSession, Lookup, ResponsePlan } from './lookup.js';
+import { createPollVoteSource, POLL_QUESTIONS, type PollVoteFacts } from './poll-vote-source.js';
+import { createReactionSource, type ReactionFacts } from './question-reaction-source.js';
+import { createQuestionSource, type QuestionFacts } from './question-source.js';
+import { childSeed } from './random.js';
+import { RegistrantDesk } from './registrant-desk.js';
+import { sessionItem } from './session-item.js';
+import { isSessionType, type SessionType } from './session-type.js';
+
+/** Ids of a list in two pigeonholes stand this far apart; the first pigeonholes stay below 2^31. */
+const IDS_PER_PIGEONHOLE = 100_000_000;
+
+/** Ids of the first pigeonhole's first items. */
+const FIRST_IDS = {
+  attendees: 1_000_001,
+  registrants: 2_000_001,
+  questions: 9_001,
+  votes: 1,
+  answer_ratings: 3_001,
+  answers: 4_001,
+  'poll-mcq-votes': 6_001,
+  'poll-quiz-votes': 7_001,
+} as const;
+
+/** A session as it stands now, as far as others need it. */
+export interface SessionNow {
+  id: number;
+  name: string;
+  type: SessionType;
+  anonymousResponses: boolean;
+  /** Null where the session has no times. */
+  startsAtMs: number | null;
+  endsAtMs: number | null;
+}
+
+/** Everything inside one pigeonhole: a table for each of its lists. */
+export class PigeonholeSpace {
+  readonly id: number;
+  readonly seed: number;
+  readonly sessions: ItemTable<JsonObject>;
+  readonly attendees: ItemTable<AttendeeFacts>;
+  readonly registrants: ItemTable<JsonObject>;
+  readonly questions: ItemTable<QuestionFacts>;
+  readonly qnaQuestions: ItemTable<QuestionFacts>;
+  readonly votes: ItemTable<ReactionFacts>;
+  readonly ratings: ItemTable<ReactionFacts>;
+  readonly answers: ItemTable<CloudAnswerFacts>;
+  readonly mcqVotes: ItemTable<PollVoteFacts>;
+  readonly quizVotes: ItemTable<PollVoteFacts>;
+  readonly desk = new RegistrantDesk(this);
+  /** People with an index below this one were there from the start. */
+  readonly generatedPeople: number;
+  readonly firstRegistrantId: number;
+  /** What the organizer announced; only the single read of a pigeonhole shows it. */
+  readonly expectedParticipants: number;
+  /** The next newcomer's index. */
+  nextPersonIndex: number;
+  #sessionsNow: { version: number; byId: Map<number, SessionNow> } | null = null;
+
+  constructor(size: ConferenceSize, plan: PigeonholePlan) {
+    this.id = plan.facts.id;
+    this.seed = childSeed(size.seed, plan.facts.id);
+    const seed = this.seed;
+    const first = (list: keyof typeof FIRST_IDS): number => FIRST_IDS[list] + plan.place * IDS_PER_PIGEONHOLE;
+    this.generatedPeople = plan.attendees;
+    this.firstRegistrantId = first('registrants');
+    this.expectedParticipants = Math.max(plan.attendees, 100);
+    this.nextPersonIndex = plan.attendees;
+
+    this.sessions = createStoredTable(plan.sessions[0]?.id ?? 1 + plan.place * IDS_PER_PIGEONHOLE, seed);
+    for (const session of plan.sessions) this.sessions.insert(sessionItem(session, seed), session.id);
+
+    this.attendees = new ItemTable(
+      createAttendeeSource({
+        seed,
+        count: plan.attendees,
+        firstId: first('attendees'),
+        firstRegistrantId: first('registrants'),
+        opensAtMs: plan.opensAtMs,
+        closesAtMs: plan.closesAtMs,
+      }),
+      seed,
+    );
+    this.registrants = new ItemTable<JsonObject>(
+      {
+        firstId: first('registrants'),
+        blocks: [{ sessionId: null, count: registrantCountOf(plan.attendees) }],
+        facts: (index) => registrantProfile(seed, attendeeIndexOfRegistrant(index)),
+        render: (id, profile) => ({ id, ...profile }),
+        fields: () => ({}),
+      },
+      seed,
+    );
+
+    const responses = (types: readonly SessionType[]): ResponsePlan => ({
+      seed,
+      sessions: plan.attendees === 0 ? [] : activeSessions(plan, types),
+      attendees: { firstId: first('attendees'), count: plan.attendees },
+      lookup: this.#lookup(),
+    });
+    const qna = responses(['qna']);
+    const questions = { firstId: first('questions'), perSession: size.questions };
+    this.questions = new ItemTable(createQuestionSource(qna, { ...questions, list: 'questions' }), seed);
+    this.qnaQuestions = new ItemTable(createQuestionSource(qna, { ...questions, list: 'qna-questions' }), seed);
+    const votes = Math.min(size.votes, size.questions * plan.attendees);
+    const ratings = Math.min(size.questions, votes);
+    this.votes = new ItemTable(
+      createReactionSource(qna, { list: 'votes', firstId: first('votes'), perSession: votes, questions }),
+      seed,
+    );
+    this.ratings = new ItemTable(
+      createReactionSource(qna, {
+        list: 'answer_ratings',
+        firstId: first('answer_ratings'),
+        perSession: ratings,
+        questions,
+      }),
+      seed,
+    );
+    const people = Math.min(size.responses, plan.attendees);
+    this.answers = new ItemTable(
+      createCloudAnswerSource(responses(['poll_word_cloud']), { firstId: first('answers'), perSession: people }),
+      seed,
+    );
+    const pollVotes = (list: 'poll-mcq-votes' | 'poll-quiz-votes', type: SessionType): ItemTable<PollVoteFacts> => {
+      const layout = { list, firstId: first(list), perSession: people * POLL_QUESTIONS[list] };
+      return new ItemTable(createPollVoteSource(responses([type]), layout), seed);
+    };
+    this.mcqVotes = pollVotes('poll-mcq-votes', 'poll_multiple_choice');
+    this.quizVotes = pollVotes('poll-quiz-votes', 'poll_quiz');
+  }
+
+  table(list: SpaceListName): AnyTable {
+    switch (list) {
+      case 'sessions':
+        return this.sessions;
+      case 'attendees':
+        return this.attendees;
+      case 'questions':
+        return this.questions;
+      case 'votes':
+        return this.votes;
+      case 'answer_ratings':
+        return this.ratings;
+      case 'answers':
+        return this.answers;
+      case 'poll-mcq-votes':
+        return this.mcqVotes;
+      case 'poll-quiz-votes':
+        return this.quizVotes;
+      case 'qna-questions':
+        return this.qnaQuestions;
+      case 'registrants':
+        return this.registrants;
+    }
+  }
+
+  /** The sessions as they stand now, in the order of their ids. */
+  sessionsNow(): ReadonlyMap<number, SessionNow> {
+    if (this.#sessionsNow?.version === this.sessions.version) return this.#sessionsNow.byId;
+    const byId = new Map<number, SessionNow>();
+    const order = this.sessions.order(null, 'byId');
+    for (let rank = 0; rank < order.size; rank += 1) {
+      const id = order.idAt(rank);
+      const item = id === undefined ? undefined : this.sessions.item(id);
+      if (id !== undefined && item !== undefined) byId.set(id, sessionNow(id, item));
+    }
+    this.#sessionsNow = { version: this.sessions.version, byId };
+    return byId;
+  }
+
+  #lookup(): Lookup {
+    return {
+      session: (id) => this.sessionsNow().get(id) ?? sessionNow(id, this.sessions.itemOrRemoved(id) ?? {}),
+      question: (id) => {
+        const question = this.questions.itemOrRemoved(id)?.['question'];
+        const { content, status } = isJsonObject(question) ? question : {};
+        return {
+          content: typeof content === 'string' ? content : '',
+          status: typeof status === 'string' ? status : 'withdrawn',
+        };
+      },
+      attendeeCode: (id) => {
+        const code = this.attendees.facts(id)?.attendeeCode ?? this.attendees.itemOrRemoved(id)?.['attendeeCode'];
+        return typeof code === 'string' ? code : '';
+      },
+    };
+  }
+}
+
+/** A registrant's own properties: the code and the profile fields. */
+export function registrantProfile(seed: number, personIndex: number): JsonObject {
+  const { first: _first, last: _last, ...profile } = profileOf(seed, personIndex);
+  return { attendeeCode: codeOfIndex(personIndex), ...profile };
+}
+
+/** Sessions of some types that have begun, with the part of their time that lies in the generated past. */
+function activeSessions(plan: PigeonholePlan, types: readonly SessionType[]): ActiveSession[] {
+  const active: ActiveSession[] = [];
+  for (const { id, type, anonymousResponses, startsAtMs, endsAtMs } of plan.sessions) {
+    if (!types.includes(type) || startsAtMs === null || endsAtMs === null || startsAtMs >= plan.closesAtMs) continue;
+    active.push({ id, type, anonymousResponses, fromMs: startsAtMs, toMs: Math.min(endsAtMs, plan.closesAtMs) });
+  }
+  return active;
+}
+
+function sessionNow(id: number, item: JsonObject): SessionNow {
+  const { name, type, anonymousResponses, startDate, endDate } = item;
+  return {
+    id,
+    name: typeof name === 'string' ? name : '',
+    type: isSessionType(type) ? type : 'regular',
+    anonymousResponses: anonymousResponses === true,
+    startsAtMs: typeof startDate === 'string' ? Date.parse(startDate) : null,
+    endsAtMs: typeof endDate === 'string' ? Date.parse(endDate) : null,
+  };
+}

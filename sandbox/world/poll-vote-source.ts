@@ -1,0 +1,92 @@
+import type { JsonObject } from '../json.js';
+import { ID_STRIDE } from '../store/id-order.js';
+import type { ItemSource } from '../store/item-table.js';
+import { distinctIndex, instantInSession, isoInstant, placeInBlocks } from './lookup.js';
+import type { ResponseFacts, ResponsePlan } from './lookup.js';
+import { draw, pick } from './random.js';
+import { SUBJECTS } from './word-pools.js';
+
+/** A vote in a multiple-choice poll or a quiz. */
+export interface PollVoteFacts extends ResponseFacts {
+  /** Which of the session's questions, from 0. */
+  question: number;
+  /** Which of its options, from 0. */
+  option: number;
+  anonymous: boolean;
+  /** Seconds the attendee took; shown for a quiz alone. */
+  timeTaken: number;
+}
+
+/** Questions a poll session asks, and options each has. */
+export const POLL_QUESTIONS = { 'poll-mcq-votes': 3, 'poll-quiz-votes': 5 } as const;
+export const POLL_OPTIONS = 4;
+
+export interface PollLayout {
+  list: 'poll-mcq-votes' | 'poll-quiz-votes';
+  firstId: number;
+  perSession: number;
+}
+
+/** Votes of polls and quizzes: everybody who votes in a session votes once on each of its questions in turn. */
+export function createPollVoteSource(plan: ResponsePlan, layout: PollLayout): ItemSource<PollVoteFacts> {
+  const { seed, attendees, lookup } = plan;
+  const { list, perSession } = layout;
+  const questions = POLL_QUESTIONS[list];
+  const purpose = list === 'poll-mcq-votes' ? 60 : 70;
+  return {
+    firstId: layout.firstId,
+    blocks: plan.sessions.map((session) => ({ sessionId: session.id, count: perSession })),
+    facts(index) {
+      const { session, turn } = placeInBlocks(plan.sessions, perSession, index);
+      const start = draw(seed, purpose, session.id) % attendees.count;
+      const person = distinctIndex(Math.floor(turn / questions), start, attendees.count);
+      return {
+        sessionId: session.id,
+        attendeeId: attendees.firstId + person * ID_STRIDE,
+        createdAtMs: instantInSession(seed, session, turn, perSession),
+        question: turn % questions,
+        option: draw(seed, purpose + 1, index) % POLL_OPTIONS,
+        anonymous: session.anonymousResponses && draw(seed, purpose + 2, index) % 2 === 0,
+        timeTaken: 1 + (draw(seed, purpose + 3, index) % 30),
+      };
+    },
+    render(id, facts) {
+      const attendee: JsonObject = { id: facts.attendeeId, anonymous: facts.anonymous };
+      const item: JsonObject = {
+        id,
+        createdAt: isoInstant(facts.createdAtMs),
+        attendee,
+        session: { id: facts.sessionId, name: lookup.session(facts.sessionId).name },
+        ...pollQuestion(seed, facts),
+      };
+      if (list === 'poll-quiz-votes') {
+        attendee['attendeeCode'] = lookup.attendeeCode(facts.attendeeId);
+        item['timeTaken'] = facts.timeTaken;
+      }
+      return item;
+    },
+    fields: (facts) => ({
+      sessionId: facts.sessionId,
+      attendeeId: facts.attendeeId,
+      questionId: pollQuestionId(facts.sessionId, facts.question),
+    }),
+  };
+}
+
+function pollQuestionId(sessionId: number, question: number): number {
+  return sessionId * 100 + question;
+}
+
+function pollQuestion(seed: number, facts: PollVoteFacts): { question: JsonObject; option: JsonObject } {
+  const questionId = pollQuestionId(facts.sessionId, facts.question);
+  return {
+    question: {
+      id: questionId,
+      content: `Which is closest to your view of ${pick(SUBJECTS, draw(seed, 61, questionId))}?`,
+    },
+    option: {
+      id: questionId * 10 + facts.option,
+      content: pick(['Strongly agree', 'Agree', 'Disagree', 'Not sure'], facts.option * 2 ** 30),
+    },
+  };
+}

@@ -1,0 +1,40 @@
+/**
+ * Randomness without state: a number is a function of a seed and where it is used, so that item 734,218 can be
+ * made without making the ones before it. That is what keeps a conference of a million attendees at flat memory.
+ * The mixer is the finalizer of MurmurHash3, which is plenty for names and dates; nothing here is a secret.
+ */
+const GOLDEN = 0x9e3779b1;
+
+function mix(value: number): number {
+  let hash = value | 0;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+/** An unsigned 32-bit number that depends on every argument; `index` may reach 2^32. */
+export function draw(seed: number, purpose: number, index = 0): number {
+  return mix(mix(mix(seed + GOLDEN) ^ Math.imul(purpose + 1, GOLDEN)) + Math.imul(index, 0x27d4eb2f));
+}
+
+/** Brings a drawn number into 0 .. bound-1. */
+export function below(drawn: number, bound: number): number {
+  return Math.floor((drawn / 2 ** 32) * bound);
+}
+
+/** Brings a drawn number into 0 (inclusive) .. 1 (exclusive). */
+export function fraction(drawn: number): number {
+  return drawn / 2 ** 32;
+}
+
+/** The element of a non-empty pool that a drawn number stands for. */
+export function pick<T>(pool: readonly T[], drawn: number): T {
+  const chosen = pool[below(drawn, pool.length)];
+  if (chosen === undefined) throw new RangeError('pick was given an empty pool; give it at least one element');
+  return chosen;
+}
+
+/** The seed of a part of the world, far from the seeds of its neighbours. */
+export function childSeed(seed: number, part: number): number {
+  return draw(seed, 0x5eed, part);
+}

@@ -1,0 +1,217 @@
+import { isJsonObject, type JsonObject } from '../json.js';
+import type { SpaceListName } from '../list-name.js';
+import type { Conference } from './conference.js';
+import { mutate } from './mutations.js';
+import { addNewItem, idAtRandom, lateId } from './new-item.js';
+import type { PigeonholeSpace } from './pigeonhole-space.js';
+import { below, draw, fraction, pick } from './random.js';
+import { COMPANIES, JOB_TITLES } from './word-pools.js';
+
+/** What can happen, and how often among a hundred events. */
+const WEIGHTS = {
+  signIn: 18,
+  question: 12,
+  vote: 24,
+  rating: 5,
+  answer: 9,
+  mcqVote: 9,
+  quizVote: 6,
+  moderation: 7,
+  editQuestion: 2,
+  withdrawal: 2,
+  editProfile: 4,
+  consent: 2,
+} as const;
+
+export type EventKind = keyof typeof WEIGHTS;
+
+export const EVENT_KINDS = Object.keys(WEIGHTS) as EventKind[];
+
+const LIST_OF_EVENT: Partial<Record<EventKind, SpaceListName>> = {
+  question: 'questions',
+  vote: 'votes',
+  rating: 'answer_ratings',
+  answer: 'answers',
+  mcqVote: 'poll-mcq-votes',
+  quizVote: 'poll-quiz-votes',
+};
+
+const TICK_MS = 50;
+
+export interface TrafficOptions {
+  conference: Conference;
+  seed: number;
+  /** Milliseconds since 1970. */
+  now(): number;
+  settings(): { withdrawal: 'status' | 'remove'; lateRowShare: number };
+}
+
+/**
+ * What the audience of the live pigeonholes does, event after event. Which event is the n-th follows from the seed
+ * and from what happened before it; only its instant comes from the clock. Frozen, it does nothing by itself, but
+ * `emit` still works, so that a test can let exactly so many things happen.
+ */
+export class Traffic {
+  readonly #options: TrafficOptions;
+  readonly #pending = new Map<number, number[]>();
+  #emitted = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(options: TrafficOptions) {
+    this.#options = options;
+  }
+
+  get emitted(): number {
+    return this.#emitted;
+  }
+
+  get frozen(): boolean {
+    return this.#timer === null;
+  }
+
+  /** Starts or continues at so many events a second; 0 leaves it frozen. */
+  thaw(eventsPerSecond: number): void {
+    this.freeze();
+    if (eventsPerSecond <= 0) return;
+    const startedAtMs = performance.now();
+    let done = 0;
+    this.#timer = setInterval(() => {
+      const due = Math.floor(((performance.now() - startedAtMs) / 1000) * eventsPerSecond);
+      if (due > done) this.emit(due - done);
+      done = due;
+    }, TICK_MS);
+  }
+
+  freeze(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  /** Lets the next events happen at once. `kind` picks what they are; the n-th of a kind is still the seed's. */
+  emit(count: number, kind?: EventKind): void {
+    for (let event = 0; event < count; event += 1) {
+      const drawn = draw(this.#options.seed, 0x7aff, this.#emitted);
+      this.#emitted += 1;
+      const live = this.#liveSpaces();
+      if (live.length === 0) continue;
+      this.#happen(pick(live, draw(drawn, 30)), kind ?? drawnKind(draw(drawn, 31)), drawn);
+    }
+  }
+
+  #liveSpaces(): PigeonholeSpace[] {
+    const { conference } = this.#options;
+    return conference.spaces().filter((space) => conference.pigeonholes.item(space.id)?.['status'] === 'live');
+  }
+
+  #happen(space: PigeonholeSpace, kind: EventKind, drawn: number): void {
+    const nowMs = this.#options.now();
+    switch (kind) {
+      case 'signIn':
+        return this.#signIn(space, drawn, nowMs);
+      case 'moderation':
+        return this.#moderate(space, drawn, nowMs);
+      case 'editQuestion':
+        return this.#patchQuestion(space, drawn, (item) => ({ content: `${contentOf(item)} (edited)` }), nowMs);
+      case 'withdrawal':
+        return this.#withdraw(space, drawn, nowMs);
+      case 'editProfile':
+        return this.#patchAttendee(space, drawn, () => ({
+          Company: pick(COMPANIES, draw(drawn, 32)),
+          'Job title': pick(JOB_TITLES, draw(drawn, 33)),
+        }));
+      case 'consent':
+        return this.#patchAttendee(space, drawn, (item) => ({ consent: otherConsent(item, nowMs) }));
+      default: {
+        const list = LIST_OF_EVENT[kind];
+        if (list === undefined) return;
+        const id = addNewItem({ space, list, drawn, nowMs, id: this.#lateId(space, list, drawn) });
+        if (kind === 'question' && id !== undefined) this.#noteIfPending(space, id);
+      }
+    }
+  }
+
+  #lateId(space: PigeonholeSpace, list: SpaceListName, drawn: number): number | undefined {
+    const late = fraction(draw(drawn, 34)) < this.#options.settings().lateRowShare;
+    return late ? lateId(space.table(list)) : undefined;
+  }
+
+  /** Half of the newcomers are registrants who were expected, as long as there are any. */
+  #signIn(space: PigeonholeSpace, drawn: number, nowMs: number): void {
+    const expected = draw(drawn, 35) % 2 === 0 ? space.desk.longestAwaiting() : undefined;
+    if (expected !== undefined) space.desk.signIn(expected, nowMs);
+    else addNewItem({ space, list: 'attendees', drawn, nowMs, id: this.#lateId(space, 'attendees', drawn) });
+  }
+
+  #noteIfPending(space: PigeonholeSpace, questionId: number): void {
+    if (space.qnaQuestions.item(questionId)?.['status'] !== 'pending') return;
+    const waiting = this.#pending.get(space.id) ?? [];
+    waiting.push(questionId);
+    this.#pending.set(space.id, waiting);
+  }
+
+  /** The question that waits longest is let through; when none waits, some question is archived or brought back. */
+  #moderate(space: PigeonholeSpace, drawn: number, nowMs: number): void {
+    const waiting = this.#pending.get(space.id)?.shift();
+    if (waiting !== undefined && space.qnaQuestions.has(waiting)) {
+      this.#mutateQuestion(space, waiting, { status: 'allowed' }, nowMs);
+      return;
+    }
+    this.#patchQuestion(
+      space,
+      drawn,
+      ({ status }) => ({ status: status === 'allowed' ? 'archived' : 'allowed' }),
+      nowMs,
+    );
+  }
+
+  #withdraw(space: PigeonholeSpace, drawn: number, nowMs: number): void {
+    if (this.#options.settings().withdrawal === 'status') {
+      this.#patchQuestion(space, drawn, () => ({ status: 'withdrawn' }), nowMs);
+      return;
+    }
+    const id = idAtRandom(space.questions.order(null, 'byId'), draw(drawn, 36));
+    if (id === undefined) return;
+    mutate(this.#options.conference, { op: 'delete', list: 'questions', pigeonholeId: space.id, id }, nowMs);
+  }
+
+  #patchQuestion(
+    space: PigeonholeSpace,
+    drawn: number,
+    patchOf: (item: JsonObject) => JsonObject,
+    nowMs: number,
+  ): void {
+    const id = idAtRandom(space.qnaQuestions.order(null, 'byId'), draw(drawn, 36));
+    const item = id === undefined ? undefined : space.qnaQuestions.item(id);
+    if (id !== undefined && item !== undefined) this.#mutateQuestion(space, id, patchOf(item), nowMs);
+  }
+
+  #mutateQuestion(space: PigeonholeSpace, id: number, item: JsonObject, nowMs: number): void {
+    mutate(this.#options.conference, { op: 'patch', list: 'qna-questions', pigeonholeId: space.id, id, item }, nowMs);
+  }
+
+  #patchAttendee(space: PigeonholeSpace, drawn: number, patchOf: (item: JsonObject) => JsonObject): void {
+    const id = idAtRandom(space.attendees.order(null, 'byId'), draw(drawn, 37));
+    const item = id === undefined ? undefined : space.attendees.item(id);
+    if (id !== undefined && item !== undefined) space.attendees.patch(id, patchOf(item));
+  }
+}
+
+function drawnKind(drawn: number): EventKind {
+  const total = EVENT_KINDS.reduce((sum, kind) => sum + WEIGHTS[kind], 0);
+  let place = below(drawn, total);
+  for (const kind of EVENT_KINDS) {
+    if (place < WEIGHTS[kind]) return kind;
+    place -= WEIGHTS[kind];
+  }
+  return 'vote';
+}
+
+function contentOf(item: JsonObject): string {
+  return typeof item['content'] === 'string' ? item['content'] : '';
+}
+
+/** Given becomes refused; anything else becomes given. */
+function otherConsent({ consent }: JsonObject, nowMs: number): JsonObject {
+  if (isJsonObject(consent) && consent['obtained'] === true) return { obtained: false, obtainedAt: null };
+  return { obtained: true, obtainedAt: new Date(nowMs).toISOString() };
+}
