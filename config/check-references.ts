@@ -1,0 +1,86 @@
+import type { Problem } from './config-error.js';
+import { isLoopback } from './loopback.js';
+import { nearestWord } from './nearest-word.js';
+import { problemAt, valueAt } from './parse-tree.js';
+import type { KeyPath } from './key-path.js';
+import type { ConfigDocument } from './read-document.js';
+import { Secret } from './secret.js';
+
+/**
+ * What no key can tell of itself: that names which are used exist, and that settings which need each other are there.
+ * Looks at the document and not at the schema's result, so that it can speak before all else is in order.
+ */
+export function checkReferences(document: ConfigDocument): Problem[] {
+  const { tree } = document;
+  const problems: Problem[] = [];
+  const workspaces = namesAt(tree, ['workspaces']);
+  const sinks = namesAt(tree, ['sinks']);
+  for (const sync of namesAt(tree, ['syncs'])) {
+    problems.push(...checkName(document, ['syncs', sync, 'workspace'], workspaces, 'workspace'));
+    for (const position of positionsAt(tree, ['syncs', sync, 'sinks'])) {
+      problems.push(...checkName(document, ['syncs', sync, 'sinks', position], sinks, 'sink'));
+    }
+  }
+  const host = textAt(tree, ['server', 'host']);
+  if (host !== undefined && !isLoopback(host) && valueAt(tree, ['server', 'token']) === undefined) {
+    const message =
+      'others can reach this address, so a token is needed: set server.token to ${NAME}, or listen on 127.0.0.1';
+    problems.push(problemAt(document, ['server', 'host'], message));
+  }
+  if ((textAt(tree, ['temporal', 'address']) ?? 'embedded') === 'embedded') {
+    for (const key of ['apiKey', 'tls'].filter((name) => valueAt(tree, ['temporal', name]) !== undefined)) {
+      problems.push(
+        problemAt(document, ['temporal', key], 'the embedded server takes none; set temporal.address, or remove it'),
+      );
+    }
+  }
+  return problems;
+}
+
+/** Sinks that no sync names: allowed, since their backlog may be wanted later, but mostly a slip. */
+export function findUnusedSinks(document: ConfigDocument): Problem[] {
+  const { tree } = document;
+  const used = new Set(
+    namesAt(tree, ['syncs']).flatMap((sync) =>
+      positionsAt(tree, ['syncs', sync, 'sinks']).map((position) => textAt(tree, ['syncs', sync, 'sinks', position])),
+    ),
+  );
+  return namesAt(tree, ['sinks'])
+    .filter((sink) => !used.has(sink))
+    .map((sink) =>
+      problemAt(
+        document,
+        ['sinks', sink],
+        'no sync names this sink, so nothing is sent to it; add it to the sinks of one',
+      ),
+    );
+}
+
+function checkName(document: ConfigDocument, path: KeyPath, known: readonly string[], what: string): Problem[] {
+  const found = textAt(document.tree, path);
+  if (found === undefined || known.includes(found) || document.isBroken(path)) return [];
+  const nearest = nearestWord(found, known);
+  const hint =
+    nearest === undefined
+      ? `allowed: ${known.join(', ') || `none, since there is no ${what}`}`
+      : `did you mean "${nearest}"?`;
+  return [problemAt(document, path, `found ${document.placeOf(path).shown}, which is no ${what} here, ${hint}`)];
+}
+
+function namesAt(tree: unknown, path: KeyPath): string[] {
+  const group = valueAt(tree, path);
+  return typeof group === 'object' && group !== null && !Array.isArray(group) && !(group instanceof Secret)
+    ? Object.keys(group)
+    : [];
+}
+
+function positionsAt(tree: unknown, path: KeyPath): number[] {
+  const list = valueAt(tree, path);
+  return Array.isArray(list) ? [...list.keys()] : [];
+}
+
+function textAt(tree: unknown, path: KeyPath): string | undefined {
+  const found = valueAt(tree, path);
+  const text = found instanceof Secret ? found.reveal() : found;
+  return typeof text === 'string' ? text : undefined;
+}

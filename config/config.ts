@@ -1,0 +1,108 @@
+import type { Problem } from './config-error.js';
+import type { ListName } from './schema/list-names.js';
+import type { ConsentState } from './schema/sinks.js';
+import type { StoreSetting } from './schema/store.js';
+import type { Secret } from './secret.js';
+
+/**
+ * A pigeonpost.yaml that holds nothing wrong: defaults filled in, durations in milliseconds, secrets as Secret, paths
+ * absolute. Printing it shows no secret.
+ */
+export interface Config {
+  /** Absolute path of the file. */
+  readonly file: string;
+  /** Absolute path of the folder that the file lies in; relative paths in sinks' settings are taken from here. */
+  readonly folder: string;
+  readonly workspaces: Readonly<Record<string, WorkspaceConfig>>;
+  readonly syncs: Readonly<Record<string, SyncConfig>>;
+  readonly sinks: Readonly<Record<string, SinkConfig>>;
+  readonly store: StoreSetting;
+  readonly temporal: TemporalConfig;
+  readonly server: ServerConfig;
+  readonly network: NetworkConfig;
+  /** What is allowed but probably not meant. */
+  readonly warnings: readonly Problem[];
+}
+
+export interface WorkspaceConfig {
+  /** Without a slash at its end and without `/v2`. */
+  readonly baseUrl: string;
+  readonly apiKey: Secret;
+}
+
+export interface SyncConfig {
+  /** A key of `workspaces`. */
+  readonly workspace: string;
+  readonly pigeonholes: PigeonholeChoice;
+  readonly lists: 'auto' | readonly ListName[];
+  readonly everyMs: Intervals;
+  /** Names of fields at the top level of an item, by list. */
+  readonly drop: Readonly<Partial<Record<ListName, readonly string[]>>>;
+  /** Keys of `sinks`, each once. */
+  readonly sinks: readonly string[];
+}
+
+export type PigeonholeChoice = { readonly ids: readonly number[] } | PigeonholeFilters;
+
+/** A pigeonhole is read when all filters that are given hold; no filter, all pigeonholes. */
+export interface PigeonholeFilters {
+  readonly status?: readonly PigeonholeStatus[];
+  /** Source of a regular expression without flags. */
+  readonly name?: string;
+  /** YYYY-MM-DD; this day included, in the pigeonhole's own time zone. */
+  readonly startsAfter?: string;
+  readonly exclude?: readonly number[];
+}
+
+export type PigeonholeStatus = 'new' | 'upcoming' | 'live' | 'ended';
+
+export interface Intervals {
+  readonly live: number;
+  readonly new: number;
+  readonly upcoming: number;
+  readonly ended: number;
+  readonly sweep: number;
+  /** Instead of `live`, for single lists. */
+  readonly lists: Readonly<Partial<Record<ListName, number>>>;
+}
+
+export interface SinkConfig {
+  readonly type: string;
+  /** What the schema of the sink's type made of the sink's own keys. */
+  readonly settings: unknown;
+  /** Absent: all that the sink can use. */
+  readonly lists?: readonly ListName[];
+  /** Absent: what the sink's type accepts by default. */
+  readonly consent?: { readonly accept: readonly ConsentState[]; readonly basis?: string };
+  readonly history: 'all';
+  readonly mode: 'send';
+}
+
+export interface TemporalConfig {
+  /** `embedded`, or host:port. */
+  readonly address: string;
+  readonly namespace: string;
+  readonly taskQueue: string;
+  readonly maxCachedWorkflows: number;
+  readonly apiKey?: Secret;
+  /** Present when TLS is used, also when it is for the API key's sake alone. PEM texts. */
+  readonly tls?: { readonly ca?: string; readonly certificate?: string; readonly key?: Secret };
+}
+
+export interface ServerConfig {
+  readonly host: string;
+  /** 0: a free one. */
+  readonly port: number;
+  readonly token?: Secret;
+}
+
+export interface NetworkConfig {
+  /** A URL; a Secret, since it may hold a password. */
+  readonly proxy?: Secret;
+  /** As NO_PROXY lists hosts. */
+  readonly noProxy?: string;
+  /** PEM text. */
+  readonly ca?: string;
+  /** In lower case; one that begins with a dot means all hosts below it. */
+  readonly allowHosts: readonly string[];
+}

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { configurationReference, generalReference } from './configuration-reference.js';
+import { inputSchemaOf, variants } from './known-keys.js';
+import type { JsonSchema } from './known-keys.js';
+import { sinkSchemas } from './load-text.test-kit.js';
+import { notYetAvailable } from './not-yet-available.js';
+import { configSchema } from './schema/config-schema.js';
+
+describe('docs/configuration.md', () => {
+  it('is what tools/write-configuration-reference.mjs would write now', () => {
+    const written = readFileSync(join(__dirname, '..', 'docs', 'configuration.md'), 'utf8');
+    expect(written.slice(0, generalReference().length)).toBe(generalReference());
+  });
+});
+
+describe('the reference', () => {
+  it('has a row with a sentence for the keys of a sink type', () => {
+    expect(configurationReference(sinkSchemas)).toContain('\n## Sinks of type file\n');
+    expect(configurationReference(sinkSchemas)).toContain(
+      '\n| `sinks.NAME.folder` | the path of a folder | required |  |\n',
+    );
+  });
+
+  it('says of each part that is not yet there that it is not', () => {
+    const rows = generalReference().split('\n');
+    for (const { key } of notYetAvailable) {
+      const path = key.replace(/\.\*$/, '').replaceAll('*', 'NAME');
+      const told = rows.filter((row) => row.startsWith(`| \`${path}\` `)).at(0) ?? rows[rows.indexOf(`## ${path}`) + 2];
+      expect([path, told]).toEqual([
+        path,
+        expect.stringMatching(/\*\*(Not available in this version|In this version)/),
+      ]);
+    }
+  });
+
+  it('has a sentence for every key', () => {
+    expect(withoutSentence(inputSchemaOf(configSchema), '')).toEqual([]);
+  });
+});
+
+function withoutSentence(schema: JsonSchema, path: string): string[] {
+  return variants(schema).flatMap((shape) => [
+    ...Object.entries(shape.properties ?? {}).flatMap(([key, value]) => [
+      ...(value.description?.endsWith('.') === true ? [] : [`${path}.${key}`]),
+      ...withoutSentence(value, `${path}.${key}`),
+    ]),
+    ...(typeof shape.additionalProperties === 'object' ? withoutSentence(shape.additionalProperties, `${path}.*`) : []),
+    ...(shape.items === undefined ? [] : withoutSentence(shape.items, `${path}[]`)),
+  ]);
+}

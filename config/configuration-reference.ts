@@ -1,0 +1,127 @@
+import type { z } from 'zod';
+import { inputSchemaOf, variants } from './known-keys.js';
+import type { JsonSchema } from './known-keys.js';
+import { notYetAvailable } from './not-yet-available.js';
+import type { NotYetAvailable } from './not-yet-available.js';
+import type { SinkSchemas } from './parse-sinks.js';
+import { configSchema } from './schema/config-schema.js';
+
+/**
+ * docs/configuration.md: every key with what it takes, its default and its sentence, as the schema has them.
+ * tools/write-configuration-reference.mjs writes it; a test compares. Markdown, ends with a line break.
+ * @param sinkSchemas of the sink types whose own keys are described too
+ */
+export function configurationReference(sinkSchemas: SinkSchemas): string {
+  return `${[generalReference(), ...sinkReferences(sinkSchemas)].join('\n\n')}\n`;
+}
+
+/** The part that all sink types share, so that it can be compared without knowing any. */
+export function generalReference(): string {
+  const sections = Object.entries(inputSchemaOf(configSchema).properties ?? {}).map(([key, schema]) =>
+    section(key, schema),
+  );
+  return [introduction, ...sections].join('\n\n');
+}
+
+function sinkReferences(sinkSchemas: SinkSchemas): string[] {
+  return Object.entries(sinkSchemas)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([type, schema]) => sinkReference(type, schema));
+}
+
+function sinkReference(type: string, schema: z.ZodType): string {
+  const rows = variants(inputSchemaOf(schema)).flatMap((shape) => rowsBelow(shape, 'sinks.NAME'));
+  return [`## Sinks of type ${type}`, 'Own keys, besides those that all sinks take.', table(rows)].join('\n\n');
+}
+
+function section(key: string, schema: JsonSchema): string {
+  const lines = [`## ${key}`, `${availability(key)}${schema.description ?? ''}`];
+  const rows = rowsBelow(schema, key);
+  lines.push(table(rows.length > 0 ? rows : [row(key, schema, false)]));
+  return lines.join('\n\n');
+}
+
+/** The rows of all keys below one; a key of any name is written NAME, or LIST where it is the name of a list. */
+function rowsBelow(schema: JsonSchema, parent: string): string[] {
+  return variants(schema).flatMap((shape) => {
+    const type = shape.properties?.type?.const; // of several shapes, the one with this type
+    const condition = type === undefined ? '' : `With ${code(`type: ${type}`)}. `;
+    const rows = Object.entries(shape.properties ?? {}).flatMap(([key, value]) => {
+      const path = `${parent}.${key}`;
+      const described = { ...value, description: `${condition}${value.description ?? ''}` };
+      return [row(path, described, shape.required?.includes(key) === true), ...rowsBelow(value, path)];
+    });
+    if (typeof shape.additionalProperties === 'object') {
+      const any = shape.propertyNames?.enum === undefined ? 'NAME' : 'LIST';
+      rows.push(...rowsBelow(shape.additionalProperties, `${parent}.${any}`));
+    }
+    if (shape.items !== undefined) rows.push(...rowsBelow(shape.items, `${parent}[]`));
+    return rows;
+  });
+}
+
+function row(path: string, schema: JsonSchema, isRequired: boolean): string {
+  const standard = schema.default;
+  // an empty group as a default says only that the keys below it have defaults of their own
+  const isPlain =
+    standard !== undefined && !(typeof standard === 'object' && standard !== null && !Array.isArray(standard));
+  const defaultText = isRequired ? 'required' : isPlain ? code(JSON.stringify(standard).replaceAll('"', '')) : '';
+  return `| ${[code(path), allowedText(schema), defaultText, `${availability(path)}${schema.description ?? ''}`].map(cell).join(' | ')} |`;
+}
+
+function allowedText(schema: JsonSchema): string {
+  if (schema.allowed !== undefined) return schema.allowed;
+  const shapes = variants(schema).map((shape) => {
+    if (shape.const !== undefined) return code(shape.const);
+    if (shape.allowed !== undefined) return shape.allowed;
+    if (shape.type === 'boolean') return 'true or false';
+    if (shape.type === 'object') return shape.properties === undefined ? 'a group' : 'a group of the keys below';
+    if (shape.type === 'array') return 'a list';
+    return shape.type === 'string' ? 'a text' : (shape.type ?? '');
+  });
+  return [...new Set(shapes)].filter((shape) => shape !== '').join(', or ');
+}
+
+function availability(path: string): string {
+  const parts = notYetAvailable.filter(({ key }) => matches(path, key));
+  return parts.map((part) => `${availabilityText(part)} `).join('');
+}
+
+function availabilityText({ values, except }: NotYetAvailable): string {
+  if (except !== undefined) return `**In this version ${except.map(code).join(', ')} only.**`;
+  if (values !== undefined) return `**Not available in this version: ${values.map(code).join(', ')}.**`;
+  return '**Not available in this version.**';
+}
+
+/** `sinks.NAME.mode` and `sinks.*.mode`; a pattern's `.*` at the end is about the entries of the list before it. */
+function matches(path: string, pattern: string): boolean {
+  const steps = path.split('.');
+  const wanted = pattern.replace(/\.\*$/, '').split('.');
+  return steps.length === wanted.length && wanted.every((step, position) => step === '*' || step === steps[position]);
+}
+
+const table = (rows: readonly string[]) =>
+  ['| key | takes | default | |', '| --- | --- | --- | --- |', ...rows].join('\n');
+
+const code = (text: string) => `\`${text}\``;
+
+/** A bar would end the cell. */
+const cell = (text: string) => text.replaceAll('|', '\\|');
+
+const introduction = `# pigeonpost.yaml
+
+<!-- Written from the schema by tools/write-configuration-reference.mjs: change the descriptions in config/, not this file. -->
+
+The file is read once, at start. All that is wrong with it is told together, each with line and key, as in
+\`pigeonpost.yaml:12: syncs.conferences.every.live: found "5x", allowed: a duration such as 5s, 30m, 6h\`. Keys that are not known are
+refused; a key with nothing after its colon counts as not written.
+
+**References.** \`\${NAME}\` is the environment variable of that name, which must be set; \`\${NAME:-default}\` falls back where it is unset
+or empty, and \`\${NAME:-}\` then leaves the key out; \`\${file:/run/secrets/name}\` is the content of a file without its last line break.
+\`$\${\` is a literal \`\${\`. Inside \`{ }\` or \`[ ]\` a reference needs quotes.
+
+**Secrets** never stand in this file: a literal, or a default, at a key that takes a secret is refused.
+
+**Durations** are whole numbers with a unit: \`500ms\`, \`5s\`, \`30m\`, \`6h\`, \`400d\`. **Paths** are relative to the folder of this file.
+**Names** of workspaces, syncs and sinks consist of a-z, 0-9 and -. \`NAME\` below is such a name, \`LIST\` the name of a list, \`[]\` each
+entry of a list. YAML aliases and tags are not supported.`;

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Environment } from './environment.js';
+import { Secret } from './secret.js';
+
+/**
+ * What a text of pigeonpost.yaml stands for once its references are filled.
+ * `absent`: a `${NAME:-}` gave nothing, and the key counts as not written.
+ */
+export type Filled =
+  | { readonly kind: 'literal'; readonly text: string }
+  | { readonly kind: 'reference'; readonly secret: Secret; readonly references: readonly string[] }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'problem'; readonly message: string; readonly references: readonly string[] };
+
+export interface ReferenceSources {
+  readonly environment: Environment;
+  /** Relative `${file:…}` paths are taken from here. */
+  readonly folder: string;
+}
+
+/**
+ * Fills `${NAME}`, `${NAME:-default}` and `${file:/path}` in one text; `$${` stands for a literal `${`. A default is used
+ * for a variable that is unset or empty, as in a shell. A file's last line break is not part of its content.
+ *
+ * Everything that came from the environment or a file is a Secret, since only the key it stands at can tell whether it
+ * is one. A default is part of this file and stays literal: a secret among them is refused like any other.
+ */
+export function fillReferences(text: string, sources: ReferenceSources): Filled {
+  const references: string[] = [];
+  const problems: string[] = [];
+  const filled = text.replace(/\$\$\{|\$\{([^}]*)(\}?)/g, (match: string, inner: string | undefined, end: string) => {
+    if (inner === undefined) return '${';
+    const found =
+      end === ''
+        ? { problem: '"${" is never closed; write ${NAME}, or $${ for a literal "${"' }
+        : lookUp(inner, sources);
+    if ('problem' in found) problems.push(found.problem);
+    else if (found.reference !== undefined) references.push(found.reference);
+    return 'text' in found ? found.text : match;
+  });
+  const [problem] = problems;
+  if (problem !== undefined) return { kind: 'problem', message: problem, references };
+  if (filled === '' && text !== '') return { kind: 'absent' };
+  return references.length === 0
+    ? { kind: 'literal', text: filled }
+    : { kind: 'reference', secret: new Secret(filled), references };
+}
+
+type Found = { readonly text: string; readonly reference?: string } | { readonly problem: string };
+
+function lookUp(inner: string, sources: ReferenceSources): Found {
+  if (inner.startsWith('file:')) return readReferenced(inner.slice('file:'.length), sources.folder);
+  const match = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^$]*))?$/.exec(inner);
+  // the text is not repeated: who forgot the name may have put the secret there
+  if (match === null)
+    return {
+      problem:
+        'a reference is ${NAME}, ${NAME:-default} or ${file:/path}, and they do not nest; write $${ for a literal "${"',
+    };
+  const [, name = '', fallback] = match;
+  const value = Object.hasOwn(sources.environment, name) ? (sources.environment[name] ?? '') : '';
+  if (value !== '') return { text: value, reference: name };
+  if (fallback !== undefined) return { text: fallback };
+  return {
+    problem: `the environment variable ${name} is not set; set it, or write \${${name}:-} where it may be absent`,
+  };
+}
+
+/** Synchronous: a handful of small files at start, and the text is filled from the inside of a replacement. */
+function readReferenced(path: string, folder: string): Found {
+  if (path.trim() === '') return { problem: 'no path stands after "file:"; write ${file:/run/secrets/name}' };
+  try {
+    const text = readFileSync(resolve(folder, path), 'utf8').replace(/\r?\n$/, '');
+    if (text === '') return { problem: `the file ${path} is empty; write the secret into it` };
+    return { text, reference: `file:${path}` };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    return { problem: `the file ${path} cannot be read (${code}); create it, or correct the path` };
+  }
+}

@@ -1,0 +1,100 @@
+import { problemsOf, smallestEnvironment, smallestWith } from './load-text.test-kit.js';
+
+const secretMessage =
+  'a secret never stands in this file: put it into an environment variable and write ${NAME} here, or into a file and write ${file:/path}';
+
+/** The smallest file, whose lines are counted below: the sync stands in 5 to 8, the sink in 9 to 12. */
+const inSync = (lines: string) => smallestWith({ replace: 'workspace: acme\n', by: `workspace: acme\n${lines}` });
+const atEnd = (lines: string) => smallestWith({ append: lines });
+const instead = (replace: string, by: string) => smallestWith({ replace, by });
+
+describe('a reference or secret that cannot be used', () => {
+  it.each<[string, string, string[]]>([
+    [
+      'a variable that is not set',
+      instead('ACME_API_KEY', 'ACME_KEY'),
+      [
+        '4: workspaces.acme.apiKey: the environment variable ACME_KEY is not set; set it, or write ${ACME_KEY:-} where it may be absent',
+      ],
+    ],
+    [
+      'a variable that is not set, at a duration',
+      inSync('    every: { live: "${LIVE}" }\n'),
+      [
+        '8: syncs.conferences.every.live: the environment variable LIVE is not set; set it, or write ${LIVE:-} where it may be absent',
+      ],
+    ],
+    [
+      'a variable that is not set, in a choice of shapes',
+      inSync('    pigeonholes: { name: "${EVENTS}" }\n'),
+      [
+        '8: syncs.conferences.pigeonholes.name: the environment variable EVENTS is not set; set it, or write ${EVENTS:-} where it may be absent',
+      ],
+    ],
+    [
+      'a secret that may be absent',
+      instead('${ACME_API_KEY}', '${UNSET:-}'),
+      ['4: workspaces.acme.apiKey: is missing, allowed: a secret, written as ${NAME} or ${file:/path}'],
+    ],
+    ['a literal secret', instead('${ACME_API_KEY}', 'key-2a2a'), [`4: workspaces.acme.apiKey: ${secretMessage}`]],
+    [
+      'a secret as a default',
+      instead('${ACME_API_KEY}', '${UNSET:-key-2a2a}'),
+      [`4: workspaces.acme.apiKey: ${secretMessage}`],
+    ],
+    [
+      'a literal secret where a list may stand',
+      atEnd('  hooks:\n    type: webhook\n    url: https://hooks.example.com\n    secret: whsec_2a2a\n'),
+      [`16: sinks.hooks.secret: ${secretMessage}`],
+    ],
+    [
+      'a literal secret in a list',
+      atEnd(
+        '  hooks:\n    type: webhook\n    url: https://hooks.example.com\n    secret: ["${ACME_API_KEY}", whsec_2a2a]\n',
+      ),
+      [`16: sinks.hooks.secret[1]: ${secretMessage}`],
+    ],
+    [
+      'a password in the store',
+      atEnd('store: postgres://me:2a2a@db/ledger\n'),
+      [
+        '13: store: a password never stands in this file: put the URL into an environment variable and write ${NAME} here',
+      ],
+    ],
+    [
+      'a password in the query of the store',
+      atEnd('store: postgres://db/ledger?password=2a2a\n'),
+      [
+        '13: store: a password never stands in this file: put the URL into an environment variable and write ${NAME} here',
+      ],
+    ],
+    [
+      'a password in the proxy',
+      atEnd('network: { proxy: "http://me:2a2a@proxy:3128" }\n'),
+      [
+        '13: network.proxy: a password never stands in this file: put the URL into an environment variable and write ${NAME} here',
+      ],
+    ],
+  ])('%s is told with line and key, what was found and what is allowed', async (_, text, problems) => {
+    expect(await problemsOf(text, smallestEnvironment)).toEqual(problems);
+  });
+});
+
+describe('a file that is referred to', () => {
+  it.each<[string, string, string[]]>([
+    [
+      'a certificate file that is missing',
+      atEnd('network: { ca: own.pem }\n'),
+      ['13: network.ca: the file cannot be read, ENOENT; correct the path ("own.pem")'],
+    ],
+    [
+      'a certificate file without one',
+      atEnd('network: { ca: pigeonpost.yaml }\n'),
+      [
+        '13: network.ca: the file holds no PEM certificate; name one that has a line -----BEGIN CERTIFICATE----- ("pigeonpost.yaml")',
+      ],
+    ],
+  ])('%s is told with line and key, what was found and what is allowed', async (_, text, problems) => {
+    expect(await problemsOf(text, smallestEnvironment)).toEqual(problems);
+  });
+});

@@ -1,0 +1,108 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, normalize, resolve } from 'node:path';
+import { checkReferences, findUnusedSinks } from './check-references.js';
+import { ConfigError } from './config-error.js';
+import type { ConfigErrorKind, Problem } from './config-error.js';
+import type { Config } from './config.js';
+import type { Environment } from './environment.js';
+import { findNotYetAvailable } from './not-yet-available.js';
+import { parseSinks } from './parse-sinks.js';
+import type { SinkSchemas } from './parse-sinks.js';
+import { parseTree, problemAt } from './parse-tree.js';
+import { readPemFiles } from './pem-files.js';
+import { proxyFromEnvironment } from './proxy-from-environment.js';
+import type { EnvironmentProxy } from './proxy-from-environment.js';
+import { readDocument } from './read-document.js';
+import type { ConfigDocument } from './read-document.js';
+import { configSchema } from './schema/config-schema.js';
+import { toConfig } from './to-config.js';
+
+export interface LoadOptions {
+  /** What the sink types that this version has bring along: their schemas by type. */
+  readonly sinkSchemas: SinkSchemas;
+}
+
+/**
+ * Reads pigeonpost.yaml and what it refers to (environment, secret files, certificates), once, at start. Reads nothing
+ * else and writes nothing, so that it can be called again at any time.
+ * @param file as the user wrote it; messages name it so
+ * @throws {ConfigError} with every problem found, each with line and key, never a secret's value
+ */
+export async function loadConfig(
+  file: string,
+  environment: Environment,
+  { sinkSchemas }: LoadOptions,
+): Promise<Config> {
+  const shownFile = normalize(file);
+  const absoluteFile = resolve(file);
+  const folder = dirname(absoluteFile);
+  const document = readDocument(await readText(absoluteFile, shownFile), shownFile, { environment, folder });
+
+  // each looks at the document for itself, so that a problem found by one hides none of another's
+  const whole = parseTree(configSchema, document.tree, document);
+  const sinks = parseSinks(document, sinkSchemas);
+  const pem = await readPemFiles(document, folder);
+  const environmentProxy = proxyFromEnvironment(environment);
+  const wrong = [
+    ...document.problems,
+    ...('problems' in whole ? whole.problems : []),
+    ...sinks.problems,
+    ...checkReferences(document),
+    ...pem.problems,
+    ...proxyProblems(document, environmentProxy),
+  ];
+  const wrongKeys = new Set(wrong.map(({ key }) => key));
+  // a value that is wrong in every version is told once
+  const notYet = findNotYetAvailable(document).filter(({ key }) => !wrongKeys.has(key));
+  const problems = [...notYet, ...wrong].sort((one, other) => one.line - other.line || one.column - other.column);
+  if (problems.length > 0 || 'problems' in whole) throw new ConfigError('invalid', shownFile, problems);
+
+  return toConfig({
+    file: absoluteFile,
+    folder,
+    parsed: whole.value,
+    settings: sinks.settings,
+    pem: pem.texts,
+    environmentProxy,
+    warnings: findUnusedSinks(document),
+  });
+}
+
+async function readText(absoluteFile: string, shownFile: string): Promise<string> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(absoluteFile);
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
+    if (code === 'ENOENT') {
+      throw fileError(
+        'missing',
+        shownFile,
+        'there is no such file; "pigeonpost init" writes one, --config names another',
+        cause,
+      );
+    }
+    const reason =
+      code === 'EISDIR'
+        ? 'this is a folder; name the file in it'
+        : `the file cannot be read (${code}); check the path and its permissions`;
+    throw fileError('unreadable', shownFile, reason, cause);
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw fileError('unreadable', shownFile, 'the file is not UTF-8 text; save it as UTF-8', cause);
+  }
+}
+
+/** About the file as a whole, so without a line. */
+function fileError(kind: ConfigErrorKind, file: string, message: string, cause: unknown): ConfigError {
+  return new ConfigError(kind, file, [{ line: 1, column: 1, key: '', message }], `${file}: ${message}`, { cause });
+}
+
+/** The environment's proxy matters only where the file names none. */
+function proxyProblems(document: ConfigDocument, { problem }: EnvironmentProxy): Problem[] {
+  const own = document.placeOf(['network', 'proxy']);
+  const isOwn = document.isWritten(['network', 'proxy']) && own.shown !== 'nothing';
+  return problem === undefined || isOwn ? [] : [problemAt(document, ['network', 'proxy'], problem)];
+}

@@ -1,0 +1,85 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { ConfigError } from './config-error.js';
+import type { Config } from './config.js';
+import type { Environment } from './environment.js';
+import { loadConfig } from './load-config.js';
+import { folder, secret } from './values.js';
+
+/** Two sink types as the sinks' room has them, without their checks: this room's tests are about the loader. */
+export const sinkSchemas = {
+  webhook: z.strictObject({
+    url: z.url({ error: 'allowed: an http or https URL' }),
+    secret: z.union([secret(), z.array(secret())]),
+    allowPrivateAddresses: z.boolean().default(false),
+  }),
+  file: z.object({ folder: folder() }), // loose by oversight
+};
+
+/** Loads a text as pigeonpost.yaml from a folder of its own, which also holds `files`. */
+export async function loadText(
+  text: string,
+  environment: Environment = {},
+  files: Record<string, string> = {},
+): Promise<Config> {
+  const place = await mkdtemp(join(tmpdir(), 'pigeonpost-config-'));
+  try {
+    for (const [name, content] of Object.entries({ 'pigeonpost.yaml': text, ...files }))
+      await writeFile(join(place, name), content);
+    return await loadConfig(join(place, 'pigeonpost.yaml'), environment, { sinkSchemas });
+  } finally {
+    await rm(place, { recursive: true });
+  }
+}
+
+/** The problems of a text as `line: key: message`; none when it loads. */
+export async function problemsOf(
+  text: string,
+  environment: Environment = {},
+  files: Record<string, string> = {},
+): Promise<string[]> {
+  const error = await errorOf(text, environment, files);
+  return (error?.problems ?? []).map(({ line, key, message }) =>
+    key === '' ? `${line}: ${message}` : `${line}: ${key}: ${message}`,
+  );
+}
+
+export async function errorOf(
+  text: string,
+  environment: Environment = {},
+  files: Record<string, string> = {},
+): Promise<ConfigError | undefined> {
+  try {
+    await loadText(text, environment, files);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+}
+
+/** The smallest file that loads, and what its references stand for. */
+export const smallest = `workspaces:
+  acme:
+    baseUrl: https://engagement.example.com
+    apiKey: \${ACME_API_KEY}
+syncs:
+  conferences:
+    workspace: acme
+    sinks: [archive]
+sinks:
+  archive:
+    type: file
+    folder: ./archive
+`;
+
+export const smallestEnvironment: Environment = { ACME_API_KEY: 'key-1f9c' };
+
+/** The smallest file with one thing changed; fails when the change does not apply. */
+export function smallestWith(change: { replace: string; by: string } | { append: string }): string {
+  if ('append' in change) return smallest + change.append;
+  if (!smallest.includes(change.replace)) throw new Error(`the smallest file has no ${change.replace}`);
+  return smallest.replace(change.replace, () => change.by);
+}

@@ -1,0 +1,75 @@
+import { loadText, smallest, smallestEnvironment, smallestWith } from './load-text.test-kit.js';
+import { normalizedConfig } from './normalized-config.js';
+
+const fingerprint = (secret: string) => `fingerprint of ${secret.length} letters ending in ${secret.at(-1)}`;
+
+const normalized = async (text: string, environment = smallestEnvironment) =>
+  normalizedConfig(await loadText(text, environment), fingerprint);
+
+const richSync = (lines: string) =>
+  smallestWith({ replace: '    sinks: [archive]\n', by: `    sinks: [archive]\n${lines}` });
+
+describe('the normalized configuration', () => {
+  it('holds workspaces, syncs and sinks with their defaults, and a fingerprint for each secret', async () => {
+    expect(await normalized(smallest)).toEqual({
+      version: 1,
+      workspaces: {
+        acme: {
+          baseUrl: 'https://engagement.example.com',
+          apiKey: { $secret: 'fingerprint of 8 letters ending in c' },
+        },
+      },
+      syncs: {
+        conferences: {
+          workspace: 'acme',
+          pigeonholes: {},
+          lists: 'auto',
+          everyMs: { live: 5_000, new: 3_600_000, upcoming: 300_000, ended: 21_600_000, sweep: 1_800_000, lists: {} },
+          drop: {},
+          sinks: ['archive'],
+        },
+      },
+      sinks: { archive: { type: 'file', settings: { folder: './archive' }, history: 'all', mode: 'send' } },
+    });
+  });
+
+  it.each([
+    ['the order of keys', '    drop: { votes: [a], attendees: [b] }\n', '    drop: { attendees: [b], votes: [a] }\n'],
+    ['the order of dropped fields', '    drop: { votes: [a, b] }\n', '    drop: { votes: [b, a] }\n'],
+    ['the order of lists', '    lists: [votes, answers]\n', '    lists: [answers, votes]\n'],
+    ['the order of ids', '    pigeonholes: [9, 101]\n', '    pigeonholes: [101, 9]\n'],
+    ['the order of states', '    pigeonholes: { status: [new, live] }\n', '    pigeonholes: { status: [live, new] }\n'],
+    ['how a duration is written', '    every: { live: 60s }\n', '    every: { live: 1m }\n'],
+    ['a default that is written out', '', '    every: { sweep: 30m }\n'],
+  ])('is the same text whatever %s', async (_, one, other) => {
+    const text = JSON.stringify(await normalized(richSync(one)));
+    expect(JSON.stringify(await normalized(richSync(other)))).toBe(text);
+  });
+
+  it('is the same whatever belongs to a process alone', async () => {
+    const process =
+      'store: embedded:./elsewhere\nserver: { port: 9000 }\ntemporal: { taskQueue: other }\nnetwork: { proxy: http://proxy:3128 }\n';
+    expect(await normalized(smallestWith({ append: process }))).toEqual(await normalized(smallest));
+  });
+
+  it.each([
+    ['an interval', richSync('    every: { live: 6s }\n')],
+    ['the folder of a sink', smallestWith({ replace: './archive', by: './elsewhere' })],
+    ['consent', smallestWith({ append: '    consent: { accept: [obtained] }\n' })],
+    ['a dropped field', richSync('    drop: { votes: [a] }\n')],
+  ])('is another one with another %s', async (_, text) => {
+    expect(await normalized(text)).not.toEqual(await normalized(smallest));
+  });
+
+  it('is another one with another secret', async () => {
+    expect(await normalized(smallest, { ACME_API_KEY: 'key-1f9d' })).not.toEqual(await normalized(smallest));
+  });
+
+  it('refuses a setting that JSON cannot carry, rather than compare something else', async () => {
+    const config = await loadText(smallest, smallestEnvironment);
+    const sinks = { archive: { ...config.sinks.archive!, settings: { when: new Map() } } };
+    expect(() => normalizedConfig({ ...config, sinks }, fingerprint)).toThrow(
+      'a setting of type object cannot be compared',
+    );
+  });
+});

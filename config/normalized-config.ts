@@ -1,0 +1,68 @@
+import type { Config, PigeonholeChoice } from './config.js';
+import { Secret } from './secret.js';
+
+/** Data that JSON can carry without loss. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/**
+ * What is compared between processes that share a ledger: workspaces, syncs and sinks, as a document that is the same
+ * for the same configuration whatever the order of its keys and of its lists without an order, with all defaults
+ * written out. What belongs to a process (store, temporal, server, network) is left out. A secret stands in it as
+ * `{ "$secret": fingerprint }`, so that another secret is another configuration and none can be read.
+ * @param fingerprint keyed, e.g. an HMAC under the ledger's key: a bare hash of a short secret could be guessed
+ */
+export function normalizedConfig(
+  config: Pick<Config, 'workspaces' | 'syncs' | 'sinks'>,
+  fingerprint: (secret: string) => string,
+): Json {
+  const syncs = mapValues(config.syncs, (sync) => ({
+    ...sync,
+    pigeonholes: normalizedChoice(sync.pigeonholes),
+    lists: sync.lists === 'auto' ? 'auto' : sorted(sync.lists),
+    drop: mapValues(sync.drop, (fields) => sorted(fields ?? [])),
+    sinks: sorted(sync.sinks),
+  }));
+  const sinks = mapValues(config.sinks, (sink) => ({
+    ...sink, // the lists in `settings` may have an order, e.g. which of two secrets signs first
+    lists: sink.lists && sorted(sink.lists),
+    consent: sink.consent && { ...sink.consent, accept: sorted(sink.consent.accept) },
+  }));
+  return canonical({ version: 1, workspaces: config.workspaces, syncs, sinks }, fingerprint);
+}
+
+function normalizedChoice(choice: PigeonholeChoice): PigeonholeChoice {
+  if ('ids' in choice) return { ids: sorted(choice.ids) };
+  return {
+    ...choice,
+    status: choice.status && sorted(choice.status),
+    exclude: choice.exclude && sorted(choice.exclude),
+  };
+}
+
+/** Keys sorted, undefined left out, secrets as fingerprints. What JSON has no form for is a mistake in a sink's schema. */
+function canonical(value: unknown, fingerprint: (secret: string) => string): Json {
+  if (value instanceof Secret) return { $secret: fingerprint(value.reveal()) };
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  if (Array.isArray(value)) return value.map((item) => canonical(item, fingerprint));
+  if (value instanceof URL || value instanceof RegExp) return String(value);
+  if (typeof value === 'object' && [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null)) {
+    const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+    const inOrder = entries.sort(([one], [other]) => (one < other ? -1 : 1));
+    return Object.fromEntries(inOrder.map(([key, item]) => [key, canonical(item, fingerprint)]));
+  }
+  throw new TypeError(
+    `a setting of type ${typeof value} cannot be compared between processes; let the sink's schema give plain data`,
+  );
+}
+
+function sorted<Item extends string | number>(items: readonly Item[]): Item[] {
+  return [...items].sort((one, other) => (one < other ? -1 : 1));
+}
+
+function mapValues<Value, Result>(
+  group: Readonly<Record<string, Value>>,
+  change: (value: Value) => Result,
+): Record<string, Result> {
+  return Object.fromEntries(Object.entries(group).map(([name, value]) => [name, change(value)]));
+}

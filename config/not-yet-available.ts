@@ -1,0 +1,68 @@
+import type { Problem } from './config-error.js';
+import type { KeyPath } from './key-path.js';
+import { problemAt, valueAt } from './parse-tree.js';
+import type { ConfigDocument } from './read-document.js';
+import { derivedLists } from './schema/list-names.js';
+import { Secret } from './secret.js';
+
+/** A part of the contract that is described and checked, but not carried out in this version. */
+export interface NotYetAvailable {
+  /** Keys, with `*` for any name or position. */
+  readonly key: string;
+  /** Only these values are missing; all when absent. */
+  readonly values?: readonly string[];
+  /** Only these values are there. */
+  readonly except?: readonly string[];
+}
+
+/** A version that builds a part deletes its line. Types of sinks are missing here when the caller passes no schema for them. */
+export const notYetAvailable: readonly NotYetAvailable[] = [
+  { key: 'workspaces.*.subscriptionId' },
+  { key: 'workspaces.*.quota' },
+  { key: 'syncs.*.deletions' },
+  { key: 'syncs.*.lists.*', values: derivedLists },
+  { key: 'sinks.*.lists.*', values: derivedLists },
+  { key: 'sinks.*.mode', except: ['send'] },
+  { key: 'sinks.*.history', except: ['all'] },
+  { key: 'sinks.*.onConsentWithdrawn' },
+  { key: 'sinks.*.onForget' },
+  { key: 'sinks.*.limits' },
+  { key: 'server.publicUrl' },
+  { key: 'telemetry.otlp' },
+  { key: 'alerts' },
+  { key: 'imports' },
+  { key: 'retention' },
+];
+
+/** A problem for each part of the document that this version does not carry out: ignored silently, it would break a promise. */
+export function findNotYetAvailable(document: ConfigDocument): Problem[] {
+  return notYetAvailable.flatMap((part) =>
+    matchingPaths(document.tree, part.key.split('.')).flatMap((path) => {
+      if (part.values === undefined && part.except === undefined) {
+        return [problemAt(document, path, 'not available in this version; remove it')];
+      }
+      const found = valueAt(document.tree, path);
+      const word = found instanceof Secret ? found.reveal() : found;
+      if (typeof word !== 'string') return []; // the schema says what is wrong with it
+      if (part.values !== undefined && !part.values.includes(word)) return [];
+      if (part.except?.includes(word) === true) return [];
+      const { shown } = document.placeOf(path);
+      const instead = part.except === undefined ? '; remove it' : `, allowed: ${part.except.join(', ')}`;
+      return [problemAt(document, path, `${shown} is not available in this version${instead}`)];
+    }),
+  );
+}
+
+/** The paths that are written and match a pattern. */
+function matchingPaths(tree: unknown, pattern: readonly string[]): KeyPath[] {
+  let paths: KeyPath[] = [[]];
+  for (const step of pattern) {
+    paths = paths.flatMap((path) => {
+      const value = valueAt(tree, path);
+      if (typeof value !== 'object' || value === null || value instanceof Secret) return [];
+      if (step === '*') return Object.keys(value).map((name) => [...path, Array.isArray(value) ? Number(name) : name]);
+      return Object.hasOwn(value, step) ? [[...path, step]] : [];
+    });
+  }
+  return paths;
+}

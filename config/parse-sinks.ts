@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import type { Problem } from './config-error.js';
+import { nearestWord } from './nearest-word.js';
+import { parseTree, problemAt, valueAt } from './parse-tree.js';
+import type { ConfigDocument } from './read-document.js';
+import { commonSinkShape, contractSinkTypes } from './schema/sinks.js';
+import { Secret } from './secret.js';
+
+/** The schemas of the sinks' own keys, by sink type: what is built in this version. */
+export type SinkSchemas = Readonly<Record<string, z.ZodType>>;
+
+export interface ParsedSinks {
+  /** By name; what the type's schema made of the sink's own keys. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly problems: readonly Problem[];
+}
+
+/** Checks each sink's type, and the keys that all sinks do not share with the schema that its type brings. */
+export function parseSinks(document: ConfigDocument, sinkSchemas: SinkSchemas): ParsedSinks {
+  const settings: Record<string, unknown> = {};
+  const problems: Problem[] = [];
+  const sinks = valueAt(document.tree, ['sinks']);
+  for (const [name, sink] of Object.entries(isGroup(sinks) ? sinks : {})) {
+    if (!isGroup(sink)) continue; // the schema of the whole says so
+    const type = sink.type instanceof Secret ? sink.type.reveal() : sink.type;
+    if (typeof type !== 'string' || document.isBroken(['sinks', name, 'type'])) continue;
+    const schema = Object.hasOwn(sinkSchemas, type) ? sinkSchemas[type] : undefined;
+    if (schema === undefined) {
+      problems.push(
+        problemAt(
+          document,
+          ['sinks', name, 'type'],
+          typeMessage(type, document.placeOf(['sinks', name, 'type']).shown, sinkSchemas),
+        ),
+      );
+      continue;
+    }
+    const own = Object.fromEntries(Object.entries(sink).filter(([key]) => !Object.hasOwn(commonSinkShape, key)));
+    const parsed = parseTree(withCommonKeysNamed(strict(schema)), own, document, ['sinks', name]);
+    if ('value' in parsed) settings[name] = parsed.value;
+    else problems.push(...parsed.problems);
+  }
+  return { settings, problems };
+}
+
+function typeMessage(type: string, shown: string, sinkSchemas: SinkSchemas): string {
+  const built = Object.keys(sinkSchemas).sort();
+  if ((contractSinkTypes as readonly string[]).includes(type)) {
+    return `${shown} is not available in this version, allowed: ${built.join(', ')}`;
+  }
+  const nearest = nearestWord(type, built);
+  return `found ${shown}, allowed: ${built.join(', ')}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`;
+}
+
+/** A sink type's schema may be loose by oversight; a mistyped key must be told all the same. */
+function strict(schema: z.ZodType): z.ZodType {
+  return schema instanceof z.ZodObject && schema.def.catchall === undefined ? schema.strict() : schema;
+}
+
+/**
+ * The same schema; among the keys that a message offers are those that all sinks share, for they are as likely to be
+ * meant as the type's own. They have been taken out of what is parsed.
+ */
+function withCommonKeysNamed(schema: z.ZodType): z.ZodType {
+  if (!(schema instanceof z.ZodObject)) return schema;
+  const own = Object.keys(schema.shape);
+  const others = Object.keys(commonSinkShape).filter((key) => !own.includes(key));
+  return schema.safeExtend(Object.fromEntries(others.map((key) => [key, z.undefined().optional()])));
+}
+
+function isGroup(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Secret);
+}

@@ -1,0 +1,91 @@
+import type { z } from 'zod';
+import type { Problem } from './config-error.js';
+import { formatKey } from './key-path.js';
+import type { KeyPath } from './key-path.js';
+import { inputSchemaOf, knownKeys, schemasBelow, variants } from './known-keys.js';
+import type { JsonSchema } from './known-keys.js';
+import { nearestWord } from './nearest-word.js';
+import type { ConfigDocument } from './read-document.js';
+import { allowedOf, flattenIssue } from './schema-issues.js';
+import type { FlatIssue } from './schema-issues.js';
+import { Secret } from './secret.js';
+
+export type ParsedTree<Value> = { readonly value: Value } | { readonly problems: readonly Problem[] };
+
+/**
+ * Checks a part of the document against a schema and tells all problems, each with its place.
+ * @param at where the part stands in the document
+ */
+export function parseTree<Schema extends z.ZodType>(
+  schema: Schema,
+  tree: unknown,
+  document: ConfigDocument,
+  at: KeyPath = [],
+): ParsedTree<z.output<Schema>> {
+  const result = schema.safeParse(withTextsRevealed(tree, [inputSchemaOf(schema)]), { error: allowedOf });
+  if (result.success) return { value: result.data };
+  const issues = result.error.issues.flatMap((issue) => flattenIssue(issue));
+  return { problems: issues.flatMap((issue) => problemsOf(issue, schema, document, at)) };
+}
+
+/**
+ * A reference is filled with a Secret, and only the schema knows whether its key wants one. Where it takes plain values
+ * alone, the text is revealed, as the number or truth value that it spells if the schema wants that. Where it takes
+ * anything that JSON Schema has no type for, as `secret()` does, the Secret stays: in doubt nothing is revealed.
+ */
+function withTextsRevealed(tree: unknown, schemas: readonly JsonSchema[]): unknown {
+  const shapes = schemas.flatMap(variants);
+  if (tree instanceof Secret) return shapes.length > 0 && shapes.every(isPlain) ? spelled(tree.reveal(), shapes) : tree;
+  if (Array.isArray(tree)) return tree.map((item, position) => withTextsRevealed(item, schemasBelow(shapes, position)));
+  if (typeof tree !== 'object' || tree === null) return tree;
+  const entries = Object.entries(tree).map(([key, value]) => [
+    key,
+    withTextsRevealed(value, schemasBelow(shapes, key)),
+  ]);
+  return Object.fromEntries(entries) as unknown;
+}
+
+const isPlain = ({ type, const: only, enum: words }: JsonSchema) =>
+  type !== undefined || only !== undefined || words !== undefined;
+
+/** `"8088"` where a number is wanted is 8088, as it would be if it stood in the file itself. */
+function spelled(text: string, shapes: readonly JsonSchema[]): unknown {
+  const types = new Set(shapes.map(({ type }) => type));
+  if (types.has('string')) return text;
+  if ((types.has('number') || types.has('integer')) && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  return types.has('boolean') && (text === 'true' || text === 'false') ? text === 'true' : text;
+}
+
+function problemsOf(issue: FlatIssue, schema: z.ZodType, document: ConfigDocument, at: KeyPath): Problem[] {
+  const path = [...at, ...issue.path];
+  if (issue.unknownKeys !== undefined) {
+    const known = knownKeys(schema, issue.path);
+    return issue.unknownKeys.map((key) => problemAt(document, [...path, key], unknownKeyMessage(key, known)));
+  }
+  if (document.isBroken(path)) return [];
+  if (!issue.message.startsWith('allowed: ')) return [problemAt(document, path, issue.message)];
+  const { shown } = document.placeOf(path);
+  const isMissing = !document.isWritten(path) || shown === 'nothing';
+  return [problemAt(document, path, `${isMissing ? 'is missing' : `found ${shown}`}, ${issue.message}`)];
+}
+
+/** A problem where a key stands, or, when it is not written, where its parent does. */
+export function problemAt(document: ConfigDocument, path: KeyPath, message: string): Problem {
+  const { line, column } = document.placeOf(path);
+  return { line, column, key: formatKey(path), message };
+}
+
+function unknownKeyMessage(key: string, known: readonly string[]): string {
+  const nearest = nearestWord(key, known);
+  return nearest === undefined
+    ? `unknown key, allowed: ${known.join(', ')}`
+    : `unknown key, did you mean "${nearest}"?`;
+}
+
+/** What stands at a path of plain values; undefined when nothing does. */
+export function valueAt(tree: unknown, path: KeyPath): unknown {
+  return path.reduce<unknown>((value, step) => {
+    const isOpen = typeof value === 'object' && value !== null && !(value instanceof Secret);
+    return isOpen && Object.hasOwn(value, step) ? (value as Record<string | number, unknown>)[step] : undefined;
+  }, tree);
+}

@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Problem } from './config-error.js';
+import { problemAt, valueAt } from './parse-tree.js';
+import type { ConfigDocument } from './read-document.js';
+import { Secret } from './secret.js';
+
+/** The texts of the certificate files that the configuration names. */
+export interface PemTexts {
+  readonly networkCa?: string;
+  readonly temporalCa?: string;
+  readonly temporalCertificate?: string;
+}
+
+const pemKeys = {
+  networkCa: ['network', 'ca'],
+  temporalCa: ['temporal', 'tls', 'ca'],
+  temporalCertificate: ['temporal', 'tls', 'certificate'],
+} as const;
+
+/**
+ * Reads the certificate files once, at start, so that a wrong path is told with its line and not by the first request.
+ * Where the text itself stands instead of a path (`${file:…}`), it is taken as it is.
+ */
+export async function readPemFiles(
+  document: ConfigDocument,
+  folder: string,
+): Promise<{ texts: PemTexts; problems: Problem[] }> {
+  const texts: { -readonly [Key in keyof PemTexts]: string } = {};
+  const problems: Problem[] = [];
+  for (const [name, path] of Object.entries(pemKeys) as [keyof PemTexts, readonly string[]][]) {
+    const found = valueAt(document.tree, path);
+    const written = found instanceof Secret ? found.reveal() : found;
+    if (typeof written !== 'string' || document.isBroken(path)) continue; // the schema says what is wrong
+    const text = await pemText(written, folder);
+    if (typeof text === 'string') texts[name] = text;
+    else problems.push(problemAt(document, path, `${text.problem} (${document.placeOf(path).shown})`));
+  }
+  return { texts, problems };
+}
+
+async function pemText(written: string, folder: string): Promise<string | { problem: string }> {
+  const begin = '-----BEGIN CERTIFICATE-----';
+  if (written.includes(begin)) return written;
+  try {
+    const text = await readFile(resolve(folder, written), 'utf8');
+    return text.includes(begin)
+      ? text
+      : { problem: 'the file holds no PEM certificate; name one that has a line -----BEGIN CERTIFICATE-----' };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    return { problem: `the file cannot be read, ${code}; correct the path` };
+  }
+}

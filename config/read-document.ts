@@ -1,0 +1,189 @@
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import type { Node, ParsedNode, YAMLMap } from 'yaml';
+import { ConfigError } from './config-error.js';
+import type { Problem } from './config-error.js';
+import { fillReferences } from './fill-references.js';
+import type { ReferenceSources } from './fill-references.js';
+import { formatKey, pathId } from './key-path.js';
+import type { KeyPath } from './key-path.js';
+import { Secret } from './secret.js';
+import { syntaxMessage } from './syntax-message.js';
+
+/** pigeonpost.yaml as plain values, its references filled, with the place of each for messages. */
+export interface ConfigDocument {
+  /** Objects, lists and scalars; a text that came from the environment or a file is a Secret. Absent keys are left out. */
+  readonly tree: unknown;
+  /** What is wrong whatever the schema says: references that cannot be filled, keys that stand twice. */
+  readonly problems: readonly Problem[];
+  /** Where a key stands, or the nearest of its parents that is written. */
+  placeOf(path: KeyPath): Place;
+  /** A place of its own, so that a key that is missing can be told from one that is wrong. */
+  isWritten(path: KeyPath): boolean;
+  /** Whether `problems` already says why the value there cannot be used. */
+  isBroken(path: KeyPath): boolean;
+}
+
+export interface Place {
+  /** From 1. */
+  readonly line: number;
+  /** From 1. */
+  readonly column: number;
+  /** The value in words that may be printed: a literal is quoted, a reference is named. */
+  readonly shown: string;
+}
+
+/**
+ * Reads the text of pigeonpost.yaml.
+ * @throws {ConfigError} `syntax` with the first error only, since those after it are mostly its echoes, or `empty`
+ */
+export function readDocument(text: string, file: string, sources: ReferenceSources): ConfigDocument {
+  const lines = new LineCounter();
+  const document = parseDocument<ParsedNode>(text, {
+    lineCounter: lines,
+    prettyErrors: false, // "pretty" quotes the source, secrets included
+    uniqueKeys: false, // found below, with the whole key
+    stringKeys: true,
+  });
+  const [syntaxError] = document.errors;
+  if (syntaxError !== undefined) {
+    const { line, col } = lines.linePos(syntaxError.pos[0]);
+    const message = syntaxMessage(syntaxError.code, text.split('\n')[line - 1] ?? '');
+    throw new ConfigError('syntax', file, [{ line, column: col, key: '', message }]);
+  }
+  if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) {
+    const message = 'the file is empty; "pigeonpost init" writes an example';
+    throw new ConfigError('empty', file, [{ line: 1, column: 1, key: '', message }]);
+  }
+  return new DocumentReader(lines, sources).read(document.contents);
+}
+
+/** Turns YAML nodes into values and notes on the way where each stands and what is wrong with it. */
+class DocumentReader {
+  readonly #places = new Map<string, Place>();
+  readonly #broken = new Set<string>();
+  readonly #problems: Problem[] = [];
+
+  constructor(
+    readonly lines: LineCounter,
+    readonly sources: ReferenceSources,
+  ) {}
+
+  read(root: Node): ConfigDocument {
+    const tree = this.#value(root, []);
+    const placeOf = (path: KeyPath): Place => {
+      const place = this.#places.get(pathId(path));
+      return place ?? (path.length === 0 ? { line: 1, column: 1, shown: 'nothing' } : placeOf(path.slice(0, -1)));
+    };
+    return {
+      tree,
+      problems: this.#problems,
+      placeOf,
+      isWritten: (path) => this.#places.has(pathId(path)),
+      isBroken: (path) => path.some((_, end) => this.#broken.has(pathId(path.slice(0, end + 1)))),
+    };
+  }
+
+  /** Undefined is "as if not written": nothing after the colon, or a reference that gave nothing. */
+  #value(node: Node | null, path: KeyPath, key?: Node): unknown {
+    const at = (shown: string) => this.#notePlace(path, key ?? node, shown);
+    // shared parts and types beyond JSON would make a value stand at several places, or at none that can be shown
+    if (isAlias(node))
+      return this.#refuse(path, at('an alias'), 'YAML aliases are not supported; write the value again');
+    if (node?.tag !== undefined)
+      return this.#refuse(path, at('a tag'), 'YAML tags are not supported; remove the one that begins with "!"');
+    if (isMap(node)) {
+      at('a group of keys');
+      return this.#group(node, path);
+    }
+    if (isSeq(node)) {
+      at('a list');
+      const items: unknown[] = [];
+      for (const item of node.items as Node[]) {
+        const value = this.#value(item, [...path, items.length]);
+        if (value !== undefined) items.push(value);
+      }
+      return items;
+    }
+    const value = isScalar(node) ? node.value : null;
+    if (value === null) {
+      at('nothing');
+      return undefined;
+    }
+    if (typeof value !== 'string') {
+      at(JSON.stringify(value));
+      return value;
+    }
+    return this.#text(value, path, at);
+  }
+
+  #group(node: YAMLMap, path: KeyPath): Record<string, unknown> {
+    const group: Record<string, unknown> = {};
+    const seen = new Set<string>();
+    for (const { key, value } of node.items as { key: Node; value: Node | null }[]) {
+      const name = isScalar(key) ? String(key.value) : '';
+      const at = [...path, name];
+      if (seen.has(name) || name === '__proto__') {
+        const message =
+          name === '__proto__'
+            ? 'this key is not allowed; give it another name'
+            : 'this key stands twice; remove one of the two';
+        this.#refuse(at, this.#position(key), message);
+        continue;
+      }
+      seen.add(name);
+      const read = this.#value(value, at, key);
+      if (read !== undefined) group[name] = read;
+    }
+    return group;
+  }
+
+  #text(text: string, path: KeyPath, at: (shown: string) => Place): unknown {
+    const filled = fillReferences(text, this.sources);
+    switch (filled.kind) {
+      case 'literal':
+        at(quoted(filled.text));
+        return filled.text;
+      case 'absent':
+        at('nothing');
+        return undefined;
+      case 'reference':
+        at(`a value from ${filled.references.map((reference) => `\${${reference}}`).join(' and ')}`);
+        return filled.secret;
+      case 'problem':
+        return this.#refuse(path, at('a reference'), filled.message);
+    }
+  }
+
+  #notePlace(path: KeyPath, node: Node | null, shown: string): Place {
+    const place = { ...this.#position(node), shown };
+    this.#places.set(pathId(path), place);
+    return place;
+  }
+
+  #position(node: Node | null): { line: number; column: number } {
+    const { line, col } = this.lines.linePos(node?.range?.[0] ?? 0);
+    return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  }
+
+  /** Answers a value that fits nowhere, so that the schema has something to stumble over; what it says of it is left out. */
+  #refuse(path: KeyPath, { line, column }: { line: number; column: number }, message: string): Secret {
+    this.#broken.add(pathId(path));
+    this.#problems.push({ line, column, key: formatKey(path), message });
+    return new Secret('');
+  }
+}
+
+/**
+ * A literal for a message: short, and of an address the host alone. User, password, path and query of a webhook's or a
+ * proxy's address are as good as a secret, which should not stand there but may.
+ */
+function quoted(text: string): string {
+  const safe = text.replace(
+    /(:\/\/)(?:[^/?#\s]*@)?([^/?#\s]*)(?:[/?#]\S*)?/g,
+    (address, start: string, host: string) => {
+      const bare = `${start}${host}`;
+      return address === bare || address === `${bare}/` ? address : `${bare}/…`;
+    },
+  );
+  return JSON.stringify(safe.length > 60 ? `${safe.slice(0, 60)}…` : safe);
+}

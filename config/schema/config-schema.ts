@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { alertsSchema, importsSchema, retentionSchema, telemetrySchema } from './operations.js';
+import { networkSchema, serverSchema, temporalSchema } from './process.js';
+import { sinksSchema } from './sinks.js';
+import { storeSchema } from './store.js';
+import { syncsSchema } from './syncs.js';
+import { workspacesSchema } from './workspaces.js';
+
+/**
+ * pigeonpost.yaml as a whole. Describes the keys of every version; which of them this one carries out is said in
+ * not-yet-available.ts. docs/configuration.md is written from the descriptions.
+ */
+export const configSchema = z.strictObject(
+  {
+    workspaces: workspacesSchema,
+    syncs: syncsSchema,
+    sinks: sinksSchema,
+    store: storeSchema,
+    temporal: temporalSchema,
+    server: serverSchema,
+    network: networkSchema,
+    telemetry: telemetrySchema,
+    alerts: alertsSchema,
+    imports: importsSchema,
+    retention: retentionSchema,
+  },
+  {
+    error: (issue) =>
+      issue.code === 'invalid_type' ? 'allowed: a group of keys such as workspaces, syncs, sinks' : undefined,
+  },
+);
+
+/** What the schema makes of a file; config.ts has what the rest of the program sees. */
+export type ParsedConfig = z.output<typeof configSchema>;

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { duration, folder, identifier, nonEmptyText, regularExpression, secret, wholeNumber } from '../values.js';
+import { listNames } from './list-names.js';
+
+/** What watches, feeds and bounds an installation: telemetry, alerts, drop folders, retention. */
+
+const httpUrl = () =>
+  z.url({ protocol: /^https?$/, error: 'allowed: an http or https URL' }).meta({ allowed: 'an http or https URL' });
+
+export const telemetrySchema = z
+  .strictObject({
+    otlp: httpUrl().optional().describe('OpenTelemetry collector that traces are sent to (OTLP over HTTP).'),
+  })
+  .optional()
+  .describe('Traces for those who collect them.');
+
+const recipient = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('slack').describe('A channel of Slack.'),
+    token: secret().describe('Bot token with the scope chat:write.'),
+    channel: nonEmptyText('the id of a channel').describe('Id of the channel.'),
+  }),
+  z.strictObject({
+    type: z.literal('webhook').describe('An HTTP endpoint.'),
+    url: httpUrl().describe('Where alerts are posted.'),
+    secret: secret().describe('Signs them, as Standard Webhooks says.'),
+  }),
+  z.strictObject({
+    type: z.literal('smtp').describe('A mailbox.'),
+    host: nonEmptyText('the name of a mail server').describe('Mail server.'),
+    port: wholeNumber({ min: 1, max: 65_535 }).describe('Its port.'),
+    username: nonEmptyText('the name of a user').optional().describe('User at the mail server.'),
+    password: secret().optional().describe('Password of that user.'),
+    from: nonEmptyText('an e-mail address').describe('Sender.'),
+    to: nonEmptyText('an e-mail address').describe('Receiver.'),
+  }),
+]);
+
+const occasion = (sentence: string) => z.boolean().optional().describe(sentence);
+
+export const alertsSchema = z
+  .strictObject({
+    to: z.array(recipient).min(1, { error: 'allowed: a list of receivers' }).describe('Who is told.'),
+    when: z
+      .strictObject({
+        'sink-paused': occasion('A sink was paused by a cause.'),
+        'workspace-paused': occasion('A workspace was paused, mostly since its key was refused.'),
+        behind: duration().optional().describe('A sink is this far behind.'),
+        'dead-letters': wholeNumber({ min: 1, max: 1_000_000_000, unit: 'changes' })
+          .optional()
+          .describe('So many changes are parked.'),
+        'deletions-held': occasion('Deletions wait for a person.'),
+        'quota-short': occasion('The request quota will not last.'),
+        'import-ended': occasion('An import has ended.'),
+      })
+      .describe('When they are told: once per change of state, and on recovery.'),
+  })
+  .optional()
+  .describe('Messages for a person on duty, never with personal data.');
+
+export const importsSchema = z
+  .array(
+    z.strictObject({
+      workspace: nonEmptyText('the name of a workspace').describe('Where registrants are created.'),
+      pigeonhole: z
+        .union(
+          [identifier(), z.strictObject({ name: regularExpression().describe('Pigeonholes whose name matches.') })],
+          {
+            error: 'allowed: the id of a pigeonhole, or { name: "a regular expression" }',
+          },
+        )
+        .meta({ allowed: 'an id, or `{ name: "a regular expression" }`' })
+        .describe('The pigeonhole; by name there is one sub-folder per id.'),
+      folder: folder().describe('Each file that is put there is imported once.'),
+      map: z
+        .union(
+          [nonEmptyText('the name of a saved mapping'), z.record(z.string(), nonEmptyText('the name of a field'))],
+          {
+            error: 'allowed: a group of column names and fields, or the name of a saved mapping',
+          },
+        )
+        .optional()
+        .meta({ allowed: 'columns and their fields, or the name of a saved mapping' })
+        .describe('Which column is which field, where they are not named alike.'),
+    }),
+    { error: 'allowed: a list of folders to import from' },
+  )
+  .optional()
+  .describe('Folders that registrant files are imported from.');
+
+export const retentionSchema = z
+  .strictObject({
+    ...Object.fromEntries(
+      listNames.map((list) => [
+        list,
+        duration().optional().describe(`How long payloads of ${list} are kept after the end of the event.`),
+      ]),
+    ),
+    changes: duration().optional().describe('How long snapshots stay in the change log, from the change.'),
+  })
+  .optional()
+  .describe('When stored payloads are removed. Keys and hashes stay, so that nothing is sent twice.');

@@ -1,0 +1,126 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { Secret } from '../secret.js';
+import { baseUrl, filePath, listOf, nonEmptyText, secret, text, wholeNumber } from '../values.js';
+
+/**
+ * What belongs to a process rather than to what is synced: Temporal, the own server, the network. Processes that work
+ * together may differ here.
+ */
+
+const hostAndPort = 'embedded, or host:port such as temporal.example.com:7233';
+
+export const temporalSchema = z
+  .strictObject({
+    address: text(hostAndPort, (found) => (found === 'embedded' || isHostAndPort(found) ? found : undefined))
+      .prefault('embedded')
+      .describe("A Temporal server. `embedded` starts one as a child, with its data in the embedded store's folder."),
+    namespace: nonEmptyText('the name of a namespace')
+      .prefault('default')
+      .describe('Temporal namespace; it must exist.'),
+    taskQueue: nonEmptyText('the name of a task queue')
+      .prefault('pigeonpost')
+      .describe('Temporal task queue. Workers of one installation share it, two installations never do.'),
+    maxCachedWorkflows: wholeNumber({ min: 0, max: 100_000, unit: 'workflows' })
+      .prefault(600)
+      .describe('Workflows kept in memory between their steps; 600 take about 1 GB.'),
+    apiKey: secret().optional().describe('API key of Temporal Cloud. TLS is used whenever it is given.'),
+    tls: z
+      .strictObject({
+        ca: filePath()
+          .optional()
+          .describe("PEM file with the certificates that the server's is checked against, instead of the system's."),
+        certificate: filePath().optional().describe("PEM file with the client's certificate; needs `key`."),
+        key: secret()
+          .optional()
+          .describe(
+            "PEM text of the client's private key, e.g. `${file:/run/secrets/temporal.key}`; needs `certificate`.",
+          ),
+      })
+      .refine((tls) => (tls.certificate === undefined) === (tls.key === undefined), {
+        error: 'certificate and key belong together; give both or none',
+      })
+      .optional()
+      .describe("TLS to the server; `{}` uses it with the system's certificates."),
+  })
+  .prefault({})
+  .describe('The Temporal server that runs the workflows.');
+
+function isHostAndPort(found: string): boolean {
+  const match = /^(?:\[([0-9a-fA-F:]+)\]|([A-Za-z0-9._-]+)):(\d{1,5})$/.exec(found);
+  if (match === null) return false;
+  const [, address, , port] = match;
+  return (address === undefined || isIP(address) === 6) && Number(port) >= 1 && Number(port) <= 65_535;
+}
+
+const hostAllowed = 'a host name or address such as 127.0.0.1';
+
+const isHost = (found: string) => isIP(found) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(found);
+
+export const serverSchema = z
+  .strictObject({
+    host: text(hostAllowed, (found) => (isHost(found) ? found : undefined))
+      .prefault('127.0.0.1')
+      .describe('Address that the page and the API listen on. Off loopback a `token` is needed.'),
+    port: wholeNumber({ min: 0, max: 65_535 })
+      .prefault(8088)
+      .describe('Port of the page and the API; 0 takes a free one.'),
+    token: secret().optional().describe('What a client of the API must present. Needed off loopback.'),
+    publicUrl: baseUrl().optional().describe('Address of the page for links in alerts.'),
+  })
+  .prefault({})
+  .describe('The web page and HTTP API of this process.');
+
+/** A Secret, since a proxy's URL may hold a password; `none` uses no proxy whatever the environment says. */
+export const proxySchema = z
+  .union([z.instanceof(Secret), z.string()], {
+    error: 'allowed: a proxy such as http://proxy.example.com:3128, or none',
+  })
+  .transform((found, context): Secret | 'none' => {
+    const address = found instanceof Secret ? found.reveal() : found;
+    if (address === 'none') return 'none';
+    const url = URL.canParse(address) ? new URL(address) : undefined;
+    if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
+      context.issues.push({
+        code: 'custom',
+        input: found,
+        message: 'allowed: a proxy such as http://proxy.example.com:3128, or none',
+      });
+      return z.NEVER;
+    }
+    if (url.password !== '' && !(found instanceof Secret)) {
+      const message =
+        'a password never stands in this file: put the URL into an environment variable and write ${NAME} here';
+      context.issues.push({ code: 'custom', input: found, message });
+      return z.NEVER;
+    }
+    return new Secret(address);
+  });
+
+export const networkSchema = z
+  .strictObject({
+    proxy: proxySchema
+      .optional()
+      .meta({ allowed: 'an http or https URL, or `none`' })
+      .describe(
+        'Proxy for requests to the service and to sinks. By default `HTTPS_PROXY` of the environment; a URL with a password comes from `${NAME}`.',
+      ),
+    noProxy: nonEmptyText('a list of hosts such as localhost,.example.com')
+      .optional()
+      .describe(
+        'Hosts that are reached without the proxy, separated by commas. By default `NO_PROXY` of the environment.',
+      ),
+    ca: filePath().optional().describe("PEM file with certificates to trust in addition to the system's."),
+    allowHosts: listOf(
+      text('a host name such as hooks.example.com, or .example.com for all below it', (found) =>
+        /^\.?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(found) || isIP(found) !== 0
+          ? found.toLowerCase()
+          : undefined,
+      ),
+      { allowed: 'a list of host names', atLeast: 0 },
+    )
+      .prefault([])
+      .describe('Hosts that sinks may reach behind a proxy, where addresses cannot be checked when connecting.'),
+  })
+  .prefault({})
+  .describe('How other machines are reached.');

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { Secret } from '../secret.js';
+
+const allowed = 'embedded:FOLDER, or a PostgreSQL URL such as postgres://db.example.com/pigeonpost';
+
+export type StoreSetting =
+  | { readonly kind: 'embedded'; readonly folder: string }
+  | { readonly kind: 'postgres'; readonly url: Secret };
+
+/**
+ * `store`: a folder or a database. A URL comes out as a Secret, since it mostly holds a password; one that does may come
+ * from the environment or a file only.
+ */
+export const storeSchema = z
+  .union([z.instanceof(Secret), z.string()], { error: `allowed: ${allowed}` })
+  .transform((found, context): StoreSetting => {
+    const text = found instanceof Secret ? found.reveal() : found;
+    const setting = storeSetting(text);
+    if (setting === undefined) {
+      context.issues.push({ code: 'custom', input: found, message: `allowed: ${allowed}` });
+      return z.NEVER;
+    }
+    if (setting.kind === 'postgres' && !(found instanceof Secret) && hasPassword(new URL(text))) {
+      const message =
+        'a password never stands in this file: put the URL into an environment variable and write ${NAME} here';
+      context.issues.push({ code: 'custom', input: found, message });
+      return z.NEVER;
+    }
+    return setting;
+  })
+  .prefault('embedded:./data')
+  .meta({ allowed: '`embedded:FOLDER`, or a PostgreSQL URL' })
+  .describe(
+    'Where the ledger is kept: in a folder, relative to this file, or in PostgreSQL 15 or later. A URL with a password comes from `${NAME}`.',
+  );
+
+function storeSetting(text: string): StoreSetting | undefined {
+  const [, folder] = /^embedded:(.*\S.*)$/.exec(text) ?? [];
+  if (folder !== undefined) return folder.includes('\0') ? undefined : { kind: 'embedded', folder };
+  if (!URL.canParse(text)) return undefined;
+  const { protocol } = new URL(text);
+  return protocol === 'postgres:' || protocol === 'postgresql:'
+    ? { kind: 'postgres', url: new Secret(text) }
+    : undefined;
+}
+
+const hasPassword = (url: URL) => url.password !== '' || url.searchParams.has('password');

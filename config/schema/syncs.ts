@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import {
+  day,
+  duration,
+  identifier,
+  interval,
+  listOf,
+  name,
+  nonEmptyText,
+  oneOf,
+  percent,
+  regularExpression,
+  wholeNumber,
+} from '../values.js';
+import { listNames } from './list-names.js';
+
+const pigeonholeIds = listOf(identifier(), { allowed: 'a list of pigeonhole ids' });
+
+/** All that are given must hold. A pigeonhole once found is read until it is over, whatever its status becomes. */
+const pigeonholeFilters = z.strictObject({
+  status: listOf(oneOf(['new', 'upcoming', 'live', 'ended']), { allowed: 'a list of new, upcoming, live, ended' })
+    .optional()
+    .describe('Only pigeonholes found in one of these states; all by default.'),
+  name: regularExpression()
+    .optional()
+    .describe('Only pigeonholes whose name matches this JavaScript regular expression.'),
+  startsAfter: day().optional().describe('Only pigeonholes whose `startDate` is this day or a later one.'),
+  exclude: listOf(identifier(), { allowed: 'a list of pigeonhole ids', atLeast: 0 })
+    .optional()
+    .describe('Ids of pigeonholes that are left out.'),
+});
+
+const everySchema = z
+  .strictObject({
+    live: interval().prefault('5s').describe('While a session is live, or something was just found.'),
+    new: interval().prefault('1h').describe('Pigeonholes in status `new`.'),
+    upcoming: interval().prefault('5m').describe('Pigeonholes in status `upcoming`.'),
+    ended: interval().prefault('6h').describe('Pigeonholes in status `ended`, until they are dormant.'),
+    sweep: interval()
+      .prefault('30m')
+      .describe('Between two walks over a whole list, which find edits, late rows and deletions.'),
+    lists: z
+      .partialRecord(z.enum(listNames), interval(), { error: 'allowed: a group of lists, each with a duration' })
+      .prefault({})
+      .describe('Other intervals for single lists while they are live, e.g. `votes: 15s`.'),
+  })
+  .prefault({})
+  .describe('How often is read. Durations from 1s to 30d. The request quota can stretch them.');
+
+const deletionsSchema = z
+  .strictObject({
+    settle: duration()
+      .prefault('24h')
+      .describe('Time between the two walks that both miss an item before it counts as deleted.'),
+    holdAbove: z
+      .strictObject({
+        share: percent().prefault('5%').describe('Share of the items of a list.'),
+        items: wholeNumber({ min: 0, max: 1_000_000_000, unit: 'items' })
+          .prefault(50)
+          .describe('Number of items of a list.'),
+      })
+      .prefault({})
+      .describe('Deletions above both are held until a person releases them.'),
+  })
+  .optional()
+  .describe('When a missing item counts as deleted.');
+
+const dropSchema = z
+  .partialRecord(
+    z.enum(listNames),
+    listOf(
+      nonEmptyText('the name of a field').refine((field) => field !== 'id', {
+        error: 'allowed: any field but id, by which items are told apart',
+      }),
+      { allowed: 'a list of field names' },
+    ),
+    { error: 'allowed: a group of lists, each with the fields to drop' },
+  )
+  .prefault({})
+  .describe(
+    "Fields that never enter the ledger, by list, e.g. `attendees: [linkedIn]`. Names are those of the service, at an item's top level.",
+  );
+
+/** `syncs`: what is read and where it goes. */
+export const syncsSchema = z
+  .record(
+    name(),
+    z
+      .strictObject({
+        workspace: z
+          .string({ error: 'allowed: the name of a workspace' })
+          .meta({ allowed: 'the name of a workspace' })
+          .describe('The workspace to read from.'),
+        pigeonholes: z
+          .union([pigeonholeIds, pigeonholeFilters], {
+            error: 'allowed: a list of pigeonhole ids, or a group of filters',
+          })
+          .prefault({})
+          .meta({ allowed: 'a list of ids such as `[101, 102]`, or filters' })
+          .describe('The pigeonholes to read: by id, or discovered by filters. By default all of the workspace.'),
+        lists: z
+          .union([z.literal('auto'), listOf(z.enum(listNames), { allowed: 'a list of list names' })], {
+            error: `allowed: auto, or a list of ${listNames.join(', ')}`,
+          })
+          .prefault('auto')
+          .meta({ allowed: `\`auto\`, or a list of ${listNames.join(', ')}` })
+          .describe('The lists to read; `auto` reads what the sinks and the joins need.'),
+        every: everySchema,
+        deletions: deletionsSchema,
+        drop: dropSchema,
+        sinks: listOf(z.string({ error: 'allowed: the name of a sink' }), {
+          allowed: 'a list of names of sinks',
+        }).describe('The sinks that every change is delivered to.'),
+      })
+      .describe('A sync under a name of your choice.'),
+    { error: ({ code }) => (code === 'invalid_type' ? 'allowed: a group of syncs, each under its name' : undefined) },
+  )
+  .refine((syncs) => Object.keys(syncs).length > 0, { error: 'allowed: at least one sync' })
+  .describe('What is read and where it goes. A pigeonhole that several syncs name is read once.');

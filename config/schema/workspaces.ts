@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { baseUrl, identifier, name, percent, secret } from '../values.js';
+
+/** `workspaces`: one per API key of the service. */
+export const workspacesSchema = z
+  .record(
+    name(),
+    z
+      .strictObject({
+        baseUrl: baseUrl().describe('Address of the service, without the `/v2` of its paths.'),
+        apiKey: secret().describe('API key of the workspace. It gives access to everything in it.'),
+        subscriptionId: identifier()
+          .optional()
+          .describe('Team workspaces only: the subscription under which a pigeonhole is created.'),
+        quota: z
+          .strictObject({
+            reserve: percent()
+              .prefault('10%')
+              .describe('Share of the daily request quota that is kept back for imports.'),
+          })
+          .optional()
+          .describe('How the request quota of the API key is shared out.'),
+      })
+      .describe('A workspace under a name of your choice.'),
+    {
+      error: ({ code }) =>
+        code === 'invalid_type' ? 'allowed: a group of workspaces, each under its name' : undefined,
+    },
+  )
+  .refine((workspaces) => Object.keys(workspaces).length > 0, { error: 'allowed: at least one workspace' })
+  .describe(
+    'The workspaces to read, one per API key. The name is an identity in the ledger: renaming one starts afresh.',
+  );

@@ -1,0 +1,74 @@
+import { resolve } from 'node:path';
+import type { Problem } from './config-error.js';
+import type { Config, NetworkConfig, SinkConfig, SyncConfig, TemporalConfig } from './config.js';
+import type { PemTexts } from './pem-files.js';
+import type { EnvironmentProxy } from './proxy-from-environment.js';
+import type { ParsedConfig } from './schema/config-schema.js';
+
+export interface ConfigParts {
+  /** Absolute. */
+  readonly file: string;
+  /** Absolute. */
+  readonly folder: string;
+  readonly parsed: ParsedConfig;
+  /** Of the sinks' own keys, by name of the sink. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly pem: PemTexts;
+  readonly environmentProxy: EnvironmentProxy;
+  readonly warnings: readonly Problem[];
+}
+
+/** Puts together what the program sees. Everything was checked before, so nothing can fail here. */
+export function toConfig({ file, folder, parsed, settings, pem, environmentProxy, warnings }: ConfigParts): Config {
+  const { store, server } = parsed;
+  return {
+    file,
+    folder,
+    workspaces: mapValues(parsed.workspaces, ({ baseUrl, apiKey }) => ({ baseUrl, apiKey })),
+    syncs: mapValues(parsed.syncs, toSync),
+    sinks: mapValues(parsed.sinks, (sink, name) => toSink(sink, settings[name])),
+    store: store.kind === 'embedded' ? { kind: 'embedded', folder: resolve(folder, store.folder) } : store,
+    temporal: toTemporal(parsed.temporal, pem),
+    server: { host: server.host, port: server.port, token: server.token },
+    network: toNetwork(parsed.network, pem, environmentProxy),
+    warnings,
+  };
+}
+
+function toSync({ workspace, pigeonholes, lists, every, drop, sinks }: ParsedConfig['syncs'][string]): SyncConfig {
+  return {
+    workspace,
+    pigeonholes: Array.isArray(pigeonholes) ? { ids: pigeonholes } : pigeonholes,
+    lists,
+    everyMs: every,
+    drop,
+    sinks,
+  };
+}
+
+function toSink({ type, lists, consent }: ParsedConfig['sinks'][string], settings: unknown): SinkConfig {
+  // the other values of history and mode were refused as not available
+  return { type, settings, lists, consent, history: 'all', mode: 'send' };
+}
+
+function toTemporal({ tls, ...temporal }: ParsedConfig['temporal'], pem: PemTexts): TemporalConfig {
+  if (tls === undefined) return { ...temporal, tls: temporal.apiKey === undefined ? undefined : {} };
+  return { ...temporal, tls: { ca: pem.temporalCa, certificate: pem.temporalCertificate, key: tls.key } };
+}
+
+function toNetwork(network: ParsedConfig['network'], pem: PemTexts, fromEnvironment: EnvironmentProxy): NetworkConfig {
+  const proxy = network.proxy === 'none' ? undefined : (network.proxy ?? fromEnvironment.proxy);
+  return {
+    proxy,
+    noProxy: network.noProxy ?? fromEnvironment.noProxy,
+    ca: pem.networkCa,
+    allowHosts: network.allowHosts,
+  };
+}
+
+function mapValues<Value, Result>(
+  group: Readonly<Record<string, Value>>,
+  change: (value: Value, name: string) => Result,
+): Record<string, Result> {
+  return Object.fromEntries(Object.entries(group).map(([name, value]) => [name, change(value, name)]));
+}

@@ -1,0 +1,179 @@
+import { z } from 'zod';
+import { isLoopback } from './loopback.js';
+import { Secret } from './secret.js';
+
+/**
+ * The kinds of values that keys of pigeonpost.yaml take, for the schemas here and of the sink types.
+ *
+ * A message that begins with `allowed: ` is completed by the loader to `found "5x", allowed: …`, or to `is missing,
+ * allowed: …`; any other message is printed as it stands. The same text, as `allowed` in the schema's metadata, is what
+ * docs/configuration.md shows. No message here repeats a value, for it may be a secret at the wrong key.
+ */
+
+const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** A duration in words: `5s`, `30m`, `6h`, `400d`, `500ms`; undefined when it is none. Fractions are refused: write the smaller unit. */
+export function parseDurationMs(text: string): number | undefined {
+  const match = /^(\d{1,16})(ms|s|m|h|d)$/.exec(text);
+  if (match === null) return undefined;
+  const durationMs = Number(match[1]) * unitMs[match[2] as keyof typeof unitMs];
+  return Number.isSafeInteger(durationMs) ? durationMs : undefined;
+}
+
+/** The shortest way to write a duration, with the largest unit that divides it: 5000 is `5s`. The inverse of parseDurationMs. */
+export function formatDuration(durationMs: number): string {
+  const unit =
+    (['d', 'h', 'm', 's'] as const).find((name) => durationMs > 0 && durationMs % unitMs[name] === 0) ?? 'ms';
+  return `${durationMs / unitMs[unit]}${unit}`;
+}
+
+/** A duration; the result is in milliseconds. Between 1 ms and 3650 d unless told otherwise, both ends included. */
+export function duration({ minMs = 1, maxMs = 3650 * unitMs.d }: { minMs?: number; maxMs?: number } = {}) {
+  const kind = 'a duration such as 5s, 30m, 6h';
+  const range = `a duration from ${formatDuration(minMs)} to ${formatDuration(maxMs)}`;
+  return z
+    .string({ error: `allowed: ${kind}` })
+    .transform((found, context): number => {
+      const durationMs = parseDurationMs(found);
+      if (durationMs !== undefined && durationMs >= minMs && durationMs <= maxMs) return durationMs;
+      const allowed = durationMs === undefined ? kind : range;
+      context.issues.push({ code: 'custom', input: found, message: `allowed: ${allowed}` });
+      return z.NEVER;
+    })
+    .meta({ allowed: range });
+}
+
+/** How often something is read: from one second, for the quota's sake, to 30 days, beyond which it is a slip of the pen. */
+export const interval = () => duration({ minMs: unitMs.s, maxMs: 30 * unitMs.d });
+
+/** `5%` or `0.5%`; the result is a share from 0 to 1. */
+export const percent = () =>
+  text('a percentage from 0% to 100%, such as 5%', (found) => {
+    const match = /^(\d{1,3}(?:\.\d{1,4})?)%$/.exec(found);
+    const share = match === null ? Number.NaN : Number(match[1]) / 100;
+    return share >= 0 && share <= 1 ? share : undefined;
+  });
+
+/**
+ * A secret. Only a value that came from the environment or from a file is one: a literal in pigeonpost.yaml is refused,
+ * since such files are copied, mailed and committed.
+ */
+export const secret = () =>
+  z
+    .instanceof(Secret, {
+      error: ({ input }) =>
+        input === undefined
+          ? 'allowed: a secret, written as ${NAME} or ${file:/path}'
+          : typeof input === 'object'
+            ? 'allowed: one secret, written as ${NAME} or ${file:/path}'
+            : 'a secret never stands in this file: put it into an environment variable and write ${NAME} here, or into a file and write ${file:/path}',
+    })
+    .meta({ allowed: 'a secret, written as `${NAME}` or `${file:/path}`', secret: true });
+
+/**
+ * The address that a service's paths are appended to; the result has no slash at its end. https only, http for loopback
+ * alone, where no one can listen. Refuses user and password (they are secrets and belong to a key of their own), query
+ * and fragment (paths are appended).
+ */
+export const baseUrl = () =>
+  text(
+    'an https address such as https://engagement.example.com (http for loopback alone), without user, query or fragment',
+    (found) => {
+      if (!URL.canParse(found)) return undefined;
+      const url = new URL(found);
+      const secure = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
+      // not url.search: an empty query is '' there, and the ? would end up in the middle of every address
+      if (!secure || url.username !== '' || url.password !== '' || /[?#]/.test(found)) return undefined;
+      return url.href.replace(/\/+$/, '');
+    },
+  );
+
+/** A folder, as it was written. Whoever uses it resolves it against the folder of pigeonpost.yaml. */
+export const folder = () => text('the path of a folder', (found) => (isPath(found) ? found : undefined));
+
+/** A file, as it was written. Whoever reads it resolves it against the folder of pigeonpost.yaml. */
+export const filePath = () => text('the path of a file', (found) => (isPath(found) ? found : undefined));
+
+const isPath = (found: string) => found.trim() !== '' && !found.includes('\0');
+
+const nameAllowed = 'letters a-z, digits and -, at most 63 characters, such as acme-2026';
+
+/** The name of a workspace, sync or sink. It is an identity in the ledger and part of workflow ids and file names. */
+export const name = () =>
+  z
+    .string({ error: `allowed: ${nameAllowed}` })
+    .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, { error: `allowed: ${nameAllowed}` })
+    .meta({ allowed: nameAllowed });
+
+/** A text that says something. `what` completes `allowed: `, e.g. `the name of a namespace`. */
+export const nonEmptyText = (what = 'a text') => text(what, (found) => (found.trim() === '' ? undefined : found));
+
+/** One of a few words. */
+export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
+  const allowed = words.length === 1 ? words[0] : `one of ${words.join(', ')}`;
+  return z.enum(words, { error: `allowed: ${allowed}` }).meta({ allowed });
+}
+
+/** A whole number, both ends included. */
+export function wholeNumber({ min, max, unit = '' }: { min: number; max: number; unit?: string }) {
+  const allowed = `a whole number${unit === '' ? '' : ` of ${unit}`} from ${min} to ${max}`;
+  return z
+    .number({ error: `allowed: ${allowed}` })
+    .refine((found) => Number.isInteger(found) && found >= min && found <= max, { error: `allowed: ${allowed}` })
+    .meta({ allowed });
+}
+
+/** An id as the service gives them. */
+export function identifier() {
+  const allowed = 'an id such as 101';
+  return z
+    .number({ error: `allowed: ${allowed}` })
+    .refine((found) => Number.isSafeInteger(found) && found > 0, { error: `allowed: ${allowed}` })
+    .meta({ allowed });
+}
+
+/** A day as YYYY-MM-DD that stands in the calendar. */
+export const day = () =>
+  text('a day such as 2026-01-31', (found) => {
+    if (!/^\d{4}-\d{2}-\d{2}$/.test(found)) return undefined;
+    const time = Date.parse(`${found}T00:00:00Z`);
+    // JavaScript takes 2026-02-30 for 2 March
+    return !Number.isNaN(time) && new Date(time).toISOString().startsWith(found) ? found : undefined;
+  });
+
+/** A JavaScript regular expression without flags, as its source: `new RegExp(it)` does not throw. */
+export const regularExpression = () =>
+  text('a regular expression such as "^ACME "', (found) => {
+    try {
+      return found !== '' && new RegExp(found) ? found : undefined;
+    } catch {
+      return undefined; // only a SyntaxError can come from there
+    }
+  });
+
+/** A list that says nothing twice. */
+export function listOf<Item extends z.ZodType>(
+  item: Item,
+  { allowed, atLeast = 1 }: { allowed: string; atLeast?: number },
+) {
+  return z
+    .array(item, { error: `allowed: ${allowed}` })
+    .min(atLeast, { error: `allowed: ${allowed}` })
+    .refine((items) => new Set(items).size === items.length, {
+      error: `the same entry stands twice; allowed: ${allowed}`,
+    })
+    .meta({ allowed });
+}
+
+/** A text that `read` makes something of; undefined is "not allowed". */
+export function text<Result>(allowed: string, read: (found: string) => Result | undefined) {
+  return z
+    .string({ error: `allowed: ${allowed}` })
+    .transform((found, context): Result => {
+      const result = read(found);
+      if (result !== undefined) return result;
+      context.issues.push({ code: 'custom', input: found, message: `allowed: ${allowed}` });
+      return z.NEVER;
+    })
+    .meta({ allowed });
+}
