@@ -1,0 +1,40 @@
+import { changeJson } from './change-json.js';
+import { sampleChange } from './sample-change.test-kit.js';
+
+describe('the change envelope as JSON', () => {
+  it('is the same text whatever order the fields were built in', () => {
+    const change = sampleChange();
+    const reversed = Object.fromEntries(Object.entries(change).reverse()) as unknown as typeof change;
+    expect(changeJson(reversed)).toBe(changeJson(change));
+    expect(Object.keys(JSON.parse(changeJson(reversed)) as object)).toEqual([
+      'id',
+      'type',
+      'timestamp',
+      'workspace',
+      'pigeonholeId',
+      'sessionId',
+      'list',
+      'key',
+      'revision',
+      'sequence',
+      'data',
+    ]);
+  });
+
+  it('names the replay only where there is one', () => {
+    expect(JSON.parse(changeJson(sampleChange({ replay: 'r1' })))).toHaveProperty('replay', 'r1');
+    expect(JSON.parse(changeJson(sampleChange()))).not.toHaveProperty('replay');
+  });
+
+  it('stays one line that survives UTF-8', () => {
+    const text = 'a\nb\r\u2028\u0000 \ud800 é 🎈';
+    const json = changeJson(sampleChange({ data: { text } }));
+    expect(json).not.toMatch(/[\n\r]/);
+    expect(JSON.parse(Buffer.from(json).toString())).toHaveProperty('data.text', text);
+  });
+
+  it('says null for the data of a deletion and for a missing session', () => {
+    const json = changeJson(sampleChange({ type: 'questions.deleted', data: null, sessionId: null }));
+    expect(JSON.parse(json)).toMatchObject({ data: null, sessionId: null });
+  });
+});

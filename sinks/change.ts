@@ -1,0 +1,29 @@
+/**
+ * The change envelope: what `webhook` sends as its body, `file` writes as a line and mappings see as `change`.
+ * Its fields are a contract with receivers; docs/change-envelope.md describes it for them.
+ */
+export interface Change {
+  /** UUIDv5, fixed when the change was written to the ledger; a repeat of this change carries the same id. */
+  readonly id: string;
+  /** List and kind, e.g. `questions.created`. */
+  readonly type: `${string}.${ChangeKind}`;
+  /** When the change was found: ISO 8601, UTC, milliseconds. */
+  readonly timestamp: string;
+  readonly workspace: string;
+  /** 0 for the lists of a workspace. */
+  readonly pigeonholeId: number;
+  /** Null for items that belong to no session. */
+  readonly sessionId: number | null;
+  readonly list: string;
+  readonly key: string;
+  /** 1, 2, 3… per item without holes; receivers order by it. */
+  readonly revision: number;
+  /** Rises within a pigeonhole. */
+  readonly sequence: number;
+  /** The item as the service gave it, less what anonymity, `drop` and `links` take away; null when deleted. */
+  readonly data: Readonly<Record<string, unknown>> | null;
+  /** The id of the replay that emitted it again on purpose; absent on all other changes. */
+  readonly replay?: string;
+}
+
+export type ChangeKind = 'created' | 'updated' | 'deleted';

@@ -1,0 +1,70 @@
+import { constants } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { CheckLine } from '../sink.js';
+import { classifyFailure } from './classify-failure.js';
+import { DestinationChanged } from './destination-changed.js';
+import { errorCode, FILE_MODE, type FileAccess } from './file-access.js';
+import { MARKER_FILE, readMarker } from './marker.js';
+
+/** Less free space than this is reported: some 100,000 changes, enough for a day of a large event. */
+const LEAST_FREE_BYTES = 64 * 1024 * 1024;
+const TRIAL_FILE = '.pigeonpost-check';
+
+/**
+ * Whether the folder can be written, belongs to this sink and has space. A folder that does not exist yet is not made;
+ * what is tried then is the one in which it will be. Leaves nothing behind, never throws.
+ */
+export async function checkFolder(folder: string, sink: string, access: FileAccess): Promise<CheckLine[]> {
+  try {
+    const existing = await nearestExisting(folder, access);
+    if (existing === folder) await requireOwnMarker(folder, sink, access);
+    await tryWriting(existing, access);
+    return [
+      {
+        ok: true,
+        text: existing === folder ? `${folder} can be written` : `${folder} does not exist yet and can be made`,
+      },
+      await freeSpace(existing, access),
+    ];
+  } catch (error) {
+    return [{ ok: false, text: classifyFailure(error, folder).detail }];
+  }
+}
+
+async function nearestExisting(folder: string, access: FileAccess): Promise<string> {
+  try {
+    if ((await access.stat(folder)).isDirectory()) return folder;
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    return nearestExisting(dirname(folder), access);
+  }
+  throw new DestinationChanged(`${folder} is not a folder: name one in "folder"`);
+}
+
+/** The ledger's id is not known here; when the sink first sends it compares that too. */
+async function requireOwnMarker(folder: string, sink: string, access: FileAccess): Promise<void> {
+  const entries = await access.readdir(folder);
+  const marker = entries.includes(MARKER_FILE) ? await readMarker(folder, access) : undefined;
+  if (marker !== undefined && marker.sink !== sink) {
+    throw new DestinationChanged(`${folder} belongs to the sink "${marker.sink}": give this sink a folder of its own`);
+  }
+}
+
+async function tryWriting(folder: string, access: FileAccess): Promise<void> {
+  const path = join(folder, `${TRIAL_FILE}-${process.pid}`);
+  const handle = await access.open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, FILE_MODE);
+  try {
+    await handle.writeFile('pigeonpost check\n');
+  } finally {
+    await handle.close();
+    await access.rm(path, { force: true });
+  }
+}
+
+async function freeSpace(folder: string, access: FileAccess): Promise<CheckLine> {
+  const { bavail, bsize } = await access.statfs(folder);
+  const freeMiB = Math.floor((bavail * bsize) / 1024 / 1024);
+  return bavail * bsize >= LEAST_FREE_BYTES
+    ? { ok: true, text: `${freeMiB} MiB are free there` }
+    : { ok: false, text: `only ${freeMiB} MiB are free in ${folder}: free space there` };
+}

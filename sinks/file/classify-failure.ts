@@ -1,0 +1,29 @@
+import type { Outcome } from '../sink.js';
+import { DestinationChanged } from './destination-changed.js';
+import { errorCode } from './file-access.js';
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full: free space there',
+  EDQUOT: 'the disk quota is used up: free space there or raise the quota',
+  EACCES: 'the file system does not permit writing: give this user the right to write there',
+  EPERM: 'the file system does not permit writing: give this user the right to write there',
+  EROFS: 'the file system is read-only: mount it for writing',
+  EIO: 'the disk reports an error: look at the system log',
+  EFBIG: 'the file has reached the largest size that is allowed there: raise the limit',
+  EMFILE: 'this process has too many files open: raise its limit',
+  ENFILE: 'the machine has too many files open: raise its limit',
+};
+
+/**
+ * What a failed call to the file system means for the operations: `retry` for a state that passes or that a person
+ * mends on the machine, `pause` where the folder or a file is not what this sink left. Nothing is lost by either.
+ */
+export function classifyFailure(error: unknown, folder: string): Extract<Outcome, { kind: 'retry' | 'pause' }> {
+  if (error instanceof DestinationChanged) return { kind: 'pause', cause: 'destination', detail: error.message };
+  const code = errorCode(error) ?? 'no known cause';
+  if (code === 'ELOOP' || code === 'ENOTDIR' || code === 'EISDIR') {
+    const detail = `${folder} holds a link, a file or a folder where something else is expected (${code}): remove it`;
+    return { kind: 'pause', cause: 'destination', detail };
+  }
+  return { kind: 'retry', detail: `${folder} could not be written: ${SENTENCES[code] ?? code}` };
+}

@@ -1,0 +1,182 @@
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { DestinationChanged } from './destination-changed.js';
+import { errorCode, FILE_MODE, FOLDER_MODE, NO_FOLLOW, syncFolder, type FileAccess } from './file-access.js';
+
+const NEWLINE = 0x0a;
+
+/**
+ * One open file of lines. The lane's memory says how long it was when its lines were last committed; what lies beyond
+ * belongs to no committed delivery.
+ */
+export class DayFile {
+  private constructor(
+    private readonly root: string,
+    private readonly path: string,
+    private readonly handle: FileHandle,
+    private readonly access: FileAccess,
+    /** In bytes, as the lane remembers it. */
+    readonly committedLength: number,
+    /** In bytes, including what this attempt wrote. */
+    public length: number,
+  ) {}
+
+  /**
+   * Opens a file for appending, making it and its folders where it has no committed line yet, and cuts off what lies
+   * beyond the committed length: the rest of a write that failed.
+   * @throws {DestinationChanged} when the file is missing, shorter, or does not end a line where it was committed
+   */
+  static async openForAppending(
+    root: string,
+    path: string,
+    committedLength: number,
+    access: FileAccess,
+  ): Promise<DayFile> {
+    await reachFolders(root, path, committedLength === 0, access);
+    const creation = committedLength === 0 ? constants.O_CREAT : 0;
+    const file = await DayFile.open(root, path, committedLength, access, constants.O_RDWR | creation);
+    if (file === undefined) {
+      throw new DestinationChanged(
+        `${join(root, path)} is missing though lines were written there: bring the file back`,
+      );
+    }
+    return file.checkedAnd(async () => {
+      if ((await file.size()) > committedLength) await file.handle.truncate(committedLength);
+    });
+  }
+
+  /**
+   * Opens a file to see what lies beyond the committed length; undefined when there is no such file.
+   * @throws {DestinationChanged} as above, when the file is shorter or does not end a line there
+   */
+  static async openForRecovery(
+    root: string,
+    path: string,
+    committedLength: number,
+    access: FileAccess,
+  ): Promise<DayFile | undefined> {
+    if (!(await reachFolders(root, path, false, access))) return undefined;
+    const file = await DayFile.open(root, path, committedLength, access, constants.O_RDWR);
+    return file?.checkedAnd(async () => undefined);
+  }
+
+  private static async open(
+    root: string,
+    path: string,
+    committedLength: number,
+    access: FileAccess,
+    flags: number,
+  ): Promise<DayFile | undefined> {
+    try {
+      const handle = await access.open(join(root, path), flags | NO_FOLLOW, FILE_MODE);
+      return new DayFile(root, path, handle, access, committedLength, committedLength);
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  async size(): Promise<number> {
+    return (await this.handle.stat()).size;
+  }
+
+  /**
+   * Writes at the end of what is known to be whole. When it fails the file is cut back to there; where even that
+   * fails, the next opening cuts it.
+   */
+  async append(bytes: Buffer): Promise<void> {
+    try {
+      for (let written = 0; written < bytes.length;) {
+        const { bytesWritten } = await this.handle.write(bytes, written, bytes.length - written, this.length + written);
+        written += bytesWritten;
+      }
+    } catch (error) {
+      await this.handle.truncate(this.length).catch(() => undefined);
+      throw error;
+    }
+    this.length += bytes.length;
+  }
+
+  /** Takes the next bytes as whole and moves past them, if they are these. */
+  async accept(bytes: Buffer): Promise<boolean> {
+    const found = Buffer.alloc(bytes.length);
+    const { bytesRead } = await this.handle.read(found, 0, bytes.length, this.length);
+    if (bytesRead !== bytes.length || !found.equals(bytes)) return false;
+    this.length += bytes.length;
+    return true;
+  }
+
+  /** Cuts off everything beyond a length. */
+  async cut(length: number): Promise<void> {
+    this.length = length; // also when the next line fails: what is beyond does not count, and is cut at the next opening
+    await this.handle.truncate(length);
+  }
+
+  /** Makes the content durable, and for a file without committed lines also its entries in the folders above. */
+  async sync(): Promise<void> {
+    await this.handle.sync();
+    if (this.committedLength > 0) return;
+    // All of them each time: an earlier attempt may have made a folder and died before syncing it.
+    for (let folder = dirname(this.path); ; folder = dirname(folder)) {
+      await syncFolder(join(this.root, folder), this.access);
+      if (folder === '.') return;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.handle.close();
+  }
+
+  private async checkedAnd(next: () => Promise<void>): Promise<this> {
+    try {
+      await this.requireCommittedPart();
+      await next();
+      return this;
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  private async requireCommittedPart(): Promise<void> {
+    const where = join(this.root, this.path);
+    const status = await this.handle.stat();
+    if (!status.isFile()) throw new DestinationChanged(`${where} is not a file: remove what stands in its place`);
+    if (this.committedLength === 0) return;
+    if (status.size < this.committedLength) {
+      throw new DestinationChanged(
+        `${where} has ${status.size} bytes though ${this.committedLength} were written: bring the whole file back`,
+      );
+    }
+    const last = Buffer.alloc(1);
+    await this.handle.read(last, 0, 1, this.committedLength - 1);
+    if (last[0] !== NEWLINE) {
+      throw new DestinationChanged(`${where} was changed after it was written: bring the file back as it was`);
+    }
+  }
+}
+
+/**
+ * Goes down the folders of a file, and refuses a link there, which could lead out of the root.
+ * @returns false when one is missing and may not be made
+ */
+async function reachFolders(root: string, path: string, mayMake: boolean, access: FileAccess): Promise<boolean> {
+  let folder = root;
+  for (const name of dirname(path).split('/')) {
+    folder = join(folder, name);
+    try {
+      if (mayMake) await access.mkdir(folder, { mode: FOLDER_MODE });
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST') throw error;
+    }
+    try {
+      if ((await access.lstat(folder)).isDirectory()) continue;
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return false;
+      throw error;
+    }
+    throw new DestinationChanged(`${folder} is not a folder: remove what stands in its place`);
+  }
+  return true;
+}

@@ -1,0 +1,366 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Change } from '../change.js';
+import { sampleChange } from '../sample-change.test-kit.js';
+import type { Lane, Outcome, SendResult, Sink } from '../sink.js';
+import { failingAccess } from './failing-access.test-kit.js';
+import type { FileAccess } from './file-access.js';
+import { createFileSink } from './file.js';
+import type { FileOperation } from './format.js';
+import { MARKER_FILE } from './marker.js';
+
+const QUESTIONS = 'acme/101/questions/2026-11-21.ndjson';
+const VOTES = 'acme/101/votes/2026-11-21.ndjson';
+const live = new AbortController().signal;
+
+let base: string;
+let folder: string;
+
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), 'file-sink-'));
+  folder = join(base, 'archive');
+});
+
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+function sinkNamed(name: string, access?: FileAccess): Sink<FileOperation> {
+  return createFileSink({ folder: 'archive' }, { name, baseFolder: base, network: { allowHosts: [] } }, access);
+}
+
+const laneWith = (memory: Lane['memory'] = {}, ledgerId = 'ledger-1'): Lane => ({
+  workspace: 'acme',
+  pigeonholeId: 101,
+  ledgerId,
+  memory,
+});
+
+/** A change of a list, told apart by its sequence. */
+const changeOf = (list: string, sequence: number, fields: Partial<Change> = {}): Change =>
+  sampleChange({ id: `id-${sequence}`, list, type: `${list}.created`, key: `k${sequence}`, sequence, ...fields });
+
+const idsIn = (path: string): string[] =>
+  readFileSync(join(folder, path), 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => (JSON.parse(line) as Change).id);
+
+const kinds = ({ outcomes }: SendResult): Outcome['kind'][] => outcomes.map(({ kind }) => kind);
+
+async function sendAll(sink: Sink<FileOperation>, changes: readonly Change[], lane = laneWith()): Promise<SendResult> {
+  return sink.send(sink.plan(changes), lane, live);
+}
+
+describe('a file sink', () => {
+  it('writes a file per list and UTC day, and remembers how long each is', async () => {
+    const changes = [
+      changeOf('questions', 1),
+      changeOf('votes', 2),
+      changeOf('questions', 3),
+      changeOf('questions', 4, { timestamp: '2026-11-22T00:00:00.000Z' }),
+    ];
+    const result = await sendAll(sinkNamed('archive'), changes);
+
+    expect(kinds(result)).toEqual(['delivered', 'delivered', 'delivered', 'delivered']);
+    expect(idsIn(QUESTIONS)).toEqual(['id-1', 'id-3']);
+    expect(idsIn(VOTES)).toEqual(['id-2']);
+    expect(idsIn('acme/101/questions/2026-11-22.ndjson')).toEqual(['id-4']);
+    expect(result.memory).toEqual({
+      [QUESTIONS]: statSync(join(folder, QUESTIONS)).size,
+      [VOTES]: statSync(join(folder, VOTES)).size,
+      'acme/101/questions/2026-11-22.ndjson': statSync(join(folder, 'acme/101/questions/2026-11-22.ndjson')).size,
+    });
+  });
+
+  it('keeps its files from other users', async () => {
+    await sendAll(sinkNamed('archive'), [changeOf('questions', 1)]);
+    for (const path of ['', 'acme', 'acme/101', 'acme/101/questions', QUESTIONS, MARKER_FILE]) {
+      expect(statSync(join(folder, path)).mode & 0o027).toBe(0);
+    }
+  });
+
+  it('reports only the lengths that changed', async () => {
+    const sink = sinkNamed('archive');
+    const { memory } = await sendAll(sink, [changeOf('questions', 1), changeOf('votes', 2)]);
+    const later = await sendAll(sink, [changeOf('votes', 3)], laneWith(memory));
+    expect(Object.keys(later.memory ?? {})).toEqual([VOTES]);
+    expect(idsIn(VOTES)).toEqual(['id-2', 'id-3']);
+  });
+
+  it('begins nothing when it is stopped before', async () => {
+    const sink = sinkNamed('archive');
+    const result = await sink.send(sink.plan([changeOf('questions', 1)]), laneWith(), AbortSignal.abort());
+    expect(result).toEqual({ outcomes: [{ kind: 'unsent' }], memory: {} });
+    expect(() => statSync(folder)).toThrow('ENOENT');
+  });
+
+  it.each(['../../etc', 'a/b', '', '.hidden', 'con\0'])(
+    'makes a dead letter of a change of the list %j',
+    async (list) => {
+      const changes = [changeOf('questions', 1), changeOf(list, 2), changeOf('questions', 3)];
+      const result = await sendAll(sinkNamed('archive'), changes);
+      expect(kinds(result)).toEqual(['delivered', 'rejected', 'delivered']);
+      expect(readdirSync(base)).toEqual(['archive']);
+      expect(readdirSync(join(folder, 'acme/101'))).toEqual(['questions']);
+    },
+  );
+});
+
+describe('a write that fails', () => {
+  it.each([
+    ['ENOSPC', 'the disk is full'],
+    ['EDQUOT', 'the disk quota'],
+    ['EROFS', 'read-only'],
+    ['EIO', 'the disk reports an error'],
+  ])('with %s keeps what came before, and is tried again without a trace', async (code, sentence) => {
+    const { access, faults } = failingAccess();
+    const sink = sinkNamed('archive', access);
+    const first = await sendAll(sink, [changeOf('questions', 1)]);
+    faults.push({ call: 'write', code, partialBytes: 10, path: 'votes' });
+    const changes = [changeOf('questions', 2), changeOf('votes', 3), changeOf('questions', 4)];
+    const failed = await sendAll(sink, changes, laneWith(first.memory));
+
+    expect(kinds(failed)).toEqual(['delivered', 'retry', 'unsent']);
+    expect(failed.outcomes[1]).toHaveProperty('detail', expect.stringContaining(sentence));
+    expect(statSync(join(folder, VOTES)).size).toBe(0);
+
+    faults.length = 0;
+    const memory = { ...first.memory, ...failed.memory };
+    expect(kinds(await sendAll(sink, changes.slice(1), laneWith(memory)))).toEqual(['delivered', 'delivered']);
+    expect(idsIn(QUESTIONS)).toEqual(['id-1', 'id-2', 'id-4']);
+    expect(idsIn(VOTES)).toEqual(['id-3']);
+  });
+
+  it('and cannot be cut back leaves nothing behind after the next, shorter one', async () => {
+    const { access, faults } = failingAccess();
+    const sink = sinkNamed('archive', access);
+    const { memory } = await sendAll(sink, [changeOf('questions', 1)]);
+    faults.push({ call: 'write', code: 'ENOSPC', partialBytes: 5_000 }, { call: 'truncate', code: 'EIO' });
+    const long = changeOf('questions', 2, { data: { text: 'x'.repeat(9_000) } });
+    expect(kinds(await sendAll(sink, [long], laneWith(memory)))).toEqual(['retry']);
+    faults.length = 0;
+    const next = await sendAll(sink, [changeOf('questions', 3)], laneWith(memory)); // the long one is withheld by now
+    expect(idsIn(QUESTIONS)).toEqual(['id-1', 'id-3']);
+    expect(statSync(join(folder, QUESTIONS)).size).toBe(next.memory?.[QUESTIONS]);
+  });
+
+  it('when it is made durable takes the whole batch back', async () => {
+    const { access, faults } = failingAccess();
+    const sink = sinkNamed('archive', access);
+    const { memory = {} } = await sendAll(sink, [changeOf('questions', 1)]);
+    faults.push({ call: 'sync', code: 'EIO', path: 'votes' });
+    const failed = await sendAll(sink, [changeOf('questions', 2), changeOf('votes', 3)], laneWith(memory));
+    expect(kinds(failed)).toEqual(['retry', 'unsent']);
+    expect(failed.memory).toEqual({});
+    expect(statSync(join(folder, QUESTIONS)).size).toBe(memory[QUESTIONS]);
+  });
+});
+
+describe('a folder that is not what it was', () => {
+  const pausedBy = (sentence: string) => ({
+    kind: 'pause',
+    cause: 'destination',
+    detail: expect.stringContaining(sentence) as string,
+  });
+
+  it('pauses the sink when the disk is not mounted', async () => {
+    const { memory } = await sendAll(sinkNamed('archive'), [changeOf('questions', 1)]);
+    rmSync(folder, { recursive: true });
+    const changes = [changeOf('questions', 2), changeOf('questions', 3)];
+    const gone = await sendAll(sinkNamed('archive'), changes, laneWith(memory));
+    expect(gone.outcomes).toEqual([pausedBy('has lost its marker'), { kind: 'unsent' }]);
+
+    mkdirSync(folder); // the mount point is there, the disk is not
+    const empty = await sendAll(sinkNamed('archive'), changes, laneWith(memory));
+    expect(empty.outcomes[0]).toEqual(pausedBy('has lost its marker'));
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('pauses a lane without memory too, once this process has seen the marker', async () => {
+    const sink = sinkNamed('archive');
+    await sendAll(sink, [changeOf('questions', 1)]);
+    rmSync(folder, { recursive: true });
+    const otherLane = { ...laneWith(), pigeonholeId: 102 };
+    expect((await sendAll(sink, [changeOf('questions', 2)], otherLane)).outcomes[0]).toEqual(
+      pausedBy('lost its marker'),
+    );
+  });
+
+  it("pauses the sink where another ledger's or another sink's marker stands", async () => {
+    await sendAll(sinkNamed('archive'), [changeOf('questions', 1)]);
+    const foreign = await sendAll(sinkNamed('archive'), [changeOf('questions', 2)], laneWith({}, 'ledger-2'));
+    expect(foreign.outcomes[0]).toEqual(pausedBy('another ledger'));
+    const shared = await sendAll(sinkNamed('copy'), [changeOf('questions', 2)]);
+    expect(shared.outcomes[0]).toEqual(pausedBy('belongs to the sink "archive"'));
+    expect(idsIn(QUESTIONS)).toEqual(['id-1']);
+  });
+
+  it('pauses the sink where other files stand, and takes a file system that is merely new', async () => {
+    mkdirSync(folder);
+    mkdirSync(join(folder, 'lost+found'));
+    expect(kinds(await sendAll(sinkNamed('archive'), [changeOf('questions', 1)]))).toEqual(['delivered']);
+    rmSync(join(folder, MARKER_FILE));
+    const result = await sendAll(sinkNamed('archive'), [changeOf('questions', 2)]);
+    expect(result.outcomes[0]).toEqual(pausedBy('holds other files and no marker'));
+  });
+
+  it('finishes a marker whose writing was cut short', async () => {
+    mkdirSync(folder);
+    writeFileSync(join(folder, MARKER_FILE), '{"ledgerId":"led');
+    expect(kinds(await sendAll(sinkNamed('archive'), [changeOf('questions', 1)]))).toEqual(['delivered']);
+    expect(kinds(await sendAll(sinkNamed('copy'), [changeOf('questions', 1)]))).toEqual(['pause']);
+  });
+
+  it('pauses the sink when a file is gone, shorter or changed', async () => {
+    const { memory } = await sendAll(sinkNamed('archive'), [changeOf('questions', 1)]);
+    const path = join(folder, QUESTIONS);
+    const content = readFileSync(path);
+    const outcome = async () =>
+      (await sendAll(sinkNamed('archive'), [changeOf('questions', 2)], laneWith(memory))).outcomes[0];
+
+    rmSync(path);
+    expect(await outcome()).toEqual(pausedBy('is missing'));
+    writeFileSync(path, content.subarray(1));
+    expect(await outcome()).toEqual(pausedBy(`has ${content.length - 1} bytes though ${content.length} were written`));
+    writeFileSync(path, Buffer.concat([content.subarray(0, -1), Buffer.from('x\n')]));
+    expect(await outcome()).toEqual(pausedBy('was changed after it was written'));
+    writeFileSync(path, content);
+    expect(await outcome()).toEqual({ kind: 'delivered' });
+  });
+
+  it.each(['acme', 'acme/101', 'acme/101/questions', QUESTIONS])('pauses the sink when %s is a link', async (path) => {
+    await sendAll(sinkNamed('archive'), []);
+    const elsewhere = join(base, 'elsewhere');
+    mkdirSync(elsewhere);
+    mkdirSync(join(folder, path, '..'), { recursive: true });
+    symlinkSync(path === QUESTIONS ? join(elsewhere, 'file') : elsewhere, join(folder, path));
+    const result = await sendAll(sinkNamed('archive'), [changeOf('questions', 1)]);
+    expect(result.outcomes[0]).toMatchObject({ kind: 'pause', cause: 'destination' });
+    expect(readdirSync(elsewhere)).toEqual([]);
+  });
+});
+
+describe('recovery after an attempt that died', () => {
+  it('counts whole lines, cuts a torn one, and says so again when asked again', async () => {
+    const sink = sinkNamed('archive');
+    const before = await sendAll(sink, [changeOf('questions', 1)]);
+    const operations = sink.plan([changeOf('questions', 2), changeOf('questions', 3), changeOf('questions', 4)]);
+    await sink.send(operations, laneWith(before.memory), live);
+    truncateSync(join(folder, QUESTIONS), statSync(join(folder, QUESTIONS)).size - 5);
+
+    for (const _ of ['first', 'again']) {
+      const recovered = await sink.recover!(operations, laneWith(before.memory), live);
+      expect(kinds(recovered)).toEqual(['delivered', 'delivered', 'unsent']);
+      expect(recovered.memory).toEqual({ [QUESTIONS]: statSync(join(folder, QUESTIONS)).size });
+      expect(idsIn(QUESTIONS)).toEqual(['id-1', 'id-2', 'id-3']);
+    }
+  });
+
+  it('counts nothing after the first change that is missing, so that order holds across files', async () => {
+    const sink = sinkNamed('archive');
+    const operations = sink.plan([changeOf('questions', 1), changeOf('votes', 2), changeOf('questions', 3)]);
+    await sink.send(operations, laneWith(), live);
+    rmSync(join(folder, VOTES)); // as a power loss may leave it
+    const recovered = await sink.recover!(operations, laneWith(), live);
+    expect(kinds(recovered)).toEqual(['delivered', 'unsent', 'unsent']);
+    expect(idsIn(QUESTIONS)).toEqual(['id-1']);
+  });
+
+  it('cuts lines of operations that are no longer wanted, also in files that no operation names', async () => {
+    const sink = sinkNamed('archive');
+    const before = await sendAll(sink, [changeOf('questions', 1)]);
+    await sendAll(sink, [changeOf('questions', 2), changeOf('votes', 3)], laneWith(before.memory));
+    const recovered = await sink.recover!([], laneWith(before.memory), live);
+    expect(recovered.outcomes).toEqual([]);
+    expect(idsIn(QUESTIONS)).toEqual(['id-1']);
+    expect(idsIn(VOTES)).toEqual([]);
+  });
+
+  it('cuts a line whose change has lost its identity since, so that it is written as it is now', async () => {
+    const sink = sinkNamed('archive');
+    await sendAll(sink, [changeOf('questions', 1, { data: { attendeeId: 7 } })]);
+    const operations = sink.plan([changeOf('questions', 1, { data: {} })]);
+    const recovered = await sink.recover!(operations, laneWith(), live);
+    expect(kinds(recovered)).toEqual(['unsent']);
+    await sink.send(operations, laneWith(recovered.memory), live);
+    expect(readFileSync(join(folder, QUESTIONS), 'utf8')).not.toContain('attendeeId');
+  });
+
+  it('leaves the lines of another lane alone', async () => {
+    const sink = sinkNamed('archive');
+    const other = { ...laneWith(), pigeonholeId: 102 };
+    await sendAll(sink, [changeOf('questions', 1, { pigeonholeId: 102 })], other);
+    await sink.recover!([], laneWith(), live);
+    expect(idsIn('acme/102/questions/2026-11-21.ndjson')).toEqual(['id-1']);
+  });
+
+  it('is not troubled by days that people have moved away', async () => {
+    const sink = sinkNamed('archive');
+    const before = await sendAll(sink, [changeOf('questions', 1), changeOf('votes', 2)]);
+    rmSync(join(folder, QUESTIONS));
+    truncateSync(join(folder, VOTES), 0);
+    const next = sink.plan([changeOf('questions', 3, { timestamp: '2026-11-22T00:00:00.000Z' })]);
+    expect(await sink.recover!(next, laneWith(before.memory), live)).toEqual({
+      outcomes: [{ kind: 'unsent' }],
+      memory: {},
+    });
+  });
+
+  it('makes nothing in a folder that is still to be claimed', async () => {
+    const sink = sinkNamed('archive');
+    const operations = sink.plan([changeOf('questions', 1)]);
+    expect(kinds(await sink.recover!(operations, laneWith(), live))).toEqual(['unsent']);
+    expect(readdirSync(base)).toEqual([]);
+  });
+
+  it('stays unknown while the folder cannot be looked at, and pauses when it is another one', async () => {
+    const { access, faults } = failingAccess();
+    const sink = sinkNamed('archive', access);
+    const operations = sink.plan([changeOf('questions', 1), changeOf('questions', 2)]);
+    const { memory } = await sink.send(operations, laneWith(), live);
+    faults.push({ call: 'sync', code: 'EIO' });
+    expect(kinds(await sink.recover!(operations, laneWith(), live))).toEqual(['unknown', 'unknown']);
+    rmSync(folder, { recursive: true });
+    expect(kinds(await sink.recover!(operations, laneWith(memory), live))).toEqual(['pause', 'pause']);
+  });
+});
+
+describe('the check of a file sink', () => {
+  it('makes nothing, whether the folder exists or not', async () => {
+    const sink = sinkNamed('archive');
+    expect((await sink.check(live)).map(({ ok }) => ok)).toEqual([true, true]);
+    expect(readdirSync(base)).toEqual([]);
+    mkdirSync(folder);
+    expect((await sink.check(live)).map(({ ok }) => ok)).toEqual([true, true]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("refuses a file in the folder's place and another sink's folder", async () => {
+    await sendAll(sinkNamed('archive'), [changeOf('questions', 1)]);
+    expect(await sinkNamed('copy').check(live)).toEqual([
+      { ok: false, text: expect.stringContaining('belongs to the sink "archive"') },
+    ]);
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, '');
+    expect(await sinkNamed('archive').check(live)).toEqual([
+      { ok: false, text: expect.stringContaining('is not a folder') },
+    ]);
+  });
+
+  it('reports a disk that is nearly full', async () => {
+    const { access } = failingAccess();
+    const statfs = (() => Promise.resolve({ bavail: 10, bsize: 4096 })) as unknown as FileAccess['statfs'];
+    const [, space] = await sinkNamed('archive', { ...access, statfs }).check(live);
+    expect(space).toEqual({ ok: false, text: expect.stringContaining('only 0 MiB are free') });
+  });
+});

@@ -1,0 +1,78 @@
+import { resolve } from 'node:path';
+import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
+import { appendBatch } from './append-batch.js';
+import { checkFolder } from './check.js';
+import { classifyFailure } from './classify-failure.js';
+import { fileConfigSchema, type FileConfig } from './config.js';
+import { nodeFileAccess, type FileAccess } from './file-access.js';
+import { toFileOperation, type FileOperation } from './format.js';
+import { claimFolder, inspectFolder } from './marker.js';
+import { recoverBatch } from './recover-batch.js';
+
+const BATCH_SIZE = 1000;
+/** A thousand lines take some milliseconds; a slow network disk may take this long to make them durable. */
+const SEND_TIMEOUT_MS = 60_000;
+
+/** Lines of NDJSON in files per list and day. README.md tells what is promised when. */
+export function createFileSink(
+  config: FileConfig,
+  environment: SinkEnvironment,
+  access: FileAccess = nodeFileAccess,
+): Sink<FileOperation> {
+  const folder = resolve(environment.baseFolder, config.folder);
+  // An unmounted disk is noticed by a lane without memory too, as long as this process has seen the disk.
+  let wasClaimed = false;
+
+  return {
+    traits: {
+      order: 'pigeonhole',
+      revisions: 'every',
+      repeats: 'lookUp',
+      batchSize: BATCH_SIZE,
+      sendTimeoutMs: SEND_TIMEOUT_MS,
+    },
+    check: () => checkFolder(folder, environment.name, access),
+    plan: (changes) => changes.map(toFileOperation),
+    async send(operations, lane, signal) {
+      try {
+        const owner = { ledgerId: lane.ledgerId, sink: environment.name };
+        if (!signal.aborted) await claimFolder(folder, owner, wasClaimed || hasMemory(lane.memory), access);
+        wasClaimed ||= !signal.aborted;
+        return await appendBatch(folder, operations, lane, signal, access);
+      } catch (error) {
+        const failure = classifyFailure(error, folder);
+        return { outcomes: operations.map((_, position) => (position === 0 ? failure : { kind: 'unsent' })) };
+      }
+    },
+    async recover(operations, lane, signal) {
+      if (signal.aborted)
+        return { outcomes: operations.map(() => ({ kind: 'unknown', detail: 'stopped before looking' })) };
+      try {
+        const owner = { ledgerId: lane.ledgerId, sink: environment.name };
+        const state = await inspectFolder(folder, owner, wasClaimed || hasMemory(lane.memory), access);
+        if (state === 'fresh') return { outcomes: operations.map(() => ({ kind: 'unsent' })) };
+        return await recoverBatch(folder, operations, lane, access);
+      } catch (error) {
+        const failure = classifyFailure(error, folder);
+        // What cannot be looked at for now is looked at again before anything is sent.
+        return {
+          outcomes: operations.map(() =>
+            failure.kind === 'pause' ? failure : { kind: 'unknown', detail: failure.detail },
+          ),
+        };
+      }
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+function hasMemory(memory: Readonly<Record<string, unknown>>): boolean {
+  return Object.keys(memory).length > 0;
+}
+
+export const fileSinkType: SinkType<FileConfig> = {
+  type: 'file',
+  configSchema: fileConfigSchema,
+  acceptsByDefault: ['obtained', 'not-asked', 'not-known'],
+  create: (config, environment) => createFileSink(config, environment),
+};

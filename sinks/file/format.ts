@@ -1,0 +1,25 @@
+import type { Change } from '../change.js';
+import { changeJson } from '../change-json.js';
+import type { Operation } from '../sink.js';
+
+export interface FileOperation extends Operation {
+  /** Below the sink's folder, with `/`. Not yet known to be safe: see isSafePath. */
+  readonly path: string;
+  /** Without the newline that ends it. */
+  readonly line: string;
+}
+
+/** The line that carries one change, and the file where it stands: one per list and UTC day of the change. */
+export function toFileOperation(change: Change): FileOperation {
+  const day = change.timestamp.slice(0, 'YYYY-MM-DD'.length);
+  return {
+    changeId: change.id,
+    path: `${change.workspace}/${change.pigeonholeId}/${change.list}/${day}.ndjson`,
+    line: changeJson(change),
+  };
+}
+
+/** What is written for an operation. */
+export function lineBytes(operation: FileOperation): Buffer {
+  return Buffer.from(`${operation.line}\n`);
+}

@@ -1,0 +1,114 @@
+import { constants } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { DestinationChanged } from './destination-changed.js';
+import { errorCode, FILE_MODE, FOLDER_MODE, NO_FOLLOW, syncFolder, type FileAccess } from './file-access.js';
+
+/** Stands in the sink's folder and says whose it is. */
+export const MARKER_FILE = '.pigeonpost-ledger';
+
+/** Beside these a folder counts as empty: what file systems and file managers put there by themselves. */
+const NOT_CONTENT: ReadonlySet<string> = new Set([MARKER_FILE, 'lost+found', '.DS_Store']);
+
+export interface FolderOwner {
+  readonly ledgerId: string;
+  /** The sink's name: two sinks in one folder would each cut what the other wrote. */
+  readonly sink: string;
+}
+
+/**
+ * Finds out whether a folder is this sink's, so that the empty folder left by an unmounted disk is not taken for a
+ * fresh one, nor another ledger's archive for its own.
+ * @param expected true when this sink has written here before: then a missing marker means another disk
+ * @returns `ours`, or `fresh` for a folder that is new or empty and may be claimed
+ * @throws {DestinationChanged} when it is neither
+ */
+export async function inspectFolder(
+  folder: string,
+  owner: FolderOwner,
+  expected: boolean,
+  access: FileAccess,
+): Promise<'ours' | 'fresh'> {
+  const entries = await entriesOf(folder, access);
+  const marker = entries?.includes(MARKER_FILE) ? await readMarker(folder, access) : undefined;
+  if (marker !== undefined) {
+    if (marker.ledgerId === owner.ledgerId && marker.sink === owner.sink) return 'ours';
+    throw new DestinationChanged(
+      marker.ledgerId === owner.ledgerId
+        ? `${folder} belongs to the sink "${marker.sink}": give this sink a folder of its own`
+        : `${folder} carries the marker of another ledger (${MARKER_FILE}): give this sink an empty folder`,
+    );
+  }
+  if (expected) {
+    throw new DestinationChanged(
+      `${folder} has lost its marker ${MARKER_FILE} though this sink has written there: mount the disk or bring the folder back`,
+    );
+  }
+  if (entries?.some((entry) => !NOT_CONTENT.has(entry))) {
+    throw new DestinationChanged(
+      `${folder} holds other files and no marker ${MARKER_FILE}: give this sink an empty folder`,
+    );
+  }
+  return 'fresh';
+}
+
+/**
+ * Makes sure that the folder is this sink's, marking a fresh one. A second call changes nothing; one that was
+ * interrupted is finished.
+ * @throws {DestinationChanged} when the folder is somebody else's or not what it was
+ */
+export async function claimFolder(
+  folder: string,
+  owner: FolderOwner,
+  expected: boolean,
+  access: FileAccess,
+): Promise<void> {
+  if ((await inspectFolder(folder, owner, expected, access)) === 'ours') return;
+  const firstMade = await access.mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+  const marker = await access.open(
+    join(folder, MARKER_FILE),
+    // Not O_TRUNC: lanes may claim at once, and none may find empty what another has finished. They write the same.
+    constants.O_WRONLY | constants.O_CREAT | NO_FOLLOW,
+    FILE_MODE,
+  );
+  try {
+    const text = Buffer.from(`${JSON.stringify({ ledgerId: owner.ledgerId, sink: owner.sink })}\n`);
+    await marker.write(text, 0, text.length, 0);
+    await marker.truncate(text.length);
+    await marker.sync();
+  } finally {
+    await marker.close();
+  }
+  const topmost = firstMade === undefined ? folder : dirname(resolve(firstMade));
+  for (let made = resolve(folder); ; made = dirname(made)) {
+    await syncFolder(made, access);
+    if (made === resolve(topmost) || made === dirname(made)) return;
+  }
+}
+
+/**
+ * The owner that a marker names; undefined for one whose writing was cut short (it has no newline at its end).
+ * @throws {DestinationChanged} when it is complete but nothing that this sink wrote
+ */
+export async function readMarker(folder: string, access: FileAccess): Promise<FolderOwner | undefined> {
+  const text = await access.readFile(join(folder, MARKER_FILE), 'utf8');
+  if (!text.endsWith('\n')) return undefined;
+  try {
+    const { ledgerId, sink } = JSON.parse(text) as Partial<Record<keyof FolderOwner, unknown>>;
+    if (typeof ledgerId === 'string' && typeof sink === 'string') return { ledgerId, sink };
+  } catch {
+    // not JSON: said below
+  }
+  throw new DestinationChanged(
+    `${join(folder, MARKER_FILE)} is not readable as a marker: give this sink an empty folder`,
+  );
+}
+
+async function entriesOf(folder: string, access: FileAccess): Promise<string[] | undefined> {
+  try {
+    return await access.readdir(folder);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOTDIR') throw new DestinationChanged(`${folder} is not a folder: name one in "folder"`);
+    throw error;
+  }
+}

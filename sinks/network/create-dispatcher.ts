@@ -1,0 +1,45 @@
+import { rootCertificates } from 'node:tls';
+import { Agent, ProxyAgent, type Dispatcher } from 'undici';
+import type { NetworkSettings } from '../sink.js';
+import { isAllowedHost } from './allowed-host.js';
+import { bypassesProxy } from './bypasses-proxy.js';
+import { guardedConnector } from './guarded-connector.js';
+import { RefusedAddressError } from './refused-address-error.js';
+
+export interface DispatcherOptions {
+  /** True lets connections reach loopback and private networks. */
+  readonly allowPrivateAddresses: boolean;
+  readonly connectTimeoutMs: number;
+  /** Most connections held open to the destination. */
+  readonly connections: number;
+}
+
+/**
+ * The connections to one destination, kept alive between calls: direct and checked by address, or through the proxy
+ * of `network`. A proxy looks names up itself, so there the host must be listed in `network.allowHosts`, whatever
+ * `allowPrivateAddresses` says. A host that is not allowed makes every request fail with RefusedAddressError.
+ */
+export function createDispatcher(url: URL, network: NetworkSettings, options: DispatcherOptions): Dispatcher {
+  const { connections } = options;
+  // Given a list, Node trusts nothing else, so its own certificates are named too.
+  const trustedCertificates = network.ca ? [...rootCertificates, network.ca] : undefined;
+  if (!network.proxy || bypassesProxy(url, network.noProxy)) {
+    const { allowPrivateAddresses, connectTimeoutMs } = options;
+    return new Agent({
+      connections,
+      connect: guardedConnector({
+        allowPrivateAddresses,
+        connectTimeoutMs,
+        ...(trustedCertificates && { trustedCertificates }),
+      }),
+    });
+  }
+  if (!isAllowedHost(url.hostname, network.allowHosts)) {
+    const refusal = new RefusedAddressError(
+      `${url.hostname} may not be reached through the proxy: add it to "network.allowHosts", or to "network.noProxy"`,
+    );
+    return new Agent({ connect: (_target, callback) => callback(refusal, null) });
+  }
+  const tls = { timeout: options.connectTimeoutMs, ...(trustedCertificates && { ca: trustedCertificates }) };
+  return new ProxyAgent({ uri: network.proxy, connections, requestTls: tls, proxyTls: tls });
+}

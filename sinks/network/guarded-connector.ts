@@ -1,0 +1,69 @@
+import { lookup as lookUpName, type LookupAddress } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { buildConnector } from 'undici';
+import { isPublicAddress } from './public-address.js';
+import { RefusedAddressError } from './refused-address-error.js';
+
+export interface ConnectorOptions {
+  /** False refuses every address that is not on the public internet. */
+  readonly allowPrivateAddresses: boolean;
+  readonly connectTimeoutMs: number;
+  /** Certificates (PEM) to trust; absent: those that Node trusts. */
+  readonly trustedCertificates?: readonly string[];
+  /** The name look-up, of `node:dns` unless a test gives another. */
+  readonly lookUp?: typeof lookUpName;
+}
+
+/**
+ * Opens connections to allowed addresses only. The address is checked where the socket gets it, so there is no moment
+ * between check and use in which a name could change its address (DNS rebinding). An address written into the URL is
+ * never looked up, so it is checked before. Plain http leaves private networks never: even where private addresses
+ * are allowed, a public one is refused without TLS.
+ */
+export function guardedConnector(options: ConnectorOptions): buildConnector.connector {
+  const isAllowed = (address: string, protocol: string): boolean =>
+    isPublicAddress(address) ? protocol === 'https:' : options.allowPrivateAddresses;
+  const connectorFor = (protocol: string): buildConnector.connector =>
+    buildConnector({
+      timeout: options.connectTimeoutMs,
+      ...(options.trustedCertificates && { ca: [...options.trustedCertificates] }),
+      lookup: guardedLookUp(options.lookUp ?? lookUpName, (address) => isAllowed(address, protocol)),
+    });
+  const connectors = { 'https:': connectorFor('https:'), 'http:': connectorFor('http:') };
+
+  return (target, callback) => {
+    const protocol = target.protocol === 'http:' ? 'http:' : 'https:';
+    const host = target.hostname.replace(/^\[|\]$/g, '');
+    if (isIP(host) !== 0 && !isAllowed(host, protocol)) callback(refusal(host, isPublicAddress(host)), null);
+    else connectors[protocol](target, callback);
+  };
+}
+
+function guardedLookUp(lookUp: typeof lookUpName, isAllowed: (address: string) => boolean): LookupFunction {
+  return (hostname, options, callback) => {
+    lookUp(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+      if (error) return callback(error, '');
+      const allowed = addresses.filter(({ address }) => isAllowed(address));
+      const [first] = allowed;
+      if (first === undefined) {
+        return callback(
+          refusal(
+            hostname,
+            addresses.some(({ address }) => isPublicAddress(address)),
+          ),
+          '',
+        );
+      }
+      if (options.all) callback(null, allowed);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+function refusal(host: string, isPublic: boolean): RefusedAddressError {
+  return new RefusedAddressError(
+    isPublic
+      ? `${host} has a public address and is not asked over plain http: use https in "url"`
+      : `${host} has no public address: set "allowPrivateAddresses: true" if it is meant to be reached`,
+  );
+}

@@ -1,0 +1,121 @@
+import type { z } from 'zod';
+import type { Change } from './change.js';
+
+/**
+ * What every destination implements. The delivery engine (activities/) owns order, retries, consent and the ledger:
+ * it hands over only what may be sent, and a sink does no retrying, no waiting and no bookkeeping of its own.
+ *
+ * The life of a change: `plan` turns it into operations (pure: the same code previews and explains), the engine
+ * commits that an attempt begins, `send` makes the calls, the engine commits the outcomes. An attempt that died in
+ * between is settled by `recover` where a sink can tell what became of it, else by sending again, which must be
+ * harmless (`repeats: 'harmless'`).
+ */
+export interface Sink<Op extends Operation = Operation> {
+  readonly traits: SinkTraits;
+  /** Makes sure that the destination would accept operations, without leaving anything there. One line each; never throws. */
+  check(signal: AbortSignal): Promise<CheckLine[]>;
+  /** The operations for these changes, in their order. Pure: no I/O, no clock, no randomness. */
+  plan(changes: readonly Change[]): Op[];
+  /**
+   * Makes the calls; answers one outcome per operation, in their order. Never throws for a record or an answer: what
+   * went wrong is an outcome. Aborting the signal ends open calls soon; operations not begun by then are `unsent`.
+   */
+  send(operations: readonly Op[], lane: Lane, signal: AbortSignal): Promise<SendResult>;
+  /**
+   * After a lane was taken over: what became of operations that an earlier attempt may have sent. `unsent` means that
+   * they certainly were not. Called before anything else is sent on the lane, also with no operations.
+   */
+  recover?(operations: readonly Op[], lane: Lane, signal: AbortSignal): Promise<SendResult>;
+  /** Closes connections. The sink is not used afterwards. */
+  close(): Promise<void>;
+}
+
+/** One call that a sink would make: plain data, so that it can be shown without being sent. */
+export interface Operation {
+  /** The change that it carries out. */
+  readonly changeId: string;
+}
+
+export interface SinkTraits {
+  /** `item`: changes of one item go in order; `pigeonhole`: all changes of a pigeonhole do. */
+  readonly order: 'item' | 'pigeonhole';
+  /** Log sinks want every revision, state sinks only the latest. */
+  readonly revisions: 'every' | 'latest';
+  /** `harmless`: an operation may be sent again after an unknown outcome. `lookUp`: only after `recover` has said what became of it. */
+  readonly repeats: 'harmless' | 'lookUp';
+  /** Most operations given to one `send`. */
+  readonly batchSize: number;
+  /** Longest that one `send` may take, so that a lane stops before its lease ends. */
+  readonly sendTimeoutMs: number;
+}
+
+/** A sink's work in one pigeonhole, done by one holder at a time. */
+export interface Lane {
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  /** Identifies the ledger, so that a destination can be marked as its own. */
+  readonly ledgerId: string;
+  /** What the sink asked to have remembered on this lane, as last committed. */
+  readonly memory: Readonly<Record<string, unknown>>;
+}
+
+export interface SendResult {
+  readonly outcomes: readonly Outcome[];
+  /** Committed with the outcomes, key by key over what was remembered; absent: nothing to change. */
+  readonly memory?: Readonly<Record<string, unknown>>;
+}
+
+/** What a destination's answer means. `detail` is for a person: no secret, no personal data, at most a sentence. */
+export type Outcome =
+  | { readonly kind: 'delivered'; readonly detail?: string }
+  /** Failed for now; afterMs when the destination said how long to wait. */
+  | { readonly kind: 'retry'; readonly afterMs?: number; readonly detail: string }
+  /** Nothing would pass: the sink stops and keeps its backlog until the cause is gone. */
+  | { readonly kind: 'pause'; readonly cause: PauseCause; readonly detail: string }
+  /** Will never pass as it is: parked as a dead letter under `cause`, a short stable code that groups them. */
+  | { readonly kind: 'rejected'; readonly cause: string; readonly detail: string }
+  /** May or may not have happened: looked up before it is sent again. */
+  | { readonly kind: 'unknown'; readonly detail: string }
+  /** Certainly not sent, and no fault of its own: due again at once. */
+  | { readonly kind: 'unsent' };
+
+/** `credential`: lifted by other credentials; `gone`: the destination asked to stop; `destination`: it is not what it was. */
+export type PauseCause = 'credential' | 'gone' | 'destination';
+
+export interface CheckLine {
+  readonly ok: boolean;
+  /** A sentence: what was found and, when not ok, what to do. */
+  readonly text: string;
+}
+
+/** How a sink type is made known: one line in all-sinks.ts. */
+export interface SinkType<Config = unknown> {
+  readonly type: string;
+  /** Checks the sink's own keys in pigeonpost.yaml; the keys that all sinks share are config/'s. */
+  readonly configSchema: z.ZodType<Config>;
+  /** Consent states whose records are sent when the configuration names none (docs/consent.md). */
+  readonly acceptsByDefault: readonly ConsentState[];
+  create(config: Config, environment: SinkEnvironment): Sink;
+}
+
+export type ConsentState = 'obtained' | 'refused' | 'not-asked' | 'not-known';
+
+/** What a process gives to all its sinks. */
+export interface SinkEnvironment {
+  /** The name in pigeonpost.yaml. */
+  readonly name: string;
+  /** Relative folders are taken from here: the folder of the configuration file. */
+  readonly baseFolder: string;
+  readonly network: NetworkSettings;
+}
+
+/** How to reach other machines: `network` in pigeonpost.yaml. */
+export interface NetworkSettings {
+  readonly proxy?: string;
+  /** Hosts that are reached without the proxy, as NO_PROXY lists them. */
+  readonly noProxy?: string;
+  /** Certificates (PEM) trusted in addition to the system's. */
+  readonly ca?: string;
+  /** Behind a proxy addresses cannot be checked when connecting: only these hosts are allowed there. */
+  readonly allowHosts: readonly string[];
+}

@@ -1,0 +1,55 @@
+import { retryAfterMs } from '../network/retry-after.js';
+import type { Outcome } from '../sink.js';
+
+export interface WebhookAnswer {
+  readonly status: number;
+  /** The header of that name, as it came. */
+  readonly retryAfter?: string | undefined;
+  /** The instant of the answer, Unix time in ms, by the receiver's `Date` where it sent one. */
+  readonly answeredAtMs: number;
+}
+
+/**
+ * What a receiver's answer means. An answer that is about the address (a redirect, a refused signature, an outage)
+ * is retried: every change would get it, so the engine's breaker keeps the backlog and goes on by itself once the
+ * receiver or the configuration is mended. Only an answer about this one change makes a dead letter of it.
+ * Source: standardwebhooks/standard-webhooks, spec/standard-webhooks.md, "Deliverability and reliability".
+ */
+export function classifyAnswer({ status, retryAfter, answeredAtMs }: WebhookAnswer): Outcome {
+  if (status >= 200 && status < 300) return { kind: 'delivered', detail: `HTTP ${status}` };
+  if (status >= 300 && status < 400) {
+    // Followed, it would send personal data to a host that nobody configured.
+    return retry(`the receiver redirects (HTTP ${status}), which is not followed: put the final address into "url"`);
+  }
+  switch (status) {
+    case 410:
+      return {
+        kind: 'pause',
+        cause: 'gone',
+        detail: 'the receiver answered HTTP 410: it asks to be sent nothing more',
+      };
+    case 401:
+    case 403:
+    case 407:
+      // Not a pause for the credential: that ends with other credentials of ours, but the receiver may as well mend
+      // its own secret, its clock or its firewall.
+      return retry(`the receiver refused the request (HTTP ${status}): compare "secret" and the clocks of both sides`);
+    case 408:
+    case 425:
+    case 429:
+      return retry(`the receiver answered HTTP ${status}`, retryAfterMs(retryAfter, answeredAtMs));
+    default:
+      if (status >= 400 && status < 500) {
+        return {
+          kind: 'rejected',
+          cause: `http:${status}`,
+          detail: `the receiver refused this change (HTTP ${status})`,
+        };
+      }
+      return retry(`the receiver answered HTTP ${status}`, retryAfterMs(retryAfter, answeredAtMs));
+  }
+}
+
+function retry(detail: string, afterMs?: number): Outcome {
+  return { kind: 'retry', detail, ...(afterMs !== undefined && { afterMs }) };
+}

@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import { Secret } from '../../config/secret.js';
+import { webhookConfigSchema } from './config.js';
+
+const secretOf = (bytes: number) => new Secret(`whsec_${randomBytes(bytes).toString('base64')}`);
+
+/** The problems as `path: message`; empty when the keys are accepted. */
+function problemsOf(keys: Record<string, unknown>): string[] {
+  const result = webhookConfigSchema.safeParse({ url: 'https://hooks.example.com/in', secret: secretOf(32), ...keys });
+  return result.success ? [] : result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+}
+
+describe('the configuration of a webhook', () => {
+  it('gives a single secret back as a list and private addresses as forbidden', () => {
+    const secret = secretOf(24);
+    expect(webhookConfigSchema.parse({ url: 'https://hooks.example.com/in?to=7', secret })).toEqual({
+      url: 'https://hooks.example.com/in?to=7',
+      secret: [secret],
+      allowPrivateAddresses: false,
+    });
+  });
+
+  it('takes two secrets and refuses none and three', () => {
+    expect(problemsOf({ secret: [secretOf(64), secretOf(24)] })).toEqual([]);
+    expect(problemsOf({ secret: [] })).toHaveLength(1);
+    expect(problemsOf({ secret: [secretOf(32), secretOf(32), secretOf(32)] })).toEqual([
+      'secret: allowed: at most two secrets',
+    ]);
+  });
+
+  it.each([
+    ['too short', secretOf(23)],
+    ['too long', secretOf(65)],
+    ['without its prefix', new Secret(randomBytes(32).toString('base64'))],
+    ['not base64', new Secret('whsec_not-base64-not-base64-not-base64')],
+  ])('refuses a secret that is %s without showing it', (_, secret) => {
+    const [problem = ''] = problemsOf({ secret });
+    expect(problem).toMatch(/^secret: allowed: a secret of the form whsec_/);
+    expect(problem).not.toContain(secret.reveal());
+    expect(problemsOf({ secret: [secretOf(32), secret] })[0]).toMatch(/^secret\.1: /);
+  });
+
+  it('refuses a secret that stands in the file itself', () => {
+    expect(problemsOf({ secret: secretOf(32).reveal() })).toEqual([
+      expect.stringMatching(/^secret: a secret never stands in this file/),
+    ]);
+  });
+
+  it.each([
+    'ftp://hooks.example.com',
+    'hooks.example.com',
+    'https://user@hooks.example.com',
+    'https://:pw@hooks.example.com',
+  ])('refuses the URL %s', (url) => {
+    expect(problemsOf({ url, allowPrivateAddresses: true })).toEqual([
+      expect.stringMatching(/^url: allowed: an https/),
+    ]);
+  });
+
+  it('takes http only together with allowPrivateAddresses', () => {
+    expect(problemsOf({ url: 'http://10.0.0.7:8080/in' })).toEqual([
+      expect.stringMatching(/^url: must begin with https/),
+    ]);
+    expect(problemsOf({ url: 'http://10.0.0.7:8080/in', allowPrivateAddresses: true })).toEqual([]);
+  });
+
+  it('refuses a key that it does not know', () => {
+    expect(problemsOf({ secrets: secretOf(32) })).toHaveLength(1);
+  });
+});

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { secret, text } from '../../config/values.js';
+import type { Secret } from '../../config/secret.js';
+
+/** `webhook` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks.md explains each key to users. */
+export interface WebhookConfig {
+  /** May carry a token in its path or query, so no log or error shows more of it than the host. */
+  readonly url: string;
+  /** One, or two while it is being changed: each one signs, so that a receiver can change over at its own time. */
+  readonly secret: readonly Secret[];
+  readonly allowPrivateAddresses: boolean;
+}
+
+const FORM = 'a secret of the form whsec_… (base64 of 24 to 64 bytes)';
+const ONE_SECRET = `${FORM}, written as \${NAME} or \${file:/path}`;
+
+const signingSecret = secret().refine((found) => isSigningSecret(found.reveal()), { error: `allowed: ${ONE_SECRET}` });
+
+/**
+ * One secret or a list, always given back as a list. Not a union: of a malformed secret that would say that it is
+ * neither shape, and the loader would take it for a text at the wrong key.
+ */
+const signingSecrets = z
+  .unknown()
+  .transform((found, context): Secret[] => {
+    const isList = Array.isArray(found);
+    const result = z
+      .array(signingSecret)
+      .min(1, { error: `allowed: ${ONE_SECRET}` })
+      .max(2, { error: 'allowed: at most two secrets' })
+      .safeParse(isList ? found : [found]);
+    if (result.success) return result.data;
+    for (const { message, path } of result.error.issues) {
+      context.issues.push({ code: 'custom', input: found, message, path: isList ? path : [] });
+    }
+    return z.NEVER;
+  })
+  .meta({ allowed: `${FORM}, written as \`\${NAME}\` or \`\${file:/path}\`, or a list of two`, secret: true });
+
+/** Messages never repeat the value: a URL may hold a token, a secret is one. */
+export const webhookConfigSchema: z.ZodType<WebhookConfig> = z
+  .strictObject({
+    url: text(
+      'an https address such as https://hooks.example.com/engagement (http where allowPrivateAddresses is true), without user',
+      readUrl,
+    ).describe('Where each change is sent, by POST.'),
+    secret: signingSecrets.describe(
+      'Signs every request, by Standard Webhooks. A list of two while it is being changed.',
+    ),
+    allowPrivateAddresses: z
+      .boolean({ error: 'allowed: true or false' })
+      .default(false)
+      .describe('Whether this sink may reach loopback and private networks.'),
+  })
+  .refine(({ url, allowPrivateAddresses }) => allowPrivateAddresses || url.startsWith('https://'), {
+    path: ['url'],
+    error: 'must begin with https://; http is for private networks, together with "allowPrivateAddresses: true"',
+  });
+
+function readUrl(found: string): string | undefined {
+  if (!URL.canParse(found)) return undefined;
+  const url = new URL(found);
+  const isHttp = url.protocol === 'https:' || url.protocol === 'http:';
+  return isHttp && url.username === '' && url.password === '' ? url.href : undefined;
+}
+
+/** Source: standardwebhooks/standard-webhooks, spec/standard-webhooks.md, "Signature scheme". */
+function isSigningSecret(found: string): boolean {
+  const base64 = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(found)?.[1];
+  if (base64 === undefined || base64.length % 4 !== 0) return false;
+  const { length } = Buffer.from(base64, 'base64');
+  return length >= 24 && length <= 64;
+}

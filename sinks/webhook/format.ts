@@ -1,0 +1,19 @@
+import type { Change } from '../change.js';
+import { changeJson } from '../change-json.js';
+import type { Operation } from '../sink.js';
+
+export interface WebhookOperation extends Operation {
+  /** Operations with the same key are sent one after the other. */
+  readonly itemKey: string;
+  /** The request's body, made once: signature and repeats use these same characters. */
+  readonly body: string;
+}
+
+/** The request that carries one change. */
+export function toWebhookOperation(change: Change): WebhookOperation {
+  return {
+    changeId: change.id,
+    itemKey: JSON.stringify([change.workspace, change.pigeonholeId, change.list, change.key]),
+    body: changeJson(change),
+  };
+}

@@ -1,0 +1,256 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { Webhook } from 'standardwebhooks';
+import { Secret } from '../../config/secret.js';
+import { localhostCertificate, localhostKey } from '../network/localhost-certificate.test-kit.js';
+import { sampleChange } from '../sample-change.test-kit.js';
+import type { Lane, NetworkSettings, Outcome, Sink } from '../sink.js';
+import type { WebhookOperation } from './format.js';
+import { createWebhookSink, type WebhookTuning } from './webhook.js';
+
+const secret = `whsec_${randomBytes(32).toString('base64')}`;
+const lane: Lane = { workspace: 'acme', pigeonholeId: 101, ledgerId: 'ledger', memory: {} };
+const opened: { close(): Promise<unknown> }[] = [];
+
+afterEach(async () => {
+  for (const resource of opened.splice(0).reverse()) await resource.close();
+});
+
+async function listening(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const close = async (): Promise<void> => {
+    server.close();
+    server.closeAllConnections();
+  };
+  opened.push({ close });
+  return (server.address() as AddressInfo).port;
+}
+
+/** A receiver on loopback that answers as told and notes what came. */
+async function receiver(answer: (request: IncomingMessage, response: ServerResponse) => void) {
+  const requests: { request: IncomingMessage; body: string }[] = [];
+  const sockets = new Set<Socket>();
+  const listener: RequestListener = (request, response) => {
+    sockets.add(request.socket);
+    text(request).then(
+      (body) => {
+        requests.push({ request, body });
+        answer(request, response);
+      },
+      () => response.destroy(),
+    );
+  };
+  const port = await listening(createServer(listener));
+  return { requests, sockets, url: `http://127.0.0.1:${port}/in?token=t0ken` };
+}
+
+function sinkFor(
+  url: string,
+  options: { network?: Partial<NetworkSettings>; allowPrivateAddresses?: boolean; tuning?: WebhookTuning } = {},
+): Sink<WebhookOperation> {
+  const sink = createWebhookSink(
+    { url, secret: [new Secret(secret)], allowPrivateAddresses: options.allowPrivateAddresses ?? true },
+    { name: 'hooks', baseFolder: '/', network: { allowHosts: [], ...options.network } },
+    options.tuning,
+  );
+  opened.push(sink);
+  return sink;
+}
+
+async function outcomeOf(sink: Sink<WebhookOperation>, signal = new AbortController().signal): Promise<Outcome> {
+  const { outcomes } = await sink.send(sink.plan([sampleChange()]), lane, signal);
+  expect(outcomes).toHaveLength(1);
+  return outcomes[0]!;
+}
+
+const detailOf = (outcome: Outcome): string => ('detail' in outcome ? (outcome.detail ?? '') : '');
+
+describe('a webhook', () => {
+  it('posts the signed change as JSON with its id and the time of the attempt', async () => {
+    const { url, requests } = await receiver((_, response) => response.end('ok'));
+    const now = Date.parse('2026-11-21T09:30:05.999Z');
+    const sink = sinkFor(url, { tuning: { now: () => now } });
+    expect(await outcomeOf(sink)).toEqual({ kind: 'delivered', detail: 'HTTP 200' });
+
+    const [{ request, body } = { request: undefined, body: '' }] = requests;
+    expect(request).toMatchObject({ method: 'POST', url: '/in?token=t0ken' });
+    expect(request?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'webhook-id': sampleChange().id,
+      'webhook-timestamp': String(Math.floor(now / 1000)),
+    });
+    expect(JSON.parse(body)).toEqual(sampleChange());
+    const signature = new Webhook(secret).sign(sampleChange().id, new Date(now), body);
+    expect(request?.headers['webhook-signature']).toBe(signature);
+  });
+
+  it('needs no new connection for each request', async () => {
+    const { url, sockets, requests } = await receiver((_, response) => response.end('x'.repeat(10_000)));
+    const sink = sinkFor(url);
+    for (let round = 0; round < 5; round += 1) await outcomeOf(sink);
+    expect(requests).toHaveLength(5);
+    // The next request may begin a moment before the last one has given its connection back.
+    expect(sockets.size).toBeLessThanOrEqual(2);
+  });
+
+  it('does not follow a redirect', async () => {
+    const target = await receiver((_, response) => response.end());
+    const { url } = await receiver((_, response) => response.writeHead(307, { location: target.url }).end());
+    expect(await outcomeOf(sinkFor(url))).toMatchObject({ kind: 'retry' });
+    expect(target.requests).toHaveLength(0);
+  });
+
+  it('counts a change as delivered though the rest of the answer never comes', async () => {
+    const { url } = await receiver((_, response) => response.writeHead(200, { 'content-length': 100 }).write('begun'));
+    expect(await outcomeOf(sinkFor(url, { tuning: { requestTimeoutMs: 300 } }))).toMatchObject({ kind: 'delivered' });
+  });
+
+  it('reads no more than a bit of an endless answer', async () => {
+    let sentBytes = 0;
+    const { url } = await receiver((_, response) => {
+      const more = (): void => {
+        sentBytes += 65_536;
+        if (!response.destroyed) response.write(Buffer.alloc(65_536), () => setImmediate(more));
+      };
+      more();
+    });
+    expect(await outcomeOf(sinkFor(url))).toMatchObject({ kind: 'delivered' });
+    expect(sentBytes).toBeLessThan(50_000_000);
+  });
+
+  it('gives up a receiver that does not answer, in words', async () => {
+    const { url } = await receiver(() => undefined);
+    const outcome = await outcomeOf(sinkFor(url, { tuning: { requestTimeoutMs: 200 } }));
+    expect(outcome).toMatchObject({ kind: 'retry', detail: expect.stringMatching(/did not answer within 0.2 s$/) });
+  });
+
+  it('ends open requests and begins no other when stopped', async () => {
+    const stop = new AbortController();
+    const { url, requests } = await receiver(() => stop.abort());
+    const sink = sinkFor(url);
+    const changes = Array.from({ length: 40 }, (_, index) => sampleChange({ key: String(index) }));
+    const { outcomes } = await sink.send(sink.plan(changes), lane, stop.signal);
+    expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(['retry', 'unsent']));
+    expect(outcomes.filter(({ kind }) => kind === 'unsent').length).toBeGreaterThanOrEqual(24);
+    expect(requests.length).toBeLessThanOrEqual(16);
+  });
+
+  it('calls a broken connection, a closed port and an answer that is no HTTP by their names, without the URL', async () => {
+    const cut = await receiver((_, response) => response.destroy());
+    const garbage = await receiver((request) => request.socket.end('SSH-2.0-OpenSSH\r\n\r\n'));
+    const closed = 'http://127.0.0.1:1/in?token=t0ken';
+    const details = await Promise.all(
+      [cut.url, garbage.url, closed].map(async (url) => detailOf(await outcomeOf(sinkFor(url)))),
+    );
+    expect(details[0]).toMatch(/^127\.0\.0\.1:\d+ closed the connection before answering$/);
+    expect(details[1]).toMatch(/answered with something that is not HTTP$/);
+    expect(details[2]).toBe('127.0.0.1:1 refused the connection');
+    expect(details.join()).not.toContain('t0ken');
+  });
+});
+
+describe('a webhook that may not reach private addresses', () => {
+  it.each(['https://127.0.0.1', 'https://localhost', 'https://[::ffff:7f00:1]'])(
+    'asks nothing of %s',
+    async (origin) => {
+      let connections = 0;
+      const server = createServer();
+      server.on('connection', () => (connections += 1));
+      const port = await listening(server);
+      const outcome = await outcomeOf(sinkFor(`${origin}:${port}/in`, { allowPrivateAddresses: false }));
+      expect(outcome).toMatchObject({ kind: 'retry', detail: expect.stringContaining('has no public address') });
+      expect(connections).toBe(0);
+    },
+  );
+});
+
+describe('a webhook with a certificate authority of its own', () => {
+  const answerOverTls = async () => {
+    const server = createTlsServer({ cert: localhostCertificate, key: localhostKey }, (request, response) => {
+      request.resume();
+      response.end();
+    });
+    return `https://localhost:${await listening(server as unknown as Server)}/in`;
+  };
+
+  it('trusts what "network.ca" names', async () => {
+    const url = await answerOverTls();
+    expect(await outcomeOf(sinkFor(url, { network: { ca: localhostCertificate } }))).toMatchObject({
+      kind: 'delivered',
+    });
+  });
+
+  it('does not trust it otherwise, and says what to do', async () => {
+    const outcome = await outcomeOf(sinkFor(await answerOverTls()));
+    expect(outcome).toMatchObject({ kind: 'retry', detail: expect.stringContaining('network.ca') });
+  });
+});
+
+describe('a webhook behind a proxy', () => {
+  /** A proxy that leads every tunnel to one port, whatever name was asked for. */
+  const proxyTo = async (targetPort: number) => {
+    const tunnels: string[] = [];
+    const server = createServer();
+    server.on('connect', (request, socket, head) => {
+      tunnels.push(request.url ?? '');
+      const target = connect(targetPort, '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+        target.write(head);
+        target.pipe(socket).pipe(target);
+      });
+      socket.on('error', () => target.destroy());
+      target.on('error', () => socket.destroy());
+      socket.on('close', () => target.destroy());
+    });
+    return { tunnels, proxy: `http://127.0.0.1:${await listening(server)}` };
+  };
+
+  it('reaches the hosts that are allowed there and no other', async () => {
+    const { url, requests } = await receiver((_, response) => response.end());
+    const { proxy, tunnels } = await proxyTo(Number(new URL(url).port));
+    const network = { proxy, allowHosts: ['.example.com'] };
+
+    expect(await outcomeOf(sinkFor('http://hooks.example.com/in', { network }))).toMatchObject({ kind: 'delivered' });
+    expect(tunnels).toEqual(['hooks.example.com:80']);
+    expect(requests).toHaveLength(1);
+
+    const refused = await outcomeOf(sinkFor('http://hooks.example.org/in', { network }));
+    expect(refused).toMatchObject({ kind: 'retry', detail: expect.stringContaining('add it to "network.allowHosts"') });
+    expect(tunnels).toHaveLength(1);
+  });
+
+  it('reports a proxy that refuses as such', async () => {
+    const server = createServer();
+    server.on('connect', (_request, socket) => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'));
+    const network = { proxy: `http://127.0.0.1:${await listening(server)}`, allowHosts: ['hooks.example.com'] };
+    const outcome = await outcomeOf(sinkFor('http://hooks.example.com/in', { network }));
+    expect(outcome).toMatchObject({ kind: 'retry', detail: expect.stringContaining('through the proxy') });
+  });
+});
+
+describe('the check of a webhook', () => {
+  const check = (url: string) =>
+    sinkFor(url, { tuning: { requestTimeoutMs: 300 } }).check(new AbortController().signal);
+
+  it('asks with HEAD and takes "method not allowed" for reachable', async () => {
+    const { url, requests } = await receiver((_, response) => response.writeHead(405).end());
+    expect(await check(url)).toEqual([{ ok: true, text: expect.stringContaining('is reached') }]);
+    expect(requests.map(({ request }) => request.method)).toEqual(['HEAD']);
+  });
+
+  it.each([301, 410, 500])('is not content with %d', async (status) => {
+    const { url } = await receiver((_, response) => response.writeHead(status).end());
+    expect(await check(url)).toEqual([{ ok: false, text: expect.stringContaining(`HTTP ${status}`) }]);
+  });
+
+  it('says when nothing answers', async () => {
+    expect(await check('http://127.0.0.1:1/in')).toEqual([{ ok: false, text: '127.0.0.1:1 refused the connection' }]);
+    const { url } = await receiver(() => undefined);
+    expect(await check(url)).toEqual([{ ok: false, text: expect.stringContaining('did not answer within 0.3 s') }]);
+  });
+});

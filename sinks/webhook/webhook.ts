@@ -1,0 +1,79 @@
+import { setMaxListeners } from 'node:events';
+import { inItemOrder } from '../in-item-order.js';
+import { createDispatcher } from '../network/create-dispatcher.js';
+import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
+import { checkReceiver } from './check.js';
+import { webhookConfigSchema, type WebhookConfig } from './config.js';
+import { deliver, REQUEST_TIMEOUT_MS, type Endpoint } from './deliver.js';
+import { toWebhookOperation, type WebhookOperation } from './format.js';
+
+/** Requests under way at once, and connections held to the receiver. */
+const CONCURRENCY = 16;
+const BATCH_SIZE = 64;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** After this time a `send` begins no further request; each takes at most REQUEST_TIMEOUT_MS, so it ends in 60 s. */
+const START_WINDOW_MS = 30_000;
+
+export interface WebhookTuning {
+  /** Unix time in ms: stamps requests and reads Retry-After dates. */
+  readonly now?: () => number;
+  readonly requestTimeoutMs?: number;
+}
+
+/** One signed POST per change, by Standard Webhooks. README.md has the receiver's side. */
+export function createWebhookSink(
+  config: WebhookConfig,
+  environment: SinkEnvironment,
+  tuning: WebhookTuning = {},
+): Sink<WebhookOperation> {
+  const url = new URL(config.url);
+  const endpoint: Endpoint = {
+    url,
+    secrets: config.secret,
+    requestTimeoutMs: tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    now: tuning.now ?? Date.now,
+    dispatcher: createDispatcher(url, environment.network, {
+      allowPrivateAddresses: config.allowPrivateAddresses,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      connections: CONCURRENCY,
+    }),
+  };
+  return {
+    traits: {
+      order: 'item',
+      revisions: 'every',
+      repeats: 'harmless',
+      batchSize: BATCH_SIZE,
+      sendTimeoutMs: START_WINDOW_MS + REQUEST_TIMEOUT_MS,
+    },
+    check: (signal) => checkReceiver(endpoint, signal),
+    plan: (changes) => changes.map(toWebhookOperation),
+    async send(operations, _lane, signal) {
+      const startUntilMs = performance.now() + START_WINDOW_MS; // monotonic: a set clock must not stretch a lease
+      // One listener on the caller's signal, however many requests listen to this one.
+      const stop = new AbortController();
+      setMaxListeners(CONCURRENCY, stop.signal);
+      const forward = (): void => stop.abort();
+      signal.addEventListener('abort', forward);
+      if (signal.aborted) forward();
+      try {
+        const outcomes = await inItemOrder(operations, {
+          concurrency: CONCURRENCY,
+          mayStart: () => !stop.signal.aborted && performance.now() < startUntilMs,
+          deliver: (operation) => deliver(operation, endpoint, stop.signal),
+        });
+        return { outcomes };
+      } finally {
+        signal.removeEventListener('abort', forward);
+      }
+    },
+    close: () => endpoint.dispatcher.close(),
+  };
+}
+
+export const webhookSinkType: SinkType<WebhookConfig> = {
+  type: 'webhook',
+  configSchema: webhookConfigSchema,
+  acceptsByDefault: ['obtained'],
+  create: (config, environment) => createWebhookSink(config, environment),
+};
