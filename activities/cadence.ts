@@ -1,0 +1,59 @@
+import type { Intervals } from '../config/config.js';
+import type { ListName } from '../pigeonhole/lists.js';
+
+export interface StreamFacts {
+  readonly list: ListName;
+  /** Of the session of a per-session stream; undefined for other streams, or when the service did not say. */
+  readonly sessionType: string | undefined;
+  /** As the service last said; null: not known yet. */
+  readonly status: string | null;
+}
+
+/** Lists that are read per session, and the session type that fills them. */
+export const perSessionLists: ReadonlyMap<ListName, string> = new Map([
+  ['votes', 'qna'],
+  ['answer_ratings', 'qna'],
+  ['answers', 'poll_word_cloud'],
+]);
+
+/** How often the workspace's own lists are read: new pigeonholes and their status are told by nothing else. */
+const workspaceIntervalMs = 60_000;
+
+/**
+ * Milliseconds from the end of one read of a stream to the next. Pure. A status never heard of counts as live: reading
+ * too often is the smaller mistake. A list that its session's type does not fill is looked at once a sweep.
+ */
+export function intervalOf(stream: StreamFacts, every: Intervals): number {
+  if (stream.list === 'pigeonholes' || stream.list === 'subscriptions') {
+    return every.lists[stream.list] ?? (stream.list === 'subscriptions' ? every.sweep : workspaceIntervalMs);
+  }
+  const fills = perSessionLists.get(stream.list);
+  if (fills !== undefined && stream.sessionType !== undefined && stream.sessionType !== fills) return every.sweep;
+  switch (stream.status) {
+    case 'new':
+    case 'upcoming':
+    case 'ended':
+      return every[stream.status];
+    default:
+      return every.lists[stream.list] ?? every.live;
+  }
+}
+
+/** A pigeonhole is read once for all its syncs: each interval is the shortest that any of them asks for. */
+export function shortest(all: readonly Intervals[]): Intervals {
+  const least = (pick: (every: Intervals) => number): number => Math.min(...all.map(pick));
+  const lists: Partial<Record<ListName, number>> = {};
+  for (const every of all) {
+    for (const [list, interval] of Object.entries(every.lists) as [ListName, number][]) {
+      lists[list] = Math.min(lists[list] ?? interval, interval);
+    }
+  }
+  return {
+    live: least((every) => every.live),
+    new: least((every) => every.new),
+    upcoming: least((every) => every.upcoming),
+    ended: least((every) => every.ended),
+    sweep: least((every) => every.sweep),
+    lists,
+  };
+}

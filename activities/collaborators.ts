@@ -1,0 +1,48 @@
+import type { Config } from '../config/config.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { Consent } from '../ledger/seen-item.js';
+import type { PigeonholeClient } from '../pigeonhole/client.js';
+import type { Sink } from '../sinks/sink.js';
+
+/** What activities work with: put together by the process, closed by it. */
+export interface Collaborators {
+  readonly ledger: Ledger;
+  readonly config: Config;
+  /** The number under which the ledger knows this configuration. */
+  readonly configuration: number;
+  /** By workspace. */
+  readonly clients: ReadonlyMap<string, PigeonholeClient>;
+  /** By name. */
+  readonly sinks: ReadonlyMap<string, OpenSink>;
+  /** This process among all that ever held a lease. */
+  readonly owner: string;
+  readonly orchestration: Orchestration;
+  readonly log: Log;
+  /** Aborted when the process is to stop: attempts end at their next safe point. */
+  readonly stopping: AbortSignal;
+  /** Called after every page that the service gave. */
+  readonly onPage: () => void;
+}
+
+export interface OpenSink {
+  readonly id: number;
+  readonly name: string;
+  readonly sink: Sink;
+  readonly accepts: ReadonlySet<Consent>;
+  /** Of its credentials; null when it has none. */
+  readonly fingerprint: string | null;
+}
+
+/** How an activity reaches workflows: signals that only wake, and starts that may find the workflow running. */
+export interface Orchestration {
+  wakeSinks(names: readonly string[]): Promise<void>;
+  startReading(pigeonholes: readonly { workspace: string; pigeonholeId: number }[]): Promise<void>;
+}
+
+/** One structured line an event of interest: ids, counts, outcomes; never names, answers or texts. */
+export interface Log {
+  debug(facts: Readonly<Record<string, unknown>>, event: string): void;
+  info(facts: Readonly<Record<string, unknown>>, event: string): void;
+  warn(facts: Readonly<Record<string, unknown>>, event: string): void;
+  error(facts: Readonly<Record<string, unknown>>, event: string): void;
+}

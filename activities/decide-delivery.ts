@@ -1,0 +1,29 @@
+import { notSelected } from '../ledger/queries/release-selected.js';
+import type { Candidate, Decision } from '../ledger/queries/begin-batch.js';
+import type { Consent } from '../ledger/seen-item.js';
+
+export interface DecidingSink {
+  readonly accepts: ReadonlySet<Consent>;
+  readonly revisions: 'every' | 'latest';
+  /** Keys of the pigeonholes that its syncs have selected. */
+  readonly selected: ReadonlySet<string>;
+}
+
+/**
+ * What happens with a change at a sink. Pure; judged at the moment of sending, from current rows. A person's own
+ * record is withheld where the sink does not accept their consent; what they did goes out, without them.
+ */
+export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decision {
+  if (sink.revisions === 'latest' && !candidate.latest) return { kind: 'supersede' };
+  if (candidate.list === 'pigeonholes' && !sink.selected.has(candidate.key)) {
+    return { kind: 'withhold', reason: notSelected };
+  }
+  const accepted = sink.accepts.has(candidate.consent);
+  if (candidate.list === 'attendees') {
+    return accepted ? { kind: 'send', identity: true } : { kind: 'withhold', reason: `consent-${candidate.consent}` };
+  }
+  if (candidate.visibility === null) return { kind: 'send', identity: true };
+  // A repeat may take the person away from what an earlier attempt showed, and never add it.
+  const identity = candidate.visibility === 'named' && accepted && candidate.sentWithIdentity !== false;
+  return { kind: 'send', identity };
+}

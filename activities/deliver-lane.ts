@@ -1,0 +1,167 @@
+import { beginBatch, type Candidate, inFlight } from '../ledger/queries/begin-batch.js';
+import { finishBatch } from '../ledger/queries/finish-batch.js';
+import { type LaneLease, type LaneWork, releaseLane, takeLane } from '../ledger/queries/lanes.js';
+import { pause } from '../ledger/queries/pauses.js';
+import type { Lane, Outcome, SendResult } from '../sinks/sink.js';
+import type { Collaborators, OpenSink } from './collaborators.js';
+import { decideDelivery } from './decide-delivery.js';
+import { settleOutcomes } from './settle-outcomes.js';
+import { toChange } from './to-change.js';
+
+/** Of a lease, the share in which a sender may still be sending; the rest is for clocks and slow answers. */
+const usableShare = 0.8;
+/** A lease holds the longest send there can be, and this much time in which batches may be begun. */
+const beginningMs = 12_000;
+
+export interface LaneTurn {
+  delivered: number;
+  withheld: number;
+  failed: number;
+}
+
+export interface LanePlan {
+  readonly sink: OpenSink;
+  readonly lists: readonly string[];
+  readonly selected: ReadonlySet<string>;
+}
+
+/**
+ * Sends on one lane until it is empty, fails, or the turn is over. Safe to run twice, also at once: the lane has one
+ * holder, what is being sent is committed before it is sent, and a new holder first settles what an old one left.
+ * @param until epoch ms after which no further batch is begun
+ */
+export async function deliverLane(
+  to: Collaborators,
+  plan: LanePlan,
+  work: LaneWork,
+  until: number,
+  signal: AbortSignal,
+): Promise<LaneTurn> {
+  const turn: LaneTurn = { delivered: 0, withheld: 0, failed: 0 };
+  const { sink } = plan;
+  const takenAt = Date.now();
+  const leaseMs = Math.ceil((sink.sink.traits.sendTimeoutMs + beginningMs) / usableShare);
+  const lease = await takeLane(to.ledger, { sinkId: sink.id, ref: work.ref, owner: to.owner, leaseMs });
+  if (lease === undefined) return turn;
+  const ends = AbortSignal.any([signal, AbortSignal.timeout(leaseMs * usableShare)]);
+  const sender = new LaneSender(to, plan, work, lease, ends, turn);
+  if (lease.takenOver && !(await sender.settleInFlight())) return turn;
+  while (Date.now() < Math.min(until, takenAt + beginningMs) && !to.stopping.aborted) {
+    if (!(await sender.sendNext())) break;
+  }
+  await releaseLane(to.ledger, lease, sink.sink.traits.order);
+  return turn;
+}
+
+class LaneSender {
+  readonly #to: Collaborators;
+  readonly #plan: LanePlan;
+  readonly #work: LaneWork;
+  readonly #lease: LaneLease;
+  readonly #signal: AbortSignal;
+  readonly #turn: LaneTurn;
+  #lane: Lane;
+  #failingForMs: number;
+
+  constructor(
+    to: Collaborators,
+    plan: LanePlan,
+    work: LaneWork,
+    lease: LaneLease,
+    signal: AbortSignal,
+    turn: LaneTurn,
+  ) {
+    this.#to = to;
+    this.#plan = plan;
+    this.#work = work;
+    this.#lease = lease;
+    this.#signal = signal;
+    this.#turn = turn;
+    this.#failingForMs = lease.failingForMs;
+    this.#lane = {
+      workspace: work.workspace,
+      pigeonholeId: work.pigeonholeId,
+      ledgerId: to.ledger.id,
+      memory: lease.memory,
+    };
+  }
+
+  /**
+   * The holder before ended with operations on their way. A sink that can tell what became of them is asked first;
+   * for others a repeat is harmless. @returns whether the lane may go on
+   */
+  async settleInFlight(): Promise<boolean> {
+    const candidates = await inFlight(this.#to.ledger, this.#lease);
+    const { sink } = this.#plan.sink;
+    if (sink.recover === undefined) {
+      return await this.#commit(candidates, { outcomes: candidates.map(() => ({ kind: 'unsent' })) });
+    }
+    const operations = sink.plan(candidates.map((each) => toChange(each, each.identity, this.#work)));
+    return await this.#commit(candidates, await sink.recover(operations, this.#lane, this.#signal));
+  }
+
+  /** @returns whether there may be more to send now */
+  async sendNext(): Promise<boolean> {
+    const { sink, accepts } = this.#plan.sink;
+    const { traits } = sink;
+    const batch = await beginBatch(this.#to.ledger, this.#lease, {
+      lists: this.#plan.lists,
+      order: traits.order,
+      size: traits.batchSize,
+      configuration: this.#to.configuration,
+      decide: (candidate) =>
+        decideDelivery(candidate, { accepts, revisions: traits.revisions, selected: this.#plan.selected }),
+    });
+    this.#turn.withheld += batch.withheld;
+    if (batch.sending.length === 0) return !batch.empty;
+    const operations = sink.plan(
+      batch.sending.map(({ candidate, identity }) => toChange(candidate, identity, this.#work)),
+    );
+    const result = await sink.send(operations, this.#lane, this.#signal);
+    return await this.#commit(
+      batch.sending.map(({ candidate }) => candidate),
+      result,
+    );
+  }
+
+  async #commit(candidates: readonly Candidate[], result: SendResult): Promise<boolean> {
+    const sent = candidates.map((candidate, index) => ({
+      candidate,
+      outcome: result.outcomes[index] ?? ({ kind: 'unknown', detail: 'the sink gave no outcome' } satisfies Outcome),
+    }));
+    const holdsAll = this.#plan.sink.sink.traits.order === 'pigeonhole';
+    const verdict = settleOutcomes(sent, { failingForMs: this.#failingForMs, holdsAll }, Math.random());
+    if (result.memory !== undefined) {
+      this.#lane = { ...this.#lane, memory: { ...this.#lane.memory, ...result.memory } };
+    }
+    await finishBatch(this.#to.ledger, this.#lease, verdict.settled, {
+      memory: result.memory === undefined ? undefined : this.#lane.memory,
+      failing: verdict.failing,
+      delivered: verdict.delivered,
+    });
+    this.#turn.delivered += verdict.delivered;
+    this.#turn.failed += sent.length - verdict.delivered;
+    this.#report(verdict);
+    if (verdict.pause !== null) await this.#pause(verdict.pause);
+    if (verdict.failing === null) this.#failingForMs = 0;
+    return verdict.failing === null && verdict.pause === null;
+  }
+
+  /** One line when something passed, and one when it stops passing: an outage is not a line per try. */
+  #report({ delivered, failing, settled }: ReturnType<typeof settleOutcomes>): void {
+    const { workspace, pigeonholeId } = this.#work;
+    const line = { sink: this.#plan.sink.name, workspace, pigeonhole: pigeonholeId };
+    const dead = settled.filter(({ state }) => state === 'dead').length;
+    const retry = settled.filter(({ state }) => state === 'retry').length;
+    if (delivered > 0 || dead > 0) this.#to.log.info({ ...line, delivered, retry, dead }, 'changes delivered');
+    if (failing !== null && this.#failingForMs === 0) {
+      this.#to.log.warn({ ...line, detail: failing.detail, retryInMs: failing.retryInMs }, 'sink takes nothing');
+    }
+  }
+
+  async #pause({ cause, detail }: Extract<Outcome, { kind: 'pause' }>): Promise<void> {
+    const { name, fingerprint } = this.#plan.sink;
+    await pause(this.#to.ledger, { scope: 'sink', name, pausedBy: 'cause', cause, detail, fingerprint });
+    this.#to.log.error({ sink: name, cause, detail }, 'sink paused');
+  }
+}

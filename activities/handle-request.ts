@@ -1,0 +1,41 @@
+import type { Ledger } from '../ledger/ledger.js';
+import { pause, type PauseScope, pigeonholeName, resume } from '../ledger/queries/pauses.js';
+import { refOf } from '../ledger/queries/pigeonholes.js';
+import { pollNow } from '../ledger/queries/streams.js';
+import type { PigeonholeName, WorkRequest } from './turns.js';
+
+export type WorkScope =
+  | { readonly kind: 'workspace' | 'sink'; readonly name: string }
+  | { readonly kind: 'pigeonhole'; readonly name: PigeonholeName };
+
+/**
+ * Writes a person's request to the ledger; whoever runs the work sees it at its next turn. Resuming lifts what a
+ * person paused, and for a sink also what a cause did: the person says that it is mended.
+ */
+export async function handleRequest(ledger: Ledger, scope: WorkScope, request: WorkRequest): Promise<void> {
+  const name = scope.kind === 'pigeonhole' ? pigeonholeName(scope.name.workspace, scope.name.pigeonholeId) : scope.name;
+  const kind: PauseScope = scope.kind;
+  switch (request) {
+    case 'pause':
+      await pause(ledger, {
+        scope: kind,
+        name,
+        pausedBy: 'person',
+        cause: 'asked',
+        detail: 'paused by a person',
+        fingerprint: null,
+      });
+      return;
+    case 'resume':
+      await resume(ledger, kind, name, 'person');
+      if (kind === 'sink') await resume(ledger, kind, name, 'cause');
+      return;
+    case 'poll-now':
+      if (scope.kind === 'pigeonhole') {
+        await pollNow(ledger, await refOf(ledger, scope.name.workspace, scope.name.pigeonholeId));
+      } else if (scope.kind === 'workspace') {
+        await pollNow(ledger, await refOf(ledger, scope.name, 0));
+      }
+      return;
+  }
+}

@@ -1,0 +1,154 @@
+import type { Config } from '../config/config.js';
+import { continueReview } from '../ledger/queries/review-visibility.js';
+import { pausesOf, pigeonholeName, resume } from '../ledger/queries/pauses.js';
+import { pigeonholeStatus, refOf, selectedPigeonholes, storedItems } from '../ledger/queries/pigeonholes.js';
+import { type DueStream, dueStreams, ensureStreams } from '../ledger/queries/streams.js';
+import { mayAsk, workspaceAnswers } from '../ledger/queries/workspaces.js';
+import type { Collaborators } from './collaborators.js';
+import { type ReadingPlan, planReading, streamsOf } from './reading-plan.js';
+import { readStream, type StreamPlace, type TurnLimits } from './read-stream.js';
+import { requireCurrentConfiguration } from './require-current-configuration.js';
+import type { PigeonholeName, ReadingTurn } from './turns.js';
+
+/** Streams read side by side in one turn. More would not help: their pages queue at the pigeonhole's row. */
+const streamsAtOnce = 4;
+/** A walk of many pages gives way to the live streams of its pigeonhole after this time, or ten pages. */
+const walkSliceMs = 2000;
+const leastPages = 10;
+/** Nothing is left unlooked at for longer, whatever the intervals say. */
+const longestSleepMs = 10 * 60_000;
+
+const idle = { pages: 0, created: 0, updated: 0 };
+
+/**
+ * One turn over a pigeonhole: every stream that is due is read, long walks for a slice. Gives back when the next one
+ * is due. Safe to run twice, also at once.
+ */
+export async function readPigeonhole(
+  to: Collaborators,
+  name: PigeonholeName,
+  signal: AbortSignal,
+): Promise<ReadingTurn> {
+  await requireCurrentConfiguration(to);
+  const ref = await refOf(to.ledger, name.workspace, name.pigeonholeId);
+  const plan = await planOf(to, name, ref);
+  if (plan === undefined) return { ...idle, nextDueInMs: 0, state: 'finished' };
+  const blocked = await whyBlocked(to, name);
+  if (blocked !== undefined) return { ...idle, ...blocked };
+
+  const waited = await mayAsk(to.ledger, name.workspace);
+  if (waited.kind === 'wait') {
+    return { ...idle, nextDueInMs: waited.remainingMs, state: 'waiting', reason: waited.reason };
+  }
+  const turn = { ...idle };
+  const waits = await readDue(to, { ...name, ref, plan }, signal, turn);
+  if (!waits && waited.hadToWait && turn.pages > 0) await answersAgain(to, name.workspace);
+  const { due, nextDueInMs } = await dueStreams(to.ledger, ref);
+  const again = waits ? 1000 : due.length > 0 ? 0 : (nextDueInMs ?? longestSleepMs);
+  return { ...turn, nextDueInMs: Math.min(again, longestSleepMs), state: 'working' };
+}
+
+/** Undefined when no configured sync reads it. */
+async function planOf(to: Collaborators, name: PigeonholeName, ref: number): Promise<ReadingPlan | undefined> {
+  const ofWorkspace = syncsOf(to.config, name.workspace);
+  if (name.pigeonholeId === 0) {
+    return ofWorkspace.length === 0 ? undefined : planReading(to.config, ofWorkspace, 'workspace');
+  }
+  const selected = (await selectedPigeonholes(to.ledger, ofWorkspace)).find((row) => row.ref === ref);
+  return selected === undefined ? undefined : planReading(to.config, selected.syncs, 'pigeonhole');
+}
+
+export function syncsOf(config: Config, workspace: string): string[] {
+  return Object.keys(config.syncs).filter((sync) => config.syncs[sync]!.workspace === workspace);
+}
+
+async function whyBlocked(
+  to: Collaborators,
+  { workspace, pigeonholeId }: PigeonholeName,
+): Promise<Pick<ReadingTurn, 'nextDueInMs' | 'state' | 'reason'> | undefined> {
+  const pauses = await pausesOf(to.ledger, [
+    { scope: 'workspace', name: workspace },
+    { scope: 'pigeonhole', name: pigeonholeName(workspace, pigeonholeId) },
+  ]);
+  // A cause's pause of the workspace is probed in its own time (`mayAsk`); a person's stands until lifted.
+  const byPerson = pauses.find((pause) => pause.pausedBy === 'person');
+  return byPerson === undefined
+    ? undefined
+    : { nextDueInMs: longestSleepMs, state: 'paused', reason: byPerson.cause };
+}
+
+async function answersAgain(to: Collaborators, workspace: string): Promise<void> {
+  await workspaceAnswers(to.ledger, workspace);
+  await resume(to.ledger, 'workspace', workspace, 'cause');
+  to.log.info({ workspace }, 'workspace answers again');
+}
+
+type Place = Omit<StreamPlace, 'status' | 'sessionTypes'>;
+
+/** Sessions, then flagged questions, then the rest side by side. @returns whether the workspace has to wait */
+async function readDue(
+  to: Collaborators,
+  place: Place,
+  signal: AbortSignal,
+  turn: { pages: number; created: number; updated: number },
+): Promise<boolean> {
+  const limits = { until: Date.now() + walkSliceMs, leastPages, signal };
+  let reviewsLeft = true; // an earlier attempt may have left some
+  for (const stage of ['sessions', 'qna-questions', 'rest']) {
+    // Looked up for each stage: sessions that were just read bring streams of their own.
+    const full = await describe(to, place, stage !== 'qna-questions');
+    const { due } = await dueStreams(to.ledger, place.ref);
+    const streams = due.filter(({ list }) => (stage === 'rest' ? true : list === stage));
+    const result = await readAll(to, full, streams, limits, turn);
+    reviewsLeft ||= result.reviewsLeft;
+    if (result.workspaceWaits) return true;
+    if (stage === 'qna-questions' && reviewsLeft) await finishReviews(to, place);
+  }
+  return false;
+}
+
+async function describe(to: Collaborators, place: Place, ensure: boolean): Promise<StreamPlace> {
+  const stored = place.pigeonholeId === 0 ? [] : await storedItems(to.ledger, place.ref, 'sessions');
+  const sessionTypes = new Map(stored.map(({ key, payload }) => [Number(key), typeOf(payload)]));
+  if (ensure) await ensureStreams(to.ledger, place.ref, streamsOf(place.plan, [...sessionTypes.keys()]));
+  return { ...place, status: await pigeonholeStatus(to.ledger, place.ref), sessionTypes };
+}
+
+function typeOf(payload: string): string | undefined {
+  const { type } = JSON.parse(payload) as { type?: unknown };
+  return typeof type === 'string' ? type : undefined;
+}
+
+async function readAll(
+  to: Collaborators,
+  place: StreamPlace,
+  streams: readonly DueStream[],
+  limits: TurnLimits,
+  turn: { pages: number; created: number; updated: number },
+): Promise<{ reviewsLeft: boolean; workspaceWaits: boolean }> {
+  // Short reads first: a walk of many pages must not stand before what is live.
+  const queue = streams.toSorted((a, b) => Number(a.walking) - Number(b.walking));
+  const result = { reviewsLeft: false, workspaceWaits: false };
+  const work = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      if (result.workspaceWaits || to.stopping.aborted) return;
+      const done = await readStream(to, place, next.id, limits);
+      turn.pages += done.pages;
+      turn.created += done.created;
+      turn.updated += done.updated;
+      result.reviewsLeft ||= done.reviewsLeft;
+      result.workspaceWaits ||= done.workspaceWaits;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(streamsAtOnce, queue.length) }, work));
+  return result;
+}
+
+async function finishReviews(to: Collaborators, place: Place): Promise<void> {
+  const sinkIds = [...to.sinks.values()].map((sink) => sink.id);
+  for (let more = true; more && !to.stopping.aborted; ) {
+    const slice = await continueReview(to.ledger, place.ref, sinkIds);
+    if (slice.woken.length > 0) await to.orchestration.wakeSinks(slice.woken);
+    more = slice.more;
+  }
+}

@@ -1,0 +1,291 @@
+import { LedgerError } from '../ledger/ledger-error.js';
+import { recordPage } from '../ledger/queries/record-page.js';
+import { pause } from '../ledger/queries/pauses.js';
+import { noteQuota, waitCount, waitWorkspace } from '../ledger/queries/workspaces.js';
+import {
+  beginWalk,
+  demoteStream,
+  failStream,
+  finishWalk,
+  type OpenWalk,
+  type StreamLease,
+  takeStream,
+} from '../ledger/queries/streams.js';
+import { ApiError } from '../pigeonhole/api-error.js';
+import type { ListName, ListRef } from '../pigeonhole/lists.js';
+import type { Page } from '../pigeonhole/page.js';
+import { intervalOf } from './cadence.js';
+import type { Collaborators } from './collaborators.js';
+import { judgeFailure, type Verdict } from './failures.js';
+import type { ReadingPlan } from './reading-plan.js';
+import { happenedAt, toItems } from './to-items.js';
+import { advanceWalk, checkpointHolds, type WalkedPage } from './walk-progress.js';
+
+export interface StreamPlace {
+  readonly ref: number;
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  readonly plan: ReadingPlan;
+  readonly status: string | null;
+  /** By session id. */
+  readonly sessionTypes: ReadonlyMap<number, string | undefined>;
+}
+
+export interface StreamTurn {
+  pages: number;
+  created: number;
+  updated: number;
+  reviewsLeft: boolean;
+  /** The workspace has to wait: no stream of it is to be asked. */
+  workspaceWaits: boolean;
+}
+
+export interface TurnLimits {
+  /** Epoch ms after which no further page is asked for, once `leastPages` were read. */
+  readonly until: number;
+  readonly leastPages: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads a stream from where it stands: the rest of an unfinished walk, a poll from the checkpoint, or a sweep. The
+ * next page is asked for while this one is written. Safe to run twice, also at once: a page commits with the place
+ * where the walk goes on, and only under the newest lease. What the service refuses is stored as the stream's, or the
+ * workspace's, next time; it throws only when the store fails.
+ */
+export async function readStream(
+  to: Collaborators,
+  place: StreamPlace,
+  streamId: number,
+  limits: TurnLimits,
+): Promise<StreamTurn> {
+  const lease = await takeStream(to.ledger, streamId, to.owner);
+  const turn: StreamTurn = { pages: 0, created: 0, updated: 0, reviewsLeft: false, workspaceWaits: false };
+  const first = lease.walk ?? (await beginWalk(to.ledger, lease, kindOf(lease)));
+  let walk = first;
+  for (let restarts = 0; ; restarts += 1) {
+    try {
+      const end = await walkOn(to, place, lease, walk, limits, turn);
+      if (end !== 'restart' || restarts > 0) return turn;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const verdict = await settleFailure(to, place, lease, error, { atCursor: walk.cursor !== null && restarts === 0 });
+      turn.workspaceWaits = verdict.who === 'workspace';
+      if (verdict.who !== 'walk') return turn;
+    }
+    to.log.info({ ...facts(place, lease) }, 'walk starts again at the first page');
+    walk = await beginWalk(to.ledger, lease, 'sweep');
+  }
+}
+
+function kindOf(lease: StreamLease): 'poll' | 'sweep' {
+  return lease.order === 'ascending' && !lease.sweepDue ? 'poll' : 'sweep';
+}
+
+type WalkEnd = 'finished' | 'more' | 'restart';
+
+async function walkOn(
+  to: Collaborators,
+  place: StreamPlace,
+  lease: StreamLease,
+  from: OpenWalk,
+  limits: TurnLimits,
+  turn: StreamTurn,
+): Promise<WalkEnd> {
+  const stop = new AbortController(); // ends the request under way when storing fails
+  const signal = AbortSignal.any([limits.signal, stop.signal]);
+  const pages = clientOf(to, place).pages(listRef(place, lease), { from: from.cursor, signal });
+  let walk = from;
+  let next = pages.next();
+  try {
+    for (;;) {
+      const { value: page, done } = await next;
+      if (done === true) throw new Error('the pages of a walk ended without a last page');
+      to.onPage();
+      const walked = walkedPage(lease, page, to.ledger, place);
+      if (walk.kind === 'poll' && walk.pages === 0 && !checkpointHolds(lease, walked)) return 'restart';
+      const progress = advanceWalk(walk, walked);
+      if (walk.kind === 'poll' && !progress.ascending) {
+        await demoteStream(to.ledger, lease);
+        return 'restart';
+      }
+      turn.pages += 1;
+      const ends = !page.hasMore;
+      const enough = turn.pages >= limits.leastPages && (Date.now() > limits.until || to.stopping.aborted);
+      if (!ends && !enough) {
+        next = pages.next();
+        next.catch(() => undefined); // awaited above; until then a refusal must not count as unhandled
+      }
+      await storePage(to, place, lease, page, { walked, progress }, turn);
+      walk = { ...walk, ...progress };
+      if (ends) {
+        await endWalk(to, place, lease, walk);
+        return 'finished';
+      }
+      if (enough) return 'more';
+    }
+  } finally {
+    stop.abort();
+    await pages.return().catch(() => undefined);
+  }
+}
+
+interface Walked {
+  readonly walked: WalkedPage & { readonly seen: ReturnType<typeof toItems> };
+  readonly progress: ReturnType<typeof advanceWalk>;
+}
+
+async function storePage(
+  to: Collaborators,
+  place: StreamPlace,
+  lease: StreamLease,
+  page: Page,
+  { walked, progress }: Walked,
+  turn: StreamTurn,
+): Promise<void> {
+  const names = place.plan.sinks.get(lease.list as ListName) ?? [];
+  const result = await recordPage(to.ledger, lease, {
+    items: walked.seen.items,
+    requestedAt: new Date(page.requestedAt),
+    walk: progress,
+    sinkIds: names.flatMap((name) => to.sinks.get(name)?.id ?? []),
+  });
+  turn.created += result.created;
+  turn.updated += result.updated;
+  turn.reviewsLeft ||= result.reviewsLeft;
+  if (result.woken.length > 0) await to.orchestration.wakeSinks(result.woken);
+  const noteworthy = result.created + result.updated + walked.seen.unidentified + page.irregular.length > 0;
+  if (noteworthy) {
+    to.log.info(
+      {
+        ...facts(place, lease),
+        requestId: page.requestId,
+        items: page.items.length,
+        created: result.created,
+        updated: result.updated,
+        unidentified: walked.seen.unidentified,
+        irregular: page.irregular.length,
+      },
+      'page stored',
+    );
+  }
+  if (page.quota !== null && !page.hasMore) {
+    const { limit, remaining, resetAtMs } = page.quota;
+    await noteQuota(to.ledger, place.workspace, {
+      limit,
+      remaining,
+      resetAt: resetAtMs === null ? null : new Date(resetAtMs),
+    });
+  }
+}
+
+async function endWalk(to: Collaborators, place: StreamPlace, lease: StreamLease, walk: OpenWalk): Promise<void> {
+  const interval = intervalOf(
+    {
+      list: lease.list as ListName,
+      sessionType: place.sessionTypes.get(lease.sessionId),
+      status: place.status,
+    },
+    place.plan.everyMs,
+  );
+  // A list that has to be walked whole takes at most a fifth of the time, however long it is.
+  const tookMs = Date.now() - walk.startedAt.getTime();
+  const dueInMs = walk.kind === 'sweep' ? Math.max(interval, 4 * tookMs) : interval;
+  await finishWalk(to.ledger, lease, walk, { dueInMs, sweepInMs: place.plan.everyMs.sweep });
+  if (lease.failures > 0) to.log.info({ ...facts(place, lease), failures: lease.failures }, 'stream is read again');
+}
+
+async function settleFailure(
+  to: Collaborators,
+  place: StreamPlace,
+  lease: StreamLease,
+  error: ApiError,
+  where: { atCursor: boolean },
+): Promise<Verdict> {
+  const workspaceWaits =
+    error.kind === 'throttled' || error.kind === 'credential'
+      ? await waitCount(to.ledger, place.workspace, error.kind)
+      : 0;
+  const verdict = judgeFailure(
+    error,
+    { streamFailures: lease.failures, workspaceWaits, atCursor: where.atCursor },
+    { now: Date.now(), random: Math.random() },
+  );
+  const line = { ...facts(place, lease), kind: error.kind, code: error.code, requestId: error.requestId };
+  if (verdict.who === 'workspace') {
+    await waitWorkspace(to.ledger, place.workspace, verdict.reason, verdict.waitMs);
+    if (verdict.reason === 'credential') await pauseForKey(to, place.workspace, error.message);
+    if (workspaceWaits === 0) to.log.warn({ ...line, waitMs: verdict.waitMs }, `workspace waits: ${verdict.reason}`);
+  } else if (verdict.who === 'stream') {
+    await failStream(to.ledger, lease, { detail: error.message, retryInMs: verdict.waitMs });
+    // A source that is down for hours is worth one line a stream, not one a try; `status` shows the rest.
+    if (lease.failures === 0) to.log.warn({ ...line, error: error.message }, 'stream cannot be read');
+  }
+  return verdict;
+}
+
+/** Says so where a person looks. Lifted by another key, or when the service takes this one again. */
+async function pauseForKey(to: Collaborators, workspace: string, detail: string): Promise<void> {
+  const key = to.config.workspaces[workspace]!.apiKey.reveal();
+  await pause(to.ledger, {
+    scope: 'workspace',
+    name: workspace,
+    pausedBy: 'cause',
+    cause: 'credential',
+    detail,
+    fingerprint: to.ledger.hash.fingerprint(key),
+  });
+}
+
+function walkedPage(lease: StreamLease, page: Page, ledger: Collaborators['ledger'], place: StreamPlace): Walked['walked'] {
+  const list = lease.list as ListName;
+  const drop = place.plan.drop[list] ?? [];
+  const seen = toItems(page.items, { list, sessionId: lease.sessionId, drop, hash: ledger.hash });
+  return {
+    cursor: page.cursor,
+    nextCursor: page.nextCursor,
+    hasMore: page.hasMore,
+    perPage: page.perPage,
+    requestedAt: page.requestedAt,
+    items: seen.items.map(({ key, fields }) => ({
+      key,
+      id: list === 'votes' ? undefined : Number(key),
+      at: happenedAt(fields),
+    })),
+    seen,
+  };
+}
+
+function listRef(place: StreamPlace, lease: StreamLease): ListRef {
+  const list = lease.list as ListName;
+  const { pigeonholeId } = place;
+  switch (list) {
+    case 'pigeonholes':
+    case 'subscriptions':
+      return { list };
+    case 'votes':
+    case 'answer_ratings':
+    case 'answers':
+      return { list, pigeonholeId, sessionId: lease.sessionId };
+    default:
+      return { list, pigeonholeId };
+  }
+}
+
+function clientOf(to: Collaborators, place: StreamPlace): NonNullable<ReturnType<Collaborators['clients']['get']>> {
+  const client = to.clients.get(place.workspace);
+  if (client === undefined) {
+    throw new LedgerError('configuration', `workspace ${place.workspace} is not in this process's configuration`);
+  }
+  return client;
+}
+
+function facts(place: StreamPlace, lease: StreamLease): Record<string, unknown> {
+  return {
+    workspace: place.workspace,
+    pigeonhole: place.pigeonholeId,
+    list: lease.list,
+    ...(lease.sessionId === 0 ? {} : { session: lease.sessionId }),
+    walk: lease.walk?.kind,
+  };
+}

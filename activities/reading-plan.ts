@@ -1,0 +1,78 @@
+import type { Config, Intervals } from '../config/config.js';
+import { isJudged } from '../ledger/queries/record-page.js';
+import type { StreamName } from '../ledger/queries/streams.js';
+import { type ListName, pigeonholeLists, workspaceLists } from '../pigeonhole/lists.js';
+import { perSessionLists, shortest } from './cadence.js';
+
+/** What is read of a pigeonhole, united over all syncs that name it. */
+export interface ReadingPlan {
+  /** In the order in which they are read. */
+  readonly lists: readonly ListName[];
+  readonly everyMs: Intervals;
+  readonly drop: Readonly<Partial<Record<ListName, readonly string[]>>>;
+  /** Sinks by list: those that want its changes. */
+  readonly sinks: ReadonlyMap<ListName, readonly string[]>;
+}
+
+/** Lists whose items belong to a person, so that consent is a matter of the attendee's record. */
+const byAttendees: ReadonlySet<ListName> = new Set(
+  pigeonholeLists.filter((list) => list !== 'sessions' && list !== 'attendees'),
+);
+
+/**
+ * The plan for a pigeonhole, or (`workspace`) for a workspace's own lists. Reads what some sink wants, and what that
+ * needs: sessions and flagged questions for anonymity, attendees for consent. Sessions and `qna-questions` come
+ * first, so that who may be named is known as early as can be.
+ */
+export function planReading(config: Config, syncs: readonly string[], scope: 'workspace' | 'pigeonhole'): ReadingPlan {
+  const all: readonly ListName[] = scope === 'workspace' ? workspaceLists : pigeonholeLists;
+  const sinks = new Map<ListName, string[]>();
+  for (const list of all) {
+    const wanting = syncs.flatMap((name) => sinksWanting(config, name, list));
+    if (wanting.length > 0) sinks.set(list, [...new Set(wanting)]);
+  }
+  const wanted = new Set<ListName>(sinks.keys());
+  if (scope === 'workspace') wanted.add('pigeonholes');
+  else {
+    if (wanted.has('questions')) wanted.add('qna-questions');
+    if ([...wanted].some((list) => isJudged(list) || perSessionLists.has(list))) wanted.add('sessions');
+    if ([...wanted].some((list) => byAttendees.has(list))) wanted.add('attendees');
+  }
+  return {
+    lists: readingOrder.filter((list) => wanted.has(list)),
+    everyMs: shortest(syncs.map((name) => config.syncs[name]!.everyMs)),
+    drop: unitedDrop(config, syncs),
+    sinks,
+  };
+}
+
+const readingOrder: readonly ListName[] = [
+  ...workspaceLists,
+  'sessions',
+  'qna-questions',
+  ...pigeonholeLists.filter((list) => list !== 'sessions' && list !== 'qna-questions'),
+];
+
+/** The sinks of a sync that want a list. */
+export function sinksWanting(config: Config, syncName: string, list: ListName): string[] {
+  const sync = config.syncs[syncName]!;
+  if (sync.lists !== 'auto' && !sync.lists.includes(list)) return [];
+  return sync.sinks.filter((name) => config.sinks[name]!.lists?.includes(list) ?? true);
+}
+
+function unitedDrop(config: Config, syncs: readonly string[]): Partial<Record<ListName, readonly string[]>> {
+  const drop: Partial<Record<ListName, readonly string[]>> = {};
+  for (const name of syncs) {
+    for (const [list, fields] of Object.entries(config.syncs[name]!.drop) as [ListName, readonly string[]][]) {
+      drop[list] = [...new Set([...(drop[list] ?? []), ...fields])];
+    }
+  }
+  return drop;
+}
+
+/** The streams of a plan: one a list, or one a session for lists that can only be read so. */
+export function streamsOf(plan: ReadingPlan, sessionIds: readonly number[]): StreamName[] {
+  return plan.lists.flatMap((list) =>
+    perSessionLists.has(list) ? sessionIds.map((sessionId) => ({ list, sessionId })) : [{ list, sessionId: 0 }],
+  );
+}

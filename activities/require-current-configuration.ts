@@ -1,0 +1,16 @@
+import { LedgerError } from '../ledger/ledger-error.js';
+import { currentConfiguration } from '../ledger/queries/configurations.js';
+import type { Collaborators } from './collaborators.js';
+
+/**
+ * A process whose configuration is not the current one does nothing: two would undo each other's work.
+ * @throws {LedgerError} kind `configuration`, which Temporal retries until a process with the current one is there
+ */
+export async function requireCurrentConfiguration({ ledger, configuration }: Collaborators): Promise<void> {
+  const current = await currentConfiguration(ledger);
+  if (current === configuration) return;
+  throw new LedgerError(
+    'configuration',
+    `this process runs configuration ${configuration}, and ${current} is current: restart it with the current file`,
+  );
+}

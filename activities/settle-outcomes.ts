@@ -1,0 +1,80 @@
+import type { Candidate } from '../ledger/queries/begin-batch.js';
+import type { Settled } from '../ledger/queries/finish-batch.js';
+import type { Outcome } from '../sinks/sink.js';
+
+/** A record that fails while others pass is tried this often (about two days), then parked. */
+const mostAttempts = 20;
+const minuteMs = 60_000;
+const longestWaitMs = 4 * 60 * minuteMs;
+
+export interface BatchVerdict {
+  readonly settled: readonly Settled[];
+  /** Nothing passed: a sentence, and when the lane may try again. Null: something did, or nothing was tried. */
+  readonly failing: { readonly detail: string; readonly retryInMs: number } | null;
+  readonly pause: Extract<Outcome, { kind: 'pause' }> | null;
+  readonly delivered: number;
+}
+
+/**
+ * What the outcomes of a batch mean for its deliveries. Pure. A failure counts against a record only when others
+ * passed beside it: when nothing passes it is the sink that fails, and no record uses up its attempts (a promise:
+ * nothing stops for one, and no backlog is lost to an outage).
+ * @param failingForMs since when nothing has passed on this lane; 0 when something had
+ * @param holdsAll the lane is one line: a record that has to wait makes all behind it wait
+ * @param random 0 to 1, for jitter
+ */
+export function settleOutcomes(
+  sent: readonly { readonly candidate: Candidate; readonly outcome: Outcome }[],
+  { failingForMs, holdsAll }: { failingForMs: number; holdsAll: boolean },
+  random: number,
+): BatchVerdict {
+  const tried = sent.filter(({ outcome }) => outcome.kind !== 'unsent');
+  const passed = tried.some(({ outcome }) => outcome.kind === 'delivered' || outcome.kind === 'rejected');
+  const waits = tried.flatMap(({ outcome }) =>
+    outcome.kind === 'retry' || outcome.kind === 'unknown' || outcome.kind === 'pause' ? [outcome] : [],
+  );
+  const stuck = waits.length > 0 && (!passed || holdsAll);
+  const laneWaitMs = stuck ? laneWait(waits, failingForMs, random) : 0;
+  return {
+    settled: sent.map(({ candidate, outcome }) => settle(candidate, outcome, passed && !holdsAll, laneWaitMs, random)),
+    failing: stuck ? { detail: waits[0]!.detail, retryInMs: laneWaitMs } : null,
+    pause: sent.map(({ outcome }) => outcome).find((outcome) => outcome.kind === 'pause') ?? null,
+    delivered: sent.filter(({ outcome }) => outcome.kind === 'delivered').length,
+  };
+}
+
+/** As long as the destination said, else half as long again as it has failed by now: a second, up to five minutes. */
+function laneWait(waits: readonly Outcome[], failingForMs: number, random: number): number {
+  const asked = Math.max(0, ...waits.map((outcome) => (outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0)));
+  const own = Math.min(Math.max(1000, failingForMs / 2), 5 * minuteMs) * (0.75 + random / 2);
+  return Math.ceil(Math.max(asked, own));
+}
+
+function settle(
+  { sequence, attempts }: Candidate,
+  outcome: Outcome,
+  counts: boolean,
+  laneWaitMs: number,
+  random: number,
+): Settled {
+  const row = { sequence, reason: null, detail: null, attempts, retryInMs: null };
+  switch (outcome.kind) {
+    case 'delivered':
+      return { ...row, state: 'delivered', detail: outcome.detail ?? null, attempts: attempts + 1 };
+    case 'rejected':
+      return { ...row, state: 'dead', reason: outcome.cause, detail: outcome.detail, attempts: attempts + 1 };
+    case 'retry':
+    case 'unknown': {
+      const used = counts ? attempts + 1 : attempts;
+      if (used >= mostAttempts) {
+        return { ...row, state: 'dead', reason: 'attempts-exhausted', detail: outcome.detail, attempts: used };
+      }
+      const asked = outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0;
+      const own = counts ? Math.min(5000 * 2 ** used, longestWaitMs) * (0.75 + random / 2) : laneWaitMs;
+      return { ...row, state: 'retry', detail: outcome.detail, attempts: used, retryInMs: Math.ceil(Math.max(asked, own)) };
+    }
+    case 'pause':
+    case 'unsent':
+      return { ...row, state: 'waiting' };
+  }
+}

@@ -1,0 +1,128 @@
+import { canonicalJson } from '../ledger/canonical-json.js';
+import { withoutIdentity } from '../ledger/identity.js';
+import type { Fields } from '../ledger/item-form.js';
+import type { KeyedHash } from '../ledger/keyed-hash.js';
+import type { Consent, SeenItem } from '../ledger/seen-item.js';
+import { judgedLists } from '../ledger/visibility.js';
+import type { ListName } from '../pigeonhole/lists.js';
+
+/** Where wire types end: a page's items as the ledger takes them. */
+export interface PageItems {
+  readonly items: SeenItem[];
+  /** Rows by which nothing could be told apart from another: set aside, counted, never fatal. */
+  readonly unidentified: number;
+}
+
+interface ListShape {
+  /** Where the id stands that the service gave; null: the list has none. */
+  readonly id: ((fields: Fields) => unknown) | null;
+  /** A list with a flag of its own; its anonymous rows lose their person here. */
+  readonly flagged?: true;
+}
+
+const member = (name: string) => (fields: Fields) => object(fields[name])?.['id'];
+const ownId = (fields: Fields): unknown => fields['id'];
+
+const shapes: Readonly<Record<ListName, ListShape>> = {
+  pigeonholes: { id: ownId },
+  subscriptions: { id: ownId },
+  sessions: { id: ownId },
+  attendees: { id: ownId },
+  questions: { id: member('question') },
+  votes: { id: null },
+  answer_ratings: { id: member('answerRating') },
+  answers: { id: member('answer') },
+  'poll-mcq-votes': { id: ownId, flagged: true },
+  'poll-quiz-votes': { id: ownId, flagged: true },
+  'qna-questions': { id: ownId, flagged: true },
+};
+
+export interface ToItemsOptions {
+  readonly list: ListName;
+  /** The session of a per-session stream: its rows belong to it, whatever they say. */
+  readonly sessionId: number;
+  /** Names of top-level fields that never enter the ledger. */
+  readonly drop: readonly string[];
+  readonly hash: KeyedHash;
+}
+
+/** Pure but for the keyed hash. Wholly identical rows without an id count as often as they stand on this page. */
+export function toItems(rows: readonly Fields[], options: ToItemsOptions): PageItems {
+  const copies = new Map<string, number>();
+  const items: SeenItem[] = [];
+  let unidentified = 0;
+  for (const row of rows) {
+    const key = keyOf(row, options, copies);
+    if (key === undefined) unidentified += 1;
+    else items.push(toItem(row, key, options));
+  }
+  return { items, unidentified };
+}
+
+function keyOf(row: Fields, { list, hash }: ToItemsOptions, copies: Map<string, number>): string | undefined {
+  const { id } = shapes[list];
+  if (id !== null) {
+    const value = id(row);
+    return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined;
+  }
+  // A vote: who, when, on what. Its texts are copies, and may change without it being another vote.
+  const stable = [row['attendeeId'], row['createdAt'], object(row['session'])?.['id'], object(row['question'])?.['id']];
+  if (stable[1] === undefined || stable[3] === undefined) return undefined;
+  const key = hash.rowKey(canonicalJson([list, ...stable.map((value) => value ?? null)]));
+  const count = (copies.get(key) ?? 0) + 1;
+  copies.set(key, count);
+  return count === 1 ? key : `${key}#${count}`;
+}
+
+function toItem(row: Fields, key: string, options: ToItemsOptions): SeenItem {
+  const { list, drop } = options;
+  const { flagged } = shapes[list];
+  const attendee = object(row['attendee']);
+  // Fails closed: without the flag's plain "false" the row is anonymous.
+  const anonymous = flagged === true && attendee?.['anonymous'] !== false;
+  const kept = drop.length === 0 ? row : Object.fromEntries(Object.entries(row).filter(([name]) => !drop.includes(name)));
+  return {
+    key,
+    sessionId: sessionOf(row, options),
+    attendeeId: integer(list === 'attendees' ? row['id'] : (row['attendeeId'] ?? attendee?.['id'])),
+    saysAnonymous: list === 'sessions' ? boolean(row['anonymousResponses']) : flagged === true ? anonymous : null,
+    consent: list === 'attendees' ? consentOf(row['consent']) : null,
+    visibility: flagged === true ? (anonymous ? 'anonymous' : 'named') : judgedLists.has(list) ? 'judge' : null,
+    fields: anonymous ? withoutIdentity(kept) : kept,
+  };
+}
+
+function sessionOf(row: Fields, { list, sessionId }: ToItemsOptions): number | null {
+  if (list === 'sessions') return integer(row['id']);
+  return sessionId === 0 ? integer(object(row['session'])?.['id']) : sessionId;
+}
+
+/**
+ * Four states. Not known: the pigeonhole does not ask (no column). Not asked: it does, but this profile came without
+ * an answer (N/A for pre-created profiles and SSO). Source: service-facts, "Consent".
+ */
+function consentOf(value: unknown): Consent {
+  const consent = object(value);
+  if (consent === undefined) return value === null ? 'not-asked' : 'not-known';
+  if (consent['obtained'] === true) return 'obtained';
+  return consent['obtained'] === false ? 'refused' : 'not-asked';
+}
+
+/** The instant at which an item came to be, epoch ms; undefined when its list does not say. */
+export function happenedAt(fields: Fields): number | undefined {
+  const text = fields['createdAt'] ?? fields['signInTime'];
+  const at = typeof text === 'string' ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? undefined : at;
+}
+
+function object(value: unknown): Fields | undefined {
+  return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Fields) : undefined;
+}
+
+function integer(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : null;
+}
+
+function boolean(value: unknown): boolean | null {
+  return typeof value === 'boolean' ? value : null;
+}

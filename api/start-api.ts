@@ -1,0 +1,128 @@
+import { timingSafeEqual } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { Hono, type MiddlewareHandler } from 'hono';
+import { z } from 'zod';
+import type { Config } from '../config/config.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { readStatus } from './status.js';
+
+/** What the API needs of the process that serves it. */
+export interface ApiSources {
+  readonly config: Config;
+  readonly ledger: Ledger;
+  readonly configuration: number;
+  /** Writes a person's request to the ledger, then wakes the work; false when the ledger knows no such thing. */
+  readonly act: (action: Action) => Promise<boolean>;
+}
+
+export const actionSchema = z.object({
+  do: z.enum(['pause', 'resume', 'poll-now']),
+  kind: z.enum(['workspace', 'pigeonhole', 'sink']),
+  /** A workspace's or a sink's name; for a pigeonhole `<workspace>/<id>`. */
+  name: z.string().min(1).max(200),
+});
+export type Action = z.infer<typeof actionSchema>;
+
+export interface ApiServer {
+  /** As a client reaches it from this machine. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** The port is taken, or the host is not this machine's. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+}
+
+const largestBodyBytes = 64 * 1024;
+
+/** @throws {ListenError} with one sentence */
+export async function startApi(sources: ApiSources): Promise<ApiServer> {
+  const { host, port } = sources.config.server;
+  const app = createApp(sources);
+  const server = createServer(getRequestListener(app.fetch));
+  await listen(server, host, port);
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+export function createApp(sources: ApiSources): Hono {
+  const app = new Hono();
+  app.get('/healthz', (c) => c.text('ok'));
+  app.get('/readyz', async (c) => {
+    await sources.ledger.db.query('select 1');
+    return c.text('ok');
+  });
+  app.use('/api/*', onlyOwnHost(sources.config), onlyWithToken(sources.config));
+  app.get('/api/status', async (c) => c.json(await readStatus(sources, c.req.query('counts') !== undefined)));
+  app.post('/api/actions', async (c) => {
+    if (Number(c.req.header('content-length') ?? 0) > largestBodyBytes) return problem(413, 'the body is too large');
+    const action = actionSchema.safeParse(await c.req.json().catch(() => undefined));
+    if (!action.success) {
+      return problem(400, 'an action has "do" (pause, resume, poll-now), "kind" (workspace, pigeonhole, sink) and "name"');
+    }
+    const { kind, name } = action.data;
+    if (!(await sources.act(action.data))) return problem(404, `no ${kind} ${name} is known; "pigeonpost status" shows what is`);
+    return c.json({ done: true });
+  });
+  app.notFound(() => problem(404, 'there is nothing at this address'));
+  app.onError((error) => problem(500, `the request failed: ${error.message}`));
+  return app;
+}
+
+/** Refuses requests that a foreign page makes with a visitor's browser: by name (DNS rebinding) or by origin. */
+function onlyOwnHost({ server }: Config): MiddlewareHandler {
+  const own = new Set(['127.0.0.1', 'localhost', '[::1]', server.host]);
+  return async (c, next) => {
+    const host = c.req.header('host')?.replace(/:\d+$/, '') ?? '';
+    const origin = c.req.header('origin');
+    if (!own.has(host)) return problem(421, 'this host name is not served here');
+    if (origin !== undefined && !own.has(hostOf(origin))) return problem(403, 'requests from other origins are refused');
+    return await next();
+  };
+}
+
+function hostOf(origin: string): string {
+  return URL.canParse(origin) ? new URL(origin).hostname : '';
+}
+
+function onlyWithToken({ server }: Config): MiddlewareHandler {
+  const { token } = server;
+  if (token === undefined) return (_, next) => next();
+  const expected = Buffer.from(`Bearer ${token.reveal()}`);
+  return async (c, next) => {
+    const given = Buffer.from(c.req.header('authorization') ?? '');
+    if (given.length === expected.length && timingSafeEqual(given, expected)) return await next();
+    return problem(401, 'send the token of server.token as "Authorization: Bearer …"');
+  };
+}
+
+/** RFC 9457. */
+function problem(status: number, title: string): Response {
+  return new Response(JSON.stringify({ status, title }), {
+    status,
+    headers: { 'content-type': 'application/problem+json' },
+  });
+}
+
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why =
+        error.code === 'EADDRINUSE'
+          ? 'another program listens there: choose another server.port, or end it'
+          : `${error.code ?? error.message}: check server.host and server.port`;
+      reject(new ListenError(`cannot listen on ${host}:${port}: ${why}`));
+    });
+    server.listen(port, host, resolve);
+  });
+}

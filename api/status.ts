@@ -1,0 +1,133 @@
+import type { Config } from '../config/config.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { allPauses, type Pause } from '../ledger/queries/pauses.js';
+import { countItems, type LaneStatus, type LedgerStatus, ledgerStatus } from '../ledger/queries/status.js';
+
+export type WorkState = 'working' | 'backfilling' | 'waiting' | 'paused' | 'failing';
+
+/** What `pigeonpost status` shows: each workspace, pigeonhole and sink, with why it stands where it does. */
+export interface Status {
+  readonly configuration: number;
+  /** Everything was read at least once, and every change is delivered, withheld, superseded or a dead letter. */
+  readonly settled: boolean;
+  readonly workspaces: readonly WorkspaceView[];
+  readonly sinks: readonly SinkView[];
+  /** Only when asked for: they take reading the whole ledger. */
+  readonly counts?: Awaited<ReturnType<typeof countItems>>;
+}
+
+export interface WorkspaceView {
+  readonly name: string;
+  readonly state: WorkState;
+  readonly reason: string | null;
+  readonly until: string | null;
+  readonly quota: LedgerStatus['workspaces'][number]['quota'] | null;
+  readonly pigeonholes: readonly PigeonholeView[];
+}
+
+export interface PigeonholeView {
+  /** 0: the workspace's own lists. */
+  readonly id: number;
+  readonly status: string | null;
+  readonly state: WorkState;
+  readonly reason: string | null;
+  readonly changes: number;
+  readonly streams: number;
+  readonly freshAsOf: string | null;
+}
+
+export interface SinkView {
+  readonly name: string;
+  readonly type: string;
+  readonly state: WorkState;
+  readonly reason: string | null;
+  readonly delivered: number;
+  /** Changes found and not yet settled. */
+  readonly backlog: number;
+  readonly withheld: Readonly<Record<string, number>>;
+  readonly dead: Readonly<Record<string, number>>;
+  readonly deliveredAt: string | null;
+}
+
+export async function readStatus(
+  { ledger, config, configuration }: { ledger: Ledger; config: Config; configuration: number },
+  withCounts: boolean,
+): Promise<Status> {
+  const status = await ledgerStatus(ledger);
+  const pauses = await allPauses(ledger);
+  const workspaces = Object.keys(config.workspaces).map((name) => workspaceView(name, status, pauses));
+  const sinks = Object.entries(config.sinks).map(([name, { type }]) => sinkView(name, type, status, pauses));
+  return {
+    configuration,
+    settled: isSettled(config, status, sinks),
+    workspaces,
+    sinks,
+    ...(withCounts ? { counts: await countItems(ledger) } : {}),
+  };
+}
+
+function workspaceView(name: string, status: LedgerStatus, pauses: readonly Pause[]): WorkspaceView {
+  const row = status.workspaces.find((workspace) => workspace.name === name);
+  const pause = pauses.find((each) => each.scope === 'workspace' && each.name === name);
+  const pigeonholes = status.pigeonholes
+    .filter((pigeonhole) => pigeonhole.workspace === name)
+    .map((pigeonhole) => pigeonholeView(pigeonhole, pauses));
+  const waits = row?.waitReason != null;
+  const failing = pigeonholes.find(({ state }) => state === 'failing');
+  return {
+    name,
+    state: pause ? 'paused' : waits ? 'waiting' : failing ? 'failing' : pigeonholes.some(({ state }) => state === 'backfilling') ? 'backfilling' : 'working',
+    reason: pause?.detail ?? row?.waitReason ?? failing?.reason ?? null,
+    until: row?.waitUntil?.toISOString() ?? null,
+    quota: row?.quota ?? null,
+    pigeonholes,
+  };
+}
+
+function pigeonholeView(row: LedgerStatus['pigeonholes'][number], pauses: readonly Pause[]): PigeonholeView {
+  const name = `${row.workspace}/${row.pigeonholeId}`;
+  const pause = pauses.find((each) => each.scope === 'pigeonhole' && each.name === name);
+  return {
+    id: row.pigeonholeId,
+    status: row.status,
+    state: pause ? 'paused' : row.failing > 0 ? 'failing' : row.backfilling > 0 ? 'backfilling' : 'working',
+    reason: pause?.detail ?? row.failure,
+    changes: row.changes,
+    streams: row.streams,
+    freshAsOf: row.freshAsOf?.toISOString() ?? null,
+  };
+}
+
+function sinkView(name: string, type: string, status: LedgerStatus, pauses: readonly Pause[]): SinkView {
+  const lanes = status.lanes.filter((lane) => lane.sink === name);
+  const pause = pauses.find((each) => each.scope === 'sink' && each.name === name);
+  const failing = lanes.find(({ failure }) => failure !== null);
+  const latest = Math.max(...lanes.map(({ deliveredAt }) => deliveredAt?.getTime() ?? 0), 0);
+  return {
+    name,
+    type,
+    state: pause ? 'paused' : failing ? 'failing' : 'working',
+    reason: pause?.detail ?? failing?.failure ?? null,
+    delivered: lanes.reduce((sum, lane) => sum + lane.delivered, 0),
+    backlog: lanes.reduce((sum, lane) => sum + lane.behind + lane.open, 0),
+    withheld: addUp(lanes.map((lane) => lane.withheld)),
+    dead: addUp(lanes.map((lane) => lane.dead)),
+    deliveredAt: latest === 0 ? null : new Date(latest).toISOString(),
+  };
+}
+
+function addUp(counts: readonly LaneStatus['withheld'][]): Record<string, number> {
+  const sum: Record<string, number> = {};
+  for (const [reason, n] of counts.flatMap((each) => Object.entries(each))) sum[reason] = (sum[reason] ?? 0) + n;
+  return sum;
+}
+
+function isSettled(config: Config, status: LedgerStatus, sinks: readonly SinkView[]): boolean {
+  const read = status.pigeonholes.every(({ backfilling, failing }) => backfilling === 0 && failing === 0);
+  const used = new Set(Object.values(config.syncs).flatMap((sync) => sync.sinks));
+  // A lane exists once its sink has looked at the pigeonhole: until then nothing says that there is no backlog.
+  const lanes = [...used].every((sink) => status.lanes.filter((lane) => lane.sink === sink).length > 0);
+  const changed = status.pigeonholes.filter(({ changes }) => changes > 0).length;
+  const looked = [...used].every((sink) => status.lanes.filter((lane) => lane.sink === sink).length >= changed);
+  return status.pigeonholes.length > 0 && read && lanes && looked && sinks.every(({ backlog }) => backlog === 0);
+}

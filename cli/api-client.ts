@@ -1,0 +1,40 @@
+import type { Action } from '../api/start-api.js';
+import type { Status } from '../api/status.js';
+import type { Config } from '../worker/load-process-config.js';
+import { CommandError, ExitCode } from './exit-code.js';
+
+/** The HTTP API of a running pigeonpost, as commands use it. */
+export interface ApiClient {
+  status(options: { counts: boolean }): Promise<Status>;
+  act(action: Action): Promise<void>;
+}
+
+/** A client of the API that this configuration's `start` serves. */
+export function apiClientFor({ server }: Config): ApiClient {
+  return apiClient(`http://${server.host.includes(':') ? `[${server.host}]` : server.host}:${server.port}`, server.token?.reveal());
+}
+
+export function apiClient(url: string, token?: string): ApiClient {
+  const ask = async (path: string, init: RequestInit = {}): Promise<unknown> => {
+    const headers = { 'content-type': 'application/json', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+    const answer = await fetch(`${url}${path}`, { ...init, headers, signal: AbortSignal.timeout(30_000) }).catch(
+      (error: unknown) => {
+        throw new CommandError(
+          ExitCode.Unreachable,
+          `no pigeonpost answers at ${url}: start it with "pigeonpost start", or check server.host and server.port`,
+          { cause: error },
+        );
+      },
+    );
+    const body: unknown = await answer.json().catch(() => undefined);
+    if (answer.ok) return body;
+    const title = typeof body === 'object' && body !== null && 'title' in body ? String(body.title) : `HTTP ${answer.status}`;
+    throw new CommandError(answer.status === 404 ? ExitCode.NotFound : ExitCode.Failed, title);
+  };
+  return {
+    status: async ({ counts }) => (await ask(`/api/status${counts ? '?counts' : ''}`)) as Status,
+    act: async (action) => {
+      await ask('/api/actions', { method: 'POST', body: JSON.stringify(action) });
+    },
+  };
+}

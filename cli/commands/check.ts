@@ -1,0 +1,28 @@
+import { check as checkAll, type Checked } from '../../worker/check.js';
+import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
+import { loadProcessConfig } from '../../worker/load-process-config.js';
+import type { Context } from '../context.js';
+import { ExitCode } from '../exit-code.js';
+
+/**
+ * `pigeonpost check`: the configuration, each key, each sink, the store, Temporal; a line each. Exit 0 when all is
+ * well, 2 for a wrong configuration, 3 when something cannot be reached, 1 when something refuses.
+ */
+export async function check({ config, out }: Context, { json }: { json: boolean }): Promise<ExitCode> {
+  const loaded = await loadProcessConfig(config);
+  const results: Checked[] = [{ what: 'configuration', result: 'ok', text: `${config} can be used` }];
+  const show = ({ what, result, text }: Checked): void => {
+    if (!json) out.line(`${result === 'ok' ? 'ok     ' : 'PROBLEM'} ${what}: ${text}`);
+  };
+  show(results[0]!);
+  for (const { line, key, message } of loaded.warnings) {
+    if (!json) out.line(`note    ${config}:${line}: ${key}: ${message}`);
+  }
+  for await (const result of checkAll(loaded, binarySources(), AbortSignal.timeout(60_000))) {
+    results.push(result);
+    show(result);
+  }
+  if (json) out.line(JSON.stringify({ results, warnings: loaded.warnings }));
+  if (results.some(({ result }) => result === 'refused')) return ExitCode.Failed;
+  return results.some(({ result }) => result === 'unreachable') ? ExitCode.Unreachable : ExitCode.Done;
+}

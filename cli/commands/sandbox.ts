@@ -1,0 +1,14 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { ExitCode } from '../exit-code.js';
+
+/** `pigeonpost sandbox …`: the sandbox as the process that it is in tests, too; its flags and its output are its own. */
+export async function sandbox(options: readonly string[]): Promise<ExitCode> {
+  const child = spawn(process.execPath, [join(__dirname, '../../sandbox/main.js'), ...options], { stdio: 'inherit' });
+  // A Ctrl-C reaches the child by itself; a SIGTERM is for this process alone.
+  process.on('SIGINT', () => undefined);
+  process.once('SIGTERM', () => child.kill('SIGTERM'));
+  return await new Promise((resolve) => {
+    child.once('exit', (code) => resolve(code === 0 ? ExitCode.Done : code === 2 ? ExitCode.WrongUse : ExitCode.Failed));
+  });
+}

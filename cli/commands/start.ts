@@ -1,0 +1,63 @@
+import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
+import { loadProcessConfig, logLevel } from '../../worker/load-process-config.js';
+import { openLog } from '../../worker/log.js';
+import { startProcess } from '../../worker/start-process.js';
+import type { Context } from '../context.js';
+import { CommandError, ExitCode } from '../exit-code.js';
+
+export interface StartOptions {
+  readonly acceptConfig: boolean;
+  readonly adopt: boolean;
+  /** `start`: everything, embedded unless addresses are configured. `worker`: a worker alone, beside others. */
+  readonly role: 'start' | 'worker';
+}
+
+/**
+ * `pigeonpost start` and `pigeonpost worker`: runs until SIGTERM or Ctrl-C, then drains and ends with 0. Prints a line
+ * with "ready" once the service has given a first page; before that, why it has not.
+ */
+export async function start({ config, out }: Context, options: StartOptions): Promise<ExitCode> {
+  const loaded = await loadProcessConfig(config);
+  const alone = options.role === 'worker';
+  if (alone && (loaded.store.kind === 'embedded' || loaded.temporal.address === 'embedded')) {
+    throw new CommandError(
+      ExitCode.WrongUse,
+      'a worker shares its store and Temporal with others: set store to a PostgreSQL URL and temporal.address, or use "pigeonpost start"',
+    );
+  }
+  const stop = untilStopped();
+  const starting = startProcess({
+    config: loaded,
+    log: openLog(logLevel()),
+    acceptConfiguration: options.acceptConfig,
+    adopt: options.adopt,
+    api: !alone,
+    binarySources: binarySources(),
+    onProgress: (line) => out.note(line),
+    onFirstPage: () => out.line(`ready: reading ${Object.keys(loaded.workspaces).join(', ')}`),
+  });
+  const running = await Promise.race([starting, stop.then(() => undefined)]);
+  if (running === undefined) return await endDuringStart(starting);
+  if (running.api !== undefined) out.note(`status: ${running.api.url}/api/status`);
+  try {
+    await Promise.race([stop, running.failed]);
+  } finally {
+    await running.stop();
+  }
+  return ExitCode.Done;
+}
+
+/** Told to stop before everything was there: what is under way ends with the process, the parts that stand end in order. */
+async function endDuringStart(starting: ReturnType<typeof startProcess>): Promise<ExitCode> {
+  const patience = new Promise<undefined>((resolve) => setTimeout(resolve, 8000, undefined).unref());
+  const running = await Promise.race([starting.catch(() => undefined), patience]);
+  await running?.stop();
+  return ExitCode.Done;
+}
+
+function untilStopped(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGTERM', () => resolve());
+    process.once('SIGINT', () => resolve());
+  });
+}

@@ -1,0 +1,60 @@
+import type { SinkView, Status, WorkspaceView } from '../api/status.js';
+
+/** `status` for a person: a line per workspace, pigeonhole and sink, what is wrong in words. Pure. */
+export function formatStatus(status: Status, now: Date): string[] {
+  return [
+    ...status.workspaces.flatMap((workspace) => workspaceLines(workspace, now)),
+    ...status.sinks.flatMap((sink) => sinkLines(sink, now)),
+    status.settled ? 'settled: everything found is delivered, withheld or parked' : 'working',
+  ];
+}
+
+function workspaceLines(workspace: WorkspaceView, now: Date): string[] {
+  const until = workspace.until === null ? '' : `, again ${inWords(new Date(workspace.until), now)}`;
+  const head = `workspace ${workspace.name}: ${workspace.state}${until}${because(workspace.reason)}${quotaWords(workspace)}`;
+  const pigeonholes = workspace.pigeonholes.map((pigeonhole) => {
+    const name = pigeonhole.id === 0 ? 'its own lists' : `pigeonhole ${pigeonhole.id}`;
+    const status = pigeonhole.status === null ? '' : ` (${pigeonhole.status})`;
+    const fresh = pigeonhole.freshAsOf === null ? 'not yet read whole' : `fresh as of ${inWords(new Date(pigeonhole.freshAsOf), now)}`;
+    return `  ${name}${status}: ${pigeonhole.state}, ${pigeonhole.changes} changes, ${fresh}${because(pigeonhole.reason)}`;
+  });
+  return [head, ...pigeonholes];
+}
+
+function quotaWords({ quota }: WorkspaceView): string {
+  if (quota?.limit == null || quota.remaining == null) return '';
+  return `, quota ${quota.remaining} of ${quota.limit} left`;
+}
+
+function sinkLines(sink: SinkView, now: Date): string[] {
+  const last = sink.deliveredAt === null ? '' : `, last ${inWords(new Date(sink.deliveredAt), now)}`;
+  return [
+    `sink ${sink.name} (${sink.type}): ${sink.state}, ${sink.delivered} delivered${last}, ${sink.backlog} to go${because(sink.reason)}`,
+    ...Object.entries(sink.withheld).map(([reason, n]) => `  ${n} withheld: ${reasonWords(reason)}`),
+    ...Object.entries(sink.dead).map(([cause, n]) => `  ${n} dead letters: ${cause}`),
+  ];
+}
+
+function because(reason: string | null): string {
+  return reason === null ? '' : `: ${reason}`;
+}
+
+const words: Readonly<Record<string, string>> = {
+  'consent-refused': 'consent refused',
+  'consent-not-asked': 'consent not asked',
+  'consent-not-known': 'consent not known',
+  'not-selected': 'pigeonholes that no sync of this sink selects',
+};
+
+/** A reason of withholding, as a person says it. */
+export function reasonWords(reason: string): string {
+  return words[reason] ?? reason;
+}
+
+/** "12 s ago", "in 3 min". */
+export function inWords(at: Date, now: Date): string {
+  const seconds = Math.round((at.getTime() - now.getTime()) / 1000);
+  const size = Math.abs(seconds);
+  const [n, unit] = size < 120 ? [size, 's'] : size < 7200 ? [Math.round(size / 60), 'min'] : [Math.round(size / 3600), 'h'];
+  return seconds > 0 ? `in ${n} ${unit}` : `${n} ${unit} ago`;
+}

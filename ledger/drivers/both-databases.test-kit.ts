@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hasPostgres, startPostgres } from '../../test/postgres.js';
+import type { Database } from './database.js';
+import { openEmbedded } from './embedded.js';
+import { openPostgres } from './postgres.js';
+import type { StoreError } from './store-error.js';
+
+/** The drivers that can be tested here. */
+export const kinds: Database['kind'][] = hasPostgres() ? ['embedded', 'postgres'] : ['embedded'];
+
+/** Opens a fresh store of each kind before the tests of a file and closes them after; `of` gives one. */
+export function useBothDatabases(idleInTransactionTimeoutMs = 60_000): { of(kind: Database['kind']): Database } {
+  const databases = new Map<string, Database>();
+  const cleanUps: (() => unknown)[] = [];
+
+  beforeAll(async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-store-'));
+    cleanUps.push(() => rmSync(folder, { recursive: true }));
+    const postgres = await startPostgres();
+    if (postgres !== null) {
+      cleanUps.push(() => postgres.stop());
+      databases.set('postgres', await openPostgres({ url: postgres.url, idleInTransactionTimeoutMs }));
+    }
+    databases.set('embedded', await openEmbedded({ folder, idleInTransactionTimeoutMs }));
+  });
+  afterAll(async () => {
+    for (const database of databases.values()) await database.close();
+    for (const cleanUp of cleanUps.toReversed()) await cleanUp();
+  });
+  return {
+    of(kind) {
+      const database = databases.get(kind);
+      if (database === undefined) throw new Error(`the store on ${kind} is not open`);
+      return database;
+    },
+  };
+}
+
+/** What an action failed with; a failure of the test when it did not, or with something else than a StoreError. */
+export async function storeErrorOf(action: Promise<unknown>): Promise<StoreError> {
+  const outcome = await action.then(
+    () => 'it succeeded',
+    (error: unknown) => error,
+  );
+  expect(outcome).toMatchObject({ name: 'StoreError' });
+  return outcome as StoreError;
+}

@@ -1,0 +1,171 @@
+import { kinds, storeErrorOf, useBothDatabases } from './both-databases.test-kit.js';
+import type { Database, Queryable } from './database.js';
+
+const stores = useBothDatabases(500);
+
+describe.each(kinds)('the store on %s', (kind) => {
+  let db: Database;
+  beforeAll(() => {
+    db = stores.of(kind);
+  });
+  beforeEach(() => db.script('drop table if exists item; create table item (id integer primary key, name text)'));
+
+  const insert = (on: Queryable, id: number, name = 'a name'): Promise<object[]> =>
+    on.query('insert into item (id, name) values ($1, $2)', [id, name]);
+  const ids = async (): Promise<number[]> =>
+    (await db.query<{ id: number }>('select id from item order by id')).map(({ id }) => id);
+
+  it('says which of the two it is', () => {
+    expect(db.kind).toBe(kind);
+  });
+
+  it('commits a transaction whose work returns, and gives back what it returned', async () => {
+    const result = await db.transaction(async (tx) => {
+      await insert(tx, 1);
+      await insert(tx, 2);
+      return 'done';
+    });
+    expect(result).toBe('done');
+    expect(await ids()).toEqual([1, 2]);
+  });
+
+  it('rolls back a transaction whose work throws, and throws the same', async () => {
+    const error = new Error('changed my mind');
+    const transaction = db.transaction(async (tx) => {
+      await insert(tx, 1);
+      throw error;
+    });
+    await expect(transaction).rejects.toBe(error);
+    expect(await ids()).toEqual([]);
+  });
+
+  it('rolls back and says so when work goes on after a failed statement', async () => {
+    const transaction = db.transaction(async (tx) => {
+      await insert(tx, 1);
+      await insert(tx, 1).catch(() => undefined);
+    });
+    expect(await storeErrorOf(transaction)).toMatchObject({ kind: 'other' });
+    expect(await ids()).toEqual([]);
+  });
+
+  it('keeps statements of one transaction from those of another', async () => {
+    const both = [1, 2].map((first) =>
+      db.transaction(async (tx) => {
+        await insert(tx, first * 10);
+        await insert(tx, first * 10 + 1);
+        if (first === 2) throw new Error('only the second is rolled back');
+      }),
+    );
+    const [one, two] = await Promise.allSettled(both);
+    expect([one?.status, two?.status]).toEqual(['fulfilled', 'rejected']);
+    expect(await ids()).toEqual([10, 11]);
+  });
+
+  it('runs statements given at once within a transaction one after the other', async () => {
+    await db.transaction(async (tx) => {
+      await Promise.all(Array.from({ length: 20 }, (_, id) => insert(tx, id)));
+    });
+    expect(await ids()).toHaveLength(20);
+  });
+
+  it('refuses its own use within one of its transactions, instead of waiting for ever', async () => {
+    const transaction = db.transaction(async () => ids());
+    expect((await storeErrorOf(transaction)).message).toContain('use `tx` there');
+    expect(await ids()).toEqual([]);
+  });
+
+  it('can be used by what a transaction left running, once that has ended', async () => {
+    let later: Promise<number[]> | undefined;
+    let start: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => (start = resolve));
+    await db.transaction(async (tx) => {
+      later = ended.then(ids);
+      await insert(tx, 1);
+    });
+    start();
+    expect(await later).toEqual([1]);
+  });
+
+  it('refuses a statement that comes after its transaction', async () => {
+    let kept: Queryable | undefined;
+    await db.transaction(async (tx) => {
+      kept = tx;
+    });
+    expect((await storeErrorOf(insert(kept as Queryable, 1))).message).toContain('after its transaction');
+    expect(await ids()).toEqual([]);
+  });
+
+  it('rolls back a transaction that is left idle, so that it holds nobody up', async () => {
+    const transaction = db.transaction(async (tx) => {
+      await insert(tx, 1);
+      await new Promise(() => undefined); // waits for something else, for ever
+    });
+    expect(await storeErrorOf(transaction)).toMatchObject({
+      kind: 'conflict',
+      message: expect.stringContaining('0.5 s'),
+    });
+    expect(await ids()).toEqual([]);
+  });
+
+  it('runs a script of several statements, all of it or nothing', async () => {
+    await db.script(`insert into item values (1, 'a;b'); insert into item values (2, null)`);
+    expect(await ids()).toEqual([1, 2]);
+    await storeErrorOf(db.script('insert into item values (3, null); insert into item values (1, null)'));
+    expect(await ids()).toEqual([1, 2]);
+  });
+
+  it('runs a script within a transaction as a part of it', async () => {
+    const transaction = db.transaction(async (tx) => {
+      await tx.script('create table made (id integer); insert into item values (1, null)');
+      throw new Error('no');
+    });
+    await expect(transaction).rejects.toThrow('no');
+    expect(await db.query(`select to_regclass('made') as made`)).toEqual([{ made: null }]);
+    expect(await ids()).toEqual([]);
+  });
+
+  it('refuses several statements in a query', async () => {
+    expect(await storeErrorOf(db.query('select 1; select 2'))).toMatchObject({ kind: 'other', sqlState: '42601' });
+  });
+
+  it('tells a refused row from other errors, with the constraint and without the row', async () => {
+    await insert(db, 1);
+    const error = await storeErrorOf(insert(db, 1, 'ada@example.com'));
+    expect(error).toMatchObject({ kind: 'constraint', sqlState: '23505', constraint: 'item_pkey', table: 'item' });
+    expect(JSON.stringify(error) + error.message + String(error.stack)).not.toContain('ada@');
+    expect(error.cause).toBeUndefined();
+  });
+
+  it('names a statement it does not understand, and not the values', async () => {
+    const error = await storeErrorOf(db.query('select nothing from item where name = $1', ['ada@example.com']));
+    expect(error.message).toContain('column "nothing" does not exist');
+    expect(error.message).toContain('in: select nothing from item');
+    const cast = await storeErrorOf(db.query('select $1::integer', ['ada@example.com']));
+    expect(cast.message).toContain('SQLSTATE 22P02');
+    expect(cast.message).not.toContain('ada@');
+  });
+
+  it('goes on after errors of every kind of statement', async () => {
+    await storeErrorOf(db.query('selec 1'));
+    await storeErrorOf(db.query('select 1/0'));
+    await storeErrorOf(db.script('selec 1'));
+    await storeErrorOf(db.transaction((tx) => tx.query('select 1/0')));
+    expect(await db.query('select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  it('fails once at most for a plan from before its table changed, as a conflict that may be run again', async () => {
+    await insert(db, 1);
+    const read = (): Promise<object[]> => db.query('select * from item');
+    expect(await read()).toEqual([{ id: 1, name: 'a name' }]);
+    await db.script('alter table item add column more text');
+    expect(await storeErrorOf(read())).toMatchObject({ kind: 'conflict', sqlState: '0A000' });
+    expect(await read()).toEqual([{ id: 1, name: 'a name', more: null }]);
+  });
+
+  it('can be maintained while it is used', async () => {
+    await db.query('insert into item select n, $1 from generate_series(1, 1000) as n', ['a name']);
+    await db.query('delete from item where id > $1', [10]);
+    const [, left] = await Promise.all([db.maintain(), ids()]);
+    expect(left).toHaveLength(10);
+  });
+});

@@ -1,0 +1,44 @@
+import type { StoreError } from './store-error.js';
+import type { SqlValue } from './sql-values.js';
+
+/** What statements are run on: the store itself, or one transaction of it. */
+export interface Queryable {
+  /**
+   * Runs one statement with parameters `$1`, `$2`… and gives its rows. Prepared once per connection, so the text
+   * has to be constant: what varies is a parameter. What types come back: `result-values.ts`.
+   * @throws {StoreError}
+   */
+  query<Row extends object = Record<string, unknown>>(sql: string, params?: readonly SqlValue[]): Promise<Row[]>;
+  /**
+   * Runs a text that may hold several statements (a migration) and takes no parameters. Outside of a transaction
+   * the statements of one script are one transaction of their own.
+   * @throws {StoreError}
+   */
+  script(sql: string): Promise<void>;
+}
+
+/**
+ * The store: PostgreSQL, in a server or compiled into this process. One dialect and one behaviour; the contract test
+ * of this folder runs on both.
+ */
+export interface Database extends Queryable {
+  readonly kind: 'embedded' | 'postgres';
+  /**
+   * Runs `work` in one transaction (read committed): committed when it returns, rolled back when it throws or when it
+   * leaves the transaction idle for longer than `idleInTransactionTimeoutMs`. Nothing is retried here.
+   *
+   * Inside `work` only `tx` may be used: the store itself would wait for the transaction that waits for it (embedded,
+   * there is one connection), so it refuses with a sentence instead.
+   * @throws {StoreError}, or whatever `work` throws
+   */
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  /**
+   * Housekeeping that a PostgreSQL server does by itself (autovacuum) and the embedded store does not: call it about
+   * once an hour. Takes the embedded store for a moment per table that needs it; does nothing on a server.
+   */
+  maintain(): Promise<void>;
+  /** Tells once that the store is lost for this process (embedded: its thread ended) and a restart is needed. */
+  onFatal(listener: (error: StoreError) => void): void;
+  /** Waits for what runs, then closes. Everything afterwards is refused. A second call does nothing. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,26 @@
+/** What the store's thread is started with. */
+export interface ThreadData {
+  readonly folder: string;
+}
+
+/** To the thread: bytes of PostgreSQL's protocol (transferred, not copied), or the wish to close in order. */
+export type ToThread = { readonly kind: 'bytes'; readonly bytes: Uint8Array } | { readonly kind: 'close' };
+
+/** From the thread: one `ready`; then to each `bytes` any number of `bytes` and one `answered`; at the end `closed`. */
+export type FromThread =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  | { readonly kind: 'answered' }
+  | { readonly kind: 'closed' };
+
+/**
+ * What the thread ends with when the engine in it is dead. An exit code and no message, because the thread has to end
+ * at the very instruction that found out, and messages posted then are lost.
+ */
+export const threadExitCodes = { closed: 0, dead: 70, full: 74 } as const;
+
+/** What the program that makes a database ends with. */
+export const makerExitCodes = { failed: 1, full: 28 } as const;
+
+/** How PostgreSQL, Node and Emscripten say that the disk is full. */
+export const noSpace = /No space left on device|Disk quota exceeded|EDQUOT|ENOSPC/i;

@@ -1,0 +1,58 @@
+import { Duplex } from 'node:stream';
+import type { Worker } from 'node:worker_threads';
+import type { FromThread, ToThread } from './embedded-messages.js';
+
+/**
+ * The store's thread as a socket, so that `pg` speaks to it as to a server: one code path for statements, prepared
+ * plans, values and errors on both drivers. One connection only, since there is one session inside.
+ *
+ * `pg` corks its stream while it writes the messages of a statement, so `_writev` sees them together and the thread
+ * gets one message per statement.
+ */
+export class EmbeddedStream extends Duplex {
+  #answered: (() => void) | undefined;
+
+  constructor(private readonly thread: Worker) {
+    super();
+    thread.on('message', (message: FromThread) => {
+      if (message.kind === 'bytes') this.push(Buffer.from(message.bytes));
+      if (message.kind === 'answered') this.#answered?.();
+    });
+    thread.once('exit', () => this.destroy());
+  }
+
+  override _read(): void {} // whatever comes is pushed: `pg` reads all of it anyway
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    // Given back one at a time: a message is only written when the one before is answered.
+    this.#answered = () => done();
+    const bytes = new Uint8Array(chunk); // a copy of its own, because it is given away
+    this.thread.postMessage({ kind: 'bytes', bytes } satisfies ToThread, [bytes.buffer]);
+  }
+
+  override _writev(chunks: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
+    this._write(Buffer.concat(chunks.map(({ chunk }) => chunk)), 'utf8', done);
+  }
+
+  /** `pg` calls these of a socket's methods. There is nothing to connect to, and nothing to delay. */
+  connect(): this {
+    process.nextTick(() => this.emit('connect'));
+    return this;
+  }
+
+  setNoDelay(): this {
+    return this;
+  }
+
+  setKeepAlive(): this {
+    return this;
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+}

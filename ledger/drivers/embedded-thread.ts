@@ -1,0 +1,77 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { PGlite } from '@electric-sql/pglite';
+import { type FromThread, noSpace, type ThreadData, threadExitCodes, type ToThread } from './embedded-messages.js';
+import { startEmbeddedPostgres } from './start-embedded-postgres.js';
+
+/**
+ * The thread in which the embedded store computes, so that a long statement blocks no heartbeat of the process. It
+ * passes on bytes of PostgreSQL's protocol and knows nothing of statements; `EmbeddedStream` is its other end.
+ */
+
+/** An answer is sent on in parts of this size, so that the other thread reads rows while this one makes more. */
+const partBytes = 256 * 1024;
+
+/**
+ * PostgreSQL's log lines of the two severities after which it means to end the process. Inside PGlite it would go on
+ * in an undefined state, so the thread ends at once: for the files that is the same as a SIGKILL, which they survive.
+ */
+const endOfEngine = /^\S+ \S+ \S+ \[\d+\] (?:PANIC|FATAL):/;
+
+function endAtFatalLine(line: string): void {
+  if (endOfEngine.test(line)) process.exit(noSpace.test(line) ? threadExitCodes.full : threadExitCodes.dead);
+}
+
+async function run(): Promise<void> {
+  const { folder } = workerData as ThreadData;
+  const pglite = await startEmbeddedPostgres(folder, {
+    onLog: endAtFatalLine,
+    onAbort: () => process.exit(threadExitCodes.dead),
+  });
+  parentPort?.on('message', (message: ToThread) => {
+    if (message.kind === 'bytes') queue = queue.then(() => answer(pglite, message.bytes)).catch(endAsDead);
+    else queue = queue.then(() => close(pglite)).catch(endAsDead);
+  });
+  post({ kind: 'ready' });
+}
+
+let queue: Promise<void> = Promise.resolve();
+
+/** Runs what the bytes ask for. PGlite computes synchronously, so parts leave while it is at work. */
+async function answer(pglite: PGlite, bytes: Uint8Array): Promise<void> {
+  let part = Buffer.allocUnsafeSlow(partBytes);
+  let length = 0;
+  const flush = (): void => {
+    if (length > 0) post({ kind: 'bytes', bytes: part.subarray(0, length) }, part.buffer as ArrayBuffer);
+    part = Buffer.allocUnsafeSlow(partBytes);
+    length = 0;
+  };
+  await pglite.execProtocolRawStream(bytes, {
+    onRawData: (data) => {
+      for (let from = 0; from < data.length;) {
+        const piece = data.subarray(from, from + partBytes - length);
+        part.set(piece, length); // a copy: `data` is a window into memory that PostgreSQL goes on using
+        length += piece.length;
+        from += piece.length;
+        if (length === partBytes) flush();
+      }
+    },
+  });
+  flush();
+  post({ kind: 'answered' });
+}
+
+async function close(pglite: PGlite): Promise<void> {
+  await pglite.close();
+  post({ kind: 'closed' });
+  parentPort?.close();
+}
+
+function post(message: FromThread, ...transferred: ArrayBuffer[]): void {
+  parentPort?.postMessage(message, transferred);
+}
+
+function endAsDead(error: unknown): void {
+  process.exit(noSpace.test(String(error)) ? threadExitCodes.full : threadExitCodes.dead);
+}
+
+run().catch(endAsDead);

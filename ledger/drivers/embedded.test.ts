@@ -1,0 +1,179 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from '../../test/until.js';
+import { storeErrorOf } from './both-databases.test-kit.js';
+import { openEmbedded } from './embedded.js';
+import { lockFolder } from './folder-lock.js';
+
+// What only the embedded store has: a folder that one process owns, and an engine inside of this process.
+// The other processes are those of the last build.
+const built = join(__dirname, '../../dist/ledger/drivers/embedded.js');
+
+let folder: string;
+let children: ChildProcess[];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'pigeonpost-embedded-'));
+  children = [];
+});
+afterEach(async () => {
+  for (const child of children) {
+    if (child.exitCode === null && child.signalCode === null) await killed(child);
+  }
+  rmSync(folder, { recursive: true });
+});
+
+/** A process that runs `script` with `db` open, and the lines that it has written. */
+function startProcess(script: string, shell = ''): { process: ChildProcess; lines: () => string[] } {
+  const program = `
+    require(${JSON.stringify(built)}).openEmbedded({ folder: ${JSON.stringify(folder)} }).then(async (db) => {
+      const say = (line) => require('node:fs').writeSync(1, line + '\\n');
+      ${script}
+    });`;
+  const child = spawn('/bin/sh', ['-c', `${shell} exec "$@"`, 'sh', process.execPath, '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  let output = '';
+  child.stdout.on('data', (data) => (output += String(data)));
+  return { process: child, lines: () => output.split('\n').slice(0, -1) };
+}
+
+function killed(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    child.once('exit', () => resolve());
+    child.kill('SIGKILL');
+  });
+}
+
+describe('the folder of an embedded store', () => {
+  it('is refused to a second process, naming folder and holder, until the first is killed', async () => {
+    const first = startProcess(`say('open'); setInterval(() => {}, 1000);`);
+    await until('it is open', () => first.lines().includes('open'), 60_000);
+
+    const error = await storeErrorOf(openEmbedded({ folder }));
+    expect(error.kind).toBe('locked');
+    expect(error.message).toBe(
+      `the folder ${folder} is in use by process ${first.process.pid}: stop that one first, or use another folder`,
+    );
+
+    await killed(first.process);
+    await (await openEmbedded({ folder })).close();
+  });
+
+  it('is refused to a second use by the same process, and free after closing', async () => {
+    const db = await openEmbedded({ folder });
+    expect(await storeErrorOf(openEmbedded({ folder }))).toMatchObject({ kind: 'locked' });
+    await db.close();
+    await (await lockFolder(folder)).release();
+  });
+
+  it('is made whole when the process that began to make it was killed', async () => {
+    const first = startProcess(`say('never reached');`);
+    await until('it has begun', () => existsSync(folder) && readdirSync(folder).some((name) => name !== 'lock'));
+    await killed(first.process);
+    expect(existsSync(join(folder, 'postgres'))).toBe(false);
+
+    const db = await openEmbedded({ folder });
+    expect(await db.query('select 1 as one')).toEqual([{ one: 1 }]);
+    await db.close();
+    expect(readdirSync(folder).toSorted()).toEqual(['lock', 'postgres']);
+  });
+
+  it('is left alone when it holds files of another version', async () => {
+    await (await openEmbedded({ folder })).close();
+    writeFileSync(join(folder, 'postgres/PG_VERSION'), '17\n');
+    expect((await storeErrorOf(openEmbedded({ folder }))).message).toContain('written by PostgreSQL 17');
+  });
+});
+
+describe('the embedded store, killed while rows are inserted', () => {
+  it('has every row that was acknowledged, five times over', async () => {
+    await (await openEmbedded({ folder })).close();
+    const acknowledged = new Set<string>();
+    for (let round = 1; round <= 5; round += 1) {
+      const writer = startProcess(`
+        await db.script('create table if not exists item (id text primary key, filler text)');
+        for (let n = 0; ; n += 1) {
+          const id = ${JSON.stringify(`${round}-`)} + n;
+          if (n % 10 === 9) await db.transaction((tx) => tx.query('insert into item values ($1, $2)', [id, 'x'.repeat(5000)]));
+          else await db.query('insert into item values ($1, $2)', [id, 'x'.repeat(n % 500)]);
+          say(id);
+        }`);
+      const enough = 1 + Math.floor(Math.random() * 300);
+      await until(`${enough} rows are in`, () => writer.lines().length >= enough, 60_000);
+      await killed(writer.process);
+      for (const id of writer.lines()) acknowledged.add(id);
+
+      const db = await openEmbedded({ folder });
+      const rows = await db.query<{ id: string }>('select id from item');
+      await db.close();
+      const stored = new Set(rows.map(({ id }) => id));
+      expect([...acknowledged].filter((id) => !stored.has(id))).toEqual([]);
+      expect(stored.size - acknowledged.size).toBeLessThanOrEqual(round); // the one in flight, once a round
+    }
+  });
+});
+
+describe('the engine of the embedded store', () => {
+  it('fails all pending calls and tells its owner when it dies, and its data are good', async () => {
+    await (await openEmbedded({ folder })).close();
+    // No file may grow beyond 4 MB: PostgreSQL panics when it cannot make the next 16 MB of its log.
+    const limited = startProcess(
+      `
+        db.onFatal((error) => say('fatal ' + error.kind));
+        await db.script('create table item (id integer, name text)');
+        for (let n = 1; ; n += 1) {
+          const calls = [0, 1].map(() => db.query('insert into item select n, repeat(md5(n::text), 30) from generate_series(1, 100) as n'));
+          const [one, two] = await Promise.allSettled(calls);
+          if (one.status === 'rejected' || two.status === 'rejected') { say('pending ' + one.status + ' ' + two.status); break; }
+          say('stored');
+        }
+        await db.query('select 1').catch((error) => say('afterwards ' + error.kind));
+        await db.close();
+        say('closed');`,
+      'ulimit -f 8000;',
+    );
+    await until('it has closed', () => limited.lines().includes('closed'), 60_000);
+    const lines = limited.lines();
+    expect(lines).toContain('fatal unreachable');
+    expect(lines.find((line) => line.startsWith('pending'))).toMatch(/rejected$/);
+    expect(lines).toContain('afterwards unreachable');
+
+    const db = await openEmbedded({ folder });
+    const [row] = await db.query<{ count: number }>('select count(*) as count from item');
+    expect(row?.count).toBeGreaterThanOrEqual(lines.filter((line) => line === 'stored').length * 200);
+    await db.close();
+  });
+
+  it('does not hold up this thread while it computes', async () => {
+    const db = await openEmbedded({ folder });
+    let turns = 0;
+    const counting = setInterval(() => (turns += 1), 1);
+    await db.query('select count(*) from generate_series(1, 3000000) as n where n % 7 = 0');
+    clearInterval(counting);
+    expect(turns).toBeGreaterThan(20);
+    await db.close();
+  });
+
+  it('is told nothing of our environment', async () => {
+    process.env['PGOPTIONS'] = '-c search_path=nowhere';
+    process.env['PGDATABASE'] = 'nowhere';
+    const db = await openEmbedded({ folder });
+    delete process.env['PGOPTIONS'];
+    delete process.env['PGDATABASE'];
+    expect(await db.query(`select current_database() as name, current_setting('search_path') as path`)).toEqual([
+      { name: 'postgres', path: 'public' },
+    ]);
+    await db.close();
+  });
+
+  it('refuses everything once it is closed, and closing twice is closing once', async () => {
+    const db = await openEmbedded({ folder });
+    const last = db.query('select 1 as one');
+    await Promise.all([db.close(), db.close()]);
+    expect(await last).toEqual([{ one: 1 }]);
+    expect((await storeErrorOf(db.query('select 1'))).message).toContain('closed');
+  });
+});

@@ -1,0 +1,194 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { Client } from 'pg';
+import { Connection } from './connection.js';
+import type { Database, Queryable } from './database.js';
+import { embeddedFolder } from './embedded-folder.js';
+import { type FromThread, type ThreadData, threadExitCodes, type ToThread } from './embedded-messages.js';
+import { EmbeddedStream } from './embedded-stream.js';
+import { type FolderLock, lockFolder } from './folder-lock.js';
+import { resultTypes } from './result-values.js';
+import { refuseWithinTransaction, runTransaction } from './run-transaction.js';
+import type { SqlValue } from './sql-values.js';
+import { StoreError } from './store-error.js';
+import { tablesToVacuum } from './tables-to-vacuum.js';
+
+export interface EmbeddedOptions {
+  /** Made where needed. Holds `postgres/` and the lock; other data of the same process may lie beside them. */
+  readonly folder: string;
+  readonly idleInTransactionTimeoutMs?: number;
+}
+
+/** How long an orderly end (a last checkpoint) may take before the thread is ended like by a kill, which is safe too. */
+const closeTimeoutMs = 10_000;
+
+/**
+ * Opens the store in a folder, which this process then owns until `close` or its end. The first time takes some
+ * seconds, later ones 0.3 s, after a kill up to a second more.
+ * @throws {StoreError} kind `locked` when another process has it; `full`; `other` when it cannot be opened
+ */
+export async function openEmbedded({
+  folder,
+  idleInTransactionTimeoutMs = 60_000,
+}: EmbeddedOptions): Promise<Database> {
+  const lock = await lockFolder(folder);
+  try {
+    const data: ThreadData = { folder: await embeddedFolder(folder, program('make-embedded-folder')) };
+    // No environment: nothing in there is for the thread, and it holds secrets.
+    const thread = new Worker(program('embedded-thread'), { workerData: data, env: {}, execArgv: [] });
+    await untilReady(thread, folder);
+    return await connect(thread, lock, idleInTransactionTimeoutMs);
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+class EmbeddedDatabase implements Database {
+  readonly kind = 'embedded';
+  readonly #connection: Connection;
+  readonly #listeners: ((error: StoreError) => void)[] = [];
+  #lost: StoreError | undefined;
+  #closing: Promise<void> | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    client: Client,
+    private readonly thread: Worker,
+    private readonly lock: FolderLock,
+    private readonly idleInTransactionTimeoutMs: number,
+  ) {
+    this.#connection = new Connection(client, nameOf(lock.folder));
+    client.on('error', () => undefined); // said through `exit`, with a reason
+    thread.once('exit', (code) => this.#onThreadExit(code));
+  }
+
+  query<Row extends object>(sql: string, params?: readonly SqlValue[]): Promise<Row[]> {
+    return this.#inTurn(() => this.#connection.query<Row>(sql, params));
+  }
+
+  script(sql: string): Promise<void> {
+    return this.#inTurn(() => this.#connection.script(sql));
+  }
+
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+    return this.#inTurn(() => runTransaction(this, this.#connection, this.idleInTransactionTimeoutMs, work));
+  }
+
+  async maintain(): Promise<void> {
+    // One table a turn, so that statements get in between.
+    for (const table of await this.query<{ name: string }>(tablesToVacuum)) {
+      await this.script(`vacuum (analyze) ${table.name}`);
+    }
+  }
+
+  onFatal(listener: (error: StoreError) => void): void {
+    if (this.#lost === undefined) this.#listeners.push(listener);
+    else listener(this.#lost);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#last.catch(() => undefined);
+    const exited = this.#lost !== undefined ? Promise.resolve() : onExit(this.thread);
+    this.thread.postMessage({ kind: 'close' } satisfies ToThread);
+    const overdue = setTimeout(() => void this.thread.terminate(), closeTimeoutMs);
+    await exited;
+    clearTimeout(overdue);
+    await this.lock.release();
+  }
+
+  /** One after the other: there is one session inside, and a transaction has it whole. */
+  async #inTurn<T>(use: () => Promise<T>): Promise<T> {
+    refuseWithinTransaction(this);
+    if (this.#closing !== undefined) throw new StoreError('other', 'the store is closed in this process');
+    const result = this.#last.then(async () => {
+      try {
+        if (this.#lost !== undefined) throw this.#lost;
+        return await use();
+      } catch (error) {
+        // The connection's end is seen before the thread's exit code, which tells why.
+        if (error instanceof StoreError && error.kind === 'unreachable') throw await this.#whyLost(error);
+        throw error;
+      }
+    });
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  async #whyLost(error: StoreError): Promise<StoreError> {
+    if (this.#lost === undefined) await onExit(this.thread);
+    return this.#lost ?? error;
+  }
+
+  #onThreadExit(code: number): void {
+    this.#lost = lossOf(code, this.lock.folder);
+    if (this.#closing === undefined) for (const listener of this.#listeners) listener(this.#lost);
+  }
+}
+
+async function connect(thread: Worker, lock: FolderLock, idleTimeoutMs: number): Promise<Database> {
+  const stream = new EmbeddedStream(thread);
+  // Every value that `pg` would else take from PG… variables of the environment is given.
+  const client = new Client({
+    stream: () => stream,
+    host: 'embedded',
+    port: 5432,
+    user: 'postgres',
+    password: '',
+    database: 'postgres',
+    ssl: false,
+    options: '',
+    application_name: 'pigeonpost',
+    types: resultTypes,
+  });
+  await client.connect();
+  await client.query(`set timezone = 'UTC'; set datestyle = 'ISO'; set bytea_output = 'hex'`);
+  return new EmbeddedDatabase(client, thread, lock, idleTimeoutMs);
+}
+
+/** @throws {StoreError} when the thread ends instead */
+function untilReady(thread: Worker, folder: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    thread.once('error', () => undefined); // the exit follows; the error itself may quote anything
+    thread.once('exit', (code) => reject(lossOf(code, folder)));
+    thread.on('message', (message: FromThread) => {
+      if (message.kind === 'ready') resolve();
+    });
+  });
+}
+
+function onExit(thread: Worker): Promise<void> {
+  return new Promise((resolve) => thread.once('exit', () => resolve()));
+}
+
+function lossOf(exitCode: number, folder: string): StoreError {
+  if (exitCode === threadExitCodes.full) {
+    return new StoreError('full', `no space is left on the disk of ${folder}: free some and start again`);
+  }
+  return new StoreError(
+    'unreachable',
+    `the embedded store in ${folder} stopped (code ${exitCode}): start again, nothing that was committed is lost`,
+  );
+}
+
+function nameOf(folder: string): string {
+  return `the embedded store in ${folder}`;
+}
+
+/**
+ * The built file of a thread or a process. Run from sources (tests), that of the last build: Node cannot start a
+ * thread from TypeScript.
+ */
+function program(name: string): string {
+  const beside = join(__dirname, `${name}.js`);
+  if (existsSync(beside)) return beside;
+  const built = join(__dirname, '../../dist/ledger/drivers', `${name}.js`);
+  if (existsSync(built)) return built;
+  throw new StoreError('other', `the embedded store is not built: run "npm run build" (no ${built})`);
+}

@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StoreError } from './store-error.js';
+
+/** The right to use a folder, held until `release` or the end of this process, whichever way it ends. */
+export interface FolderLock {
+  readonly folder: string;
+  /** A second call does nothing. */
+  release(): Promise<void>;
+}
+
+/** What a locking program ends with when another process holds the lock; its own failures end with other codes. */
+const isHeldExitCode = 75;
+
+/**
+ * Programs that lock the open file which they inherit as descriptor 3. The lock belongs to that open file, so it stays
+ * with this process when the program ends, and goes with it at a SIGKILL: no stale lock can keep anyone out.
+ * Node itself has no flock. `flock` is in util-linux; Perl is there where that is not (macOS).
+ */
+const programs: readonly (readonly [command: string, args: readonly string[]])[] = [
+  ['flock', ['-x', '-n', '-E', String(isHeldExitCode), '3']],
+  [
+    'perl',
+    [
+      '-e',
+      `use Fcntl ":flock"; open(my $f, "+<&=", 3) or exit 2; exit(flock($f, LOCK_EX | LOCK_NB) ? 0 : $!{EWOULDBLOCK} ? ${isHeldExitCode} : 2)`,
+    ],
+  ],
+];
+
+/**
+ * Makes the folder where needed and locks it against every other process, and against a second use by this one. The
+ * file `lock` in it is never deleted: two processes could then hold two files of one name.
+ * Children do not inherit the lock: Node opens files close-on-exec.
+ * @throws {StoreError} kind `locked`, naming the folder and, if known, the process that holds it
+ */
+export async function lockFolder(folder: string): Promise<FolderLock> {
+  await mkdir(folder, { recursive: true });
+  const file = await open(join(folder, 'lock'), 'a+');
+  try {
+    await lockFile(file, folder);
+    await file.truncate();
+    await file.write(`${process.pid}\n`);
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+  let isHeld = true;
+  return {
+    folder,
+    async release() {
+      if (!isHeld) return;
+      isHeld = false;
+      await file.close();
+    },
+  };
+}
+
+async function lockFile(file: FileHandle, folder: string): Promise<void> {
+  for (const [command, args] of programs) {
+    const exitCode = await exitCodeOf(command, args, file.fd);
+    if (exitCode === 0) return;
+    if (exitCode === isHeldExitCode) throw new StoreError('locked', await heldMessage(file, folder));
+    if (exitCode !== undefined) {
+      throw new StoreError('other', `${folder} cannot be locked on its file system: put the store on a local disk`);
+    }
+  }
+  throw new StoreError('other', `${folder} cannot be locked: install "flock" (util-linux) or Perl`);
+}
+
+/** Undefined when there is no such program. */
+function exitCodeOf(command: string, args: readonly string[], fd: number): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'ignore', fd] });
+    child.once('error', () => resolve(undefined));
+    child.once('exit', (code) => resolve(code ?? -1));
+  });
+}
+
+async function heldMessage(file: FileHandle, folder: string): Promise<string> {
+  const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(32), position: 0 });
+  const holder = Number(buffer.toString('latin1', 0, bytesRead).trim());
+  const who = Number.isInteger(holder) && holder > 0 ? `process ${holder}` : 'another process';
+  return `the folder ${folder} is in use by ${who}: stop that one first, or use another folder`;
+}

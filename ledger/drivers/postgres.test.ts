@@ -1,0 +1,169 @@
+import { createServer, type Server } from 'node:net';
+import { startPostgres, hasPostgres, type TestPostgres } from '../../test/postgres.js';
+import { until } from '../../test/until.js';
+import { storeErrorOf } from './both-databases.test-kit.js';
+import type { Database } from './database.js';
+import { openPostgres } from './postgres.js';
+
+const onPostgres = hasPostgres() ? describe : describe.skip;
+
+onPostgres('a connection to a PostgreSQL server', () => {
+  let server: TestPostgres;
+  let db: Database;
+  beforeAll(async () => {
+    const started = await startPostgres();
+    if (started === null) throw new Error('it is installed but did not start');
+    server = started;
+  });
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    db = await openPostgres({ url: server.url, maxConnections: 3 });
+    await db.script('drop table if exists item; create table item (id integer primary key)');
+  });
+  afterEach(() => db.close());
+
+  /** Ends every connection of `db` but the one that asks. */
+  const endOthers = (): Promise<object[]> =>
+    db.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where application_name = $1 and pid <> pg_backend_pid()`,
+      ['pigeonpost'],
+    );
+
+  it('that dies within a transaction fails it, and the next call uses another', async () => {
+    const transaction = db.transaction(async (tx) => {
+      const [row] = await tx.query<{ pid: number }>('insert into item values (1) returning pg_backend_pid() as pid');
+      const other = await openPostgres({ url: server.url });
+      await other.query('select pg_terminate_backend($1)', [row?.pid]);
+      await other.close();
+      await tx.query('insert into item values (2)');
+    });
+    expect(await storeErrorOf(transaction)).toMatchObject({ kind: 'unreachable' });
+    expect(await db.query('select id from item')).toEqual([]);
+  });
+
+  it('that dies while idle is replaced', async () => {
+    await Promise.all([db.query('select pg_sleep(0.05)'), db.query('select pg_sleep(0.05)')]);
+    await endOthers();
+    await until('the dead ones are out of use', async () => {
+      const results = await Promise.allSettled([db.query('select 1'), db.query('select 1'), db.query('select 1')]);
+      return results.every(({ status }) => status === 'fulfilled');
+    });
+  });
+
+  it('says that nobody knows when it dies during a commit', async () => {
+    // a deferred trigger ends the session in the middle of the commit
+    await db.script(`
+      create function end_session() returns trigger language plpgsql as
+        $$ begin perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(10); return null; end $$;
+      create constraint trigger at_commit after insert on item deferrable initially deferred
+        for each row execute function end_session()`);
+    const transaction = db.transaction((tx) => tx.query('insert into item values (1)'));
+    const error = await storeErrorOf(transaction);
+    expect(error).toMatchObject({ kind: 'unreachable' });
+    expect(error.message).toContain('whether it happened is not known');
+  });
+
+  it('is used by as many transactions at once as are allowed, the others wait', async () => {
+    let open = 0;
+    let most = 0;
+    const transactions = Array.from({ length: 9 }, () =>
+      db.transaction(async (tx) => {
+        most = Math.max(most, (open += 1));
+        await tx.query('select pg_sleep(0.02)');
+        open -= 1;
+      }),
+    );
+    await Promise.all(transactions);
+    expect(most).toBe(3);
+  });
+
+  it('tells a deadlock as a conflict that may be run again', async () => {
+    await db.script('insert into item values (1), (2)');
+    const lockBoth = (first: number, second: number, whenFirst: () => Promise<void>): Promise<void> =>
+      db.transaction(async (tx) => {
+        await tx.query('select id from item where id = $1 for update', [first]);
+        await whenFirst();
+        await tx.query('select id from item where id = $1 for update', [second]);
+      });
+    let waiting = 0;
+    const bothHold = async (): Promise<void> => {
+      waiting += 1;
+      await until('both hold their first row', () => waiting === 2);
+    };
+    const results = await Promise.allSettled([lockBoth(1, 2, bothHold), lockBoth(2, 1, bothHold)]);
+    const refused = results.filter((result) => result.status === 'rejected');
+    expect(refused).toEqual([
+      expect.objectContaining({ reason: expect.objectContaining({ kind: 'conflict', sqlState: '40P01' }) }),
+    ]);
+  });
+
+  it('tells a statement over its time as a conflict', async () => {
+    const impatient = await openPostgres({ url: server.url, statementTimeoutMs: 50 });
+    expect(await storeErrorOf(impatient.query('select pg_sleep(10)'))).toMatchObject({
+      kind: 'conflict',
+      sqlState: '57014',
+    });
+    await impatient.close();
+  });
+
+  it('carries the name pigeonpost', async () => {
+    expect(await db.query('select current_setting($1) as name', ['application_name'])).toEqual([
+      { name: 'pigeonpost' },
+    ]);
+  });
+
+  it('is refused with the name of the database that does not exist, and without the password', async () => {
+    const url = new URL(server.url.replace('app@', 'app:s3cret@'));
+    url.pathname = '/nowhere';
+    const error = await storeErrorOf(openPostgres({ url: url.href }));
+    expect(error).toMatchObject({ kind: 'unreachable', sqlState: '3D000' });
+    expect(error.message).toContain(`PostgreSQL at 127.0.0.1:${url.port} refused the connection`);
+    expect(error.message + String(error.stack)).not.toContain('s3cret');
+  });
+
+  it('refuses everything once it is closed, and closing twice is closing once', async () => {
+    const closed = await openPostgres({ url: server.url });
+    await Promise.all([closed.close(), closed.close()]);
+    expect((await storeErrorOf(closed.query('select 1'))).message).toContain('closed');
+  });
+});
+
+describe('opening a store on PostgreSQL', () => {
+  it('fails as unreachable where nothing listens, and names the place', async () => {
+    const port = await unusedPort();
+    const error = await storeErrorOf(openPostgres({ url: `postgres://app:s3cret@127.0.0.1:${port}/test` }));
+    expect(error.kind).toBe('unreachable');
+    expect(error.message).toBe(
+      `PostgreSQL at 127.0.0.1:${port} cannot be reached (ECONNREFUSED): start it, or correct "store"`,
+    );
+  });
+
+  it('fails as unreachable where something listens that never answers', async () => {
+    const silent = await listen();
+    const url = `postgres://app:s3cret@127.0.0.1:${silent.port}/test`;
+    const error = await storeErrorOf(openPostgres({ url, connectTimeoutMs: 100 }));
+    expect(error).toMatchObject({ kind: 'unreachable', message: expect.stringContaining('did not answer in time') });
+    silent.server.close();
+  });
+
+  it('fails for a URL that is none, without quoting it', async () => {
+    const error = await storeErrorOf(openPostgres({ url: 'postgres://app:s3cret@@:port/' }));
+    expect(error.message).not.toContain('s3cret');
+  });
+});
+
+async function unusedPort(): Promise<number> {
+  const { server, port } = await listen();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function listen(): Promise<{ server: Server; port: number }> {
+  return new Promise((resolve) => {
+    const server = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve({ server, port: typeof address === 'object' && address !== null ? address.port : 0 });
+    });
+  });
+}

@@ -1,0 +1,134 @@
+import { type ClientBase, Pool, type PoolClient } from 'pg';
+import { Connection } from './connection.js';
+import type { Database, Queryable } from './database.js';
+import { resultTypes } from './result-values.js';
+import { refuseWithinTransaction, runTransaction } from './run-transaction.js';
+import type { SqlValue } from './sql-values.js';
+import { StoreError } from './store-error.js';
+import { toStoreError } from './translate-error.js';
+
+export interface PostgresOptions {
+  /** `postgres://user:password@host:5432/database?sslmode=…`. Never stands in an error. */
+  readonly url: string;
+  /** Connections of this process at most. */
+  readonly maxConnections?: number;
+  readonly connectTimeoutMs?: number;
+  /** The server ends a statement that takes longer; a migration may lift it by `set local statement_timeout`. */
+  readonly statementTimeoutMs?: number;
+  readonly idleInTransactionTimeoutMs?: number;
+}
+
+/** How much longer than the server's own limit we wait for its answer, before we take the connection for dead. */
+const answerMarginMs = 10_000;
+
+/**
+ * Connects to a PostgreSQL server, version 15 or newer. Nothing is tried twice: whoever calls decides.
+ * @throws {StoreError} kind `unreachable` when there is no server, or it refuses us
+ */
+export async function openPostgres({
+  url,
+  maxConnections = 10,
+  connectTimeoutMs = 10_000,
+  statementTimeoutMs = 60_000,
+  idleInTransactionTimeoutMs = 60_000,
+}: PostgresOptions): Promise<Database> {
+  const store = nameOf(url);
+  const pool = new Pool({
+    connectionString: url,
+    max: maxConnections,
+    connectionTimeoutMillis: connectTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
+    // for a server that is gone without a word (a cut network): nothing else would ever end the wait
+    query_timeout: statementTimeoutMs + answerMarginMs,
+    keepAlive: true,
+    application_name: 'pigeonpost',
+    types: resultTypes,
+    onConnect: prepareConnection as (client: ClientBase) => void, // awaited, whatever its type says
+  });
+  pool.on('error', () => undefined); // an idle connection broke: the pool has dropped it, the next use opens another
+  const database = new PostgresDatabase(pool, store, idleInTransactionTimeoutMs);
+  try {
+    await database.refuseOldServer();
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return database;
+}
+
+class PostgresDatabase implements Database {
+  readonly kind = 'postgres';
+  #closing: Promise<void> | undefined;
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly store: string,
+    private readonly idleInTransactionTimeoutMs: number,
+  ) {}
+
+  query<Row extends object>(sql: string, params?: readonly SqlValue[]): Promise<Row[]> {
+    return this.#withConnection((connection) => connection.query<Row>(sql, params));
+  }
+
+  script(sql: string): Promise<void> {
+    return this.#withConnection((connection) => connection.script(sql));
+  }
+
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+    return this.#withConnection((connection) =>
+      runTransaction(this, connection, this.idleInTransactionTimeoutMs, work),
+    );
+  }
+
+  async maintain(): Promise<void> {} // the server's autovacuum does it
+
+  onFatal(): void {} // a server that is gone may come back: every call finds out for itself
+
+  close(): Promise<void> {
+    this.#closing ??= this.pool.end();
+    return this.#closing;
+  }
+
+  /** @throws {StoreError} kind `other` below version 15, whose SQL this product is written in */
+  async refuseOldServer(): Promise<void> {
+    const [row] = await this.query<{ number: number }>(
+      `select current_setting('server_version_num')::integer as number`,
+    );
+    const version = Math.floor((row?.number ?? 0) / 10_000);
+    if (version < 15)
+      throw new StoreError('other', `${this.store} is version ${version}: version 15 or newer is needed`);
+  }
+
+  async #withConnection<T>(use: (connection: Connection) => Promise<T>): Promise<T> {
+    refuseWithinTransaction(this);
+    if (this.#closing !== undefined) throw new StoreError('other', 'the store is closed in this process');
+    let client: PoolClient;
+    try {
+      client = await this.pool.connect();
+    } catch (error) {
+      throw toStoreError(error, this.store);
+    }
+    const connection = new Connection(client, this.store);
+    try {
+      return await use(connection);
+    } finally {
+      client.release(connection.isBroken);
+    }
+  }
+}
+
+/** What results are read by (`result-values.ts`), whatever the server's or the user's defaults are. */
+async function prepareConnection(client: ClientBase): Promise<void> {
+  // A connection that breaks while it is in use says so twice: to the running statement, which is enough, and here.
+  client.on('error', () => undefined);
+  await client.query(`set timezone = 'UTC'; set datestyle = 'ISO'; set bytea_output = 'hex'`);
+}
+
+/** @throws {StoreError} kind `other` when the URL cannot be read; it is not quoted, since it may hold a password */
+function nameOf(url: string): string {
+  if (!URL.canParse(url))
+    throw new StoreError('other', 'the URL of "store" cannot be read: see the guide for its form');
+  const { hostname, port } = new URL(url);
+  return `PostgreSQL at ${decodeURIComponent(hostname) || 'localhost'}:${port || '5432'}`;
+}

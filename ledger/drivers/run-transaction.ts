@@ -1,0 +1,125 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Connection } from './connection.js';
+import type { Queryable } from './database.js';
+import type { SqlValue } from './sql-values.js';
+import { StoreError } from './store-error.js';
+
+/** The transaction that the present code runs in, whatever it awaited since. */
+const current = new AsyncLocalStorage<Transaction>();
+
+/**
+ * Refuses what would wait for the transaction that waits for it: using the store itself within a transaction.
+ * @throws {StoreError} kind `other`
+ */
+export function refuseWithinTransaction(owner: object): void {
+  const transaction = current.getStore();
+  if (transaction?.isOpen === true && transaction.owner === owner) {
+    throw new StoreError('other', 'the store itself was used within one of its transactions: use `tx` there');
+  }
+}
+
+/**
+ * Begins, runs `work`, commits or rolls back. A transaction left idle for longer than `idleTimeoutMs` (its `work` waits
+ * for something else) is rolled back, because it holds locks, and embedded the whole store; `work` then runs on into
+ * refusals.
+ * @param owner the store whose direct use within `work` is refused
+ * @throws {StoreError}, or whatever `work` throws
+ */
+export async function runTransaction<T>(
+  owner: object,
+  connection: Connection,
+  idleTimeoutMs: number,
+  work: (tx: Queryable) => Promise<T>,
+): Promise<T> {
+  await connection.control('begin');
+  const transaction = new Transaction(owner, connection, idleTimeoutMs);
+  try {
+    const result = await Promise.race([current.run(transaction, () => work(transaction)), transaction.leftIdle]);
+    await transaction.commit();
+    return result;
+  } catch (error) {
+    await transaction.rollBack();
+    throw error;
+  }
+}
+
+/** Open until commit or roll back begin; afterwards every statement is refused. */
+class Transaction implements Queryable {
+  isOpen = true;
+  /** Never resolves; rejects when nothing was asked for too long. */
+  readonly leftIdle: Promise<never>;
+  #timer: NodeJS.Timeout | undefined;
+  #running = 0;
+  #giveUp!: (error: StoreError) => void;
+
+  constructor(
+    readonly owner: object,
+    private readonly connection: Connection,
+    private readonly idleTimeoutMs: number,
+  ) {
+    this.leftIdle = new Promise((_, reject) => {
+      this.#giveUp = reject;
+    });
+    this.#startTimer();
+  }
+
+  query<Row extends object>(sql: string, params?: readonly SqlValue[]): Promise<Row[]> {
+    return this.#run(() => this.connection.query<Row>(sql, params));
+  }
+
+  script(sql: string): Promise<void> {
+    return this.#run(() => this.connection.script(sql));
+  }
+
+  async commit(): Promise<void> {
+    this.#end();
+    let answer: string;
+    try {
+      answer = await this.connection.control('commit');
+    } catch (error) {
+      if (!this.connection.isBroken) throw error;
+      // The one case in which nobody knows: the answer to a commit that may have happened was lost.
+      throw new StoreError(
+        'unreachable',
+        `the connection to ${this.connection.store} broke during a commit: whether it happened is not known`,
+      );
+    }
+    if (answer === 'ROLLBACK') {
+      throw new StoreError('other', 'a transaction went on after a failed statement, so all of it was rolled back');
+    }
+  }
+
+  async rollBack(): Promise<void> {
+    this.#end();
+    if (this.connection.isBroken) return; // the server rolls back by itself
+    await this.connection.control('rollback').catch(() => {
+      this.connection.isBroken = true; // the first error is the one to tell
+    });
+  }
+
+  async #run<T>(statement: () => Promise<T>): Promise<T> {
+    if (!this.isOpen)
+      throw new StoreError('other', 'a statement came after its transaction had ended: await it inside');
+    clearTimeout(this.#timer);
+    this.#running += 1;
+    try {
+      return await statement();
+    } finally {
+      this.#running -= 1;
+      if (this.#running === 0 && this.isOpen) this.#startTimer();
+    }
+  }
+
+  #startTimer(): void {
+    this.#timer = setTimeout(() => {
+      const seconds = this.idleTimeoutMs / 1000;
+      this.#end();
+      this.#giveUp(new StoreError('conflict', `a transaction asked nothing for ${seconds} s and was rolled back`));
+    }, this.idleTimeoutMs);
+  }
+
+  #end(): void {
+    this.isOpen = false;
+    clearTimeout(this.#timer);
+  }
+}

@@ -1,0 +1,42 @@
+export type StoreErrorKind =
+  /** No connection, or it broke, or the server is starting, stopping or full of connections. */
+  | 'unreachable'
+  /** No space is left on the store's disk. */
+  | 'full'
+  /** Another process owns the embedded store's folder. */
+  | 'locked'
+  /** Rolled back because of other work (deadlock, serialization, a timeout): the same transaction may be run again. */
+  | 'conflict'
+  /** A constraint refused a row. */
+  | 'constraint'
+  /** Everything else: a mistake in a statement, a value that cannot be stored or read, wrong use. */
+  | 'other';
+
+export interface StoreErrorFacts {
+  /** The five characters by which PostgreSQL names the error, where it comes from there. */
+  readonly sqlState?: string;
+  readonly constraint?: string;
+  readonly table?: string;
+}
+
+/**
+ * What the store's drivers throw. The message never holds a parameter, a row or the store's password; for the same
+ * reason PostgreSQL's own error (whose `detail` quotes rows) is not kept as `cause`.
+ */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly sqlState: string | undefined;
+  readonly constraint: string | undefined;
+  readonly table: string | undefined;
+
+  constructor(
+    readonly kind: StoreErrorKind,
+    message: string,
+    facts: StoreErrorFacts = {},
+  ) {
+    super(message);
+    this.sqlState = facts.sqlState;
+    this.constraint = facts.constraint;
+    this.table = facts.table;
+  }
+}

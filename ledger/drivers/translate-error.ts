@@ -1,0 +1,132 @@
+import { StoreError, type StoreErrorFacts, type StoreErrorKind } from './store-error.js';
+
+/** What `pg` throws for an error of the server; all fields come from the server. */
+interface ServerError {
+  readonly code: string;
+  readonly message: string;
+  readonly severity?: string;
+  readonly constraint?: string;
+  readonly table?: string;
+}
+
+/**
+ * Whatever a driver threw, as a StoreError. PostgreSQL's own words are kept only for mistakes in a statement
+ * (class 42), which name tables and columns; elsewhere they quote values.
+ * @param store how the store is named to a person, without password: `PostgreSQL at db:5432`
+ * @param sql the statement's text, which has no values in it
+ */
+export function toStoreError(error: unknown, store: string, sql = ''): StoreError {
+  if (error instanceof StoreError) return error;
+  if (isServerError(error)) return fromServer(error, store, sql);
+  const code = networkCode(error);
+  if (code === 'ENOSPC' || code === 'EDQUOT') return new StoreError('full', fullMessage(store));
+  if (code !== undefined) {
+    return new StoreError('unreachable', `${store} cannot be reached (${code}): start it, or correct "store"`);
+  }
+  const message = textOf(fieldsOf(error).message);
+  if (/certificate|\bSSL\b|\bTLS\b/i.test(message)) {
+    return new StoreError('unreachable', `${store} did not agree to an encrypted connection: see sslmode in its URL`);
+  }
+  if (/timeout|timed out/i.test(message)) {
+    return new StoreError('unreachable', `${store} did not answer in time: see whether it is overloaded`);
+  }
+  if (/password|SASL|SCRAM/i.test(message)) {
+    return new StoreError('unreachable', `${store} needs a password: put it into the URL of "store"`);
+  }
+  if (/terminated|not queryable|connection|socket|ended/i.test(message)) {
+    return new StoreError('unreachable', `the connection to ${store} broke: its transaction was rolled back`);
+  }
+  return new StoreError(
+    'other',
+    `${store} failed in a way that is not known (${textOf(fieldsOf(error).name)})${statementOf(sql)}`,
+  );
+}
+
+/** Whether the connection that gave this error must not be used again. */
+export function breaksConnection({ kind }: StoreError): boolean {
+  return kind === 'unreachable';
+}
+
+/** Whether a plan was used that was kept from before another process changed the table. */
+export function isOfStalePlan({ kind, sqlState }: StoreError): boolean {
+  return kind === 'conflict' && sqlState === '0A000';
+}
+
+function fromServer(error: ServerError, store: string, sql: string): StoreError {
+  const facts: StoreErrorFacts = { sqlState: error.code, constraint: error.constraint, table: error.table };
+  const kind = kindOf(error);
+  return new StoreError(
+    kind,
+    `${sentence(kind, error, store)}${kind === 'unreachable' || kind === 'full' ? '' : statementOf(sql)}`,
+    facts,
+  );
+}
+
+function sentence(kind: StoreErrorKind, error: ServerError, store: string): string {
+  switch (kind) {
+    case 'full':
+      return fullMessage(store);
+    case 'unreachable':
+      return `${store} refused the connection (SQLSTATE ${error.code}): ${refusal(error.code)}`;
+    case 'conflict':
+      return `${store} rolled a transaction back because of other work (SQLSTATE ${error.code}): run it again`;
+    case 'constraint':
+      return `${store} refused a row by constraint "${error.constraint ?? error.code}" (SQLSTATE ${error.code})`;
+    default:
+      return error.code.startsWith('42')
+        ? `${store} does not understand a statement: ${error.message} (SQLSTATE ${error.code})`
+        : `${store} refused a statement (SQLSTATE ${error.code})`;
+  }
+}
+
+/** Source: PostgreSQL 15, Appendix A, "PostgreSQL Error Codes". */
+function kindOf({ code, message }: ServerError): StoreErrorKind {
+  // The code alone is too wide: it is that of every feature which is not supported.
+  if (code === '0A000' && message.startsWith('cached plan')) return 'conflict';
+  if (code === '53100') return 'full';
+  if (code.startsWith('23')) return 'constraint';
+  // 57014: a statement over its time; 55P03: a lock not given; 25P03: a transaction left idle
+  if (['40001', '40P01', '57014', '55P03', '25P03'].includes(code)) return 'conflict';
+  // 08 connection, 28 authorisation, 3D000 no such database, 53300 too many connections, 57P0x shutdown and start,
+  // 25006 a standby after a failover
+  if (code.startsWith('08') || code.startsWith('28') || code.startsWith('57P')) return 'unreachable';
+  return ['3D000', '53300', '25006'].includes(code) ? 'unreachable' : 'other';
+}
+
+function refusal(code: string): string {
+  if (code.startsWith('28')) return 'correct user and password in the URL of "store"';
+  if (code === '3D000') return 'create the database that the URL of "store" names';
+  if (code === '53300') return 'allow more connections, or run fewer processes';
+  if (code === '25006') return 'it is read-only, so point "store" at the primary server';
+  return 'it is starting or stopping';
+}
+
+function fullMessage(store: string): string {
+  return `no space is left on the disk of ${store}: free some, nothing is stored until then`;
+}
+
+/** The beginning of the statement, enough to find it in the source. */
+function statementOf(sql: string): string {
+  const text = sql.replace(/\s+/g, ' ').trim();
+  if (text === '') return '';
+  return `, in: ${text.length > 80 ? `${text.slice(0, 80)}…` : text}`;
+}
+
+// By their fields and not by `instanceof`: errors of Node's own modules may come from another realm (Jest, workers).
+function isServerError(error: unknown): error is ServerError {
+  return 'severity' in fieldsOf(error) && /^[0-9A-Z]{5}$/.test(String(fieldsOf(error).code));
+}
+
+function networkCode(error: unknown): string | undefined {
+  const { code, errors } = fieldsOf(error);
+  if (typeof code === 'string' && /^E[A-Z_]{3,}$/.test(code)) return code;
+  return Array.isArray(errors) && errors.length > 0 ? networkCode(errors[0]) : undefined; // one per address tried
+}
+
+function fieldsOf(error: unknown): { code?: unknown; errors?: unknown; message?: unknown; name?: unknown } {
+  return typeof error === 'object' && error !== null ? error : {};
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

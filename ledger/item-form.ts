@@ -1,0 +1,49 @@
+import { canonicalJson } from './canonical-json.js';
+import { withoutIdentity } from './identity.js';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** The texts of an item: what is stored and delivered, and what decides that it changed. */
+export interface ItemForm {
+  /** Canonical JSON of the whole item. */
+  readonly payload: string;
+  /** Without copies of other items' texts; the same string as `payload` where the list has none. */
+  readonly content: string;
+  /** Those copies; null where the list has none. */
+  readonly copies: string | null;
+}
+
+/**
+ * Members that repeat another item. Of these only the id and `anonymous` are content: when a session is renamed, the
+ * session says so once, and not each of its ten thousand votes.
+ */
+const copiedMembers: Readonly<Record<string, readonly string[]>> = {
+  questions: ['session'],
+  votes: ['session', 'question'],
+  answer_ratings: ['session', 'question'],
+  answers: ['session'],
+  'poll-mcq-votes': ['session', 'question', 'option'],
+  'poll-quiz-votes': ['session', 'question', 'option'],
+  'qna-questions': ['session'],
+};
+
+/** `links` hold admin and moderator addresses that open for anyone (service-facts): they go nowhere. */
+const neverKept: ReadonlySet<string> = new Set(['links']);
+
+/** The form of an item with its person, or without. Pure. */
+export function itemForm(list: string, fields: Fields, identity: 'with' | 'without'): ItemForm {
+  const shown = identity === 'with' ? fields : withoutIdentity(fields);
+  const payload = canonicalJson(shown, neverKept);
+  const copied = copiedMembers[list];
+  if (copied === undefined) return { payload, content: payload, copies: null };
+  const content: Record<string, unknown> = { ...shown };
+  const copies: Record<string, unknown> = {};
+  for (const name of copied) {
+    const member = shown[name];
+    if (member === null || typeof member !== 'object' || Array.isArray(member)) continue;
+    const { id, anonymous, ...texts } = member as Record<string, unknown>;
+    content[name] = { id, anonymous };
+    copies[name] = texts;
+  }
+  return { payload, content: canonicalJson(content, neverKept), copies: canonicalJson(copies, neverKept) };
+}

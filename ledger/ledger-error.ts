@@ -1,0 +1,21 @@
+export type LedgerErrorKind =
+  /** The lease under which this was to be written has a newer holder: the attempt is over. */
+  | 'stale'
+  /** The store's schema is newer than this code. */
+  | 'version'
+  /** Another Temporal drives this ledger. */
+  | 'cluster'
+  /** The process runs a configuration that is no longer, or not yet again, the current one. */
+  | 'configuration';
+
+/** What the ledger refuses. The message is for a person: it names the thing and the next step. */
+export class LedgerError extends Error {
+  override readonly name = 'LedgerError';
+
+  constructor(
+    readonly kind: LedgerErrorKind,
+    message: string,
+  ) {
+    super(message);
+  }
+}

@@ -1,0 +1,38 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Database } from './drivers/database.js';
+import { LedgerError } from './ledger-error.js';
+
+const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
+
+/**
+ * Brings the schema to the newest version this code knows; a second run does nothing. Each migration runs in a
+ * transaction that records its number first, under a lock on that table, so two processes cannot both apply one.
+ * @throws {LedgerError} kind `version` when the store was written by a newer version of pigeonpost
+ */
+export async function migrate(db: Database, folder = join(__dirname, 'migrations')): Promise<void> {
+  const files = (await readdir(folder)).filter((name) => fileName.test(name)).toSorted();
+  await db.query(
+    'create table if not exists migrations (number integer primary key, applied_at timestamptz not null default now())',
+  );
+  const [newest] = await db.query<{ number: number | null }>('select max(number) as number from migrations');
+  if ((newest?.number ?? 0) > files.length) {
+    throw new LedgerError(
+      'version',
+      `the store is at version ${newest?.number}, this pigeonpost knows ${files.length}: start the newer version again`,
+    );
+  }
+  for (const [index, name] of files.entries()) {
+    const number = index + 1;
+    if (number <= (newest?.number ?? 0)) continue;
+    const sql = await readFile(join(folder, name), 'utf8');
+    await db.transaction(async (tx) => {
+      await tx.query('lock table migrations in exclusive mode');
+      const added = await tx.query(
+        'insert into migrations (number) values ($1) on conflict (number) do nothing returning number',
+        [number],
+      );
+      if (added.length === 1) await tx.script(sql);
+    });
+  }
+}

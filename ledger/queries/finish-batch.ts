@@ -1,0 +1,65 @@
+import type { Ledger } from '../ledger.js';
+import { type LaneLease, lockLane } from './lanes.js';
+
+/** What became of one delivery. `waiting`: not sent, due again at once; `retry`: due again in `retryInMs`. */
+export interface Settled {
+  readonly sequence: number;
+  readonly state: 'delivered' | 'waiting' | 'retry' | 'dead';
+  readonly reason: string | null;
+  readonly detail: string | null;
+  readonly attempts: number;
+  readonly retryInMs: number | null;
+}
+
+export interface LaneOutcome {
+  /** Replaces what the sink had remembered; undefined: unchanged. */
+  readonly memory: Readonly<Record<string, unknown>> | undefined;
+  /** Nothing passes: why, and when to try again. Null: it does, or nothing was tried. */
+  readonly failing: { readonly detail: string; readonly retryInMs: number } | null;
+  readonly delivered: number;
+}
+
+/** Commits the outcomes of a batch. @throws {LedgerError} kind `stale` when the lane was taken over meanwhile */
+export async function finishBatch(
+  ledger: Ledger,
+  lease: LaneLease,
+  settled: readonly Settled[],
+  lane: LaneOutcome,
+): Promise<void> {
+  await ledger.db.transaction(async (tx) => {
+    await lockLane(tx, lease);
+    await tx.query(
+      `update deliveries d set state = n.state, reason = n.reason, detail = n.detail, attempts = n.attempts,
+         due_at = clock_timestamp() + n.retry_in_ms * interval '1 millisecond', updated_at = clock_timestamp()
+       from unnest($3::int8[], $4::text[], $5::text[], $6::text[], $7::int4[], $8::float8[])
+         as n (sequence, state, reason, detail, attempts, retry_in_ms)
+       where d.sink_id = $1 and d.ref = $2 and d.sequence = n.sequence`,
+      [
+        lease.sinkId,
+        lease.ref,
+        settled.map(({ sequence }) => sequence),
+        settled.map(({ state }) => state),
+        settled.map(({ reason }) => reason),
+        settled.map(({ detail }) => detail),
+        settled.map(({ attempts }) => attempts),
+        settled.map(({ retryInMs }) => retryInMs),
+      ],
+    );
+    await tx.query(
+      `update lanes set memory = coalesce($3::json, memory), failure = $4::text,
+         failing_since = case when $4::text is null then null else coalesce(failing_since, clock_timestamp()) end,
+         retry_at = clock_timestamp() + $5::float8 * interval '1 millisecond',
+         delivered = delivered + $6::int,
+         delivered_at = case when $6::int > 0 then clock_timestamp() else delivered_at end
+       where sink_id = $1 and ref = $2`,
+      [
+        lease.sinkId,
+        lease.ref,
+        lane.memory === undefined ? null : JSON.stringify(lane.memory),
+        lane.failing?.detail ?? null,
+        lane.failing?.retryInMs ?? null,
+        lane.delivered,
+      ],
+    );
+  });
+}

@@ -1,0 +1,123 @@
+import type { Queryable } from '../drivers/database.js';
+import type { Ledger } from '../ledger.js';
+import { LedgerError } from '../ledger-error.js';
+
+export interface LaneLease {
+  readonly sinkId: number;
+  readonly ref: number;
+  readonly epoch: number;
+  readonly memory: Readonly<Record<string, unknown>>;
+  /** The holder before did not release it: what it had in flight has to be settled first. */
+  readonly takenOver: boolean;
+  /** Since when nothing has passed here; 0 when something has. */
+  readonly failingForMs: number;
+}
+
+export interface LaneWork {
+  readonly ref: number;
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  /** Milliseconds until there is something to do; 0 or less: now. Null: nothing is left. */
+  readonly dueInMs: number | null;
+}
+
+/** What a sink has to do in these pigeonholes, longest waiting first. */
+export async function laneWork(ledger: Ledger, sinkId: number, refs: readonly number[]): Promise<LaneWork[]> {
+  const rows = await ledger.db.query<{ ref: number; workspace: string; pigeonhole_id: number; due_in_ms: number | null }>(
+    `select p.ref, p.workspace, p.pigeonhole_id, extract(epoch from
+         case when l.owner is not null and l.lease_expires_at > now() then l.lease_expires_at
+              when l.retry_at > now() then l.retry_at
+              when p.next_sequence - 1 > coalesce(l.watermark, 0) then now()
+              else l.due_at end - now())::float8 * 1000 as due_in_ms
+     from pigeonholes p left join lanes l on l.ref = p.ref and l.sink_id = $1
+     where p.ref = any($2::int[])
+     order by l.delivered_at nulls first, p.ref`,
+    [sinkId, refs],
+  );
+  return rows.map((row) => ({
+    ref: row.ref,
+    workspace: row.workspace,
+    pigeonholeId: row.pigeonhole_id,
+    dueInMs: row.due_in_ms,
+  }));
+}
+
+/**
+ * Takes the right to send on a lane; undefined while another attempt holds it. Unlike a reader, a sender is not
+ * fenced at once: its request may still be on its way, and only the end of its lease says that it is not.
+ * A lane that is new notes the present sequence: up to there the sink takes each item's last change alone.
+ */
+export async function takeLane(
+  ledger: Ledger,
+  lane: { sinkId: number; ref: number; owner: string; leaseMs: number },
+): Promise<LaneLease | undefined> {
+  return await ledger.db.transaction(async (tx) => {
+    await tx.query(
+      `insert into lanes (sink_id, ref, history_until)
+       select $1, ref, next_sequence - 1 from pigeonholes where ref = $2 on conflict (sink_id, ref) do nothing`,
+      [lane.sinkId, lane.ref],
+    );
+    const [before] = await tx.query<{ owner: string | null; held: boolean }>(
+      `select owner, owner is not null and lease_expires_at > now() as held
+       from lanes where sink_id = $1 and ref = $2 for update`,
+      [lane.sinkId, lane.ref],
+    );
+    if (before === undefined || before.held) return undefined;
+    const [row] = await tx.query<{ epoch: number; memory: string; failing_ms: number }>(
+      `update lanes set owner = $3, epoch = epoch + 1, lease_expires_at = now() + $4 * interval '1 millisecond'
+       where sink_id = $1 and ref = $2 returning epoch, memory,
+         coalesce(extract(epoch from now() - failing_since)::float8 * 1000, 0) as failing_ms`,
+      [lane.sinkId, lane.ref, lane.owner, lane.leaseMs],
+    );
+    return {
+      sinkId: lane.sinkId,
+      ref: lane.ref,
+      epoch: row!.epoch,
+      memory: JSON.parse(row!.memory) as Record<string, unknown>,
+      takenOver: before.owner !== null,
+      failingForMs: row!.failing_ms,
+    };
+  });
+}
+
+/**
+ * Gives a lane back with nothing in flight, and notes when it is due again: when the first open delivery is that no
+ * earlier one holds.
+ */
+export async function releaseLane(ledger: Ledger, lease: LaneLease, order: 'item' | 'pigeonhole'): Promise<void> {
+  await ledger.db.query(
+    `update lanes l set owner = null, lease_expires_at = null, due_at =
+       (select min(coalesce(d.due_at, now())) from deliveries d
+        where d.sink_id = l.sink_id and d.ref = l.ref and d.state in ('waiting', 'sending', 'retry')
+          and not exists (select 1 from deliveries e where e.sink_id = d.sink_id and e.ref = d.ref
+            and e.sequence < d.sequence and e.state in ('waiting', 'sending', 'retry')
+            and ($4 = 'pigeonhole' or (e.list = d.list and e.key = d.key))))
+     where l.sink_id = $1 and l.ref = $2 and l.epoch = $3`,
+    [lease.sinkId, lease.ref, lease.epoch, order],
+  );
+}
+
+/**
+ * Ends the leases of a process that is certainly gone. For a start that holds the lock of the store's folder: nobody
+ * else can be sending. Lanes stay marked as taken, so that the next holder settles what was in flight.
+ */
+export async function endLeases(ledger: Ledger): Promise<void> {
+  await ledger.db.query('update lanes set lease_expires_at = now() where owner is not null');
+}
+
+/** Locks the lane for a commit. @throws {LedgerError} kind `stale` when another attempt has taken it since */
+export async function lockLane(
+  tx: Queryable,
+  lease: LaneLease,
+): Promise<{ watermark: number; historyUntil: number; newest: number }> {
+  const [row] = await tx.query<{ watermark: number; history_until: number; newest: number }>(
+    `select l.watermark, l.history_until, p.next_sequence - 1 as newest
+     from lanes l join pigeonholes p on p.ref = l.ref
+     where l.sink_id = $1 and l.ref = $2 and l.epoch = $3 for update of l`,
+    [lease.sinkId, lease.ref, lease.epoch],
+  );
+  if (row === undefined) {
+    throw new LedgerError('stale', `the lane of sink ${lease.sinkId} in pigeonhole row ${lease.ref} was taken over`);
+  }
+  return { watermark: row.watermark, historyUntil: row.history_until, newest: row.newest };
+}

@@ -1,0 +1,107 @@
+import type { Queryable } from '../drivers/database.js';
+import type { Ledger } from '../ledger.js';
+
+export interface PigeonholeRow {
+  readonly ref: number;
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  readonly status: string | null;
+}
+
+/** The ledger's number of a pigeonhole; made at the first mention. Id 0: the lists of the workspace. */
+export async function refOf(ledger: Ledger, workspace: string, pigeonholeId: number): Promise<number> {
+  const known = await findRef(ledger.db, workspace, pigeonholeId);
+  if (known !== undefined) return known;
+  await ledger.db.query(
+    'insert into pigeonholes (workspace, pigeonhole_id) values ($1, $2) on conflict (workspace, pigeonhole_id) do nothing',
+    [workspace, pigeonholeId],
+  );
+  return (await findRef(ledger.db, workspace, pigeonholeId))!;
+}
+
+async function findRef(tx: Queryable, workspace: string, pigeonholeId: number): Promise<number | undefined> {
+  const [row] = await tx.query<{ ref: number }>(
+    'select ref from pigeonholes where workspace = $1 and pigeonhole_id = $2',
+    [workspace, pigeonholeId],
+  );
+  return row?.ref;
+}
+
+export async function pigeonholeStatus(ledger: Ledger, ref: number): Promise<string | null> {
+  const [row] = await ledger.db.query<{ status: string | null }>('select status from pigeonholes where ref = $1', [ref]);
+  return row?.status ?? null;
+}
+
+/** Adds pigeonholes to what a sync reads; gives back those that are new to it. Nothing is ever taken away here. */
+export async function addSelections(
+  ledger: Ledger,
+  sync: string,
+  workspace: string,
+  ids: readonly number[],
+): Promise<number[]> {
+  return await ledger.db.transaction(async (tx) => {
+    await tx.query(
+      `insert into pigeonholes (workspace, pigeonhole_id) select $1, id from unnest($2::int8[]) as n (id)
+       on conflict (workspace, pigeonhole_id) do nothing`,
+      [workspace, ids],
+    );
+    const rows = await tx.query<{ pigeonhole_id: number }>(
+      `with added as (
+         insert into selections (sync, ref)
+         select $1, ref from pigeonholes where workspace = $2 and pigeonhole_id = any($3::int8[])
+         on conflict (sync, ref) do nothing returning ref)
+       select p.pigeonhole_id from added join pigeonholes p on p.ref = added.ref order by 1`,
+      [sync, workspace, ids],
+    );
+    return rows.map((row) => row.pigeonhole_id);
+  });
+}
+
+/** Notes what the service says of known pigeonholes; those whose status is another one are due at once. */
+export async function noteStatuses(
+  ledger: Ledger,
+  workspace: string,
+  statuses: readonly { id: number; status: string | null }[],
+): Promise<number[]> {
+  const rows = await ledger.db.query<{ pigeonhole_id: number }>(
+    `with moved as (
+       update pigeonholes p set status = n.status
+       from unnest($2::int8[], $3::text[]) as n (id, status)
+       where p.workspace = $1 and p.pigeonhole_id = n.id and p.status is distinct from n.status
+       returning p.ref, p.pigeonhole_id),
+     due as (update streams set due_at = now() where ref in (select ref from moved) and due_at > now())
+     select pigeonhole_id from moved`,
+    [workspace, statuses.map(({ id }) => id), statuses.map(({ status }) => status)],
+  );
+  return rows.map((row) => row.pigeonhole_id);
+}
+
+export interface Selected extends PigeonholeRow {
+  /** The syncs that read it. */
+  readonly syncs: readonly string[];
+}
+
+/** Every pigeonhole that one of these syncs has selected. */
+export async function selectedPigeonholes(ledger: Ledger, syncs: readonly string[]): Promise<Selected[]> {
+  const rows = await ledger.db.query<{ ref: number; workspace: string; pigeonhole_id: number; status: string | null; syncs: string }>(
+    `select p.ref, p.workspace, p.pigeonhole_id, p.status, string_agg(s.sync, ' ' order by s.sync) as syncs
+     from selections s join pigeonholes p on p.ref = s.ref
+     where s.sync = any($1::text[]) group by p.ref order by p.ref`,
+    [syncs],
+  );
+  return rows.map((row) => ({
+    ref: row.ref,
+    workspace: row.workspace,
+    pigeonholeId: row.pigeonhole_id,
+    status: row.status,
+    syncs: row.syncs.split(' '),
+  }));
+}
+
+/** The stored items of a list, as canonical JSON, by key. For lists that are small: sessions, pigeonholes. */
+export async function storedItems(ledger: Ledger, ref: number, list: string): Promise<{ key: string; payload: string }[]> {
+  return await ledger.db.query<{ key: string; payload: string }>(
+    'select key, payload from items where ref = $1 and list = $2 and payload is not null order by key',
+    [ref, list],
+  );
+}

@@ -1,0 +1,145 @@
+import type { Queryable } from '../drivers/database.js';
+import type { Ledger } from '../ledger.js';
+import { LedgerError } from '../ledger-error.js';
+import type { SeenItem } from '../seen-item.js';
+import { judgedLists } from '../visibility.js';
+import { type PlacedItem, placeItems } from './place-items.js';
+import { reviewVisibility } from './review-visibility.js';
+import type { StreamLease } from './streams.js';
+import { type Change, type PageScope, writeChanges } from './write-changes.js';
+
+/** A page as read: its items and where it leaves the walk. */
+export interface PageRecord {
+  readonly items: readonly SeenItem[];
+  /** Instant of the request. A row last seen by a later request is newer than this page and stays as it is. */
+  readonly requestedAt: Date;
+  readonly walk: WalkProgress;
+  /** Sinks that want this list: their wake flag rises with the page. */
+  readonly sinkIds: readonly number[];
+}
+
+/** Where a walk stands after a page; stored with it, so that a retry goes on behind the last stored page. */
+export interface WalkProgress {
+  readonly cursor: string | null;
+  readonly checkpoint: string | null;
+  readonly checkpointKey: string | null;
+  readonly lastId: number | null;
+  readonly ascending: boolean;
+  readonly pages: number;
+  readonly items: number;
+  readonly perPage: number;
+}
+
+export interface PageResult {
+  readonly created: number;
+  readonly updated: number;
+  /** Sinks whose wake flag has risen with this page: they are to be told. */
+  readonly woken: readonly string[];
+  /** The page changed who may be shown on more items than one transaction should touch. */
+  readonly reviewsLeft: boolean;
+}
+
+/**
+ * Stores a page in one transaction: items, changes, the walk's progress, and the wake flags of the sinks. Rows whose
+ * keyed hash is the stored one are not sent and not written. Running it twice with one page changes nothing twice.
+ * @throws {LedgerError} kind `stale` when the stream has a newer reader
+ */
+export async function recordPage(ledger: Ledger, lease: StreamLease, page: PageRecord): Promise<PageResult> {
+  return await ledger.db.transaction(async (tx) => {
+    const scope = await lockPigeonhole(tx, lease);
+    const placed = await placeItems(ledger, tx, scope, lastOfEachKey(page.items), page.requestedAt);
+    const written = await writeChanges(ledger, tx, scope, placed, page.requestedAt);
+    const reviewed = await reviewCauses(ledger, tx, scope, placed);
+    await saveProgress(tx, lease, page.walk);
+    const changed = written.changes.length + reviewed.changed > 0;
+    const woken = changed ? await wakeSinks(tx, page.sinkIds) : [];
+    return {
+      created: written.changes.filter((change: Change) => change.kind === 'created').length,
+      updated: written.changes.filter((change: Change) => change.kind === 'updated').length + reviewed.changed,
+      woken,
+      reviewsLeft: reviewed.left,
+    };
+  });
+}
+
+/** Checks the lease and takes the lock under which sequences are given; held until commit, so commits are in sequence. */
+async function lockPigeonhole(tx: Queryable, lease: StreamLease): Promise<PageScope> {
+  const [row] = await tx.query<{ workspace: string; pigeonhole_id: number; next_sequence: number }>(
+    `select p.workspace, p.pigeonhole_id, p.next_sequence
+     from streams s join pigeonholes p on p.ref = s.ref
+     where s.id = $1 and s.epoch = $2 for update`,
+    [lease.streamId, lease.epoch],
+  );
+  if (row === undefined) {
+    throw new LedgerError('stale', `stream ${lease.streamId} has a newer reader: this attempt is over`);
+  }
+  return {
+    ref: lease.ref,
+    workspace: row.workspace,
+    pigeonholeId: row.pigeonhole_id,
+    list: lease.list,
+    streamId: lease.streamId,
+    nextSequence: row.next_sequence,
+  };
+}
+
+/** Nothing promises that a page holds an item once, and PostgreSQL refuses to upsert one row twice (SQLSTATE 21000). */
+function lastOfEachKey(items: readonly SeenItem[]): SeenItem[] {
+  return [...new Map(items.map((item) => [item.key, item])).values()];
+}
+
+/** A session or a question's twin that changed what it says about anonymity changes the items that it speaks for. */
+async function reviewCauses(
+  ledger: Ledger,
+  tx: Queryable,
+  scope: PageScope,
+  placed: readonly PlacedItem[],
+): Promise<{ changed: number; left: boolean }> {
+  if (scope.list !== 'sessions' && scope.list !== 'qna-questions') return { changed: 0, left: false };
+  const causes = placed.filter(
+    ({ item, known }) =>
+      item.saysAnonymous !== (known?.saysAnonymous ?? null) ||
+      (known !== undefined && known.sessionId !== item.sessionId),
+  );
+  if (causes.length === 0) return { changed: 0, left: false };
+  const about =
+    scope.list === 'sessions'
+      ? { sessionIds: causes.map(({ item }) => Number(item.key)), questionKeys: [] }
+      : { sessionIds: [], questionKeys: causes.map(({ item }) => item.key) };
+  return await reviewVisibility(ledger, tx, scope, about);
+}
+
+async function saveProgress(tx: Queryable, lease: StreamLease, walk: WalkProgress): Promise<void> {
+  await tx.query(
+    `update streams set walk_cursor = $2, walk_checkpoint = $3, walk_check_key = $4, walk_last_id = $5,
+       walk_ascending = $6, walk_pages = $7, walk_items = $8, per_page = $9
+     where id = $1`,
+    [
+      lease.streamId,
+      walk.cursor,
+      walk.checkpoint,
+      walk.checkpointKey,
+      walk.lastId,
+      walk.ascending,
+      walk.pages,
+      walk.items,
+      walk.perPage,
+    ],
+  );
+}
+
+/** Raises the flags in id order (two pages never wait for each other); names only those that were down. */
+export async function wakeSinks(tx: Queryable, sinkIds: readonly number[]): Promise<string[]> {
+  if (sinkIds.length === 0) return [];
+  const rows = await tx.query<{ name: string }>(
+    `update sinks set wake = true
+     where id in (select id from sinks where id = any($1::int[]) and not wake order by id for update) returning name`,
+    [sinkIds],
+  );
+  return rows.map((row) => row.name);
+}
+
+/** Whether a list's items are judged by other items, and so need these to be read. */
+export function isJudged(list: string): boolean {
+  return judgedLists.has(list);
+}

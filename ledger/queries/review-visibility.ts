@@ -1,0 +1,177 @@
+import type { Queryable } from '../drivers/database.js';
+import type { Fields } from '../item-form.js';
+import type { Ledger } from '../ledger.js';
+import { judgeVisibility, type Visibility } from '../visibility.js';
+import { hashedForm, type PlacedItem, questionFlags, sessionSettings } from './place-items.js';
+import { wakeSinks } from './record-page.js';
+import { type PageScope, writeChanges } from './write-changes.js';
+
+/** Most items that one transaction revises; a session with more is revised in slices. */
+const sliceSize = 500;
+
+interface ReviewedRow {
+  list: string;
+  key: string;
+  session_id: number | null;
+  stream_id: number;
+  revision: number;
+  last_sequence: number;
+  payload: string;
+  visibility: Visibility;
+  attendee_id: number | null;
+}
+
+/**
+ * Gives every item whose effective visibility is no longer what it was its next revision, in the transaction of the
+ * session or question that caused it. What more than a slice holds is noted for `continueReview`; sending judges
+ * anew, so nothing is shown meanwhile.
+ */
+export async function reviewVisibility(
+  ledger: Ledger,
+  tx: Queryable,
+  scope: PageScope,
+  about: { sessionIds: readonly number[]; questionKeys: readonly string[] },
+): Promise<{ changed: number; left: boolean }> {
+  const rows = await tx.query<ReviewedRow>(
+    `select list, key, session_id, stream_id, revision, last_sequence, payload, visibility, attendee_id from items
+     where ref = $1 and payload is not null and visibility is not null
+       and list in ('questions', 'votes', 'answers', 'answer_ratings')
+       and (session_id = any($2::int8[]) or (list = 'questions' and key = any($3::text[])))
+     order by list, key limit ${sliceSize + 1}`,
+    [scope.ref, about.sessionIds, about.questionKeys],
+  );
+  if (rows.length <= sliceSize) return { changed: await revise(ledger, tx, scope, rows), left: false };
+  await tx.query(
+    `insert into visibility_reviews (ref, session_id, after_list, after_key)
+     select $1, id, '', '' from unnest($2::int8[]) as s (id)
+     on conflict (ref, session_id) do update set after_list = '', after_key = ''`,
+    [scope.ref, about.sessionIds],
+  );
+  return { changed: 0, left: true };
+}
+
+/**
+ * Revises the next slice of a noted session. Safe at any time and from several processes: the pigeonhole's row is
+ * locked, and what is already right is left alone.
+ * @returns false when nothing was left
+ */
+export async function continueReview(
+  ledger: Ledger,
+  ref: number,
+  sinkIds: readonly number[],
+): Promise<{ more: boolean; woken: readonly string[] }> {
+  return await ledger.db.transaction(async (tx) => {
+    const [place] = await tx.query<{ workspace: string; pigeonhole_id: number; next_sequence: number }>(
+      'select workspace, pigeonhole_id, next_sequence from pigeonholes where ref = $1 for update',
+      [ref],
+    );
+    const [review] = await tx.query<{ session_id: number; after_list: string; after_key: string }>(
+      'select session_id, after_list, after_key from visibility_reviews where ref = $1 order by session_id limit 1',
+      [ref],
+    );
+    if (place === undefined || review === undefined) return { more: false, woken: [] };
+    const rows = await tx.query<ReviewedRow>(
+      `select list, key, session_id, stream_id, revision, last_sequence, payload, visibility, attendee_id from items
+       where ref = $1 and session_id = $2 and payload is not null and visibility is not null
+         and list in ('questions', 'votes', 'answers', 'answer_ratings') and (list, key) > ($3, $4)
+       order by list, key limit ${sliceSize}`,
+      [ref, review.session_id, review.after_list, review.after_key],
+    );
+    const scope = {
+      ref,
+      workspace: place.workspace,
+      pigeonholeId: place.pigeonhole_id,
+      list: '',
+      streamId: 0,
+      nextSequence: place.next_sequence,
+    };
+    const changed = await revise(ledger, tx, scope, rows);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < sliceSize) {
+      await tx.query('delete from visibility_reviews where ref = $1 and session_id = $2', [ref, review.session_id]);
+    } else {
+      await tx.query(
+        'update visibility_reviews set after_list = $3, after_key = $4 where ref = $1 and session_id = $2',
+        [ref, review.session_id, last.list, last.key],
+      );
+    }
+    return { more: true, woken: changed > 0 ? await wakeSinks(tx, sinkIds) : [] };
+  });
+}
+
+async function revise(
+  ledger: Ledger,
+  tx: Queryable,
+  scope: PageScope,
+  rows: readonly ReviewedRow[],
+): Promise<number> {
+  const judge = await loadFacts(tx, scope.ref, rows);
+  const moved = rows.map((row) => ({ row, visibility: judge(row) })).filter(({ row, visibility }) => visibility !== row.visibility);
+  let changed = 0;
+  for (const group of byStream(moved.filter(({ row }) => row.visibility !== 'anonymous'))) {
+    const { list, stream_id: streamId } = group[0]!.row;
+    const part = { ...scope, list, streamId };
+    const placed = group.map(({ row, visibility }) => place(ledger, row, visibility));
+    changed += (await writeChanges(ledger, tx, part, placed, null)).changes.length;
+    scope.nextSequence = part.nextSequence;
+  }
+  // Anonymous rows hold no person any more: only the service can name them again.
+  const toRead = moved.filter(({ row, visibility }) => row.visibility === 'anonymous' && visibility === 'named');
+  if (toRead.length > 0) {
+    await tx.query('update streams set sweep_due_at = now(), due_at = now() where id = any($1::int[])', [
+      [...new Set(toRead.map(({ row }) => row.stream_id))],
+    ]);
+  }
+  return changed;
+}
+
+async function loadFacts(
+  tx: Queryable,
+  ref: number,
+  rows: readonly ReviewedRow[],
+): Promise<(row: ReviewedRow) => Visibility> {
+  const sessions = await sessionSettings(tx, ref, [...new Set(rows.map((row) => row.session_id))]);
+  const questions = rows.filter((row) => row.list === 'questions').map((row) => row.key);
+  const flags = await questionFlags(tx, ref, questions);
+  return (row) =>
+    judgeVisibility(row.list, {
+      anonymousResponses: sessions.get(row.session_id),
+      questionIsAnonymous: row.list === 'questions' ? flags.get(`${row.key} ${row.session_id}`) : undefined,
+    });
+}
+
+function byStream<T extends { row: ReviewedRow }>(entries: readonly T[]): T[][] {
+  const groups = new Map<string, T[]>();
+  for (const entry of entries) {
+    const name = `${entry.row.list} ${entry.row.stream_id}`;
+    groups.set(name, [...(groups.get(name) ?? []), entry]);
+  }
+  return [...groups.values()];
+}
+
+function place(ledger: Ledger, row: ReviewedRow, visibility: Visibility): PlacedItem {
+  const fields = JSON.parse(row.payload) as Fields;
+  const hashed = hashedForm(ledger, row.list, fields, visibility);
+  const before = hashedForm(ledger, row.list, fields, row.visibility);
+  return {
+    item: {
+      key: row.key,
+      sessionId: row.session_id,
+      attendeeId: row.attendee_id,
+      saysAnonymous: null,
+      consent: null,
+      visibility: 'judge',
+      fields,
+    },
+    visibility,
+    ...hashed,
+    known: {
+      revision: row.revision,
+      lastSequence: row.last_sequence,
+      sameContent: before.hash.equals(hashed.hash),
+      deleted: false,
+      sessionId: row.session_id,
+      saysAnonymous: null,
+    },
+  };
+}

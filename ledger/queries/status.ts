@@ -1,0 +1,165 @@
+import type { Ledger } from '../ledger.js';
+
+/** How the work stands, in numbers that are cheap at any size of the ledger. */
+export interface LedgerStatus {
+  readonly workspaces: readonly WorkspaceStatus[];
+  readonly pigeonholes: readonly PigeonholeStatus[];
+  readonly lanes: readonly LaneStatus[];
+}
+
+export interface WorkspaceStatus {
+  readonly name: string;
+  readonly waitReason: string | null;
+  readonly waitUntil: Date | null;
+  readonly quota: { readonly limit: number | null; readonly remaining: number | null; readonly resetAt: Date | null };
+}
+
+export interface PigeonholeStatus {
+  readonly workspace: string;
+  /** 0: the workspace's own lists. */
+  readonly pigeonholeId: number;
+  readonly status: string | null;
+  /** Changes found so far. */
+  readonly changes: number;
+  readonly streams: number;
+  /** Streams whose first sweep has not ended. */
+  readonly backfilling: number;
+  readonly failing: number;
+  /** One of the failures; null when nothing fails. */
+  readonly failure: string | null;
+  /** The end of the oldest last read of its streams; null while one was never read. */
+  readonly freshAsOf: Date | null;
+}
+
+export interface LaneStatus {
+  readonly sink: string;
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  /** Changes behind the newest; their delivery has not begun. */
+  readonly behind: number;
+  /** Deliveries begun and not settled. */
+  readonly open: number;
+  readonly delivered: number;
+  /** By reason. */
+  readonly withheld: Readonly<Record<string, number>>;
+  /** Dead letters, by cause. */
+  readonly dead: Readonly<Record<string, number>>;
+  readonly failure: string | null;
+  readonly failingSince: Date | null;
+  readonly deliveredAt: Date | null;
+}
+
+export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
+  const [workspaces, pigeonholes, lanes, parked] = await Promise.all([
+    ledger.db.query<{ name: string; wait_reason: string | null; wait_until: Date | null; quota_limit: number | null; quota_remaining: number | null; quota_reset_at: Date | null }>(
+      'select name, wait_reason, wait_until, quota_limit, quota_remaining, quota_reset_at from workspaces order by name',
+    ),
+    ledger.db.query<PigeonholeRow>(
+      `select p.workspace, p.pigeonhole_id, p.status, p.next_sequence - 1 as changes, count(s.id)::int as streams,
+         (count(*) filter (where s.swept_at is null))::int as backfilling,
+         (count(*) filter (where s.failures > 0))::int as failing, max(s.failure) as failure,
+         case when bool_and(s.polled_at is not null) then min(s.polled_at) end as fresh_as_of
+       from pigeonholes p join streams s on s.ref = p.ref and s.wanted group by p.ref order by p.workspace, p.pigeonhole_id`,
+    ),
+    ledger.db.query<LaneRow>(
+      `select k.name as sink, p.workspace, p.pigeonhole_id, p.next_sequence - 1 - l.watermark as behind,
+         (select count(*)::int from deliveries d where d.sink_id = l.sink_id and d.ref = l.ref
+            and d.state in ('waiting', 'sending', 'retry')) as open,
+         l.delivered, l.failure, l.failing_since, l.delivered_at
+       from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
+       order by k.name, p.workspace, p.pigeonhole_id`,
+    ),
+    ledger.db.query<{ sink: string; workspace: string; pigeonhole_id: number; state: 'withheld' | 'dead'; reason: string; n: number }>(
+      `select k.name as sink, p.workspace, p.pigeonhole_id, d.state, coalesce(d.reason, '') as reason, count(*)::int as n
+       from deliveries d join sinks k on k.id = d.sink_id join pigeonholes p on p.ref = d.ref
+       where d.state in ('withheld', 'dead') group by 1, 2, 3, 4, 5`,
+    ),
+  ]);
+  const reasonsOf = (lane: LaneRow, state: 'withheld' | 'dead'): Record<string, number> =>
+    Object.fromEntries(
+      parked
+        .filter((row) => row.state === state && row.sink === lane.sink && row.workspace === lane.workspace && row.pigeonhole_id === lane.pigeonhole_id)
+        .map(({ reason, n }) => [reason, n]),
+    );
+  return {
+    workspaces: workspaces.map((row) => ({
+      name: row.name,
+      waitReason: row.wait_reason,
+      waitUntil: row.wait_until,
+      quota: { limit: row.quota_limit, remaining: row.quota_remaining, resetAt: row.quota_reset_at },
+    })),
+    pigeonholes: pigeonholes.map(({ pigeonhole_id: pigeonholeId, fresh_as_of: freshAsOf, ...row }) => ({
+      ...row,
+      pigeonholeId,
+      freshAsOf,
+    })),
+    lanes: lanes.map((row) => ({
+      sink: row.sink,
+      workspace: row.workspace,
+      pigeonholeId: row.pigeonhole_id,
+      behind: row.behind,
+      open: row.open,
+      delivered: row.delivered,
+      withheld: reasonsOf(row, 'withheld'),
+      dead: reasonsOf(row, 'dead'),
+      failure: row.failure,
+      failingSince: row.failing_since,
+      deliveredAt: row.delivered_at,
+    })),
+  };
+}
+
+interface PigeonholeRow {
+  workspace: string;
+  pigeonhole_id: number;
+  status: string | null;
+  changes: number;
+  streams: number;
+  backfilling: number;
+  failing: number;
+  failure: string | null;
+  fresh_as_of: Date | null;
+}
+
+interface LaneRow {
+  sink: string;
+  workspace: string;
+  pigeonhole_id: number;
+  behind: number;
+  open: number;
+  delivered: number;
+  failure: string | null;
+  failing_since: Date | null;
+  delivered_at: Date | null;
+}
+
+export interface ListCount {
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  readonly list: string;
+  readonly items: number;
+}
+
+export interface DeliveryCount extends ListCount {
+  readonly sink: string;
+  /** Items whose last change at this sink ended so. */
+  readonly state: string;
+}
+
+/** Items by list, and what became of each item's last change at each sink. Reads the whole ledger: for a person who asks. */
+export async function countItems(ledger: Ledger): Promise<{ items: ListCount[]; deliveries: DeliveryCount[] }> {
+  const items = await ledger.db.query<{ workspace: string; pigeonhole_id: number; list: string; items: number }>(
+    `select p.workspace, p.pigeonhole_id, i.list, count(*)::int as items
+     from items i join pigeonholes p on p.ref = i.ref where i.payload is not null group by 1, 2, 3 order by 1, 2, 3`,
+  );
+  const deliveries = await ledger.db.query<{ sink: string; workspace: string; pigeonhole_id: number; list: string; state: string; items: number }>(
+    `select k.name as sink, p.workspace, p.pigeonhole_id, i.list, d.state, count(*)::int as items
+     from items i join pigeonholes p on p.ref = i.ref
+       join deliveries d on d.ref = i.ref and d.sequence = i.last_sequence join sinks k on k.id = d.sink_id
+     where i.payload is not null group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5`,
+  );
+  return {
+    items: items.map(({ pigeonhole_id: pigeonholeId, ...row }) => ({ ...row, pigeonholeId })),
+    deliveries: deliveries.map(({ pigeonhole_id: pigeonholeId, ...row }) => ({ ...row, pigeonholeId })),
+  };
+}

@@ -1,0 +1,18 @@
+import type { Fields } from './item-form.js';
+import type { Visibility } from './visibility.js';
+
+export type Consent = 'obtained' | 'refused' | 'not-asked' | 'not-known';
+
+/** An item as a page showed it, without what never enters the ledger (dropped fields, a flagged row's person). */
+export interface SeenItem {
+  readonly key: string;
+  readonly sessionId: number | null;
+  /** Whose it is; null where the list has no attendees. Of an anonymous row only its subject is stored. */
+  readonly attendeeId: number | null;
+  /** A session's `anonymousResponses`, a flagged row's `anonymous`; null where the list says nothing. */
+  readonly saysAnonymous: boolean | null;
+  readonly consent: Consent | null;
+  /** `judge`: depends on its session and its question; else what the row itself says, null where it is no matter. */
+  readonly visibility: Exclude<Visibility, 'unknown'> | 'judge' | null;
+  readonly fields: Fields;
+}

@@ -1,0 +1,89 @@
+import type { Config } from '../config/config.js';
+import { openDatabase } from '../ledger/drivers/open-database.js';
+import { StoreError } from '../ledger/drivers/store-error.js';
+import { ApiError } from '../pigeonhole/api-error.js';
+import { connectTemporal } from './connect-temporal.js';
+import { type BinarySources, findBinary } from './embedded-temporal/find-binary.js';
+import { createWorkspaceClient } from './open-clients.js';
+import { createSink } from './open-sinks.js';
+import { messageOf } from './orchestration.js';
+
+export interface Checked {
+  /** e.g. `workspace acme`, `sink hooks`, `store`. */
+  readonly what: string;
+  /** `refused`: it answers and says no. */
+  readonly result: 'ok' | 'refused' | 'unreachable';
+  readonly text: string;
+}
+
+/**
+ * Looks at everything a configuration names, without changing anything: each key, sink, the store and Temporal. One
+ * line each, all of them, whatever fails.
+ */
+export async function* check(
+  config: Config,
+  binarySources: BinarySources,
+  signal: AbortSignal,
+): AsyncGenerator<Checked, void, undefined> {
+  for (const name of Object.keys(config.workspaces)) yield await checkWorkspace(config, name, signal);
+  for (const name of Object.keys(config.sinks)) yield* await checkSink(config, name, signal);
+  yield await checkStore(config);
+  yield await checkTemporal(config, binarySources);
+}
+
+async function checkWorkspace(config: Config, name: string, signal: AbortSignal): Promise<Checked> {
+  const what = `workspace ${name}`;
+  const { baseUrl } = config.workspaces[name]!;
+  const client = createWorkspaceClient(config, name);
+  try {
+    const page = await client.page({ list: 'pigeonholes' }, { count: 1, signal });
+    const some = page.items.length > 0 ? '' : ', which has no pigeonholes yet';
+    return { what, result: 'ok', text: `${baseUrl} accepts the key${some}` };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const unreachable = error.kind === 'transient' || error.kind === 'throttled';
+    return { what, result: unreachable ? 'unreachable' : 'refused', text: `${baseUrl}: ${error.message}` };
+  } finally {
+    await client.close();
+  }
+}
+
+async function checkSink(config: Config, name: string, signal: AbortSignal): Promise<Checked[]> {
+  const sink = createSink(config, name);
+  try {
+    const lines = await sink.check(signal);
+    return lines.map(({ ok, text }) => ({ what: `sink ${name}`, result: ok ? 'ok' : 'refused', text }));
+  } finally {
+    await sink.close();
+  }
+}
+
+async function checkStore({ store }: Config): Promise<Checked> {
+  const what = 'store';
+  try {
+    const db = await openDatabase(store.kind === 'embedded' ? store : { kind: 'postgres', url: store.url.reveal() });
+    await db.query('select 1');
+    await db.close();
+    return { what, result: 'ok', text: store.kind === 'embedded' ? `${store.folder} can be used` : 'PostgreSQL answers' };
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    // A store in use is what a running pigeonpost looks like: nothing to mend.
+    if (error.kind === 'locked') return { what, result: 'ok', text: 'in use by a running pigeonpost' };
+    return { what, result: error.kind === 'unreachable' ? 'unreachable' : 'refused', text: error.message };
+  }
+}
+
+async function checkTemporal({ temporal }: Config, binarySources: BinarySources): Promise<Checked> {
+  const what = 'temporal';
+  try {
+    if (temporal.address === 'embedded') {
+      await findBinary({ ...binarySources, onlyLook: true }, () => undefined);
+      return { what, result: 'ok', text: 'a server to embed is there' };
+    }
+    const connections = await connectTemporal(temporal.address, temporal);
+    await connections.close();
+    return { what, result: 'ok', text: `${temporal.address} answers, namespace ${temporal.namespace}` };
+  } catch (error) {
+    return { what, result: 'unreachable', text: messageOf(error) };
+  }
+}

@@ -1,0 +1,65 @@
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import type { Config } from '../config/config.js';
+
+/** Both connections that a worker process needs. Whoever opens them closes them. */
+export interface TemporalConnections {
+  readonly client: Client;
+  readonly native: NativeConnection;
+  /** Of the cluster, as the server names itself: two clusters must not drive one ledger. */
+  readonly clusterId: string;
+  close(): Promise<void>;
+}
+
+/** Temporal cannot be reached, or refuses us. One sentence with the address. */
+export class TemporalUnreachableError extends Error {
+  override readonly name = 'TemporalUnreachableError';
+}
+
+/** @throws {TemporalUnreachableError} */
+export async function connectTemporal(
+  address: string,
+  { namespace, apiKey, tls }: Config['temporal'],
+): Promise<TemporalConnections> {
+  const options = {
+    address,
+    ...(apiKey === undefined ? {} : { apiKey: apiKey.reveal() }),
+    ...(tls === undefined ? {} : { tls: tlsOptions(tls) }),
+  };
+  const connection = await Connection.connect({ ...options, connectTimeout: '10 seconds' }).catch((error: unknown) => {
+    throw unreachable(address, error);
+  });
+  try {
+    const { clusterId } = await connection.workflowService.getClusterInfo({});
+    await connection.workflowService.describeNamespace({ namespace });
+    const native = await NativeConnection.connect(options);
+    const client = new Client({ connection, namespace });
+    const close = async (): Promise<void> => {
+      await native.close();
+      await connection.close();
+    };
+    return { client, native, clusterId, close };
+  } catch (error) {
+    await connection.close();
+    throw unreachable(address, error, namespace);
+  }
+}
+
+function tlsOptions(tls: NonNullable<Config['temporal']['tls']>): object {
+  const { ca, certificate, key } = tls;
+  return {
+    ...(ca === undefined ? {} : { serverRootCACertificate: Buffer.from(ca) }),
+    ...(certificate === undefined || key === undefined
+      ? {}
+      : { clientCertPair: { crt: Buffer.from(certificate), key: Buffer.from(key.reveal()) } }),
+  };
+}
+
+function unreachable(address: string, error: unknown, namespace?: string): TemporalUnreachableError {
+  const why = error instanceof Error ? error.message.split('\n')[0] : String(error);
+  const where = namespace === undefined ? address : `${address}, namespace ${namespace}`;
+  return new TemporalUnreachableError(
+    `Temporal at ${where} cannot be used (${why}): check temporal.address, temporal.namespace and that the server is running`,
+    { cause: error },
+  );
+}

@@ -1,0 +1,59 @@
+import { mkdir, readdir } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { startGuardedChild } from '../guarded-child.js';
+import { builtProgram } from '../package-root.js';
+import type { BinarySources } from './binary-sources.js';
+import { checkServer } from './server-version.js';
+
+/** A connection that takes longer leads nowhere, as far as a waiting person is concerned. */
+const connectTimeoutMs = 3000;
+/** 60 MB, also over a slow line. */
+const downloadTimeoutMs = 5 * 60_000;
+
+/** Whether a file of the cache is one that the SDK has downloaded, by the name that it gives. */
+export function isDownloadedBinary(name: string): boolean {
+  return /^temporal-sdk-typescript-[\d.]+$/.test(name);
+}
+
+/**
+ * Has the SDK download the server that it was tested with, into the cache. It only knows how to do so while starting
+ * a server, on the main thread of a process and without a limit of time, so it does it in a process of its own.
+ * @returns undefined when that is not possible here; the reason is given as progress
+ */
+export async function downloadBinary(
+  { cacheFolder, downloadHost, hasProxy }: BinarySources,
+  onProgress: (line: string) => void,
+): Promise<string | undefined> {
+  if (!hasProxy && !(await canConnect(downloadHost, 443))) {
+    onProgress(`no Temporal server can be downloaded: ${downloadHost} cannot be reached`);
+    return undefined;
+  }
+  onProgress(`downloading the Temporal server from ${downloadHost} (about 60 MB, once)`);
+  await mkdir(cacheFolder, { recursive: true });
+  const logFile = join(cacheFolder, 'download.log');
+  const args = [builtProgram('worker/embedded-temporal/download-program'), cacheFolder];
+  const child = startGuardedChild({ command: process.execPath, args, logFile });
+  const overdue = setTimeout(() => void child.stop(0), downloadTimeoutMs);
+  const { code } = await child.exited;
+  clearTimeout(overdue);
+  for (const name of (await readdir(cacheFolder)).filter(isDownloadedBinary)) {
+    const binary = join(cacheFolder, name);
+    if (code === 0 && (await checkServer(binary)).isUsable) return binary;
+  }
+  onProgress(`the Temporal server could not be downloaded: see ${logFile}`);
+  return undefined;
+}
+
+function canConnect(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    const settle = (isConnected: boolean): void => {
+      socket.destroy();
+      resolve(isConnected);
+    };
+    socket.setTimeout(connectTimeoutMs, () => settle(false));
+    socket.once('connect', () => settle(true));
+    socket.once('error', () => settle(false));
+  });
+}

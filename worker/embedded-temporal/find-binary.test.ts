@@ -1,0 +1,181 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from '../../test/until.js';
+import { type BinarySources, binarySources } from './binary-sources.js';
+import { findBinary } from './find-binary.js';
+
+// Servers and Go are stood in for by scripts that answer what the real ones answer, and nothing can be downloaded.
+
+let folder: string;
+let sources: BinarySources;
+let progress: string[];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'find-binary-'));
+  for (const name of ['bin', 'cache', 'module']) mkdirSync(join(folder, name));
+  writeFileSync(
+    join(folder, 'module/go.mod'),
+    'module x\n\nrequire (\n\tgithub.com/temporalio/cli v1.8.2 // indirect\n)\n',
+  );
+  sources = {
+    explicit: undefined,
+    searchFolders: [join(folder, 'bin'), join(folder, 'other')],
+    cacheFolder: join(folder, 'cache'),
+    goModule: join(folder, 'module'),
+    downloadHost: 'temporal.invalid', // a name that never resolves (RFC 6761)
+    hasProxy: false,
+  };
+  progress = [];
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const find = (more: Partial<BinarySources> = {}): Promise<string> =>
+  findBinary({ ...sources, ...more }, (line) => progress.push(line));
+
+function script(name: string, body: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+  return file;
+}
+
+const server = (version = '1.31.2'): string => `echo 'temporal version 1.8.2 (Server ${version}, UI 2.50.1)'`;
+
+/** A Go that notes its builds, takes a moment, and writes a server where it was told to. */
+function go(version = 'go1.26.4', build = 'sleep 0.2'): string {
+  return script(
+    'bin/go',
+    `if [ "$1" = env ]; then echo ${version}; exit; fi
+     echo "$PWD $*" >> ${join(folder, 'builds')}
+     ${build}
+     while [ "$1" != -o ]; do shift; done
+     printf '%s\\n' '#!/bin/sh' "${server()}" > "$2"; chmod +x "$2"`,
+  );
+}
+
+const builds = (): string[] => readFileSync(join(folder, 'builds'), 'utf8').trim().split('\n');
+
+describe('the Temporal server to embed', () => {
+  it('is the one that a person named, before all others', async () => {
+    script('bin/temporal', server());
+    const named = script('named', server());
+    expect(await find({ explicit: named })).toBe(named);
+  });
+
+  it('is refused when a person named one that cannot be used, whatever else is there', async () => {
+    script('bin/temporal', server());
+    const named = script('named', 'exit 1');
+    await expect(find({ explicit: named })).rejects.toMatchObject({
+      name: 'BinaryNotFoundError',
+      message: `${named} (TEMPORAL_BINARY) cannot be used: it does not run, or is no Temporal`,
+    });
+  });
+
+  it('is the first of the search folders', async () => {
+    const installed = script('bin/temporal', server());
+    expect(await find({ searchFolders: [join(folder, 'none'), join(folder, 'bin')] })).toBe(installed);
+  });
+
+  it('is not one that is too old, and the reason is told', async () => {
+    const old = script('bin/temporal', server('1.22.0'));
+    const cached = script('cache/temporal-1.8.2', server());
+    expect(await find()).toBe(cached);
+    expect(progress).toEqual([`${old} cannot be used: its server 1.22 is older than 1.27`]);
+  });
+
+  it('is one that the SDK has downloaded before', async () => {
+    const cached = script('cache/temporal-sdk-typescript-1.24.0', server());
+    expect(await find()).toBe(cached);
+  });
+
+  it('is not a download that was cut', async () => {
+    writeFileSync(join(folder, 'cache/temporal-sdk-typescript-1.24.0'), 'half', { mode: 0o755 });
+    writeFileSync(join(folder, 'cache/temporal-sdk-typescript-1.24.0.downloading'), server(), { mode: 0o755 });
+    await expect(find()).rejects.toMatchObject({ name: 'BinaryNotFoundError' });
+  });
+
+  it('is built with Go, once, and found in the cache from then on', async () => {
+    go();
+    const built = join(folder, 'cache/temporal-1.8.2');
+    expect(await find()).toBe(built);
+    expect(await find()).toBe(built);
+    expect(builds()).toEqual([
+      `${join(folder, 'module')} build -buildvcs=false -ldflags=-s -w -o ${built}.new github.com/temporalio/cli/cmd/temporal`,
+    ]);
+    expect(progress[0]).toContain('temporal.invalid cannot be reached');
+    expect(progress[1]).toMatch(/^building the Temporal server with Go/);
+  });
+
+  it('is built by one of two processes that need it at once', async () => {
+    go();
+    const built = join(folder, 'cache/temporal-1.8.2');
+    expect(await Promise.all([find(), find()])).toEqual([built, built]);
+    expect(builds()).toHaveLength(1);
+    expect(progress).toContain('another pigeonpost is building the Temporal server: waiting for it');
+  });
+
+  it('is not half a build: one that fails leaves nothing, and its log is named', async () => {
+    go('go1.27.0', 'echo no space left >&2; exit 1');
+    await expect(find()).rejects.toMatchObject({ name: 'BinaryNotFoundError' });
+    expect(progress.at(-1)).toContain(join(folder, 'cache/build.log'));
+    expect(readFileSync(join(folder, 'cache/build.log'), 'utf8')).toBe('no space left\n');
+    expect(readdirSync(join(folder, 'cache')).filter((name) => name.startsWith('temporal'))).toEqual([]);
+  });
+
+  it.each(['go1.26.3', 'go1.25.9', 'go1.9', 'devel'])(
+    'is not built with %s, and the error names the ways out',
+    async (version) => {
+      go(version);
+      const error = await find().catch((thrown: Error) => thrown);
+      expect(error).toMatchObject({ name: 'BinaryNotFoundError' });
+      for (const way of ['temporal.address', 'TEMPORAL_BINARY', 'Go 1.26.4']) expect(String(error)).toContain(way);
+      expect(existsSync(join(folder, 'builds'))).toBe(false);
+    },
+  );
+
+  it.each(['go1.26.4', 'go1.27rc1', 'go2.0.0'])('is built with %s', async (version) => {
+    go(version);
+    expect(await find()).toBe(join(folder, 'cache/temporal-1.8.2'));
+  });
+
+  it('is only looked for when that is all that was asked', async () => {
+    await expect(find({ onlyLook: true })).rejects.toMatchObject({ name: 'BinaryNotFoundError' });
+    go();
+    expect(await find({ onlyLook: true })).toBe(join(folder, 'cache/temporal-1.8.2'));
+    expect(existsSync(join(folder, 'builds'))).toBe(false);
+  });
+
+  it('is no longer being built once the process that built it was killed', async () => {
+    go('go1.26.4', 'sleep 60');
+    const program = `
+      const { findBinary } = require(${JSON.stringify(join(__dirname, '../../dist/worker/embedded-temporal/find-binary.js'))});
+      findBinary(${JSON.stringify(sources)}, () => {});`;
+    const other = spawn(process.execPath, ['-e', program], { stdio: 'ignore' });
+    await until('the other builds', () => existsSync(join(folder, 'builds')));
+    other.kill('SIGKILL');
+    go();
+    expect(await find()).toBe(join(folder, 'cache/temporal-1.8.2'));
+  });
+});
+
+describe('the sources of a user', () => {
+  it('come from the environment', () => {
+    const found = binarySources({
+      TEMPORAL_BINARY: '/opt/temporal',
+      PATH: '/usr/bin:relative:/bin',
+      XDG_CACHE_HOME: '/cache',
+      HTTPS_PROXY: 'http://proxy:3128',
+    });
+    expect(found).toMatchObject({
+      explicit: '/opt/temporal',
+      searchFolders: ['/usr/bin', '/bin'],
+      cacheFolder: '/cache/pigeonpost',
+      hasProxy: true,
+    });
+    expect(existsSync(join(found.goModule, 'go.sum'))).toBe(true);
+  });
+
+  it('name nothing when TEMPORAL_BINARY is empty', () => {
+    expect(binarySources({ TEMPORAL_BINARY: '' }).explicit).toBeUndefined();
+  });
+});

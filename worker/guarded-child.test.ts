@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { lockFolder } from '../ledger/drivers/folder-lock.js';
+import { isProcessAlive } from '../test/is-process-alive.js';
+import { until } from '../test/until.js';
+import { type GuardKind, startGuardedChild } from './guarded-child.js';
+
+const guards: GuardKind[] = process.platform === 'linux' ? ['pdeathsig', 'pipe'] : ['pipe'];
+/** These look into /proc. */
+const itOnLinux = process.platform === 'linux' ? it : it.skip;
+const built = join(__dirname, '../dist/worker/guarded-child.js');
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'guarded-child-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe.each(guards)('a child guarded by %s', (guard) => {
+  it('disappears when its parent is killed', async () => {
+    const parent = await startParent(guard);
+    expect(isProcessAlive(parent.childPid)).toBe(true);
+
+    parent.process.kill('SIGKILL');
+
+    await until('the child is gone', () => !isProcessAlive(parent.childPid));
+  });
+
+  itOnLinux('is not ended by signals to the process group of its parent', async () => {
+    const child = startGuardedChild({ command: '/bin/sleep', args: ['60'], guard });
+    const group = readFileSync(`/proc/${child.pid}/stat`, 'latin1').split(') ')[1]?.split(' ')[2];
+    expect(Number(group)).toBe(child.pid);
+    await child.stop(1000);
+  });
+
+  it('ends by SIGTERM when it is stopped, and says that it was wanted', async () => {
+    const exits: unknown[] = [];
+    const child = startGuardedChild({ command: '/bin/sleep', args: ['60'], guard, onExit: (exit) => exits.push(exit) });
+
+    const exit = await child.stop(10_000);
+
+    expect(exit).toEqual({ code: null, signal: 'SIGTERM', isWanted: true });
+    expect(exits).toEqual([exit]);
+    expect(isProcessAlive(child.pid ?? 0)).toBe(false);
+  });
+
+  it('is killed when it ignores SIGTERM', async () => {
+    const logFile = join(folder, 'log');
+    const script = `trap '' TERM; echo ready; while :; do sleep 0.1; done`;
+    const child = startGuardedChild({ command: '/bin/sh', args: ['-c', script], guard, logFile });
+    await until('it ignores SIGTERM', () => readFileSync(logFile, 'utf8') === 'ready\n');
+
+    expect(await child.stop(50)).toEqual({ code: null, signal: 'SIGKILL', isWanted: true });
+  });
+
+  it('tells the exit code of a program that ends by itself', async () => {
+    const child = startGuardedChild({ command: '/bin/sh', args: ['-c', 'exit 3'], guard });
+
+    expect(await child.exited).toEqual({ code: 3, signal: null, isWanted: false });
+  });
+
+  it('tells of a program that does not exist by an exit code', async () => {
+    const child = startGuardedChild({ command: '/does/not/exist', args: [], guard });
+
+    expect((await child.exited).code).toBe(127);
+  });
+
+  itOnLinux('leaves no watcher behind when it ends by itself', async () => {
+    const child = startGuardedChild({ command: '/bin/true', args: [], guard });
+    await child.exited;
+
+    await until('nothing runs in its session', () => processesInSession(child.pid ?? 0).length === 0);
+  });
+
+  it('appends its output to the log file', async () => {
+    const logFile = join(folder, 'log');
+    for (const word of ['one', 'two']) {
+      await startGuardedChild({ command: '/bin/echo', args: [word], guard, logFile }).exited;
+    }
+
+    expect(readFileSync(logFile, 'utf8')).toBe('one\ntwo\n');
+  });
+
+  it('sees nothing of our environment when it is given its own', async () => {
+    const logFile = join(folder, 'log');
+    await startGuardedChild({ command: '/usr/bin/env', args: [], guard, logFile, env: { ONLY: 'this' } }).exited;
+
+    const ofTheShell = /^(PWD|OLDPWD|SHLVL|_)=/;
+    const lines = readFileSync(logFile, 'utf8').split('\n');
+    expect(lines.filter((line) => line !== '' && !ofTheShell.test(line))).toEqual(['ONLY=this']);
+  });
+
+  itOnLinux('does not inherit the lock of a folder', async () => {
+    const lock = await lockFolder(folder);
+    const logFile = join(folder, 'log');
+    const child = startGuardedChild({
+      command: '/bin/sh',
+      args: ['-c', 'echo ready; exec sleep 60'],
+      guard,
+      logFile,
+    });
+    await until('the command runs', () => readFileSync(logFile, 'utf8') === 'ready\n');
+
+    const open = readdirSync(`/proc/${child.pid}/fd`).map((fd) => readlinkSync(`/proc/${child.pid}/fd/${fd}`));
+    expect(open).toContain(logFile);
+    expect(open).not.toContain(join(folder, 'lock'));
+
+    await lock.release();
+    await (await lockFolder(folder)).release(); // the child, still running, keeps nobody out
+    await child.stop(1000);
+  });
+});
+
+async function startParent(guard: GuardKind): Promise<{ process: ChildProcess; childPid: number }> {
+  const script = `
+    const { startGuardedChild } = require(${JSON.stringify(built)});
+    const child = startGuardedChild({ command: '/bin/sleep', args: ['60'], guard: ${JSON.stringify(guard)} });
+    console.log(child.pid);`;
+  const parent = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  parent.stdout.on('data', (data) => (output += String(data)));
+  await until('the parent has started its child', () => output.endsWith('\n'));
+  return { process: parent, childPid: Number(output) };
+}
+
+function processesInSession(session: number): string[] {
+  return readdirSync('/proc').filter((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      const [, fields = ''] = readFileSync(`/proc/${name}/stat`, 'latin1').split(/\) (?=[A-Z] )/);
+      return Number(fields.split(' ')[3]) === session && !fields.startsWith('Z');
+    } catch {
+      return false;
+    }
+  });
+}

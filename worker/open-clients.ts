@@ -1,0 +1,35 @@
+import type { Log } from '../activities/collaborators.js';
+import type { Config } from '../config/config.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { liftChangedCredential, pausesOf } from '../ledger/queries/pauses.js';
+import { forgetRefusedKey } from '../ledger/queries/workspaces.js';
+import { createPigeonholeClient, type PigeonholeClient } from '../pigeonhole/client.js';
+
+/** A client of the service per workspace. Whoever opens them closes them. */
+export function openClients(config: Config, log: Log): Map<string, PigeonholeClient> {
+  return new Map(Object.keys(config.workspaces).map((name) => [name, createWorkspaceClient(config, name, log)]));
+}
+
+export function createWorkspaceClient(config: Config, name: string, log?: Log): PigeonholeClient {
+  const { baseUrl, apiKey } = config.workspaces[name]!;
+  const { proxy, noProxy, ca } = config.network;
+  return createPigeonholeClient({
+    baseUrl,
+    apiKey: apiKey.reveal(),
+    proxy: proxy?.reveal(),
+    noProxy,
+    ca,
+    onResponse: ({ kind, quota, ...facts }) => {
+      if (kind !== null) log?.debug({ workspace: name, kind, ...facts }, 'request failed');
+    },
+  });
+}
+
+/** Another key than the refused one: the workspace is tried again at once. */
+export async function liftRefusedKeys(config: Config, ledger: Ledger): Promise<void> {
+  for (const [name, { apiKey }] of Object.entries(config.workspaces)) {
+    await liftChangedCredential(ledger, 'workspace', name, ledger.hash.fingerprint(apiKey.reveal()));
+    const pauses = await pausesOf(ledger, [{ scope: 'workspace', name }]);
+    if (pauses.every(({ cause }) => cause !== 'credential')) await forgetRefusedKey(ledger, name);
+  }
+}

@@ -1,0 +1,61 @@
+import type { OpenSink } from '../activities/collaborators.js';
+import type { Config, SinkConfig } from '../config/config.js';
+import { normalizedConfig } from '../config/normalized-config.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { liftChangedCredential } from '../ledger/queries/pauses.js';
+import { registerSinks } from '../ledger/queries/sinks.js';
+import { allSinks } from '../sinks/all-sinks.js';
+import type { NetworkSettings, Sink, SinkType } from '../sinks/sink.js';
+
+/** The sinks of a configuration, by name, known to the ledger and open. Whoever opens them closes them. */
+export async function openSinks(config: Config, ledger: Ledger): Promise<Map<string, OpenSink>> {
+  const entries = Object.entries(config.sinks);
+  const ids = await registerSinks(ledger, entries.map(([name, { type }]) => ({ name, type })));
+  const sinks = new Map<string, OpenSink>();
+  for (const [name, sinkConfig] of entries) {
+    const fingerprint = fingerprintOf(config, ledger, name);
+    await liftChangedCredential(ledger, 'sink', name, fingerprint);
+    sinks.set(name, {
+      id: ids.get(name)!,
+      name,
+      sink: createSink(config, name),
+      accepts: new Set(sinkConfig.consent?.accept ?? typeOf(sinkConfig).acceptsByDefault),
+      fingerprint,
+    });
+  }
+  return sinks;
+}
+
+/** One sink of a configuration, for a check or for sending. */
+export function createSink(config: Config, name: string): Sink {
+  const sinkConfig = config.sinks[name]!;
+  return typeOf(sinkConfig).create(sinkConfig.settings, {
+    name,
+    baseFolder: config.folder,
+    network: networkSettings(config),
+  });
+}
+
+/** How to reach other machines, with the proxy's URL revealed for whoever connects. */
+export function networkSettings({ network }: Config): NetworkSettings {
+  const { proxy, noProxy, ca, allowHosts } = network;
+  return {
+    ...(proxy === undefined ? {} : { proxy: proxy.reveal() }),
+    ...(noProxy === undefined ? {} : { noProxy }),
+    ...(ca === undefined ? {} : { ca }),
+    allowHosts,
+  };
+}
+
+/** Of all that the sink is told, its secrets among it: another one may well mean that a refusal is mended. */
+function fingerprintOf(config: Config, ledger: Ledger, name: string): string {
+  const alone = { workspaces: {}, syncs: {}, sinks: { [name]: config.sinks[name]! } };
+  const document = normalizedConfig(alone, (secret) => ledger.hash.fingerprint(secret));
+  return ledger.hash.fingerprint(JSON.stringify(document));
+}
+
+function typeOf({ type }: SinkConfig): SinkType {
+  const sinkType = allSinks.get(type);
+  if (sinkType === undefined) throw new Error(`no sink type ${type} is built in: the configuration should have been refused`);
+  return sinkType;
+}

@@ -1,0 +1,20 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** The folder of this package, from its built files as well as from its sources. */
+export function packageRoot(): string {
+  let folder = __dirname;
+  while (!existsSync(join(folder, 'package.json'))) {
+    const above = dirname(folder);
+    if (above === folder) throw new Error(`${__dirname} is in no package: install pigeonpost as a whole`);
+    folder = above;
+  }
+  return folder;
+}
+
+/** The built file of a program that is started as a process of its own, named by its path without `dist` and suffix. */
+export function builtProgram(name: string): string {
+  const file = join(packageRoot(), 'dist', `${name}.js`);
+  if (!existsSync(file)) throw new Error(`pigeonpost is not built: run "npm run build" (no ${file})`);
+  return file;
+}

@@ -1,0 +1,38 @@
+import type { Client } from '@temporalio/client';
+import type { Log } from '../activities/collaborators.js';
+import { syncsOf } from '../activities/read-pigeonhole.js';
+import type { Config } from '../config/config.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { selectedPigeonholes } from '../ledger/queries/pigeonholes.js';
+import { delivering, discovering, reading, type WantedWorkflow, type WorkflowStarter } from './orchestration.js';
+
+/** What should be running, from the configuration and the ledger alone: Temporal may have been lost or replaced. */
+export async function wantedWorkflows(config: Config, ledger: Ledger): Promise<WantedWorkflow[]> {
+  const workspaces = Object.keys(config.workspaces).filter((name) => syncsOf(config, name).length > 0);
+  const pigeonholes = await selectedPigeonholes(ledger, Object.keys(config.syncs));
+  return [
+    ...workspaces.map(discovering),
+    ...pigeonholes.map(reading),
+    ...Object.keys(config.sinks)
+      .filter((name) => Object.values(config.syncs).some((sync) => sync.sinks.includes(name)))
+      .map(delivering),
+  ];
+}
+
+/**
+ * Starts what should be running and is not. What should not be running ends by itself: its next turn finds that
+ * nothing names it. Safe to run from several processes at once.
+ * @returns how many workflows were missing
+ */
+export async function reconcile(
+  to: { config: Config; ledger: Ledger; client: Client; starter: WorkflowStarter; taskQueue: string; log: Log },
+): Promise<number> {
+  const running = new Set<string>();
+  const query = `TaskQueue = '${to.taskQueue}' AND ExecutionStatus = 'Running'`;
+  for await (const workflow of to.client.workflow.list({ query })) running.add(workflow.workflowId);
+  const missing = (await wantedWorkflows(to.config, to.ledger)).filter(({ id }) => !running.has(id));
+  // oxlint-disable-next-line no-await-in-loop -- in order, and never a burst at start
+  for (const workflow of missing) await to.starter.start(workflow);
+  if (missing.length > 0) to.log.info({ started: missing.length, running: running.size }, 'workflows reconciled');
+  return missing.length;
+}

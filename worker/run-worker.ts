@@ -1,0 +1,41 @@
+import { type NativeConnection, Worker } from '@temporalio/worker';
+import { createActivities } from '../activities/create-activities.js';
+import type { Collaborators } from '../activities/collaborators.js';
+import type { Config } from '../config/config.js';
+import { workflowBundlePath } from './workflow-bundle.js';
+
+/** A worker that polls its task queue until it is stopped. */
+export interface RunningWorker {
+  /** Rejects when the worker ends without having been asked to. */
+  readonly ended: Promise<void>;
+  /** Ends it: what runs gets a moment to reach its next safe point, then is cancelled. */
+  stop(): Promise<void>;
+}
+
+/** Registers workflows and activities and begins to work. Opens nothing else, so it closes nothing else. */
+export async function runWorker(
+  to: Collaborators,
+  { native, temporal }: { native: NativeConnection; temporal: Config['temporal'] },
+): Promise<RunningWorker> {
+  const worker = await Worker.create({
+    connection: native,
+    namespace: temporal.namespace,
+    taskQueue: temporal.taskQueue,
+    workflowBundle: { codePath: workflowBundlePath() },
+    activities: createActivities(to),
+    maxCachedWorkflows: temporal.maxCachedWorkflows, // measured: 1 GB holds about 600
+    maxConcurrentActivityTaskExecutions: 20, // each reads or sends with a few requests at once, over one store
+    maxConcurrentWorkflowTaskExecutions: 40,
+    shutdownGraceTime: '2 seconds', // then activities are cancelled: open requests end, leases are given back
+    shutdownForceTime: '7 seconds',
+    sinks: {},
+  });
+  const ended = worker.run();
+  return {
+    ended,
+    async stop() {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await ended.catch(() => undefined);
+    },
+  };
+}

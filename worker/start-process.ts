@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Collaborators } from '../activities/collaborators.js';
+import { type ApiServer, startApi } from '../api/start-api.js';
+import type { Config } from '../config/config.js';
+import { normalizedConfig } from '../config/normalized-config.js';
+import type { Database } from '../ledger/drivers/database.js';
+import { openDatabase } from '../ledger/drivers/open-database.js';
+import { bindCluster, type Ledger, openLedger } from '../ledger/ledger.js';
+import { useConfiguration } from '../ledger/queries/configurations.js';
+import { endLeases } from '../ledger/queries/lanes.js';
+import { act } from './act.js';
+import { connectTemporal, type TemporalConnections } from './connect-temporal.js';
+import { type EmbeddedTemporal, startEmbeddedTemporal } from './embedded-temporal/embedded-temporal.js';
+import type { BinarySources } from './embedded-temporal/find-binary.js';
+import { findBinary } from './embedded-temporal/find-binary.js';
+import type { ProcessLog } from './log.js';
+import { liftRefusedKeys, openClients } from './open-clients.js';
+import { openSinks } from './open-sinks.js';
+import { createStarter, messageOf, type WorkflowStarter } from './orchestration.js';
+import { reconcile } from './reconcile.js';
+import { runWorker } from './run-worker.js';
+
+const reconcileEveryMs = 60_000;
+const maintainEveryMs = 60 * 60_000;
+
+export interface ProcessOptions {
+  readonly config: Config;
+  readonly log: ProcessLog;
+  /** Take this configuration although a newer one was current. */
+  readonly acceptConfiguration: boolean;
+  /** Take a ledger that another Temporal has driven. */
+  readonly adopt: boolean;
+  /** Serve the HTTP API; a plain worker does not. */
+  readonly api: boolean;
+  /** Where a Temporal server may be found, downloaded or built, when it is embedded. */
+  readonly binarySources: BinarySources;
+  /** A line for a person while something takes long. */
+  readonly onProgress: (line: string) => void;
+  /** The first page was read. */
+  readonly onFirstPage: () => void;
+}
+
+export interface RunningProcess {
+  readonly api: ApiServer | undefined;
+  readonly temporalAddress: string;
+  /** Resolves never, rejects when the process can no longer do its work. */
+  readonly failed: Promise<never>;
+  /** API, worker, Temporal, store, lock: in this order, within ten seconds. */
+  stop(): Promise<void>;
+}
+
+/** Puts a process together, in the order in which its parts need each other; closes what is open when a part fails. */
+export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
+  const closers: (() => Promise<void>)[] = [];
+  const stop = async (): Promise<void> => {
+    // oxlint-disable-next-line no-await-in-loop -- one after another: each rests on those opened before it
+    for (let close = closers.pop(); close !== undefined; close = closers.pop()) await close();
+  };
+  try {
+    return { ...(await open(options, closers)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function open(
+  options: ProcessOptions,
+  closers: (() => Promise<void>)[],
+): Promise<Omit<RunningProcess, 'stop'>> {
+  const { config, log } = options;
+  let fail: (error: Error) => void = () => undefined;
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  failed.catch(() => undefined); // whoever waits for it sees it; nobody has to
+
+  const db = await openStore(config, closers);
+  db.onFatal(fail);
+  const ledger = await openLedger(db);
+  const embedded = config.store.kind === 'embedded';
+  if (embedded) await endLeases(ledger);
+  const document = normalizedConfig(config, (secret) => ledger.hash.fingerprint(secret));
+  const configuration = await useConfiguration(ledger, document, options.acceptConfiguration);
+
+  const temporal = await openTemporal(options, closers, fail);
+  await bindCluster(ledger, {
+    clusterId: temporal.connections.clusterId,
+    namespace: config.temporal.namespace,
+    // The folder's lock proves that no other process uses this ledger, and so no other Temporal.
+    adopt: options.adopt || embedded,
+  });
+
+  const starter = createStarter(temporal.connections.client, config.temporal.taskQueue, log);
+  const stopping = new AbortController();
+  const to = await openCollaborators(options, { ledger, configuration, starter, stopping: stopping.signal }, closers);
+  const worker = await runWorker(to, { native: temporal.connections.native, temporal: config.temporal });
+  worker.ended.then(
+    () => undefined,
+    (error: unknown) => fail(error instanceof Error ? error : new Error(messageOf(error))),
+  );
+  closers.push(async () => {
+    stopping.abort();
+    await worker.stop();
+  });
+
+  const reconciling = { config, ledger, client: temporal.connections.client, starter, taskQueue: config.temporal.taskQueue, log };
+  await reconcile(reconciling);
+  closers.push(repeat(reconcileEveryMs, () => reconcile(reconciling), 'reconciling failed', log));
+  closers.push(repeat(maintainEveryMs, () => db.maintain(), 'maintaining the store failed', log));
+
+  const api = options.api ? await startApi({ config, ledger, configuration, act: (action) => act({ config, ledger, starter }, action) }) : undefined;
+  if (api !== undefined) closers.push(() => api.close());
+  return { api, temporalAddress: temporal.address, failed };
+}
+
+async function openStore(config: Config, closers: (() => Promise<void>)[]): Promise<Database> {
+  const { store } = config;
+  const db = await openDatabase(store.kind === 'embedded' ? store : { kind: 'postgres', url: store.url.reveal() });
+  closers.push(() => db.close());
+  return db;
+}
+
+async function openTemporal(
+  options: ProcessOptions,
+  closers: (() => Promise<void>)[],
+  onFatal: (error: Error) => void,
+): Promise<{ address: string; connections: TemporalConnections }> {
+  const { config, log, onProgress } = options;
+  let { address } = config.temporal;
+  if (address === 'embedded') {
+    const server: EmbeddedTemporal = await startEmbeddedTemporal({
+      folder: embeddedFolder(config),
+      binary: await findBinary(options.binarySources, onProgress),
+      namespace: config.temporal.namespace,
+      onRestart: (reason) => log.warn({ reason }, 'the embedded Temporal server ended and is started again'),
+      onFatal,
+    });
+    closers.push(() => server.stop());
+    ({ address } = server);
+  }
+  const connections = await connectTemporal(address, config.temporal);
+  closers.push(() => connections.close());
+  return { address, connections };
+}
+
+/** Embedded Temporal's data lies in the embedded store's folder, under the same lock. */
+function embeddedFolder({ store }: Config): string {
+  if (store.kind === 'embedded') return store.folder;
+  throw new Error('an embedded Temporal needs an embedded store: set temporal.address, or store to embedded:FOLDER');
+}
+
+async function openCollaborators(
+  { config, log, onFirstPage }: ProcessOptions,
+  parts: { ledger: Ledger; configuration: number; starter: WorkflowStarter; stopping: AbortSignal },
+  closers: (() => Promise<void>)[],
+): Promise<Collaborators> {
+  await liftRefusedKeys(config, parts.ledger);
+  const clients = openClients(config, log);
+  closers.push(async () => void (await Promise.all([...clients.values()].map((client) => client.close()))));
+  const sinks = await openSinks(config, parts.ledger);
+  closers.push(async () => void (await Promise.all([...sinks.values()].map(({ sink }) => sink.close()))));
+  let first = true;
+  return {
+    ledger: parts.ledger,
+    config,
+    configuration: parts.configuration,
+    clients,
+    sinks,
+    owner: `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`,
+    orchestration: parts.starter,
+    log,
+    stopping: parts.stopping,
+    onPage: () => {
+      if (first) onFirstPage();
+      first = false;
+    },
+  };
+}
+
+/** Runs `work` again and again, never twice at once. @returns what ends it */
+function repeat(everyMs: number, work: () => Promise<unknown>, failure: string, log: ProcessLog): () => Promise<void> {
+  let running: Promise<unknown> = Promise.resolve();
+  const timer = setInterval(() => {
+    running = running.then(work).catch((error: unknown) => log.warn({ error: messageOf(error) }, failure));
+  }, everyMs);
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}

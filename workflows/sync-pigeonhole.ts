@@ -1,0 +1,13 @@
+import { continueAsNew } from '@temporalio/workflow';
+import type { PigeonholeName } from '../activities/turns.js';
+import { runTurns } from './run-turns.js';
+import { steps } from './steps.js';
+
+/** Keeps the ledger of one pigeonhole current, as long as some sync names it. Pages stay in the ledger (claim check). */
+export async function syncPigeonhole(pigeonhole: PigeonholeName): Promise<void> {
+  const end = await runTurns(
+    () => steps.readPigeonholeTurn(pigeonhole),
+    (request) => steps.handleWorkRequest({ kind: 'pigeonhole', name: pigeonhole }, request),
+  );
+  if (end === 'renew') await continueAsNew<typeof syncPigeonhole>(pigeonhole);
+}
