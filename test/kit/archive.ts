@@ -1,0 +1,30 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A line of a file sink, as it was written. */
+export interface ArchivedChange {
+  readonly id: string;
+  readonly type: string;
+  readonly pigeonholeId: number;
+  readonly sessionId: number | null;
+  readonly list: string;
+  readonly key: string;
+  readonly revision: number;
+  readonly sequence: number;
+  readonly data: Readonly<Record<string, unknown>> | null;
+}
+
+/** Every line of every day file below a folder. A line that is no JSON fails the test that reads it. */
+export function readArchive(folder: string): ArchivedChange[] {
+  return filesBelow(folder)
+    .filter((file) => file.endsWith('.ndjson'))
+    .flatMap((file) => readFileSync(file, 'utf8').split('\n').filter(Boolean))
+    .map((line) => JSON.parse(line) as ArchivedChange);
+}
+
+export function filesBelow(folder: string): string[] {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    return statSync(path).isDirectory() ? filesBelow(path) : [path];
+  });
+}

@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Collaborators, OpenSink } from '../../activities/collaborators.js';
+import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
+import { discoverWorkspace } from '../../activities/discover.js';
+import { readPigeonhole } from '../../activities/read-pigeonhole.js';
+import type { PigeonholeName } from '../../activities/turns.js';
+import type { Config } from '../../config/config.js';
+import { normalizedConfig } from '../../config/normalized-config.js';
+import type { Database } from '../../ledger/drivers/database.js';
+import { type Ledger, openLedger } from '../../ledger/ledger.js';
+import { useConfiguration } from '../../ledger/queries/configurations.js';
+import { selectedPigeonholes } from '../../ledger/queries/pigeonholes.js';
+import type { PigeonholeClient } from '../../pigeonhole/client.js';
+import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { openClients } from '../../worker/open-clients.js';
+import { openSinks } from '../../worker/open-sinks.js';
+
+/**
+ * A pigeonpost without Temporal: the same configuration, ledger, client, sinks and activities, whose turns a test
+ * takes one by one. Several can stand on one ledger, as several processes do.
+ */
+export interface Scene {
+  readonly to: Collaborators;
+  readonly folder: string;
+  readonly ledger: Ledger;
+  /** Lines of the log, as one text: what must not stand there can be looked for. */
+  logText(): string;
+  read(pigeonhole: PigeonholeName, signal?: AbortSignal): ReturnType<typeof readPigeonhole>;
+  discover(): ReturnType<typeof discoverWorkspace>;
+  deliver(sink: string): ReturnType<typeof deliverToSinkTurn>;
+  /** Takes turns until everything due now is read and delivered. */
+  settle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface SceneOptions {
+  readonly db: Database;
+  readonly baseUrl: string;
+  readonly apiKey?: string;
+  /** YAML of `sinks`, and their names; a file sink called `archive` by default. */
+  readonly sinks?: Readonly<Record<string, string>>;
+  /** Further YAML lines of the sync. */
+  readonly sync?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** In place of the client that the configuration makes. */
+  readonly client?: PigeonholeClient;
+  /** In place of, or beside, the configured sinks. */
+  readonly openSinks?: (made: ReadonlyMap<string, OpenSink>) => ReadonlyMap<string, OpenSink>;
+}
+
+export async function openScene(options: SceneOptions): Promise<Scene> {
+  const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-scene-'));
+  const config = await loadProcessConfig(writeConfig(folder, options), {
+    SCENE_KEY: options.apiKey ?? 'sandbox-key',
+    ...options.environment,
+  });
+  const ledger = await openLedger(options.db);
+  const configuration = await useConfiguration(ledger, document(config, ledger), true);
+  const lines: string[] = [];
+  const write = (facts: object, event: string): void => void lines.push(JSON.stringify({ event, ...facts }));
+  const made = await openSinks(config, ledger);
+  const clients = options.client === undefined ? openClients(config, { debug: write, info: write, warn: write, error: write }) : new Map([['acme', options.client]]);
+  const stopping = new AbortController();
+  const to: Collaborators = {
+    ledger,
+    config,
+    configuration,
+    clients,
+    sinks: options.openSinks?.(made) ?? made,
+    owner: randomUUID(),
+    orchestration: { wakeSinks: async () => undefined, startReading: async () => undefined },
+    log: { debug: write, info: write, warn: write, error: write },
+    stopping: stopping.signal,
+    onPage: () => undefined,
+  };
+  const never = new AbortController().signal;
+  const scene: Scene = {
+    to,
+    folder,
+    ledger,
+    logText: () => lines.join('\n'),
+    read: (pigeonhole, signal = never) => readPigeonhole(to, pigeonhole, signal),
+    discover: () => discoverWorkspace(to, 'acme', never),
+    deliver: (sink) => deliverToSinkTurn(to, sink, never),
+    settle: () => settle(scene),
+    async close() {
+      stopping.abort();
+      for (const { sink } of to.sinks.values()) await sink.close();
+      for (const client of clients.values()) await client.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  return scene;
+}
+
+function writeConfig(folder: string, { baseUrl, sinks, sync }: SceneOptions): string {
+  const chosen = sinks ?? { archive: '{ type: file, folder: ./archive }' };
+  const file = join(folder, 'pigeonpost.yaml');
+  writeFileSync(
+    file,
+    [
+      `workspaces: { acme: { baseUrl: "${baseUrl}", apiKey: "\${SCENE_KEY}" } }`,
+      'syncs:',
+      '  events:',
+      '    workspace: acme',
+      `    sinks: [${Object.keys(chosen).join(', ')}]`,
+      ...(sync ?? '').split('\n').map((line) => `    ${line}`),
+      'sinks:',
+      ...Object.entries(chosen).map(([name, yaml]) => `  ${name}: ${yaml}`),
+      `store: embedded:${folder}/data`,
+    ].join('\n'),
+  );
+  return file;
+}
+
+function document(config: Config, ledger: Ledger): unknown {
+  return normalizedConfig(config, (secret) => ledger.hash.fingerprint(secret));
+}
+
+async function settle(scene: Scene): Promise<void> {
+  for (let busy = true; busy; ) {
+    busy = (await scene.discover()).nextDueInMs === 0;
+    for (const { workspace, pigeonholeId } of await selectedPigeonholes(scene.ledger, ['events'])) {
+      const turn = await scene.read({ workspace, pigeonholeId });
+      busy ||= turn.nextDueInMs === 0;
+    }
+    for (const sink of scene.to.sinks.keys()) {
+      const turn = await scene.deliver(sink);
+      busy ||= turn.delivered > 0 || (turn.nextDueInMs === 0 && turn.state === 'working');
+    }
+  }
+}

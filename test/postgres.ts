@@ -1,0 +1,131 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { startGuardedChild } from '../worker/guarded-child.js';
+import { until } from './until.js';
+
+/** A PostgreSQL server for one test file, thrown away with it. */
+export interface TestPostgres {
+  /** Of an empty database. */
+  readonly url: string;
+  /** Makes another database, as a copy of `template` (a name) where one is given; 45 ms. No one may be connected to it. */
+  createDatabase(name: string, template?: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Whether a server can be started here. Where none is installed, a test file leaves out its half for PostgreSQL, and
+ * this says so on standard error; with CI=true it is a failure, so that the half cannot get lost unnoticed.
+ */
+export function hasPostgres(): boolean {
+  if (findBinaries() !== undefined) return true;
+  if (process.env['CI'] === 'true') throw new Error('PostgreSQL is not installed, and CI=true wants its tests run');
+  process.stderr.write('PostgreSQL is not installed: the tests that run on it are left out\n');
+  return false;
+}
+
+/**
+ * Starts a server from the installed binaries (Debian's postgresql-15 is enough): loopback, no fsync, about 2 s.
+ * It ends with this process, however that ends. Null where `hasPostgres` is false.
+ */
+export async function startPostgres(): Promise<TestPostgres | null> {
+  const binaries = findBinaries();
+  if (binaries === undefined) return null;
+  const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-postgres-'));
+  const port = await freePort();
+  const asUser = process.getuid?.() === 0 ? dropRoot(folder) : [];
+  const run = (...command: string[]): void => {
+    const [program = '', ...args] = [...asUser, ...command];
+    const done = spawnSync(program, args, { encoding: 'utf8', cwd: folder });
+    if (done.status !== 0) throw new Error(`${command[0]} ended with ${done.status}: ${done.stderr}`);
+  };
+  run(
+    join(binaries, 'initdb'),
+    '-D',
+    join(folder, 'data'),
+    '-U',
+    'app',
+    '-A',
+    'trust',
+    '-E',
+    'UTF8',
+    '--locale=C.UTF-8',
+    '--no-sync',
+  );
+  const settings = [
+    `port=${port}`,
+    'listen_addresses=127.0.0.1',
+    `unix_socket_directories=${folder}`,
+    'max_connections=50',
+    'fsync=off',
+    'synchronous_commit=off',
+    'full_page_writes=off',
+  ];
+  const postgres = [join(binaries, 'postgres'), '-D', join(folder, 'data')];
+  const [command = '', ...args] = [...asUser, ...postgres, ...settings.flatMap((setting) => ['-c', setting])];
+  // Not by the kernel's guard: it is lost when the child changes its user.
+  const server = startGuardedChild({ command, args, guard: 'pipe', logFile: join(folder, 'log'), cwd: folder });
+  const urlOf = (database: string): string => `postgres://app@127.0.0.1:${port}/${database}`;
+  await until('PostgreSQL answers', () => answers(urlOf('postgres')), 30_000);
+
+  const createDatabase = async (name: string, template = 'template1'): Promise<string> => {
+    await withClient(urlOf('postgres'), (client) => client.query(`create database ${name} template ${template}`));
+    return urlOf(name);
+  };
+  return {
+    url: await createDatabase('test'),
+    createDatabase,
+    async stop() {
+      if (server.pid !== undefined) process.kill(server.pid, 'SIGINT'); // "fast": does not wait for clients
+      await server.stop(10_000);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The newest of Debian's, else where `pg_config` points. */
+function findBinaries(): string | undefined {
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian) ? readdirSync(debian).toSorted((a, b) => Number(b) - Number(a)) : [];
+  const configured = spawnSync('pg_config', ['--bindir'], { encoding: 'utf8' }).stdout?.trim();
+  const folders = [...versions.map((version) => join(debian, version, 'bin')), ...(configured ? [configured] : [])];
+  return folders.find((folder) => existsSync(join(folder, 'initdb')));
+}
+
+/** PostgreSQL refuses to run as root. Gives the folder away and returns what to put before a command. */
+function dropRoot(folder: string): string[] {
+  spawnSync('chown', ['postgres:', folder]);
+  return ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups', '--'];
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    await withClient(url, (client) => client.query('select 1'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function withClient(url: string, use: (client: Client) => Promise<unknown>): Promise<void> {
+  const client = new Client({ connectionString: url });
+  try {
+    await client.connect();
+    await use(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,130 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+
+/** Who may import what: the design's table of rooms. Tests and test kits may cross. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  workflows: ['activities'],
+  activities: ['pigeonhole', 'ledger', 'sinks', 'config'],
+  worker: ['workflows', 'activities', 'pigeonhole', 'ledger', 'sinks', 'config', 'api'],
+  pigeonhole: [],
+  ledger: ['pigeonhole'],
+  sinks: ['config'],
+  config: [],
+  api: ['ledger', 'config', 'sinks', 'workflows'],
+  cli: ['api', 'worker'],
+  sandbox: [],
+};
+
+/** Arrows that carry types alone: nothing of the other room is loaded. */
+const typesOnly: readonly string[] = ['workflows -> activities', 'cli -> api', 'activities -> config'];
+
+const root = resolve(__dirname, '../..');
+
+describe('the rooms', () => {
+  it.each(Object.keys(mayImport))('%s imports only what the design lets it import', (room) => {
+    const strangers = sourcesOf(room)
+      .flatMap(importsOf)
+      .filter(({ target }) => target !== room && !mayImport[room]!.includes(target))
+      .map(({ file, target }) => `${file} imports ${target}`);
+    expect(strangers).toEqual([]);
+  });
+
+  it.each(typesOnly)('%s is an arrow of types', (arrow) => {
+    const [from, to] = arrow.split(' -> ');
+    const loads = sourcesOf(from!)
+      .flatMap(importsOf)
+      .filter(({ target, typeOnly }) => target === to && !typeOnly)
+      .map(({ file }) => file);
+    expect(loads).toEqual([]);
+  });
+
+  it('import in circles nowhere', () => {
+    const arrows = Object.keys(mayImport).map((room) => ({
+      room,
+      targets: new Set(sourcesOf(room).flatMap(importsOf).filter(({ typeOnly, target }) => !typeOnly && target !== room).map(({ target }) => target)),
+    }));
+    const circles = arrows.filter(({ room }) => reaches(arrows, room, room));
+    expect(circles.map(({ room }) => room)).toEqual([]);
+  });
+
+  it('import one sink from another nowhere', () => {
+    const crossings = sourcesOf('sinks').flatMap((file) =>
+      importPaths(file)
+        .map(({ path }) => relative(join(root, 'sinks'), resolve(dirname(join(root, file)), path)).split('/')[0]!)
+        .filter((folder) => {
+          const own = file.split('/')[1]!;
+          return isSinkFolder(own) && isSinkFolder(folder) && folder !== own;
+        })
+        .map((folder) => `${file} imports ${folder}`),
+    );
+    expect(crossings).toEqual([]);
+  });
+
+  it('read the environment in config alone', () => {
+    const readers = Object.keys(mayImport)
+      .flatMap(sourcesOf)
+      .filter((file) => !file.startsWith('config/') && /process\.env\b/.test(readFileSync(join(root, file), 'utf8')));
+    expect(readers).toEqual([]);
+  });
+
+  it('keep every file short enough to be read, or say at its head why it is longer', () => {
+    const long = Object.keys(mayImport)
+      .flatMap(sourcesOf)
+      .map((file) => ({ file, lines: readFileSync(join(root, file), 'utf8').split('\n').length }))
+      .filter(({ lines }) => lines > 420);
+    expect(long).toEqual([]);
+  });
+});
+
+function isSinkFolder(name: string): boolean {
+  return ['file', 'webhook'].includes(name);
+}
+
+function reaches(
+  arrows: readonly { room: string; targets: ReadonlySet<string> }[],
+  from: string,
+  to: string,
+  seen = new Set<string>(),
+): boolean {
+  for (const next of arrows.find(({ room }) => room === from)?.targets ?? []) {
+    if (next === to) return true;
+    if (!seen.has(next) && reaches(arrows, next, to, seen.add(next))) return true;
+  }
+  return false;
+}
+
+/** The room's own files, without tests and what only tests use; relative to the root. */
+function sourcesOf(room: string): string[] {
+  return readdirSync(join(root, room), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .filter((file) => !/\.(test|test-kit)\.ts$/.test(file));
+}
+
+interface Import {
+  readonly file: string;
+  readonly target: string;
+  readonly typeOnly: boolean;
+}
+
+function importsOf(file: string): Import[] {
+  return importPaths(file).map(({ path, typeOnly }) => ({
+    file,
+    target: relative(root, resolve(dirname(join(root, file)), path)).split('/')[0]!,
+    typeOnly,
+  }));
+}
+
+function importPaths(file: string): { path: string; typeOnly: boolean }[] {
+  const text = readFileSync(join(root, file), 'utf8');
+  return [...text.matchAll(/^(import|export)\s+(type\s+)?(?:[^'";]*?\s+from\s+)?'(\.[^']+)'/gms)].map((match) => ({
+    path: match[3]!,
+    typeOnly: match[2] !== undefined || onlyInlineTypes(match[0]),
+  })).concat([...text.matchAll(/import\('(\.[^']+)'\)/g)].map((match) => ({ path: match[1]!, typeOnly: false })));
+}
+
+/** `import { type A, type B } from` loads nothing either, when every name is marked. */
+function onlyInlineTypes(statement: string): boolean {
+  const names = /\{([^}]*)\}/s.exec(statement)?.[1]?.split(',').map((name) => name.trim()).filter(Boolean) ?? [];
+  return names.length > 0 && names.every((name) => name.startsWith('type '));
+}
