@@ -1,17 +1,16 @@
 import { beginBatch, type Candidate, inFlight } from '../ledger/queries/begin-batch.js';
 import { finishBatch } from '../ledger/queries/finish-batch.js';
-import { type LaneLease, type LaneWork, releaseLane, takeLane } from '../ledger/queries/lanes.js';
+import { type LaneLease, type LaneWork, leaveLane, releaseLane, takeLane } from '../ledger/queries/lanes.js';
 import { pause } from '../ledger/queries/pauses.js';
 import type { Lane, Outcome, SendResult } from '../sinks/sink.js';
 import type { Collaborators, OpenSink } from './collaborators.js';
 import { decideDelivery } from './decide-delivery.js';
+import { LaneHold, leaseMs } from './lane-hold.js';
 import { settleOutcomes } from './settle-outcomes.js';
 import { toChange } from './to-change.js';
 
-/** Of a lease, the share in which a sender may still be sending; the rest is for clocks and slow answers. */
-const usableShare = 0.8;
-/** A lease holds the longest send there can be, and this much time in which batches may be begun. */
-const beginningMs = 12_000;
+/** An operation may show at its destination only some time after it was sent. */
+const lookUpAfterMs = 60_000;
 
 export interface LaneTurn {
   delivered: number;
@@ -39,19 +38,23 @@ export async function deliverLane(
 ): Promise<LaneTurn> {
   const turn: LaneTurn = { delivered: 0, withheld: 0, failed: 0 };
   const { sink } = plan;
-  const takenAt = Date.now();
-  const leaseMs = Math.ceil((sink.sink.traits.sendTimeoutMs + beginningMs) / usableShare);
   const lease = await takeLane(to.ledger, { sinkId: sink.id, ref: work.ref, owner: to.owner, leaseMs });
   if (lease === undefined) return turn;
-  const ends = AbortSignal.any([signal, AbortSignal.timeout(leaseMs * usableShare)]);
-  const sender = new LaneSender(to, plan, work, lease, ends, turn);
-  if (lease.takenOver && !(await sender.settleInFlight())) return turn;
-  while (Date.now() < Math.min(until, takenAt + beginningMs) && !to.stopping.aborted) {
-    if (!(await sender.sendNext())) break;
+  const hold = new LaneHold(to.ledger, lease);
+  try {
+    const sender = new LaneSender(to, plan, work, lease, AbortSignal.any([signal, hold.signal]), turn);
+    let state = lease.takenOver ? await sender.settleInFlight() : 'more';
+    while (state === 'more' && Date.now() < until && !to.stopping.aborted) state = await sender.sendNext();
+    if (state === 'unsettled') await leaveLane(to.ledger, lease, lookUpAfterMs);
+    else await releaseLane(to.ledger, lease, sink.sink.traits.order);
+  } finally {
+    hold.end();
   }
-  await releaseLane(to.ledger, lease, sink.sink.traits.order);
   return turn;
 }
+
+/** `unsettled`: something may or may not have been sent, and has to be looked up before anything else goes out. */
+type LaneState = 'more' | 'done' | 'unsettled';
 
 class LaneSender {
   readonly #to: Collaborators;
@@ -88,9 +91,9 @@ class LaneSender {
 
   /**
    * The holder before ended with operations on their way. A sink that can tell what became of them is asked first;
-   * for others a repeat is harmless. @returns whether the lane may go on
+   * for others a repeat is harmless.
    */
-  async settleInFlight(): Promise<boolean> {
+  async settleInFlight(): Promise<LaneState> {
     const candidates = await inFlight(this.#to.ledger, this.#lease);
     const { sink } = this.#plan.sink;
     if (sink.recover === undefined) {
@@ -100,8 +103,7 @@ class LaneSender {
     return await this.#commit(candidates, await sink.recover(operations, this.#lane, this.#signal));
   }
 
-  /** @returns whether there may be more to send now */
-  async sendNext(): Promise<boolean> {
+  async sendNext(): Promise<LaneState> {
     const { sink, accepts } = this.#plan.sink;
     const { traits } = sink;
     const batch = await beginBatch(this.#to.ledger, this.#lease, {
@@ -113,7 +115,7 @@ class LaneSender {
         decideDelivery(candidate, { accepts, revisions: traits.revisions, selected: this.#plan.selected }),
     });
     this.#turn.withheld += batch.withheld;
-    if (batch.sending.length === 0) return !batch.empty;
+    if (batch.sending.length === 0) return batch.empty ? 'done' : 'more';
     const operations = sink.plan(
       batch.sending.map(({ candidate, identity }) => toChange(candidate, identity, this.#work)),
     );
@@ -124,13 +126,14 @@ class LaneSender {
     );
   }
 
-  async #commit(candidates: readonly Candidate[], result: SendResult): Promise<boolean> {
+  async #commit(candidates: readonly Candidate[], result: SendResult): Promise<LaneState> {
     const sent = candidates.map((candidate, index) => ({
       candidate,
       outcome: result.outcomes[index] ?? ({ kind: 'unknown', detail: 'the sink gave no outcome' } satisfies Outcome),
     }));
-    const holdsAll = this.#plan.sink.sink.traits.order === 'pigeonhole';
-    const verdict = settleOutcomes(sent, { failingForMs: this.#failingForMs, holdsAll }, Math.random());
+    const { order, repeats } = this.#plan.sink.sink.traits;
+    const lane = { failingForMs: this.#failingForMs, holdsAll: order === 'pigeonhole', lookUp: repeats === 'lookUp' };
+    const verdict = settleOutcomes(sent, lane, Math.random());
     if (result.memory !== undefined) {
       this.#lane = { ...this.#lane, memory: { ...this.#lane.memory, ...result.memory } };
     }
@@ -144,7 +147,8 @@ class LaneSender {
     this.#report(verdict);
     if (verdict.pause !== null) await this.#pause(verdict.pause);
     if (verdict.failing === null) this.#failingForMs = 0;
-    return verdict.failing === null && verdict.pause === null;
+    if (verdict.settled.some(({ state }) => state === 'sending')) return 'unsettled';
+    return verdict.failing === null && verdict.pause === null ? 'more' : 'done';
   }
 
   /** One line when something passed, and one when it stops passing: an outage is not a line per try. */

@@ -21,11 +21,12 @@ export interface BatchVerdict {
  * nothing stops for one, and no backlog is lost to an outage).
  * @param failingForMs since when nothing has passed on this lane; 0 when something had
  * @param holdsAll the lane is one line: a record that has to wait makes all behind it wait
+ * @param lookUp what may or may not have been sent stays in flight, until the sink has said what became of it
  * @param random 0 to 1, for jitter
  */
 export function settleOutcomes(
   sent: readonly { readonly candidate: Candidate; readonly outcome: Outcome }[],
-  { failingForMs, holdsAll }: { failingForMs: number; holdsAll: boolean },
+  { failingForMs, holdsAll, lookUp }: { failingForMs: number; holdsAll: boolean; lookUp: boolean },
   random: number,
 ): BatchVerdict {
   const tried = sent.filter(({ outcome }) => outcome.kind !== 'unsent');
@@ -36,7 +37,11 @@ export function settleOutcomes(
   const stuck = waits.length > 0 && (!passed || holdsAll);
   const laneWaitMs = stuck ? laneWait(waits, failingForMs, random) : 0;
   return {
-    settled: sent.map(({ candidate, outcome }) => settle(candidate, outcome, passed && !holdsAll, laneWaitMs, random)),
+    settled: sent.map(({ candidate, outcome }) =>
+      lookUp && outcome.kind === 'unknown'
+        ? inFlight(candidate, outcome.detail)
+        : settle(candidate, outcome, passed && !holdsAll, laneWaitMs, random),
+    ),
     failing: stuck ? { detail: waits[0]!.detail, retryInMs: laneWaitMs } : null,
     pause: sent.map(({ outcome }) => outcome).find((outcome) => outcome.kind === 'pause') ?? null,
     delivered: sent.filter(({ outcome }) => outcome.kind === 'delivered').length,
@@ -48,6 +53,10 @@ function laneWait(waits: readonly Outcome[], failingForMs: number, random: numbe
   const asked = Math.max(0, ...waits.map((outcome) => (outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0)));
   const own = Math.min(Math.max(1000, failingForMs / 2), 5 * minuteMs) * (0.75 + random / 2);
   return Math.ceil(Math.max(asked, own));
+}
+
+function inFlight({ sequence, attempts }: Candidate, detail: string): Settled {
+  return { sequence, state: 'sending', reason: null, detail, attempts, retryInMs: null };
 }
 
 function settle(

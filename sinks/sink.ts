@@ -45,8 +45,6 @@ export interface SinkTraits {
   readonly repeats: 'harmless' | 'lookUp';
   /** Most operations given to one `send`. */
   readonly batchSize: number;
-  /** Longest that one `send` may take, so that a lane stops before its lease ends. */
-  readonly sendTimeoutMs: number;
 }
 
 /** A sink's work in one pigeonhole, done by one holder at a time. */

@@ -15,6 +15,7 @@ import { syncFolder } from './sync-folder.js';
  */
 export async function embeddedFolder(storeFolder: string, makerProgram: string): Promise<string> {
   const folder = join(storeFolder, 'postgres');
+  await removeUnfinished(storeFolder);
   if (!existsSync(folder)) await make(storeFolder, folder, makerProgram);
   const version = await readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => undefined);
   if (version === undefined) throw new StoreError('other', `${folder} is no embedded store: move it away`);
@@ -31,7 +32,6 @@ export async function embeddedFolder(storeFolder: string, makerProgram: string):
 const unfinishedPrefix = 'postgres.new-';
 
 async function make(storeFolder: string, folder: string, makerProgram: string): Promise<void> {
-  await removeUnfinished(storeFolder);
   const unfinished = await mkdtemp(join(storeFolder, unfinishedPrefix));
   const exitCode = await runMaker(makerProgram, unfinished);
   if (exitCode !== 0) {

@@ -1,10 +1,13 @@
 import type { Ledger } from '../ledger.js';
 import { type LaneLease, lockLane } from './lanes.js';
 
-/** What became of one delivery. `waiting`: not sent, due again at once; `retry`: due again in `retryInMs`. */
+/**
+ * What became of one delivery. `waiting`: not sent, due again at once; `retry`: due again in `retryInMs`; `sending`:
+ * nobody knows yet, to be looked up.
+ */
 export interface Settled {
   readonly sequence: number;
-  readonly state: 'delivered' | 'waiting' | 'retry' | 'dead';
+  readonly state: 'delivered' | 'waiting' | 'retry' | 'sending' | 'dead';
   readonly reason: string | null;
   readonly detail: string | null;
   readonly attempts: number;

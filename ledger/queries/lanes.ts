@@ -97,6 +97,21 @@ export async function releaseLane(ledger: Ledger, lease: LaneLease, order: 'item
   );
 }
 
+/** Goes on holding a lane. @returns false when another attempt has taken it */
+export async function renewLane(ledger: Ledger, lease: LaneLease, leaseMs: number): Promise<boolean> {
+  const rows = await ledger.db.query(
+    `update lanes set lease_expires_at = now() + $4 * interval '1 millisecond'
+     where sink_id = $1 and ref = $2 and epoch = $3 returning epoch`,
+    [lease.sinkId, lease.ref, lease.epoch, leaseMs],
+  );
+  return rows.length > 0;
+}
+
+/** Leaves a lane with something in flight: whoever takes it next, no sooner than then, settles that first. */
+export async function leaveLane(ledger: Ledger, lease: LaneLease, takeableInMs: number): Promise<void> {
+  await renewLane(ledger, lease, takeableInMs);
+}
+
 /**
  * Ends the leases of a process that is certainly gone. For a start that holds the lock of the store's folder: nobody
  * else can be sending. Lanes stay marked as taken, so that the next holder settles what was in flight.

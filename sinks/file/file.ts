@@ -10,8 +10,6 @@ import { claimFolder, inspectFolder } from './marker.js';
 import { recoverBatch } from './recover-batch.js';
 
 const BATCH_SIZE = 1000;
-/** A thousand lines take some milliseconds; a slow network disk may take this long to make them durable. */
-const SEND_TIMEOUT_MS = 60_000;
 
 /** Lines of NDJSON in files per list and day. README.md tells what is promised when. */
 export function createFileSink(
@@ -29,7 +27,6 @@ export function createFileSink(
       revisions: 'every',
       repeats: 'lookUp',
       batchSize: BATCH_SIZE,
-      sendTimeoutMs: SEND_TIMEOUT_MS,
     },
     check: () => checkFolder(folder, environment.name, access),
     plan: (changes) => changes.map(toFileOperation),
