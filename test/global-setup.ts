@@ -1,0 +1,41 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+// Jest resolves no `.js` suffix to `.ts` here, unlike in tests: so this uses the build, as a user would.
+const built = join(__dirname, '../dist/worker/embedded-temporal');
+
+/** What `global-teardown.ts` ends. Both run in Jest's own process. */
+export interface TestServer {
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the one Temporal server of a run of system tests (0.2 s; where none is installed, a build with Go the first
+ * time) and hands its address on by environment variable: see `temporal.ts`.
+ */
+// oxlint-disable-next-line import/no-default-export -- Jest asks for one
+export default async function startTestServer(): Promise<void> {
+  const { binarySources } = require(
+    join(built, 'binary-sources.js'),
+  ) as typeof import('../worker/embedded-temporal/binary-sources.js');
+  const { findBinary } = require(
+    join(built, 'find-binary.js'),
+  ) as typeof import('../worker/embedded-temporal/find-binary.js');
+  const { startEmbeddedTemporal } = require(
+    join(built, 'embedded-temporal.js'),
+  ) as typeof import('../worker/embedded-temporal/embedded-temporal.js');
+
+  const binary = await findBinary(binarySources(), (line) => process.stderr.write(`${line}\n`));
+  const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-temporal-'));
+  const server = await startEmbeddedTemporal({ folder, binary });
+  process.env['PIGEONPOST_TEST_TEMPORAL'] = server.address;
+  process.env['PIGEONPOST_TEST_TEMPORAL_BINARY'] = binary;
+  const running: TestServer = {
+    async stop() {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  Object.assign(globalThis, { pigeonpostTestServer: running });
+}

@@ -1,0 +1,80 @@
+import { pigeonholeLists } from '../../pigeonhole/lists.js';
+import { truthOf } from './truth.js';
+
+/** A change as any sink holds it. */
+export interface HeldChange {
+  readonly pigeonholeId: number;
+  readonly list: string;
+  readonly key: string;
+  readonly revision: number;
+  readonly data: Readonly<Record<string, unknown>> | null;
+}
+
+type Item = Readonly<Record<string, unknown>>;
+
+/**
+ * What a sink lacks, or holds in an old version, of what the source shows; empty when it has everything. Anonymous
+ * items are compared without the person. Attendees whose consent the sink does not accept have to be absent.
+ * @param accepts consent states, as the source would show them
+ */
+export async function lackOf(
+  held: readonly HeldChange[],
+  baseUrl: string,
+  accepts: (consent: unknown) => boolean,
+): Promise<string[]> {
+  const latest = new Map<string, HeldChange>();
+  for (const change of held) {
+    const name = `${change.pigeonholeId} ${change.list} ${change.key}`;
+    if ((latest.get(name)?.revision ?? 0) < change.revision) latest.set(name, change);
+  }
+  const have = new Map<string, number>();
+  for (const { pigeonholeId, list, data } of latest.values()) {
+    if (data !== null) add(have, fingerprint(pigeonholeId, list, data));
+  }
+  const lacks: string[] = [];
+  for (const { id } of await truthOf(baseUrl, 'pigeonholes', 0)) {
+    for (const list of pigeonholeLists) {
+      const truth = await truthOf(baseUrl, list, Number(id));
+      const wanted = list === 'attendees' ? truth.filter((item) => accepts(item['consent'])) : truth;
+      const want = new Map<string, number>();
+      for (const item of wanted) add(want, fingerprint(Number(id), list, item));
+      for (const [print, n] of want) if ((have.get(print) ?? 0) < n) lacks.push(print);
+    }
+  }
+  return lacks;
+}
+
+function add(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+/** What tells one version of an item from another, without the person. */
+function fingerprint(pigeonholeId: number, list: string, item: Item): string {
+  const { attendee: _, attendeeId: __, links: ___, ...rest } = item;
+  return `${pigeonholeId} ${list} ${JSON.stringify(sorted(list === 'votes' ? voteOf(item) : withoutCopies(list, rest)))}`;
+}
+
+/** A vote's texts are copies of its question's, which may be newer in one place than in the other. */
+function voteOf(item: Item): Item {
+  return { createdAt: item['createdAt'], question: idOf(item['question']), session: idOf(item['session']) };
+}
+
+function withoutCopies(list: string, item: Item): Item {
+  const copies = list === 'questions' || list === 'sessions' || list === 'attendees' ? ['session'] : ['session', 'question', 'option'];
+  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, copies.includes(name) ? idOf(value) : value]));
+}
+
+function idOf(value: unknown): unknown {
+  return value !== null && typeof value === 'object' && 'id' in value ? value.id : value;
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => name !== 'links')
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, member]) => [name, sorted(member)]),
+  );
+}

@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isProcessAlive } from '../is-process-alive.js';
+import { until } from '../until.js';
+
+/** Programs of this package as processes, as a user starts them. Needs `npm run build`. */
+const dist = join(__dirname, '../../dist');
+
+export interface Program {
+  readonly pid: number;
+  /** Everything on standard output and standard error so far. */
+  readonly output: () => string;
+  readonly errors: () => string;
+  /** Resolves with the exit code; null when a signal ended it. */
+  readonly exited: Promise<number | null>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+export interface ProgramOptions {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Starts a script of `dist/` in a session of its own, so that nothing reaches it by accident. */
+export function startProgram(script: string, args: readonly string[], { cwd, env }: ProgramOptions): Program {
+  const child: ChildProcess = spawn(process.execPath, [join(dist, script), ...args], {
+    cwd,
+    env: { ...process.env, PIGEONPOST_LOG: 'info', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  let output = '';
+  let errors = '';
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => (output += text));
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => (errors += text));
+  return {
+    pid: child.pid!,
+    output: () => output,
+    errors: () => errors,
+    exited: new Promise((resolve) => child.once('close', (code) => resolve(code))),
+    kill: (signal) => void child.kill(signal),
+  };
+}
+
+/** Waits for a program's ready line; fails with what it said when it ends before. */
+export async function untilOutput(program: Program, text: RegExp, timeoutMs = 60_000): Promise<RegExpExecArray> {
+  let ended = false;
+  void program.exited.then(() => {
+    ended = true;
+  });
+  await until(
+    `a program says ${text}`,
+    () => {
+      if (ended && !text.test(program.output())) throw new Error(`it ended before it said ${text}:\n${program.output()}\n${program.errors()}`);
+      return text.test(program.output());
+    },
+    timeoutMs,
+  );
+  return text.exec(program.output())!;
+}
+
+/** The processes below one, found through the kernel's own table. */
+export function descendantsOf(pid: number): number[] {
+  let children: number[];
+  try {
+    children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+  return children.flatMap((child) => [child, ...descendantsOf(child)]);
+}
+
+/** The embedded Temporal server of a `pigeonpost start`; undefined while it is not running. */
+export function temporalOf(pid: number): number | undefined {
+  return descendantsOf(pid).find((child) => {
+    try {
+      return readFileSync(`/proc/${child}/cmdline`, 'latin1').includes('start-dev') && isProcessAlive(child);
+    } catch {
+      return false;
+    }
+  });
+}
+
+export function killNow(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // it was quicker
+  }
+}
+
+/** Processes whose command line or environment-free arguments name this folder: what a test could leave behind. */
+export function processesNaming(folder: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return pid !== process.pid && readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(folder) && isProcessAlive(pid);
+      } catch {
+        return false;
+      }
+    });
+}
+
+export function writeYaml(folder: string, lines: readonly string[]): string {
+  const file = join(folder, 'pigeonpost.yaml');
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  return file;
+}
