@@ -17,6 +17,8 @@ module.exports = {
       ...shared,
       displayName: 'system',
       testMatch: ['<rootDir>/test/!(structure)/**/*.test.ts'],
+      globalSetup: '<rootDir>/test/global-setup.ts',
+      globalTeardown: '<rootDir>/test/global-teardown.ts',
     },
   ],
 };

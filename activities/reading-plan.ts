@@ -1,6 +1,6 @@
 import type { Config, Intervals } from '../config/config.js';
-import { isJudged } from '../ledger/queries/record-page.js';
 import type { StreamName } from '../ledger/queries/streams.js';
+import { judgedLists } from '../ledger/visibility.js';
 import { type ListName, pigeonholeLists, workspaceLists } from '../pigeonhole/lists.js';
 import { perSessionLists, shortest } from './cadence.js';
 
@@ -35,7 +35,7 @@ export function planReading(config: Config, syncs: readonly string[], scope: 'wo
   if (scope === 'workspace') wanted.add('pigeonholes');
   else {
     if (wanted.has('questions')) wanted.add('qna-questions');
-    if ([...wanted].some((list) => isJudged(list) || perSessionLists.has(list))) wanted.add('sessions');
+    if ([...wanted].some((list) => judgedLists.has(list) || perSessionLists.has(list))) wanted.add('sessions');
     if ([...wanted].some((list) => byAttendees.has(list))) wanted.add('attendees');
   }
   return {

@@ -42,7 +42,10 @@ const largestBodyBytes = 64 * 1024;
 export async function startApi(sources: ApiSources): Promise<ApiServer> {
   const { host, port } = sources.config.server;
   const app = createApp(sources);
-  const server = createServer(getRequestListener(app.fetch));
+  const answer = getRequestListener(app.fetch);
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy());
+  });
   await listen(server, host, port);
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
   return {

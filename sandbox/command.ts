@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { DEFAULTS, type SandboxOptions } from './options.js';
 import { parseFault, type FaultRule } from './service/faults.js';
 import type { Knobs } from './service/knobs.js';
@@ -116,11 +116,18 @@ export function parse(argv: readonly string[]): SandboxOptions {
 
 /**
  * Runs a sandbox until SIGTERM or SIGINT: prints one line with its address to standard output, and ends by
- * resolving once every connection is closed.
+ * resolving once every connection is closed. With --help it prints that and ends.
  * @param argv the arguments after the command's name
+ * @throws {CommanderError} for wrong use, once commander has said on standard error what is wrong
  */
 export async function runSandboxCommand(argv: string[]): Promise<void> {
-  const options = parse(argv);
+  let options: SandboxOptions;
+  try {
+    options = parse(argv);
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return;
+    throw error;
+  }
   const sandbox = await runSandbox(options);
   const what = `seed ${options.seed}, ${options.attendees} attendees, ${options.frozen === true ? 'frozen' : `${options.rate} events/s`}`;
   process.stdout.write(`sandbox ready on ${sandbox.baseUrl} (${what}, API key ${sandbox.apiKeys[0] ?? 'none'})\n`);

@@ -4,7 +4,7 @@ import { runSandboxCommand } from './command.js';
 /** Runs the sandbox by itself: `node dist/sandbox/main.js --port 8090`. Exit codes: 0 ended, 1 failed, 2 wrong use. */
 runSandboxCommand(process.argv.slice(2)).catch((error: unknown) => {
   if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode === 0 ? 0 : 2; // commander has already said what is wrong
+    process.exitCode = 2; // commander has already said what is wrong
     return;
   }
   process.stderr.write(`sandbox: ${error instanceof Error ? error.message : String(error)}\n`);

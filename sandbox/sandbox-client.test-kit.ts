@@ -104,3 +104,9 @@ async function answerOf(response: Response): Promise<Answer> {
 export function idsOf(items: readonly JsonObject[]): Json[] {
   return items.map((item) => item['id'] ?? (item['question'] as JsonObject)['id'] ?? null);
 }
+
+/** A text or number of an item as text; anything else is not what the test thinks it is. */
+export function textOf(value: Json | undefined): string {
+  if (typeof value === 'string' || typeof value === 'number') return String(value);
+  throw new TypeError(`expected a text or a number, got ${JSON.stringify(value)}`);
+}

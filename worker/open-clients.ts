@@ -19,8 +19,9 @@ export function createWorkspaceClient(config: Config, name: string, log?: Log): 
     proxy: proxy?.reveal(),
     noProxy,
     ca,
-    onResponse: ({ kind, quota, ...facts }) => {
-      if (kind !== null) log?.debug({ workspace: name, kind, ...facts }, 'request failed');
+    onResponse: ({ kind, method, path, status, code, requestId, durationMs }) => {
+      if (kind === null) return;
+      log?.debug({ workspace: name, kind, method, path, status, code, requestId, durationMs }, 'request failed');
     },
   });
 }

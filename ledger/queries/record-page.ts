@@ -2,10 +2,10 @@ import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
 import { LedgerError } from '../ledger-error.js';
 import type { SeenItem } from '../seen-item.js';
-import { judgedLists } from '../visibility.js';
 import { type PlacedItem, placeItems } from './place-items.js';
 import { reviewVisibility } from './review-visibility.js';
 import type { StreamLease } from './streams.js';
+import { wakeSinks } from './wake-sinks.js';
 import { type Change, type PageScope, writeChanges } from './write-changes.js';
 
 /** A page as read: its items and where it leaves the walk. */
@@ -126,20 +126,4 @@ async function saveProgress(tx: Queryable, lease: StreamLease, walk: WalkProgres
       walk.perPage,
     ],
   );
-}
-
-/** Raises the flags in id order (two pages never wait for each other); names only those that were down. */
-export async function wakeSinks(tx: Queryable, sinkIds: readonly number[]): Promise<string[]> {
-  if (sinkIds.length === 0) return [];
-  const rows = await tx.query<{ name: string }>(
-    `update sinks set wake = true
-     where id in (select id from sinks where id = any($1::int[]) and not wake order by id for update) returning name`,
-    [sinkIds],
-  );
-  return rows.map((row) => row.name);
-}
-
-/** Whether a list's items are judged by other items, and so need these to be read. */
-export function isJudged(list: string): boolean {
-  return judgedLists.has(list);
 }

@@ -3,7 +3,7 @@ import type { Fields } from '../item-form.js';
 import type { Ledger } from '../ledger.js';
 import { judgeVisibility, type Visibility } from '../visibility.js';
 import { hashedForm, type PlacedItem, questionFlags, sessionSettings } from './place-items.js';
-import { wakeSinks } from './record-page.js';
+import { wakeSinks } from './wake-sinks.js';
 import { type PageScope, writeChanges } from './write-changes.js';
 
 /** Most items that one transaction revises; a session with more is revised in slices. */

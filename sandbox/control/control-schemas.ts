@@ -6,8 +6,8 @@ import { ControlError } from './control-error.js';
 const list = z.enum(LIST_NAMES);
 const item = z.record(z.string(), z.json());
 
-/** Bodies of the control API, by path. */
-export const mutationSchema = z.strictObject({
+/** Bodies of the control API. */
+const mutationSchema = z.strictObject({
   op: z.enum(['insert', 'patch', 'delete']),
   list,
   pigeonhole: z.int().optional(),

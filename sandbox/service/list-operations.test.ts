@@ -1,4 +1,4 @@
-import { closeSandboxes, idsOf, startTestSandbox } from '../sandbox-client.test-kit.js';
+import { closeSandboxes, idsOf, startTestSandbox, textOf } from '../sandbox-client.test-kit.js';
 import type { JsonObject } from '../json.js';
 
 afterEach(closeSandboxes);
@@ -167,8 +167,9 @@ describe('filters', () => {
     const sandbox = await startTestSandbox();
     const path = `/v2/pigeonholes/101/${list}`;
     const all = await sandbox.walk(path);
-    const wanted = (all[3]?.[holder] as JsonObject)[field];
-    const found = await sandbox.walk(`${path}${path.includes('?') ? '&' : '?'}filter[${filter}]=${String(wanted)}`, 2);
+    const [, , , fourth = {}] = all;
+    const wanted = (fourth[holder] as JsonObject)[field];
+    const found = await sandbox.walk(`${path}${path.includes('?') ? '&' : '?'}filter[${filter}]=${textOf(wanted)}`, 2);
     expect(found).toEqual(all.filter((item) => (item[holder] as JsonObject)[field] === wanted));
   });
 

@@ -14,7 +14,6 @@ export async function serveRequest(
   response: ServerResponse,
 ): Promise<void> {
   const startedAtMs = state.now();
-  const inFlight = state.log.begin();
   const requestId = nextRequestId(startedAtMs);
   const url = new URL(incoming.url ?? '/', `http://${incoming.headers.host ?? 'localhost'}`);
   const method = incoming.method ?? 'GET';
@@ -27,7 +26,7 @@ export async function serveRequest(
     status: null,
     code: null,
     durationMs: 0,
-    inFlight,
+    inFlight: state.log.begin(),
     requestId,
     faults: [...faults.keys()],
   };

@@ -26,6 +26,7 @@ export interface IdRange {
  */
 export class IdOrder {
   readonly #range: IdRange;
+  /** Null when the arrangement is by id. */
   readonly #permutation: Permutation | null;
   readonly #seed: number;
   readonly #removedSlots: number[] = [];
@@ -35,10 +36,7 @@ export class IdOrder {
     this.#range = range;
     this.#seed = seed;
     this.#permutation = arrangement === 'shuffled' ? createPermutation(Math.max(range.count, 1), seed) : null;
-    this.#shuffled = arrangement === 'shuffled';
   }
-
-  readonly #shuffled: boolean;
 
   get size(): number {
     return this.#range.count - this.#removedSlots.length + this.#added.length;
@@ -121,7 +119,7 @@ export class IdOrder {
   #keyOf(id: number): number {
     const slot = this.#slotOf(id);
     if (slot !== null) return slot;
-    if (!this.#shuffled) return (id - this.#range.firstId) / ID_STRIDE - this.#range.offset;
+    if (this.#permutation === null) return (id - this.#range.firstId) / ID_STRIDE - this.#range.offset;
     // 52 random bits: two added ids never share a key, which a cursor by key could not tell apart.
     const random = draw(this.#seed, 1, id) * 2 ** 20 + (draw(this.#seed, 2, id) >>> 12);
     return ((random + 0.5) / 2 ** 52) * Math.max(this.#range.count, 1);

@@ -243,7 +243,7 @@ export function createStoredTable(firstId: number, seed: number): ItemTable<Json
 }
 
 /** Reads from a finished item what filters ask; the names differ from list to list. */
-export function fieldsOfItem(item: JsonObject): FilterFields {
+function fieldsOfItem(item: JsonObject): FilterFields {
   const inner = (key: string): JsonObject => {
     const value = item[key];
     return isJsonObject(value) ? value : {};

@@ -66,10 +66,10 @@ const TYPES: readonly SessionType[] = [
 /** Where in TYPES the nested poll stands; it takes anonymous votes, the poll before it does not. */
 const NESTED_POLL = 6;
 
-/** Ids of generated pigeonholes and sessions, and how far those of two pigeonholes' sessions stand apart. */
+/** Ids of the first generated pigeonhole and session, and how far the sessions of two pigeonholes stand apart. */
 export const FIRST_PIGEONHOLE_ID = 101;
-export const FIRST_SESSION_ID = 5001;
-export const SESSION_IDS_PER_PIGEONHOLE = 100_000;
+const FIRST_SESSION_ID = 5001;
+const SESSION_IDS_PER_PIGEONHOLE = 100_000;
 
 /** Plans every pigeonhole that is generated. The same size gives the same plan. */
 export function planConference(size: ConferenceSize): PigeonholePlan[] {

@@ -1,14 +1,14 @@
 import type { SpaceListName } from '../list-name.js';
-import { ID_STRIDE } from '../store/id-order.js';
+import type { IdOrder } from '../store/id-order.js';
+import type { AnyTable } from '../store/item-table.js';
 import { codeOfIndex } from './attendee-code.js';
 import { CLOUD_WORDS } from './word-pools.js';
-import type { PigeonholeSpace, SessionNow } from './pigeonhole-space.js';
+import { registrantProfile, type PigeonholeSpace, type SessionNow } from './pigeonhole-space.js';
 import { POLL_OPTIONS, POLL_QUESTIONS, type PollVoteFacts } from './poll-vote-source.js';
 import { questionText, type QuestionStatus } from './question-source.js';
 import { below, draw, pick } from './random.js';
 import { sessionItem } from './session-item.js';
 import type { SessionType } from './session-type.js';
-import { registrantProfile } from './pigeonhole-space.js';
 
 export interface NewItem {
   space: PigeonholeSpace;
@@ -25,7 +25,7 @@ export interface NewItem {
 }
 
 /** The type of session in which the items of a list come about. */
-export const SESSION_TYPE_OF_LIST: Partial<Record<SpaceListName, SessionType>> = {
+const SESSION_TYPE_OF_LIST: Partial<Record<SpaceListName, SessionType>> = {
   questions: 'qna',
   'qna-questions': 'qna',
   votes: 'qna',
@@ -123,24 +123,13 @@ function chooseSession({ space, list, drawn, nowMs, sessionId }: NewItem): Sessi
 }
 
 /** An id of an order, chosen by a drawn number; undefined when the order is empty. */
-export function idAtRandom(
-  order: { size: number; idAt(rank: number): number | undefined },
-  drawn: number,
-): number | undefined {
+export function idAtRandom(order: IdOrder, drawn: number): number | undefined {
   return order.idAt(below(drawn, order.size));
 }
 
 /** An id just below the newest one of a table, as a row gets that commits late. */
-export function lateId(table: {
-  order(sessionId: null, arrangement: 'byId'): { size: number; idAt(rank: number): number | undefined };
-  freeId(near?: number): number;
-}): number {
+export function lateId(table: AnyTable): number {
   const order = table.order(null, 'byId');
   const newest = order.idAt(order.size - 1);
   return newest === undefined ? table.freeId() : table.freeId(newest);
-}
-
-/** An id behind another one that no item has, below the next generated id. */
-export function idAfter(table: { freeId(near?: number): number }, id: number): number {
-  return table.freeId(id + ID_STRIDE);
 }

@@ -41,7 +41,7 @@ export function questionText(drawn: number): string {
 }
 
 /** Statuses as a moderator leaves them: most approved, some waiting, few anything else. */
-export function drawnStatus(drawn: number): QuestionStatus {
+function drawnStatus(drawn: number): QuestionStatus {
   const place = drawn % 40;
   if (place < 32) return 'approved';
   if (place < 37) return 'pending';

@@ -46,9 +46,11 @@ export function startProgram(script: string, args: readonly string[], { cwd, env
 /** Waits for a program's ready line; fails with what it said when it ends before. */
 export async function untilOutput(program: Program, text: RegExp, timeoutMs = 60_000): Promise<RegExpExecArray> {
   let ended = false;
-  void program.exited.then(() => {
+  const noteEnd = async (): Promise<void> => {
+    await program.exited;
     ended = true;
-  });
+  };
+  noteEnd().catch(() => undefined);
   await until(
     `a program says ${text}`,
     () => {

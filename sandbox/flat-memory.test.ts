@@ -1,0 +1,39 @@
+import { closeSandboxes, startTestSandbox } from './sandbox-client.test-kit.js';
+
+afterEach(closeSandboxes);
+
+const ATTENDEES = '/v2/pigeonholes/101/attendees';
+
+function heldBytes(): number {
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+describe('a conference of a million attendees', () => {
+  it('starts without making them, and 300 pages of them leave a small part of their size behind', async () => {
+    const before = heldBytes();
+    const sandbox = await startTestSandbox({ attendees: 1_000_000 });
+    let cursor: string | null = null;
+    let bytes = 0;
+    for (let page = 0; page < 300; page += 1) {
+      const after: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      const { data, meta } = await sandbox.page(`${ATTENDEES}?count=300${after}`);
+      bytes += JSON.stringify(data).length;
+      cursor = meta.nextCursor;
+    }
+    expect(bytes).toBeGreaterThan(35_000_000);
+    // A million attendees as objects would take some 800 MB; the page cache may hold 64 MB, and some garbage waits.
+    expect(heldBytes() - before).toBeLessThan(160_000_000);
+  });
+
+  it.each(['ascending', 'descending', 'unordered'] as const)(
+    'ends after its last item when it is read %s from near its end',
+    async (order) => {
+      const sandbox = await startTestSandbox({ attendees: 1_000_000, order, cursor: 'offset' });
+      const cursor = Buffer.from('offset_999990').toString('base64');
+      const { data, meta } = await sandbox.page(`${ATTENDEES}?count=300&cursor=${cursor}`);
+      expect(data).toHaveLength(10);
+      expect(meta.hasMore).toBe(false);
+    },
+  );
+});

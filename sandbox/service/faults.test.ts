@@ -1,0 +1,201 @@
+import { closeSandboxes, idsOf, startTestSandbox } from '../sandbox-client.test-kit.js';
+import type { FaultSubject } from './faults.js';
+import { Faults, faultSchema, parseFault } from './faults.js';
+
+afterEach(closeSandboxes);
+
+const ATTENDEES = '/v2/pigeonholes/101/attendees';
+const BULK = '/v2/pigeonholes/101/registrants/bulk';
+
+describe('a fault of the connection or the answer', () => {
+  it('error: answers the code with its status for the next requests of a list, and then lets them pass', async () => {
+    const sandbox = await startTestSandbox();
+    await sandbox.control('POST', 'faults', {
+      kind: 'error',
+      code: 5000,
+      list: 'attendees',
+      next: 2,
+      retryAfterSeconds: 7,
+    });
+    expect((await sandbox.get('/v2/pigeonholes')).status).toBe(200);
+    const answers = [await sandbox.get(ATTENDEES), await sandbox.get(ATTENDEES), await sandbox.get(ATTENDEES)];
+    expect(answers.map(({ status }) => status)).toEqual([500, 500, 200]);
+    expect(answers[0]?.body['code']).toBe(5000);
+    expect(answers[0]?.headers.get('retry-after')).toBe('7');
+  });
+
+  it('error: takes another HTTP status', async () => {
+    const sandbox = await startTestSandbox();
+    await sandbox.control('POST', 'faults', { kind: 'error', code: 4504, status: 410, path: 'pigeonholes/101' });
+    expect((await sandbox.get(ATTENDEES)).status).toBe(410);
+  });
+
+  it('errorAfter: a create commits and answers an error', async () => {
+    const sandbox = await startTestSandbox();
+    const before = (await sandbox.truth('registrants?pigeonhole=101')).length;
+    await sandbox.control('POST', 'faults', { kind: 'errorAfter', code: 5000, method: 'POST' });
+    expect((await sandbox.post(BULK, { data: [{ attendeeCode: 'a' }] })).status).toBe(500);
+    expect(await sandbox.truth('registrants?pigeonhole=101')).toHaveLength(before + 1);
+  });
+
+  it('text503: answers plain text and spends no quota', async () => {
+    const sandbox = await startTestSandbox({
+      quota: { limit: 10, windowSeconds: 60, headers: true, retryAfter: false },
+    });
+    await sandbox.control('POST', 'faults', { kind: 'text503', next: 1 });
+    const { status, headers, body } = await sandbox.get(ATTENDEES);
+    expect({ status, type: headers.get('content-type'), body }).toEqual({
+      status: 503,
+      type: 'text/plain',
+      body: { text: 'Service Unavailable' },
+    });
+    expect((await sandbox.control('GET', 'state'))['quotaUsed']).toBe(0);
+  });
+
+  it('delay: holds the answer back at least so long', async () => {
+    const sandbox = await startTestSandbox();
+    await sandbox.control('POST', 'faults', { kind: 'delay', ms: 120, next: 1 });
+    const startedAt = performance.now();
+    await sandbox.get(ATTENDEES);
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(119);
+  });
+
+  it.each([
+    ['dropBefore', 0],
+    ['dropAfter', 1],
+  ])('%s: closes the connection, and %i registrants have been created', async (kind, created) => {
+    const sandbox = await startTestSandbox();
+    const before = (await sandbox.truth('registrants?pigeonhole=101')).length;
+    await sandbox.control('POST', 'faults', { kind, method: 'POST', next: 1 });
+    await expect(sandbox.post(BULK, { data: [{ attendeeCode: 'a' }] })).rejects.toThrow('fetch failed');
+    expect(await sandbox.truth('registrants?pigeonhole=101')).toHaveLength(before + created);
+  });
+
+  it('cutBody: announces more bytes than it sends', async () => {
+    const sandbox = await startTestSandbox();
+    await sandbox.control('POST', 'faults', { kind: 'cutBody', next: 1 });
+    const response = await fetch(sandbox.baseUrl + ATTENDEES, { headers: { 'X-API-KEY': 'sandbox-key' } });
+    expect(response.status).toBe(200);
+    await expect(response.text()).rejects.toThrow('terminated');
+  });
+
+  it('wrongContentType: sends the right body as HTML; htmlBody: sends HTML as JSON', async () => {
+    const sandbox = await startTestSandbox();
+    await sandbox.control('POST', 'faults', { kind: 'wrongContentType', next: 1 });
+    const mislabelled = await sandbox.get(ATTENDEES);
+    expect(mislabelled.headers.get('content-type')).toMatch('text/html');
+    expect(mislabelled.body).toHaveProperty('meta');
+    await sandbox.control('POST', 'faults', { kind: 'htmlBody', next: 1 });
+    const html = await sandbox.get(ATTENDEES);
+    expect(html.headers.get('content-type')).toBe('application/json');
+    expect(html.body['text']).toMatch('<html>');
+  });
+});
+
+describe('a fault of the pages', () => {
+  it('repeatCursor: gives back the cursor it was asked with', async () => {
+    const sandbox = await startTestSandbox();
+    await sandbox.control('POST', 'faults', { kind: 'repeatCursor' });
+    const { meta } = await sandbox.page(`${ATTENDEES}?count=10`);
+    const second = await sandbox.page(`${ATTENDEES}?count=10&cursor=${meta.nextCursor}`);
+    expect(second.meta.nextCursor).toBe(meta.nextCursor);
+  });
+
+  it('moreWithoutCursor: says there is more and gives no cursor', async () => {
+    const sandbox = await startTestSandbox();
+    await sandbox.control('POST', 'faults', { kind: 'moreWithoutCursor' });
+    const { meta, links } = await sandbox.page(`${ATTENDEES}?count=300`);
+    expect({ meta, links }).toEqual({ meta: { perPage: 300, nextCursor: null, hasMore: true }, links: { next: null } });
+  });
+
+  it.each(['keyset', 'offset'] as const)(
+    'emptyPage: shows nothing, and its %s cursor loses nothing',
+    async (cursor) => {
+      const sandbox = await startTestSandbox({ cursor });
+      const whole = idsOf(await sandbox.walk(ATTENDEES));
+      await sandbox.control('POST', 'faults', { kind: 'emptyPage', everyNth: 2 });
+      const log = await sandbox.walk(ATTENDEES, 10);
+      expect(idsOf(log)).toEqual(whole);
+      const requests = (await sandbox.control('GET', 'requests?last=100'))['requests'] as { faults: string[] }[];
+      expect(requests.filter(({ faults }) => faults.includes('emptyPage')).length).toBeGreaterThan(2);
+    },
+  );
+
+  it('earlyEnd: calls a page the last one', async () => {
+    const sandbox = await startTestSandbox();
+    await sandbox.control('POST', 'faults', { kind: 'earlyEnd', hasCursor: true, next: 1 });
+    expect(await sandbox.walk(ATTENDEES, 20)).toHaveLength(40);
+  });
+});
+
+describe('a rule', () => {
+  const subject: FaultSubject = {
+    method: 'GET',
+    path: ATTENDEES,
+    list: 'attendees',
+    pigeonholeId: 101,
+    sessionFilter: null,
+    hasCursor: false,
+  };
+  const firings = (seed: number, rule: object): string => {
+    const faults = new Faults(seed);
+    faults.add(faultSchema.parse({ kind: 'error', ...rule }));
+    return Array.from({ length: 60 }, () => (faults.fireFor(subject).size > 0 ? 'x' : '.')).join('');
+  };
+
+  it('fires by chance as its seed decides, near its rate', () => {
+    const first = firings(1, { rate: 0.3 });
+    expect(firings(1, { rate: 0.3 })).toBe(first);
+    expect(firings(2, { rate: 0.3 })).not.toBe(first);
+    const share = first.replaceAll('.', '').length / 60;
+    expect(share).toBeGreaterThan(0.1);
+    expect(share).toBeLessThan(0.5);
+  });
+
+  it('skips, counts every n-th, and stops after so many', () => {
+    expect(firings(1, { skip: 2, everyNth: 3, next: 2 }).slice(0, 15)).toBe('....x..x.......');
+  });
+
+  it.each([
+    ['method', 'POST'],
+    ['list', 'votes'],
+    ['path', 'sessions'],
+    ['pigeonhole', 102],
+    ['session', 5001],
+    ['hasCursor', true],
+  ])('passes a request over whose %s is another', (field, value) => {
+    expect(firings(1, { [field]: value })).toBe('.'.repeat(60));
+  });
+
+  it('can be shown, lifted alone and lifted with all others', async () => {
+    const sandbox = await startTestSandbox();
+    const { ids } = await sandbox.control('POST', 'faults', [{ kind: 'error' }, { kind: 'delay', ms: 1 }]);
+    const [first] = ids as number[];
+    await sandbox.get(ATTENDEES);
+    expect((await sandbox.control('GET', 'faults'))['faults']).toMatchObject([
+      { kind: 'error', matched: 1, fired: 1 },
+      { kind: 'delay', matched: 1, fired: 1 },
+    ]);
+    await sandbox.control('DELETE', `faults/${String(first)}`);
+    expect((await sandbox.get(ATTENDEES)).status).toBe(200);
+    await sandbox.control('DELETE', 'faults');
+    expect((await sandbox.control('GET', 'faults'))['faults']).toEqual([]);
+  });
+});
+
+describe('parseFault', () => {
+  it('reads pairs of key and value', () => {
+    expect(parseFault('kind=error,code=8000,rate=0.5,list=votes,hasCursor=true')).toMatchObject({
+      kind: 'error',
+      code: 8000,
+      rate: 0.5,
+      list: 'votes',
+      hasCursor: true,
+    });
+  });
+
+  it('names the part it does not understand', () => {
+    expect(() => parseFault('kind=error,rate=3')).toThrow('rate');
+    expect(() => parseFault('kind=earthquake')).toThrow('kind');
+  });
+});

@@ -1,0 +1,57 @@
+import { closeSandboxes, startTestSandbox } from '../sandbox-client.test-kit.js';
+import { Quota } from './quota.js';
+
+afterEach(closeSandboxes);
+
+const LIMITS = { limit: 2, windowSeconds: 60, headers: true, retryAfter: true };
+
+describe('the quota', () => {
+  it('counts down in headers and answers 429 with 8000 once it is used up', async () => {
+    const sandbox = await startTestSandbox({ quota: LIMITS });
+    const answers = [];
+    for (let request = 0; request < 3; request += 1) answers.push(await sandbox.get('/v2/pigeonholes'));
+
+    expect(answers.map(({ headers }) => headers.get('x-ratelimit-remaining'))).toEqual(['1', '0', '0']);
+    expect(answers[0]?.headers.get('x-ratelimit-limit')).toBe('2');
+    expect(answers[2]).toMatchObject({ status: 429, body: { code: 8000 } });
+    expect(Number(answers[2]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    const resetsInMs = Number(answers[2]?.headers.get('x-ratelimit-reset')) * 1000 - Date.now();
+    expect(resetsInMs).toBeGreaterThan(50_000);
+    expect(resetsInMs).toBeLessThanOrEqual(61_000);
+  });
+
+  it('is not spent by a request with a wrong key', async () => {
+    const sandbox = await startTestSandbox({ quota: LIMITS });
+    await sandbox.get('/v2/pigeonholes', { 'X-API-KEY': 'wrong' });
+    expect((await sandbox.control('GET', 'state'))['quotaUsed']).toBe(0);
+  });
+
+  it('sends no headers when the knob says so, and opens again when it is reset', async () => {
+    const sandbox = await startTestSandbox();
+    await sandbox.control('PATCH', 'knobs', { quota: { limit: 1, windowSeconds: 60, headers: false } });
+    const first = await sandbox.get('/v2/pigeonholes');
+    expect([...first.headers.keys()].filter((name) => name.startsWith('x-ratelimit'))).toEqual([]);
+    expect((await sandbox.get('/v2/pigeonholes')).status).toBe(429);
+    await sandbox.control('DELETE', 'quota');
+    expect((await sandbox.get('/v2/pigeonholes')).status).toBe(200);
+  });
+
+  it('belongs to a key, and its window opens anew after its end', () => {
+    const quota = new Quota();
+    const spend = (key: string, atMs: number): boolean => quota.spend(key, { ...LIMITS, limit: 1 }, atMs).exceeded;
+    expect([spend('a', 0), spend('a', 59_999), spend('b', 59_999), spend('a', 60_000)]).toEqual([
+      false,
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it('and the Date header go by the clock of the service', async () => {
+    const sandbox = await startTestSandbox({ quota: LIMITS, knobs: { clockSkewSeconds: 3600 } });
+    const { headers } = await sandbox.get('/v2/pigeonholes');
+    const aheadMs = Date.parse(headers.get('date') ?? '') - Date.now();
+    expect(aheadMs).toBeGreaterThan(3_590_000);
+    expect(Number(headers.get('x-ratelimit-reset')) * 1000 - Date.now()).toBeGreaterThan(3_600_000);
+  });
+});

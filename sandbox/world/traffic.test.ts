@@ -1,0 +1,143 @@
+import { isJsonObject, type JsonObject } from '../json.js';
+import { closeSandboxes, startTestSandbox, textOf, type TestSandbox } from '../sandbox-client.test-kit.js';
+import { EVENT_KINDS } from './traffic.js';
+
+afterEach(closeSandboxes);
+
+const QNA = 'qna-questions?pigeonhole=101';
+
+async function counts(sandbox: TestSandbox): Promise<JsonObject> {
+  const { pigeonholes } = await sandbox.control('GET', 'state');
+  return (pigeonholes as JsonObject[])[0]?.['counts'] as JsonObject;
+}
+
+/** The truth of a list without the instants, which alone come from the clock. */
+async function timeless(sandbox: TestSandbox, list: string): Promise<string> {
+  return JSON.stringify(await sandbox.truth(`${list}?pigeonhole=101`), (key, value: unknown) =>
+    ['createdAt', 'signInTime', 'obtainedAt'].includes(key) ? null : value,
+  );
+}
+
+describe('live traffic', () => {
+  it('does the same things for the same seed', async () => {
+    const run = async (seed: number): Promise<string> => {
+      const sandbox = await startTestSandbox({ seed });
+      await sandbox.control('POST', 'events', { count: 300 });
+      return (
+        (await timeless(sandbox, 'votes')) +
+        (await timeless(sandbox, 'attendees')) +
+        (await timeless(sandbox, 'questions'))
+      );
+    };
+    const first = await run(1);
+    expect(await run(1)).toBe(first);
+    expect(await run(2)).not.toBe(first);
+  });
+
+  it('adds to every list of responses, in the same session in both lists of questions', async () => {
+    const sandbox = await startTestSandbox();
+    const before = await counts(sandbox);
+    await sandbox.control('POST', 'events', { count: 400 });
+    const after = await counts(sandbox);
+    for (const list of [
+      'attendees',
+      'questions',
+      'votes',
+      'answer_ratings',
+      'answers',
+      'poll-mcq-votes',
+      'poll-quiz-votes',
+    ]) {
+      expect(after[list]).toBeGreaterThan(before[list] as number);
+    }
+    expect(after['qna-questions']).toBe(after['questions']);
+  });
+
+  it.each(EVENT_KINDS)('event %s changes something', async (kind) => {
+    const sandbox = await startTestSandbox();
+    const everything = async (): Promise<string> => {
+      const parts = [];
+      for (const list of Object.keys(await counts(sandbox))) parts.push(await sandbox.truth(`${list}?pigeonhole=101`));
+      return JSON.stringify(parts);
+    };
+    const before = await everything();
+    await sandbox.control('POST', 'events', { count: 3, kind });
+    expect(await everything()).not.toBe(before);
+  });
+
+  it('lets a waiting question through after a while, with both names of the status', async () => {
+    const sandbox = await startTestSandbox();
+    await sandbox.control('POST', 'events', { count: 10, kind: 'question' });
+    const waiting = (await sandbox.truth(QNA)).slice(24).find((item) => item['status'] === 'pending');
+    expect(waiting).toBeDefined();
+    await sandbox.control('POST', 'events', { count: 1, kind: 'moderation' });
+    expect((await sandbox.truth(QNA)).find(({ id }) => id === waiting?.['id'])?.['status']).toBe('allowed');
+    const listed = (await sandbox.truth('questions?pigeonhole=101')).map((item) => item['question'] as JsonObject);
+    expect(listed.find(({ id }) => id === waiting?.['id'])?.['status']).toBe('approved');
+  });
+
+  it('withdraws by status, or by leaving the lists when the knob says so', async () => {
+    const sandbox = await startTestSandbox();
+    await sandbox.control('POST', 'events', { count: 1, kind: 'withdrawal' });
+    expect((await sandbox.truth(QNA)).filter((item) => item['status'] === 'withdrawn')).toHaveLength(1);
+    await sandbox.control('PATCH', 'knobs', { withdrawal: 'remove' });
+    await sandbox.control('POST', 'events', { count: 1, kind: 'withdrawal' });
+    expect(await counts(sandbox)).toMatchObject({ questions: 23, 'qna-questions': 23 });
+  });
+
+  it('gives consent and takes it back', async () => {
+    const sandbox = await startTestSandbox();
+    const obtained = async (): Promise<unknown[]> =>
+      (await sandbox.truth('attendees?pigeonhole=101')).map(
+        ({ consent }) => isJsonObject(consent) && consent['obtained'],
+      );
+    const before = await obtained();
+    await sandbox.control('POST', 'events', { count: 12, kind: 'consent' });
+    const changes = (await obtained()).map((now, at) => `${String(before[at])} to ${String(now)}`);
+    expect(changes).toContain('true to false');
+    expect(changes).toContain('false to true');
+  });
+
+  it('lets imported registrants sign in', async () => {
+    const sandbox = await startTestSandbox();
+    await sandbox.post('/v2/pigeonholes/101/registrants/bulk', { data: [{ attendeeCode: 'expected-1', Name: 'Ann' }] });
+    await sandbox.control('POST', 'events', { count: 12, kind: 'signIn' });
+    const people = await sandbox.walk('/v2/pigeonholes/101/attendees');
+    expect(people.filter((person) => person['attendeeCode'] === 'expected-1')).toMatchObject([{ Name: 'Ann' }]);
+  });
+
+  it('puts late rows below the newest id when the knob says so', async () => {
+    const sandbox = await startTestSandbox({ knobs: { lateRowShare: 1 } });
+    const before = (await sandbox.truth('attendees?pigeonhole=101')).map((item) => item['id'] as number);
+    await sandbox.control('POST', 'events', { count: 3, kind: 'signIn' });
+    const after = (await sandbox.truth('attendees?pigeonhole=101')).map((item) => item['id'] as number);
+    expect(after).toHaveLength(before.length + 3);
+    expect(Math.max(...after)).toBe(Math.max(...before));
+  });
+
+  it('stamps what it adds with the present instant', async () => {
+    const sandbox = await startTestSandbox({ nowMs: Date.now() - 60_000 });
+    const startedAtMs = Date.now();
+    await sandbox.control('POST', 'events', { count: 1, kind: 'vote' });
+    const votes = await sandbox.truth('votes?pigeonhole=101');
+    const newest = Math.max(...votes.map((vote) => Date.parse(textOf(vote['createdAt']))));
+    expect(newest).toBeGreaterThanOrEqual(startedAtMs);
+    expect(newest).toBeLessThanOrEqual(Date.now());
+  });
+
+  it('runs until it is frozen, and goes on when it is thawed', async () => {
+    const sandbox = await startTestSandbox({ frozen: false, rate: 500 });
+    const emitted = async (): Promise<number> => (await sandbox.control('GET', 'state'))['emitted'] as number;
+    while ((await emitted()) < 20) await sandbox.get('/v2/pigeonholes');
+    await sandbox.control('POST', 'freeze');
+    const frozenAt = await emitted();
+    const truth = await timeless(sandbox, 'attendees');
+    // Three ticks of the traffic, some seventy events, would fit into this answer.
+    await sandbox.control('POST', 'faults', { kind: 'delay', ms: 150, next: 1 });
+    await sandbox.get('/v2/pigeonholes');
+    expect(await emitted()).toBe(frozenAt);
+    expect(await timeless(sandbox, 'attendees')).toBe(truth);
+    await sandbox.control('POST', 'thaw', { rate: 1000 });
+    while ((await emitted()) < frozenAt + 20) await sandbox.get('/v2/pigeonholes');
+  });
+});

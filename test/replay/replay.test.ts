@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+
+const folder = join(__dirname, 'histories');
+const recordings = readdirSync(folder).filter((name) => name.endsWith('.json'));
+
+beforeAll(() => Runtime.install({ logger: new DefaultLogger('ERROR') }));
+
+/** A recording for each released change of a workflow, made by tools/record-histories.mjs; none is ever deleted. */
+describe('a history that an earlier version has recorded', () => {
+  it('exists for every workflow', () => {
+    expect([...new Set(recordings.map((name) => name.split('.')[0]))].toSorted()).toEqual([
+      'deliverToSink',
+      'discoverPigeonholes',
+      'syncPigeonhole',
+    ]);
+  });
+
+  it.each(recordings)('replays: %s', async (name) => {
+    const history: unknown = JSON.parse(readFileSync(join(folder, name), 'utf8'));
+    await Worker.runReplayHistory(
+      { workflowBundle: { codePath: join(__dirname, '../../dist/workflow-bundle.js') } },
+      history,
+      `record/${name.split('.')[0]}`,
+    );
+  });
+});

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import type { Activities } from '../../activities/create-activities.js';
+import type { ReadingTurn, WorkRequest } from '../../activities/turns.js';
+import type { syncPigeonhole } from '../../workflows/sync-pigeonhole.js';
+import { temporalForTests } from '../temporal.js';
+import { until } from '../until.js';
+
+const bundle = { codePath: join(__dirname, '../../dist/workflow-bundle.js') };
+const place = { workspace: 'acme', pigeonholeId: 101 };
+const hour = 3_600_000;
+
+let connection: Connection;
+let native: NativeConnection;
+let client: Client;
+
+beforeAll(async () => {
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const { address } = temporalForTests();
+  connection = await Connection.connect({ address });
+  native = await NativeConnection.connect({ address });
+  client = new Client({ connection });
+});
+afterAll(async () => {
+  await native.close();
+  await connection.close();
+});
+
+function turn(fields: Partial<ReadingTurn>): ReadingTurn {
+  return { pages: 1, created: 0, updated: 0, nextDueInMs: hour, state: 'working', ...fields };
+}
+
+interface Running {
+  readonly handle: WorkflowHandle<typeof syncPigeonhole>;
+  readonly turns: () => number;
+  readonly requests: readonly WorkRequest[];
+}
+
+/** Runs `syncPigeonhole` with turns by a script, for as long as `work` takes. */
+async function running(script: (call: number) => ReadingTurn, work: (workflow: Running) => Promise<void>): Promise<void> {
+  let calls = 0;
+  const requests: WorkRequest[] = [];
+  const activities: Partial<Activities> = {
+    readPigeonholeTurn: async () => script((calls += 1)),
+    handleWorkRequest: async (_, request) => void requests.push(request),
+  };
+  const { taskQueue } = temporalForTests();
+  const worker = await Worker.create({ connection: native, taskQueue, workflowBundle: bundle, activities });
+  await worker.runUntil(async () => {
+    const handle = await client.workflow.start<typeof syncPigeonhole>('syncPigeonhole', {
+      taskQueue,
+      workflowId: `turns/${randomUUID()}`,
+      args: [place],
+    });
+    await work({ handle, turns: () => calls, requests });
+    await handle.terminate().catch(() => undefined);
+  });
+}
+
+describe('a workflow that takes turns', () => {
+  it('sleeps until the next turn is due, and wakes for a signal before', async () => {
+    await running(
+      () => turn({}),
+      async ({ handle, turns }) => {
+        await until('the first turn is over', async () => (await handle.query<{ turns: number }>('state')).turns === 1);
+        await handle.signal('wake');
+        await until('there was a second turn', () => turns() === 2);
+      },
+    );
+  });
+
+  it('takes another turn when the wake came while one was running', async () => {
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    let calls = 0;
+    const { taskQueue } = temporalForTests();
+    const activities = {
+      async readPigeonholeTurn() {
+        calls += 1;
+        if (calls === 1) await held;
+        return turn({});
+      },
+    };
+    const worker = await Worker.create({ connection: native, taskQueue, workflowBundle: bundle, activities });
+    await worker.runUntil(async () => {
+      const handle = await client.workflow.start('syncPigeonhole', { taskQueue, workflowId: `turns/${randomUUID()}`, args: [place] });
+      await until('the first turn has begun', () => calls === 1);
+      await handle.signal('wake');
+      release();
+      await until('there was a second turn', () => calls === 2);
+      await handle.terminate();
+    });
+  });
+
+  it('hands a person’s wishes to the ledger, in their order, before the next turn', async () => {
+    await running(
+      () => turn({}),
+      async ({ handle, turns, requests }) => {
+        await until('the first turn is over', () => turns() === 1);
+        for (const signal of ['pause', 'resume', 'poll-now']) await handle.signal(signal);
+        await until('all wishes were heard', () => requests.length === 3);
+        expect(requests).toEqual(['pause', 'resume', 'poll-now']);
+        await until('a turn followed', () => turns() > 1);
+      },
+    );
+  });
+
+  it('ends when nothing names its work any more', async () => {
+    await running(
+      () => turn({ state: 'finished', nextDueInMs: 0 }),
+      async ({ handle, turns }) => {
+        await handle.result();
+        expect(turns()).toBe(1);
+      },
+    );
+  });
+
+  it('starts anew when its history is long, and goes on', async () => {
+    await running(
+      (call) => turn({ nextDueInMs: call < 900 ? 0 : hour }),
+      async ({ handle, turns }) => {
+        const first = (await handle.describe()).runId;
+        await until('there is a second run', async () => (await client.workflow.getHandle(handle.workflowId).describe()).runId !== first, 55_000);
+        const before = turns();
+        await client.workflow.getHandle(handle.workflowId).signal('wake');
+        await until('the second run takes turns', () => turns() > before);
+      },
+    );
+  });
+
+  it('costs one activity and one timer an idle cycle', async () => {
+    await running(
+      (call) => turn({ nextDueInMs: call < 6 ? 20 : hour }),
+      async ({ handle, turns }) => {
+        await until('six turns are over', async () => turns() === 6 && (await handle.query<{ turns: number }>('state')).turns === 6);
+        const events = (await handle.fetchHistory()).events!.map(({ eventType }) => String(eventType));
+        const count = (field: string): number => events.filter((type) => type === field).length;
+        const started = new Set(events);
+        expect(started.size).toBeGreaterThan(3);
+        expect(count(String(10))).toBe(6); // ACTIVITY_TASK_SCHEDULED
+        expect(count(String(17))).toBe(6); // TIMER_STARTED: one a cycle, the last one running
+      },
+    );
+  });
+});

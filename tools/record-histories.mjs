@@ -1,0 +1,82 @@
+// Records a history of each workflow for the replay tests, on a server of its own, with activities that answer by a
+// script: turns, sleeps that end by themselves and by a signal, a failed attempt, a person's wishes, the end.
+// Run it after a change of a workflow that is meant to be versioned, and keep the older recordings:
+//   npm run build && node tools/record-histories.mjs <name of the change>
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const require = createRequire(import.meta.url);
+const { startEmbeddedTemporal } = require(join(root, 'dist/worker/embedded-temporal/embedded-temporal.js'));
+const { findBinary } = require(join(root, 'dist/worker/embedded-temporal/find-binary.js'));
+const { binarySources } = require(join(root, 'dist/worker/embedded-temporal/binary-sources.js'));
+const { Client, Connection } = require('@temporalio/client');
+const { DefaultLogger, NativeConnection, Runtime, Worker } = require('@temporalio/worker');
+const { historyToJSON } = require('@temporalio/common/lib/proto-utils');
+
+const name = process.argv[2];
+if (name === undefined || !/^[a-z0-9-]+$/.test(name)) {
+  console.error('usage: node tools/record-histories.mjs <name-of-the-change>');
+  process.exit(2);
+}
+
+/** Seven turns; the second attempt of the third one succeeds; `finished` at the end. */
+function script() {
+  let calls = 0;
+  return async () => {
+    calls += 1;
+    if (calls === 3) throw Object.assign(new Error('one attempt fails'), { stack: '' }); // no paths of this machine
+    const counts = { pages: calls, created: calls, updated: 0, delivered: calls, withheld: 0, failed: 0 };
+    if (calls === 8) return { ...counts, state: 'finished', nextDueInMs: 0 };
+    if (calls === 5) return { ...counts, state: 'waiting', reason: 'quota', nextDueInMs: 60_000 };
+    return { ...counts, state: 'working', nextDueInMs: calls % 2 === 0 ? 150 : 0 };
+  };
+}
+
+Runtime.install({ logger: new DefaultLogger('ERROR') });
+const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-record-'));
+const server = await startEmbeddedTemporal({ folder, binary: await findBinary(binarySources(), console.error) });
+const connection = await Connection.connect({ address: server.address });
+const native = await NativeConnection.connect({ address: server.address });
+const client = new Client({ connection });
+const worker = await Worker.create({
+  connection: native,
+  taskQueue: 'record',
+  workflowBundle: { codePath: join(root, 'dist/workflow-bundle.js') },
+  activities: {
+    readPigeonholeTurn: script(),
+    discoverTurn: script(),
+    deliverTurn: script(),
+    handleWorkRequest: async () => undefined,
+  },
+});
+const workflows = [
+  ['syncPigeonhole', { workspace: 'acme', pigeonholeId: 101 }],
+  ['discoverPigeonholes', 'acme'],
+  ['deliverToSink', 'hooks'],
+];
+await worker.runUntil(
+  Promise.all(
+    workflows.map(async ([type, argument]) => {
+      const handle = await client.workflow.start(type, { taskQueue: 'record', workflowId: `record/${type}`, args: [argument] });
+      // It sleeps for a minute in its fifth turn: a person's wishes, then a wake, end that.
+      for (;;) {
+        const state = await handle.query('state').catch(() => null);
+        if (state?.last?.state === 'waiting') break;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      for (const signal of ['pause', 'resume', 'poll-now', 'wake']) await handle.signal(signal);
+      await handle.result();
+      const file = join(root, 'test/replay/histories', `${type}.${name}.json`);
+      writeFileSync(file, `${historyToJSON(await handle.fetchHistory())}\n`);
+      console.log(file.slice(root.length + 1));
+    }),
+  ),
+);
+await native.close();
+await connection.close();
+await server.stop();
+rmSync(folder, { recursive: true, force: true });
