@@ -24,9 +24,7 @@ const workspaceIntervalMs = 60_000;
  * too often is the smaller mistake. A list that its session's type does not fill is looked at once a sweep.
  */
 export function intervalOf(stream: StreamFacts, every: Intervals): number {
-  if (stream.list === 'pigeonholes' || stream.list === 'subscriptions') {
-    return every.lists[stream.list] ?? (stream.list === 'subscriptions' ? every.sweep : workspaceIntervalMs);
-  }
+  if (stream.list === 'pigeonholes' || stream.list === 'subscriptions') return liveInterval(stream.list, every);
   const fills = perSessionLists.get(stream.list);
   if (fills !== undefined && stream.sessionType !== undefined && stream.sessionType !== fills) return every.sweep;
   switch (stream.status) {
@@ -35,18 +33,23 @@ export function intervalOf(stream: StreamFacts, every: Intervals): number {
     case 'ended':
       return every[stream.status];
     default:
-      return every.lists[stream.list] ?? every.live;
+      return liveInterval(stream.list, every);
   }
+}
+
+/** Of a list by itself: as it is set, else the default of its kind. */
+function liveInterval(list: ListName, every: Intervals): number {
+  const otherwise = { pigeonholes: workspaceIntervalMs, subscriptions: every.sweep } as const;
+  return every.lists[list] ?? (list === 'pigeonholes' || list === 'subscriptions' ? otherwise[list] : every.live);
 }
 
 /** A pigeonhole is read once for all its syncs: each interval is the shortest that any of them asks for. */
 export function shortest(all: readonly Intervals[]): Intervals {
   const least = (pick: (every: Intervals) => number): number => Math.min(...all.map(pick));
   const lists: Partial<Record<ListName, number>> = {};
-  for (const every of all) {
-    for (const [list, interval] of Object.entries(every.lists) as [ListName, number][]) {
-      lists[list] = Math.min(lists[list] ?? interval, interval);
-    }
+  for (const list of all.flatMap((every) => Object.keys(every.lists) as ListName[])) {
+    // Also of those who set none for this list: they want it as often as all that is live.
+    lists[list] = least((every) => liveInterval(list, every));
   }
   return {
     live: least((every) => every.live),

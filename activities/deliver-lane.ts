@@ -16,6 +16,8 @@ export interface LaneTurn {
   delivered: number;
   withheld: number;
   failed: number;
+  /** The sink is paused: nothing would pass on its other lanes either. */
+  paused: boolean;
 }
 
 export interface LanePlan {
@@ -36,15 +38,17 @@ export async function deliverLane(
   until: number,
   signal: AbortSignal,
 ): Promise<LaneTurn> {
-  const turn: LaneTurn = { delivered: 0, withheld: 0, failed: 0 };
+  const turn: LaneTurn = { delivered: 0, withheld: 0, failed: 0, paused: false };
   const { sink } = plan;
   const lease = await takeLane(to.ledger, { sinkId: sink.id, ref: work.ref, owner: to.owner, leaseMs });
   if (lease === undefined) return turn;
   const hold = new LaneHold(to.ledger, lease);
   try {
-    const sender = new LaneSender(to, plan, work, lease, AbortSignal.any([signal, hold.signal]), turn);
+    const ends = AbortSignal.any([signal, hold.signal]);
+    const mayBegin = (): boolean => Date.now() < until && !to.stopping.aborted && !ends.aborted;
+    const sender = new LaneSender(to, plan, work, lease, ends, turn);
     let state = lease.takenOver ? await sender.settleInFlight() : 'more';
-    while (state === 'more' && Date.now() < until && !to.stopping.aborted) state = await sender.sendNext();
+    while (state === 'more' && mayBegin()) state = await sender.sendNext();
     if (state === 'unsettled') await leaveLane(to.ledger, lease, lookUpAfterMs);
     else await releaseLane(to.ledger, lease, sink.sink.traits.order);
   } finally {
@@ -145,10 +149,13 @@ class LaneSender {
     this.#turn.delivered += verdict.delivered;
     this.#turn.failed += sent.length - verdict.delivered;
     this.#report(verdict);
-    if (verdict.pause !== null) await this.#pause(verdict.pause);
+    if (verdict.pause !== null) {
+      this.#turn.paused = true;
+      await this.#pause(verdict.pause);
+    }
     if (verdict.failing === null) this.#failingForMs = 0;
     if (verdict.settled.some(({ state }) => state === 'sending')) return 'unsettled';
-    return verdict.failing === null && verdict.pause === null ? 'more' : 'done';
+    return verdict.failing == null && verdict.pause === null ? 'more' : 'done';
   }
 
   /** One line when something passed, and one when it stops passing: an outage is not a line per try. */
@@ -158,7 +165,7 @@ class LaneSender {
     const dead = settled.filter(({ state }) => state === 'dead').length;
     const retry = settled.filter(({ state }) => state === 'retry').length;
     if (delivered > 0 || dead > 0) this.#to.log.info({ ...line, delivered, retry, dead }, 'changes delivered');
-    if (failing !== null && this.#failingForMs === 0) {
+    if (failing != null && this.#failingForMs === 0) {
       this.#to.log.warn({ ...line, detail: failing.detail, retryInMs: failing.retryInMs }, 'sink takes nothing');
     }
   }

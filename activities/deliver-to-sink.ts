@@ -28,21 +28,23 @@ export async function deliverToSinkTurn(
   const sink = to.sinks.get(sinkName);
   if (sink === undefined) return { ...idle, nextDueInMs: 0, state: 'finished' };
   await lowerWakeFlag(to.ledger, sink.id);
-  const [paused] = await pausesOf(to.ledger, [{ scope: 'sink', name: sinkName }]);
-  if (paused !== undefined) {
-    return { ...idle, nextDueInMs: longestSleepMs, state: 'paused', reason: paused.cause };
+  const [pause] = await pausesOf(to.ledger, [{ scope: 'sink', name: sinkName }]);
+  if (pause !== undefined) {
+    return { ...idle, nextDueInMs: longestSleepMs, state: 'paused', reason: pause.cause };
   }
   const plans = await lanePlans(to, sink);
   const until = Date.now() + turnMs;
   const turn = { ...idle };
+  let paused = false;
   const queue = (await laneWork(to.ledger, sink.id, [...plans.keys()])).filter(isDue);
   const work = async (): Promise<void> => {
     for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
-      if (Date.now() > until || to.stopping.aborted) return;
+      if (Date.now() > until || paused || to.stopping.aborted || signal.aborted) return;
       const done = await deliverLane(to, plans.get(lane.ref)!, lane, until, signal);
       turn.delivered += done.delivered;
       turn.withheld += done.withheld;
       turn.failed += done.failed;
+      paused ||= done.paused;
     }
   };
   await Promise.all(Array.from({ length: Math.min(lanesAtOnce, queue.length) }, work));

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.js';
 import { continueReview } from '../ledger/queries/review-visibility.js';
 import { pausesOf, pigeonholeName, resume } from '../ledger/queries/pauses.js';
+import { ensureLanes } from '../ledger/queries/lanes.js';
 import { pigeonholeStatus, refOf, selectedPigeonholes, storedItems } from '../ledger/queries/pigeonholes.js';
 import { type DueStream, dueStreams, ensureStreams } from '../ledger/queries/streams.js';
 import { mayAsk, workspaceAnswers } from '../ledger/queries/workspaces.js';
@@ -15,6 +16,8 @@ const streamsAtOnce = 4;
 /** A walk of many pages gives way to the live streams of its pigeonhole after this time, or ten pages. */
 const walkSliceMs = 2000;
 const leastPages = 10;
+/** But the first walk over attendees goes before what they did, up to so many pages: without a record, no consent. */
+const leastPagesOfNewAttendees = 100;
 /** Nothing is left unlooked at for longer, whatever the intervals say. */
 const longestSleepMs = 10 * 60_000;
 
@@ -41,8 +44,9 @@ export async function readPigeonhole(
     return { ...idle, nextDueInMs: waited.remainingMs, state: 'waiting', reason: waited.reason };
   }
   const turn = { ...idle };
-  const waits = await readDue(to, { ...name, ref, plan }, signal, turn);
-  if (!waits && waited.hadToWait && turn.pages > 0) await answersAgain(to, name.workspace);
+  await ensureLanes(to.ledger, ref, sinkIdsOf(to, plan));
+  const waits = await readDue(to, { ...name, ref, plan, after: waited.after }, signal, turn);
+  if (!waits && waited.after !== null && turn.pages > 0) await answersAgain(to, name.workspace);
   const { due, nextDueInMs } = await dueStreams(to.ledger, ref);
   const again = waits ? 1000 : due.length > 0 ? 0 : (nextDueInMs ?? longestSleepMs);
   return { ...turn, nextDueInMs: Math.min(again, longestSleepMs), state: 'working' };
@@ -85,26 +89,34 @@ async function answersAgain(to: Collaborators, workspace: string): Promise<void>
 
 type Place = Omit<StreamPlace, 'status' | 'sessionTypes'>;
 
-/** Sessions, then flagged questions, then the rest side by side. @returns whether the workspace has to wait */
+/**
+ * Sessions, attendees and flagged questions, which say who may be shown, then the rest side by side.
+ * @returns whether the workspace has to wait
+ */
 async function readDue(
   to: Collaborators,
   place: Place,
   signal: AbortSignal,
   turn: { pages: number; created: number; updated: number },
 ): Promise<boolean> {
-  const limits = { until: Date.now() + walkSliceMs, leastPages, signal };
+  const until = Date.now() + walkSliceMs;
   let reviewsLeft = true; // an earlier attempt may have left some
-  for (const stage of ['sessions', 'qna-questions', 'rest']) {
+  for (const stage of ['sessions', 'attendees', 'qna-questions', 'rest']) {
     // Looked up for each stage: sessions that were just read bring streams of their own.
-    const full = await describe(to, place, stage !== 'qna-questions');
+    const full = await describe(to, place, stage === 'sessions' || stage === 'rest');
     const { due } = await dueStreams(to.ledger, place.ref);
     const streams = due.filter(({ list }) => (stage === 'rest' ? true : list === stage));
-    const result = await readAll(to, full, streams, limits, turn);
+    const most = stage === 'attendees' && streams.some(({ isNew }) => isNew) ? leastPagesOfNewAttendees : leastPages;
+    const result = await readAll(to, full, streams, { until, leastPages: most, signal }, turn);
     reviewsLeft ||= result.reviewsLeft;
     if (result.workspaceWaits) return true;
     if (stage === 'qna-questions' && reviewsLeft) await finishReviews(to, place);
   }
   return false;
+}
+
+function sinkIdsOf(to: Collaborators, plan: ReadingPlan): number[] {
+  return [...new Set([...plan.sinks.values()].flat())].flatMap((name) => to.sinks.get(name)?.id ?? []);
 }
 
 async function describe(to: Collaborators, place: Place, ensure: boolean): Promise<StreamPlace> {
@@ -123,15 +135,18 @@ async function readAll(
   to: Collaborators,
   place: StreamPlace,
   streams: readonly DueStream[],
-  limits: TurnLimits,
+  slice: Omit<TurnLimits, 'halted'>,
   turn: { pages: number; created: number; updated: number },
 ): Promise<{ reviewsLeft: boolean; workspaceWaits: boolean }> {
   // Short reads first: a walk of many pages must not stand before what is live.
   const queue = streams.toSorted((a, b) => Number(a.walking) - Number(b.walking));
   const result = { reviewsLeft: false, workspaceWaits: false };
+  const limits = { ...slice, halted: () => result.workspaceWaits };
+  // After a wait the first answer decides for all: until then one request at a time.
+  const atOnce = place.after === null || turn.pages > 0 ? streamsAtOnce : 1;
   const work = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      if (result.workspaceWaits || to.stopping.aborted) return;
+      if (result.workspaceWaits || to.stopping.aborted || limits.signal.aborted) return;
       const done = await readStream(to, place, next.id, limits);
       turn.pages += done.pages;
       turn.created += done.created;
@@ -140,12 +155,12 @@ async function readAll(
       result.workspaceWaits ||= done.workspaceWaits;
     }
   };
-  await Promise.all(Array.from({ length: Math.min(streamsAtOnce, queue.length) }, work));
+  await Promise.all(Array.from({ length: Math.min(atOnce, queue.length) }, work));
   return result;
 }
 
 async function finishReviews(to: Collaborators, place: Place): Promise<void> {
-  const sinkIds = [...to.sinks.values()].map((sink) => sink.id);
+  const sinkIds = sinkIdsOf(to, place.plan);
   for (let more = true; more && !to.stopping.aborted; ) {
     const slice = await continueReview(to.ledger, place.ref, sinkIds);
     if (slice.woken.length > 0) await to.orchestration.wakeSinks(slice.woken);

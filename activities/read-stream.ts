@@ -1,7 +1,8 @@
 import { LedgerError } from '../ledger/ledger-error.js';
+import { readingRules } from '../ledger/reading-rules.js';
 import { recordPage } from '../ledger/queries/record-page.js';
 import { pause } from '../ledger/queries/pauses.js';
-import { noteQuota, waitCount, waitWorkspace } from '../ledger/queries/workspaces.js';
+import { noteQuota, type WaitReason, waitWorkspace } from '../ledger/queries/workspaces.js';
 import {
   beginWalk,
   demoteStream,
@@ -18,7 +19,7 @@ import { intervalOf } from './cadence.js';
 import type { Collaborators } from './collaborators.js';
 import { judgeFailure, type Verdict } from './failures.js';
 import type { ReadingPlan } from './reading-plan.js';
-import { happenedAt, toItems } from './to-items.js';
+import { toItems } from './to-items.js';
 import { advanceWalk, checkpointHolds, type WalkedPage } from './walk-progress.js';
 
 export interface StreamPlace {
@@ -29,6 +30,8 @@ export interface StreamPlace {
   readonly status: string | null;
   /** By session id. */
   readonly sessionTypes: ReadonlyMap<number, string | undefined>;
+  /** The wait of the workspace that ended just before; null: there was none. */
+  readonly after: { readonly reason: WaitReason; readonly count: number } | null;
 }
 
 export interface StreamTurn {
@@ -45,6 +48,8 @@ export interface TurnLimits {
   readonly until: number;
   readonly leastPages: number;
   readonly signal: AbortSignal;
+  /** Another stream was told that the workspace has to wait: this one asks for nothing more either. */
+  readonly halted: () => boolean;
 }
 
 /**
@@ -61,15 +66,18 @@ export async function readStream(
 ): Promise<StreamTurn> {
   const lease = await takeStream(to.ledger, streamId, to.owner);
   const turn: StreamTurn = { pages: 0, created: 0, updated: 0, reviewsLeft: false, workspaceWaits: false };
-  const first = lease.walk ?? (await beginWalk(to.ledger, lease, kindOf(lease)));
-  let walk = first;
+  let walk = lease.walk ?? (await beginWalk(to.ledger, lease, kindOf(lease)));
+  const position: WalkPosition = { cursor: walk.cursor };
   for (let restarts = 0; ; restarts += 1) {
     try {
-      const end = await walkOn(to, place, lease, walk, limits, turn);
+      const end = await walkOn(to, place, lease, walk, position, limits, turn);
       if (end !== 'restart' || restarts > 0) return turn;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      const verdict = await settleFailure(to, place, lease, error, { atCursor: walk.cursor !== null && restarts === 0 });
+      const verdict = await settleFailure(to, place, lease, error, {
+        atCursor: position.cursor !== null && restarts === 0,
+        storedPages: turn.pages,
+      });
       turn.workspaceWaits = verdict.who === 'workspace';
       if (verdict.who !== 'walk') return turn;
     }
@@ -82,6 +90,11 @@ function kindOf(lease: StreamLease): 'poll' | 'sweep' {
   return lease.order === 'ascending' && !lease.sweepDue ? 'poll' : 'sweep';
 }
 
+/** Where a walk asks next: what a refusal is about. */
+interface WalkPosition {
+  cursor: string | null;
+}
+
 type WalkEnd = 'finished' | 'more' | 'restart';
 
 async function walkOn(
@@ -89,6 +102,7 @@ async function walkOn(
   place: StreamPlace,
   lease: StreamLease,
   from: OpenWalk,
+  position: WalkPosition,
   limits: TurnLimits,
   turn: StreamTurn,
 ): Promise<WalkEnd> {
@@ -96,6 +110,7 @@ async function walkOn(
   const signal = AbortSignal.any([limits.signal, stop.signal]);
   const pages = clientOf(to, place).pages(listRef(place, lease), { from: from.cursor, signal });
   let walk = from;
+  position.cursor = from.cursor;
   let next = pages.next();
   try {
     for (;;) {
@@ -112,17 +127,19 @@ async function walkOn(
       turn.pages += 1;
       const ends = !page.hasMore;
       const enough = turn.pages >= limits.leastPages && (Date.now() > limits.until || to.stopping.aborted);
-      if (!ends && !enough) {
+      const stops = enough || limits.halted() || limits.signal.aborted;
+      if (!ends && !stops) {
         next = pages.next();
         next.catch(() => undefined); // awaited above; until then a refusal must not count as unhandled
       }
       await storePage(to, place, lease, page, { walked, progress }, turn);
       walk = { ...walk, ...progress };
+      position.cursor = walk.cursor;
       if (ends) {
         await endWalk(to, place, lease, walk);
         return 'finished';
       }
-      if (enough) return 'more';
+      if (stops) return 'more';
     }
   } finally {
     stop.abort();
@@ -143,12 +160,16 @@ async function storePage(
   { walked, progress }: Walked,
   turn: StreamTurn,
 ): Promise<void> {
-  const names = place.plan.sinks.get(lease.list as ListName) ?? [];
+  // What says who is anonymous may change items of any list.
+  const speaksForOthers = lease.list === 'sessions' || lease.list === 'qna-questions';
+  const lists = speaksForOthers ? [...place.plan.sinks.keys()] : [lease.list as ListName];
+  const names = new Set(lists.flatMap((list) => place.plan.sinks.get(list) ?? []));
   const result = await recordPage(to.ledger, lease, {
     items: walked.seen.items,
     requestedAt: new Date(page.requestedAt),
+    rules: readingRules(place.plan.drop[lease.list as ListName] ?? []),
     walk: progress,
-    sinkIds: names.flatMap((name) => to.sinks.get(name)?.id ?? []),
+    sinkIds: [...names].flatMap((name) => to.sinks.get(name)?.id ?? []),
   });
   turn.created += result.created;
   turn.updated += result.updated;
@@ -188,10 +209,12 @@ async function endWalk(to: Collaborators, place: StreamPlace, lease: StreamLease
     },
     place.plan.everyMs,
   );
-  // A list that has to be walked whole takes at most a fifth of the time, however long it is.
+  // A list that has to be walked whole takes at most a fifth of the time, however long it is; but what a walk spent
+  // waiting (a quota, a stopped process) counts as well, and must not put the next one off for days.
+  const { sweep } = place.plan.everyMs;
   const tookMs = Date.now() - walk.startedAt.getTime();
-  const dueInMs = walk.kind === 'sweep' ? Math.max(interval, 4 * tookMs) : interval;
-  await finishWalk(to.ledger, lease, walk, { dueInMs, sweepInMs: place.plan.everyMs.sweep });
+  const dueInMs = walk.kind === 'sweep' ? Math.max(interval, Math.min(4 * tookMs, sweep)) : interval;
+  await finishWalk(to.ledger, lease, walk, { dueInMs, sweepInMs: sweep });
   if (lease.failures > 0) to.log.info({ ...facts(place, lease), failures: lease.failures }, 'stream is read again');
 }
 
@@ -200,20 +223,19 @@ async function settleFailure(
   place: StreamPlace,
   lease: StreamLease,
   error: ApiError,
-  where: { atCursor: boolean },
+  where: { atCursor: boolean; storedPages: number },
 ): Promise<Verdict> {
-  const workspaceWaits =
-    error.kind === 'throttled' || error.kind === 'credential'
-      ? await waitCount(to.ledger, place.workspace, error.kind)
-      : 0;
+  const workspaceWaits = place.after?.reason === error.kind ? place.after.count : 0;
+  const streamFailures = where.storedPages > 0 ? 0 : lease.failures; // in a row: a stored page ends them
   const verdict = judgeFailure(
     error,
-    { streamFailures: lease.failures, workspaceWaits, atCursor: where.atCursor },
+    { streamFailures, workspaceWaits, atCursor: where.atCursor },
     { now: Date.now(), random: Math.random() },
   );
   const line = { ...facts(place, lease), kind: error.kind, code: error.code, requestId: error.requestId };
   if (verdict.who === 'workspace') {
-    await waitWorkspace(to.ledger, place.workspace, verdict.reason, verdict.waitMs);
+    const { reason, waitMs } = verdict;
+    await waitWorkspace(to.ledger, place.workspace, { reason, waitMs, count: workspaceWaits + 1 });
     if (verdict.reason === 'credential') await pauseForKey(to, place.workspace, error.message);
     if (workspaceWaits === 0) to.log.warn({ ...line, waitMs: verdict.waitMs }, `workspace waits: ${verdict.reason}`);
   } else if (verdict.who === 'stream') {
@@ -247,10 +269,10 @@ function walkedPage(lease: StreamLease, page: Page, ledger: Collaborators['ledge
     hasMore: page.hasMore,
     perPage: page.perPage,
     requestedAt: page.requestedAt,
-    items: seen.items.map(({ key, fields }) => ({
+    items: seen.items.map(({ key, at }) => ({
       key,
       id: list === 'votes' ? undefined : Number(key),
-      at: happenedAt(fields),
+      at,
     })),
     seen,
   };

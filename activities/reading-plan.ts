@@ -21,8 +21,8 @@ const byAttendees: ReadonlySet<ListName> = new Set(
 
 /**
  * The plan for a pigeonhole, or (`workspace`) for a workspace's own lists. Reads what some sink wants, and what that
- * needs: sessions and flagged questions for anonymity, attendees for consent. Sessions and `qna-questions` come
- * first, so that who may be named is known as early as can be.
+ * needs: sessions and flagged questions for anonymity, attendees for consent. These come first, so that who may be
+ * named is known as early as can be.
  */
 export function planReading(config: Config, syncs: readonly string[], scope: 'workspace' | 'pigeonhole'): ReadingPlan {
   const all: readonly ListName[] = scope === 'workspace' ? workspaceLists : pigeonholeLists;
@@ -49,8 +49,9 @@ export function planReading(config: Config, syncs: readonly string[], scope: 'wo
 const readingOrder: readonly ListName[] = [
   ...workspaceLists,
   'sessions',
+  'attendees',
   'qna-questions',
-  ...pigeonholeLists.filter((list) => list !== 'sessions' && list !== 'qna-questions'),
+  ...pigeonholeLists.filter((list) => !['sessions', 'attendees', 'qna-questions'].includes(list)),
 ];
 
 /** The sinks of a sync that want a list. */

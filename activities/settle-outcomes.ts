@@ -9,16 +9,17 @@ const longestWaitMs = 4 * 60 * minuteMs;
 
 export interface BatchVerdict {
   readonly settled: readonly Settled[];
-  /** Nothing passed: a sentence, and when the lane may try again. Null: something did, or nothing was tried. */
-  readonly failing: { readonly detail: string; readonly retryInMs: number } | null;
+  /** Nothing passes: a sentence, and when the lane may try again. Null: it does. Undefined: nothing was tried. */
+  readonly failing: { readonly detail: string; readonly retryInMs: number } | null | undefined;
   readonly pause: Extract<Outcome, { kind: 'pause' }> | null;
   readonly delivered: number;
 }
 
 /**
  * What the outcomes of a batch mean for its deliveries. Pure. A failure counts against a record only when others
- * passed beside it: when nothing passes it is the sink that fails, and no record uses up its attempts (a promise:
- * nothing stops for one, and no backlog is lost to an outage).
+ * passed beside it, or have before: when nothing passes it is the sink that fails, and no record uses up its attempts.
+ * One that failed while others passed goes on failing on its own account, and holds nobody back, also when it is the
+ * only one left (promises: nothing stops for one, and no backlog is lost to an outage).
  * @param failingForMs since when nothing has passed on this lane; 0 when something had
  * @param holdsAll the lane is one line: a record that has to wait makes all behind it wait
  * @param lookUp what may or may not have been sent stays in flight, until the sink has said what became of it
@@ -31,19 +32,22 @@ export function settleOutcomes(
 ): BatchVerdict {
   const tried = sent.filter(({ outcome }) => outcome.kind !== 'unsent');
   const passed = tried.some(({ outcome }) => outcome.kind === 'delivered' || outcome.kind === 'rejected');
+  const pause = sent.map(({ outcome }) => outcome).find((outcome) => outcome.kind === 'pause') ?? null;
   const waits = tried.flatMap(({ outcome }) =>
     outcome.kind === 'retry' || outcome.kind === 'unknown' || outcome.kind === 'pause' ? [outcome] : [],
   );
-  const stuck = waits.length > 0 && (!passed || holdsAll);
+  const knownFailures = tried.every(({ candidate }) => candidate.attempts > 0);
+  const stuck = waits.length > 0 && (holdsAll || (!passed && (!knownFailures || pause !== null)));
+  const counts = waits.length > 0 && !stuck;
   const laneWaitMs = stuck ? laneWait(waits, failingForMs, random) : 0;
   return {
     settled: sent.map(({ candidate, outcome }) =>
       lookUp && outcome.kind === 'unknown'
         ? inFlight(candidate, outcome.detail)
-        : settle(candidate, outcome, passed && !holdsAll, laneWaitMs, random),
+        : settle(candidate, outcome, counts, laneWaitMs, random),
     ),
-    failing: stuck ? { detail: waits[0]!.detail, retryInMs: laneWaitMs } : null,
-    pause: sent.map(({ outcome }) => outcome).find((outcome) => outcome.kind === 'pause') ?? null,
+    failing: stuck ? { detail: waits[0]!.detail, retryInMs: laneWaitMs } : tried.length > 0 ? null : undefined,
+    pause,
     delivered: sent.filter(({ outcome }) => outcome.kind === 'delivered').length,
   };
 }

@@ -8,9 +8,14 @@ import type { ListName } from '../pigeonhole/lists.js';
 
 /** Where wire types end: a page's items as the ledger takes them. */
 export interface PageItems {
-  readonly items: SeenItem[];
+  readonly items: ReadItem[];
   /** Rows by which nothing could be told apart from another: set aside, counted, never fatal. */
   readonly unidentified: number;
+}
+
+export interface ReadItem extends SeenItem {
+  /** When the item came to be, epoch ms; undefined when its row does not say. */
+  readonly at: number | undefined;
 }
 
 interface ListShape {
@@ -49,7 +54,7 @@ export interface ToItemsOptions {
 /** Pure but for the keyed hash. Wholly identical rows without an id count as often as they stand on this page. */
 export function toItems(rows: readonly Fields[], options: ToItemsOptions): PageItems {
   const copies = new Map<string, number>();
-  const items: SeenItem[] = [];
+  const items: ReadItem[] = [];
   let unidentified = 0;
   for (const row of rows) {
     const key = keyOf(row, options, copies);
@@ -74,12 +79,15 @@ function keyOf(row: Fields, { list, hash }: ToItemsOptions, copies: Map<string, 
   return count === 1 ? key : `${key}#${count}`;
 }
 
-function toItem(row: Fields, key: string, options: ToItemsOptions): SeenItem {
+function toItem(row: Fields, key: string, options: ToItemsOptions): ReadItem {
   const { list, drop } = options;
   const { flagged } = shapes[list];
   const attendee = object(row['attendee']);
+  // A judged list has no flag by the specification. Were one to appear, it counts.
+  const saysAnonymous = judgedLists.has(list) && (row['anonymous'] === true || attendee?.['anonymous'] === true);
+  const judged = judgedLists.has(list) && !saysAnonymous;
   // Fails closed: without the flag's plain "false" the row is anonymous.
-  const anonymous = flagged === true && attendee?.['anonymous'] !== false;
+  const anonymous = flagged === true ? attendee?.['anonymous'] !== false : saysAnonymous;
   const kept = drop.length === 0 ? row : Object.fromEntries(Object.entries(row).filter(([name]) => !drop.includes(name)));
   return {
     key,
@@ -87,8 +95,9 @@ function toItem(row: Fields, key: string, options: ToItemsOptions): SeenItem {
     attendeeId: integer(list === 'attendees' ? row['id'] : (row['attendeeId'] ?? attendee?.['id'])),
     saysAnonymous: list === 'sessions' ? boolean(row['anonymousResponses']) : flagged === true ? anonymous : null,
     consent: list === 'attendees' ? consentOf(row['consent']) : null,
-    visibility: flagged === true ? (anonymous ? 'anonymous' : 'named') : judgedLists.has(list) ? 'judge' : null,
+    visibility: judged ? 'judge' : anonymous ? 'anonymous' : flagged === true ? 'named' : null,
     fields: anonymous ? withoutIdentity(kept) : kept,
+    at: happenedAt(row),
   };
 }
 
@@ -108,8 +117,7 @@ function consentOf(value: unknown): Consent {
   return consent['obtained'] === false ? 'refused' : 'not-asked';
 }
 
-/** The instant at which an item came to be, epoch ms; undefined when its list does not say. */
-export function happenedAt(fields: Fields): number | undefined {
+function happenedAt(fields: Fields): number | undefined {
   const text = fields['createdAt'] ?? fields['signInTime'];
   const at = typeof text === 'string' ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? undefined : at;

@@ -52,9 +52,11 @@ function isYoung(page: WalkedPage): boolean {
 
 /** Whether a poll's first page is still the page that the checkpoint was taken on. */
 export function checkpointHolds(
-  stored: { readonly checkpointKey: string | null; readonly perPage: number | null },
+  stored: { readonly checkpoint: string | null; readonly checkpointKey: string | null; readonly perPage: number | null },
   page: WalkedPage,
 ): boolean {
   if (stored.perPage !== null && stored.perPage !== page.perPage) return false;
-  return stored.checkpointKey === null || page.items.some(({ key }) => key === stored.checkpointKey);
+  // Without a key there was nothing on that page: at the beginning of a list this says all, elsewhere nothing.
+  if (stored.checkpointKey === null) return stored.checkpoint === null;
+  return page.items.some(({ key }) => key === stored.checkpointKey);
 }

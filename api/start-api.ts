@@ -25,9 +25,11 @@ export const actionSchema = z.object({
 });
 export type Action = z.infer<typeof actionSchema>;
 
+/** Listens from the beginning, so that a taken port is told before anything else is begun; answers 503 until it serves. */
 export interface ApiServer {
   /** As a client reaches it from this machine. */
   readonly url: string;
+  serve(sources: ApiSources): void;
   close(): Promise<void>;
 }
 
@@ -39,17 +41,17 @@ export class ListenError extends Error {
 const largestBodyBytes = 64 * 1024;
 
 /** @throws {ListenError} with one sentence */
-export async function startApi(sources: ApiSources): Promise<ApiServer> {
-  const { host, port } = sources.config.server;
-  const app = createApp(sources);
-  const answer = getRequestListener(app.fetch);
+export async function startApi({ host, port }: Config['server']): Promise<ApiServer> {
+  let answer = getRequestListener(() => problem(503, 'pigeonpost is starting'));
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.destroy());
   });
   await listen(server, host, port);
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
   return {
-    url,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`,
+    serve: (sources) => {
+      answer = getRequestListener(createApp(sources).fetch);
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

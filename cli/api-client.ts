@@ -11,12 +11,18 @@ export interface ApiClient {
 
 /** A client of the API that this configuration's `start` serves. */
 export function apiClientFor({ server }: Config): ApiClient {
-  return apiClient(`http://${server.host.includes(':') ? `[${server.host}]` : server.host}:${server.port}`, server.token?.reveal());
+  return apiClient(
+    `http://${server.host.includes(':') ? `[${server.host}]` : server.host}:${server.port}`,
+    server.token?.reveal(),
+  );
 }
 
 export function apiClient(url: string, token?: string): ApiClient {
   const ask = async (path: string, init: RequestInit = {}): Promise<unknown> => {
-    const headers = { 'content-type': 'application/json', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+    const headers = {
+      'content-type': 'application/json',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    };
     const answer = await fetch(`${url}${path}`, { ...init, headers, signal: AbortSignal.timeout(30_000) }).catch(
       (error: unknown) => {
         throw new CommandError(
@@ -28,7 +34,8 @@ export function apiClient(url: string, token?: string): ApiClient {
     );
     const body: unknown = await answer.json().catch(() => undefined);
     if (answer.ok) return body;
-    const title = typeof body === 'object' && body !== null && 'title' in body ? String(body.title) : `HTTP ${answer.status}`;
+    const title =
+      typeof body === 'object' && body !== null && 'title' in body ? String(body.title) : `HTTP ${answer.status}`;
     throw new CommandError(answer.status === 404 ? ExitCode.NotFound : ExitCode.Failed, title);
   };
   return {

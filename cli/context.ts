@@ -12,7 +12,14 @@ export interface Output {
   line(text: string): void;
   /** Progress and problems: standard error. */
   note(text: string): void;
+  /** Standard output as it is, for a block that is redrawn in place. Only where `terminal` is true. */
+  draw(text: string): void;
   /** Standard output is a terminal, so that a block can be redrawn in place. */
   readonly terminal: boolean;
+  /** The terminal shows colours and nobody has asked for none (NO_COLOR). */
+  readonly colours: boolean;
+  /** Of the terminal as it is now: a window can be resized. 80 where there is none. */
   readonly columns: number;
+  /** As `columns`; 24 where there is none. */
+  readonly rows: number;
 }

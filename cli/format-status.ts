@@ -1,4 +1,5 @@
 import type { SinkView, Status, WorkspaceView } from '../api/status.js';
+import { inWords } from './in-words.js';
 
 /** `status` for a person: a line per workspace, pigeonhole and sink, what is wrong in words. Pure. */
 export function formatStatus(status: Status, now: Date): string[] {
@@ -15,7 +16,10 @@ function workspaceLines(workspace: WorkspaceView, now: Date): string[] {
   const pigeonholes = workspace.pigeonholes.map((pigeonhole) => {
     const name = pigeonhole.id === 0 ? 'its own lists' : `pigeonhole ${pigeonhole.id}`;
     const status = pigeonhole.status === null ? '' : ` (${pigeonhole.status})`;
-    const fresh = pigeonhole.freshAsOf === null ? 'not yet read whole' : `fresh as of ${inWords(new Date(pigeonhole.freshAsOf), now)}`;
+    const fresh =
+      pigeonhole.freshAsOf === null
+        ? 'not yet read whole'
+        : `fresh as of ${inWords(new Date(pigeonhole.freshAsOf), now)}`;
     return `  ${name}${status}: ${pigeonhole.state}, ${pigeonhole.changes} changes, ${fresh}${because(pigeonhole.reason)}`;
   });
   return [head, ...pigeonholes];
@@ -49,12 +53,4 @@ const words: Readonly<Record<string, string>> = {
 /** A reason of withholding, as a person says it. */
 export function reasonWords(reason: string): string {
   return words[reason] ?? reason;
-}
-
-/** "12 s ago", "in 3 min". */
-export function inWords(at: Date, now: Date): string {
-  const seconds = Math.round((at.getTime() - now.getTime()) / 1000);
-  const size = Math.abs(seconds);
-  const [n, unit] = size < 120 ? [size, 's'] : size < 7200 ? [Math.round(size / 60), 'min'] : [Math.round(size / 3600), 'h'];
-  return seconds > 0 ? `in ${n} ${unit}` : `${n} ${unit} ago`;
 }

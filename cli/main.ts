@@ -2,7 +2,9 @@
 import { Command, CommanderError } from 'commander';
 import { failureKindOf } from '../worker/failure-kind.js';
 import type { Context, Output } from './context.js';
+import type { DemoArguments } from './demo/demo-options.js';
 import { CommandError, ExitCode } from './exit-code.js';
+import { processOutput } from './process-output.js';
 
 /** The command line: what it takes, and nothing of what it does. Each command is loaded when it is asked for. */
 function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
@@ -68,7 +70,9 @@ function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
   }
   program
     .command('sandbox')
-    .description('the Event Engagement Service itself, on loopback, with live traffic; "sandbox --help" shows its knobs')
+    .description(
+      'the Event Engagement Service itself, on loopback, with live traffic; "sandbox --help" shows its knobs',
+    )
     .allowUnknownOption()
     .helpOption(false)
     .argument('[options...]')
@@ -81,8 +85,10 @@ function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
     .description('what "npm start" runs: a sandbox with live traffic, everything embedded, a file and a webhook sink')
     .option('--once', 'a frozen conference: ends by itself when all is settled, and compares source and sinks', false)
     .option('--attendees <n>', 'size of the conference', '500')
-    .option('--folder <path>', 'where the demo keeps its data', './demo-data')
-    .action(async (options: { once: boolean; attendees: string; folder: string }) => {
+    .option('--rate <n>', 'live events a second', '2')
+    .option('--seed <n>', 'what everything random in the conference follows from', '1')
+    .option('--folder <path>', 'where the demo keeps its data; each run begins afresh', './demo-data')
+    .action(async (options: DemoArguments) => {
       const { demo } = await import('./commands/demo.js');
       finish(await demo(context(), options));
     });
@@ -94,12 +100,7 @@ function version(): string {
 }
 
 async function main(): Promise<void> {
-  const out: Output = {
-    line: (text) => void process.stdout.write(`${text}\n`),
-    note: (text) => void process.stderr.write(`${text}\n`),
-    terminal: process.stdout.isTTY === true,
-    columns: process.stdout.columns ?? 80,
-  };
+  const out = processOutput();
   const program = createProgram(out, (code) => {
     process.exitCode = code;
   });
@@ -117,7 +118,8 @@ function explain(error: unknown, debug: boolean, out: Output): ExitCode {
   const message = error instanceof Error ? error.message : String(error);
   out.note(`pigeonpost: ${message}`);
   if (debug && error instanceof Error) out.note(error.stack ?? '');
-  else if (!known) out.note('this was not expected: run it again with --debug before the command to see where it happened');
+  else if (!known)
+    out.note('this was not expected: run it again with --debug before the command to see where it happened');
   if (error instanceof CommandError) return error.exitCode;
   switch (failureKindOf(error)) {
     case 'configuration':

@@ -45,8 +45,8 @@ describe('the smallest file', () => {
 
 describe('a file that cannot be read as configuration', () => {
   it.each<[string, string, string, string]>([
-    ['an empty file', '', 'empty', '1: the file is empty; "pigeonpost init" writes an example'],
-    ['comments alone', '# nothing yet\n\n', 'empty', '1: the file is empty; "pigeonpost init" writes an example'],
+    ['an empty file', '', 'empty', '1: the file is empty; docs/configuration.md shows what it holds'],
+    ['comments alone', '# nothing yet\n\n', 'empty', '1: the file is empty; docs/configuration.md shows what it holds'],
     [
       'a tab',
       'workspaces:\n\tacme: {}\n',
@@ -114,7 +114,7 @@ describe('a file that cannot be read as configuration', () => {
       expect(error).toBeInstanceOf(ConfigError);
       expect(error).toMatchObject({
         kind: 'missing',
-        message: `${file}: there is no such file; "pigeonpost init" writes one, --config names another`,
+        message: `${file}: there is no such file; write one as the README shows, or name another with --config`,
       });
     });
 

@@ -78,7 +78,7 @@ async function readText(absoluteFile: string, shownFile: string): Promise<string
       throw fileError(
         'missing',
         shownFile,
-        'there is no such file; "pigeonpost init" writes one, --config names another',
+        'there is no such file; write one as the README shows, or name another with --config',
         cause,
       );
     }

@@ -51,7 +51,7 @@ export function readDocument(text: string, file: string, sources: ReferenceSourc
     throw new ConfigError('syntax', file, [{ line, column: col, key: '', message }]);
   }
   if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) {
-    const message = 'the file is empty; "pigeonpost init" writes an example';
+    const message = 'the file is empty; docs/configuration.md shows what it holds';
     throw new ConfigError('empty', file, [{ line: 1, column: 1, key: '', message }]);
   }
   return new DocumentReader(lines, sources).read(document.contents);

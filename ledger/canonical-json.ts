@@ -24,12 +24,13 @@ export function canonicalJson(value: unknown, omit?: ReadonlySet<string>): strin
 function orderOf(record: Record<string, unknown>): readonly string[] {
   const keys = Object.keys(record);
   const shape = keys.join('\u0000');
-  let order = sortedKeys.get(shape);
-  if (order === undefined) {
-    if (sortedKeys.size >= mostShapes) sortedKeys.clear();
-    order = keys.toSorted(byCodeUnits);
-    sortedKeys.set(shape, order);
-  }
+  const known = sortedKeys.get(shape);
+  // A name that holds the separator itself reads like two names, but never like as many as it is.
+  if (known?.length === keys.length) return known;
+  const order = keys.toSorted(byCodeUnits);
+  if (keys.some((key) => key.includes('\u0000'))) return order;
+  if (sortedKeys.size >= mostShapes) sortedKeys.clear();
+  sortedKeys.set(shape, order);
   return order;
 }
 

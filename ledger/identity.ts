@@ -2,7 +2,8 @@
  * Names of members that may say who a person is, wherever they stand in an interaction. Broad on purpose: the service
  * may add fields, and a field too few in an anonymous item is a nuisance where one too many is a leak.
  */
-const identifying = /attendee|registrant|author|participant|respondent|profile|e-?mail|user(name|id)?$/i;
+const identifying =
+  /attendee|registrant|author|participant|respondent|voter|asker|submitter|sender|creator|createdby|profile|avatar|e-?mail|phone|linkedin|twitter|(first|last|full|display|screen|nick|given|family)[-_ ]?name|user(name|id)?$/i;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -11,12 +12,12 @@ type Fields = Readonly<Record<string, unknown>>;
  * other member that may identify is left out, at any depth. Pure; running it twice changes nothing.
  */
 export function withoutIdentity(item: Fields): Fields {
-  const kept: Record<string, unknown> = {};
+  const kept: [name: string, value: unknown][] = [];
   for (const [name, value] of Object.entries(item)) {
-    if (name === 'attendee' && value !== null && typeof value === 'object') kept[name] = { anonymous: true };
-    else if (!identifying.test(name)) kept[name] = strip(value);
+    if (name === 'attendee' && value !== null && typeof value === 'object') kept.push([name, { anonymous: true }]);
+    else if (!identifying.test(name)) kept.push([name, strip(value)]);
   }
-  return kept;
+  return Object.fromEntries(kept); // not by assignment: a member named `__proto__` would get lost
 }
 
 function strip(value: unknown): unknown {

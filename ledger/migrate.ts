@@ -12,18 +12,23 @@ const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
  */
 export async function migrate(db: Database, folder = join(__dirname, 'migrations')): Promise<void> {
   const files = (await readdir(folder)).filter((name) => fileName.test(name)).toSorted();
-  await db.query(
-    'create table if not exists migrations (number integer primary key, applied_at timestamptz not null default now())',
-  );
+  await db.transaction(async (tx) => {
+    // "if not exists" alone lets two first starts at once collide in PostgreSQL's catalogue.
+    await tx.query('select pg_advisory_xact_lock(hashtext($1))', ['pigeonpost migrations']);
+    await tx.query(
+      'create table if not exists migrations (number integer primary key, applied_at timestamptz not null default now())',
+    );
+  });
   const [newest] = await db.query<{ number: number | null }>('select max(number) as number from migrations');
-  if ((newest?.number ?? 0) > files.length) {
+  const known = Number(files.at(-1)?.slice(0, 4) ?? 0);
+  if ((newest?.number ?? 0) > known) {
     throw new LedgerError(
       'version',
-      `the store is at version ${newest?.number}, this pigeonpost knows ${files.length}: start the newer version again`,
+      `the store is at version ${newest?.number}, this pigeonpost knows ${known}: start the newer version again`,
     );
   }
-  for (const [index, name] of files.entries()) {
-    const number = index + 1;
+  for (const name of files) {
+    const number = Number(name.slice(0, 4));
     if (number <= (newest?.number ?? 0)) continue;
     const sql = await readFile(join(folder, name), 'utf8');
     await db.transaction(async (tx) => {

@@ -1,6 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type * as Sources from '../worker/embedded-temporal/binary-sources.js';
+import type * as Server from '../worker/embedded-temporal/embedded-temporal.js';
+import type * as Finding from '../worker/embedded-temporal/find-binary.js';
 
 // Jest resolves no `.js` suffix to `.ts` here, unlike in tests: so this uses the build, as a user would.
 const built = join(__dirname, '../dist/worker/embedded-temporal');
@@ -16,15 +19,9 @@ export interface TestServer {
  */
 // oxlint-disable-next-line import/no-default-export -- Jest asks for one
 export default async function startTestServer(): Promise<void> {
-  const { binarySources } = require(
-    join(built, 'binary-sources.js'),
-  ) as typeof import('../worker/embedded-temporal/binary-sources.js');
-  const { findBinary } = require(
-    join(built, 'find-binary.js'),
-  ) as typeof import('../worker/embedded-temporal/find-binary.js');
-  const { startEmbeddedTemporal } = require(
-    join(built, 'embedded-temporal.js'),
-  ) as typeof import('../worker/embedded-temporal/embedded-temporal.js');
+  const { binarySources } = require(join(built, 'binary-sources.js')) as typeof Sources;
+  const { findBinary } = require(join(built, 'find-binary.js')) as typeof Finding;
+  const { startEmbeddedTemporal } = require(join(built, 'embedded-temporal.js')) as typeof Server;
 
   const binary = await findBinary(binarySources(), (line) => process.stderr.write(`${line}\n`));
   const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-temporal-'));

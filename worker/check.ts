@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import type { Config } from '../config/config.js';
+import { lockFolder } from '../ledger/drivers/folder-lock.js';
 import { openDatabase } from '../ledger/drivers/open-database.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { ApiError } from '../pigeonhole/api-error.js';
@@ -61,16 +63,24 @@ async function checkSink(config: Config, name: string, signal: AbortSignal): Pro
 async function checkStore({ store }: Config): Promise<Checked> {
   const what = 'store';
   try {
-    const db = await openDatabase(store.kind === 'embedded' ? store : { kind: 'postgres', url: store.url.reveal() });
-    await db.query('select 1');
-    await db.close();
-    return { what, result: 'ok', text: store.kind === 'embedded' ? `${store.folder} can be used` : 'PostgreSQL answers' };
+    if (store.kind === 'embedded') return { what, result: 'ok', text: await lookAtFolder(store.folder) };
+    const db = await openDatabase({ kind: 'postgres', url: store.url.reveal() });
+    await db.query('select 1').finally(() => db.close());
+    return { what, result: 'ok', text: 'PostgreSQL answers' };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     // A store in use is what a running pigeonpost looks like: nothing to mend.
     if (error.kind === 'locked') return { what, result: 'ok', text: 'in use by a running pigeonpost' };
     return { what, result: error.kind === 'unreachable' ? 'unreachable' : 'refused', text: error.message };
   }
+}
+
+/** Makes nothing: opening an embedded store would. */
+async function lookAtFolder(folder: string): Promise<string> {
+  if (!existsSync(folder)) return `${folder} does not exist yet and will be made`;
+  const lock = await lockFolder(folder);
+  await lock.release();
+  return `${folder} can be used`;
 }
 
 async function checkTemporal({ temporal }: Config, binarySources: BinarySources): Promise<Checked> {

@@ -70,6 +70,9 @@ async function open(
   closers: (() => Promise<void>)[],
 ): Promise<Omit<RunningProcess, 'stop'>> {
   const { config, log } = options;
+  const api = options.api ? await startApi(config.server) : undefined;
+  const closeApi = async (): Promise<void> => await api?.close();
+  closers.push(closeApi); // for a start that fails
   let fail: (error: Error) => void = () => undefined;
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
@@ -110,8 +113,8 @@ async function open(
   closers.push(repeat(reconcileEveryMs, () => reconcile(reconciling), 'reconciling failed', log));
   closers.push(repeat(maintainEveryMs, () => db.maintain(), 'maintaining the store failed', log));
 
-  const api = options.api ? await startApi({ config, ledger, configuration, act: (action) => act({ config, ledger, starter }, action) }) : undefined;
-  if (api !== undefined) closers.push(() => api.close());
+  api?.serve({ config, ledger, configuration, act: (action) => act({ config, ledger, starter }, action) });
+  closers.push(closeApi); // in order it is the first to close; a second close does nothing
   return { api, temporalAddress: temporal.address, failed };
 }
 

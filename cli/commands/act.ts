@@ -14,7 +14,10 @@ export async function act(
 ): Promise<ExitCode> {
   const match = /^(workspace|pigeonhole|sink):(.+)$/.exec(what);
   if (match === null) {
-    throw new CommandError(ExitCode.WrongUse, `"${what}" names nothing: write workspace:NAME, pigeonhole:WORKSPACE/ID or sink:NAME`);
+    throw new CommandError(
+      ExitCode.WrongUse,
+      `"${what}" names nothing: write workspace:NAME, pigeonhole:WORKSPACE/ID or sink:NAME`,
+    );
   }
   const action: Action = { do: verb, kind: match[1] as Action['kind'], name: match[2]! };
   await apiClientFor(await loadProcessConfig(config)).act(action);

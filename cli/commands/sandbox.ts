@@ -9,6 +9,8 @@ export async function sandbox(options: readonly string[]): Promise<ExitCode> {
   process.on('SIGINT', () => undefined);
   process.once('SIGTERM', () => child.kill('SIGTERM'));
   return await new Promise((resolve) => {
-    child.once('exit', (code) => resolve(code === 0 ? ExitCode.Done : code === 2 ? ExitCode.WrongUse : ExitCode.Failed));
+    child.once('exit', (code) =>
+      resolve(code === 0 ? ExitCode.Done : code === 2 ? ExitCode.WrongUse : ExitCode.Failed),
+    );
   });
 }

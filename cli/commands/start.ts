@@ -1,9 +1,11 @@
 import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
+import { installRuntime } from '../../worker/install-runtime.js';
 import { loadProcessConfig, logLevel } from '../../worker/load-process-config.js';
 import { openLog } from '../../worker/log.js';
 import { startProcess } from '../../worker/start-process.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { untilStopped } from '../until-stopped.js';
 
 export interface StartOptions {
   readonly acceptConfig: boolean;
@@ -25,10 +27,12 @@ export async function start({ config, out }: Context, options: StartOptions): Pr
       'a worker shares its store and Temporal with others: set store to a PostgreSQL URL and temporal.address, or use "pigeonpost start"',
     );
   }
+  const log = openLog(logLevel());
+  installRuntime(log);
   const stop = untilStopped();
   const starting = startProcess({
     config: loaded,
-    log: openLog(logLevel()),
+    log,
     acceptConfiguration: options.acceptConfig,
     adopt: options.adopt,
     api: !alone,
@@ -53,11 +57,4 @@ async function endDuringStart(starting: ReturnType<typeof startProcess>): Promis
   const running = await Promise.race([starting.catch(() => undefined), patience]);
   await running?.stop();
   return ExitCode.Done;
-}
-
-function untilStopped(): Promise<void> {
-  return new Promise((resolve) => {
-    process.once('SIGTERM', () => resolve());
-    process.once('SIGINT', () => resolve());
-  });
 }

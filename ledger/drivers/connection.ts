@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
+import { arrayTypes } from './array-types.js';
 import type { Queryable } from './database.js';
-import { type SqlValue, toSqlText } from './sql-values.js';
+import { type SqlValue, toSqlParameter } from './sql-values.js';
 import { forgetPlans, statementName } from './statement-name.js';
 import type { StoreError } from './store-error.js';
 import { breaksConnection, isOfStalePlan, toStoreError } from './translate-error.js';
@@ -22,7 +23,8 @@ export class Connection implements Queryable {
 
   query<Row extends object>(sql: string, params: readonly SqlValue[] = []): Promise<Row[]> {
     return this.#inTurn(sql, async () => {
-      const values = params.map(toSqlText);
+      const types = arrayTypes(sql);
+      const values = params.map((value, index) => toSqlParameter(value, types.get(index)));
       return (await this.client.query<Row>({ name: statementName(sql), text: sql, values })).rows;
     });
   }

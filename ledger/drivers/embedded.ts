@@ -10,6 +10,7 @@ import { EmbeddedStream } from './embedded-stream.js';
 import { type FolderLock, lockFolder } from './folder-lock.js';
 import { resultTypes } from './result-values.js';
 import { refuseWithinTransaction, runTransaction } from './run-transaction.js';
+import { sessionSettings } from './session-settings.js';
 import type { SqlValue } from './sql-values.js';
 import { StoreError } from './store-error.js';
 import { tablesToVacuum } from './tables-to-vacuum.js';
@@ -148,7 +149,7 @@ async function connect(thread: Worker, lock: FolderLock, idleTimeoutMs: number):
     types: resultTypes,
   });
   await client.connect();
-  await client.query(`set timezone = 'UTC'; set datestyle = 'ISO'; set bytea_output = 'hex'`);
+  await client.query(sessionSettings);
   return new EmbeddedDatabase(client, thread, lock, idleTimeoutMs);
 }
 

@@ -13,33 +13,34 @@ export interface FolderLock {
 /** What a locking program ends with when another process holds the lock; its own failures end with other codes. */
 const isHeldExitCode = 75;
 
+/** `+<&=` takes the descriptor itself, for reading and writing, as flock needs it on some systems. */
+const perlLock =
+  'open(my $file, "+<&=", 3) or exit 2;' +
+  ` exit(flock($file, LOCK_EX | LOCK_NB) ? 0 : $! == EWOULDBLOCK ? ${isHeldExitCode} : 2);`;
+
+type LockProgram = readonly [command: string, args: readonly string[]];
+
 /**
  * Programs that lock the open file which they inherit as descriptor 3. The lock belongs to that open file, so it stays
  * with this process when the program ends, and goes with it at a SIGKILL: no stale lock can keep anyone out.
  * Node itself has no flock. `flock` is in util-linux; Perl is there where that is not (macOS).
  */
-const programs: readonly (readonly [command: string, args: readonly string[]])[] = [
+export const lockPrograms: readonly LockProgram[] = [
   ['flock', ['-x', '-n', '-E', String(isHeldExitCode), '3']],
-  [
-    'perl',
-    [
-      '-e',
-      `use Fcntl ":flock"; open(my $f, "+<&=", 3) or exit 2; exit(flock($f, LOCK_EX | LOCK_NB) ? 0 : $!{EWOULDBLOCK} ? ${isHeldExitCode} : 2)`,
-    ],
-  ],
+  ['perl', ['-e', `use Fcntl ":flock"; use Errno qw(EWOULDBLOCK); ${perlLock}`]],
 ];
 
 /**
  * Makes the folder where needed and locks it against every other process, and against a second use by this one. The
  * file `lock` in it is never deleted: two processes could then hold two files of one name.
  * Children do not inherit the lock: Node opens files close-on-exec.
+ * @param programs what to try, in order; a test gives one alone
  * @throws {StoreError} kind `locked`, naming the folder and, if known, the process that holds it
  */
-export async function lockFolder(folder: string): Promise<FolderLock> {
-  await mkdir(folder, { recursive: true });
-  const file = await open(join(folder, 'lock'), 'a+');
+export async function lockFolder(folder: string, programs = lockPrograms): Promise<FolderLock> {
+  const file = await openLockFile(folder);
   try {
-    await lockFile(file, folder);
+    await lockFile(file, folder, programs);
     await file.truncate();
     await file.write(`${process.pid}\n`);
   } catch (error) {
@@ -57,7 +58,19 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   };
 }
 
-async function lockFile(file: FileHandle, folder: string): Promise<void> {
+/** Nobody else on this machine may read what is going to lie in it. */
+async function openLockFile(folder: string): Promise<FileHandle> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return await open(join(folder, 'lock'), 'a+', 0o600);
+  } catch (error) {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    const kind = code === 'ENOSPC' || code === 'EDQUOT' ? 'full' : 'other';
+    throw new StoreError(kind, `the folder ${folder} cannot be used (${code}): see that it may be made and written to`);
+  }
+}
+
+async function lockFile(file: FileHandle, folder: string, programs: readonly LockProgram[]): Promise<void> {
   for (const [command, args] of programs) {
     const exitCode = await exitCodeOf(command, args, file.fd);
     if (exitCode === 0) return;

@@ -3,6 +3,7 @@ import { Connection } from './connection.js';
 import type { Database, Queryable } from './database.js';
 import { resultTypes } from './result-values.js';
 import { refuseWithinTransaction, runTransaction } from './run-transaction.js';
+import { sessionSettings } from './session-settings.js';
 import type { SqlValue } from './sql-values.js';
 import { StoreError } from './store-error.js';
 import { toStoreError } from './translate-error.js';
@@ -118,11 +119,10 @@ class PostgresDatabase implements Database {
   }
 }
 
-/** What results are read by (`result-values.ts`), whatever the server's or the user's defaults are. */
 async function prepareConnection(client: ClientBase): Promise<void> {
   // A connection that breaks while it is in use says so twice: to the running statement, which is enough, and here.
   client.on('error', () => undefined);
-  await client.query(`set timezone = 'UTC'; set datestyle = 'ISO'; set bytea_output = 'hex'`);
+  await client.query(sessionSettings);
 }
 
 /** @throws {StoreError} kind `other` when the URL cannot be read; it is not quoted, since it may hold a password */

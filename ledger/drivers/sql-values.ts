@@ -1,14 +1,25 @@
+import { binaryArray } from './binary-array.js';
 import { StoreError } from './store-error.js';
 
 /** One parameter. JSON is passed as its text; an array is an SQL array, never JSON. */
 export type SqlValue = string | number | bigint | boolean | Date | Uint8Array | null | undefined | readonly SqlValue[];
 
 /**
+ * A parameter as `pg` sends it: a Buffer goes in binary form, a text as it is.
+ * @param elementType what the statement casts an array's elements to; undefined: it does not say
+ * @throws as `toSqlText`
+ */
+export function toSqlParameter(value: SqlValue, elementType: string | undefined): string | Buffer | null {
+  const binary = elementType !== undefined && Array.isArray(value) ? binaryArray(elementType, value) : undefined;
+  return binary ?? toSqlText(value);
+}
+
+/**
  * A parameter as PostgreSQL's text form, alike on both drivers. The server reads it with the type that the statement
  * gives the parameter, so `$1::json[]` with an array of JSON texts keeps their bytes.
  * @throws {StoreError} kind `other` for an invalid date or a value of another type (its value is not named)
  */
-export function toSqlText(value: SqlValue): string | null {
+function toSqlText(value: SqlValue): string | null {
   if (value === null || value === undefined) return null;
   switch (typeof value) {
     case 'string':

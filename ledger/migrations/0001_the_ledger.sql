@@ -117,6 +117,7 @@ create table items (
   content_hash   bytea not null, -- HMAC; decides that an item changed
   copies_hash    bytea,          -- of texts copied from other items; no change of their own
   payload        json,           -- canonical; null: deleted
+  rules          text not null,  -- under which it was read; what they alone make different is no change
   -- lists of interactions: may the person be shown? `unknown` counts as anonymous; null: not a matter of this list
   visibility     text check (visibility in ('named', 'anonymous', 'unknown')),
   attendee_id    bigint,         -- whose; null where anonymous
@@ -142,7 +143,7 @@ create table changes (
   visibility        text check (visibility in ('named', 'anonymous')), -- as judged then; sending only tightens it
   found_at          timestamptz not null,
   previous_sequence bigint, -- the item's change before; null: none
-  snapshot          json,   -- null while the item itself still stands at this revision, and for deletions
+  snapshot          json,   -- null while the item itself still stands as this change found it, and for deletions
   primary key (ref, sequence)
 );
 create index changes_with_snapshot on changes (ref, list, key) where snapshot is not null;

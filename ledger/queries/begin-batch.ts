@@ -71,7 +71,8 @@ interface Row {
 
 /** The columns of a candidate; `c` its change, `i` its item, `a` the attendee's record. */
 const candidateColumns = `c.sequence, c.id, c.list, c.key, c.revision, c.kind, c.session_id, c.found_at, c.visibility,
-  case when c.kind = 'deleted' then null when i.last_sequence = c.sequence then i.payload else c.snapshot end as payload,
+  case when c.kind = 'deleted' then null else coalesce(c.snapshot, case when i.last_sequence = c.sequence then i.payload end)
+    end as payload,
   i.last_sequence = c.sequence as latest, i.visibility as item_visibility, i.session_id as item_session_id,
   case when c.list = 'attendees' then i.consent else a.consent end as consent`;
 const candidateJoins = `join items i on i.ref = c.ref and i.list = c.list and i.key = c.key

@@ -17,8 +17,8 @@ export interface Settled {
 export interface LaneOutcome {
   /** Replaces what the sink had remembered; undefined: unchanged. */
   readonly memory: Readonly<Record<string, unknown>> | undefined;
-  /** Nothing passes: why, and when to try again. Null: it does, or nothing was tried. */
-  readonly failing: { readonly detail: string; readonly retryInMs: number } | null;
+  /** Nothing passes: why, and when to try again. Null: it does. Undefined: nothing was tried, and all stays as it was. */
+  readonly failing: { readonly detail: string; readonly retryInMs: number } | null | undefined;
   readonly delivered: number;
 }
 
@@ -49,9 +49,11 @@ export async function finishBatch(
       ],
     );
     await tx.query(
-      `update lanes set memory = coalesce($3::json, memory), failure = $4::text,
-         failing_since = case when $4::text is null then null else coalesce(failing_since, clock_timestamp()) end,
-         retry_at = clock_timestamp() + $5::float8 * interval '1 millisecond',
+      `update lanes set memory = coalesce($3::json, memory),
+         failure = case when $7 then $4::text else failure end,
+         failing_since = case when not $7 then failing_since
+           when $4::text is not null then coalesce(failing_since, clock_timestamp()) end,
+         retry_at = case when $7 then clock_timestamp() + $5::float8 * interval '1 millisecond' else retry_at end,
          delivered = delivered + $6::int,
          delivered_at = case when $6::int > 0 then clock_timestamp() else delivered_at end
        where sink_id = $1 and ref = $2`,
@@ -62,6 +64,7 @@ export async function finishBatch(
         lane.failing?.detail ?? null,
         lane.failing?.retryInMs ?? null,
         lane.delivered,
+        lane.failing !== undefined,
       ],
     );
   });

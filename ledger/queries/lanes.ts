@@ -25,7 +25,7 @@ export interface LaneWork {
 export async function laneWork(ledger: Ledger, sinkId: number, refs: readonly number[]): Promise<LaneWork[]> {
   const rows = await ledger.db.query<{ ref: number; workspace: string; pigeonhole_id: number; due_in_ms: number | null }>(
     `select p.ref, p.workspace, p.pigeonhole_id, extract(epoch from
-         case when l.owner is not null and l.lease_expires_at > now() then l.lease_expires_at
+         case when l.owner is not null then l.lease_expires_at -- past it: what was in flight has to be settled
               when l.retry_at > now() then l.retry_at
               when p.next_sequence - 1 > coalesce(l.watermark, 0) then now()
               else l.due_at end - now())::float8 * 1000 as due_in_ms
@@ -43,20 +43,37 @@ export async function laneWork(ledger: Ledger, sinkId: number, refs: readonly nu
 }
 
 /**
+ * Makes the lanes of these sinks in a pigeonhole where there are none yet. Done before the pigeonhole is read, so that
+ * a sink that is there from the start gets every revision, and only one that comes later begins with each item's last.
+ */
+export async function ensureLanes(ledger: Ledger, ref: number, sinkIds: readonly number[]): Promise<void> {
+  const missing = await ledger.db.query<{ id: number }>(
+    `select id from unnest($2::int4[]) as s (id)
+     where not exists (select 1 from lanes l where l.sink_id = s.id and l.ref = $1)`,
+    [ref, sinkIds],
+  );
+  for (const { id } of missing) await addLane(ledger.db, id, ref);
+}
+
+/** A lane that is new notes the present sequence: up to there the sink takes each item's last change alone. */
+async function addLane(tx: Queryable, sinkId: number, ref: number): Promise<void> {
+  await tx.query(
+    `insert into lanes (sink_id, ref, history_until)
+     select $1, ref, next_sequence - 1 from pigeonholes where ref = $2 on conflict (sink_id, ref) do nothing`,
+    [sinkId, ref],
+  );
+}
+
+/**
  * Takes the right to send on a lane; undefined while another attempt holds it. Unlike a reader, a sender is not
  * fenced at once: its request may still be on its way, and only the end of its lease says that it is not.
- * A lane that is new notes the present sequence: up to there the sink takes each item's last change alone.
  */
 export async function takeLane(
   ledger: Ledger,
   lane: { sinkId: number; ref: number; owner: string; leaseMs: number },
 ): Promise<LaneLease | undefined> {
   return await ledger.db.transaction(async (tx) => {
-    await tx.query(
-      `insert into lanes (sink_id, ref, history_until)
-       select $1, ref, next_sequence - 1 from pigeonholes where ref = $2 on conflict (sink_id, ref) do nothing`,
-      [lane.sinkId, lane.ref],
-    );
+    await addLane(tx, lane.sinkId, lane.ref);
     const [before] = await tx.query<{ owner: string | null; held: boolean }>(
       `select owner, owner is not null and lease_expires_at > now() as held
        from lanes where sink_id = $1 and ref = $2 for update`,

@@ -1,6 +1,7 @@
 import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
 import { type Fields, type ItemForm, itemForm } from '../item-form.js';
+import { droppedBy, withoutFields } from '../reading-rules.js';
 import type { SeenItem } from '../seen-item.js';
 import { effective, judgedLists, judgeVisibility, type Visibility } from '../visibility.js';
 import type { PageScope } from './write-changes.js';
@@ -13,6 +14,8 @@ export interface PlacedItem {
   readonly form: ItemForm;
   readonly hash: Buffer;
   readonly copiesHash: Buffer | null;
+  /** The reading rules under which it was read. */
+  readonly rules: string;
   /** The stored row; undefined: new. */
   readonly known: KnownRow | undefined;
 }
@@ -21,6 +24,9 @@ export interface KnownRow {
   readonly revision: number;
   readonly lastSequence: number;
   readonly sameContent: boolean;
+  readonly sameCopies: boolean;
+  /** The reading rules under which it was stored. */
+  readonly rules: string;
   readonly deleted: boolean;
   readonly sessionId: number | null;
   readonly saysAnonymous: boolean | null;
@@ -31,36 +37,44 @@ interface ComparedRow {
   revision: number | null;
   last_sequence: number | null;
   same_content: boolean | null;
+  same_copies: boolean | null;
   deleted: boolean | null;
   session_id: number | null;
   says_anonymous: boolean | null;
+  rules: string | null;
+  shown_as: Visibility | null;
+  /** The stored payload, where its content differs and it was stored under other rules. */
+  other_payload: string | null;
 }
 
 /**
  * The items that differ from what is stored. Sends keys and hashes alone: what is unchanged costs no row. Leaves out
- * rows that a later request has already seen differently.
+ * rows that a later request has already seen differently. `lateral` with a limit makes it one look-up a key: a plain
+ * join reads the whole list for every page as long as nothing has analyzed the table, so in all of a first walk.
  */
 export async function placeItems(
   ledger: Ledger,
   tx: Queryable,
   scope: PageScope,
-  items: readonly SeenItem[],
-  requestedAt: Date,
+  { items, requestedAt, rules }: { items: readonly SeenItem[]; requestedAt: Date; rules: string },
 ): Promise<PlacedItem[]> {
   if (items.length === 0) return [];
   const judge = await loadJudge(tx, scope, items);
   const candidates = items.map((item) => {
     const visibility = judge(item);
-    return { item, visibility, ...hashedForm(ledger, scope.list, item.fields, visibility) };
+    return { item, visibility, rules, ...hashedForm(ledger, scope.list, item.fields, visibility) };
   });
   const rows = await tx.query<ComparedRow>(
     `select s.n::int as n, i.revision, i.last_sequence, i.content_hash = s.hash as same_content,
-       i.payload is null as deleted, i.session_id, i.says_anonymous
-     from unnest($3::text[], $4::bytea[], $5::bytea[], $6::text[]) with ordinality as s (key, hash, copies, visibility, n)
-     left join items i on i.ref = $1 and i.list = $2 and i.key = s.key
+       i.copies_hash is not distinct from s.copies as same_copies, i.payload is null as deleted, i.session_id, i.says_anonymous, i.rules, i.visibility as shown_as,
+       case when i.content_hash <> s.hash and i.rules <> $10 then i.payload end as other_payload
+     from unnest($3::text[], $4::bytea[], $5::bytea[], $6::text[], $8::boolean[], $9::text[]) with ordinality
+       as s (key, hash, copies, visibility, says_anonymous, consent, n)
+     left join lateral (select * from items where ref = $1 and list = $2 and key = s.key limit 1) i on true
      where i.key is null
        or (i.seen_at <= $7 and (i.payload is null or i.content_hash <> s.hash
-         or i.copies_hash is distinct from s.copies or i.visibility is distinct from s.visibility))`,
+         or i.copies_hash is distinct from s.copies or i.visibility is distinct from s.visibility
+         or i.says_anonymous is distinct from s.says_anonymous or i.consent is distinct from s.consent))`,
     [
       scope.ref,
       scope.list,
@@ -69,9 +83,17 @@ export async function placeItems(
       candidates.map(({ copiesHash }) => copiesHash),
       candidates.map(({ visibility }) => visibility),
       requestedAt,
+      candidates.map(({ item }) => item.saysAnonymous),
+      candidates.map(({ item }) => item.consent),
+      rules,
     ],
   );
-  return rows.toSorted((a, b) => a.n - b.n).map((row) => ({ ...candidates[row.n - 1]!, known: knownRow(row) }));
+  return rows
+    .toSorted((a, b) => a.n - b.n)
+    .map((row) => {
+      const candidate = candidates[row.n - 1]!;
+      return { ...candidate, known: knownRow(row, scope.list, candidate) };
+    });
 }
 
 /** The form in which an item of that visibility is compared and delivered, with its hashes. */
@@ -81,21 +103,36 @@ export function hashedForm(
   fields: Fields,
   visibility: Visibility | null,
 ): { form: ItemForm; hash: Buffer; copiesHash: Buffer | null } {
-  const form = itemForm(list, fields, visibility === null || effective(visibility) === 'named' ? 'with' : 'without');
+  const form = shownForm(list, fields, visibility);
   const copiesHash = form.copies === null ? null : ledger.hash.content(form.copies);
   return { form, hash: ledger.hash.content(form.content), copiesHash };
 }
 
-function knownRow(row: ComparedRow): KnownRow | undefined {
+function shownForm(list: string, fields: Fields, visibility: Visibility | null): ItemForm {
+  return itemForm(list, fields, visibility === null || effective(visibility) === 'named' ? 'with' : 'without');
+}
+
+function knownRow(row: ComparedRow, list: string, placed: Omit<PlacedItem, 'known'>): KnownRow | undefined {
   if (row.revision === null) return undefined;
   return {
     revision: row.revision,
     lastSequence: row.last_sequence!,
-    sameContent: row.same_content!,
+    sameContent: row.same_content! || differsByRulesAlone(row, list, placed),
+    sameCopies: row.same_copies!,
+    rules: row.rules!,
     deleted: row.deleted!,
     sessionId: row.session_id,
     saysAnonymous: row.says_anonymous,
   };
+}
+
+/** Whether the stored item and the one just read are the same once both are without what either's rules leave out. */
+function differsByRulesAlone(row: ComparedRow, list: string, placed: Omit<PlacedItem, 'known'>): boolean {
+  if (row.other_payload === null) return false;
+  const dropped = new Set([...droppedBy(row.rules!), ...droppedBy(placed.rules)]);
+  const before = withoutFields(JSON.parse(row.other_payload) as Fields, dropped);
+  const now = withoutFields(placed.item.fields, dropped);
+  return shownForm(list, before, row.shown_as).content === shownForm(list, now, placed.visibility).content;
 }
 
 type Judge = (item: SeenItem) => Visibility | null;

@@ -13,8 +13,10 @@ export interface PageRecord {
   readonly items: readonly SeenItem[];
   /** Instant of the request. A row last seen by a later request is newer than this page and stays as it is. */
   readonly requestedAt: Date;
+  /** `readingRules` of what was dropped from the items. */
+  readonly rules: string;
   readonly walk: WalkProgress;
-  /** Sinks that want this list: their wake flag rises with the page. */
+  /** Sinks that want this list, or one whose items it speaks for: their wake flag rises with the page. */
   readonly sinkIds: readonly number[];
 }
 
@@ -47,7 +49,7 @@ export interface PageResult {
 export async function recordPage(ledger: Ledger, lease: StreamLease, page: PageRecord): Promise<PageResult> {
   return await ledger.db.transaction(async (tx) => {
     const scope = await lockPigeonhole(tx, lease);
-    const placed = await placeItems(ledger, tx, scope, lastOfEachKey(page.items), page.requestedAt);
+    const placed = await placeItems(ledger, tx, scope, { ...page, items: lastOfEachKey(page.items) });
     const written = await writeChanges(ledger, tx, scope, placed, page.requestedAt);
     const reviewed = await reviewCauses(ledger, tx, scope, placed);
     await saveProgress(tx, lease, page.walk);
@@ -62,12 +64,16 @@ export async function recordPage(ledger: Ledger, lease: StreamLease, page: PageR
   });
 }
 
-/** Checks the lease and takes the lock under which sequences are given; held until commit, so commits are in sequence. */
+/**
+ * Checks the lease and takes the lock under which sequences are given; held until commit, so commits are in sequence.
+ * The pigeonhole's row first, as everywhere (rows are locked in the order in which FROM names them): a page of
+ * sessions that revises items of other streams would else wait for a page that waits for it.
+ */
 async function lockPigeonhole(tx: Queryable, lease: StreamLease): Promise<PageScope> {
   const [row] = await tx.query<{ workspace: string; pigeonhole_id: number; next_sequence: number }>(
     `select p.workspace, p.pigeonhole_id, p.next_sequence
-     from streams s join pigeonholes p on p.ref = s.ref
-     where s.id = $1 and s.epoch = $2 for update`,
+     from pigeonholes p join streams s on s.ref = p.ref
+     where s.id = $1 and s.epoch = $2 for no key update`,
     [lease.streamId, lease.epoch],
   );
   if (row === undefined) {
@@ -112,7 +118,7 @@ async function reviewCauses(
 async function saveProgress(tx: Queryable, lease: StreamLease, walk: WalkProgress): Promise<void> {
   await tx.query(
     `update streams set walk_cursor = $2, walk_checkpoint = $3, walk_check_key = $4, walk_last_id = $5,
-       walk_ascending = $6, walk_pages = $7, walk_items = $8, per_page = $9
+       walk_ascending = $6, walk_pages = $7, walk_items = $8, per_page = $9, failures = 0, failure = null
      where id = $1`,
     [
       lease.streamId,

@@ -19,6 +19,7 @@ interface ReviewedRow {
   payload: string;
   visibility: Visibility;
   attendee_id: number | null;
+  rules: string;
 }
 
 /**
@@ -33,7 +34,8 @@ export async function reviewVisibility(
   about: { sessionIds: readonly number[]; questionKeys: readonly string[] },
 ): Promise<{ changed: number; left: boolean }> {
   const rows = await tx.query<ReviewedRow>(
-    `select list, key, session_id, stream_id, revision, last_sequence, payload, visibility, attendee_id from items
+    `select list, key, session_id, stream_id, revision, last_sequence, payload, visibility, attendee_id, rules
+     from items
      where ref = $1 and payload is not null and visibility is not null
        and list in ('questions', 'votes', 'answers', 'answer_ratings')
        and (session_id = any($2::int8[]) or (list = 'questions' and key = any($3::text[])))
@@ -60,9 +62,12 @@ export async function continueReview(
   ref: number,
   sinkIds: readonly number[],
 ): Promise<{ more: boolean; woken: readonly string[] }> {
+  // Asked at every turn, so nothing is locked and nothing written when nothing is left.
+  const left = await ledger.db.query('select 1 from visibility_reviews where ref = $1 limit 1', [ref]);
+  if (left.length === 0) return { more: false, woken: [] };
   return await ledger.db.transaction(async (tx) => {
     const [place] = await tx.query<{ workspace: string; pigeonhole_id: number; next_sequence: number }>(
-      'select workspace, pigeonhole_id, next_sequence from pigeonholes where ref = $1 for update',
+      'select workspace, pigeonhole_id, next_sequence from pigeonholes where ref = $1 for no key update',
       [ref],
     );
     const [review] = await tx.query<{ session_id: number; after_list: string; after_key: string }>(
@@ -71,7 +76,8 @@ export async function continueReview(
     );
     if (place === undefined || review === undefined) return { more: false, woken: [] };
     const rows = await tx.query<ReviewedRow>(
-      `select list, key, session_id, stream_id, revision, last_sequence, payload, visibility, attendee_id from items
+      `select list, key, session_id, stream_id, revision, last_sequence, payload, visibility, attendee_id, rules
+     from items
        where ref = $1 and session_id = $2 and payload is not null and visibility is not null
          and list in ('questions', 'votes', 'answers', 'answer_ratings') and (list, key) > ($3, $4)
        order by list, key limit ${sliceSize}`,
@@ -164,11 +170,14 @@ function place(ledger: Ledger, row: ReviewedRow, visibility: Visibility): Placed
       fields,
     },
     visibility,
+    rules: row.rules,
     ...hashed,
     known: {
       revision: row.revision,
       lastSequence: row.last_sequence,
       sameContent: before.hash.equals(hashed.hash),
+      sameCopies: true,
+      rules: row.rules,
       deleted: false,
       sessionId: row.session_id,
       saysAnonymous: null,

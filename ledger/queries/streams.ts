@@ -14,6 +14,8 @@ export interface DueStream extends StreamName {
   readonly id: number;
   /** A walk is under way or about to be: it may take many pages. */
   readonly walking: boolean;
+  /** No walk over it has ended yet. */
+  readonly isNew: boolean;
 }
 
 /** A stream as its reader holds it: the lease, and where it stands. */
@@ -59,8 +61,8 @@ export async function ensureStreams(ledger: Ledger, ref: number, wanted: readonl
 
 /** The streams whose time has come, and the milliseconds until the next one's, by the database's clock. */
 export async function dueStreams(ledger: Ledger, ref: number): Promise<{ due: DueStream[]; nextDueInMs: number | null }> {
-  const rows = await ledger.db.query<DueStream & { session_id: number; in_ms: number }>(
-    `select id, list, session_id, walk is not null or sweep_due_at <= now() as walking,
+  const rows = await ledger.db.query<DueStream & { session_id: number; is_new: boolean; in_ms: number }>(
+    `select id, list, session_id, walk is not null or sweep_due_at <= now() as walking, polled_at is null as is_new,
        (extract(epoch from due_at - now()) * 1000)::float8 as in_ms
      from streams where ref = $1 and wanted order by due_at, id`,
     [ref],
@@ -68,7 +70,7 @@ export async function dueStreams(ledger: Ledger, ref: number): Promise<{ due: Du
   const due = rows.filter((row) => row.in_ms <= 0);
   const later = rows.find((row) => row.in_ms > 0);
   return {
-    due: due.map(({ id, list, session_id: sessionId, walking }) => ({ id, list, sessionId, walking })),
+    due: due.map(({ id, list, session_id: sessionId, walking, is_new: isNew }) => ({ id, list, sessionId, walking, isNew })),
     nextDueInMs: later === undefined ? null : Math.ceil(later.in_ms),
   };
 }
@@ -170,6 +172,9 @@ export async function demoteStream(ledger: Ledger, lease: StreamLease): Promise<
   );
 }
 
+/** A sweep was asked for while a walk was under way: what it is wanted for may stand on pages already read. */
+const askedMeanwhile = '(sweep_due_at > walk_started_at and sweep_due_at <= clock_timestamp())';
+
 /**
  * Ends a walk that reached its last page: keeps the checkpoint where the order allows one, counts whole walks in
  * ascending order towards it, and says when the stream is due again.
@@ -184,10 +189,12 @@ export async function finishWalk(
     ledger,
     lease,
     `owner = null, walk = null, polled_at = clock_timestamp(), failures = 0, failure = null,
-     due_at = clock_timestamp() + $3 * interval '1 millisecond',
+     due_at = case when ${askedMeanwhile} then clock_timestamp()
+       else clock_timestamp() + $3 * interval '1 millisecond' end,
      swept_at = case when $5 then clock_timestamp() else swept_at end,
      item_count = case when $5 then $6::int else item_count end,
-     sweep_due_at = case when $5 then clock_timestamp() + $4 * interval '1 millisecond' else sweep_due_at end,
+     sweep_due_at = case when $5 and not ${askedMeanwhile} then clock_timestamp() + $4 * interval '1 millisecond'
+       else sweep_due_at end,
      clean_walks = case when not $5 then clean_walks when $7 then clean_walks + 1 else 0 end,
      item_order = case when not $7 then 'unordered' when not $5 then item_order
        when clean_walks + 1 >= promote_at then 'ascending' else 'unordered' end,

@@ -3,7 +3,11 @@ import type { Ledger } from '../ledger.js';
 export type WaitReason = 'quota' | 'throttled' | 'credential';
 
 export type Permission =
-  | { readonly kind: 'ask'; /** This is the first try after a wait: a success should be told. */ readonly hadToWait: boolean }
+  | {
+      readonly kind: 'ask';
+      /** The wait that has just ended, and how many there were in a row; null: there was none. A success should be told. */
+      readonly after: { readonly reason: WaitReason; readonly count: number } | null;
+    }
   | { readonly kind: 'wait'; readonly reason: WaitReason; readonly remainingMs: number };
 
 /** While one process tries a refused key again, the others wait this long before they look. */
@@ -14,41 +18,40 @@ const probeMs = 30_000;
  * decides for all.
  */
 export async function mayAsk(ledger: Ledger, name: string): Promise<Permission> {
-  const [row] = await ledger.db.query<{ wait_reason: WaitReason; remaining_ms: number }>(
-    `select wait_reason, (extract(epoch from wait_until - now()) * 1000)::float8 as remaining_ms
+  const [row] = await ledger.db.query<{ wait_reason: WaitReason; wait_count: number; remaining_ms: number }>(
+    `select wait_reason, wait_count, (extract(epoch from wait_until - now()) * 1000)::float8 as remaining_ms
      from workspaces where name = $1 and wait_until is not null`,
     [name],
   );
-  if (row === undefined) return { kind: 'ask', hadToWait: false };
+  if (row === undefined) return { kind: 'ask', after: null };
   if (row.remaining_ms > 0) return { kind: 'wait', reason: row.wait_reason, remainingMs: Math.ceil(row.remaining_ms) };
-  if (row.wait_reason !== 'credential') return { kind: 'ask', hadToWait: true };
+  const after = { reason: row.wait_reason, count: row.wait_count };
+  if (row.wait_reason !== 'credential') return { kind: 'ask', after };
   const claimed = await ledger.db.query(
     `update workspaces set wait_until = now() + $2 * interval '1 millisecond'
      where name = $1 and wait_reason = 'credential' and wait_until <= now() returning name`,
     [name, probeMs],
   );
   return claimed.length > 0
-    ? { kind: 'ask', hadToWait: true }
+    ? { kind: 'ask', after }
     : { kind: 'wait', reason: row.wait_reason, remainingMs: probeMs };
 }
 
-/** How often in a row a workspace had to wait for this reason. */
-export async function waitCount(ledger: Ledger, name: string, reason: WaitReason): Promise<number> {
-  const [row] = await ledger.db.query<{ wait_count: number }>(
-    'select wait_count from workspaces where name = $1 and wait_reason = $2',
-    [name, reason],
-  );
-  return row?.wait_count ?? 0;
-}
-
-/** Everything that reads this workspace waits; one process after another learns it from this row. */
-export async function waitWorkspace(ledger: Ledger, name: string, reason: WaitReason, waitMs: number): Promise<void> {
+/**
+ * Everything that reads this workspace waits; one process after another learns it from this row.
+ * @param wait.count which wait in a row this is, as the caller counts: several requests that are refused at once are one
+ */
+export async function waitWorkspace(
+  ledger: Ledger,
+  name: string,
+  wait: { reason: WaitReason; waitMs: number; count: number },
+): Promise<void> {
   await ledger.db.query(
     `insert into workspaces (name, wait_until, wait_reason, wait_count)
-     values ($1, clock_timestamp() + $3 * interval '1 millisecond', $2, 1)
+     values ($1, clock_timestamp() + $3 * interval '1 millisecond', $2, $4)
      on conflict (name) do update set wait_until = excluded.wait_until, wait_reason = excluded.wait_reason,
-       wait_count = case when workspaces.wait_reason = excluded.wait_reason then workspaces.wait_count + 1 else 1 end`,
-    [name, reason, waitMs],
+       wait_count = excluded.wait_count`,
+    [name, wait.reason, wait.waitMs, wait.count],
   );
 }
 

@@ -1,10 +1,12 @@
 import type { Queryable } from '../drivers/database.js';
+import { withoutIdentity } from '../identity.js';
 import { itemForm } from '../item-form.js';
 import { changeId } from '../keyed-hash.js';
 import type { Ledger } from '../ledger.js';
+import { droppedBy, withoutFields } from '../reading-rules.js';
 import { effective } from '../visibility.js';
 import type { PlacedItem } from './place-items.js';
-import { scrubSnapshots } from './scrub-snapshots.js';
+import { rewriteSnapshots } from './rewrite-snapshots.js';
 
 /** The page, or the part of the ledger, that is being written; the pigeonhole's row is locked. */
 export interface PageScope {
@@ -40,19 +42,31 @@ export async function writeChanges(
   const changes = placed.filter(isChange).map((each) => numberChange(scope, each));
   const sameContent = placed.filter((each) => !isChange(each));
   const hidden = placed.filter(({ known, visibility }) => known !== undefined && visibility === 'anonymous');
-  if (sameContent.length > 0) await followCopies(ledger, tx, scope, sameContent);
+  const ruled = placed.filter(hasOtherRules);
+  if (sameContent.length > 0) {
+    await keepSnapshots(tx, scope, sameContent.filter((each) => each.known?.sameCopies === false || hasOtherRules(each)));
+    await followItems(ledger, tx, scope, sameContent, seenAt);
+  }
   if (changes.length > 0) {
-    await keepSnapshots(tx, scope, changes);
+    await keepSnapshots(tx, scope, changes.map((change) => change.placed));
     await upsertItems(ledger, tx, scope, changes, seenAt);
     await insertChanges(tx, scope, changes);
     await tx.query('update pigeonholes set next_sequence = $2 where ref = $1', [scope.ref, scope.nextSequence]);
   }
-  if (hidden.length > 0) await scrubSnapshots(tx, scope, hidden.map(({ item }) => item.key));
+  if (hidden.length > 0) await rewriteSnapshots(tx, scope, keysOf(hidden), withoutIdentity);
+  if (ruled.length > 0) {
+    const dropped = new Set(ruled.flatMap(({ rules }) => droppedBy(rules)));
+    await rewriteSnapshots(tx, scope, keysOf(ruled), (fields) => withoutFields(fields, dropped));
+  }
   return { changes };
 }
 
 function isChange({ known }: PlacedItem): boolean {
   return known === undefined || known.deleted || !known.sameContent;
+}
+
+function hasOtherRules({ known, rules }: PlacedItem): boolean {
+  return known !== undefined && known.rules !== rules;
 }
 
 function numberChange(scope: PageScope, placed: PlacedItem): Change {
@@ -65,15 +79,18 @@ function numberChange(scope: PageScope, placed: PlacedItem): Change {
   return { placed, kind, revision, sequence, id: changeId(parts.join('\n')) };
 }
 
-/** Before an item's payload is replaced: the change it belongs to takes it over. */
-async function keepSnapshots(tx: Queryable, scope: PageScope, changes: readonly Change[]): Promise<void> {
-  const replaced = changes.filter(({ placed }) => placed.known !== undefined && !placed.known.deleted);
+/**
+ * Before an item's payload is replaced: the change it belongs to takes it over, also when only copied texts move. A
+ * change that was sent may have to be sent again, and a repeat has to be the same bytes.
+ */
+async function keepSnapshots(tx: Queryable, scope: PageScope, placed: readonly PlacedItem[]): Promise<void> {
+  const replaced = placed.filter(({ known }) => known !== undefined && !known.deleted);
   if (replaced.length === 0) return;
   await tx.query(
     `update changes c set snapshot = i.payload from items i
      where i.ref = $1 and i.list = $2 and i.key = any($3::text[])
-       and c.ref = i.ref and c.sequence = i.last_sequence and c.kind <> 'deleted'`,
-    [scope.ref, scope.list, replaced.map(({ placed }) => placed.item.key)],
+       and c.ref = i.ref and c.sequence = i.last_sequence and c.kind <> 'deleted' and c.snapshot is null`,
+    [scope.ref, scope.list, keysOf(replaced)],
   );
 }
 
@@ -87,13 +104,14 @@ async function upsertItems(
   const rows = changes.map((change) => ({ ...change, stored: storedForm(ledger, scope, change.placed) }));
   await tx.query(
     `insert into items (ref, list, stream_id, seen_at, key, session_id, revision, content_hash, copies_hash, payload,
-       visibility, attendee_id, subject, says_anonymous, consent, last_sequence)
-     select $1, $2, $3, coalesce($4, clock_timestamp()), n.* from unnest($5::text[], $6::int8[], $7::int4[], $8::bytea[], $9::bytea[], $10::json[],
-       $11::text[], $12::int8[], $13::bytea[], $14::boolean[], $15::text[], $16::int8[]) as n
+       rules, visibility, attendee_id, subject, says_anonymous, consent, last_sequence)
+     select $1, $2, $3, coalesce($4, clock_timestamp()), n.* from unnest($5::text[], $6::int8[], $7::int4[], $8::bytea[],
+       $9::bytea[], $10::json[], $11::text[], $12::text[], $13::int8[], $14::bytea[], $15::boolean[], $16::text[],
+       $17::int8[]) as n
      on conflict (ref, list, key) do update set stream_id = excluded.stream_id, seen_at = coalesce($4, items.seen_at),
        session_id = excluded.session_id, revision = excluded.revision, content_hash = excluded.content_hash,
-       copies_hash = excluded.copies_hash, payload = excluded.payload, visibility = excluded.visibility,
-       attendee_id = excluded.attendee_id, subject = excluded.subject, says_anonymous = excluded.says_anonymous,
+       copies_hash = excluded.copies_hash, payload = excluded.payload, rules = excluded.rules,
+       visibility = excluded.visibility, attendee_id = excluded.attendee_id, subject = excluded.subject, says_anonymous = excluded.says_anonymous,
        consent = excluded.consent, last_sequence = excluded.last_sequence`,
     [
       scope.ref,
@@ -106,6 +124,7 @@ async function upsertItems(
       rows.map(({ placed }) => placed.hash),
       rows.map(({ placed }) => placed.copiesHash),
       rows.map(({ stored }) => stored.payload),
+      rows.map(({ placed }) => placed.rules),
       rows.map(({ placed }) => placed.visibility),
       rows.map(({ stored }) => stored.attendeeId),
       rows.map(({ stored }) => stored.subject),
@@ -157,29 +176,44 @@ async function insertChanges(tx: Queryable, scope: PageScope, changes: readonly 
   );
 }
 
-/** Only copied texts, or what is known of the visibility, moved: the row follows, and nothing has changed. */
-async function followCopies(
+/**
+ * Nothing of the content has changed: copied texts have, or what is known of the visibility, or what only decisions
+ * rest on (a consent that is dropped from the payload), or the reading rules. The row follows, and nothing is told.
+ */
+async function followItems(
   ledger: Ledger,
   tx: Queryable,
   scope: PageScope,
   placed: readonly PlacedItem[],
+  seenAt: Date | null,
 ): Promise<void> {
   const rows = placed.map((each) => ({ ...each, stored: storedForm(ledger, scope, each) }));
   await tx.query(
-    `update items i set copies_hash = n.copies_hash, payload = n.payload, visibility = n.visibility,
-       attendee_id = n.attendee_id, subject = n.subject
-     from unnest($3::text[], $4::bytea[], $5::json[], $6::text[], $7::int8[], $8::bytea[])
-       as n (key, copies_hash, payload, visibility, attendee_id, subject)
+    `update items i set seen_at = coalesce($3, i.seen_at), content_hash = n.content_hash, copies_hash = n.copies_hash,
+       payload = n.payload, rules = n.rules, visibility = n.visibility, attendee_id = n.attendee_id,
+       subject = n.subject, says_anonymous = n.says_anonymous, consent = n.consent
+     from unnest($4::text[], $5::bytea[], $6::bytea[], $7::json[], $8::text[], $9::text[], $10::int8[], $11::bytea[],
+       $12::boolean[], $13::text[]) as n (key, content_hash, copies_hash, payload, rules, visibility, attendee_id,
+       subject, says_anonymous, consent)
      where i.ref = $1 and i.list = $2 and i.key = n.key`,
     [
       scope.ref,
       scope.list,
+      seenAt,
       rows.map(({ item }) => item.key),
+      rows.map(({ hash }) => hash),
       rows.map(({ copiesHash }) => copiesHash),
       rows.map(({ stored }) => stored.payload),
+      rows.map(({ rules }) => rules),
       rows.map(({ visibility }) => visibility),
       rows.map(({ stored }) => stored.attendeeId),
       rows.map(({ stored }) => stored.subject),
+      rows.map(({ item }) => item.saysAnonymous),
+      rows.map(({ item }) => item.consent),
     ],
   );
+}
+
+function keysOf(placed: readonly PlacedItem[]): string[] {
+  return placed.map(({ item }) => item.key);
 }

@@ -82,7 +82,7 @@ describe('an embedded Temporal server', () => {
   });
 
   it('fails to start with the place of its log when its port is in use', async () => {
-    const other = createServer();
+    const other = createServer((socket) => socket.destroy());
     const port = await new Promise<number>((resolve) => {
       other.listen(0, '127.0.0.1', () => resolve((other.address() as { port: number }).port));
     });

@@ -40,12 +40,12 @@ const stopTimeoutMs = 2500;
 const maxLogBytes = 10 * 1024 * 1024;
 
 /** More ends than this within the window are no accident: the disk is full, the file is broken, memory is short. */
-const maxRestarts = 5;
+const maxRestarts = 10;
 const restartWindowMs = 10 * 60_000;
 
 /**
  * What the development server is told. `synchronous=1` in WAL mode survived kills under load; the two settings cut the
- * time of an activity to a fifth (docs/decisions, measured: 15–20 ms instead of 50–100).
+ * time of an activity to a fifth (measured: 15–20 ms instead of 50–100).
  */
 const serverArgs = [
   '--headless',
@@ -171,6 +171,7 @@ class SupervisedServer implements EmbeddedTemporal {
       await this.#pause(pauseMs);
       if (this.#isStopping) return;
       child = await this.#serve().catch(() => undefined);
+      if (this.#isStopping) await child?.stop(stopTimeoutMs); // `stop` came before there was a child to stop
     }
   }
 
@@ -180,7 +181,7 @@ class SupervisedServer implements EmbeddedTemporal {
     while ((this.#endedAt[0] ?? now) < now - restartWindowMs) this.#endedAt.shift();
     this.#endedAt.push(now);
     const restarts = this.#endedAt.length;
-    return restarts > maxRestarts ? undefined : (2 ** (restarts - 1) - 1) * 500;
+    return restarts > maxRestarts ? undefined : Math.min((2 ** (restarts - 1) - 1) * 500, 5000);
   }
 
   #pause(pauseMs: number): Promise<void> {

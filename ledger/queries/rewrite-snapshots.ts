@@ -1,13 +1,16 @@
 import type { Queryable } from '../drivers/database.js';
 import { canonicalJson } from '../canonical-json.js';
-import { withoutIdentity } from '../identity.js';
 import type { Fields } from '../item-form.js';
 
-/** Takes the person out of the stored earlier revisions of items that are anonymous now. */
-export async function scrubSnapshots(
+/**
+ * Takes out of the stored earlier revisions of items what may no longer stand there: the person, once an item is
+ * anonymous, and fields that are dropped since. Their ids stay what they are.
+ */
+export async function rewriteSnapshots(
   tx: Queryable,
   where: { ref: number; list: string },
   keys: readonly string[],
+  rewrite: (fields: Fields) => Fields,
 ): Promise<void> {
   const rows = await tx.query<{ sequence: number; snapshot: string }>(
     'select sequence, snapshot from changes where ref = $1 and list = $2 and key = any($3::text[]) and snapshot is not null',
@@ -20,7 +23,7 @@ export async function scrubSnapshots(
     [
       where.ref,
       rows.map(({ sequence }) => sequence),
-      rows.map(({ snapshot }) => canonicalJson(withoutIdentity(JSON.parse(snapshot) as Fields))),
+      rows.map(({ snapshot }) => canonicalJson(rewrite(JSON.parse(snapshot) as Fields))),
     ],
   );
 }

@@ -1,0 +1,39 @@
+import type { Figure } from './report/figure.js';
+import type { Run } from './report/run.js';
+
+export interface BenchOptions {
+  /** Where a bench runs on either store, the one that was asked for; undefined: each. */
+  readonly store: StoreKind | undefined;
+  /** Undefined: the bench's own number. */
+  readonly items: number | undefined;
+  /** Every response of the service waits this long. */
+  readonly latencyMs: number;
+  /** Product and baseline are run this many times, in turn. */
+  readonly pairs: number;
+  /** Folder for CPU profiles of the product's processes; undefined: none are taken. */
+  readonly profileFolder: string | undefined;
+}
+
+export type StoreKind = 'postgres' | 'embedded';
+
+export const storeKinds: readonly StoreKind[] = ['postgres', 'embedded'];
+
+/** What a bench tells while it runs and what it ends with. */
+export interface BenchReport {
+  /** A run has ended. */
+  run(run: Run): void;
+  /** A figure that has, or has not, a target. */
+  figure(figure: Figure): void;
+  /** A sentence for whoever reads the figures. */
+  note(sentence: string): void;
+}
+
+/**
+ * One question about speed or cost, asked of the whole product: processes started as a user starts them, a sandbox as
+ * the service, and a baseline in the same run, because only ratios mean something on a shared machine.
+ */
+export interface Bench {
+  readonly name: string;
+  readonly about: string;
+  run(options: BenchOptions, report: BenchReport): Promise<void>;
+}

@@ -1,0 +1,78 @@
+import { type Bench, type BenchOptions, type BenchReport, type StoreKind, storeKinds } from './bench.js';
+import { loadAttendees, onlyAttendees } from './processes/load-attendees.js';
+import { runBareLoop } from './processes/run-bare-loop.js';
+import type { FreshStore, Stage } from './processes/stage.js';
+import { withStage } from './processes/with-stage.js';
+import type { Limit } from './report/figure.js';
+import { median } from './report/median.js';
+import { itemsPerSecond, type Run } from './report/run.js';
+
+const targets: Readonly<Record<'fast' | 'slow', { must: Limit; aim: Limit }>> = {
+  fast: { must: { atLeast: 0.8 }, aim: { atLeast: 1.3 } },
+  slow: { must: { atLeast: 0.9 }, aim: { atLeast: 0.98 } },
+};
+
+/**
+ * The first read of a long list by the whole product, change log and Temporal included, against a bare loop that
+ * does fetch, JSON, zod, a hash and one upsert a page, one after the other. Where the service is slow (`--latency-ms`),
+ * waiting for it is all there is to do, so the baseline reads bodies alone.
+ */
+export const coldLoad: Bench = {
+  name: 'cold-load',
+  about: 'first read of --items attendees into each store, against a bare loop',
+  async run(options, report) {
+    const items = options.items ?? 100_000;
+    await withStage(onlyAttendees(items, options.latencyMs), async (stage) => {
+      // The sandbox makes its pages at their first request and keeps them: nobody's figure should hold that.
+      await runBareLoop('warming up', { folder: stage.folder, items }, { baseUrl: stage.sandbox.baseUrl, depth: 'bodies' });
+      for (const store of options.store === undefined ? storeKinds : [options.store]) {
+        await compare(stage, { ...options, items, store }, report);
+      }
+    });
+  },
+};
+
+type Compared = BenchOptions & { readonly items: number; readonly store: StoreKind };
+
+async function compare(stage: Stage, options: Compared, report: BenchReport): Promise<void> {
+  const { items, store, latencyMs } = options;
+  const isSlow = latencyMs > 0;
+  const ratios: number[] = [];
+  for (let pair = 0; pair < options.pairs; pair += 1) {
+    const loaded = await loadAttendees(stage, options);
+    await loaded.product.stop();
+    report.run(loaded.run);
+    report.note(pageTimes(loaded.committedAtMs));
+    const bare = isSlow ? await readBodies(stage, items) : await bareLoad(stage, options);
+    report.run(bare);
+    ratios.push(itemsPerSecond(loaded.run) / itemsPerSecond(bare));
+  }
+  const against = isSlow ? `bare undici at ${latencyMs} ms a response` : 'bare loop into the same store';
+  report.figure({
+    bench: 'cold-load',
+    what: `${items.toLocaleString('en')} into ${store} / ${against}`,
+    value: median(ratios),
+    unit: '',
+    ...targets[isSlow ? 'slow' : 'fast'],
+  });
+}
+
+async function bareLoad(stage: Stage, { items, store: kind }: Compared): Promise<Run> {
+  const folder = stage.nextFolder();
+  const store: FreshStore = await stage.freshStore(kind, folder);
+  const target = store.kind === 'postgres' ? { url: store.url } : { folder: store.folder };
+  const task = { baseUrl: stage.sandbox.baseUrl, depth: 'upsert', store: target } as const;
+  return await runBareLoop(`bare loop into ${kind}`, { folder, items }, task);
+}
+
+async function readBodies(stage: Stage, items: number): Promise<Run> {
+  const task = { baseUrl: stage.sandbox.baseUrl, depth: 'bodies' } as const;
+  return await runBareLoop('bare undici', { folder: stage.nextFolder(), items }, task);
+}
+
+/** Whether a page takes longer the more the store holds: a plan made on empty tables would show here. */
+function pageTimes(committedAtMs: readonly number[]): string {
+  const third = Math.floor((committedAtMs.length - 1) / 3);
+  const perPage = (from: number): string => ((committedAtMs[from + third]! - committedAtMs[from]!) / third).toFixed(1);
+  return `ms a page in the first, second and last third: ${[0, third, 2 * third].map(perPage).join(', ')}`;
+}

@@ -1,0 +1,96 @@
+/** `npm run bench`: measures the whole product; see docs/performance.md. */
+import { mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { allBenches, usualBenches } from './all-benches.js';
+import type { Bench, BenchOptions, BenchReport, StoreKind } from './bench.js';
+import { type Figure, verdictOf } from './report/figure.js';
+import { formatRun } from './report/run.js';
+import { formatTable } from './report/format-table.js';
+
+const usage = `npm run bench [-- NAME… [options]]
+
+${allBenches.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
+
+without names: ${usualBenches.join(', ')}
+options: --store postgres|embedded  --items N  --latency-ms N  --pairs N (3)  --profile FOLDER (CPU profiles of the product)`;
+
+/** Exit codes: 0 done, 1 a must was missed or a bench failed, 2 wrong use. */
+async function main(argv: readonly string[]): Promise<number> {
+  const task = readTask(argv);
+  if (typeof task === 'string') {
+    process.stderr.write(`${task}\n\n${usage}\n`);
+    return 2;
+  }
+  const figures: Figure[] = [];
+  for (const bench of task.benches) {
+    process.stdout.write(`\n${bench.name}: ${bench.about}\n`);
+    await bench.run(task.options, reportTo(figures));
+  }
+  process.stdout.write(`\n${formatTable(figures)}\n`);
+  return figures.some((figure) => verdictOf(figure) === 'missed') ? 1 : 0;
+}
+
+function reportTo(figures: Figure[]): BenchReport {
+  return {
+    run: (run) => void process.stdout.write(`  ${formatRun(run)}\n`),
+    figure: (figure) => void figures.push(figure),
+    note: (sentence) => void process.stdout.write(`  ${sentence}\n`),
+  };
+}
+
+/** What was asked for, or what is wrong with the asking. */
+function readTask(argv: readonly string[]): { benches: Bench[]; options: BenchOptions } | string {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        store: { type: 'string' },
+        items: { type: 'string' },
+        'latency-ms': { type: 'string', default: '0' },
+        pairs: { type: 'string', default: '3' },
+        profile: { type: 'string' },
+      },
+    });
+    const names = positionals.length > 0 ? positionals : usualBenches;
+    const benches = names.map((name) => allBenches.find((bench) => bench.name === name) ?? fail(`there is no bench ${name}`));
+    const profileFolder = values.profile === undefined ? undefined : resolve(values.profile);
+    if (profileFolder !== undefined) mkdirSync(profileFolder, { recursive: true });
+    return {
+      benches,
+      options: {
+        store: values.store === undefined ? undefined : storeOf(values.store),
+        items: values.items === undefined ? undefined : wholeNumber('--items', values.items, 1),
+        latencyMs: wholeNumber('--latency-ms', values['latency-ms'], 0),
+        pairs: wholeNumber('--pairs', values.pairs, 1),
+        profileFolder,
+      },
+    };
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function storeOf(text: string): StoreKind {
+  return text === 'postgres' || text === 'embedded' ? text : fail(`--store is ${text}; give postgres or embedded`);
+}
+
+function wholeNumber(flag: string, text: string, least: number): number {
+  const value = Number(text);
+  return Number.isInteger(value) && value >= least ? value : fail(`${flag} is ${text}; give a whole number from ${least}`);
+}
+
+function fail(sentence: string): never {
+  throw new Error(sentence);
+}
+
+main(process.argv.slice(2)).then(
+  (exitCode) => {
+    process.exitCode = exitCode;
+  },
+  (error: unknown) => {
+    process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  },
+);

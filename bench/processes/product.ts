@@ -1,0 +1,150 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Environment, processEnvironment } from '../../config/environment.js';
+import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
+import { type EmbeddedTemporal, startEmbeddedTemporal } from '../../worker/embedded-temporal/embedded-temporal.js';
+import { findBinary } from '../../worker/embedded-temporal/find-binary.js';
+import { cpuSecondsOf, peakRssMbOf } from './process-figures.js';
+import { Program } from './program.js';
+import { sandboxKey } from './sandbox.js';
+
+export interface ProductOptions {
+  /** Of this product alone; made, and left behind for whoever reads its log. */
+  readonly folder: string;
+  readonly sandboxUrl: string;
+  /** URL of a database; undefined: the embedded store, in the folder. */
+  readonly databaseUrl: string | undefined;
+  /** YAML of the sync, less its workspace. */
+  readonly sync: readonly string[];
+  /** YAML of the sinks, a line each. */
+  readonly sinks: readonly string[];
+  /** Values of what the YAML names as `${NAME}`. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly profileFolder?: string | undefined;
+}
+
+/** A line `page stored` of the product's log: written when its transaction had committed. */
+export interface StoredPage {
+  readonly atMs: number;
+  readonly list: string;
+  readonly created: number;
+  readonly updated: number;
+}
+
+/** `pigeonpost start` as a user runs it, on a Temporal server that is its own and new. */
+export class Product {
+  /** When and with what CPU time its first page was there: what it took to start is not part of any figure. */
+  #cpuSecondsAtReady = 0;
+
+  private constructor(
+    private readonly program: Program,
+    private readonly temporal: EmbeddedTemporal | undefined,
+    private readonly apiUrl: string,
+  ) {}
+
+  static async start(options: ProductOptions): Promise<Product> {
+    mkdirSync(options.folder, { recursive: true });
+    // An embedded Temporal keeps its data in the embedded store; beside PostgreSQL the product is given a server.
+    const temporal = options.databaseUrl === undefined ? undefined : await startTemporal(options.folder);
+    writeFileSync(join(options.folder, 'pigeonpost.yaml'), configuration(options, temporal?.address));
+    const program = new Program({
+      program: 'cli/main',
+      args: ['start'],
+      nodeArgs: options.profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profileFolder}`],
+      env: { ...defined(processEnvironment()), ...options.env, BENCH_API_KEY: sandboxKey },
+      cwd: options.folder,
+      logFile: join(options.folder, 'pigeonpost.log'),
+    });
+    const status = await program.lineLike(/^status: (\S+)\/api\/status$/);
+    const product = new Product(program, temporal, status[1]!);
+    await program.lineLike(/^ready/);
+    product.#cpuSecondsAtReady = cpuSecondsOf(program.pid);
+    return product;
+  }
+
+  /** Of the Temporal server that it was given. */
+  get temporalAddress(): string {
+    if (this.temporal === undefined) throw new Error('an embedded store brings a Temporal server of its own');
+    return this.temporal.address;
+  }
+
+  cpuSeconds(): number {
+    return cpuSecondsOf(this.program.pid) - this.#cpuSecondsAtReady;
+  }
+
+  peakRssMb(): number {
+    return peakRssMbOf(this.program.pid);
+  }
+
+  /** Waits until the pages of a list hold that many items that were new, and gives all of the list's pages. */
+  async untilCreated(list: string, items: number, timeoutMs: number): Promise<readonly StoredPage[]> {
+    const pages: StoredPage[] = [];
+    let looked = 0;
+    let created = 0;
+    return await this.program.until(
+      `has stored ${items} items of ${list}`,
+      (lines) => {
+        for (; looked < lines.length; looked += 1) {
+          const page = storedPage(lines[looked]!);
+          if (page?.list !== list) continue;
+          pages.push(page);
+          created += page.created;
+        }
+        return created >= items ? pages : undefined;
+      },
+      timeoutMs,
+    );
+  }
+
+  /** Makes every stream of the pigeonhole due at once. */
+  async pollNow(pigeonholeId: number): Promise<void> {
+    const answer = await fetch(`${this.apiUrl}/api/actions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ do: 'poll-now', kind: 'pigeonhole', name: `acme/${pigeonholeId}` }),
+    });
+    if (!answer.ok) throw new Error(`pigeonpost refuses to poll with HTTP ${answer.status}: ${await answer.text()}`);
+  }
+
+  /** Everything was read and every change is settled at every sink. */
+  async isSettled(): Promise<boolean> {
+    const answer = await fetch(`${this.apiUrl}/api/status`);
+    return ((await answer.json()) as { settled: boolean }).settled;
+  }
+
+  async stop(): Promise<void> {
+    await this.program.stop();
+    await this.temporal?.stop();
+  }
+}
+
+async function startTemporal(folder: string): Promise<EmbeddedTemporal> {
+  const binary = await findBinary(binarySources(), (line) => process.stderr.write(`${line}\n`));
+  return await startEmbeddedTemporal({ folder: join(folder, 'temporal'), binary });
+}
+
+function configuration(options: ProductOptions, temporalAddress: string | undefined): string {
+  return [
+    `workspaces: { acme: { baseUrl: "${options.sandboxUrl}", apiKey: "\${BENCH_API_KEY}" } }`,
+    'syncs:',
+    '  measured:',
+    ...['workspace: acme', ...options.sync].map((line) => `    ${line}`),
+    'sinks:',
+    ...options.sinks.map((line) => `  ${line}`),
+    `store: "${options.databaseUrl ?? 'embedded:./data'}"`,
+    ...(temporalAddress === undefined ? [] : [`temporal: { address: "${temporalAddress}" }`]),
+    'server: { port: 0 }',
+    'network: { proxy: none }',
+    '',
+  ].join('\n');
+}
+
+function storedPage(line: string): StoredPage | undefined {
+  if (!line.includes('"page stored"')) return undefined;
+  const { time, list, created, updated } = JSON.parse(line) as StoredPage & { time: string };
+  return { atMs: Date.parse(time), list, created, updated };
+}
+
+function defined(environment: Environment): Record<string, string> {
+  return Object.fromEntries(Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined));
+}

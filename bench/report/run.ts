@@ -1,0 +1,29 @@
+/** One contender's run. */
+export interface Run {
+  readonly contender: string;
+  readonly items: number;
+  /** From the first request of what is measured to the last commit. */
+  readonly seconds: number;
+  /** Of the contender's own process, in that time. */
+  readonly cpuSeconds: number;
+  /** Of the process since its start. */
+  readonly peakRssMb: number;
+  readonly requests: number;
+}
+
+export function itemsPerSecond({ items, seconds }: Run): number {
+  return items / seconds;
+}
+
+/** A line for a person. */
+export function formatRun(run: Run): string {
+  const cells = [
+    run.contender.padEnd(34),
+    `${Math.round(itemsPerSecond(run)).toLocaleString('en').padStart(9)} items/s`,
+    `${run.seconds.toFixed(2).padStart(7)} s`,
+    `${run.cpuSeconds.toFixed(2).padStart(6)} CPU s`,
+    `${Math.round(run.peakRssMb).toString().padStart(5)} MB`,
+    `${run.requests.toString().padStart(6)} requests`,
+  ];
+  return cells.join('  ');
+}

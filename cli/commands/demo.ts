@@ -1,0 +1,83 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Context } from '../context.js';
+import { compareEverything } from '../demo/compare-everything.js';
+import { createDemoDisplay, type DemoDisplay } from '../demo/demo-display.js';
+import { claimDemoFolder, type DemoFolder } from '../demo/demo-folder.js';
+import { DemoObserver } from '../demo/demo-observer.js';
+import { type DemoArguments, readDemoOptions } from '../demo/demo-options.js';
+import { DemoProcesses } from '../demo/demo-processes.js';
+import { reportComparison } from '../demo/report-comparison.js';
+import { untilSettled } from '../demo/until-settled.js';
+import { CommandError, ExitCode } from '../exit-code.js';
+import { untilStopped } from '../until-stopped.js';
+
+const showEveryMs = 1000;
+
+/**
+ * `pigeonpost demo`, which is what `npm start` runs: a conference with live traffic, a receiver of webhooks, and
+ * pigeonpost between them, until Ctrl-C. With `--once` the conference stands still, and the command ends by itself when
+ * all is settled: 0 when what the source holds is what was delivered and withheld, list by list and sink by sink, else 1.
+ * It ends with 1 and a sentence, too, when one of its processes ends by itself.
+ */
+export async function demo({ out }: Context, given: DemoArguments): Promise<ExitCode> {
+  const options = readDemoOptions(given);
+  const stopped = untilStopped();
+  const folder = await claimDemoFolder(options.folder, options);
+  const processes = new DemoProcesses(folder, options);
+  const ended = new AbortController();
+  const show = createDemoDisplay(out, (line) => (options.once ? out.note(line) : out.line(line)));
+  const run: DemoRun = {
+    folder,
+    processes,
+    observer: new DemoObserver(folder, processes),
+    display: (view) => (ended.signal.aborted ? undefined : show(view)),
+  };
+  try {
+    processes.start();
+    const work = options.once
+      ? compareOnce(run).then((comparison) => () => reportComparison(comparison, out))
+      : watch(run);
+    const stop = stopped.then(() => () => (options.once ? interrupted() : ExitCode.Done));
+    const finish = await Promise.race([stop, processes.failed, work]);
+    ended.abort();
+    return finish();
+  } finally {
+    ended.abort();
+    out.note('ending what the demo has started');
+    await processes.stop();
+    await folder.release();
+  }
+}
+
+interface DemoRun {
+  readonly folder: DemoFolder;
+  readonly processes: DemoProcesses;
+  readonly observer: DemoObserver;
+  /** Does nothing once the run has ended. */
+  readonly display: DemoDisplay;
+}
+
+/** Shows how things stand, for as long as this process lives. */
+async function watch({ observer, display }: DemoRun): Promise<never> {
+  for (;;) {
+    display(await observer.look());
+    await pause(showEveryMs);
+  }
+}
+
+async function compareOnce({ folder, processes, observer, display }: DemoRun): ReturnType<typeof compareEverything> {
+  const settled = await untilSettled(async () => {
+    const view = await observer.look();
+    display(view);
+    return view;
+  });
+  const { sandboxUrl, receiverUrl } = processes.addresses;
+  return await compareEverything(
+    { sandboxUrl: sandboxUrl!, receiverUrl: receiverUrl!, archive: folder.archive },
+    settled,
+  );
+}
+
+function interrupted(): never {
+  throw new CommandError(ExitCode.Failed, 'stopped before everything had settled: nothing was compared');
+}

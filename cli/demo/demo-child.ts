@@ -1,0 +1,93 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type ChildExit, type GuardedChildOptions, startGuardedChild } from '../../worker/guarded-child.js';
+import { builtProgram } from '../../worker/package-root.js';
+import { CommandError, ExitCode } from '../exit-code.js';
+import { LogTail } from './log-tail.js';
+
+const lookEveryMs = 100;
+
+export interface DemoChildOptions {
+  /** As a person calls it, e.g. `the sandbox`. */
+  readonly name: string;
+  /** Of the built program, e.g. `sandbox/main`. */
+  readonly program: string;
+  readonly args: readonly string[];
+  /** With these it has our environment and them; without, none at all, since it needs none of our secrets. */
+  readonly variables?: Readonly<Record<string, string>> | undefined;
+  readonly logFile: string;
+}
+
+/** A process of the demo: ends with us however we end, and tells in one sentence when it ends by itself. */
+export interface DemoChild {
+  /** Never resolves; rejects with a {CommandError} when the child ends unasked. */
+  readonly failed: Promise<never>;
+  /** Waits for the first line of its output that matches, from the last one looked at. @throws as `failed` */
+  lineLike(pattern: RegExp): Promise<RegExpExecArray>;
+  /** The last line that it wrote for a person while `lineLike` was waiting. */
+  readonly lastLine: string | null;
+  /** Ends it, in order if that takes no longer. */
+  stop(timeoutMs: number): Promise<void>;
+}
+
+export function startDemoChild(options: DemoChildOptions): DemoChild {
+  const { name, logFile } = options;
+  const tail = new LogTail(logFile);
+  let lastLine: string | null = null;
+  let fail: (error: Error) => void = () => undefined;
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  failed.catch(() => undefined); // whoever waits for it sees it; nobody has to
+  const child = startGuardedChild({
+    ...commandOf(options),
+    logFile,
+    onExit: (exit) => {
+      if (!exit.isWanted) fail(new CommandError(ExitCode.Failed, whyEnded(name, exit, new LogTail(logFile), logFile)));
+    },
+  });
+  return {
+    failed,
+    get lastLine() {
+      return lastLine;
+    },
+    async lineLike(pattern) {
+      for (;;) {
+        for (const line of tail.newLines()) {
+          const match = pattern.exec(line);
+          if (match !== null) return match;
+          if (isForPeople(line)) lastLine = line;
+        }
+        await Promise.race([pause(lookEveryMs), failed]);
+      }
+    },
+    stop: async (timeoutMs) => void (await child.stop(timeoutMs)),
+  };
+}
+
+/**
+ * `env` adds variables to what it inherits, and this room does not read the environment. They are seen in a list of
+ * processes for the instant before it becomes the program; those of the demo open nothing but the demo.
+ */
+function commandOf({
+  program,
+  args,
+  variables,
+}: DemoChildOptions): Pick<GuardedChildOptions, 'command' | 'args' | 'env'> {
+  const own = [builtProgram(program), ...args];
+  if (variables === undefined) return { command: process.execPath, args: own, env: {} };
+  const assignments = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+  return { command: '/usr/bin/env', args: [...assignments, process.execPath, ...own] };
+}
+
+/** Not of the log proper, which is JSON, nor of Temporal's, which begins with a time, nor of a stack. */
+function isForPeople(line: string): boolean {
+  return /^[^\s{\d]/.test(line);
+}
+
+/** Programs here say why they end as `<program>: <sentence>`, last of all. */
+function whyEnded(name: string, { code, signal }: ChildExit, log: LogTail, logFile: string): string {
+  const said = log.newLines().findLast((line) => /^[a-z-]+: \S/.test(line));
+  const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
+  const why = said?.replace(/^[a-z-]+: /, '');
+  return why === undefined ? `${name} ended ${how}: see ${logFile}` : `${name} ended ${how}: ${why} (log: ${logFile})`;
+}

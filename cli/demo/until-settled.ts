@@ -1,0 +1,62 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Status } from '../../api/status.js';
+import { CommandError, ExitCode } from '../exit-code.js';
+import { type DemoView, sumOf } from './demo-view.js';
+
+const lookEveryMs = 1000;
+/** Building Temporal tells its progress every few seconds, so this is long for everything. */
+const giveUpAfterMs = 5 * 60_000;
+
+/**
+ * Waits until everything is delivered or withheld.
+ * @param look how things stand now; called again and again, never twice at once
+ * @returns the status that says so
+ * @throws {CommandError} when nothing has moved for five minutes
+ */
+export async function untilSettled(
+  look: () => Promise<DemoView>,
+  clock: { now: () => number; pauseMs?: number } = { now: Date.now },
+): Promise<Status> {
+  let progress = '';
+  let movedAt = clock.now();
+  for (;;) {
+    const view = await look();
+    if (view.status !== null && isSettled(view)) return view.status;
+    const seen = progressOf(view);
+    if (seen !== progress) movedAt = clock.now();
+    progress = seen;
+    if (clock.now() - movedAt > giveUpAfterMs) {
+      throw new CommandError(
+        ExitCode.Failed,
+        `nothing has moved for 5 minutes while waiting for everything to settle (${lastWords(view)}): see the logs in the demo's folder`,
+      );
+    }
+    await pause(clock.pauseMs ?? lookEveryMs);
+  }
+}
+
+/**
+ * What the API calls settled, of the whole source: until every pigeonhole has been found and chosen, what was found so
+ * far may well be settled. The demo's sync chooses all, so that none may be left withheld as not selected.
+ */
+export function isSettled({ source, status }: DemoView): boolean {
+  if (source === null || status === null || !status.settled) return false;
+  if (status.sinks.some(({ withheld }) => (withheld['not-selected'] ?? 0) > 0)) return false;
+  const read = new Set(status.workspaces.flatMap(({ pigeonholes }) => pigeonholes.map(({ id }) => id)));
+  return source.pigeonholes.every(({ id }) => read.has(id));
+}
+
+function progressOf({ note, status }: DemoView): string {
+  return JSON.stringify([
+    note,
+    status?.workspaces.map(({ pigeonholes }) => pigeonholes.map(({ id, changes, streams }) => [id, changes, streams])),
+    status?.sinks.map(({ delivered, backlog, withheld }) => [delivered, backlog, sumOf(withheld)]),
+  ]);
+}
+
+function lastWords({ note, status }: DemoView): string {
+  if (status === null) return note ?? 'pigeonpost has not started';
+  const trouble = [...status.workspaces, ...status.sinks].find(({ state }) => state !== 'working');
+  if (trouble === undefined) return 'and all of it says that it works';
+  return `${trouble.name} is ${trouble.state}${trouble.reason === null ? '' : `: ${trouble.reason}`}`;
+}

@@ -1,0 +1,14 @@
+export const hookSecret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
+
+/** Two sinks that promise once, short intervals; `more` lines name store and Temporal. */
+export function crashConfiguration(baseUrl: string, hook: string, more: readonly string[]): string[] {
+  return [
+    `workspaces: { acme: { baseUrl: "${baseUrl}", apiKey: "\${SERVICE_KEY}" } }`,
+    'syncs:',
+    '  all: { workspace: acme, every: { live: 1s, ended: 5s, new: 5s, upcoming: 5s, sweep: 4s }, sinks: [archive, hooks] }',
+    'sinks:',
+    '  archive: { type: file, folder: ./archive }',
+    `  hooks: { type: webhook, url: "${hook}", secret: "\${HOOK_SECRET}", allowPrivateAddresses: true }`,
+    ...more,
+  ];
+}

@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { until } from '../until.js';
+import type { ArchivedChange } from './archive.js';
+import { type HeldChange, lackOf } from './compare-with-truth.js';
+import type { Program } from './processes.js';
+
+/** What the product promises, as questions to two sinks and the source, for tests that kill things. */
+
+/** The file sink's default: all but refused. */
+export function notRefused(consent: unknown): boolean {
+  return (consent as { obtained?: unknown } | null | undefined)?.obtained !== false;
+}
+
+/** The webhook sink's default. */
+export function obtained(consent: unknown): boolean {
+  return (consent as { obtained?: unknown } | null | undefined)?.obtained === true;
+}
+
+/** The receiver writes each change down before it answers. */
+export function received(folder: string): HeldChange[] {
+  const lines = readFileSync(join(folder, 'receipts.ndjson'), 'utf8').split('\n').filter(Boolean);
+  return lines.map((line) => (JSON.parse(line) as { change: HeldChange }).change);
+}
+
+export async function untilNothingLacks(
+  what: string,
+  held: () => HeldChange[],
+  baseUrl: string,
+  accepts: (consent: unknown) => boolean,
+): Promise<void> {
+  let lacks: string[] = [];
+  await until(
+    `${what} holds all that the source shows`,
+    async () => {
+      lacks = await lackOf(held(), baseUrl, accepts);
+      return lacks.length === 0;
+    },
+    90_000,
+  ).catch((error: unknown) => {
+    throw new Error(`${what} lacks ${lacks.length}, among them ${lacks.slice(0, 3).join(' | ')}`, { cause: error });
+  });
+}
+
+/** In the file each (item, revision) stands exactly once, revisions rise without holes, sequences in order. */
+export function expectOnce(lines: readonly ArchivedChange[]): void {
+  const seen = new Map<string, number>();
+  for (const { pigeonholeId, list, key, revision } of lines) {
+    const name = `${pigeonholeId} ${list} ${key} ${revision}`;
+    seen.set(name, (seen.get(name) ?? 0) + 1);
+  }
+  expect([...seen].filter(([, n]) => n > 1)).toEqual([]);
+  const highest = new Map<string, number>();
+  for (const { pigeonholeId, list, key, revision } of lines) {
+    const name = `${pigeonholeId} ${list} ${key}`;
+    highest.set(name, Math.max(highest.get(name) ?? 0, revision));
+  }
+  const holes = [...highest].filter(([name, last]) =>
+    name.includes(' attendees ')
+      ? false // a withheld revision leaves a hole on purpose
+      : Array.from({ length: last }, (_, index) => index + 1).some((revision) => !seen.has(`${name} ${revision}`)),
+  );
+  expect(holes).toEqual([]);
+}
+
+export async function expectSameBytes(hook: string): Promise<void> {
+  const summary = (await (await fetch(new URL('/_control/summary', hook))).json()) as {
+    lists: Record<string, { differingRepeats: number; outOfOrder: number }>;
+  };
+  for (const [list, { differingRepeats, outOfOrder }] of Object.entries(summary.lists)) {
+    expect({ list, differingRepeats, outOfOrder }).toEqual({ list, differingRepeats: 0, outOfOrder: 0 });
+  }
+}
+
+export async function endAll(programs: readonly Program[]): Promise<void> {
+  for (const program of programs) program.kill('SIGTERM');
+  await Promise.all(programs.map((program) => program.exited));
+}
+
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** A small generator (mulberry32), so that the instants of a run can be had again. */
+export function seeded(seed: number): () => number {
+  console.log(`seed of the kills: ${seed} (CRASH_SEED)`);
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

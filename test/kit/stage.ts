@@ -1,0 +1,191 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { useBothDatabases } from '../../ledger/drivers/both-databases.test-kit.js';
+import type { Database } from '../../ledger/drivers/database.js';
+import type { SandboxOptions } from '../../sandbox/options.js';
+import { runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
+import type { LoggedReceipt } from '../../sandbox/webhook-receiver/receipt.js';
+import { runWebhookReceiver, type WebhookReceiver } from '../../sandbox/webhook-receiver/run-webhook-receiver.js';
+import { type ArchivedChange, readArchive } from './archive.js';
+import { openScene, type Scene, type SceneOptions } from './scene.js';
+
+export type Item = Readonly<Record<string, unknown>>;
+
+/** The only pigeonhole of a stage; live, so that everything is read at the shortest interval. */
+export const pigeonhole = 101;
+export const everyone = 'consent: { accept: [obtained, refused, not-asked, not-known] }';
+const webhookSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+/** An empty service for one test, which puts into it what the test is about, and what pigeonpost makes of that. */
+export class Stage {
+  /** For a test's own files; gone after it. */
+  readonly folder = mkdtempSync(join(tmpdir(), 'pigeonpost-stage-'));
+  readonly #close: (() => unknown)[] = [() => rmSync(this.folder, { recursive: true })];
+  #receiver: WebhookReceiver | undefined;
+  #receiptLog: string | undefined;
+
+  private constructor(
+    readonly db: Database,
+    readonly sandbox: Sandbox,
+  ) {
+    this.#close.push(() => sandbox.close());
+  }
+
+  static async open(db: Database, options: SandboxOptions = {}): Promise<Stage> {
+    await forgetEverything(db);
+    const world = { seed: 3, frozen: true, pigeonholes: 1, attendees: 0, sessions: 0, questions: 0 };
+    return new Stage(db, await runSandbox({ ...world, ...options }));
+  }
+
+  /** A pigeonpost on this stage's store and service; by default with a file sink that takes everyone's records. */
+  async scene(options: Omit<SceneOptions, 'db' | 'baseUrl'> = {}): Promise<Scene> {
+    const sinks = options.sinks ?? { archive: `{ type: file, folder: ./archive, ${everyone} }` };
+    const scene = await openScene({ db: this.db, baseUrl: this.sandbox.baseUrl, ...options, sinks });
+    this.#close.push(() => scene.close());
+    return scene;
+  }
+
+  /** A receiver of webhooks, and the YAML and environment of a sink that sends to it. */
+  async receiver(): Promise<WebhookReceiver> {
+    if (this.#receiver !== undefined) return this.#receiver;
+    this.#receiptLog = join(this.folder, 'receipts.ndjson');
+    const receiver = await runWebhookReceiver({ secrets: [webhookSecret], logFile: this.#receiptLog });
+    this.#close.push(() => receiver.close());
+    this.#receiver = receiver;
+    return receiver;
+  }
+
+  /** What the receiver took, in the order of arrival, bodies included. */
+  received(list?: string): LoggedReceipt[] {
+    if (this.#receiptLog === undefined) return [];
+    return readFileSync(this.#receiptLog, 'utf8')
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as LoggedReceipt)
+      .filter((receipt) => list === undefined || receipt.list === list);
+  }
+
+  async webhookScene(consent = everyone, options: Omit<SceneOptions, 'db' | 'baseUrl'> = {}): Promise<Scene> {
+    const { url } = await this.receiver();
+    const hooks = `{ type: webhook, url: "${url}", secret: "\${HOOK_SECRET}", allowPrivateAddresses: true, ${consent} }`;
+    return await this.scene({ ...options, sinks: { hooks, ...options.sinks }, environment: { HOOK_SECRET: webhookSecret } });
+  }
+
+  /** Tells the receiver how to answer next; see sandbox/webhook-receiver/planned-answer.ts. */
+  async planAnswer(plan: object): Promise<void> {
+    const { url } = await this.receiver();
+    await answerOf(await fetch(`${url}_control/answers`, { method: 'POST', body: JSON.stringify(plan) }));
+  }
+
+  async forgetAnswers(): Promise<void> {
+    const { url } = await this.receiver();
+    await answerOf(await fetch(`${url}_control/answers`, { method: 'DELETE' }));
+  }
+
+  async control(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    return await answerOf(await fetch(`${this.sandbox.baseUrl}/_control/${path}`, { method, ...sent }));
+  }
+
+  /** Puts items into a list exactly as given. Votes show no id, so theirs has to be named: one is made up. */
+  async put(list: string, ...items: readonly Item[]): Promise<void> {
+    const inPigeonhole = list === 'pigeonholes' ? {} : { pigeonhole };
+    await this.control(
+      'POST',
+      'mutations',
+      items.map((item) => ({ op: 'insert', list, ...inPigeonhole, ...idOf(list, item), item, exact: true })),
+    );
+  }
+
+  async patch(list: string, id: number, item: Item): Promise<void> {
+    const where = list === 'pigeonholes' ? {} : { pigeonhole };
+    await this.control('POST', 'mutations', { op: 'patch', list, ...where, id, item, mirror: false });
+  }
+
+  async remove(list: string, id: number): Promise<void> {
+    await this.control('POST', 'mutations', { op: 'delete', list, pigeonhole, id, mirror: false });
+  }
+
+  async fault(rule: object): Promise<void> {
+    await this.control('POST', 'faults', rule);
+  }
+
+  /** Paths and queries that the service was asked for since the last call. */
+  async requests(): Promise<{ path: string; query: string; code: number | null }[]> {
+    const { requests } = await this.control('GET', 'requests?last=1000');
+    await this.control('DELETE', 'requests');
+    return requests as { path: string; query: string; code: number | null }[];
+  }
+
+  /** Makes every stream due, as the passing of time does. */
+  async pollsAreDue(): Promise<void> {
+    await this.db.query('update streams set due_at = now() where due_at > now()');
+  }
+
+  async sweepsAreDue(): Promise<void> {
+    await this.db.query('update streams set due_at = now(), sweep_due_at = now()');
+  }
+
+  /** Ends every wait of the sinks' side: records that are to be tried later, and lanes that wait. */
+  async retriesAreDue(): Promise<void> {
+    await this.db.query(`update deliveries set due_at = now() where due_at > now()`);
+    await this.db.query('update lanes set retry_at = null, due_at = now(), lease_expires_at = now() where true');
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.#close.splice(0).toReversed()) await close();
+  }
+}
+
+/** A stage per test, closed after it. */
+export function useStages(): { open(kind: Database['kind'], options?: SandboxOptions): Promise<Stage> } {
+  const databases = useBothDatabases();
+  const open: Stage[] = [];
+  afterEach(async () => {
+    for (const stage of open.splice(0)) await stage.close();
+  });
+  return {
+    async open(kind, options) {
+      const stage = await Stage.open(databases.of(kind), options);
+      open.push(stage);
+      return stage;
+    },
+  };
+}
+
+/** What the file sink of a scene has written about an item, in order. */
+export function archived(scene: Pick<Scene, 'folder'>, list: string, key?: string | number): ArchivedChange[] {
+  return archive(scene).filter((line) => line.list === list && (key === undefined || line.key === String(key)));
+}
+
+/** All lines of the scene's file sink, in the order of each pigeonhole's changes; none before the first was written. */
+export function archive(scene: Pick<Scene, 'folder'>): ArchivedChange[] {
+  try {
+    return readArchive(join(scene.folder, 'archive')).toSorted((a, b) => a.sequence - b.sequence);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Empties the store, as if it were new; the ledger keeps its identity and keys. */
+async function forgetEverything(db: Database): Promise<void> {
+  const tables = await db.query<{ name: string }>(
+    `select tablename as name from pg_tables where schemaname = 'public' and tablename not in ('ledger', 'migrations')`,
+  );
+  if (tables.length === 0) return; // not opened yet
+  await db.script(`truncate ${tables.map(({ name }) => name).join(', ')} restart identity cascade`);
+}
+
+function idOf(list: string, item: Item): { id?: number } {
+  const inner = { questions: 'question', answers: 'answer', answer_ratings: 'answerRating' }[list];
+  const id = (inner === undefined ? item : ((item[inner] ?? {}) as Item))['id'];
+  return list !== 'votes' && typeof id === 'number' ? { id } : {};
+}
+
+async function answerOf(response: Response): Promise<Record<string, unknown>> {
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${response.url} answers HTTP ${response.status}: ${text}`);
+  return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
+}

@@ -1,0 +1,208 @@
+import { readPigeonhole } from '../../activities/read-pigeonhole.js';
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { answer, attendee, pollVote, qnaQuestion, question, rating, session, vote } from '../kit/items.js';
+import { mortalDatabase, ProcessDied } from '../kit/mortal-database.js';
+import type { Scene } from '../kit/scene.js';
+import { archived, pigeonhole, type Stage, useStages } from '../kit/stage.js';
+
+const stages = useStages();
+
+/** What must not be found anywhere: an attendee whose every field is unmistakable. */
+const nameless = { id: 77_001_177, code: 'CODE-NEVER-SHOWN', name: 'Nadia Nowhere', email: 'nadia@never.example' };
+
+/** Every text in the ledger's rows about interactions, as PostgreSQL shows it. */
+async function storedInteractions(stage: Stage): Promise<string> {
+  const items = await stage.db.query(`select i::text as row from items i where list not in ('attendees', 'sessions')`);
+  const changes = await stage.db.query(`select c::text as row from changes c where list not in ('attendees', 'sessions')`);
+  return JSON.stringify([items, changes]);
+}
+
+describe.each(kinds)('anonymity, on %s', (kind) => {
+  it('keeps an anonymous person out of the sinks, the log and the ledger, for every list that can hold them', async () => {
+    const stage = await stages.open(kind);
+    const who = { id: nameless.id, attendeeCode: nameless.code, anonymous: true };
+    const extra = { attendeeName: nameless.name, authorEmail: nameless.email, nested: { userName: nameless.name } };
+    await stage.put('attendees', attendee(nameless.id, { attendeeCode: nameless.code, Name: nameless.name, Email: nameless.email, consent: { obtained: false } }));
+    await stage.put('sessions', session(1), session(2, { type: 'poll_word_cloud' }));
+    await stage.put('questions', question(11, nameless.id, 1, extra));
+    await stage.put('qna-questions', qnaQuestion(11, who, 1, extra));
+    await stage.put('votes', vote(11, nameless.id, 1, extra));
+    await stage.put('answer_ratings', { ...rating(31, 11, nameless.id, 1), ...extra });
+    await stage.put('answers', { ...answer(41, nameless.id, 2), ...extra });
+    await stage.put('poll-mcq-votes', pollVote(51, who, 1, extra));
+    await stage.put('poll-quiz-votes', pollVote(61, who, 1, { ...extra, timeTaken: 3 }));
+    const scene = await stage.webhookScene('consent: { accept: [obtained] }', {
+      sinks: { archive: '{ type: file, folder: ./archive, consent: { accept: [obtained] } }' },
+    });
+    await scene.settle();
+
+    const received = JSON.stringify(stage.received());
+    const lists = ['questions', 'qna-questions', 'votes', 'answer_ratings', 'answers', 'poll-mcq-votes', 'poll-quiz-votes'];
+    for (const list of lists) {
+      expect(archived(scene, list)).toHaveLength(1);
+      expect(stage.received(list)).toHaveLength(1);
+    }
+    const everywhere = JSON.stringify(archived(scene, 'attendees').concat(...lists.map((list) => archived(scene, list))));
+    for (const marker of [String(nameless.id), nameless.code, nameless.name, nameless.email]) {
+      expect(everywhere).not.toContain(marker);
+      expect(received).not.toContain(marker);
+      expect(scene.logText()).not.toContain(marker);
+      expect(await storedInteractions(stage)).not.toContain(marker);
+    }
+    expect(archived(scene, 'poll-mcq-votes')[0]!.data).toMatchObject({ attendee: { anonymous: true } });
+    expect(archived(scene, 'questions')[0]!.data).not.toHaveProperty('attendeeId');
+  });
+
+  it('names a question by one further revision once its twin says that it is not anonymous', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(5));
+    await stage.put('sessions', session(1));
+    await stage.put('questions', question(11, 5, 1));
+    const scene = await stage.scene();
+    await scene.settle();
+    expect(archived(scene, 'questions')).toMatchObject([{ revision: 1, data: { question: { id: 11 } } }]);
+    expect(archived(scene, 'questions')[0]!.data).not.toHaveProperty('attendeeId');
+
+    await stage.put('qna-questions', qnaQuestion(11, { id: 5, anonymous: false }, 1));
+    await stage.pollsAreDue();
+    await scene.settle();
+
+    expect(archived(scene, 'questions')).toMatchObject([{ revision: 1 }, { revision: 2, type: 'questions.updated', data: { attendeeId: 5 } }]);
+    const [twin] = archived(scene, 'qna-questions');
+    expect(archived(scene, 'questions')[1]!.sequence).toBe(twin!.sequence + 1); // one transaction: nothing came between
+  });
+
+  it('does not let the twin of another session name a question', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(5));
+    await stage.put('sessions', session(1), session(2));
+    await stage.put('questions', question(11, 5, 1));
+    await stage.put('qna-questions', qnaQuestion(11, { id: 5, anonymous: false }, 2));
+    const scene = await stage.scene();
+    await scene.settle();
+    expect(archived(scene, 'questions')).toHaveLength(1);
+    expect(archived(scene, 'questions')[0]!.data).not.toHaveProperty('attendeeId');
+  });
+
+  it('takes the person back out, snapshots included, when a session turns anonymous, and shows them again when it turns back', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(nameless.id));
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('votes', vote(11, nameless.id, 1));
+    await stage.put('answer_ratings', rating(31, 11, nameless.id, 1));
+    const scene = await stage.scene();
+    await scene.settle();
+    expect(archived(scene, 'votes')).toMatchObject([{ revision: 1, data: { attendeeId: nameless.id } }]);
+
+    await stage.patch('sessions', 1, { anonymousResponses: true });
+    await stage.sweepsAreDue();
+    await scene.settle();
+    expect(archived(scene, 'votes').map(({ revision }) => revision)).toEqual([1, 2]);
+    expect(archived(scene, 'answer_ratings').at(-1)!.data).not.toHaveProperty('attendeeId');
+    expect(await storedInteractions(stage)).not.toContain(String(nameless.id));
+
+    await stage.patch('sessions', 1, { anonymousResponses: false });
+    await stage.sweepsAreDue();
+    await scene.settle();
+    expect(archived(scene, 'votes')).toMatchObject([{}, {}, { revision: 3, data: { attendeeId: nameless.id } }]);
+  });
+
+  it('reads again what a session names, at once, though no sweep is due', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(5));
+    await stage.put('sessions', session(1));
+    await stage.put('votes', vote(11, 5, 1));
+    const scene = await stage.scene();
+    await scene.settle();
+
+    await stage.patch('sessions', 1, { anonymousResponses: false });
+    await stage.db.query(`update streams set due_at = now() where list = 'sessions'`);
+    await scene.settle();
+
+    expect(archived(scene, 'votes')).toMatchObject([{ revision: 1 }, { revision: 2, data: { attendeeId: 5 } }]);
+  });
+
+  it('revises more items than one transaction should touch in slices, and withholds all of them meanwhile', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(nameless.id));
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    const ids = Array.from({ length: 620 }, (_, index) => 1000 + index);
+    await stage.put('answer_ratings', ...ids.map((id) => rating(id, 11, nameless.id, 1)));
+    const scene = await stage.scene();
+    await scene.discover();
+    await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
+    expect(await stage.db.query(`select 1 from items where list = 'answer_ratings' and visibility = 'named'`)).toHaveLength(620);
+
+    await stage.patch('sessions', 1, { anonymousResponses: true });
+    await stage.db.query(`update streams set due_at = now() where list = 'sessions'`);
+    // The turn dies between the page of the session and the first slice.
+    await expect(readWithoutReviews(scene)).rejects.toThrow(ProcessDied);
+    expect(await stage.db.query('select 1 from visibility_reviews')).toHaveLength(1);
+    await scene.deliver('archive');
+    expect(archived(scene, 'answer_ratings')).toHaveLength(620);
+    expect(JSON.stringify(archived(scene, 'answer_ratings'))).not.toContain(String(nameless.id));
+
+    await scene.settle();
+    expect(archived(scene, 'answer_ratings')).toHaveLength(1240);
+    expect(new Set(archived(scene, 'answer_ratings').map(({ key, revision }) => `${key} ${revision}`)).size).toBe(1240);
+    expect(await stage.db.query('select 1 from visibility_reviews')).toHaveLength(0);
+    expect(await storedInteractions(stage)).not.toContain(String(nameless.id));
+  });
+
+  it('takes a session that no longer says whether it is anonymous for an anonymous one', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(5));
+    await stage.put('sessions', session(1, { anonymousResponses: false }), session(2, { anonymousResponses: undefined }));
+    await stage.put('votes', vote(11, 5, 1), vote(12, 5, 2));
+    const scene = await stage.scene();
+    await scene.settle();
+    const shown = archived(scene, 'votes').map(({ sessionId, data }) => [sessionId, Object.hasOwn(data!, 'attendeeId')]);
+    expect(Object.fromEntries(shown)).toEqual({ 1: true, 2: false });
+
+    await stage.patch('sessions', 1, { anonymousResponses: null });
+    await stage.sweepsAreDue();
+    await scene.settle();
+    expect(archived(scene, 'votes').at(-1)).toMatchObject({ revision: 2, sessionId: 1 });
+    expect(archived(scene, 'votes').at(-1)!.data).not.toHaveProperty('attendeeId');
+  });
+
+  it('follows a session that turns anonymous also where that setting is dropped from what is stored', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(5));
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('votes', vote(11, 5, 1));
+    const scene = await stage.scene({ sync: 'drop: { sessions: [anonymousResponses] }' });
+    await scene.settle();
+    expect(archived(scene, 'votes')).toMatchObject([{ data: { attendeeId: 5 } }]);
+
+    await stage.patch('sessions', 1, { anonymousResponses: true });
+    await stage.sweepsAreDue();
+    await scene.settle();
+    expect(archived(scene, 'sessions')).toHaveLength(1);
+    expect(archived(scene, 'votes')).toHaveLength(2);
+    expect(archived(scene, 'votes')[1]!.data).not.toHaveProperty('attendeeId');
+  });
+
+  it('scrubs what it kept of a flagged vote that turns anonymous', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(nameless.id));
+    await stage.put('sessions', session(1));
+    await stage.put('poll-mcq-votes', pollVote(51, { id: nameless.id, anonymous: false }, 1));
+    const scene = await stage.scene();
+    await scene.settle();
+    expect(archived(scene, 'poll-mcq-votes')).toMatchObject([{ data: { attendee: { id: nameless.id, anonymous: false } } }]);
+
+    await stage.patch('poll-mcq-votes', 51, { attendee: { anonymous: true } });
+    await stage.sweepsAreDue();
+    await scene.settle();
+    expect(archived(scene, 'poll-mcq-votes')[1]!.data).toMatchObject({ attendee: { anonymous: true } });
+    expect(await storedInteractions(stage)).not.toContain(String(nameless.id));
+  });
+});
+
+/** A reading turn whose process dies when the page of the session is stored, and no slice of the reviews is. */
+async function readWithoutReviews(scene: Scene): Promise<unknown> {
+  const db = mortalDatabase(scene.ledger.db, ({ sql }) => sql.includes('from visibility_reviews'));
+  const dying = { ...scene.to, ledger: { ...scene.ledger, db } };
+  return await readPigeonhole(dying, { workspace: 'acme', pigeonholeId: pigeonhole }, new AbortController().signal);
+}

@@ -1,0 +1,90 @@
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { attendee, pollVote, session } from '../kit/items.js';
+import { useStages } from '../kit/stage.js';
+
+const stages = useStages();
+const obtainedAlone = 'consent: { accept: [obtained] }';
+
+describe.each(kinds)('consent, on %s', (kind) => {
+  it("withholds a person's record by the state of their consent, and delivers what they did without them", async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1));
+    await stage.put(
+      'attendees',
+      attendee(1),
+      attendee(2, { consent: { obtained: false } }),
+      attendee(3, { consent: null }),
+      attendee(4, { consent: undefined }),
+    );
+    const voted = [1, 2, 3, 4, 5].map((id) => pollVote(50 + id, { id, anonymous: false }, 1));
+    await stage.put('poll-mcq-votes', ...voted);
+    const scene = await stage.webhookScene(obtainedAlone);
+    await scene.settle();
+
+    expect(stage.received('attendees').map(({ key }) => key)).toEqual(['1']);
+    const withheld = await stage.db.query(
+      `select key, reason from deliveries where state = 'withheld' and list = 'attendees' order by key`,
+    );
+    expect(withheld).toEqual([
+      { key: '2', reason: 'consent-refused' },
+      { key: '3', reason: 'consent-not-asked' },
+      { key: '4', reason: 'consent-not-known' },
+    ]);
+    const shown = stage.received('poll-mcq-votes').map(({ key, change }) => [key, change.data!['attendee']]);
+    expect(Object.fromEntries(shown)).toEqual({
+      51: { id: 1, anonymous: false },
+      52: { anonymous: true },
+      53: { anonymous: true },
+      54: { anonymous: true },
+      55: { anonymous: true }, // nothing is known of attendee 5
+    });
+  });
+
+  it('delivers a record with its next revision once consent is given, and withholds it again once it is refused', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(2, { consent: { obtained: false } }));
+    const scene = await stage.webhookScene(obtainedAlone);
+    await scene.settle();
+    expect(stage.received('attendees')).toEqual([]);
+
+    await stage.patch('attendees', 2, { consent: { obtained: true, obtainedAt: '2026-11-21T09:00:00Z' } });
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(stage.received('attendees')).toMatchObject([{ key: '2', revision: 2, type: 'attendees.updated' }]);
+
+    await stage.patch('attendees', 2, { consent: { obtained: false }, Name: 'Another' });
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(stage.received('attendees')).toHaveLength(1);
+  });
+
+  it('judges by the consent of now, also where that field is dropped from what is stored', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1));
+    await stage.put('attendees', attendee(1));
+    const scene = await stage.webhookScene(obtainedAlone, { sync: 'drop: { attendees: [consent] }' });
+    await scene.settle();
+    expect(stage.received('attendees')).toHaveLength(1);
+
+    await stage.patch('attendees', 1, { consent: { obtained: false } });
+    await stage.put('poll-mcq-votes', pollVote(51, { id: 1, anonymous: false }, 1));
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(stage.received('attendees')).toHaveLength(1); // consent is no content here, so there is no revision
+    expect(stage.received('poll-mcq-votes')[0]!.change.data).toMatchObject({ attendee: { anonymous: true } });
+  });
+
+  it('reads attendees before what they did, so that a first answer is not sent without them', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1));
+    await stage.control('PATCH', 'knobs', { maxPerPage: 5 });
+    await stage.put('attendees', ...Array.from({ length: 60 }, (_, index) => attendee(index + 1)));
+    await stage.put('poll-mcq-votes', pollVote(51, { id: 60, anonymous: false }, 1));
+    const scene = await stage.webhookScene(obtainedAlone);
+    await scene.discover();
+    await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+    await scene.deliver('hooks');
+    await scene.settle();
+    expect(stage.received('poll-mcq-votes')).toMatchObject([{ change: { data: { attendee: { id: 60 } } } }]);
+  });
+});

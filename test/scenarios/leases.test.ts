@@ -1,0 +1,130 @@
+import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import type { Sink } from '../../sinks/sink.js';
+import { until } from '../until.js';
+import { attendee, question, session } from '../kit/items.js';
+import type { Scene } from '../kit/scene.js';
+import { archive, archived, pigeonhole, type Stage, useStages } from '../kit/stage.js';
+
+const stages = useStages();
+const place = { workspace: 'acme', pigeonholeId: pigeonhole };
+const many = Array.from({ length: 40 }, (_, index) => index + 1);
+
+/** A sink whose `send` in the pigeonhole waits, once it has sent, until the test lets it go on. */
+function holdable(inner: Sink): { sink: Sink; begun: () => boolean; letGo: () => void } {
+  let begun = false;
+  let letGo!: () => void;
+  const gate = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const send: Sink['send'] = async (operations, lane, signal) => {
+    const result = await inner.send(operations, lane, signal);
+    if (lane.pigeonholeId === 0) return result;
+    begun = true;
+    await gate; // sent, and not yet committed
+    return result;
+  };
+  return { sink: { ...inner, send }, begun: () => begun, letGo };
+}
+
+/** The same pigeonpost whose one sink can be held. */
+function withHeldSink(scene: Scene, name: string): { to: Scene['to']; held: ReturnType<typeof holdable> } {
+  const open = scene.to.sinks.get(name)!;
+  const held = holdable(open.sink);
+  return { to: { ...scene.to, sinks: new Map([[name, { ...open, sink: held.sink }]]) }, held };
+}
+
+async function endLease(stage: Stage): Promise<void> {
+  await stage.db.query('update lanes set lease_expires_at = now() where owner is not null');
+}
+
+describe.each(kinds)('leases, on %s', (kind) => {
+  it('refuse the page of a reader whose stream another one has taken, and nothing is doubled', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1));
+    await stage.put('attendees', ...many.map((id) => attendee(id)));
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
+    const first = await stage.scene();
+    const second = await stage.scene();
+    await first.discover();
+    await stage.fault({ kind: 'delay', list: 'attendees', hasCursor: true, ms: 400, next: 1 });
+    const slow = first.read(place).catch((error: unknown) => error);
+    await until('the first reader waits for its second page', async () =>
+      (await stage.db.query(`select 1 from streams where list = 'attendees' and walk_pages = 1`)).length === 1,
+    );
+    await second.read(place);
+    expect(await slow).toMatchObject({ name: 'LedgerError', kind: 'stale' });
+
+    await first.settle();
+    expect(archived(first, 'attendees').map(({ key, revision }) => [Number(key), revision])).toEqual(
+      many.map((id) => [id, 1]),
+    );
+  });
+
+  it('give a second sender of a lane nothing while the first one is at it', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', ...many.map((id) => attendee(id)));
+    const scene = await stage.scene();
+    await scene.discover();
+    await scene.read(place);
+    const { to, held } = withHeldSink(scene, 'archive');
+    const first = deliverToSinkTurn(to, 'archive', new AbortController().signal);
+    await until('the first sender has written', () => held.begun());
+
+    const second = await scene.deliver('archive');
+    expect(second.delivered).toBe(0);
+    expect(second.nextDueInMs).toBeGreaterThan(0);
+    held.letGo();
+    expect((await first).delivered).toBeGreaterThan(0);
+    await scene.settle();
+    expect(archived(scene, 'attendees')).toHaveLength(40);
+  });
+
+  it('let a successor settle what a sender that is still alive has in flight, and refuse the commit of the late one', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', ...many.map((id) => attendee(id)));
+    const scene = await stage.scene();
+    await scene.discover();
+    await scene.read(place);
+    const { to, held } = withHeldSink(scene, 'archive');
+    const late = deliverToSinkTurn(to, 'archive', new AbortController().signal).catch((error: unknown) => error);
+    await until('the first sender has written', () => held.begun());
+    await endLease(stage);
+
+    await scene.settle();
+    held.letGo();
+    expect(await late).toMatchObject({ name: 'LedgerError', kind: 'stale' });
+    await stage.retriesAreDue();
+    await scene.settle();
+    const lines = archive(scene).map(({ list, key, revision }) => `${list} ${key} ${revision}`);
+    expect(lines).toHaveLength(new Set(lines).size);
+    expect(archived(scene, 'attendees')).toHaveLength(40);
+    expect(await stage.db.query(`select 1 from deliveries where state <> 'delivered'`)).toEqual([]);
+  });
+
+  it('repeat a webhook, whose answer the late sender never committed, under the same id and with the same bytes', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, { name: 'Before', anonymousResponses: false }));
+    await stage.put('attendees', attendee(5));
+    await stage.put('questions', question(11, 5, 1));
+    const scene = await stage.webhookScene();
+    await scene.discover();
+    await scene.read(place);
+    const { to, held } = withHeldSink(scene, 'hooks');
+    const late = deliverToSinkTurn(to, 'hooks', new AbortController().signal).catch((error: unknown) => error);
+    await until('the first sender was answered', () => held.begun());
+    await endLease(stage);
+    // A copied text moves meanwhile: the question's row follows, its sent change must not.
+    await stage.patch('questions', 11, { session: { name: 'After' } });
+    await stage.pollsAreDue();
+    await scene.settle();
+    held.letGo();
+    await late;
+
+    const sent = stage.received('questions');
+    expect(sent).toHaveLength(2);
+    expect(new Set(sent.map(({ id, sha256 }) => `${id} ${sha256}`)).size).toBe(1);
+    const [row] = await stage.db.query<{ payload: string }>(`select payload from items where list = 'questions'`);
+    expect(row!.payload).toContain('After');
+  });
+});

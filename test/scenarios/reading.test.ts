@@ -1,0 +1,255 @@
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { attendee, pollVote, qnaQuestion, question, session, vote } from '../kit/items.js';
+import type { Scene } from '../kit/scene.js';
+import { archive, archived, pigeonhole, type Stage, useStages } from '../kit/stage.js';
+import { truthOf } from '../kit/truth.js';
+
+const stages = useStages();
+const people = (count: number, from = 1) => Array.from({ length: count }, (_, index) => attendee(from + index));
+const keysOf = (scene: Scene, list: string): number[] => archived(scene, list).map(({ key }) => Number(key)).toSorted((a, b) => a - b);
+const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
+
+/** A stage whose attendees stand on pages of ten, read once. */
+async function readOnce(kind: (typeof kinds)[number], count: number): Promise<{ stage: Stage; scene: Scene }> {
+  const stage = await stages.open(kind);
+  await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
+  await stage.put('attendees', ...people(count));
+  const scene = await stage.scene();
+  await scene.settle();
+  await stage.requests();
+  return { stage, scene };
+}
+
+async function attendeeRequests(stage: Stage): Promise<string[]> {
+  const asked = (await stage.requests()).filter(({ path }) => path.endsWith('/attendees'));
+  return asked.map(({ query }) => (query.includes('cursor') ? 'further' : 'first'));
+}
+
+async function orderOf(stage: Stage, list: string): Promise<unknown> {
+  return (await stage.db.query(`select item_order from streams where list = $1`, [list]))[0]!['item_order'];
+}
+
+describe.each(kinds)('reading, on %s', (kind) => {
+  it('asks a quiet ascending stream for its last page alone, and finds there what is new', async () => {
+    const { stage, scene } = await readOnce(kind, 25);
+    await stage.put('attendees', attendee(26));
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(await attendeeRequests(stage)).toEqual(['further']);
+    expect(keysOf(scene, 'attendees')).toEqual(upTo(26));
+  });
+
+  it('walks again at once when the service refuses the stored cursor', async () => {
+    const { stage, scene } = await readOnce(kind, 25);
+    await stage.put('attendees', attendee(26));
+    await stage.fault({ kind: 'error', code: 6000, list: 'attendees', hasCursor: true, next: 1 });
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(await attendeeRequests(stage)).toEqual(['further', 'first', 'further', 'further']);
+    expect(keysOf(scene, 'attendees')).toEqual(upTo(26));
+  });
+
+  it('walks again at once when a cursor is refused in the middle of a walk that began at the first page', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
+    await stage.put('attendees', ...people(25));
+    await stage.fault({ kind: 'error', code: 4502, list: 'attendees', hasCursor: true, next: 1 });
+    const scene = await stage.scene();
+    await scene.settle();
+    expect(keysOf(scene, 'attendees')).toEqual(upTo(25));
+  });
+
+  it('walks again when the size of the pages has changed', async () => {
+    const { stage, scene } = await readOnce(kind, 25);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 7 });
+    await stage.put('attendees', attendee(26));
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(await attendeeRequests(stage)).toEqual(['further', 'first', 'further', 'further', 'further']);
+    expect(keysOf(scene, 'attendees')).toEqual(upTo(26));
+  });
+
+  it('walks again when the last page lacks the item that stood there last', async () => {
+    const { stage, scene } = await readOnce(kind, 25);
+    await stage.remove('attendees', 25);
+    await stage.put('attendees', attendee(26));
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect((await attendeeRequests(stage)).slice(0, 2)).toEqual(['further', 'first']);
+    expect(keysOf(scene, 'attendees')).toEqual(upTo(26));
+  });
+
+  it('trusts an ascending stream no more once it comes in another order, and loses nothing', async () => {
+    const { stage, scene } = await readOnce(kind, 25);
+    expect(await orderOf(stage, 'attendees')).toBe('ascending');
+    await stage.control('POST', 'lists/attendees', { order: 'descending' });
+    await stage.put('attendees', ...people(12, 26));
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(await orderOf(stage, 'attendees')).toBe('unordered');
+    expect(keysOf(scene, 'attendees')).toEqual(upTo(37));
+
+    await stage.control('POST', 'lists/attendees', { order: 'ascending' });
+    for (const cleanWalk of [1, 2, 3]) {
+      expect([cleanWalk, await orderOf(stage, 'attendees')]).toEqual([cleanWalk, 'unordered']);
+      await stage.pollsAreDue();
+      await scene.settle();
+    }
+    expect(await orderOf(stage, 'attendees')).toBe('ascending');
+  });
+
+  it.each([
+    ['descending', 'keyset'],
+    ['unordered', 'keyset'],
+    ['ascending', 'offset'],
+    ['descending', 'offset'],
+    ['unordered', 'offset'],
+  ])('loses no item of a list in %s order with %s cursors that grows and shrinks while it is walked', async (order, cursor) => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10, order, cursor });
+    await stage.put('sessions', session(1));
+    await stage.put('attendees', ...people(34));
+    const scene = await stage.scene();
+    for (const change of [
+      { insert: 2, remove: 0, where: 'behind' },
+      { insert: 0, remove: 2, where: 'behind' },
+      { insert: 3, remove: 1, where: 'ahead' },
+    ]) {
+      await stage.fault({ kind: 'changeDuringWalk', list: 'attendees', afterPage: 2, next: 1, ...change });
+      await stage.pollsAreDue();
+      await scene.settle();
+    }
+    await stage.put('attendees', attendee(9_000_001));
+    await stage.sweepsAreDue();
+    await scene.settle();
+    const shown = await truthOf(stage.sandbox.baseUrl, 'attendees', pigeonhole);
+    expect(shown.length).toBeGreaterThan(34);
+    expect(keysOf(scene, 'attendees')).toEqual(expect.arrayContaining(shown.map(({ id }) => id)));
+    expect(new Set(keysOf(scene, 'attendees')).size).toBe(keysOf(scene, 'attendees').length);
+  });
+
+  it('finds an edit on an old page by the next sweep, as the next revision', async () => {
+    const { stage, scene } = await readOnce(kind, 25);
+    await stage.patch('attendees', 3, { Name: 'Edited' });
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(archived(scene, 'attendees', 3)).toHaveLength(1);
+    await stage.sweepsAreDue();
+    await scene.settle();
+    expect(archived(scene, 'attendees', 3)).toMatchObject([{ revision: 1 }, { revision: 2, data: { Name: 'Edited' } }]);
+  });
+
+  it('goes on with the other streams while one cannot be read, and resumes its walk where it was', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
+    await stage.put('sessions', session(1));
+    await stage.put('attendees', ...people(25));
+    await stage.put('poll-mcq-votes', pollVote(51, { id: 1, anonymous: false }, 1));
+    await stage.fault({ kind: 'error', code: 5000, list: 'attendees', hasCursor: true, next: 1 });
+    const scene = await stage.scene();
+    await scene.discover();
+    await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
+    expect(await stage.db.query(`select list, walk_pages from streams where failures > 0`)).toEqual([
+      { list: 'attendees', walk_pages: 1 },
+    ]);
+    await scene.deliver('archive');
+    expect(archived(scene, 'poll-mcq-votes')).toHaveLength(1);
+
+    await stage.requests();
+    await stage.db.query(`update streams set due_at = now() where failures > 0`);
+    await scene.settle();
+    expect(await attendeeRequests(stage)).toEqual(['further', 'further']);
+    expect(keysOf(scene, 'attendees')).toEqual(upTo(25));
+  });
+
+  it('keeps texts as they are: NUL characters, lone surrogates, and names that look like others', async () => {
+    const stage = await stages.open(kind);
+    const odd = { 'a\u0000b': 'NUL \u0000 in a text', b: '\ud800 alone', 'Größe\u2028': '😀', constructor: 'x', 10: 'ten', 9: 'nine' };
+    await stage.put('attendees', attendee(1, { a: 1, b: 2 }), attendee(2, odd));
+    const scene = await stage.scene();
+    await scene.settle();
+    expect(archived(scene, 'attendees', 2)[0]!.data).toEqual(attendee(2, odd));
+    await stage.sweepsAreDue();
+    await scene.settle();
+    expect(archived(scene, 'attendees')).toHaveLength(2);
+  });
+
+  it('tells a thousand items of one instant apart, and counts wholly identical votes as often as they stand on one page', async () => {
+    const stage = await stages.open(kind);
+    const ids = upTo(1000);
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('votes', ...ids.map((id) => vote(11, id, 1)), vote(12, 7, 1), vote(12, 7, 1));
+    await stage.put('poll-mcq-votes', ...ids.map((id) => pollVote(id, { id, anonymous: false }, 1)));
+    const scene = await stage.scene();
+    await scene.settle();
+    expect(archived(scene, 'votes')).toHaveLength(1002);
+    expect(keysOf(scene, 'poll-mcq-votes')).toEqual(ids);
+    await stage.sweepsAreDue();
+    await scene.settle();
+    expect(archive(scene).filter(({ revision }) => revision > 1)).toEqual([]);
+    expect(archived(scene, 'votes')).toHaveLength(1002);
+  });
+
+  it('sets a row without an id aside, and takes the rest of its page', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(1), attendee(3));
+    await stage.control('POST', 'mutations', { op: 'insert', list: 'attendees', pigeonhole, id: 2, item: { Name: 'No id' }, exact: true });
+    const scene = await stage.scene();
+    await scene.settle();
+    expect(keysOf(scene, 'attendees')).toEqual([1, 3]);
+    expect(scene.logText()).toContain('"unidentified":1');
+  });
+
+  it('reads the lists of a session that appears later', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(5));
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.put('sessions', session(2, { anonymousResponses: false }));
+    await stage.put('votes', vote(12, 5, 2));
+    await stage.db.query(`update streams set due_at = now() where list = 'sessions'`);
+    await scene.settle();
+    expect(archived(scene, 'votes')).toMatchObject([{ sessionId: 2, data: { attendeeId: 5 } }]);
+  });
+
+  it('makes no change of it when the fields that are dropped change, and none but the next edit shows them again', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1));
+    await stage.put('attendees', ...people(3));
+    await stage.put('qna-questions', qnaQuestion(11, { id: 1, anonymous: false }, 1));
+    await stage.put('questions', question(11, 1, 1));
+    await stage.patch('attendees', 1, { Name: 'First' });
+    const sinks = { archive: `{ type: file, folder: "${stage.folder}/archive", consent: { accept: [obtained] } }` };
+    const lines = (): string[] => archived({ folder: stage.folder }, 'attendees', 1).map(({ revision, data }) => `${revision} ${Object.hasOwn(data!, 'Email')}`);
+    const stored = () => stage.db.query<{ n: number }>(`select count(*)::int as n from items where payload::text like '%@example.com%'`);
+
+    const all = await stage.scene({ sinks });
+    await all.settle();
+    await stage.patch('attendees', 1, { Name: 'Second' });
+    await stage.sweepsAreDue();
+    await all.settle();
+    expect(lines()).toEqual(['1 true', '2 true']);
+
+    const less = await stage.scene({ sinks, sync: 'drop: { attendees: [Email], questions: [createdAt] }' });
+    await stage.sweepsAreDue();
+    await less.settle();
+    expect(archive({ folder: stage.folder }).filter(({ revision }) => revision > 1)).toHaveLength(1);
+    expect(await stored()).toEqual([{ n: 0 }]);
+    expect(await stage.db.query(`select 1 from changes where snapshot::text like '%@example.com%'`)).toEqual([]);
+    await stage.patch('attendees', 1, { Name: 'Third' });
+    await stage.sweepsAreDue();
+    await less.settle();
+    expect(lines()).toEqual(['1 true', '2 true', '3 false']);
+
+    const again = await stage.scene({ sinks });
+    await stage.sweepsAreDue();
+    await again.settle();
+    expect(lines()).toHaveLength(3);
+    expect(await stored()).toEqual([{ n: 3 }]);
+    await stage.patch('attendees', 1, { Name: 'Fourth', Email: 'another@example.com' });
+    await stage.sweepsAreDue();
+    await again.settle();
+    expect(lines()).toEqual(['1 true', '2 true', '3 false', '4 true']);
+  });
+});

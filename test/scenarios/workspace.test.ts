@@ -1,0 +1,193 @@
+import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
+import { discoverWorkspace } from '../../activities/discover.js';
+import { readPigeonhole } from '../../activities/read-pigeonhole.js';
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { allPauses } from '../../ledger/queries/pauses.js';
+import { liftRefusedKeys } from '../../worker/open-clients.js';
+import { attendee, pollVote, session } from '../kit/items.js';
+import { archived, everyone, pigeonhole, useStages } from '../kit/stage.js';
+
+const stages = useStages();
+const place = { workspace: 'acme', pigeonholeId: pigeonhole };
+const never = new AbortController().signal;
+
+const event = (id: number, more: object = {}) => ({
+  id,
+  name: `Event ${id}`,
+  status: 'live',
+  startDate: '2026-11-20',
+  endDate: '2026-11-22',
+  timezone: 'UTC',
+  links: { admin: 'https://admin.example.com/secret' },
+  ...more,
+});
+
+const waitIsOver = `update workspaces set wait_until = now() where wait_until > now()`;
+
+describe.each(kinds)('a workspace, on %s', (kind) => {
+  it('waits as a whole when its quota is used up, asks nothing meanwhile, and goes on by itself', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', ...[1, 2, 3, 4, 5, 6].map((id) => session(id)));
+    await stage.put('attendees', attendee(1));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.put('poll-mcq-votes', pollVote(51, { id: 1, anonymous: false }, 1));
+    await stage.requests();
+    await stage.control('PATCH', 'knobs', { quota: { limit: 2, windowSeconds: 3600, headers: true } });
+    await stage.pollsAreDue();
+    await scene.read(place);
+
+    const refused = (await stage.requests()).filter(({ code }) => code === 8000);
+    expect(refused.length).toBeGreaterThanOrEqual(1);
+    expect(refused.length).toBeLessThanOrEqual(4); // those that were under way at once, and none after them
+    const turn = await scene.read(place);
+    expect(turn).toMatchObject({ state: 'waiting', reason: 'quota', pages: 0 });
+    expect(turn.nextDueInMs).toBeGreaterThan(60_000);
+    expect((await scene.discover()).state).toBe('waiting');
+    expect(await stage.requests()).toEqual([]);
+
+    await stage.control('PATCH', 'knobs', { quota: null });
+    await stage.db.query(waitIsOver);
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(archived(scene, 'poll-mcq-votes')).toHaveLength(1);
+  });
+
+  it('tries a refused key by one request at a time, rarer and rarer, and says so as a pause', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', ...[1, 2, 3, 4, 5, 6].map((id) => session(id)));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.control('POST', 'keys', { accepted: ['another-key'] });
+    await stage.requests();
+    const waits: number[] = [];
+    for (let probe = 0; probe < 4; probe += 1) {
+      await stage.db.query(`update streams set due_at = case when list in ('sessions', 'attendees') then now() + interval '1 hour' else now() end`);
+      await stage.db.query(waitIsOver);
+      await scene.read(place);
+      const asked = (await stage.requests()).length;
+      if (probe > 0) expect(asked).toBe(1);
+      const turn = await scene.read(place);
+      expect(turn).toMatchObject({ state: 'waiting', reason: 'credential' });
+      waits.push(Math.round(turn.nextDueInMs / 10_000));
+    }
+    expect(await stage.requests()).toEqual([]);
+    expect(waits).toEqual([3, 6, 12, 24]); // 30 s, 1 min, 2 min, 4 min
+    expect(await allPauses(scene.ledger)).toMatchObject([{ scope: 'workspace', name: 'acme', pausedBy: 'cause', cause: 'credential' }]);
+    expect(JSON.stringify(await allPauses(scene.ledger))).not.toContain('sandbox-key');
+  });
+
+  it('lets one process try a refused key while the others wait', async () => {
+    const stage = await stages.open(kind);
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.control('POST', 'keys', { accepted: [] });
+    await stage.pollsAreDue();
+    await scene.read(place);
+    await stage.db.query(waitIsOver);
+    await stage.requests();
+    await Promise.all([scene.read(place), scene.read(place), scene.discover()]);
+    expect(await stage.requests()).toHaveLength(1);
+  });
+
+  it('is tried at once with another key, and not with the refused one', async () => {
+    const stage = await stages.open(kind);
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.control('POST', 'keys', { accepted: ['another-key'] });
+    await stage.pollsAreDue();
+    await scene.read(place);
+    await liftRefusedKeys(scene.to.config, scene.ledger);
+    expect((await scene.read(place)).state).toBe('waiting');
+
+    const changed = await stage.scene({ apiKey: 'another-key' });
+    await liftRefusedKeys(changed.to.config, changed.ledger);
+    await stage.put('attendees', attendee(1));
+    await stage.pollsAreDue();
+    await changed.settle();
+    expect(await allPauses(changed.ledger)).toEqual([]);
+    expect(archived(changed, 'attendees')).toHaveLength(1);
+  });
+
+  it('reads a pigeonhole once that two of its syncs name, for the sinks of both', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(1));
+    const sinks = { archive: `{ type: file, folder: ./archive, ${everyone} }`, second: `{ type: file, folder: ./second, ${everyone} }` };
+    const scene = await stage.scene({ sinks });
+    const { events } = scene.to.config.syncs;
+    const syncs = { events: { ...events!, sinks: ['archive'] }, more: { ...events!, sinks: ['second'] } };
+    const to = { ...scene.to, config: { ...scene.to.config, syncs } };
+    await discoverWorkspace(to, 'acme', never);
+    await stage.requests();
+    await readPigeonhole(to, place, never);
+    expect((await stage.requests()).filter(({ path }) => path.endsWith('/attendees'))).toHaveLength(1);
+    await deliverToSinkTurn(to, 'archive', never);
+    await deliverToSinkTurn(to, 'second', never);
+    const perSink = await stage.db.query(`select s.name, l.delivered from lanes l join sinks s on s.id = l.sink_id where l.ref = (select ref from pigeonholes where pigeonhole_id = 101) order by 1`);
+    expect(perSink).toEqual([
+      { name: 'archive', delivered: 1 },
+      { name: 'second', delivered: 1 },
+    ]);
+  });
+
+  it('gives a sink no record of a pigeonhole that its syncs exclude or do not choose, until one does', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('pigeonholes', event(102, { status: 'ended' }), event(103));
+    const scene = await stage.scene({ sync: 'pigeonholes: { status: [live], exclude: [103] }' });
+    await scene.settle();
+    const records = (): string[] => archived(scene, 'pigeonholes').map(({ key, revision }) => `${key} ${revision}`);
+    expect(records()).toEqual(['101 1']);
+    expect(JSON.stringify(archived(scene, 'pigeonholes'))).not.toContain('links');
+
+    await stage.patch('pigeonholes', 102, { status: 'live' });
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(records().toSorted()).toEqual(['101 1', '102 1', '102 2']);
+    await stage.patch('pigeonholes', 102, { status: 'ended' }); // once chosen, it stays
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(records().toSorted()).toEqual(['101 1', '102 1', '102 2', '102 3']);
+  });
+
+  it('releases the record of a chosen pigeonhole also when the turn that chose it died right after', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('pigeonholes', event(102, { status: 'ended' }));
+    const scene = await stage.scene({ sync: 'pigeonholes: { status: [live] }' });
+    await scene.settle();
+    await stage.db.query(`insert into pigeonholes (workspace, pigeonhole_id, status) values ('acme', 102, 'ended')`);
+    await stage.db.query(`insert into selections (sync, ref) select 'events', ref from pigeonholes where pigeonhole_id = 102`);
+    await scene.settle();
+    expect(archived(scene, 'pigeonholes').map(({ key }) => key)).toEqual(['101', '102']);
+  });
+
+  it('keeps every revision for a sink that is there from the start and only begins to send later', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(1));
+    const scene = await stage.scene();
+    await scene.discover();
+    await scene.read(place);
+    await stage.patch('attendees', 1, { Name: 'Other' });
+    await stage.pollsAreDue();
+    await scene.read(place);
+    await scene.settle();
+    expect(archived(scene, 'attendees').map(({ revision }) => revision)).toEqual([1, 2]);
+  });
+
+  it('begins with the last change of each item at a sink that comes later', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(1), attendee(2));
+    const alone = await stage.scene();
+    await alone.settle();
+    await stage.patch('attendees', 1, { Name: 'Other' });
+    await stage.pollsAreDue();
+    await alone.settle();
+    const scene = await stage.webhookScene();
+    await scene.settle();
+    await stage.patch('attendees', 2, { Name: 'Other' });
+    await stage.pollsAreDue();
+    await scene.settle();
+    const [first, second, third] = stage.received('attendees').map(({ key, revision, id }) => ({ key, revision, id }));
+    expect([first, second, third]).toMatchObject([{ key: '2', revision: 1 }, { key: '1', revision: 2 }, { key: '2', revision: 2 }]);
+    expect(archived(alone, 'attendees', 1)[1]!.id).toBe(second!.id);
+  });
+});

@@ -1,0 +1,218 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
+import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { type Program, startProgram, untilOutput } from '../kit/processes.js';
+import { until } from '../until.js';
+
+let folder: string;
+let sandbox: Sandbox;
+const programs: Program[] = [];
+const env = { SERVICE_KEY: 'sandbox-key' };
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'pigeonpost-bad-'));
+  sandbox = await runSandbox({ attendees: 20, sessions: 2, questions: 3, frozen: true });
+});
+afterAll(async () => {
+  for (const program of programs) program.kill('SIGTERM');
+  await Promise.all(programs.map((program) => program.exited));
+  await sandbox.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** A configuration of its own folder, so that tests do not share a store. */
+function configuration(name: string, lines: Partial<Record<'baseUrl' | 'server' | 'sinks' | 'store' | 'temporal', string>> = {}): string {
+  const file = join(folder, `${name}.yaml`);
+  writeFileSync(
+    file,
+    [
+      `workspaces: { acme: { baseUrl: "${lines.baseUrl ?? sandbox.baseUrl}", apiKey: "\${SERVICE_KEY}" } }`,
+      'syncs: { all: { workspace: acme, sinks: [archive] } }',
+      `sinks: { archive: ${lines.sinks ?? `{ type: file, folder: "./${name}-archive" }`} }`,
+      `store: "${lines.store ?? `embedded:./${name}-data`}"`,
+      `temporal: ${lines.temporal ?? '{}'}`,
+      `server: ${lines.server ?? '{ port: 0 }'}`,
+    ].join('\n'),
+  );
+  return file;
+}
+
+function pigeonpost(args: readonly string[], environment: Readonly<Record<string, string>> = env): Program {
+  const program = startProgram('cli/main.js', args, { cwd: folder, env: environment });
+  programs.push(program);
+  return program;
+}
+
+async function end(program: Program): Promise<{ code: number | null; said: string }> {
+  const code = await program.exited;
+  // Log lines aside: what a person is told.
+  return { code, said: program.errors().split('\n').filter((line) => line !== '' && !line.startsWith('{')).join('\n') };
+}
+
+describe('pigeonpost told something wrong', () => {
+  it.each([
+    ['an unknown command', ['nonsense'], /unknown command 'nonsense'/],
+    ['a configuration that is not there', ['start', '--config', 'nowhere.yaml'], /nowhere\.yaml: there is no such file/],
+  ])('ends with 2 for %s', async (_, args, sentence) => {
+    const { code, said } = await end(pigeonpost(args));
+    expect(said).toMatch(sentence);
+    expect(said).not.toMatch(/\n\s+at /);
+    expect(code).toBe(2);
+  });
+
+  it.each([
+    ['YAML that is none', 'workspaces: [', /wrong\.yaml:1/],
+    ['an unknown key', 'workspace: {}', /wrong\.yaml:1: workspace: unknown key, did you mean "workspaces"/],
+    [
+      'http off loopback',
+      'workspaces: { acme: { baseUrl: "http://example.com", apiKey: "${SERVICE_KEY}" } }',
+      /workspaces\.acme\.baseUrl: found "http:\/\/example\.com", allowed: an https address/,
+    ],
+    [
+      'an environment variable that is not set',
+      'workspaces: { acme: { baseUrl: "https://example.com", apiKey: "${NOT_SET}" } }',
+      /workspaces\.acme\.apiKey: the environment variable NOT_SET is not set/,
+    ],
+  ])('ends with 2 and names line and key for %s', async (_, yaml, sentence) => {
+    writeFileSync(join(folder, 'wrong.yaml'), yaml);
+    const { code, said } = await end(pigeonpost(['check', '--config', 'wrong.yaml']));
+    expect(said).toMatch(sentence);
+    expect(code).toBe(2);
+  });
+
+  it('checks a refused key with 1, and names neither the key nor a stack', async () => {
+    const program = pigeonpost(['check', '--config', configuration('refused')], { SERVICE_KEY: 'a-key-that-is-refused' });
+    expect((await end(program)).code).toBe(1);
+    expect(program.output()).toMatch(/PROBLEM workspace acme: .*code 4501.*check the API key/);
+    expect(program.output() + program.errors()).not.toContain('a-key-that-is-refused');
+  });
+
+  it('checks a service that cannot be reached with 3', async () => {
+    const file = configuration('unreachable', { baseUrl: `http://127.0.0.1:${await freePort()}` });
+    const program = pigeonpost(['check', '--config', file]);
+    expect((await end(program)).code).toBe(3);
+    expect(program.output()).toMatch(/PROBLEM workspace acme: .*ECONNREFUSED/);
+  });
+
+  it('checks what is well with 0 and leaves nothing behind', async () => {
+    const program = pigeonpost(['check', '--config', configuration('well')]);
+    expect((await end(program)).code).toBe(0);
+    expect(program.output()).not.toContain('PROBLEM');
+    expect(readdirSync(folder)).not.toContain('well-data');
+  });
+
+  it('starts with 3 when the store or Temporal cannot be reached', async () => {
+    const port = await freePort();
+    const store = configuration('no-store', { store: `postgres://u@127.0.0.1:${port}/x`, temporal: `{ address: "127.0.0.1:${port}" }` });
+    expect(await end(pigeonpost(['start', '--config', store]))).toMatchObject({ code: 3, said: expect.stringContaining(`127.0.0.1:${port}`) });
+    const temporal = configuration('no-temporal', { temporal: `{ address: "127.0.0.1:${port}" }` });
+    expect(await end(pigeonpost(['start', '--config', temporal]))).toMatchObject({ code: 3, said: expect.stringMatching(/Temporal at .* cannot be used/) });
+  });
+
+  it('ends with 1 when its port is in use, and says so before it begins anything', async () => {
+    const other = await listening();
+    const { port } = other.address() as AddressInfo;
+    const file = configuration('port', { server: `{ port: ${port} }` });
+    expect(await end(pigeonpost(['start', '--config', file]))).toEqual({
+      code: 1,
+      said: `pigeonpost: cannot listen on 127.0.0.1:${port}: another program listens there: choose another server.port, or end it`,
+    });
+    other.close();
+  });
+
+  it('asks a worker for a store and a Temporal that it can share, with 2', async () => {
+    const { code, said } = await end(pigeonpost(['worker', '--config', configuration('worker')]));
+    expect(said).toMatch(/set store to a PostgreSQL URL and temporal\.address/);
+    expect(code).toBe(2);
+  });
+
+  it('says with 3 that nothing is running when asked for a status', async () => {
+    const file = configuration('nothing-runs', { server: `{ port: ${await freePort()} }` });
+    const { code, said } = await end(pigeonpost(['status', '--config', file]));
+    expect(said).toMatch(/no pigeonpost answers at http:\/\/127\.0\.0\.1:\d+: start it/);
+    expect(code).toBe(3);
+  });
+});
+
+describe('pigeonpost start', () => {
+  it('stays up with a refused key, says so, and reads when the service takes the key', async () => {
+    const port = await freePort();
+    const file = configuration('wrong-key', { server: `{ port: ${port} }` });
+    const wrong = pigeonpost(['start', '--config', file], { SERVICE_KEY: 'a-key-that-is-refused' });
+    await until('the log says that the workspace waits', () => /workspace waits: credential/.test(wrong.errors()), 40_000);
+    expect(wrong.output()).not.toContain('ready');
+    const status = pigeonpost(['status', '--config', file]);
+    expect((await end(status)).code).toBe(0);
+    expect(status.output()).toMatch(/workspace acme: paused.*code 4501/);
+    wrong.kill('SIGTERM');
+    expect(await wrong.exited).toBe(0);
+
+    const right = pigeonpost(['start', '--config', file]);
+    await untilOutput(right, /ready/, 40_000);
+    right.kill('SIGTERM');
+    expect(await right.exited).toBe(0);
+    expect(wrong.errors()).not.toContain('a-key-that-is-refused');
+  });
+
+  it('stays up without the service, and is ready when it comes', async () => {
+    const port = await freePort();
+    const program = pigeonpost(['start', '--config', configuration('no-service', { baseUrl: `http://127.0.0.1:${port}` })]);
+    await until('the log says that a stream cannot be read', () => /stream cannot be read/.test(program.errors()), 40_000);
+    expect(program.output()).not.toContain('ready');
+    const late = await runSandbox({ port, attendees: 5, sessions: 1, questions: 1, frozen: true });
+    await untilOutput(program, /ready/, 40_000);
+    program.kill('SIGTERM');
+    expect(await program.exited).toBe(0);
+    await late.close();
+  });
+
+  it('refuses a store that another process has, which goes on', async () => {
+    const file = configuration('locked');
+    const first = pigeonpost(['start', '--config', file]);
+    await untilOutput(first, /ready/);
+    const { code, said } = await end(pigeonpost(['start', '--config', file]));
+    expect(said).toMatch(/locked-data is in use by process \d+/);
+    expect(code).toBe(1);
+    first.kill('SIGINT');
+    expect(await first.exited).toBe(0);
+  });
+
+  it('pauses a sink whose destination is not what it should be, keeps all, and delivers it when it is resumed', async () => {
+    const file = configuration('paused', {
+      sinks: '{ type: file, folder: "./not-a-folder/archive" }',
+      server: `{ port: ${await freePort()} }`,
+    });
+    writeFileSync(join(folder, 'not-a-folder'), 'in the way');
+    const program = pigeonpost(['start', '--config', file]);
+    await untilOutput(program, /ready/);
+    await until('the log says that the sink is paused', () => /sink paused/.test(program.errors()), 30_000);
+    rmSync(join(folder, 'not-a-folder'));
+    expect((await end(pigeonpost(['resume', 'sink:nonsense', '--config', file]))).code).toBe(4);
+    expect((await end(pigeonpost(['resume', 'sink:archive', '--config', file]))).code).toBe(0);
+    await untilSettled(file);
+    program.kill('SIGTERM');
+    expect(await program.exited).toBe(0);
+  });
+});
+
+async function untilSettled(file: string): Promise<void> {
+  await until(
+    'everything is delivered',
+    async () => {
+      const status = pigeonpost(['status', '--json', '--config', file]);
+      await status.exited;
+      return (JSON.parse(status.output()) as { settled: boolean }).settled;
+    },
+    40_000,
+  );
+}
+
+async function listening(): Promise<Server> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}

@@ -1,0 +1,155 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
+import { runWebhookReceiver } from '../../sandbox/webhook-receiver/run-webhook-receiver.js';
+import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { readArchive } from '../kit/archive.js';
+import type { HeldChange } from '../kit/compare-with-truth.js';
+import { startProgram, untilOutput, writeYaml } from '../kit/processes.js';
+import { truthOf } from '../kit/truth.js';
+import { temporalForTests } from '../temporal.js';
+import { until } from '../until.js';
+
+/**
+ * The promise "nothing leaks", over a whole run as a process: with live events, with a service that answers errors,
+ * with the log at its most talkative. Looked through: log, standard output, status, every workflow history with its
+ * payloads decoded, and what both sinks were given.
+ */
+const secret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
+const apiKey = 'key-marker-5d1f8e';
+
+let sandbox: Sandbox;
+let spoken: string;
+let histories: string;
+let held: { archive: HeldChange[]; hooks: HeldChange[] };
+let people: Record<string, unknown>[];
+
+beforeAll(async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-privacy-'));
+  sandbox = await runSandbox({ seed: 11, attendees: 80, rate: 20, apiKeys: [apiKey] });
+  const receiver = await runWebhookReceiver({ secrets: [secret], logFile: join(folder, 'receipts.ndjson') });
+  const temporal = temporalForTests();
+  const port = await freePort();
+  writeYaml(folder, [
+    `workspaces: { acme: { baseUrl: "${sandbox.baseUrl}", apiKey: "\${SERVICE_KEY}" } }`,
+    'syncs: { all: { workspace: acme, every: { live: 1s, sweep: 3s }, sinks: [archive, hooks] } }',
+    'sinks:',
+    '  archive: { type: file, folder: ./archive }',
+    `  hooks: { type: webhook, url: "${receiver.url}", secret: "\${HOOK_SECRET}", allowPrivateAddresses: true }`,
+    `temporal: { address: "${temporal.address}", taskQueue: "${temporal.taskQueue}" }`,
+    `server: { port: ${port} }`,
+  ]);
+  const program = startProgram('cli/main.js', ['start'], {
+    cwd: folder,
+    env: { SERVICE_KEY: apiKey, HOOK_SECRET: secret, PIGEONPOST_LOG: 'trace' },
+  });
+  await untilOutput(program, /ready/);
+  await control('faults', { kind: 'error', code: 5000, rate: 0.2 });
+  await control('faults', { kind: 'error', code: 4500, rate: 0.05 });
+  await until('errors were met', () => /cannot be read/.test(program.errors()), 30_000);
+  await fetch(`${sandbox.baseUrl}/_control/faults`, { method: 'DELETE' });
+  await control('freeze');
+  // What was refused for good waits long; a person who knows that it is mended does not.
+  for (const name of ['acme/101', 'acme/102', 'acme/103']) {
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ do: 'poll-now', kind: 'pigeonhole', name });
+    await fetch(`http://127.0.0.1:${port}/api/actions`, { method: 'POST', headers, body });
+  }
+  const url = `http://127.0.0.1:${port}/api/status?counts`;
+  let status = '';
+  const settled = async (): Promise<boolean> => {
+    status = await (await fetch(url)).text();
+    return (JSON.parse(status) as { settled: boolean }).settled;
+  };
+  await until('all is settled', settled, 60_000);
+  histories = await allHistories(temporal);
+  program.kill('SIGTERM');
+  await program.exited;
+  spoken = program.output() + program.errors() + status;
+  const receipts = readFileSync(join(folder, 'receipts.ndjson'), 'utf8').split('\n').filter(Boolean);
+  held = {
+    archive: readArchive(join(folder, 'archive')),
+    hooks: receipts.map((line) => (JSON.parse(line) as { change: HeldChange }).change),
+  };
+  people = (await Promise.all([101, 102, 103].map((id) => truthOf(sandbox.baseUrl, 'attendees', id)))).flat();
+  await receiver.close();
+  rmSync(folder, { recursive: true });
+}, 180_000);
+afterAll(() => sandbox.close());
+
+async function control(path: string, body: unknown = {}): Promise<void> {
+  const answer = await fetch(`${sandbox.baseUrl}/_control/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`the sandbox refuses ${path}: ${await answer.text()}`);
+}
+
+/** Every history of this task queue as text, payloads decoded. */
+async function allHistories({ address, taskQueue }: { address: string; taskQueue: string }): Promise<string> {
+  const connection = await Connection.connect({ address });
+  const client = new Client({ connection });
+  let text = '';
+  for await (const { workflowId, runId } of client.workflow.list({ query: `TaskQueue = '${taskQueue}'` })) {
+    const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+    text += JSON.stringify(history, (_, value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString() : value));
+    await client.workflow.getHandle(workflowId).terminate();
+  }
+  await connection.close();
+  return text;
+}
+
+/** What says who somebody is, of everybody: names, addresses, codes. */
+function markers(): string[] {
+  return people.flatMap((person) =>
+    ['Name', 'Email', 'E-mail', 'attendeeCode'].map((field) => person[field]).filter((value) => typeof value === 'string' && value.length > 3),
+  ) as string[];
+}
+
+describe('a whole run', () => {
+  it('says no name, address, code or key in its log, its status and its histories', () => {
+    expect(markers().length).toBeGreaterThan(200);
+    expect(spoken.length).toBeGreaterThan(10_000);
+    expect(histories.length).toBeGreaterThan(10_000);
+    const said = (text: string): string[] => [...markers(), apiKey, secret].filter((marker) => text.includes(marker));
+    expect(said(spoken)).toEqual([]);
+    expect(said(histories)).toEqual([]);
+  });
+
+  it.each(['archive', 'hooks'] as const)('gives %s no person of an anonymous item, on any list', async (sink) => {
+    const sessions = new Map<unknown, unknown>();
+    const checked: Record<string, number> = {};
+    for (const pigeonhole of [101, 102, 103]) {
+      for (const { id, anonymousResponses } of await truthOf(sandbox.baseUrl, 'sessions', pigeonhole)) sessions.set(id, anonymousResponses);
+      const questions = await truthOf(sandbox.baseUrl, 'qna-questions', pigeonhole);
+      const flags = new Map(questions.map((row) => [row['id'], (row['attendee'] as { anonymous?: unknown }).anonymous]));
+      for (const change of held[sink].filter((each) => each.pigeonholeId === pigeonhole && each.data !== null)) {
+        const { list, data } = change;
+        const attendee = data!['attendee'] as Record<string, unknown> | undefined;
+        if (attendee?.['anonymous'] === true) {
+          expect(attendee).toEqual({ anonymous: true });
+          checked[list] = (checked[list] ?? 0) + 1;
+        }
+        const session = (data!['session'] as { id?: unknown } | undefined)?.id;
+        const anonymous =
+          list === 'questions' ? flags.get(Number(change.key)) === true : sessions.get(session) === true;
+        if (anonymous && ['questions', 'votes', 'answers', 'answer_ratings'].includes(list)) {
+          expect({ list, keys: Object.keys(data!) }).toEqual({ list, keys: expect.not.arrayContaining(['attendeeId']) });
+          expect(JSON.stringify(data)).not.toMatch(/attendeeCode/);
+          checked[list] = (checked[list] ?? 0) + 1;
+        }
+      }
+    }
+    // There was something to look at on every list that this conference has anonymous items on.
+    expect(Object.keys(checked)).toEqual(
+      expect.arrayContaining(['answer_ratings', 'poll-mcq-votes', 'poll-quiz-votes', 'qna-questions', 'questions', 'votes']),
+    );
+  });
+
+  it('gives no sink the links that open for anyone', () => {
+    expect(JSON.stringify(held)).not.toContain('"links"');
+  });
+});
