@@ -91,7 +91,7 @@ export interface SinkType<Config = unknown> {
   readonly type: string;
   /** Checks the sink's own keys in pigeonpost.yaml; the keys that all sinks share are config/'s. */
   readonly configSchema: z.ZodType<Config>;
-  /** Consent states whose records are sent when the configuration names none (docs/consent.md). */
+  /** Consent states whose records are sent when the configuration names none (docs/sinks.md). */
   readonly acceptsByDefault: readonly ConsentState[];
   create(config: Config, environment: SinkEnvironment): Sink;
 }
