@@ -1,6 +1,7 @@
 import { laneWork, type LaneWork } from '../ledger/queries/lanes.js';
 import { pausesOf } from '../ledger/queries/pauses.js';
 import { refOf, type Selected, selectedPigeonholes } from '../ledger/queries/pigeonholes.js';
+import { releaseSelected } from '../ledger/queries/release-selected.js';
 import { lowerWakeFlag } from '../ledger/queries/sinks.js';
 import { type ListName, pigeonholeLists, workspaceLists } from '../pigeonhole/lists.js';
 import type { Collaborators, OpenSink } from './collaborators.js';
@@ -63,14 +64,19 @@ async function lanePlans(to: Collaborators, sink: OpenSink): Promise<Map<number,
   const selected = await selectedPigeonholes(to.ledger, syncs);
   const plans = new Map<number, LanePlan>();
   const plan = (ref: number, names: readonly string[], lists: readonly ListName[], keys: readonly Selected[]): void => {
-    const wanted = lists.filter((list) => names.some((name) => sinksWanting(to.config, name, list).includes(sink.name)));
+    const wanted = lists.filter((list) =>
+      names.some((name) => sinksWanting(to.config, name, list).includes(sink.name)),
+    );
     plans.set(ref, { sink, lists: wanted, selected: new Set(keys.map(({ pigeonholeId }) => String(pigeonholeId))) });
   };
   for (const row of selected) plan(row.ref, row.syncs, pigeonholeLists, []);
   for (const workspace of new Set(syncs.map((name) => to.config.syncs[name]!.workspace))) {
     const names = syncs.filter((name) => to.config.syncs[name]!.workspace === workspace);
     const ref = await refOf(to.ledger, workspace, 0);
-    plan(ref, names, workspaceLists, selected.filter((row) => row.workspace === workspace));
+    const own = selected.filter((row) => row.workspace === workspace);
+    plan(ref, names, workspaceLists, own);
+    const keys = own.map(({ pigeonholeId }) => String(pigeonholeId));
+    await releaseSelected(to.ledger, { sinkId: sink.id, workspaceRef: ref, selected: keys });
   }
   return plans;
 }

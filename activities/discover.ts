@@ -1,6 +1,6 @@
 import type { PigeonholeChoice } from '../config/config.js';
-import { releaseSelected } from '../ledger/queries/release-selected.js';
-import { addSelections, noteStatuses, refOf, selectedPigeonholes, storedItems } from '../ledger/queries/pigeonholes.js';
+import { addSelections, noteStatuses, refOf, storedItems } from '../ledger/queries/pigeonholes.js';
+import { noteDiscovery } from '../ledger/queries/workspaces.js';
 import type { Collaborators } from './collaborators.js';
 import { readPigeonhole, syncsOf } from './read-pigeonhole.js';
 import type { ReadingTurn } from './turns.js';
@@ -34,21 +34,15 @@ export async function discoverWorkspace(
     for (const id of added) started.add(id);
   }
   for (const id of await noteStatuses(to.ledger, workspace, known)) started.add(id);
-  await to.orchestration.wakeSinks(await releaseSelected(to.ledger, ref, await selectedOfSinks(to, workspace)));
+  await noteDiscovery(to.ledger, workspace);
+  // A sink that has looked at the records of these pigeonholes already has withheld them: it looks again.
+  if (started.size > 0) await to.orchestration.wakeSinks(sinksOf(to, workspace));
   await to.orchestration.startReading([...started].map((pigeonholeId) => ({ workspace, pigeonholeId })));
   return turn;
 }
 
-/** Each sink with each pigeonhole that one of its syncs has selected. All, not the new ones alone: a turn may have died. */
-async function selectedOfSinks(
-  to: Collaborators,
-  workspace: string,
-): Promise<{ sinkId: number; pigeonholeId: number }[]> {
-  const selected = await selectedPigeonholes(to.ledger, syncsOf(to.config, workspace));
-  return selected.flatMap(({ pigeonholeId, syncs }) => {
-    const names = new Set(syncs.flatMap((sync) => to.config.syncs[sync]!.sinks));
-    return [...names].map((name) => ({ sinkId: to.sinks.get(name)!.id, pigeonholeId }));
-  });
+function sinksOf(to: Collaborators, workspace: string): string[] {
+  return [...new Set(syncsOf(to.config, workspace).flatMap((sync) => to.config.syncs[sync]!.sinks))];
 }
 
 /** The ids that a sync's choice takes of what the service shows. Ids that are named are taken unseen. Pure. */

@@ -29,7 +29,11 @@ export function judgeFailure(
     case 'quota':
       return { who: 'workspace', reason: kind, waitMs: untilReset(error, now) ?? minuteMs };
     case 'throttled':
-      return { who: 'workspace', reason: kind, waitMs: error.retryAfterMs ?? fullJitter(before.workspaceWaits, random) };
+      return {
+        who: 'workspace',
+        reason: kind,
+        waitMs: error.retryAfterMs ?? fullJitter(before.workspaceWaits, random),
+      };
     case 'credential': // asked again rarer and rarer: a key does not mend itself
       return { who: 'workspace', reason: kind, waitMs: Math.min(30_000 * 2 ** before.workspaceWaits, 15 * minuteMs) };
     case 'invalidParameter':

@@ -76,9 +76,7 @@ async function whyBlocked(
   ]);
   // A cause's pause of the workspace is probed in its own time (`mayAsk`); a person's stands until lifted.
   const byPerson = pauses.find((pause) => pause.pausedBy === 'person');
-  return byPerson === undefined
-    ? undefined
-    : { nextDueInMs: longestSleepMs, state: 'paused', reason: byPerson.cause };
+  return byPerson === undefined ? undefined : { nextDueInMs: longestSleepMs, state: 'paused', reason: byPerson.cause };
 }
 
 async function answersAgain(to: Collaborators, workspace: string): Promise<void> {
@@ -161,7 +159,7 @@ async function readAll(
 
 async function finishReviews(to: Collaborators, place: Place): Promise<void> {
   const sinkIds = sinkIdsOf(to, place.plan);
-  for (let more = true; more && !to.stopping.aborted; ) {
+  for (let more = true; more && !to.stopping.aborted;) {
     const slice = await continueReview(to.ledger, place.ref, sinkIds);
     if (slice.woken.length > 0) await to.orchestration.wakeSinks(slice.woken);
     more = slice.more;

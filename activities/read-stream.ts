@@ -111,13 +111,16 @@ async function walkOn(
   const pages = clientOf(to, place).pages(listRef(place, lease), { from: from.cursor, signal });
   let walk = from;
   position.cursor = from.cursor;
-  let next = pages.next();
+  const read = async (): Promise<{ page: Page; walked: Walked['walked'] }> => {
+    const { value: page, done } = await pages.next();
+    if (done === true) throw new Error('the pages of a walk ended without a last page');
+    return { page, walked: walkedPage(lease, page, to.ledger, place) };
+  };
+  let next = read();
   try {
     for (;;) {
-      const { value: page, done } = await next;
-      if (done === true) throw new Error('the pages of a walk ended without a last page');
+      const { page, walked } = await next;
       to.onPage();
-      const walked = walkedPage(lease, page, to.ledger, place);
       if (walk.kind === 'poll' && walk.pages === 0 && !checkpointHolds(lease, walked)) return 'restart';
       const progress = advanceWalk(walk, walked);
       if (walk.kind === 'poll' && !progress.ascending) {
@@ -129,7 +132,7 @@ async function walkOn(
       const enough = turn.pages >= limits.leastPages && (Date.now() > limits.until || to.stopping.aborted);
       const stops = enough || limits.halted() || limits.signal.aborted;
       if (!ends && !stops) {
-        next = pages.next();
+        next = read();
         next.catch(() => undefined); // awaited above; until then a refusal must not count as unhandled
       }
       await storePage(to, place, lease, page, { walked, progress }, turn);
@@ -259,7 +262,12 @@ async function pauseForKey(to: Collaborators, workspace: string, detail: string)
   });
 }
 
-function walkedPage(lease: StreamLease, page: Page, ledger: Collaborators['ledger'], place: StreamPlace): Walked['walked'] {
+function walkedPage(
+  lease: StreamLease,
+  page: Page,
+  ledger: Collaborators['ledger'],
+  place: StreamPlace,
+): Walked['walked'] {
   const list = lease.list as ListName;
   const drop = place.plan.drop[list] ?? [];
   const seen = toItems(page.items, { list, sessionId: lease.sessionId, drop, hash: ledger.hash });

@@ -4,6 +4,8 @@ import type { Outcome } from '../sinks/sink.js';
 
 /** A record that fails while others pass is tried this often (about two days), then parked. */
 const mostAttempts = 20;
+/** More records than this that fail together, with none that passes, are rather the sink's fault than theirs. */
+const fewRecords = 10;
 const minuteMs = 60_000;
 const longestWaitMs = 4 * 60 * minuteMs;
 
@@ -18,8 +20,8 @@ export interface BatchVerdict {
 /**
  * What the outcomes of a batch mean for its deliveries. Pure. A failure counts against a record only when others
  * passed beside it, or have before: when nothing passes it is the sink that fails, and no record uses up its attempts.
- * One that failed while others passed goes on failing on its own account, and holds nobody back, also when it is the
- * only one left (promises: nothing stops for one, and no backlog is lost to an outage).
+ * A few that failed while others passed go on failing on their own account, and hold nobody back, also when nothing
+ * else is left (promises: nothing stops for one, and no backlog is lost to an outage).
  * @param failingForMs since when nothing has passed on this lane; 0 when something had
  * @param holdsAll the lane is one line: a record that has to wait makes all behind it wait
  * @param lookUp what may or may not have been sent stays in flight, until the sink has said what became of it
@@ -36,8 +38,8 @@ export function settleOutcomes(
   const waits = tried.flatMap(({ outcome }) =>
     outcome.kind === 'retry' || outcome.kind === 'unknown' || outcome.kind === 'pause' ? [outcome] : [],
   );
-  const knownFailures = tried.every(({ candidate }) => candidate.attempts > 0);
-  const stuck = waits.length > 0 && (holdsAll || (!passed && (!knownFailures || pause !== null)));
+  const onTheirOwn = tried.length <= fewRecords && tried.every(({ candidate }) => candidate.attempts > 0);
+  const stuck = waits.length > 0 && (holdsAll || (!passed && (!onTheirOwn || pause !== null)));
   const counts = waits.length > 0 && !stuck;
   const laneWaitMs = stuck ? laneWait(waits, failingForMs, random) : 0;
   return {
@@ -84,7 +86,13 @@ function settle(
       }
       const asked = outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0;
       const own = counts ? Math.min(5000 * 2 ** used, longestWaitMs) * (0.75 + random / 2) : laneWaitMs;
-      return { ...row, state: 'retry', detail: outcome.detail, attempts: used, retryInMs: Math.ceil(Math.max(asked, own)) };
+      return {
+        ...row,
+        state: 'retry',
+        detail: outcome.detail,
+        attempts: used,
+        retryInMs: Math.ceil(Math.max(asked, own)),
+      };
     }
     case 'pause':
     case 'unsent':

@@ -1,5 +1,6 @@
 import { canonicalJson } from '../ledger/canonical-json.js';
 import { withoutIdentity } from '../ledger/identity.js';
+import { hashedForm } from '../ledger/hashed-form.js';
 import type { Fields } from '../ledger/item-form.js';
 import type { KeyedHash } from '../ledger/keyed-hash.js';
 import type { Consent, SeenItem } from '../ledger/seen-item.js';
@@ -88,15 +89,19 @@ function toItem(row: Fields, key: string, options: ToItemsOptions): ReadItem {
   const judged = judgedLists.has(list) && !saysAnonymous;
   // Fails closed: without the flag's plain "false" the row is anonymous.
   const anonymous = flagged === true ? attendee?.['anonymous'] !== false : saysAnonymous;
-  const kept = drop.length === 0 ? row : Object.fromEntries(Object.entries(row).filter(([name]) => !drop.includes(name)));
+  const kept =
+    drop.length === 0 ? row : Object.fromEntries(Object.entries(row).filter(([name]) => !drop.includes(name)));
+  const fields = anonymous ? withoutIdentity(kept) : kept;
+  const visibility = anonymous ? 'anonymous' : flagged === true ? 'named' : null;
   return {
     key,
     sessionId: sessionOf(row, options),
     attendeeId: integer(list === 'attendees' ? row['id'] : (row['attendeeId'] ?? attendee?.['id'])),
     saysAnonymous: list === 'sessions' ? boolean(row['anonymousResponses']) : flagged === true ? anonymous : null,
     consent: list === 'attendees' ? consentOf(row['consent']) : null,
-    visibility: judged ? 'judge' : anonymous ? 'anonymous' : flagged === true ? 'named' : null,
-    fields: anonymous ? withoutIdentity(kept) : kept,
+    visibility: judged ? 'judge' : visibility,
+    fields,
+    hashed: judged ? undefined : hashedForm(options.hash, list, fields, visibility),
     at: happenedAt(row),
   };
 }

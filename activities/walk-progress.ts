@@ -52,7 +52,11 @@ function isYoung(page: WalkedPage): boolean {
 
 /** Whether a poll's first page is still the page that the checkpoint was taken on. */
 export function checkpointHolds(
-  stored: { readonly checkpoint: string | null; readonly checkpointKey: string | null; readonly perPage: number | null },
+  stored: {
+    readonly checkpoint: string | null;
+    readonly checkpointKey: string | null;
+    readonly perPage: number | null;
+  },
   page: WalkedPage,
 ): boolean {
   if (stored.perPage !== null && stored.perPage !== page.perPage) return false;

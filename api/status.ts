@@ -122,12 +122,14 @@ function addUp(counts: readonly LaneStatus['withheld'][]): Record<string, number
   return sum;
 }
 
+/** Nothing is left to read for the first time, and every change that was found has had its end at every sink. */
 function isSettled(config: Config, status: LedgerStatus, sinks: readonly SinkView[]): boolean {
+  const syncs = Object.values(config.syncs);
+  const discovered = syncs.every(({ workspace }) => status.workspaces.some((row) => row.name === workspace && row.discovered));
   const read = status.pigeonholes.every(({ backfilling, failing }) => backfilling === 0 && failing === 0);
-  const used = new Set(Object.values(config.syncs).flatMap((sync) => sync.sinks));
   // A lane exists once its sink has looked at the pigeonhole: until then nothing says that there is no backlog.
-  const lanes = [...used].every((sink) => status.lanes.filter((lane) => lane.sink === sink).length > 0);
   const changed = status.pigeonholes.filter(({ changes }) => changes > 0).length;
+  const used = new Set(syncs.flatMap((sync) => sync.sinks));
   const looked = [...used].every((sink) => status.lanes.filter((lane) => lane.sink === sink).length >= changed);
-  return status.pigeonholes.length > 0 && read && lanes && looked && sinks.every(({ backlog }) => backlog === 0);
+  return discovered && read && looked && sinks.every(({ backlog }) => backlog === 0);
 }

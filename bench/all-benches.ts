@@ -1,7 +1,11 @@
 import type { Bench } from './bench.js';
 import { coldLoad } from './cold-load.js';
+import { idle } from './idle.js';
+import { latency } from './latency.js';
+import { memory } from './memory.js';
+import { unchanged } from './unchanged.js';
 
-export const allBenches: readonly Bench[] = [coldLoad];
+export const allBenches: readonly Bench[] = [coldLoad, unchanged, idle, latency, memory];
 
 /** What runs without being named: a few minutes on two cores. */
-export const usualBenches: readonly string[] = ['cold-load'];
+export const usualBenches: readonly string[] = ['cold-load', 'unchanged', 'idle'];

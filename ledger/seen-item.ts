@@ -1,3 +1,4 @@
+import type { HashedForm } from './hashed-form.js';
 import type { Fields } from './item-form.js';
 import type { Visibility } from './visibility.js';
 
@@ -15,4 +16,6 @@ export interface SeenItem {
   /** `judge`: depends on its session and its question; else what the row itself says, null where it is no matter. */
   readonly visibility: Exclude<Visibility, 'unknown'> | 'judge' | null;
   readonly fields: Fields;
+  /** Its form, where `visibility` is known before the ledger is asked: made while the page before is being written. */
+  readonly hashed?: HashedForm | undefined;
 }

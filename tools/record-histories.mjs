@@ -54,13 +54,13 @@ const worker = await Worker.create({
   },
 });
 const workflows = [
-  ['syncPigeonhole', { workspace: 'acme', pigeonholeId: 101 }],
-  ['discoverPigeonholes', 'acme'],
-  ['deliverToSink', 'hooks'],
+  { type: 'syncPigeonhole', argument: { workspace: 'acme', pigeonholeId: 101 } },
+  { type: 'discoverPigeonholes', argument: 'acme' },
+  { type: 'deliverToSink', argument: 'hooks' },
 ];
 await worker.runUntil(
   Promise.all(
-    workflows.map(async ([type, argument]) => {
+    workflows.map(async ({ type, argument }) => {
       const handle = await client.workflow.start(type, { taskQueue: 'record', workflowId: `record/${type}`, args: [argument] });
       // It sleeps for a minute in its fifth turn: a person's wishes, then a wake, end that.
       for (;;) {

@@ -65,7 +65,11 @@ async function checkStore({ store }: Config): Promise<Checked> {
   try {
     if (store.kind === 'embedded') return { what, result: 'ok', text: await lookAtFolder(store.folder) };
     const db = await openDatabase({ kind: 'postgres', url: store.url.reveal() });
-    await db.query('select 1').finally(() => db.close());
+    try {
+      await db.query('select 1');
+    } finally {
+      await db.close();
+    }
     return { what, result: 'ok', text: 'PostgreSQL answers' };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;

@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { freePort } from '../../worker/embedded-temporal/free-port.js';
 import { startGuardedChild } from '../../worker/guarded-child.js';
+import { cpuSecondsOfFamily } from './process-figures.js';
 import { waitUntil } from './wait-until.js';
 
 /** A PostgreSQL server for one bench, with the settings it comes with: fsync on, nothing tuned. */
 export interface PostgresServer {
-  readonly pid: number;
+  /** Of the server and the connections that it has now. */
+  cpuSeconds(): number;
   /** Makes an empty database and gives its URL. */
   createDatabase(name: string): Promise<string>;
   stop(): Promise<void>;
@@ -40,7 +42,7 @@ export async function startPostgresServer(folder: string): Promise<PostgresServe
   const urlOf = (database: string): string => `postgres://app@127.0.0.1:${port}/${database}`;
   await waitUntil('PostgreSQL answers', () => answers(urlOf('postgres')), 30_000);
   return {
-    pid,
+    cpuSeconds: () => cpuSecondsOfFamily(pid),
     async createDatabase(name) {
       await withClient(urlOf('postgres'), (client) => client.query(`create database ${name}`));
       return urlOf(name);

@@ -5,10 +5,7 @@ const ticksPerSecond = 100;
 
 /** CPU seconds that a process has used since its start, its threads included. @throws where /proc has no such process */
 export function cpuSecondsOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  // The second field is the program's name in brackets, which may hold anything; the rest is separated by spaces.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+  return cpuTimes(pid).own;
 }
 
 /** The most memory that a process ever had resident. @throws where /proc has no such process */
@@ -17,10 +14,19 @@ export function peakRssMbOf(pid: number): number {
   return Number(line?.[1]) / 1024;
 }
 
-/** CPU seconds of a process and of the children that it has now: a PostgreSQL server's connections are processes. */
+/** CPU seconds of a process and of its children, gone or not: a PostgreSQL server's connections are processes. */
 export function cpuSecondsOfFamily(pid: number): number {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
     readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
   );
-  return children.reduce((sum, child) => sum + cpuSecondsOf(child), cpuSecondsOf(pid));
+  const { own, ofEndedChildren } = cpuTimes(pid);
+  return children.reduce((sum, child) => sum + cpuTimes(child).own, own + ofEndedChildren);
+}
+
+function cpuTimes(pid: number): { own: number; ofEndedChildren: number } {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  // The second field is the program's name in brackets, which may hold anything; the rest is separated by spaces.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [user = 0, system = 0, childUser = 0, childSystem = 0] = fields.slice(11, 15).map(Number);
+  return { own: (user + system) / ticksPerSecond, ofEndedChildren: (childUser + childSystem) / ticksPerSecond };
 }

@@ -7,13 +7,13 @@ import type { StoreError } from './store-error.js';
 import { breaksConnection, isOfStalePlan, toStoreError } from './translate-error.js';
 
 /**
- * One connection, used by one caller at a time. Statements given at once run one after the other.
- * Both drivers speak PostgreSQL's protocol through `pg`, so what is written here holds for both.
+ * One connection, used by one caller at a time. Statements given at once run one after the other, and are sent at
+ * once (`pipelining`): the server goes from one to the next without waiting for us. Both drivers speak PostgreSQL's
+ * protocol through `pg`, so what is written here holds for both.
  */
 export class Connection implements Queryable {
   /** A statement failed in a way after which this connection has to be thrown away. */
   isBroken = false;
-  #last: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly client: ClientBase,
@@ -22,7 +22,7 @@ export class Connection implements Queryable {
   ) {}
 
   query<Row extends object>(sql: string, params: readonly SqlValue[] = []): Promise<Row[]> {
-    return this.#inTurn(sql, async () => {
+    return this.#run(sql, async () => {
       const types = arrayTypes(sql);
       const values = params.map((value, index) => toSqlParameter(value, types.get(index)));
       return (await this.client.query<Row>({ name: statementName(sql), text: sql, values })).rows;
@@ -30,24 +30,20 @@ export class Connection implements Queryable {
   }
 
   async script(sql: string): Promise<void> {
-    await this.#inTurn(sql, () => this.client.query(sql));
+    await this.#run(sql, () => this.client.query(sql));
   }
 
   /** Runs `begin`, `commit` or `rollback` and gives the server's answer, which for a commit may be ROLLBACK. */
   control(command: 'begin' | 'commit' | 'rollback'): Promise<string> {
-    return this.#inTurn(command, async () => (await this.client.query(command)).command);
+    return this.#run(command, async () => (await this.client.query(command)).command);
   }
 
-  #inTurn<T>(sql: string, run: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(async () => {
-      try {
-        return await run();
-      } catch (error) {
-        throw this.#translated(error, sql);
-      }
-    });
-    this.#last = result.catch(() => undefined); // the caller has the error; the next statement runs all the same
-    return result;
+  async #run<T>(sql: string, run: () => Promise<T>): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      throw this.#translated(error, sql);
+    }
   }
 
   #translated(error: unknown, sql: string): StoreError {

@@ -68,6 +68,14 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await ids()).toHaveLength(20);
   });
 
+  it('fails a transaction by the first failure of statements given at once, and prepares the later ones anew', async () => {
+    const late = (on: Queryable): Promise<object[]> => on.query('insert into item (id) values ($1) returning id', [9]);
+    const transaction = db.transaction((tx) => Promise.all([insert(tx, 1), insert(tx, 1), insert(tx, 2), late(tx)]));
+    expect(await storeErrorOf(transaction)).toMatchObject({ kind: 'constraint', sqlState: '23505' });
+    expect(await ids()).toEqual([]);
+    expect(await late(db)).toEqual([{ id: 9 }]);
+  });
+
   it('refuses its own use within one of its transactions, instead of waiting for ever', async () => {
     const transaction = db.transaction(async () => ids());
     expect((await storeErrorOf(transaction)).message).toContain('use `tx` there');

@@ -147,6 +147,7 @@ async function connect(thread: Worker, lock: FolderLock, idleTimeoutMs: number):
     options: '',
     application_name: 'pigeonpost',
     types: resultTypes,
+    pipeline: true, // see `Connection`
   });
   await client.connect();
   await client.query(sessionSettings);

@@ -45,6 +45,7 @@ export async function openPostgres({
     keepAlive: true,
     application_name: 'pigeonpost',
     types: resultTypes,
+    pipeline: true, // see `Connection`
     onConnect: prepareConnection as (client: ClientBase) => void, // awaited, whatever its type says
   });
   pool.on('error', () => undefined); // an idle connection broke: the pool has dropped it, the next use opens another

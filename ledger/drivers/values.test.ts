@@ -87,7 +87,9 @@ describe.each(kinds)('values on %s', (kind) => {
     ['boolean[]', [true, false, null]],
     ['bytea[]', [Buffer.from([0, 1, 255]), null, Buffer.alloc(0)]],
     ['timestamptz[]', [new Date('2026-11-21T09:30:00.123Z'), null]],
-    ['uuid[]', ['4f1c0000-0000-5000-8000-000000000000']],
+    ['int8[]', [-(2 ** 32), 2 ** 32 - 1, 2 ** 31, Number.MIN_SAFE_INTEGER]],
+    ['int4[]', [2 ** 31 - 1, -(2 ** 31), 0]],
+    ['uuid[]', ['4f1c0000-0000-5000-8000-00000000000f', null]],
     ['text[]', []],
     [
       'text[]',
@@ -98,6 +100,16 @@ describe.each(kinds)('values on %s', (kind) => {
     ],
   ])('of type %s come back whole', async (type, values) => {
     expect(await one(`$1::${type}`, [values])).toEqual(values);
+  });
+
+  it('of an array that its type cannot hold are refused by the store, and what can be read as it is read', async () => {
+    expect(await storeErrorOf(one('$1::int4[]', [[2 ** 31]]))).toMatchObject({ sqlState: '22003' });
+    expect(await storeErrorOf(one('$1::int8[]', [[1.5]]))).toMatchObject({ sqlState: '22P02' });
+    expect(await one('$1::int8[]', [[12n]])).toEqual([12]);
+    expect(await one('$1::int8[]', [['7']])).toEqual([7]);
+    expect(await one('$1::uuid[]', [['4F1C0000-0000-5000-8000-000000000000']])).toEqual([
+      '4f1c0000-0000-5000-8000-000000000000',
+    ]);
   });
 
   it('of type json keep their bytes on the way through a text[] into rows', async () => {

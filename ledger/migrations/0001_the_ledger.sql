@@ -30,6 +30,7 @@ create table workspaces (
   wait_until      timestamptz,
   wait_reason     text check (wait_reason in ('quota', 'throttled', 'credential')),
   wait_count      integer not null default 0, -- in a row; a success sets it to 0
+  discovered_at   timestamptz, -- its pigeonholes were chosen from for the first time
   quota_limit     integer,
   quota_remaining integer,
   quota_reset_at  timestamptz

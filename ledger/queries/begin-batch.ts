@@ -92,7 +92,9 @@ export async function beginBatch(ledger: Ledger, lease: LaneLease, request: Batc
     const decided = judged.map((candidate) => ({ candidate, decision: request.decide(candidate) }));
     const openSequences = new Set(open.map((row) => row.sequence));
     await insertRows(tx, lease, request.configuration, [
-      ...fresh.filter((row) => row.held).map((row) => ({ candidate: row, state: 'waiting' as const, reason: null, identity: null })),
+      ...fresh
+        .filter((row) => row.held)
+        .map((row) => ({ candidate: row, state: 'waiting' as const, reason: null, identity: null })),
       ...decided.filter(({ candidate }) => !openSequences.has(candidate.sequence)).map(newRow),
     ]);
     await updateRows(

@@ -30,7 +30,11 @@ export async function useConfiguration(ledger: Ledger, document: unknown, accept
       );
     }
     const number = (current?.number ?? 0) + 1;
-    await tx.query('insert into configurations (number, document, digest) values ($1, $2::json, $3)', [number, text, digest]);
+    await tx.query('insert into configurations (number, document, digest) values ($1, $2::json, $3)', [
+      number,
+      text,
+      digest,
+    ]);
     return number;
   });
 }

@@ -23,7 +23,12 @@ export interface LaneWork {
 
 /** What a sink has to do in these pigeonholes, longest waiting first. */
 export async function laneWork(ledger: Ledger, sinkId: number, refs: readonly number[]): Promise<LaneWork[]> {
-  const rows = await ledger.db.query<{ ref: number; workspace: string; pigeonhole_id: number; due_in_ms: number | null }>(
+  const rows = await ledger.db.query<{
+    ref: number;
+    workspace: string;
+    pigeonhole_id: number;
+    due_in_ms: number | null;
+  }>(
     `select p.ref, p.workspace, p.pigeonhole_id, extract(epoch from
          case when l.owner is not null then l.lease_expires_at -- past it: what was in flight has to be settled
               when l.retry_at > now() then l.retry_at

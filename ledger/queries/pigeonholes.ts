@@ -28,7 +28,9 @@ async function findRef(tx: Queryable, workspace: string, pigeonholeId: number): 
 }
 
 export async function pigeonholeStatus(ledger: Ledger, ref: number): Promise<string | null> {
-  const [row] = await ledger.db.query<{ status: string | null }>('select status from pigeonholes where ref = $1', [ref]);
+  const [row] = await ledger.db.query<{ status: string | null }>('select status from pigeonholes where ref = $1', [
+    ref,
+  ]);
   return row?.status ?? null;
 }
 
@@ -83,7 +85,13 @@ export interface Selected extends PigeonholeRow {
 
 /** Every pigeonhole that one of these syncs has selected. */
 export async function selectedPigeonholes(ledger: Ledger, syncs: readonly string[]): Promise<Selected[]> {
-  const rows = await ledger.db.query<{ ref: number; workspace: string; pigeonhole_id: number; status: string | null; syncs: string }>(
+  const rows = await ledger.db.query<{
+    ref: number;
+    workspace: string;
+    pigeonhole_id: number;
+    status: string | null;
+    syncs: string;
+  }>(
     `select p.ref, p.workspace, p.pigeonhole_id, p.status, string_agg(s.sync, ' ' order by s.sync) as syncs
      from selections s join pigeonholes p on p.ref = s.ref
      where s.sync = any($1::text[]) group by p.ref order by p.ref`,
@@ -99,7 +107,11 @@ export async function selectedPigeonholes(ledger: Ledger, syncs: readonly string
 }
 
 /** The stored items of a list, as canonical JSON, by key. For lists that are small: sessions, pigeonholes. */
-export async function storedItems(ledger: Ledger, ref: number, list: string): Promise<{ key: string; payload: string }[]> {
+export async function storedItems(
+  ledger: Ledger,
+  ref: number,
+  list: string,
+): Promise<{ key: string; payload: string }[]> {
   return await ledger.db.query<{ key: string; payload: string }>(
     'select key, payload from items where ref = $1 and list = $2 and payload is not null order by key',
     [ref, list],

@@ -1,19 +1,16 @@
 import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
-import { type Fields, type ItemForm, itemForm } from '../item-form.js';
+import { type HashedForm, hashedForm, shownForm } from '../hashed-form.js';
+import type { Fields } from '../item-form.js';
 import { droppedBy, withoutFields } from '../reading-rules.js';
 import type { SeenItem } from '../seen-item.js';
-import { effective, judgedLists, judgeVisibility, type Visibility } from '../visibility.js';
+import { judgedLists, judgeVisibility, type Visibility } from '../visibility.js';
 import type { PageScope } from './write-changes.js';
 
 /** An item of a page that differs from its stored row, in the form in which it is to be stored. */
-export interface PlacedItem {
+export interface PlacedItem extends HashedForm {
   readonly item: SeenItem;
   readonly visibility: Visibility | null;
-  /** What is compared and delivered: without the person unless named. */
-  readonly form: ItemForm;
-  readonly hash: Buffer;
-  readonly copiesHash: Buffer | null;
   /** The reading rules under which it was read. */
   readonly rules: string;
   /** The stored row; undefined: new. */
@@ -62,7 +59,8 @@ export async function placeItems(
   const judge = await loadJudge(tx, scope, items);
   const candidates = items.map((item) => {
     const visibility = judge(item);
-    return { item, visibility, rules, ...hashedForm(ledger, scope.list, item.fields, visibility) };
+    const hashed = item.hashed ?? hashedForm(ledger.hash, scope.list, item.fields, visibility);
+    return { item, visibility, rules, ...hashed };
   });
   const rows = await tx.query<ComparedRow>(
     `select s.n::int as n, i.revision, i.last_sequence, i.content_hash = s.hash as same_content,
@@ -96,22 +94,6 @@ export async function placeItems(
     });
 }
 
-/** The form in which an item of that visibility is compared and delivered, with its hashes. */
-export function hashedForm(
-  ledger: Ledger,
-  list: string,
-  fields: Fields,
-  visibility: Visibility | null,
-): { form: ItemForm; hash: Buffer; copiesHash: Buffer | null } {
-  const form = shownForm(list, fields, visibility);
-  const copiesHash = form.copies === null ? null : ledger.hash.content(form.copies);
-  return { form, hash: ledger.hash.content(form.content), copiesHash };
-}
-
-function shownForm(list: string, fields: Fields, visibility: Visibility | null): ItemForm {
-  return itemForm(list, fields, visibility === null || effective(visibility) === 'named' ? 'with' : 'without');
-}
-
 function knownRow(row: ComparedRow, list: string, placed: Omit<PlacedItem, 'known'>): KnownRow | undefined {
   if (row.revision === null) return undefined;
   return {
@@ -142,7 +124,14 @@ async function loadJudge(tx: Queryable, scope: PageScope, items: readonly SeenIt
   const own: Judge = (item) => (item.visibility === 'judge' ? 'unknown' : item.visibility);
   if (!judgedLists.has(scope.list)) return own;
   const sessions = await sessionSettings(tx, scope.ref, distinct(items.map((item) => item.sessionId)));
-  const flags = scope.list === 'questions' ? await questionFlags(tx, scope.ref, items.map((item) => item.key)) : null;
+  const flags =
+    scope.list === 'questions'
+      ? await questionFlags(
+          tx,
+          scope.ref,
+          items.map((item) => item.key),
+        )
+      : null;
   return (item) =>
     item.visibility !== 'judge'
       ? item.visibility

@@ -50,9 +50,11 @@ export async function recordPage(ledger: Ledger, lease: StreamLease, page: PageR
   return await ledger.db.transaction(async (tx) => {
     const scope = await lockPigeonhole(tx, lease);
     const placed = await placeItems(ledger, tx, scope, { ...page, items: lastOfEachKey(page.items) });
-    const written = await writeChanges(ledger, tx, scope, placed, page.requestedAt);
+    const [written] = await Promise.all([
+      writeChanges(ledger, tx, scope, placed, page.requestedAt),
+      saveProgress(tx, lease, page.walk),
+    ]);
     const reviewed = await reviewCauses(ledger, tx, scope, placed);
-    await saveProgress(tx, lease, page.walk);
     const changed = written.changes.length + reviewed.changed > 0;
     const woken = changed ? await wakeSinks(tx, page.sinkIds) : [];
     return {

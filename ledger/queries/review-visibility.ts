@@ -1,8 +1,9 @@
 import type { Queryable } from '../drivers/database.js';
+import { hashedForm } from '../hashed-form.js';
 import type { Fields } from '../item-form.js';
 import type { Ledger } from '../ledger.js';
 import { judgeVisibility, type Visibility } from '../visibility.js';
-import { hashedForm, type PlacedItem, questionFlags, sessionSettings } from './place-items.js';
+import { type PlacedItem, questionFlags, sessionSettings } from './place-items.js';
 import { wakeSinks } from './wake-sinks.js';
 import { type PageScope, writeChanges } from './write-changes.js';
 
@@ -105,14 +106,11 @@ export async function continueReview(
   });
 }
 
-async function revise(
-  ledger: Ledger,
-  tx: Queryable,
-  scope: PageScope,
-  rows: readonly ReviewedRow[],
-): Promise<number> {
+async function revise(ledger: Ledger, tx: Queryable, scope: PageScope, rows: readonly ReviewedRow[]): Promise<number> {
   const judge = await loadFacts(tx, scope.ref, rows);
-  const moved = rows.map((row) => ({ row, visibility: judge(row) })).filter(({ row, visibility }) => visibility !== row.visibility);
+  const moved = rows
+    .map((row) => ({ row, visibility: judge(row) }))
+    .filter(({ row, visibility }) => visibility !== row.visibility);
   let changed = 0;
   for (const group of byStream(moved.filter(({ row }) => row.visibility !== 'anonymous'))) {
     const { list, stream_id: streamId } = group[0]!.row;
@@ -157,8 +155,8 @@ function byStream<T extends { row: ReviewedRow }>(entries: readonly T[]): T[][] 
 
 function place(ledger: Ledger, row: ReviewedRow, visibility: Visibility): PlacedItem {
   const fields = JSON.parse(row.payload) as Fields;
-  const hashed = hashedForm(ledger, row.list, fields, visibility);
-  const before = hashedForm(ledger, row.list, fields, row.visibility);
+  const hashed = hashedForm(ledger.hash, row.list, fields, visibility);
+  const before = hashedForm(ledger.hash, row.list, fields, row.visibility);
   return {
     item: {
       key: row.key,

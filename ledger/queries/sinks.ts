@@ -12,8 +12,13 @@ export async function registerSinks(
        on conflict (name) do update set type = excluded.type, archived_at = null`,
       [names, sinks.map(({ type }) => type)],
     );
-    await tx.query('update sinks set archived_at = now() where archived_at is null and not name = any($1::text[])', [names]);
-    const rows = await tx.query<{ id: number; name: string }>('select id, name from sinks where name = any($1::text[])', [names]);
+    await tx.query('update sinks set archived_at = now() where archived_at is null and not name = any($1::text[])', [
+      names,
+    ]);
+    const rows = await tx.query<{ id: number; name: string }>(
+      'select id, name from sinks where name = any($1::text[])',
+      [names],
+    );
     return new Map(rows.map(({ id, name }) => [name, id]));
   });
 }

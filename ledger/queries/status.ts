@@ -11,6 +11,8 @@ export interface WorkspaceStatus {
   readonly name: string;
   readonly waitReason: string | null;
   readonly waitUntil: Date | null;
+  /** Its pigeonholes were chosen from at least once. */
+  readonly discovered: boolean;
   readonly quota: { readonly limit: number | null; readonly remaining: number | null; readonly resetAt: Date | null };
 }
 
@@ -51,15 +53,24 @@ export interface LaneStatus {
 
 export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
   const [workspaces, pigeonholes, lanes, parked] = await Promise.all([
-    ledger.db.query<{ name: string; wait_reason: string | null; wait_until: Date | null; quota_limit: number | null; quota_remaining: number | null; quota_reset_at: Date | null }>(
-      'select name, wait_reason, wait_until, quota_limit, quota_remaining, quota_reset_at from workspaces order by name',
+    ledger.db.query<{
+      name: string;
+      wait_reason: string | null;
+      wait_until: Date | null;
+      discovered: boolean;
+      quota_limit: number | null;
+      quota_remaining: number | null;
+      quota_reset_at: Date | null;
+    }>(
+      'select name, wait_reason, wait_until, discovered_at is not null as discovered, quota_limit, quota_remaining, quota_reset_at from workspaces order by name',
     ),
     ledger.db.query<PigeonholeRow>(
       `select p.workspace, p.pigeonhole_id, p.status, p.next_sequence - 1 as changes, count(s.id)::int as streams,
-         (count(*) filter (where s.swept_at is null))::int as backfilling,
+         (count(*) filter (where s.swept_at is null))::int as backfilling, -- a pigeonhole without streams counts as one
          (count(*) filter (where s.failures > 0))::int as failing, max(s.failure) as failure,
          case when bool_and(s.polled_at is not null) then min(s.polled_at) end as fresh_as_of
-       from pigeonholes p join streams s on s.ref = p.ref and s.wanted group by p.ref order by p.workspace, p.pigeonhole_id`,
+       from pigeonholes p left join streams s on s.ref = p.ref and s.wanted
+       where p.pigeonhole_id = 0 or exists (select 1 from selections n where n.ref = p.ref) group by p.ref order by p.workspace, p.pigeonhole_id`,
     ),
     ledger.db.query<LaneRow>(
       `select k.name as sink, p.workspace, p.pigeonhole_id, p.next_sequence - 1 - l.watermark as behind,
@@ -69,7 +80,14 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
        from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
        order by k.name, p.workspace, p.pigeonhole_id`,
     ),
-    ledger.db.query<{ sink: string; workspace: string; pigeonhole_id: number; state: 'withheld' | 'dead'; reason: string; n: number }>(
+    ledger.db.query<{
+      sink: string;
+      workspace: string;
+      pigeonhole_id: number;
+      state: 'withheld' | 'dead';
+      reason: string;
+      n: number;
+    }>(
       `select k.name as sink, p.workspace, p.pigeonhole_id, d.state, coalesce(d.reason, '') as reason, count(*)::int as n
        from deliveries d join sinks k on k.id = d.sink_id join pigeonholes p on p.ref = d.ref
        where d.state in ('withheld', 'dead') group by 1, 2, 3, 4, 5`,
@@ -78,7 +96,13 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
   const reasonsOf = (lane: LaneRow, state: 'withheld' | 'dead'): Record<string, number> =>
     Object.fromEntries(
       parked
-        .filter((row) => row.state === state && row.sink === lane.sink && row.workspace === lane.workspace && row.pigeonhole_id === lane.pigeonhole_id)
+        .filter(
+          (row) =>
+            row.state === state &&
+            row.sink === lane.sink &&
+            row.workspace === lane.workspace &&
+            row.pigeonhole_id === lane.pigeonhole_id,
+        )
         .map(({ reason, n }) => [reason, n]),
     );
   return {
@@ -86,6 +110,7 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
       name: row.name,
       waitReason: row.wait_reason,
       waitUntil: row.wait_until,
+      discovered: row.discovered,
       quota: { limit: row.quota_limit, remaining: row.quota_remaining, resetAt: row.quota_reset_at },
     })),
     pigeonholes: pigeonholes.map(({ pigeonhole_id: pigeonholeId, fresh_as_of: freshAsOf, ...row }) => ({
@@ -152,7 +177,14 @@ export async function countItems(ledger: Ledger): Promise<{ items: ListCount[]; 
     `select p.workspace, p.pigeonhole_id, i.list, count(*)::int as items
      from items i join pigeonholes p on p.ref = i.ref where i.payload is not null group by 1, 2, 3 order by 1, 2, 3`,
   );
-  const deliveries = await ledger.db.query<{ sink: string; workspace: string; pigeonhole_id: number; list: string; state: string; items: number }>(
+  const deliveries = await ledger.db.query<{
+    sink: string;
+    workspace: string;
+    pigeonhole_id: number;
+    list: string;
+    state: string;
+    items: number;
+  }>(
     `select k.name as sink, p.workspace, p.pigeonhole_id, i.list, d.state, count(*)::int as items
      from items i join pigeonholes p on p.ref = i.ref
        join deliveries d on d.ref = i.ref and d.sequence = i.last_sequence join sinks k on k.id = d.sink_id

@@ -60,7 +60,10 @@ export async function ensureStreams(ledger: Ledger, ref: number, wanted: readonl
 }
 
 /** The streams whose time has come, and the milliseconds until the next one's, by the database's clock. */
-export async function dueStreams(ledger: Ledger, ref: number): Promise<{ due: DueStream[]; nextDueInMs: number | null }> {
+export async function dueStreams(
+  ledger: Ledger,
+  ref: number,
+): Promise<{ due: DueStream[]; nextDueInMs: number | null }> {
   const rows = await ledger.db.query<DueStream & { session_id: number; is_new: boolean; in_ms: number }>(
     `select id, list, session_id, walk is not null or sweep_due_at <= now() as walking, polled_at is null as is_new,
        (extract(epoch from due_at - now()) * 1000)::float8 as in_ms
@@ -70,7 +73,13 @@ export async function dueStreams(ledger: Ledger, ref: number): Promise<{ due: Du
   const due = rows.filter((row) => row.in_ms <= 0);
   const later = rows.find((row) => row.in_ms > 0);
   return {
-    due: due.map(({ id, list, session_id: sessionId, walking, is_new: isNew }) => ({ id, list, sessionId, walking, isNew })),
+    due: due.map(({ id, list, session_id: sessionId, walking, is_new: isNew }) => ({
+      id,
+      list,
+      sessionId,
+      walking,
+      isNew,
+    })),
     nextDueInMs: later === undefined ? null : Math.ceil(later.in_ms),
   };
 }
@@ -224,7 +233,12 @@ export async function pollNow(ledger: Ledger, ref: number): Promise<void> {
   await ledger.db.query('update streams set due_at = now() where ref = $1 and wanted and due_at > now()', [ref]);
 }
 
-async function commit(ledger: Ledger, lease: StreamLease, set: string, values: readonly (string | number | boolean | null)[]): Promise<void> {
+async function commit(
+  ledger: Ledger,
+  lease: StreamLease,
+  set: string,
+  values: readonly (string | number | boolean | null)[],
+): Promise<void> {
   const rows = await ledger.db.query(`update streams set ${set} where id = $1 and epoch = $2 returning id`, [
     lease.streamId,
     lease.epoch,

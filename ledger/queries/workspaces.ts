@@ -32,9 +32,7 @@ export async function mayAsk(ledger: Ledger, name: string): Promise<Permission> 
      where name = $1 and wait_reason = 'credential' and wait_until <= now() returning name`,
     [name, probeMs],
   );
-  return claimed.length > 0
-    ? { kind: 'ask', after }
-    : { kind: 'wait', reason: row.wait_reason, remainingMs: probeMs };
+  return claimed.length > 0 ? { kind: 'ask', after } : { kind: 'wait', reason: row.wait_reason, remainingMs: probeMs };
 }
 
 /**
@@ -69,6 +67,15 @@ export async function forgetRefusedKey(ledger: Ledger, name: string): Promise<vo
   await ledger.db.query(
     `update workspaces set wait_until = null, wait_reason = null, wait_count = 0
      where name = $1 and wait_reason = 'credential'`,
+    [name],
+  );
+}
+
+/** The syncs have chosen from what the workspace holds; until then nothing says that everything is read. */
+export async function noteDiscovery(ledger: Ledger, name: string): Promise<void> {
+  await ledger.db.query(
+    `insert into workspaces (name, discovered_at) values ($1, now())
+     on conflict (name) do update set discovered_at = now() where workspaces.discovered_at is null`,
     [name],
   );
 }

@@ -44,14 +44,25 @@ export async function writeChanges(
   const hidden = placed.filter(({ known, visibility }) => known !== undefined && visibility === 'anonymous');
   const ruled = placed.filter(hasOtherRules);
   if (sameContent.length > 0) {
-    await keepSnapshots(tx, scope, sameContent.filter((each) => each.known?.sameCopies === false || hasOtherRules(each)));
+    await keepSnapshots(
+      tx,
+      scope,
+      sameContent.filter((each) => each.known?.sameCopies === false || hasOtherRules(each)),
+    );
     await followItems(ledger, tx, scope, sameContent, seenAt);
   }
   if (changes.length > 0) {
-    await keepSnapshots(tx, scope, changes.map((change) => change.placed));
-    await upsertItems(ledger, tx, scope, changes, seenAt);
-    await insertChanges(tx, scope, changes);
-    await tx.query('update pigeonholes set next_sequence = $2 where ref = $1', [scope.ref, scope.nextSequence]);
+    await keepSnapshots(
+      tx,
+      scope,
+      changes.map((change) => change.placed),
+    );
+    // None needs another's result, so they are sent at once; they run in this order all the same.
+    await Promise.all([
+      upsertItems(ledger, tx, scope, changes, seenAt),
+      insertChanges(tx, scope, changes),
+      tx.query('update pigeonholes set next_sequence = $2 where ref = $1', [scope.ref, scope.nextSequence]),
+    ]);
   }
   if (hidden.length > 0) await rewriteSnapshots(tx, scope, keysOf(hidden), withoutIdentity);
   if (ruled.length > 0) {

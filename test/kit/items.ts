@@ -72,7 +72,12 @@ export const answer = (id: number, attendeeId: number, sessionId: number): Item 
   answer: { id, content: `word-${id}`, status: 'approved' },
 });
 
-export const pollVote = (id: number, who: { id: number; anonymous?: boolean }, sessionId: number, more: Item = {}): Item => ({
+export const pollVote = (
+  id: number,
+  who: { id: number; anonymous?: boolean },
+  sessionId: number,
+  more: Item = {},
+): Item => ({
   id,
   createdAt: at,
   attendee: who,

@@ -69,7 +69,11 @@ export class Stage {
   async webhookScene(consent = everyone, options: Omit<SceneOptions, 'db' | 'baseUrl'> = {}): Promise<Scene> {
     const { url } = await this.receiver();
     const hooks = `{ type: webhook, url: "${url}", secret: "\${HOOK_SECRET}", allowPrivateAddresses: true, ${consent} }`;
-    return await this.scene({ ...options, sinks: { hooks, ...options.sinks }, environment: { HOOK_SECRET: webhookSecret } });
+    return await this.scene({
+      ...options,
+      sinks: { hooks, ...options.sinks },
+      environment: { HOOK_SECRET: webhookSecret },
+    });
   }
 
   /** Tells the receiver how to answer next; see sandbox/webhook-receiver/planned-answer.ts. */

@@ -10,11 +10,9 @@ beforeAll(() => Runtime.install({ logger: new DefaultLogger('ERROR') }));
 /** A recording for each released change of a workflow, made by tools/record-histories.mjs; none is ever deleted. */
 describe('a history that an earlier version has recorded', () => {
   it('exists for every workflow', () => {
-    expect([...new Set(recordings.map((name) => name.split('.')[0]))].toSorted()).toEqual([
-      'deliverToSink',
-      'discoverPigeonholes',
-      'syncPigeonhole',
-    ]);
+    expect(new Set(recordings.map((name) => name.split('.')[0]))).toEqual(
+      new Set(['deliverToSink', 'discoverPigeonholes', 'syncPigeonhole']),
+    );
   });
 
   it.each(recordings)('replays: %s', async (name) => {

@@ -3,7 +3,7 @@ import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import { answer, attendee, pollVote, qnaQuestion, question, rating, session, vote } from '../kit/items.js';
 import { mortalDatabase, ProcessDied } from '../kit/mortal-database.js';
 import type { Scene } from '../kit/scene.js';
-import { archived, pigeonhole, type Stage, useStages } from '../kit/stage.js';
+import { archived, everyone, pigeonhole, type Stage, useStages } from '../kit/stage.js';
 
 const stages = useStages();
 
@@ -13,7 +13,9 @@ const nameless = { id: 77_001_177, code: 'CODE-NEVER-SHOWN', name: 'Nadia Nowher
 /** Every text in the ledger's rows about interactions, as PostgreSQL shows it. */
 async function storedInteractions(stage: Stage): Promise<string> {
   const items = await stage.db.query(`select i::text as row from items i where list not in ('attendees', 'sessions')`);
-  const changes = await stage.db.query(`select c::text as row from changes c where list not in ('attendees', 'sessions')`);
+  const changes = await stage.db.query(
+    `select c::text as row from changes c where list not in ('attendees', 'sessions')`,
+  );
   return JSON.stringify([items, changes]);
 }
 
@@ -22,7 +24,15 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     const stage = await stages.open(kind);
     const who = { id: nameless.id, attendeeCode: nameless.code, anonymous: true };
     const extra = { attendeeName: nameless.name, authorEmail: nameless.email, nested: { userName: nameless.name } };
-    await stage.put('attendees', attendee(nameless.id, { attendeeCode: nameless.code, Name: nameless.name, Email: nameless.email, consent: { obtained: false } }));
+    await stage.put(
+      'attendees',
+      attendee(nameless.id, {
+        attendeeCode: nameless.code,
+        Name: nameless.name,
+        Email: nameless.email,
+        consent: { obtained: false },
+      }),
+    );
     await stage.put('sessions', session(1), session(2, { type: 'poll_word_cloud' }));
     await stage.put('questions', question(11, nameless.id, 1, extra));
     await stage.put('qna-questions', qnaQuestion(11, who, 1, extra));
@@ -37,12 +47,22 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     await scene.settle();
 
     const received = JSON.stringify(stage.received());
-    const lists = ['questions', 'qna-questions', 'votes', 'answer_ratings', 'answers', 'poll-mcq-votes', 'poll-quiz-votes'];
+    const lists = [
+      'questions',
+      'qna-questions',
+      'votes',
+      'answer_ratings',
+      'answers',
+      'poll-mcq-votes',
+      'poll-quiz-votes',
+    ];
     for (const list of lists) {
       expect(archived(scene, list)).toHaveLength(1);
       expect(stage.received(list)).toHaveLength(1);
     }
-    const everywhere = JSON.stringify(archived(scene, 'attendees').concat(...lists.map((list) => archived(scene, list))));
+    const everywhere = JSON.stringify(
+      archived(scene, 'attendees').concat(...lists.map((list) => archived(scene, list))),
+    );
     for (const marker of [String(nameless.id), nameless.code, nameless.name, nameless.email]) {
       expect(everywhere).not.toContain(marker);
       expect(received).not.toContain(marker);
@@ -67,7 +87,10 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     await stage.pollsAreDue();
     await scene.settle();
 
-    expect(archived(scene, 'questions')).toMatchObject([{ revision: 1 }, { revision: 2, type: 'questions.updated', data: { attendeeId: 5 } }]);
+    expect(archived(scene, 'questions')).toMatchObject([
+      { revision: 1 },
+      { revision: 2, type: 'questions.updated', data: { attendeeId: 5 } },
+    ]);
     const [twin] = archived(scene, 'qna-questions');
     expect(archived(scene, 'questions')[1]!.sequence).toBe(twin!.sequence + 1); // one transaction: nothing came between
   });
@@ -131,7 +154,9 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     const scene = await stage.scene();
     await scene.discover();
     await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
-    expect(await stage.db.query(`select 1 from items where list = 'answer_ratings' and visibility = 'named'`)).toHaveLength(620);
+    expect(
+      await stage.db.query(`select 1 from items where list = 'answer_ratings' and visibility = 'named'`),
+    ).toHaveLength(620);
 
     await stage.patch('sessions', 1, { anonymousResponses: true });
     await stage.db.query(`update streams set due_at = now() where list = 'sessions'`);
@@ -152,11 +177,18 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
   it('takes a session that no longer says whether it is anonymous for an anonymous one', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(5));
-    await stage.put('sessions', session(1, { anonymousResponses: false }), session(2, { anonymousResponses: undefined }));
+    await stage.put(
+      'sessions',
+      session(1, { anonymousResponses: false }),
+      session(2, { anonymousResponses: undefined }),
+    );
     await stage.put('votes', vote(11, 5, 1), vote(12, 5, 2));
     const scene = await stage.scene();
     await scene.settle();
-    const shown = archived(scene, 'votes').map(({ sessionId, data }) => [sessionId, Object.hasOwn(data!, 'attendeeId')]);
+    const shown = archived(scene, 'votes').map(({ sessionId, data }) => [
+      sessionId,
+      Object.hasOwn(data!, 'attendeeId'),
+    ]);
     expect(Object.fromEntries(shown)).toEqual({ 1: true, 2: false });
 
     await stage.patch('sessions', 1, { anonymousResponses: null });
@@ -164,6 +196,31 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     await scene.settle();
     expect(archived(scene, 'votes').at(-1)).toMatchObject({ revision: 2, sessionId: 1 });
     expect(archived(scene, 'votes').at(-1)!.data).not.toHaveProperty('attendeeId');
+  });
+
+  it('wakes the sinks of what a session speaks for, though they want no sessions', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(5));
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('votes', vote(11, 5, 1));
+    const scene = await stage.scene({
+      sinks: { archive: `{ type: file, folder: ./archive, lists: [votes], ${everyone} }` },
+    });
+    await scene.settle();
+
+    const woken: string[] = [];
+    const orchestration = {
+      ...scene.to.orchestration,
+      wakeSinks: async (names: readonly string[]) => void woken.push(...names),
+    };
+    await stage.patch('sessions', 1, { anonymousResponses: true });
+    await stage.db.query(`update streams set due_at = now() where list = 'sessions'`);
+    await readPigeonhole(
+      { ...scene.to, orchestration },
+      { workspace: 'acme', pigeonholeId: pigeonhole },
+      new AbortController().signal,
+    );
+    expect(woken).toEqual(['archive']);
   });
 
   it('follows a session that turns anonymous also where that setting is dropped from what is stored', async () => {
@@ -190,7 +247,9 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     await stage.put('poll-mcq-votes', pollVote(51, { id: nameless.id, anonymous: false }, 1));
     const scene = await stage.scene();
     await scene.settle();
-    expect(archived(scene, 'poll-mcq-votes')).toMatchObject([{ data: { attendee: { id: nameless.id, anonymous: false } } }]);
+    expect(archived(scene, 'poll-mcq-votes')).toMatchObject([
+      { data: { attendee: { id: nameless.id, anonymous: false } } },
+    ]);
 
     await stage.patch('poll-mcq-votes', 51, { attendee: { anonymous: true } });
     await stage.sweepsAreDue();

@@ -77,9 +77,10 @@ describe.each(kinds)('consent, on %s', (kind) => {
   it('reads attendees before what they did, so that a first answer is not sent without them', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
-    await stage.control('PATCH', 'knobs', { maxPerPage: 5 });
+    await stage.control('PATCH', 'knobs', { maxPerPage: 1 });
     await stage.put('attendees', ...Array.from({ length: 60 }, (_, index) => attendee(index + 1)));
     await stage.put('poll-mcq-votes', pollVote(51, { id: 60, anonymous: false }, 1));
+    await stage.fault({ kind: 'delay', list: 'attendees', ms: 50 }); // sixty pages take longer than a slice may
     const scene = await stage.webhookScene(obtainedAlone);
     await scene.discover();
     await scene.read({ workspace: 'acme', pigeonholeId: 101 });

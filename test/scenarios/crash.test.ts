@@ -17,9 +17,23 @@ const never = new AbortController().signal;
 /** What happens at the service between two turns. People, questions and votes are few, so that they meet often. */
 const event = fc.oneof(
   fc.record({ kind: fc.constant('sign-in' as const), id: fc.integer({ min: 1, max: 6 }), name: fc.nat(3) }),
-  fc.record({ kind: fc.constant('ask' as const), id: fc.integer({ min: 11, max: 14 }), by: fc.integer({ min: 1, max: 6 }), text: fc.nat(3) }),
-  fc.record({ kind: fc.constant('flag' as const), id: fc.integer({ min: 11, max: 14 }), by: fc.integer({ min: 1, max: 6 }), anonymous: fc.boolean() }),
-  fc.record({ kind: fc.constant('vote' as const), id: fc.integer({ min: 11, max: 14 }), by: fc.integer({ min: 1, max: 6 }) }),
+  fc.record({
+    kind: fc.constant('ask' as const),
+    id: fc.integer({ min: 11, max: 14 }),
+    by: fc.integer({ min: 1, max: 6 }),
+    text: fc.nat(3),
+  }),
+  fc.record({
+    kind: fc.constant('flag' as const),
+    id: fc.integer({ min: 11, max: 14 }),
+    by: fc.integer({ min: 1, max: 6 }),
+    anonymous: fc.boolean(),
+  }),
+  fc.record({
+    kind: fc.constant('vote' as const),
+    id: fc.integer({ min: 11, max: 14 }),
+    by: fc.integer({ min: 1, max: 6 }),
+  }),
   fc.record({ kind: fc.constant('session' as const), anonymous: fc.boolean() }),
 );
 /** A turn, and how many moments its process still has to live; more than a turn has: it ends well. */
@@ -29,12 +43,15 @@ const turn = fc.record({
   moments: fc.integer({ min: 1, max: 120 }),
 });
 
-async function happen(stage: Stage, what: (typeof event extends fc.Arbitrary<infer E> ? E : never)): Promise<void> {
+async function happen(stage: Stage, what: typeof event extends fc.Arbitrary<infer E> ? E : never): Promise<void> {
   switch (what.kind) {
     case 'sign-in':
       return await stage.put('attendees', attendee(what.id, { Name: `Name ${what.name}` }));
     case 'ask':
-      return await stage.put('questions', question(what.id, what.by, 1, { question: { id: what.id, content: `Text ${what.text}`, status: 'approved' } }));
+      return await stage.put(
+        'questions',
+        question(what.id, what.by, 1, { question: { id: what.id, content: `Text ${what.text}`, status: 'approved' } }),
+      );
     case 'flag':
       return await stage.put('qna-questions', qnaQuestion(what.id, { id: what.by, anonymous: what.anonymous }, 1));
     case 'vote':
@@ -66,7 +83,10 @@ async function openBoth(stage: Stage, sends: Set<Promise<unknown>>): Promise<Sce
 }
 
 /** Takes a turn in a process that dies at its n-th moment. */
-async function takeTurn(scene: Scene, { kind, sink, moments }: { kind: string; sink: string; moments: number }): Promise<void> {
+async function takeTurn(
+  scene: Scene,
+  { kind, sink, moments }: { kind: string; sink: string; moments: number },
+): Promise<void> {
   const db = mortalDatabase(scene.ledger.db, ({ n }) => n >= moments);
   const to = { ...scene.to, ledger: { ...scene.ledger, db } };
   const work =
@@ -99,7 +119,9 @@ async function expectTruth(stage: Stage, scene: Scene): Promise<void> {
     const shown = truth.map(({ links: _, ...rest }) => rest);
     expect(stored.map(({ payload }) => JSON.parse(payload) as unknown)).toEqual(expect.arrayContaining(shown));
   }
-  const items = await stage.db.query<{ list: string; key: string; revision: number }>('select list, key, revision from items');
+  const items = await stage.db.query<{ list: string; key: string; revision: number }>(
+    'select list, key, revision from items',
+  );
   const expected = items.flatMap(({ list, key, revision }) =>
     Array.from({ length: revision }, (_, index) => `${list} ${key} ${index + 1}`),
   );
@@ -115,7 +137,7 @@ function expectConsistentWebhooks(stage: Stage, scene: Scene): void {
     expect(ids.get(`${list} ${key} ${revision}`)).toBe(id);
     const item = `${list} ${key}`;
     const before = latest.get(item) ?? 0;
-    expect([before, before + 1]).toContain(revision); // in order, and a repeat only of the one before
+    expect(revision).toBeLessThanOrEqual(before + 1); // none comes before the one before it has; the rest are repeats
     latest.set(item, Math.max(before, revision));
     if (list === 'attendees' || list === 'sessions') expect(bytes.get(id) ?? sha256).toBe(sha256);
     bytes.set(id, sha256);
@@ -126,25 +148,59 @@ function expectConsistentWebhooks(stage: Stage, scene: Scene): void {
 describe.each(kinds)('a process killed at any instant, on %s', (kind) => {
   it('loses nothing, doubles nothing in the file, and repeats a webhook only as itself', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(fc.array(event, { maxLength: 4 }), turn), { minLength: 4, maxLength: 14 }), async (steps) => {
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.array(event, { maxLength: 4 }), turn), { minLength: 4, maxLength: 14 }),
+        async (steps) => {
+          const stage = await stages.open(kind);
+          const sends = new Set<Promise<unknown>>();
+          await stage.put('sessions', session(1));
+          const scene = await openBoth(stage, sends);
+          await scene.discover();
+          for (const [events, next] of steps) {
+            for (const each of events) await happen(stage, each);
+            await stage.pollsAreDue();
+            await takeTurn(scene, next);
+            await Promise.allSettled(sends);
+            await stage.db.query('update lanes set lease_expires_at = now() where owner is not null'); // time passes
+          }
+          await recover(stage, scene);
+          await expectTruth(stage, scene);
+          expectConsistentWebhooks(stage, scene);
+          await stage.close();
+        },
+      ),
+      { numRuns: kind === 'embedded' ? 4 : 12, endOnFailure: true },
+    );
+  });
+
+  it('that is not killed gives every item revisions 1, 2, 3… by whatever it polls and sweeps when, and no revision without a change', async () => {
+    const reading = fc.constantFrom('poll' as const, 'sweep' as const, 'deliver' as const);
+    const steps = fc.array(fc.tuple(fc.array(event, { maxLength: 4 }), reading), { minLength: 4, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
         const stage = await stages.open(kind);
-        const sends = new Set<Promise<unknown>>();
         await stage.put('sessions', session(1));
-        const scene = await openBoth(stage, sends);
+        const scene = await openBoth(stage, new Set());
         await scene.discover();
-        for (const [events, next] of steps) {
+        for (const [events, what] of all) {
           for (const each of events) await happen(stage, each);
-          await stage.pollsAreDue();
-          await takeTurn(scene, next);
-          await Promise.allSettled(sends);
-          await stage.db.query('update lanes set lease_expires_at = now() where owner is not null'); // time passes
+          if (what === 'deliver') await scene.deliver('archive');
+          else await (what === 'poll' ? stage.pollsAreDue() : stage.sweepsAreDue());
+          await scene.read(place);
         }
         await recover(stage, scene);
         await expectTruth(stage, scene);
-        expectConsistentWebhooks(stage, scene);
+        // Not of what people did: a question that was named for a while may go out when it is anonymous again.
+        const lines = archive(scene).filter(({ list }) => list === 'attendees' || list === 'sessions');
+        const contents = new Map(
+          lines.map((line) => [`${line.list} ${line.key} ${line.revision}`, JSON.stringify(line.data)]),
+        );
+        for (const { list, key, revision, data } of lines) {
+          expect(contents.get(`${list} ${key} ${revision - 1}`)).not.toBe(JSON.stringify(data));
+        }
         await stage.close();
       }),
-      { numRuns: kind === 'embedded' ? 5 : 15 },
+      { numRuns: kind === 'embedded' ? 4 : 12, endOnFailure: true },
     );
   });
 });

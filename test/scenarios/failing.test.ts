@@ -59,7 +59,13 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
 
     const received = (): string[] => stage.received('attendees').map(({ key, revision }) => `${key} ${revision}`);
     expect(received().toSorted()).toEqual(['1 1', '1 2', '3 1', '3 2']);
-    expect(await stage.db.query(attempts)).toContainEqual({ key: '2', revision: 2, state: 'waiting', attempts: 0, reason: null });
+    expect(await stage.db.query(attempts)).toContainEqual({
+      key: '2',
+      revision: 2,
+      state: 'waiting',
+      attempts: 0,
+      reason: null,
+    });
 
     await stage.forgetAnswers();
     await stage.retriesAreDue();
@@ -75,7 +81,13 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
     await scene.settle();
     await stage.retriesAreDue();
     await scene.settle(); // alone now, it fails again
-    expect(await stage.db.query(attempts)).toContainEqual({ key: '2', revision: 1, state: 'retry', attempts: 2, reason: null });
+    expect(await stage.db.query(attempts)).toContainEqual({
+      key: '2',
+      revision: 1,
+      state: 'retry',
+      attempts: 2,
+      reason: null,
+    });
 
     await stage.put('attendees', attendee(3));
     await stage.pollsAreDue();
@@ -131,7 +143,12 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
     await handleRequest(scene.ledger, { kind: 'sink', name: 'hooks' }, 'resume');
     await stage.retriesAreDue();
     await scene.settle();
-    expect(stage.received('attendees').map(({ key }) => Number(key)).toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(
+      stage
+        .received('attendees')
+        .map(({ key }) => Number(key))
+        .toSorted((a, b) => a - b),
+    ).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
   it('holds back no other sink', async () => {
@@ -140,7 +157,9 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
     await stage.put('attendees', ...people(3));
     await stage.put('poll-mcq-votes', pollVote(51, { id: 1, anonymous: false }, 1));
     await stage.planAnswer({ status: 503, count: 100_000 });
-    const scene = await stage.webhookScene(everyone, { sinks: { archive: `{ type: file, folder: ./archive, ${everyone} }` } });
+    const scene = await stage.webhookScene(everyone, {
+      sinks: { archive: `{ type: file, folder: ./archive, ${everyone} }` },
+    });
     await scene.settle();
     expect(stage.received()).toEqual([]);
     expect(archived(scene, 'attendees')).toHaveLength(3);

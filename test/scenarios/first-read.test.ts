@@ -17,7 +17,9 @@ describe.each(kinds)('a frozen conference read for the first time into %s', (kin
     scene = await openScene({
       db: databases.of(kind),
       baseUrl: sandbox.baseUrl,
-      sinks: { archive: '{ type: file, folder: ./archive, consent: { accept: [obtained, refused, not-asked, not-known] } }' },
+      sinks: {
+        archive: '{ type: file, folder: ./archive, consent: { accept: [obtained, refused, not-asked, not-known] } }',
+      },
     });
     await scene.settle();
   });
@@ -30,7 +32,9 @@ describe.each(kinds)('a frozen conference read for the first time into %s', (kin
     const lines = readArchive(join(scene.folder, 'archive'));
     const pigeonholes = await truthOf(sandbox.baseUrl, 'pigeonholes', 0);
     expect(lines.every(({ revision }) => revision === 1)).toBe(true);
-    expect(new Set(lines.map(({ pigeonholeId, list, key }) => `${pigeonholeId} ${list} ${key}`)).size).toBe(lines.length);
+    expect(new Set(lines.map(({ pigeonholeId, list, key }) => `${pigeonholeId} ${list} ${key}`)).size).toBe(
+      lines.length,
+    );
     expect(lines.filter(({ list }) => list === 'pigeonholes')).toHaveLength(pigeonholes.length);
     for (const { id } of pigeonholes) {
       for (const list of pigeonholeLists) {

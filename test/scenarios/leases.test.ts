@@ -49,8 +49,10 @@ describe.each(kinds)('leases, on %s', (kind) => {
     await first.discover();
     await stage.fault({ kind: 'delay', list: 'attendees', hasCursor: true, ms: 400, next: 1 });
     const slow = first.read(place).catch((error: unknown) => error);
-    await until('the first reader waits for its second page', async () =>
-      (await stage.db.query(`select 1 from streams where list = 'attendees' and walk_pages = 1`)).length === 1,
+    await until(
+      'the first reader waits for its second page',
+      async () =>
+        (await stage.db.query(`select 1 from streams where list = 'attendees' and walk_pages = 1`)).length === 1,
     );
     await second.read(place);
     expect(await slow).toMatchObject({ name: 'LedgerError', kind: 'stale' });

@@ -6,7 +6,10 @@ import { truthOf } from '../kit/truth.js';
 
 const stages = useStages();
 const people = (count: number, from = 1) => Array.from({ length: count }, (_, index) => attendee(from + index));
-const keysOf = (scene: Scene, list: string): number[] => archived(scene, list).map(({ key }) => Number(key)).toSorted((a, b) => a - b);
+const keysOf = (scene: Scene, list: string): number[] =>
+  archived(scene, list)
+    .map(({ key }) => Number(key))
+    .toSorted((a, b) => a - b);
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
 
 /** A stage whose attendees stand on pages of ten, read once. */
@@ -104,29 +107,32 @@ describe.each(kinds)('reading, on %s', (kind) => {
     ['ascending', 'offset'],
     ['descending', 'offset'],
     ['unordered', 'offset'],
-  ])('loses no item of a list in %s order with %s cursors that grows and shrinks while it is walked', async (order, cursor) => {
-    const stage = await stages.open(kind);
-    await stage.control('PATCH', 'knobs', { maxPerPage: 10, order, cursor });
-    await stage.put('sessions', session(1));
-    await stage.put('attendees', ...people(34));
-    const scene = await stage.scene();
-    for (const change of [
-      { insert: 2, remove: 0, where: 'behind' },
-      { insert: 0, remove: 2, where: 'behind' },
-      { insert: 3, remove: 1, where: 'ahead' },
-    ]) {
-      await stage.fault({ kind: 'changeDuringWalk', list: 'attendees', afterPage: 2, next: 1, ...change });
-      await stage.pollsAreDue();
+  ])(
+    'loses no item of a list in %s order with %s cursors that grows and shrinks while it is walked',
+    async (order, cursor) => {
+      const stage = await stages.open(kind);
+      await stage.control('PATCH', 'knobs', { maxPerPage: 10, order, cursor });
+      await stage.put('sessions', session(1));
+      await stage.put('attendees', ...people(34));
+      const scene = await stage.scene();
+      for (const change of [
+        { insert: 2, remove: 0, where: 'behind' },
+        { insert: 0, remove: 2, where: 'behind' },
+        { insert: 3, remove: 1, where: 'ahead' },
+      ]) {
+        await stage.fault({ kind: 'changeDuringWalk', list: 'attendees', afterPage: 2, next: 1, ...change });
+        await stage.pollsAreDue();
+        await scene.settle();
+      }
+      await stage.put('attendees', attendee(9_000_001));
+      await stage.sweepsAreDue();
       await scene.settle();
-    }
-    await stage.put('attendees', attendee(9_000_001));
-    await stage.sweepsAreDue();
-    await scene.settle();
-    const shown = await truthOf(stage.sandbox.baseUrl, 'attendees', pigeonhole);
-    expect(shown.length).toBeGreaterThan(34);
-    expect(keysOf(scene, 'attendees')).toEqual(expect.arrayContaining(shown.map(({ id }) => id)));
-    expect(new Set(keysOf(scene, 'attendees')).size).toBe(keysOf(scene, 'attendees').length);
-  });
+      const shown = await truthOf(stage.sandbox.baseUrl, 'attendees', pigeonhole);
+      expect(shown.length).toBeGreaterThan(34);
+      expect(keysOf(scene, 'attendees')).toEqual(expect.arrayContaining(shown.map(({ id }) => id)));
+      expect(new Set(keysOf(scene, 'attendees')).size).toBe(keysOf(scene, 'attendees').length);
+    },
+  );
 
   it('finds an edit on an old page by the next sweep, as the next revision', async () => {
     const { stage, scene } = await readOnce(kind, 25);
@@ -164,7 +170,14 @@ describe.each(kinds)('reading, on %s', (kind) => {
 
   it('keeps texts as they are: NUL characters, lone surrogates, and names that look like others', async () => {
     const stage = await stages.open(kind);
-    const odd = { 'a\u0000b': 'NUL \u0000 in a text', b: '\ud800 alone', 'Größe\u2028': '😀', constructor: 'x', 10: 'ten', 9: 'nine' };
+    const odd = {
+      'a\u0000b': 'NUL \u0000 in a text',
+      b: '\ud800 alone',
+      'Größe\u2028': '😀',
+      constructor: 'x',
+      10: 'ten',
+      9: 'nine',
+    };
     await stage.put('attendees', attendee(1, { a: 1, b: 2 }), attendee(2, odd));
     const scene = await stage.scene();
     await scene.settle();
@@ -193,7 +206,14 @@ describe.each(kinds)('reading, on %s', (kind) => {
   it('sets a row without an id aside, and takes the rest of its page', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1), attendee(3));
-    await stage.control('POST', 'mutations', { op: 'insert', list: 'attendees', pigeonhole, id: 2, item: { Name: 'No id' }, exact: true });
+    await stage.control('POST', 'mutations', {
+      op: 'insert',
+      list: 'attendees',
+      pigeonhole,
+      id: 2,
+      item: { Name: 'No id' },
+      exact: true,
+    });
     const scene = await stage.scene();
     await scene.settle();
     expect(keysOf(scene, 'attendees')).toEqual([1, 3]);
@@ -221,8 +241,12 @@ describe.each(kinds)('reading, on %s', (kind) => {
     await stage.put('questions', question(11, 1, 1));
     await stage.patch('attendees', 1, { Name: 'First' });
     const sinks = { archive: `{ type: file, folder: "${stage.folder}/archive", consent: { accept: [obtained] } }` };
-    const lines = (): string[] => archived({ folder: stage.folder }, 'attendees', 1).map(({ revision, data }) => `${revision} ${Object.hasOwn(data!, 'Email')}`);
-    const stored = () => stage.db.query<{ n: number }>(`select count(*)::int as n from items where payload::text like '%@example.com%'`);
+    const lines = (): string[] =>
+      archived({ folder: stage.folder }, 'attendees', 1).map(
+        ({ revision, data }) => `${revision} ${Object.hasOwn(data!, 'Email')}`,
+      );
+    const stored = () =>
+      stage.db.query<{ n: number }>(`select count(*)::int as n from items where payload::text like '%@example.com%'`);
 
     const all = await stage.scene({ sinks });
     await all.settle();

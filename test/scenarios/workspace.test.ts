@@ -62,7 +62,9 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     await stage.requests();
     const waits: number[] = [];
     for (let probe = 0; probe < 4; probe += 1) {
-      await stage.db.query(`update streams set due_at = case when list in ('sessions', 'attendees') then now() + interval '1 hour' else now() end`);
+      await stage.db.query(
+        `update streams set due_at = case when list in ('sessions', 'attendees', 'qna-questions') then now() + interval '1 hour' else now() end`,
+      );
       await stage.db.query(waitIsOver);
       await scene.read(place);
       const asked = (await stage.requests()).length;
@@ -73,7 +75,9 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     }
     expect(await stage.requests()).toEqual([]);
     expect(waits).toEqual([3, 6, 12, 24]); // 30 s, 1 min, 2 min, 4 min
-    expect(await allPauses(scene.ledger)).toMatchObject([{ scope: 'workspace', name: 'acme', pausedBy: 'cause', cause: 'credential' }]);
+    expect(await allPauses(scene.ledger)).toMatchObject([
+      { scope: 'workspace', name: 'acme', pausedBy: 'cause', cause: 'credential' },
+    ]);
     expect(JSON.stringify(await allPauses(scene.ledger))).not.toContain('sandbox-key');
   });
 
@@ -112,7 +116,10 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
   it('reads a pigeonhole once that two of its syncs name, for the sinks of both', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1));
-    const sinks = { archive: `{ type: file, folder: ./archive, ${everyone} }`, second: `{ type: file, folder: ./second, ${everyone} }` };
+    const sinks = {
+      archive: `{ type: file, folder: ./archive, ${everyone} }`,
+      second: `{ type: file, folder: ./second, ${everyone} }`,
+    };
     const scene = await stage.scene({ sinks });
     const { events } = scene.to.config.syncs;
     const syncs = { events: { ...events!, sinks: ['archive'] }, more: { ...events!, sinks: ['second'] } };
@@ -123,7 +130,9 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     expect((await stage.requests()).filter(({ path }) => path.endsWith('/attendees'))).toHaveLength(1);
     await deliverToSinkTurn(to, 'archive', never);
     await deliverToSinkTurn(to, 'second', never);
-    const perSink = await stage.db.query(`select s.name, l.delivered from lanes l join sinks s on s.id = l.sink_id where l.ref = (select ref from pigeonholes where pigeonhole_id = 101) order by 1`);
+    const perSink = await stage.db.query(
+      `select s.name, l.delivered from lanes l join sinks s on s.id = l.sink_id where l.ref = (select ref from pigeonholes where pigeonhole_id = 101) order by 1`,
+    );
     expect(perSink).toEqual([
       { name: 'archive', delivered: 1 },
       { name: 'second', delivered: 1 },
@@ -155,7 +164,9 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     const scene = await stage.scene({ sync: 'pigeonholes: { status: [live] }' });
     await scene.settle();
     await stage.db.query(`insert into pigeonholes (workspace, pigeonhole_id, status) values ('acme', 102, 'ended')`);
-    await stage.db.query(`insert into selections (sync, ref) select 'events', ref from pigeonholes where pigeonhole_id = 102`);
+    await stage.db.query(
+      `insert into selections (sync, ref) select 'events', ref from pigeonholes where pigeonhole_id = 102`,
+    );
     await scene.settle();
     expect(archived(scene, 'pigeonholes').map(({ key }) => key)).toEqual(['101', '102']);
   });
@@ -187,7 +198,11 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     await stage.pollsAreDue();
     await scene.settle();
     const [first, second, third] = stage.received('attendees').map(({ key, revision, id }) => ({ key, revision, id }));
-    expect([first, second, third]).toMatchObject([{ key: '2', revision: 1 }, { key: '1', revision: 2 }, { key: '2', revision: 2 }]);
+    expect([first, second, third]).toMatchObject([
+      { key: '2', revision: 1 },
+      { key: '1', revision: 2 },
+      { key: '2', revision: 2 },
+    ]);
     expect(archived(alone, 'attendees', 1)[1]!.id).toBe(second!.id);
   });
 });

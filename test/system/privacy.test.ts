@@ -7,7 +7,7 @@ import { runWebhookReceiver } from '../../sandbox/webhook-receiver/run-webhook-r
 import { freePort } from '../../worker/embedded-temporal/free-port.js';
 import { readArchive } from '../kit/archive.js';
 import type { HeldChange } from '../kit/compare-with-truth.js';
-import { startProgram, untilOutput, writeYaml } from '../kit/processes.js';
+import { type Program, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
 import { truthOf } from '../kit/truth.js';
 import { temporalForTests } from '../temporal.js';
 import { until } from '../until.js';
@@ -25,6 +25,7 @@ let spoken: string;
 let histories: string;
 let held: { archive: HeldChange[]; hooks: HeldChange[] };
 let people: Record<string, unknown>[];
+let program: Program | undefined;
 
 beforeAll(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-privacy-'));
@@ -41,14 +42,14 @@ beforeAll(async () => {
     `temporal: { address: "${temporal.address}", taskQueue: "${temporal.taskQueue}" }`,
     `server: { port: ${port} }`,
   ]);
-  const program = startProgram('cli/main.js', ['start'], {
+  program = startProgram('cli/main.js', ['start'], {
     cwd: folder,
     env: { SERVICE_KEY: apiKey, HOOK_SECRET: secret, PIGEONPOST_LOG: 'trace' },
   });
   await untilOutput(program, /ready/);
   await control('faults', { kind: 'error', code: 5000, rate: 0.2 });
   await control('faults', { kind: 'error', code: 4500, rate: 0.05 });
-  await until('errors were met', () => /cannot be read/.test(program.errors()), 30_000);
+  await until('errors were met', () => /cannot be read/.test(program!.errors()), 30_000);
   await fetch(`${sandbox.baseUrl}/_control/faults`, { method: 'DELETE' });
   await control('freeze');
   // What was refused for good waits long; a person who knows that it is mended does not.
@@ -77,7 +78,10 @@ beforeAll(async () => {
   await receiver.close();
   rmSync(folder, { recursive: true });
 }, 180_000);
-afterAll(() => sandbox.close());
+afterAll(async () => {
+  program?.kill('SIGKILL'); // where a failure left it running
+  await sandbox.close();
+});
 
 async function control(path: string, body: unknown = {}): Promise<void> {
   const answer = await fetch(`${sandbox.baseUrl}/_control/${path}`, {

@@ -1,0 +1,63 @@
+import type { Candidate } from '../ledger/queries/begin-batch.js';
+import { decideDelivery, type DecidingSink } from './decide-delivery.js';
+
+const candidate = (more: Partial<Candidate>): Candidate => ({
+  sequence: 1,
+  id: 'id',
+  list: 'questions',
+  key: '11',
+  revision: 1,
+  kind: 'created',
+  sessionId: 1,
+  foundAt: new Date(0),
+  payload: '{}',
+  latest: true,
+  visibility: 'named',
+  consent: 'obtained',
+  sentWithIdentity: null,
+  attempts: 0,
+  ...more,
+});
+const sink = (more: Partial<DecidingSink> = {}): DecidingSink => ({
+  accepts: new Set(['obtained', 'not-asked']),
+  revisions: 'every',
+  selected: new Set(['101']),
+  ...more,
+});
+const person = { list: 'attendees', visibility: null };
+const event = { list: 'pigeonholes', visibility: null, consent: 'not-known' } as const;
+
+describe('what happens with a change at a sink', () => {
+  it.each<[string, Partial<Candidate>, object]>([
+    ['a named interaction of a person whose consent it accepts', {}, { kind: 'send', identity: true }],
+    ['one of a person who was not asked', { consent: 'not-asked' }, { kind: 'send', identity: true }],
+    ['one of a person who refused', { consent: 'refused' }, { kind: 'send', identity: false }],
+    ['one of a person of whom nothing is known', { consent: 'not-known' }, { kind: 'send', identity: false }],
+    ['an anonymous one, whatever the consent', { visibility: 'anonymous' }, { kind: 'send', identity: false }],
+    ['one that went out without the person before', { sentWithIdentity: false }, { kind: 'send', identity: false }],
+    ['one that went out with the person before', { sentWithIdentity: true }, { kind: 'send', identity: true }],
+    [
+      'one that did, of a person who has refused since',
+      { sentWithIdentity: true, consent: 'refused' },
+      { kind: 'send', identity: false },
+    ],
+    ['the record of a person who has agreed', person, { kind: 'send', identity: true }],
+    ['of one who has refused', { ...person, consent: 'refused' }, { kind: 'withhold', reason: 'consent-refused' }],
+    [
+      'of one whose consent is not known',
+      { ...person, consent: 'not-known' },
+      { kind: 'withhold', reason: 'consent-not-known' },
+    ],
+    ['a session', { list: 'sessions', visibility: null, consent: 'not-known' }, { kind: 'send', identity: true }],
+    ['a pigeonhole that a sync has chosen', { ...event, key: '101' }, { kind: 'send', identity: true }],
+    ['a pigeonhole that none has chosen', { ...event, key: '102' }, { kind: 'withhold', reason: 'not-selected' }],
+    ['an older revision, at a sink that wants every one', { latest: false }, { kind: 'send', identity: true }],
+  ])('for %s', (_what, more, expected) => {
+    expect(decideDelivery(candidate(more), sink())).toEqual(expected);
+  });
+
+  it('is nothing for an older revision at a sink that wants the latest alone', () => {
+    expect(decideDelivery(candidate({ latest: false }), sink({ revisions: 'latest' }))).toEqual({ kind: 'supersede' });
+    expect(decideDelivery(candidate({}), sink({ revisions: 'latest' }))).toEqual({ kind: 'send', identity: true });
+  });
+});

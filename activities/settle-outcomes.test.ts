@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import type { Candidate } from '../ledger/queries/begin-batch.js';
+import type { Outcome } from '../sinks/sink.js';
+import { settleOutcomes } from './settle-outcomes.js';
+
+const candidate = (sequence: number, attempts = 0): Candidate => ({ sequence, attempts }) as Candidate;
+const delivered: Outcome = { kind: 'delivered' };
+const rejected: Outcome = { kind: 'rejected', cause: 'http:422', detail: 'refused' };
+const retry: Outcome = { kind: 'retry', detail: 'later' };
+const unknown: Outcome = { kind: 'unknown', detail: 'who knows' };
+const pause: Outcome = { kind: 'pause', cause: 'gone', detail: 'no more' };
+const unsent: Outcome = { kind: 'unsent' };
+const perItem = { failingForMs: 0, holdsAll: false, lookUp: false };
+const settle = (outcomes: readonly Outcome[], lane: Partial<typeof perItem> = {}, attempts: readonly number[] = []) =>
+  settleOutcomes(
+    outcomes.map((outcome, index) => ({ candidate: candidate(index + 1, attempts[index] ?? 0), outcome })),
+    { ...perItem, ...lane },
+    0.5,
+  );
+const states = (verdict: ReturnType<typeof settle>): string[] =>
+  verdict.settled.map(({ state, attempts }) => `${state} ${attempts}`);
+
+describe('the outcomes of a batch', () => {
+  it('settle what passed and what was refused', () => {
+    const verdict = settle([delivered, rejected]);
+    expect(states(verdict)).toEqual(['delivered 1', 'dead 1']);
+    expect(verdict).toMatchObject({ failing: null, pause: null, delivered: 1 });
+    expect(verdict.settled[1]).toMatchObject({ reason: 'http:422', detail: 'refused' });
+  });
+
+  it('count against a record that fails while others pass, which then waits by itself', () => {
+    const verdict = settle([delivered, retry], {}, [0, 2]);
+    expect(states(verdict)).toEqual(['delivered 1', 'retry 3']);
+    expect(verdict.settled[1]!.retryInMs).toBe(40_000);
+    expect(verdict.failing).toBeNull();
+  });
+
+  it('count against none when nothing passes: the lane waits, and with it all', () => {
+    const verdict = settle([retry, retry, unsent], {}, [0, 3]);
+    expect(states(verdict)).toEqual(['retry 0', 'retry 3', 'waiting 0']);
+    expect(verdict.failing).toEqual({ detail: 'later', retryInMs: 1000 });
+  });
+
+  it('hold back no lane for records that have failed while others passed, though they are alone now', () => {
+    const verdict = settle([retry, retry], {}, [1, 2]);
+    expect(states(verdict)).toEqual(['retry 2', 'retry 3']);
+    expect(verdict.failing).toBeNull();
+    const many = settle(
+      Array.from({ length: 11 }, () => retry),
+      {},
+      Array.from({ length: 11 }, () => 1),
+    );
+    expect([many.settled[0]!.attempts, many.failing]).toEqual([1, { detail: 'later', retryInMs: 1000 }]);
+  });
+
+  it('park a record after twenty attempts', () => {
+    expect(settle([delivered, retry], {}, [0, 18]).settled[1]).toMatchObject({ state: 'retry', attempts: 19 });
+    expect(settle([delivered, retry], {}, [0, 19]).settled[1]).toMatchObject({
+      state: 'dead',
+      reason: 'attempts-exhausted',
+    });
+  });
+
+  it('let a line wait behind its first failure, on which no attempt is used', () => {
+    const verdict = settle([delivered, retry, unsent], { holdsAll: true }, [0, 19]);
+    expect(states(verdict)).toEqual(['delivered 1', 'retry 19', 'waiting 0']);
+    expect(verdict.failing).toEqual({ detail: 'later', retryInMs: 1000 });
+  });
+
+  it('make a lane wait half as long again as it has failed, at most five minutes, or as long as it was told', () => {
+    const wait = (failingForMs: number, outcome: Outcome = retry) =>
+      settle([outcome], { failingForMs }).failing!.retryInMs;
+    expect([wait(0), wait(60_000), wait(3_600_000)]).toEqual([1000, 30_000, 300_000]);
+    expect(wait(0, { ...retry, afterMs: 900_000 })).toBe(900_000);
+  });
+
+  it('leave what may have been sent in flight where it has to be looked up, and try it again where a repeat is harmless', () => {
+    expect(states(settle([unknown], { lookUp: true }))).toEqual(['sending 0']);
+    expect(states(settle([unknown]))).toEqual(['retry 0']);
+  });
+
+  it('that pause the sink use no attempt and keep the backlog', () => {
+    const verdict = settle([delivered, pause, unsent], {}, [0, 4]);
+    expect(states(verdict)).toEqual(['delivered 1', 'waiting 4', 'waiting 0']);
+    expect(verdict.pause).toBe(pause);
+  });
+
+  it('say nothing of the sink when nothing was tried', () => {
+    expect(settle([unsent, unsent]).failing).toBeUndefined();
+    expect(settle([])).toEqual({ settled: [], failing: undefined, pause: null, delivered: 0 });
+  });
+
+  it('settle every record once, lose no attempt, and let none be parked by an outage', () => {
+    const outcomes = fc.array(
+      fc.tuple(fc.constantFrom(delivered, rejected, retry, unknown, pause, unsent), fc.integer({ min: 0, max: 19 })),
+      {
+        maxLength: 12,
+      },
+    );
+    fc.assert(
+      fc.property(outcomes, fc.boolean(), fc.boolean(), (sent, holdsAll, lookUp) => {
+        const verdict = settle(
+          sent.map(([outcome]) => outcome),
+          { holdsAll, lookUp },
+          sent.map(([, attempts]) => attempts),
+        );
+        expect(verdict.settled.map(({ sequence }) => sequence)).toEqual(sent.map((_, index) => index + 1));
+        const isFailing = verdict.failing !== null && verdict.failing !== undefined;
+        for (const [index, { state, attempts, reason, retryInMs }] of verdict.settled.entries()) {
+          const [outcome, before] = sent[index]!;
+          expect(attempts - before).toBeGreaterThanOrEqual(0);
+          expect(state === 'delivered').toBe(outcome.kind === 'delivered');
+          expect((retryInMs ?? 0) > 0).toBe(state === 'retry');
+          if (isFailing) expect(reason).not.toBe('attempts-exhausted');
+          if (isFailing && outcome.kind !== 'delivered' && outcome.kind !== 'rejected') expect(attempts).toBe(before);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,151 @@
+import { KeyedHash } from '../ledger/keyed-hash.js';
+import { type ListName, pigeonholeLists, workspaceLists } from '../pigeonhole/lists.js';
+import { toItems } from './to-items.js';
+
+const hash = new KeyedHash({
+  hash: Buffer.alloc(32, 1),
+  subject: Buffer.alloc(32, 2),
+  fingerprint: Buffer.alloc(32, 3),
+});
+type Row = Readonly<Record<string, unknown>>;
+const read = (list: ListName, rows: readonly Row[], more: { sessionId?: number; drop?: string[] } = {}) =>
+  toItems(rows, { list, sessionId: more.sessionId ?? 0, drop: more.drop ?? [], hash });
+const one = (list: ListName, row: Row, more: { sessionId?: number; drop?: string[] } = {}) =>
+  read(list, [row], more).items[0]!;
+
+const at = '2026-11-21T08:00:00.000Z';
+const said = { attendeeId: 7, createdAt: at, session: { id: 1, name: 'S' }, question: { id: 11, content: 'Why?' } };
+const flagged = {
+  id: 51,
+  createdAt: at,
+  attendee: { id: 7, attendeeCode: 'A7', anonymous: false },
+  session: { id: 1 },
+};
+
+describe('an item made of a row', () => {
+  it.each<[ListName, Row, { key: string; sessionId: number | null; attendeeId: number | null }]>([
+    ['pigeonholes', { id: 101, name: 'E' }, { key: '101', sessionId: null, attendeeId: null }],
+    ['subscriptions', { id: 7 }, { key: '7', sessionId: null, attendeeId: null }],
+    ['sessions', { id: 1, anonymousResponses: true }, { key: '1', sessionId: 1, attendeeId: null }],
+    ['attendees', { id: 7, signInTime: at }, { key: '7', sessionId: null, attendeeId: 7 }],
+    ['questions', said, { key: '11', sessionId: 1, attendeeId: 7 }],
+    ['answer_ratings', { ...said, answerRating: { id: 31, rate: 4 } }, { key: '31', sessionId: 1, attendeeId: 7 }],
+    ['answers', { ...said, answer: { id: 41 } }, { key: '41', sessionId: 1, attendeeId: 7 }],
+    ['poll-mcq-votes', flagged, { key: '51', sessionId: 1, attendeeId: 7 }],
+    ['poll-quiz-votes', flagged, { key: '51', sessionId: 1, attendeeId: 7 }],
+    ['qna-questions', flagged, { key: '51', sessionId: 1, attendeeId: 7 }],
+  ])('of %s is known by its id, session and person', (list, row, expected) => {
+    expect(one(list, row)).toMatchObject(expected);
+  });
+
+  it('of votes is known by a hash that shows neither person nor instant, and follows what is voted on, by whom and when', () => {
+    const { key, ...vote } = one('votes', said);
+    expect(vote).toMatchObject({ sessionId: 1, attendeeId: 7, visibility: 'judge' });
+    expect(key).toMatch(/^[\w-]{43}$/);
+    expect(one('votes', { ...said, question: { id: 11, content: 'Edited', status: 'hidden' } }).key).toBe(key);
+    for (const other of [
+      { attendeeId: 8 },
+      { createdAt: '2026-11-21T08:00:01.000Z' },
+      { question: { id: 12 } },
+      { session: { id: 2 } },
+    ]) {
+      expect(one('votes', { ...said, ...other }).key).not.toBe(key);
+    }
+  });
+
+  it('is made for each copy of a vote on one page, under keys of their own that a second reading gives again', () => {
+    const keys = read('votes', [said, { ...said, attendeeId: 8 }, said, said]).items.map(({ key }) => key);
+    expect(new Set(keys).size).toBe(4);
+    expect(keys.slice(2)).toEqual([`${keys[0]}#2`, `${keys[0]}#3`]);
+    expect(read('votes', [said, said, said]).items.map(({ key }) => key)).toEqual([keys[0], keys[2], keys[3]]);
+  });
+
+  it.each<[ListName, Row]>([
+    ['attendees', { Name: 'No id' }],
+    ['attendees', { id: '7' }],
+    ['sessions', { id: 1.5 }],
+    ['sessions', { id: 2 ** 53 }],
+    ['questions', { ...said, question: { content: 'No id' } }],
+    ['questions', { ...said, question: null }],
+    ['answers', said],
+    ['votes', { attendeeId: 7, createdAt: at, session: { id: 1 } }],
+    ['votes', { attendeeId: 7, question: { id: 11 }, session: { id: 1 } }],
+  ])('of %s cannot be made of a row that nothing identifies, which is counted', (list, row) => {
+    expect(read(list, [row, row])).toEqual({ items: [], unidentified: 2 });
+  });
+
+  it.each([
+    [{ obtained: true, obtainedAt: at }, 'obtained'],
+    [{ obtained: false }, 'refused'],
+    [{ obtained: null }, 'not-asked'],
+    [{}, 'not-asked'],
+    [null, 'not-asked'],
+    [undefined, 'not-known'],
+    ['N/A', 'not-known'],
+  ])('of attendees with consent %j has the state %s', (consent, expected) => {
+    expect(one('attendees', { id: 7, consent }).consent).toBe(expected);
+    expect(one('attendees', { id: 7, consent }, { drop: ['consent'] })).toMatchObject({
+      consent: expected,
+      fields: { id: 7 },
+    });
+  });
+
+  it.each([
+    [false, 'named'],
+    [true, 'anonymous'],
+    [undefined, 'anonymous'],
+    ['false', 'anonymous'],
+    [null, 'anonymous'],
+  ])('of a flagged list whose flag is %j is %s, and holds the person only when named', (anonymous, expected) => {
+    for (const list of ['poll-mcq-votes', 'poll-quiz-votes', 'qna-questions'] as const) {
+      const item = one(list, { ...flagged, attendee: { ...flagged.attendee, anonymous } });
+      expect(item).toMatchObject({ visibility: expected, saysAnonymous: expected === 'anonymous' });
+      expect(JSON.stringify(item.fields).includes('A7')).toBe(expected === 'named');
+    }
+  });
+
+  it('of a flagged list without an attendee object is anonymous', () => {
+    expect(one('qna-questions', { id: 51, attendeeId: 7 })).toMatchObject({
+      visibility: 'anonymous',
+      fields: { id: 51 },
+    });
+  });
+
+  it.each<Row>([{ anonymous: true }, { attendee: { id: 7, anonymous: true } }])(
+    'of a list without a flag is anonymous all the same when its row says %j',
+    (flag) => {
+      const item = one('votes', { ...said, ...flag });
+      expect(item.visibility).toBe('anonymous');
+      expect(item.fields).not.toHaveProperty('attendeeId');
+      expect(one('votes', { ...said, anonymous: false }).visibility).toBe('judge');
+    },
+  );
+
+  it('of a session says whether responses are anonymous, and nothing where the session does not', () => {
+    expect(
+      [true, false, null, 'no'].map(
+        (anonymousResponses) => one('sessions', { id: 1, anonymousResponses }).saysAnonymous,
+      ),
+    ).toEqual([true, false, null, null]);
+  });
+
+  it('of a per-session stream belongs to its session, whatever its row says', () => {
+    expect(one('votes', { ...said, session: { id: 9 } }, { sessionId: 1 }).sessionId).toBe(1);
+  });
+
+  it('lacks the dropped fields, and is known as if it had them', () => {
+    const item = one('questions', said, { drop: ['createdAt', 'session', 'attendeeId', 'question'] });
+    expect(item).toMatchObject({ key: '11', sessionId: 1, attendeeId: 7, at: Date.parse(at), fields: {} });
+    expect(item.fields).toEqual({});
+  });
+
+  it('says when it came to be, where its row does', () => {
+    expect(one('attendees', { id: 7, signInTime: at }).at).toBe(Date.parse(at));
+    expect(one('attendees', { id: 7, signInTime: 'soon' }).at).toBeUndefined();
+    expect(one('pigeonholes', { id: 101 }).at).toBeUndefined();
+  });
+
+  it('can be made for every list there is', () => {
+    for (const list of [...workspaceLists, ...pigeonholeLists]) expect(read(list, [{}]).unidentified).toBe(1);
+  });
+});

@@ -1,0 +1,110 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import type { Bench } from './bench.js';
+import { Product } from './processes/product.js';
+import type { SeenRequest } from './processes/sandbox.js';
+import { waitUntil } from './processes/wait-until.js';
+import { withStage } from './processes/with-stage.js';
+
+const pollIntervalMs = 2000;
+const watchedMs = 30_000;
+
+/**
+ * What a live pigeonhole costs in which nothing happens: requests of the service's quota, and events of Temporal. A
+ * cycle is one poll interval.
+ */
+export const idle: Bench = {
+  name: 'idle',
+  about: 'requests and Temporal events of a live pigeonhole in which nothing happens, on PostgreSQL',
+  async run(options, report) {
+    await withStage(['--attendees', '500', '--pigeonholes', '1'], async (stage) => {
+      const folder = stage.nextFolder();
+      const store = await stage.freshStore('postgres', folder);
+      const product = await Product.start({
+        folder,
+        sandboxUrl: stage.sandbox.baseUrl,
+        databaseUrl: store.kind === 'postgres' ? store.url : undefined,
+        sync: ['pigeonholes: [101]', `every: { live: ${pollIntervalMs}ms, sweep: 1h }`, 'sinks: [archive]'],
+        sinks: ['archive: { type: file, folder: ./archive }'],
+        profileFolder: options.profileFolder,
+      });
+      try {
+        await waitUntil('everything is settled', async () => ((await product.isSettled()) ? true : undefined), 120_000);
+        await pause(3 * pollIntervalMs); // the first cycles after a walk may still be out of step
+        const fromMs = Date.now();
+        const cpuBefore = product.cpuSeconds();
+        await pause(watchedMs);
+        const toMs = Date.now();
+        const cycles = (toMs - fromMs) / pollIntervalMs;
+        const requests = (await stage.sandbox.requests()).filter(
+          ({ arrivedAtMs, path }) => arrivedAtMs >= fromMs && arrivedAtMs < toMs && path.startsWith('/v2/pigeonholes/101/'),
+        );
+        const events = await eventsBetween(product.temporalAddress, 'sync/acme/101', fromMs, toMs);
+        const turns = events.get('ActivityTaskScheduled') ?? 0;
+        const all = [...events.values()].reduce((sum, count) => sum + count, 0);
+        const streams = liveStreams(requests);
+        report.note(
+          `${cycles} cycles of ${pollIntervalMs} ms: ${streams} live streams, ${requests.length} requests, ${turns} activities, ${all} Temporal events, ${(product.cpuSeconds() - cpuBefore).toFixed(2)} CPU s`,
+        );
+        const figure = { bench: 'idle', unit: '' };
+        report.figure({
+          ...figure,
+          what: 'requests per stream due',
+          value: requests.length / (streams * cycles),
+          must: { atMost: 1 },
+          aim: { atMost: 1 },
+        });
+        report.figure({ ...figure, what: 'activities per cycle', value: turns / cycles, must: { atMost: 1.05 } });
+        report.figure({
+          ...figure,
+          what: 'timers per activity',
+          value: (events.get('TimerStarted') ?? 0) / turns,
+          must: { atMost: 1.05 },
+        });
+        report.figure({ ...figure, what: 'Temporal events per activity', value: all / turns, must: { atMost: 11.5 } });
+      } finally {
+        await product.stop();
+      }
+    });
+  },
+};
+
+/** Streams that were asked for more than once: those whose interval is the watched one. */
+function liveStreams(requests: readonly SeenRequest[]): number {
+  const times = new Map<string, number>();
+  for (const { path, query } of requests) {
+    const session = new URLSearchParams(query).get('filter[sessionId]') ?? '';
+    times.set(`${path} ${session}`, (times.get(`${path} ${session}`) ?? 0) + 1);
+  }
+  return [...times.values()].filter((count) => count > 1).length;
+}
+
+/** A workflow's events of that time by type, over all of its runs. */
+async function eventsBetween(
+  address: string,
+  workflowId: string,
+  fromMs: number,
+  toMs: number,
+): Promise<Map<string, number>> {
+  const connection = await Connection.connect({ address });
+  try {
+    const client = new Client({ connection });
+    const counts = new Map<string, number>();
+    const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+    for (const event of events ?? []) {
+      const atMs = Number(event.eventTime?.seconds ?? 0) * 1000 + Number(event.eventTime?.nanos ?? 0) / 1e6;
+      if (atMs < fromMs || atMs >= toMs) continue;
+      const type = kindOf(event);
+      counts.set(type, (counts.get(type) ?? 0) + 1);
+    }
+    return counts;
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Its attributes' name says what an event is: `activityTaskScheduledEventAttributes`. */
+function kindOf(event: object): string {
+  const name = Object.entries(event).find(([key, value]) => key.endsWith('EventAttributes') && value != null)?.[0] ?? 'unknown';
+  return name.charAt(0).toUpperCase() + name.slice(1).replace('EventAttributes', '');
+}

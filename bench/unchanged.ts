@@ -1,0 +1,154 @@
+import type { Client } from 'pg';
+import type { Bench, BenchReport } from './bench.js';
+import { forAttendees, loadAttendees, onlyAttendees, type LoadedProduct } from './processes/load-attendees.js';
+import { withClient } from './processes/postgres-server.js';
+import { runBareLoop } from './processes/run-bare-loop.js';
+import type { Stage } from './processes/stage.js';
+import { waitUntil } from './processes/wait-until.js';
+import { withStage } from './processes/with-stage.js';
+import { median } from './report/median.js';
+import { itemsPerSecond, type Run } from './report/run.js';
+
+const touchedShare = 0.01;
+
+/**
+ * A sweep over a list in which nothing has changed, against a loop that fetches and parses the same pages; then what
+ * the ledger wrote. Rows are counted by the transaction that wrote their present version, so none is missed.
+ */
+export const unchanged: Bench = {
+  name: 'unchanged',
+  about: 'a sweep where nothing changed, and one where 1 % did, on PostgreSQL',
+  async run(options, report) {
+    const items = options.items ?? 100_000;
+    await withStage(onlyAttendees(items, options.latencyMs), async (stage) => {
+      const loaded = await loadAttendees(stage, { ...options, store: 'postgres', items });
+      try {
+        report.run({ ...loaded.run, contender: 'pigeonpost, first read' });
+        if (loaded.store.kind !== 'postgres') throw new Error('this bench counts rows on PostgreSQL');
+        await withClient(loaded.store.url, async (client) => {
+          await measureSweeps({ stage, loaded, client, items, pairs: options.pairs }, report);
+        });
+      } finally {
+        await loaded.product.stop();
+      }
+      await countStreamRows(loaded, stage, report);
+    });
+  },
+};
+
+interface Swept {
+  readonly stage: Stage;
+  readonly loaded: LoadedProduct;
+  readonly client: Client;
+  readonly items: number;
+  readonly pairs: number;
+}
+
+async function measureSweeps(swept: Swept, report: BenchReport): Promise<void> {
+  const { stage, client, items, pairs } = swept;
+  await walkEnded(client); // the first one
+  const mark = await transactionMark(client);
+  const ratios: number[] = [];
+  for (let pair = 0; pair < pairs; pair += 1) {
+    const product = await sweepOnce(swept, 'pigeonpost, nothing changed');
+    report.run(product);
+    const task = { baseUrl: stage.sandbox.baseUrl, depth: 'parse' } as const;
+    const bare = await runBareLoop('bare fetch + JSON.parse', { folder: stage.nextFolder(), items }, task);
+    report.run(bare);
+    ratios.push(itemsPerSecond(product) / itemsPerSecond(bare));
+  }
+  report.figure({
+    bench: 'unchanged',
+    what: `sweep of ${items.toLocaleString('en')} where nothing changed / bare fetch + JSON.parse`,
+    value: median(ratios),
+    unit: '',
+    must: { atLeast: 0.25 },
+    aim: { atLeast: 0.8 },
+  });
+  const rows = await rowsWrittenSince(client, mark);
+  const none = { bench: 'unchanged', unit: 'rows', must: { atMost: 0 }, aim: { atMost: 0 } };
+  report.figure({ ...none, what: 'items written when nothing changed', value: rows.items });
+  report.figure({ ...none, what: 'changes written when nothing changed', value: rows.changes });
+  await touchSome(swept, report);
+}
+
+async function touchSome(swept: Swept, report: BenchReport): Promise<void> {
+  const { stage, client, items } = swept;
+  const body = { list: 'attendees', pigeonhole: 101, share: touchedShare };
+  const { touched } = await stage.sandbox.control<{ touched: number[] }>('POST', 'touch', body);
+  const mark = await transactionMark(client);
+  report.run(await sweepOnce(swept, 'pigeonpost, 1 % changed'));
+  const rows = await rowsWrittenSince(client, mark);
+  const share = (written: number): number => (100 * written) / items;
+  const exactly = { bench: 'unchanged', unit: '%', must: { atMost: share(touched.length) } };
+  report.figure({ ...exactly, what: 'items written when 1 % changed', value: share(rows.items) });
+  report.figure({ ...exactly, what: 'changes written when 1 % changed', value: share(rows.changes) });
+  if (rows.changes < touched.length) throw new Error(`only ${rows.changes} of ${touched.length} changes were found`);
+}
+
+/** Has the pigeonhole read again, whole, and waits until the walk has ended. */
+async function sweepOnce({ stage, loaded, client, items }: Swept, contender: string): Promise<Run> {
+  const before = await walkEnded(client);
+  await stage.sandbox.forgetRequests();
+  const cpuBefore = loaded.product.cpuSeconds();
+  await loaded.product.pollNow(101);
+  const endedAt = await waitUntil(
+    'a sweep has ended',
+    async () => {
+      const ended = await walkEnded(client);
+      return ended.getTime() > before.getTime() ? ended : undefined;
+    },
+    10 * 60_000,
+  );
+  const requests = (await stage.sandbox.requests()).filter(forAttendees);
+  return {
+    contender,
+    items,
+    seconds: (endedAt.getTime() - requests[0]!.arrivedAtMs) / 1000,
+    cpuSeconds: loaded.product.cpuSeconds() - cpuBefore,
+    peakRssMb: loaded.product.peakRssMb(),
+    requests: requests.length,
+  };
+}
+
+/** The end of the last whole walk over the attendees; waits for it where one is under way. */
+async function walkEnded(client: Client): Promise<Date> {
+  return await waitUntil(
+    'a walk over the attendees has ended',
+    async () => {
+      const { rows } = await client.query<{ swept_at: Date | null; walk: string | null }>(
+        `select swept_at, walk from streams where list = 'attendees'`,
+      );
+      return rows[0]?.walk === null ? (rows[0].swept_at ?? undefined) : undefined;
+    },
+    10 * 60_000,
+  );
+}
+
+/** The latest transaction's number: what has a higher one was written later. */
+async function transactionMark(client: Client): Promise<string> {
+  const { rows } = await client.query<{ mark: string }>('select pg_current_xact_id()::text as mark');
+  return rows[0]!.mark;
+}
+
+async function rowsWrittenSince(client: Client, mark: string): Promise<{ items: number; changes: number }> {
+  const count = async (table: 'items' | 'changes'): Promise<number> => {
+    const sql = `select count(*)::int as n from ${table} where xmin::text::int8 > $1::int8`;
+    return (await client.query<{ n: number }>(sql, [mark])).rows[0]!.n;
+  };
+  return { items: await count('items'), changes: await count('changes') };
+}
+
+/** Over the whole life of the product, whose connections have ended and have told the server what they did. */
+async function countStreamRows({ store }: LoadedProduct, stage: Stage, report: BenchReport): Promise<void> {
+  if (store.kind !== 'postgres') return;
+  const server = await stage.postgres();
+  report.note(`PostgreSQL used ${server.cpuSeconds().toFixed(1)} CPU s in all`);
+  await withClient(store.url, async (client) => {
+    const written = await client.query<{ n: number }>(
+      `select n_tup_upd::int as n from pg_stat_user_tables where relname = 'streams'`,
+    );
+    const pages = await client.query<{ n: number }>('select sum(walk_pages)::int as n from streams');
+    report.note(`rows of streams written in all: ${written.rows[0]!.n}; pages of the last walk: ${pages.rows[0]!.n}`);
+  });
+}

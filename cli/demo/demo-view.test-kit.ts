@@ -1,0 +1,42 @@
+import type { DemoView } from './demo-view.js';
+import type { SandboxState } from './sandbox-state.js';
+import { statusOf } from '../status.test-kit.js';
+
+const lists = [
+  'sessions',
+  'attendees',
+  'questions',
+  'votes',
+  'answer_ratings',
+  'answers',
+  'poll-mcq-votes',
+  'poll-quiz-votes',
+  'qna-questions',
+];
+
+/** A source with three pigeonholes and a thousand items of each list in each. */
+export function sourceOf(given: Partial<SandboxState> = {}): SandboxState {
+  const counts = { ...Object.fromEntries(lists.map((list) => [list, 1000])), registrants: 9 };
+  return {
+    emitted: 12_345,
+    subscriptions: 2,
+    pigeonholes: [101, 102, 103].map((id) => ({ id, status: id === 101 ? 'live' : 'ended', counts })),
+    ...given,
+  };
+}
+
+/** A demo that has delivered everything, but for what a test is about. */
+export function viewOf(given: Partial<DemoView> = {}): DemoView {
+  const items = lists.map((list) => ({ workspace: 'sandbox', pigeonholeId: 101, list, items: 2999 }));
+  return {
+    note: null,
+    runningForMs: 125_000,
+    source: sourceOf(),
+    status: statusOf({ counts: { items, deliveries: [] } }),
+    places: [
+      ['archive', './demo-data/archive'],
+      ['api', 'http://127.0.0.1:8088/api/status'],
+    ],
+    ...given,
+  };
+}

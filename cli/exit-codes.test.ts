@@ -1,0 +1,84 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const command = join(__dirname, '../dist/cli/main.js');
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'exit-codes-'));
+  const good = [
+    'workspaces: { acme: { baseUrl: "https://engagement.example.com", apiKey: "${KEY}" } }',
+    'syncs: { all: { workspace: acme, sinks: [archive] } }',
+    'sinks: { archive: { type: file, folder: ./archive } }',
+    'server: { port: 1 }', // where nothing of a user's listens
+  ];
+  writeFileSync(join(folder, 'good.yaml'), good.join('\n'));
+  writeFileSync(join(folder, 'torn.yaml'), 'workspaces: [');
+  writeFileSync(join(folder, 'wrong.yaml'), [...good, 'sinkz: {}', 'temporal: { address: nowhere }'].join('\n'));
+  mkdtempSync(join(folder, 'taken-'));
+  writeFileSync(join(folder, 'note.txt'), 'mine');
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function run(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  const done = spawnSync(process.execPath, [command, ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { KEY: 'a-secret-key' },
+  });
+  return { status: done.status, stdout: done.stdout, stderr: done.stderr };
+}
+
+describe('pigeonpost used wrongly', () => {
+  it.each<[string, string[], RegExp]>([
+    ['an unknown command', ['nonsense'], /unknown command 'nonsense'/],
+    ['an unknown option', ['status', '--nonsense'], /unknown option '--nonsense'/],
+    ['no command', [], /Usage: pigeonpost/],
+    ['too many arguments', ['status', 'now'], /too many arguments/],
+    ['a configuration that is missing', ['status', '--config', 'missing.yaml'], /missing\.yaml/],
+    ['the default configuration missing', ['start'], /pigeonpost\.yaml/],
+    ['YAML that is cut', ['start', '--config', 'torn.yaml'], /torn\.yaml:1/],
+    ['every problem of a configuration at once', ['start', '--config', 'wrong.yaml'], /sinkz[^]*temporal\.address/],
+    [
+      'something that names nothing',
+      ['pause', 'everything', '--config', 'good.yaml'],
+      /"everything" names nothing: write workspace:NAME/,
+    ],
+    [
+      'a demo of no size',
+      ['demo', '--attendees', 'many'],
+      /--attendees is "many": give a whole number from 1 to 1000000/,
+    ],
+    ['a demo in a folder of other files', ['demo', '--folder', '.'], /holds other files/],
+    ['an option that the sandbox does not know', ['sandbox', '--nonsense'], /unknown option '--nonsense'/],
+  ])('ends with 2 for %s, and says what is wrong on standard error alone', (_, args, sentence) => {
+    const { status, stdout, stderr } = run(...args);
+    expect(stderr).toMatch(sentence);
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect(stdout).toBe('');
+    expect(status).toBe(2);
+  });
+});
+
+describe('pigeonpost', () => {
+  it.each([['--help'], ['--version'], ['demo', '--help'], ['sandbox', '--help']])(
+    'ends with 0 for %s %s',
+    (...args) => {
+      expect(run(...args.filter(Boolean))).toMatchObject({ status: 0, stderr: '' });
+    },
+  );
+
+  it.each([[['status']], [['pause', 'sink:archive']], [['poll-now', 'workspace:acme']]])(
+    'ends with 3 for %j while nothing runs, in one sentence without a secret',
+    (args) => {
+      const { status, stderr } = run(...args, '--config', 'good.yaml');
+      expect(stderr).toMatch(
+        /^pigeonpost: no pigeonpost answers at http:\/\/127\.0\.0\.1:1: start it with "pigeonpost start".*\n$/,
+      );
+      expect(stderr).not.toContain('a-secret-key');
+      expect(status).toBe(3);
+    },
+  );
+});

@@ -1,0 +1,51 @@
+import { formatStatus } from './format-status.js';
+import { pigeonholeOf, sinkOf, statusOf, workspaceOf } from './status.test-kit.js';
+
+const now = new Date('2026-11-21T09:30:00.000Z');
+
+describe('a status for a person', () => {
+  it('has a line for each workspace, pigeonhole and sink when all is well', () => {
+    expect(formatStatus(statusOf(), now)).toEqual([
+      'workspace acme: working',
+      '  pigeonhole 101 (live): working, 1234 changes, fresh as of 3 s ago',
+      'sink hooks (webhook): working, 1200 delivered, last 2 s ago, 0 to go',
+      'settled: everything found is delivered, withheld or parked',
+    ]);
+  });
+
+  it('says why a workspace waits, until when, and what is left of its quota', () => {
+    const waiting = workspaceOf({
+      state: 'waiting',
+      reason: 'quota',
+      until: '2026-11-21T11:30:00.000Z',
+      quota: { limit: 1000, remaining: 0, resetAt: null },
+      pigeonholes: [],
+    });
+    expect(formatStatus(statusOf({ workspaces: [waiting], sinks: [], settled: false }), now)).toEqual([
+      'workspace acme: waiting, again in 2 h: quota, quota 0 of 1000 left',
+      'working',
+    ]);
+  });
+
+  it('names the lists of the workspace itself, and what was never read whole', () => {
+    const own = pigeonholeOf({ id: 0, status: null, freshAsOf: null, state: 'backfilling', changes: 5 });
+    const lines = formatStatus(statusOf({ workspaces: [workspaceOf({ pigeonholes: [own] })] }), now);
+    expect(lines[1]).toBe('  its own lists: backfilling, 5 changes, not yet read whole');
+  });
+
+  it('tells what was withheld in words and dead letters by their cause', () => {
+    const sink = sinkOf({
+      state: 'paused',
+      reason: 'the folder has lost its marker',
+      deliveredAt: null,
+      withheld: { 'consent-refused': 7, 'condition-false': 1 },
+      dead: { 'attempts-exhausted': 2 },
+    });
+    expect(formatStatus(statusOf({ workspaces: [], sinks: [sink] }), now).slice(0, -1)).toEqual([
+      'sink hooks (webhook): paused, 1200 delivered, 0 to go: the folder has lost its marker',
+      '  7 withheld: consent refused',
+      '  1 withheld: condition-false',
+      '  2 dead letters: attempts-exhausted',
+    ]);
+  });
+});

@@ -1,0 +1,46 @@
+import type { PigeonholeView, SinkView, Status, WorkspaceView } from '../api/status.js';
+
+/** A status in which all is well, but for what a test is about. */
+export function statusOf(given: Partial<Status> = {}): Status {
+  return { configuration: 1, settled: true, workspaces: [workspaceOf()], sinks: [sinkOf()], ...given };
+}
+
+export function workspaceOf(given: Partial<WorkspaceView> = {}): WorkspaceView {
+  return {
+    name: 'acme',
+    state: 'working',
+    reason: null,
+    until: null,
+    quota: null,
+    pigeonholes: [pigeonholeOf()],
+    ...given,
+  };
+}
+
+export function pigeonholeOf(given: Partial<PigeonholeView> = {}): PigeonholeView {
+  return {
+    id: 101,
+    status: 'live',
+    state: 'working',
+    reason: null,
+    changes: 1234,
+    streams: 12,
+    freshAsOf: '2026-11-21T09:29:57.000Z',
+    ...given,
+  };
+}
+
+export function sinkOf(given: Partial<SinkView> = {}): SinkView {
+  return {
+    name: 'hooks',
+    type: 'webhook',
+    state: 'working',
+    reason: null,
+    delivered: 1200,
+    backlog: 0,
+    withheld: {},
+    dead: {},
+    deliveredAt: '2026-11-21T09:29:58.000Z',
+    ...given,
+  };
+}

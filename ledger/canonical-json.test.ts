@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { canonicalJson } from './canonical-json.js';
+
+function withReversedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withReversedKeys);
+  if (value === null || typeof value !== 'object') return value;
+  const entries = Object.entries(value).map(([key, member]) => [key, withReversedKeys(member)] as const);
+  return Object.fromEntries(entries.toReversed());
+}
+
+describe('canonical JSON', () => {
+  it('is what RFC 8785 gives for its own example (3.2.3)', () => {
+    const value = JSON.parse(
+      '{"numbers":[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001],' +
+        '"string":"\\u20ac$\\u000F\\u000aA\'\\u0042\\u0022\\u005c\\\\\\"\\/","literals":[null,true,false]}',
+    ) as unknown;
+    expect(canonicalJson(value)).toBe(
+      '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],' +
+        '"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}',
+    );
+  });
+
+  it('sorts members by UTF-16 code units, as the RFC shows (3.2.3)', () => {
+    const value = { '€': 1, '\r': 2, '\ufb33': 3, '1': 4, '😀': 5, '\u0080': 6, ö: 7 };
+    expect(Object.values(JSON.parse(canonicalJson(value)) as object)).toHaveLength(7);
+    const order = [...canonicalJson(value).matchAll(/:(\d)/g)].map(([, digit]) => Number(digit));
+    expect(order).toEqual([2, 4, 6, 7, 1, 5, 3]);
+  });
+
+  it('is the same whatever order the members came in, and reads back as the value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = canonicalJson(value);
+        expect(canonicalJson(withReversedKeys(value))).toBe(text);
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+
+  it('does not take one name with a NUL character in it for two names', () => {
+    expect(canonicalJson({ a: 1, b: 2 })).toBe('{"a":1,"b":2}');
+    expect(canonicalJson({ 'a\u0000b': 3 })).toBe('{"a\\u0000b":3}');
+    expect(canonicalJson({ 'x\u0000y': 1, z: 2 })).toBe('{"x\\u0000y":1,"z":2}');
+    expect(canonicalJson({ x: 1, 'y\u0000z': 2 })).toBe('{"x":1,"y\\u0000z":2}');
+  });
+
+  it('keeps a lone surrogate as an escape, and members named like those of every object', () => {
+    expect(canonicalJson('\ud800')).toBe('"\\ud800"');
+    expect(canonicalJson(JSON.parse('{"__proto__":1,"constructor":2}'))).toBe('{"__proto__":1,"constructor":2}');
+  });
+
+  it('leaves out what is named, at any depth, and what is undefined', () => {
+    const value = { links: 1, a: [{ links: { b: 1 }, c: undefined, d: {} }] };
+    expect(canonicalJson(value, new Set(['links']))).toBe('{"a":[{"d":{}}]}');
+  });
+});

@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { withoutIdentity } from './identity.js';
+
+const marker = 'NADIA';
+const identifyingNames = [
+  'attendeeId',
+  'attendee',
+  'attendeeCode',
+  'registrantId',
+  'Email',
+  'e-mail',
+  'authorName',
+  'userName',
+  'user',
+  'profileImageUrl',
+  'participant',
+  'displayName',
+  'first_name',
+  'createdBy',
+  'voterId',
+  'phone',
+  'linkedIn',
+];
+
+/** Any JSON in which members that may identify somebody hold the marker, at any depth. */
+const anyItem = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom('text', 1, null, true),
+    fc.array(tie('value'), { maxLength: 3 }),
+    tie('object'),
+  ),
+  object: fc
+    .tuple(
+      fc.dictionary(fc.constantFrom('content', 'session', 'question', '__proto__', 'x'), tie('value'), { maxKeys: 3 }),
+      fc.dictionary(fc.constantFrom(...identifyingNames), fc.constantFrom<unknown>(marker, { id: marker }, [marker]), {
+        maxKeys: 3,
+      }),
+    )
+    .map(([other, personal]) => ({ ...other, ...personal })),
+})).object as fc.Arbitrary<Record<string, unknown>>;
+
+describe('an item without identity', () => {
+  it('holds nothing that identifies, at any depth', () => {
+    fc.assert(
+      fc.property(anyItem, (item) => {
+        expect(JSON.stringify(withoutIdentity(item))).not.toContain(marker);
+      }),
+    );
+  });
+
+  it('stays as it is when the person is taken out again', () => {
+    fc.assert(
+      fc.property(anyItem, (item) => {
+        const once = withoutIdentity(item);
+        expect(withoutIdentity(once)).toEqual(once);
+      }),
+    );
+  });
+
+  it('shows an attendee object as anonymous and nothing more, and no attendeeId', () => {
+    const item = { attendeeId: 7, attendee: { id: 7, attendeeCode: 'A7', anonymous: false }, createdAt: 'then' };
+    expect(withoutIdentity(item)).toEqual({ attendee: { anonymous: true }, createdAt: 'then' });
+  });
+
+  it('keeps what was said, where, and when', () => {
+    const item = {
+      id: 1,
+      createdAt: 'then',
+      session: { id: 2, name: 'Keynote', type: 'qna' },
+      question: { id: 3, content: 'Why?', status: 'approved' },
+      option: { id: 4, content: 'So' },
+      answerRating: { id: 5, rate: 4 },
+      timeTaken: 6,
+    };
+    expect(withoutIdentity(item)).toEqual(item);
+  });
+
+  it('loses no member named __proto__', () => {
+    const item = JSON.parse('{"__proto__":{"x":1}}') as Record<string, unknown>;
+    expect(JSON.stringify(withoutIdentity(item))).toBe('{"__proto__":{"x":1}}');
+  });
+});

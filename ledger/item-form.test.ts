@@ -1,0 +1,54 @@
+import { itemForm } from './item-form.js';
+
+const vote = {
+  attendeeId: 7,
+  createdAt: 'then',
+  session: { id: 2, name: 'Keynote', type: 'qna', links: { admin: 'x' } },
+  question: { id: 3, content: 'Why?', status: 'approved' },
+};
+const contentOf = (list: string, fields: object): string => itemForm(list, { ...fields }, 'with').content;
+
+describe('the form of an item', () => {
+  it.each([
+    ['the name of its session', 'votes', { session: { ...vote.session, name: 'Renamed' } }],
+    ['the text of its question', 'votes', { question: { ...vote.question, content: 'How?' } }],
+    ['the status of its question', 'votes', { question: { ...vote.question, status: 'hidden' } }],
+    ['the text of its question', 'answer_ratings', { question: { ...vote.question, content: 'How?' } }],
+    ['the name of its session', 'questions', { session: { ...vote.session, name: 'Renamed' } }],
+    ['the text of its option', 'poll-mcq-votes', { option: { id: 4, content: 'Other' } }],
+  ])('has the same content when %s changes (%s), and other copies', (_what, list, change) => {
+    const before = itemForm(list, { ...vote, option: { id: 4, content: 'So' } }, 'with');
+    const after = itemForm(list, { ...vote, option: { id: 4, content: 'So' }, ...change }, 'with');
+    expect(after.content).toBe(before.content);
+    expect(after.copies).not.toBe(before.copies);
+    expect(after.payload).not.toBe(before.payload);
+  });
+
+  it.each([
+    ['its session is another one', 'votes', { session: { ...vote.session, id: 9 } }],
+    ['its question is another one', 'votes', { question: { ...vote.question, id: 9 } }],
+    ['its person is another one', 'votes', { attendeeId: 8 }],
+    ['its own text changes', 'questions', { question: { ...vote.question, content: 'How?' } }],
+    ['its own status changes', 'questions', { question: { ...vote.question, status: 'hidden' } }],
+    ['a copy says that it is anonymous', 'votes', { question: { ...vote.question, anonymous: true } }],
+    ['its attendee turns anonymous', 'poll-quiz-votes', { attendee: { id: 7, anonymous: true } }],
+    ['a field appears that nobody has heard of', 'votes', { weight: 2 }],
+  ])('has another content when %s (%s)', (_what, list, change) => {
+    expect(contentOf(list, { ...vote, ...change })).not.toBe(contentOf(list, vote));
+  });
+
+  it('never holds links', () => {
+    expect(JSON.stringify(itemForm('votes', vote, 'with'))).not.toContain('links');
+    expect(itemForm('sessions', { id: 1, links: { admin: 'x' } }, 'with').payload).toBe('{"id":1}');
+  });
+
+  it('is the same without the person whoever that is', () => {
+    const forms = [7, 8].map((attendeeId) => itemForm('votes', { ...vote, attendeeId }, 'without'));
+    expect(forms[0]).toEqual(forms[1]);
+    expect(forms[0]!.payload).not.toContain('attendeeId');
+  });
+
+  it('takes a copied member that is no object as it is', () => {
+    expect(contentOf('votes', { ...vote, session: null })).not.toBe(contentOf('votes', { ...vote, session: 'none' }));
+  });
+});

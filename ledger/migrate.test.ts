@@ -1,0 +1,48 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
+import { openLedger } from './ledger.js';
+import { migrate } from './migrate.js';
+
+const databases = useBothDatabases();
+const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-migrations-'));
+cpSync(join(__dirname, 'migrations'), folder, { recursive: true });
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe.each(kinds)('migrations on %s', (kind) => {
+  it('are each applied once, by whichever of several processes comes first, and leave a ledger alone', async () => {
+    const db = databases.of(kind);
+    const [first, second] = await Promise.all([openLedger(db), openLedger(db)]);
+    await db.query(`insert into workspaces (name) values ('acme')`);
+    await migrate(db);
+    const again = await openLedger(db);
+    expect([second.id, again.id]).toEqual([first.id, first.id]);
+    expect(again.hash.content('{}')).toEqual(first.hash.content('{}'));
+    expect(await db.query('select name from workspaces')).toEqual([{ name: 'acme' }]);
+    expect(await db.query('select number from migrations')).toEqual([{ number: 1 }]);
+  });
+
+  it('that fail leave neither their number nor a part of themselves', async () => {
+    const db = databases.of(kind);
+    await openLedger(db);
+    const broken = join(folder, '9990_broken.sql');
+    writeFileSync(broken, 'create table half_done (id integer); select nothing_there;');
+    await expect(migrate(db, folder)).rejects.toMatchObject({ name: 'StoreError' });
+    rmSync(broken);
+    expect(await db.query(`select 1 from pg_tables where tablename = 'half_done'`)).toEqual([]);
+    expect(await db.query('select max(number) as number from migrations')).toEqual([{ number: 1 }]);
+  });
+
+  it('of a newer version are refused with both numbers', async () => {
+    const db = databases.of(kind);
+    await openLedger(db);
+    await db.query('insert into migrations (number) values (2)');
+    await expect(openLedger(db)).rejects.toMatchObject({
+      name: 'LedgerError',
+      kind: 'version',
+      message: expect.stringMatching(/version 2, this pigeonpost knows 1/),
+    });
+    await db.query('delete from migrations where number = 2');
+  });
+});

@@ -1,0 +1,36 @@
+import { effective, judgeVisibility } from './visibility.js';
+
+describe('the visibility of an interaction', () => {
+  it.each([
+    // list, anonymousResponses of its session, flag of its twin
+    ['questions', undefined, undefined, 'unknown'],
+    ['questions', true, undefined, 'unknown'], // its twin may still say that it is not anonymous
+    ['questions', false, undefined, 'named'],
+    ['questions', undefined, false, 'named'],
+    ['questions', true, false, 'named'],
+    ['questions', false, true, 'anonymous'],
+    ['questions', undefined, true, 'anonymous'],
+    ['votes', undefined, undefined, 'unknown'],
+    ['votes', true, undefined, 'anonymous'],
+    ['votes', false, undefined, 'named'],
+    ['answers', true, undefined, 'anonymous'],
+    ['answers', false, undefined, 'named'],
+    ['answer_ratings', undefined, undefined, 'unknown'],
+    ['answer_ratings', true, undefined, 'anonymous'],
+    ['votes', true, false, 'anonymous'], // a twin speaks for a question alone
+    ['votes', undefined, false, 'unknown'],
+  ] as const)(
+    'of %s is, with session %s and twin %s, %s',
+    (list, anonymousResponses, questionIsAnonymous, expected) => {
+      expect(judgeVisibility(list, { anonymousResponses, questionIsAnonymous })).toBe(expected);
+    },
+  );
+
+  it('shows a person only when it is named', () => {
+    expect([effective('named'), effective('anonymous'), effective('unknown')]).toEqual([
+      'named',
+      'anonymous',
+      'anonymous',
+    ]);
+  });
+});

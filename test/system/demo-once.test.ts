@@ -1,0 +1,129 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isProcessAlive } from '../is-process-alive.js';
+import { descendantsOf, killNow, type Program, processesNaming, startProgram, untilOutput } from '../kit/processes.js';
+import { until } from '../until.js';
+
+jest.setTimeout(240_000);
+
+let folder: string;
+let program: Program;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'pigeonpost-demo-'));
+});
+afterEach(async () => {
+  killNow(program.pid);
+  await program.exited;
+  await until('all that the demo started is gone', () => processesNaming(folder).length === 0, 20_000);
+  rmSync(folder, { recursive: true });
+});
+
+function demo(...args: string[]): Program {
+  const env = { TEMPORAL_BINARY: process.env['PIGEONPOST_TEST_TEMPORAL_BINARY']! };
+  program = startProgram('cli/main.js', ['demo', '--folder', folder, '--attendees', '20', ...args], {
+    cwd: folder,
+    env,
+  });
+  return program;
+}
+
+/** Its processes, once they have delivered something: the sandbox, the receiver, pigeonpost and Temporal. */
+async function untilDelivering(): Promise<number[]> {
+  try {
+    await untilOutput(program, /archive: [1-9][\d,]* delivered/, 120_000);
+  } catch (error) {
+    const log = readFileSync(join(folder, 'logs/pigeonpost.log'), 'utf8');
+    throw new Error(`${program.output()}\n${log.slice(-4000)}`, { cause: error });
+  }
+  const children = descendantsOf(program.pid);
+  expect(children.length).toBeGreaterThanOrEqual(4);
+  return children;
+}
+
+const rows = /^(\S+) +(\S+) +(\d+) {2}= +(\d+) {2}\+ +(\d+) {2}agrees$/gm;
+
+describe('the demo that ends by itself', () => {
+  it('finds every item of the source delivered or withheld, at both sinks, and leaves nothing running', async () => {
+    const run = demo('--once');
+    const seen = new Set<number>();
+    const watching = setInterval(() => descendantsOf(run.pid).forEach((pid) => seen.add(pid)), 200);
+    const code = await run.exited;
+    clearInterval(watching);
+
+    expect({ code, errors: code === 0 ? '' : run.errors() }).toEqual({ code: 0, errors: '' });
+    const compared = [...run.output().matchAll(rows)].map(([, list, sink]) => `${list}/${sink}`);
+    expect(compared).toHaveLength(22); // eleven lists, two sinks
+    expect(new Set(compared).size).toBe(22);
+    const attendees = [...run.output().matchAll(rows)].find(
+      ([, list, sink]) => list === 'attendees' && sink === 'hooks',
+    )!;
+    expect(Number(attendees[4])).toBeGreaterThan(0);
+    expect(Number(attendees[5])).toBeGreaterThan(0); // consent is among what is compared
+    expect(seen.size).toBeGreaterThanOrEqual(4);
+    expect([...seen].filter(isProcessAlive)).toEqual([]);
+  });
+
+  it('says that nothing was compared when it is stopped before', async () => {
+    const run = demo('--once');
+    await untilOutputOrErrors(run, /starting pigeonpost/);
+    run.kill('SIGTERM');
+    expect(await run.exited).toBe(1);
+    expect(run.errors()).toContain('stopped before everything had settled');
+  });
+});
+
+describe('the demo', () => {
+  it('ends within ten seconds when it is told to, with 0, and leaves nothing running', async () => {
+    const run = demo();
+    const children = await untilDelivering();
+    const toldAt = Date.now();
+    run.kill('SIGTERM');
+    expect(await run.exited).toBe(0);
+    expect(Date.now() - toldAt).toBeLessThan(10_000);
+    expect(children.filter(isProcessAlive)).toEqual([]);
+  });
+
+  it('takes all that it has started with it when it is killed', async () => {
+    const run = demo();
+    const children = await untilDelivering();
+    run.kill('SIGKILL');
+    await run.exited;
+    await until('its children are gone', () => !children.some(isProcessAlive), 10_000);
+  });
+
+  it('ends with 1 and a sentence when a process of it is killed', async () => {
+    const run = demo();
+    const children = await untilDelivering();
+    const sandbox = children.find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('sandbox/main.js'));
+    killNow(sandbox);
+    expect(await run.exited).toBe(1);
+    expect(run.errors()).toMatch(/pigeonpost: the sandbox ended by SIGKILL: see .*sandbox\.log/);
+    expect(children.filter(isProcessAlive)).toEqual([]);
+  });
+
+  it('keeps its secrets out of its configuration and what pigeonpost logs', async () => {
+    const run = demo();
+    await untilDelivering();
+    const pigeonpost = descendantsOf(run.pid).find((pid) =>
+      readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('cli/main.js'),
+    )!;
+    const secrets = readFileSync(`/proc/${pigeonpost}/environ`, 'latin1')
+      .split('\0')
+      .filter((variable) => variable.startsWith('PIGEONPOST_DEMO_'))
+      .map((variable) => variable.slice(variable.indexOf('=') + 1));
+    expect(secrets).toHaveLength(2);
+    run.kill('SIGTERM');
+    await run.exited;
+    const written = ['pigeonpost.yaml', 'demo.json', 'logs/pigeonpost.log', 'receipts.ndjson'].map((name) =>
+      readFileSync(join(folder, name), 'utf8'),
+    );
+    for (const secret of secrets) expect(written.join('\n')).not.toContain(secret);
+    expect(existsSync(join(folder, 'archive'))).toBe(true);
+    expect(readdirSync(join(folder, 'archive'))).toContain('sandbox');
+  });
+});
+
+async function untilOutputOrErrors(run: Program, text: RegExp): Promise<void> {
+  await until(`a program says ${text}`, () => text.test(run.output() + run.errors()), 60_000);
+}
