@@ -1,0 +1,18 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
+import { openLedger } from './ledger.js';
+import { describeSchema } from './schema.test-kit.js';
+
+const databases = useBothDatabases();
+const file = join(__dirname, 'schema.sql');
+const head = '-- What all migrations together make: to be read, never run. A test compares it; UPDATE_SCHEMA=1 writes it anew.\n\n';
+
+describe.each(kinds)('the schema on %s', (kind) => {
+  it('is what schema.sql says after the last migration', async () => {
+    await openLedger(databases.of(kind));
+    const schema = head + (await describeSchema(databases.of(kind)));
+    if (process.env['UPDATE_SCHEMA'] === '1') writeFileSync(file, schema);
+    expect(readFileSync(file, 'utf8')).toBe(schema);
+  });
+});
