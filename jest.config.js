@@ -11,6 +11,7 @@ const shared = {
 /** Two projects: `unit` needs nothing but Node; `system` needs the Temporal server, started once for all of it. */
 module.exports = {
   testTimeout: 60_000,
+  maxWorkers: 2, // more of them wait for the store and for Temporal, not for a core
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/!(test|node_modules|dist)/**/*.test.ts', '<rootDir>/test/structure/**/*.test.ts'] },
     {

@@ -15,7 +15,7 @@ import {
 import { ApiError } from '../pigeonhole/api-error.js';
 import type { ListName, ListRef } from '../pigeonhole/lists.js';
 import type { Page } from '../pigeonhole/page.js';
-import { intervalOf } from './cadence.js';
+import { intervalOf, untilNextRead } from './cadence.js';
 import type { Collaborators } from './collaborators.js';
 import { judgeFailure, type Verdict } from './failures.js';
 import type { ReadingPlan } from './reading-plan.js';
@@ -212,11 +212,12 @@ async function endWalk(to: Collaborators, place: StreamPlace, lease: StreamLease
     },
     place.plan.everyMs,
   );
+  const pollInMs = untilNextRead(interval, place.ref, Date.now());
   // A list that has to be walked whole takes at most a fifth of the time, however long it is; but what a walk spent
   // waiting (a quota, a stopped process) counts as well, and must not put the next one off for days.
   const { sweep } = place.plan.everyMs;
   const tookMs = Date.now() - walk.startedAt.getTime();
-  const dueInMs = walk.kind === 'sweep' ? Math.max(interval, Math.min(4 * tookMs, sweep)) : interval;
+  const dueInMs = walk.kind === 'sweep' ? Math.max(pollInMs, Math.min(4 * tookMs, sweep)) : pollInMs;
   await finishWalk(to.ledger, lease, walk, { dueInMs, sweepInMs: sweep });
   if (lease.failures > 0) to.log.info({ ...facts(place, lease), failures: lease.failures }, 'stream is read again');
 }

@@ -59,7 +59,13 @@ export async function ensureStreams(ledger: Ledger, ref: number, wanted: readonl
   });
 }
 
-/** The streams whose time has come, and the milliseconds until the next one's, by the database's clock. */
+/** Streams that are due so soon behind the next one are waited for, so that one turn reads them all. */
+const togetherMs = 100;
+
+/**
+ * The streams whose time has come, and the milliseconds until the next turn is worth its while, by the database's
+ * clock.
+ */
 export async function dueStreams(
   ledger: Ledger,
   ref: number,
@@ -71,7 +77,8 @@ export async function dueStreams(
     [ref],
   );
   const due = rows.filter((row) => row.in_ms <= 0);
-  const later = rows.find((row) => row.in_ms > 0);
+  const next = rows.find((row) => row.in_ms > 0);
+  const last = rows.findLast((row) => next !== undefined && row.in_ms <= next.in_ms + togetherMs);
   return {
     due: due.map(({ id, list, session_id: sessionId, walking, is_new: isNew }) => ({
       id,
@@ -80,7 +87,7 @@ export async function dueStreams(
       walking,
       isNew,
     })),
-    nextDueInMs: later === undefined ? null : Math.ceil(later.in_ms),
+    nextDueInMs: next === undefined || last === undefined ? null : Math.ceil(last.in_ms),
   };
 }
 

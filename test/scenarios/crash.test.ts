@@ -169,7 +169,7 @@ describe.each(kinds)('a process killed at any instant, on %s', (kind) => {
           await stage.close();
         },
       ),
-      { numRuns: kind === 'embedded' ? 4 : 12, endOnFailure: true },
+      { numRuns: kind === 'embedded' ? 3 : 8, endOnFailure: true },
     );
   });
 
@@ -200,7 +200,7 @@ describe.each(kinds)('a process killed at any instant, on %s', (kind) => {
         }
         await stage.close();
       }),
-      { numRuns: kind === 'embedded' ? 4 : 12, endOnFailure: true },
+      { numRuns: kind === 'embedded' ? 3 : 8, endOnFailure: true },
     );
   });
 });
