@@ -148,4 +148,9 @@ describe('an item made of a row', () => {
   it('can be made for every list there is', () => {
     for (const list of [...workspaceLists, ...pigeonholeLists]) expect(read(list, [{}]).unidentified).toBe(1);
   });
+
+  it('sets a row aside that is nested beyond reason, and keeps its neighbours', () => {
+    const deep = JSON.parse(`{"id":1,"x":${'['.repeat(5000)}${']'.repeat(5000)}}`) as Record<string, unknown>;
+    expect(read('attendees', [deep, { id: 2 }])).toMatchObject({ items: [{ key: '2' }], unidentified: 1 });
+  });
 });

@@ -10,7 +10,7 @@ import type { ListName } from '../pigeonhole/lists.js';
 /** Where wire types end: a page's items as the ledger takes them. */
 export interface PageItems {
   readonly items: ReadItem[];
-  /** Rows by which nothing could be told apart from another: set aside, counted, never fatal. */
+  /** Rows by which nothing could be told apart from another, or nested beyond reason: set aside, counted, never fatal. */
   readonly unidentified: number;
 }
 
@@ -25,6 +25,9 @@ interface ListShape {
   /** A list with a flag of its own; its anonymous rows lose their person here. */
   readonly flagged?: true;
 }
+
+/** Levels of nesting in a row. The service's have four; what walks a row of thousands would run out of stack. */
+const deepestRow = 100;
 
 const member = (name: string) => (fields: Fields) => object(fields[name])?.['id'];
 const ownId = (fields: Fields): unknown => fields['id'];
@@ -58,11 +61,16 @@ export function toItems(rows: readonly Fields[], options: ToItemsOptions): PageI
   const items: ReadItem[] = [];
   let unidentified = 0;
   for (const row of rows) {
-    const key = keyOf(row, options, copies);
+    const key = isDeeperThan(row, deepestRow) ? undefined : keyOf(row, options, copies);
     if (key === undefined) unidentified += 1;
     else items.push(toItem(row, key, options));
   }
   return { items, unidentified };
+}
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (value === null || typeof value !== 'object') return false;
+  return levels === 0 || Object.values(value).some((each) => isDeeperThan(each, levels - 1));
 }
 
 function keyOf(row: Fields, { list, hash }: ToItemsOptions, copies: Map<string, number>): string | undefined {

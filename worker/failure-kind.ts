@@ -3,6 +3,7 @@ import { ConfigError } from '../config/config-error.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import { TemporalUnreachableError } from './connect-temporal.js';
+import { EmbeddedTemporalError } from './embedded-temporal/embedded-temporal.js';
 import { BinaryNotFoundError } from './embedded-temporal/find-binary.js';
 
 /** What kind of failure ended a command, for its exit code. */
@@ -13,7 +14,7 @@ export type FailureKind = 'configuration' | 'unreachable' | 'failed';
  */
 export function failureKindOf(error: unknown): FailureKind | undefined {
   if (error instanceof ConfigError) return 'configuration';
-  if (error instanceof ListenError) return 'failed';
+  if (error instanceof ListenError || error instanceof EmbeddedTemporalError) return 'failed';
   if (error instanceof LedgerError) return error.kind === 'configuration' ? 'configuration' : 'failed';
   if (error instanceof StoreError) return error.kind === 'unreachable' ? 'unreachable' : 'failed';
   if (error instanceof TemporalUnreachableError || error instanceof BinaryNotFoundError) return 'unreachable';

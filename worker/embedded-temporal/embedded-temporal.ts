@@ -33,15 +33,22 @@ export interface EmbeddedTemporal {
   stop(): Promise<void>;
 }
 
+/** The embedded server cannot run. One sentence with the place of its log. */
+export class EmbeddedTemporalError extends Error {
+  override readonly name = 'EmbeddedTemporalError';
+}
+
 /** Longer than any start that was seen (1.3 s after a kill under load), for a machine that is very busy. */
 const startTimeoutMs = 60_000;
 /** It stops its services in order within two; its data survive a SIGKILL, so waiting longer gains nothing. */
 const stopTimeoutMs = 2500;
 const maxLogBytes = 10 * 1024 * 1024;
 
-/** More ends than this within the window are no accident: the disk is full, the file is broken, memory is short. */
-const maxRestarts = 10;
+/** More failed starts in a row are no accident: the disk is full, the file is broken, memory is short. */
+const maxFailedStarts = 5;
+/** Each end within this time makes the next restart wait longer, up to the longest pause. */
 const restartWindowMs = 10 * 60_000;
+const longestPauseMs = 5000;
 
 /**
  * What the development server is told. `synchronous=1` in WAL mode survived kills under load; the two settings cut the
@@ -60,7 +67,7 @@ const serverArgs = [
 /**
  * Starts Temporal's development server as a guarded child and waits until it answers and knows the namespace. When
  * it ends by itself it is started again, with growing pauses.
- * @throws when it does not start; the message names its log
+ * @throws {EmbeddedTemporalError} when it does not start; the message names its log
  */
 export async function startEmbeddedTemporal(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
   await mkdir(options.folder, { recursive: true });
@@ -141,47 +148,46 @@ class SupervisedServer implements EmbeddedTemporal {
       await Promise.race([
         untilServing(this.address, this.namespace, startTimeoutMs, serving.signal),
         child.exited.then((exit) => {
-          throw new Error(`the embedded Temporal server ended at its start (${ending(exit)}): see ${this.#logFile}`);
+          throw new EmbeddedTemporalError(`the embedded Temporal server ended at its start (${ending(exit)}): see ${this.#logFile}`);
         }),
       ]);
       return child;
     } catch (error) {
       await child.stop(0);
-      throw error;
+      if (error instanceof EmbeddedTemporalError) throw error;
+      throw new EmbeddedTemporalError(`${(error as Error).message}: see ${this.#logFile}`, { cause: error });
     } finally {
       serving.abort();
     }
   }
 
-  /** Runs until `stop`, or until the server ended too often. */
+  /** Runs until `stop`, or until the server does not start any more. */
   async #supervise(first: GuardedChild): Promise<void> {
+    let failedStarts = 0;
     for (let child: GuardedChild | undefined = first; ;) {
       const reason: string = child === undefined ? 'it did not start again' : ending(await child.exited);
       if (this.#isStopping) return;
-      const pauseMs = this.#pauseBeforeRestart();
-      if (pauseMs === undefined) {
+      failedStarts = child === undefined ? failedStarts + 1 : 0;
+      if (failedStarts === maxFailedStarts) {
         this.options.onFatal?.(
-          new Error(
-            `the embedded Temporal server ended ${maxRestarts + 1} times in a row (${reason}): see ${this.#logFile}`,
-          ),
+          new EmbeddedTemporalError(`the embedded Temporal server did not start ${failedStarts} times in a row: see ${this.#logFile}`),
         );
         return;
       }
       this.options.onRestart?.(reason);
-      await this.#pause(pauseMs);
+      await this.#pause(this.#pauseBeforeRestart());
       if (this.#isStopping) return;
       child = await this.#serve().catch(() => undefined);
       if (this.#isStopping) await child?.stop(stopTimeoutMs); // `stop` came before there was a child to stop
     }
   }
 
-  /** Undefined: give up. The first restart is immediate, since whatever works here waits for it. */
-  #pauseBeforeRestart(): number | undefined {
+  /** The first restart is immediate, since whatever works here waits for it. */
+  #pauseBeforeRestart(): number {
     const now = Date.now();
     while ((this.#endedAt[0] ?? now) < now - restartWindowMs) this.#endedAt.shift();
     this.#endedAt.push(now);
-    const restarts = this.#endedAt.length;
-    return restarts > maxRestarts ? undefined : Math.min((2 ** (restarts - 1) - 1) * 500, 5000);
+    return Math.min((2 ** (this.#endedAt.length - 1) - 1) * 500, longestPauseMs);
   }
 
   #pause(pauseMs: number): Promise<void> {
