@@ -22,6 +22,8 @@ export interface Collaborators {
   readonly stopping: AbortSignal;
   /** Called after every page that the service gave. */
   readonly onPage: () => void;
+  /** Called after every turn: why it failed as a whole (the store, the process), null when it did not. */
+  readonly onTurn: (failure: string | null) => void;
 }
 
 export interface OpenSink {

@@ -14,15 +14,15 @@ export type Activities = ReturnType<typeof createActivities>;
 /** The steps that workflows call. Each may run twice; each takes ids and gives back counts. */
 export const createActivities = (to: Collaborators) => ({
   async readPigeonholeTurn(pigeonhole: PigeonholeName): Promise<ReadingTurn> {
-    return await heartbeating((signal) => readPigeonhole(to, pigeonhole, signal));
+    return await heartbeating(to, (signal) => readPigeonhole(to, pigeonhole, signal));
   },
 
   async discoverTurn(workspace: string): Promise<ReadingTurn> {
-    return await heartbeating((signal) => discoverWorkspace(to, workspace, signal));
+    return await heartbeating(to, (signal) => discoverWorkspace(to, workspace, signal));
   },
 
   async deliverTurn(sink: string): Promise<DeliveryTurn> {
-    return await heartbeating((signal) => deliverToSinkTurn(to, sink, signal));
+    return await heartbeating(to, (signal) => deliverToSinkTurn(to, sink, signal));
   },
 
   /** Carries out what a person asked for by a signal: written to the ledger, which alone remembers it. */
@@ -35,10 +35,15 @@ export const createActivities = (to: Collaborators) => ({
 });
 
 /** Heartbeats on an interval, not by progress: one slow page must not look like a dead process. */
-async function heartbeating<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function heartbeating<T>({ onTurn }: Collaborators, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const timer = setInterval(() => heartbeat(), heartbeatEveryMs);
   try {
-    return await work(cancellationSignal());
+    const turn = await work(cancellationSignal());
+    onTurn(null);
+    return turn;
+  } catch (error) {
+    onTurn(error instanceof Error ? error.message : String(error));
+    throw error;
   } finally {
     clearInterval(timer);
   }

@@ -1,6 +1,6 @@
 import { notSelected } from '../ledger/queries/release-selected.js';
 import type { Candidate, Decision } from '../ledger/queries/begin-batch.js';
-import type { Consent } from '../ledger/seen-item.js';
+import { type Consent, consentStates } from '../ledger/seen-item.js';
 
 export interface DecidingSink {
   readonly accepts: ReadonlySet<Consent>;
@@ -18,12 +18,22 @@ export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decisi
   if (candidate.list === 'pigeonholes' && !sink.selected.has(candidate.key)) {
     return { kind: 'withhold', reason: notSelected };
   }
-  const accepted = sink.accepts.has(candidate.consent);
+  const accepted = candidate.consent === null ? acceptsAll(sink.accepts) : sink.accepts.has(candidate.consent);
   if (candidate.list === 'attendees') {
-    return accepted ? { kind: 'send', identity: true } : { kind: 'withhold', reason: `consent-${candidate.consent}` };
+    return accepted ? { kind: 'send', identity: true } : { kind: 'withhold', reason: consentReason(candidate.consent ?? 'not-known') };
   }
   if (candidate.visibility === null) return { kind: 'send', identity: true };
   // A repeat may take the person away from what an earlier attempt showed, and never add it.
   const identity = candidate.visibility === 'named' && accepted && candidate.sentWithIdentity !== false;
   return { kind: 'send', identity };
+}
+
+/** Why a person's own record is withheld: what they said is not what the sink accepts. */
+export function consentReason(consent: Consent): string {
+  return `consent-${consent}`;
+}
+
+/** A record that was not read yet may say anything: only who accepts everything may go on without it. */
+function acceptsAll(accepts: ReadonlySet<Consent>): boolean {
+  return consentStates.every((state) => accepts.has(state));
 }

@@ -1,10 +1,11 @@
+import { adoptConfiguration } from '../ledger/queries/adopt-configuration.js';
 import { beginBatch, type Candidate, inFlight } from '../ledger/queries/begin-batch.js';
 import { finishBatch } from '../ledger/queries/finish-batch.js';
 import { type LaneLease, type LaneWork, leaveLane, releaseLane, takeLane } from '../ledger/queries/lanes.js';
 import { pause } from '../ledger/queries/pauses.js';
 import type { Lane, Outcome, SendResult } from '../sinks/sink.js';
 import type { Collaborators, OpenSink } from './collaborators.js';
-import { decideDelivery } from './decide-delivery.js';
+import { consentReason, decideDelivery } from './decide-delivery.js';
 import { LaneHold, leaseMs } from './lane-hold.js';
 import { settleOutcomes } from './settle-outcomes.js';
 import { toChange } from './to-change.js';
@@ -48,6 +49,10 @@ export async function deliverLane(
     const mayBegin = (): boolean => Date.now() < until && !to.stopping.aborted && !ends.aborted;
     const sender = new LaneSender(to, plan, work, lease, ends, turn);
     let state = lease.takenOver ? await sender.settleInFlight() : 'more';
+    if (lease.configuration !== to.configuration) {
+      const released = [...sink.accepts].map(consentReason);
+      await adoptConfiguration(to.ledger, lease, { configuration: to.configuration, lists: plan.lists, released });
+    }
     while (state === 'more' && mayBegin()) state = await sender.sendNext();
     if (state === 'unsettled') await leaveLane(to.ledger, lease, lookUpAfterMs);
     else await releaseLane(to.ledger, lease, sink.sink.traits.order);

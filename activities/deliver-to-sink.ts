@@ -37,7 +37,8 @@ export async function deliverToSinkTurn(
   const until = Date.now() + turnMs;
   const turn = { ...idle };
   let paused = false;
-  const queue = (await laneWork(to.ledger, sink.id, [...plans.keys()])).filter(isDue);
+  const lanes = { sinkId: sink.id, refs: [...plans.keys()], configuration: to.configuration };
+  const queue = (await laneWork(to.ledger, lanes)).filter(isDue);
   const work = async (): Promise<void> => {
     for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
       if (Date.now() > until || paused || to.stopping.aborted || signal.aborted) return;
@@ -49,7 +50,7 @@ export async function deliverToSinkTurn(
     }
   };
   await Promise.all(Array.from({ length: Math.min(lanesAtOnce, queue.length) }, work));
-  const left = await laneWork(to.ledger, sink.id, [...plans.keys()]);
+  const left = await laneWork(to.ledger, lanes);
   const nextDueInMs = Math.min(longestSleepMs, ...left.map(({ dueInMs }) => Math.max(0, dueInMs ?? longestSleepMs)));
   return { ...turn, nextDueInMs: Math.ceil(nextDueInMs), state: 'working' };
 }

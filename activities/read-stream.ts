@@ -67,7 +67,7 @@ export async function readStream(
   const lease = await takeStream(to.ledger, streamId, to.owner);
   const turn: StreamTurn = { pages: 0, created: 0, updated: 0, reviewsLeft: false, workspaceWaits: false };
   let walk = lease.walk ?? (await beginWalk(to.ledger, lease, kindOf(lease)));
-  const position: WalkPosition = { cursor: walk.cursor };
+  const position: WalkPosition = { cursor: walk.cursor, highestId: lease.highestId };
   for (let restarts = 0; ; restarts += 1) {
     try {
       const end = await walkOn(to, place, lease, walk, position, limits, turn);
@@ -90,9 +90,11 @@ function kindOf(lease: StreamLease): 'poll' | 'sweep' {
   return lease.order === 'ascending' && !lease.sweepDue ? 'poll' : 'sweep';
 }
 
-/** Where a walk asks next: what a refusal is about. */
 interface WalkPosition {
+  /** What a walk asks for next, and so what a refusal is about. */
   cursor: string | null;
+  /** The highest id that the stream has stored. */
+  highestId: number | null;
 }
 
 type WalkEnd = 'finished' | 'more' | 'restart';
@@ -111,12 +113,13 @@ async function walkOn(
   const pages = clientOf(to, place).pages(listRef(place, lease), { from: from.cursor, signal });
   let walk = from;
   position.cursor = from.cursor;
-  const read = async (): Promise<{ page: Page; walked: Walked['walked'] }> => {
+  const read = async (hasTime: Promise<void>): Promise<{ page: Page; walked: Walked['walked'] }> => {
     const { value: page, done } = await pages.next();
     if (done === true) throw new Error('the pages of a walk ended without a last page');
+    await hasTime;
     return { page, walked: walkedPage(lease, page, to.ledger, place) };
   };
-  let next = read();
+  let next = read(Promise.resolve());
   try {
     for (;;) {
       const { page, walked } = await next;
@@ -131,13 +134,17 @@ async function walkOn(
       const ends = !page.hasMore;
       const enough = turn.pages >= limits.leastPages && (Date.now() > limits.until || to.stopping.aborted);
       const stops = enough || limits.halted() || limits.signal.aborted;
+      // Asked for at once, but looked at while the store writes this page: before, the store would wait for us.
+      const writing = createGate();
+      const ids = placeIds(lease, walked, position);
       if (!ends && !stops) {
-        next = read();
+        next = read(writing.opened);
         next.catch(() => undefined); // awaited above; until then a refusal must not count as unhandled
       }
-      await storePage(to, place, lease, page, { walked, progress }, turn);
+      await storePage(to, place, lease, page, { walked, progress, ...ids, onWriting: writing.open }, turn);
       walk = { ...walk, ...progress };
       position.cursor = walk.cursor;
+      position.highestId = highest(position.highestId, ids.highestId);
       if (ends) {
         await endWalk(to, place, lease, walk);
         return 'finished';
@@ -153,6 +160,42 @@ async function walkOn(
 interface Walked {
   readonly walked: WalkedPage & { readonly seen: ReturnType<typeof toItems> };
   readonly progress: ReturnType<typeof advanceWalk>;
+  readonly highestId: number | null;
+  readonly isNew: boolean;
+  readonly onWriting: () => void;
+}
+
+/**
+ * How a page's ids stand to what the stream has stored. A list that is read per session may have got an item from
+ * another stream (it moved), so there nothing is new for certain.
+ */
+function placeIds(
+  lease: StreamLease,
+  { items }: WalkedPage,
+  { highestId }: WalkPosition,
+): Pick<Walked, 'highestId' | 'isNew'> {
+  let top: number | null = null;
+  let isNew = lease.sessionId === 0;
+  for (const { id } of items) {
+    if (id === undefined) isNew = false;
+    else {
+      if (highestId !== null && id <= highestId) isNew = false;
+      top = highest(top, id);
+    }
+  }
+  return { highestId: top, isNew };
+}
+
+function highest(a: number | null, b: number | null): number | null {
+  return a === null ? b : b === null ? a : Math.max(a, b);
+}
+
+function createGate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
 }
 
 async function storePage(
@@ -160,7 +203,7 @@ async function storePage(
   place: StreamPlace,
   lease: StreamLease,
   page: Page,
-  { walked, progress }: Walked,
+  { walked, progress, highestId, isNew, onWriting }: Walked,
   turn: StreamTurn,
 ): Promise<void> {
   // What says who is anonymous may change items of any list.
@@ -172,6 +215,9 @@ async function storePage(
     requestedAt: new Date(page.requestedAt),
     rules: readingRules(place.plan.drop[lease.list as ListName] ?? []),
     walk: progress,
+    highestId,
+    isNew,
+    onWriting,
     sinkIds: [...names].flatMap((name) => to.sinks.get(name)?.id ?? []),
   });
   turn.created += result.created;

@@ -3,8 +3,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { Hono, type MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
 import type { Config } from '../config/config.js';
+import { StoreError } from '../ledger/drivers/store-error.js';
+import { LedgerError } from '../ledger/ledger-error.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { readStatus } from './status.js';
 
@@ -13,6 +16,8 @@ export interface ApiSources {
   readonly config: Config;
   readonly ledger: Ledger;
   readonly configuration: number;
+  /** Why the last turn of this process failed as a whole; null when it did not. */
+  readonly trouble: () => string | null;
   /** Writes a person's request to the ledger, then wakes the work; false when the ledger knows no such thing. */
   readonly act: (action: Action) => Promise<boolean>;
 }
@@ -40,9 +45,12 @@ export class ListenError extends Error {
 
 const largestBodyBytes = 64 * 1024;
 
+export const nothingToReadAtSink =
+  'there is nothing to read at a sink: write workspace:NAME or pigeonhole:WORKSPACE/ID';
+
 /** @throws {ListenError} with one sentence */
 export async function startApi({ host, port }: Config['server']): Promise<ApiServer> {
-  let answer = getRequestListener(() => problem(503, 'pigeonpost is starting'));
+  let answer = getRequestListener(() => problem(503, 'pigeonpost is starting: ask again in some seconds'));
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.destroy());
   });
@@ -67,37 +75,61 @@ export function createApp(sources: ApiSources): Hono {
     await sources.ledger.db.query('select 1');
     return c.text('ok');
   });
-  app.use('/api/*', onlyOwnHost(sources.config), onlyWithToken(sources.config));
+  app.use('/api/*', onlyOwnHost(sources.config), onlyOwnOrigin, onlyWithToken(sources.config));
   app.get('/api/status', async (c) => c.json(await readStatus(sources, c.req.query('counts') !== undefined)));
-  app.post('/api/actions', async (c) => {
-    if (Number(c.req.header('content-length') ?? 0) > largestBodyBytes) return problem(413, 'the body is too large');
+  app.post('/api/actions', onlySmallBodies, async (c) => {
     const action = actionSchema.safeParse(await c.req.json().catch(() => undefined));
     if (!action.success) {
       return problem(400, 'an action has "do" (pause, resume, poll-now), "kind" (workspace, pigeonhole, sink) and "name"');
     }
     const { kind, name } = action.data;
+    if (action.data.do === 'poll-now' && kind === 'sink') return problem(400, nothingToReadAtSink);
     if (!(await sources.act(action.data))) return problem(404, `no ${kind} ${name} is known; "pigeonpost status" shows what is`);
     return c.json({ done: true });
   });
   app.notFound(() => problem(404, 'there is nothing at this address'));
-  app.onError((error) => problem(500, `the request failed: ${error.message}`));
+  app.onError((error) => problem(500, `the request failed: ${reasonForPerson(error)}`));
   return app;
 }
 
-/** Refuses requests that a foreign page makes with a visitor's browser: by name (DNS rebinding) or by origin. */
+/** Only these errors are written for people; others may quote what they failed on. */
+function reasonForPerson(error: Error): string {
+  if (error instanceof LedgerError || error instanceof StoreError) return error.message;
+  return 'ask again; if it goes on, "pigeonpost check" shows what cannot be reached';
+}
+
+const onlySmallBodies = bodyLimit({
+  maxSize: largestBodyBytes,
+  onError: () => problem(413, `the body is too large: send at most ${largestBodyBytes} bytes`),
+});
+
+/**
+ * Refuses requests that a foreign page makes with a visitor's browser, by a name of its own that leads here (DNS
+ * rebinding). With a token there is nothing to gain by that, since the page has none; and off loopback nobody can know
+ * by which names this machine is reached.
+ */
 function onlyOwnHost({ server }: Config): MiddlewareHandler {
-  const own = new Set(['127.0.0.1', 'localhost', '[::1]', server.host]);
+  if (server.token !== undefined) return (_, next) => next();
+  const own = new Set(['127.0.0.1', 'localhost', '[::1]', server.host.toLowerCase()]);
   return async (c, next) => {
-    const host = c.req.header('host')?.replace(/:\d+$/, '') ?? '';
-    const origin = c.req.header('origin');
-    if (!own.has(host)) return problem(421, 'this host name is not served here');
-    if (origin !== undefined && !own.has(hostOf(origin))) return problem(403, 'requests from other origins are refused');
-    return await next();
+    const host = (c.req.header('host') ?? '').toLowerCase().replace(/:\d+$/, '');
+    return own.has(host) ? await next() : problem(421, 'this host name is not served here');
   };
 }
 
-function hostOf(origin: string): string {
-  return URL.canParse(origin) ? new URL(origin).hostname : '';
+/** A browser that names an origin has to name this very server, port included: other programs serve this host too. */
+const onlyOwnOrigin: MiddlewareHandler = async (c, next) => {
+  const origin = c.req.header('origin');
+  if (origin === undefined || isOriginOf(origin, c.req.header('host') ?? '')) return await next();
+  return problem(403, 'requests from other origins are refused');
+};
+
+function isOriginOf(origin: string, host: string): boolean {
+  if (!URL.canParse(origin)) return false; // "null", of a page without one
+  const { protocol, host: originHost } = new URL(origin);
+  if (protocol !== 'http:' && protocol !== 'https:') return false;
+  const own = `${protocol}//${host}`; // read with the same scheme, so that a default port is left out on both sides
+  return originHost !== '' && URL.canParse(own) && new URL(own).host === originHost;
 }
 
 function onlyWithToken({ server }: Config): MiddlewareHandler {

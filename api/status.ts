@@ -8,6 +8,8 @@ export type WorkState = 'working' | 'backfilling' | 'waiting' | 'paused' | 'fail
 /** What `pigeonpost status` shows: each workspace, pigeonhole and sink, with why it stands where it does. */
 export interface Status {
   readonly configuration: number;
+  /** Why nothing at all gets on: the store, the process; null when it does. */
+  readonly trouble: string | null;
   /** Everything was read at least once, and every change is delivered, withheld, superseded or a dead letter. */
   readonly settled: boolean;
   readonly workspaces: readonly WorkspaceView[];
@@ -49,8 +51,15 @@ export interface SinkView {
   readonly deliveredAt: string | null;
 }
 
+export interface StatusSources {
+  readonly ledger: Ledger;
+  readonly config: Config;
+  readonly configuration: number;
+  readonly trouble: () => string | null;
+}
+
 export async function readStatus(
-  { ledger, config, configuration }: { ledger: Ledger; config: Config; configuration: number },
+  { ledger, config, configuration, trouble }: StatusSources,
   withCounts: boolean,
 ): Promise<Status> {
   const status = await ledgerStatus(ledger);
@@ -59,7 +68,8 @@ export async function readStatus(
   const sinks = Object.entries(config.sinks).map(([name, { type }]) => sinkView(name, type, status, pauses));
   return {
     configuration,
-    settled: isSettled(config, status, sinks),
+    trouble: trouble(),
+    settled: trouble() === null && isSettled(config, status, sinks),
     workspaces,
     sinks,
     ...(withCounts ? { counts: await countItems(ledger) } : {}),

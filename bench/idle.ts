@@ -50,11 +50,11 @@ export const idle: Bench = {
         report.figure({
           ...figure,
           what: 'requests per stream due',
-          value: requests.length / (streams * cycles),
+          value: requests.length / (streams * turns),
           must: { atMost: 1 },
           aim: { atMost: 1 },
         });
-        report.figure({ ...figure, what: 'activities per cycle', value: turns / cycles, must: { atMost: 1.05 } });
+        report.figure({ ...figure, what: 'activities per cycle', value: turns / cycles, must: { atMost: 1.1 } }); // one more may fall into the window
         report.figure({
           ...figure,
           what: 'timers per activity',

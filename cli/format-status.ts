@@ -4,6 +4,7 @@ import { inWords } from './in-words.js';
 /** `status` for a person: a line per workspace, pigeonhole and sink, what is wrong in words. Pure. */
 export function formatStatus(status: Status, now: Date): string[] {
   return [
+    ...(status.trouble === null ? [] : [`PROBLEM: ${status.trouble}`]),
     ...status.workspaces.flatMap((workspace) => workspaceLines(workspace, now)),
     ...status.sinks.flatMap((sink) => sinkLines(sink, now)),
     status.settled ? 'settled: everything found is delivered, withheld or parked' : 'working',

@@ -2,7 +2,7 @@ import type { PigeonholeView, SinkView, Status, WorkspaceView } from '../api/sta
 
 /** A status in which all is well, but for what a test is about. */
 export function statusOf(given: Partial<Status> = {}): Status {
-  return { configuration: 1, settled: true, workspaces: [workspaceOf()], sinks: [sinkOf()], ...given };
+  return { configuration: 1, trouble: null, settled: true, workspaces: [workspaceOf()], sinks: [sinkOf()], ...given };
 }
 
 export function workspaceOf(given: Partial<WorkspaceView> = {}): WorkspaceView {

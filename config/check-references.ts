@@ -1,16 +1,19 @@
+import { relative, resolve, sep } from 'node:path';
 import type { Problem } from './config-error.js';
 import { isLoopback } from './loopback.js';
 import { nearestWord } from './nearest-word.js';
 import { problemAt, valueAt } from './parse-tree.js';
 import type { KeyPath } from './key-path.js';
 import type { ConfigDocument } from './read-document.js';
+import { defaultStore, storeSetting } from './schema/store.js';
 import { Secret } from './secret.js';
 
 /**
  * What no key can tell of itself: that names which are used exist, and that settings which need each other are there.
  * Looks at the document and not at the schema's result, so that it can speak before all else is in order.
+ * @param folder absolute, of the file: paths are taken from there
  */
-export function checkReferences(document: ConfigDocument): Problem[] {
+export function checkReferences(document: ConfigDocument, folder: string): Problem[] {
   const { tree } = document;
   const problems: Problem[] = [];
   const workspaces = namesAt(tree, ['workspaces']);
@@ -34,7 +37,32 @@ export function checkReferences(document: ConfigDocument): Problem[] {
       );
     }
   }
-  return problems;
+  return [...problems, ...checkFolders(document, folder)];
+}
+
+/**
+ * Sinks that write into the folder of the embedded store: what lies there is one process's own, and whoever tidies up an
+ * archive would take the ledger with it. By the paths as they are written; links are not followed.
+ */
+function checkFolders(document: ConfigDocument, folder: string): Problem[] {
+  const { tree } = document;
+  const store = storeSetting(textAt(tree, ['store']) ?? defaultStore);
+  if (store?.kind !== 'embedded') return [];
+  const storeFolder = resolve(folder, store.folder);
+  return namesAt(tree, ['sinks'])
+    .map((sink) => ['sinks', sink, 'folder'])
+    .filter((path) => {
+      const written = textAt(tree, path);
+      return written !== undefined && !document.isBroken(path) && isInside(resolve(folder, written), storeFolder);
+    })
+    .map((path) =>
+      problemAt(document, path, 'this is the folder of the embedded store, or lies in it; give the sink another one'),
+    );
+}
+
+function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`);
 }
 
 /** Sinks that no sync names: allowed, since their backlog may be wanted later, but mostly a slip. */

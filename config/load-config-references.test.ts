@@ -8,6 +8,34 @@ const inSync = (lines: string) => smallestWith({ replace: 'workspace: acme\n', b
 const atEnd = (lines: string) => smallestWith({ append: lines });
 const instead = (replace: string, by: string) => smallestWith({ replace, by });
 
+const headerMessage =
+  'allowed: a secret without spaces, tabs, line breaks and letters beyond ASCII, not even at its end';
+
+describe('a secret that no header can carry', () => {
+  it.each([
+    ['a line break at its end', 'key-2a2a\n'],
+    ['a line break in it', 'key\r\n2a2a'],
+    ['a space before it', ' key-2a2a'],
+    ['a tab in it', 'key\t2a2a'],
+    ['a letter beyond ASCII', 'k\u00e9y-2a2a'],
+  ])('because of %s is told at every key that needs one, without it', async (_, secret) => {
+    const text = atEnd('server: { token: "${KEY}" }\ntemporal: { address: "temporal:7233", apiKey: "${KEY}" }\n');
+    expect(await problemsOf(text.replace('ACME_API_KEY', 'KEY'), { KEY: secret })).toEqual([
+      `4: workspaces.acme.apiKey: found a value from \${KEY}, ${headerMessage}`,
+      `13: server.token: found a value from \${KEY}, ${headerMessage}`,
+      `14: temporal.apiKey: found a value from \${KEY}, ${headerMessage}`,
+    ]);
+  });
+
+  it('is none for the one line break at the end of its file', async () => {
+    const text = instead('${ACME_API_KEY}', '${file:key}');
+    expect(await problemsOf(text, {}, { key: 'key-2a2a\n' })).toEqual([]);
+    expect(await problemsOf(text, {}, { key: 'key-2a2a\n\n' })).toEqual([
+      `4: workspaces.acme.apiKey: found a value from \${file:key}, ${headerMessage}`,
+    ]);
+  });
+});
+
 describe('a reference or secret that cannot be used', () => {
   it.each<[string, string, string[]]>([
     [

@@ -4,8 +4,9 @@ import { checkReferences, findUnusedSinks } from './check-references.js';
 import { ConfigError } from './config-error.js';
 import type { ConfigErrorKind, Problem } from './config-error.js';
 import type { Config } from './config.js';
+import { withEnvironmentDefaults } from './environment-defaults.js';
 import type { Environment } from './environment.js';
-import { findNotYetAvailable } from './not-yet-available.js';
+import { findNotYetAvailable, isWithinUnavailable } from './not-yet-available.js';
 import { parseSinks } from './parse-sinks.js';
 import type { SinkSchemas } from './parse-sinks.js';
 import { parseTree, problemAt } from './parse-tree.js';
@@ -36,7 +37,8 @@ export async function loadConfig(
   const shownFile = normalize(file);
   const absoluteFile = resolve(file);
   const folder = dirname(absoluteFile);
-  const document = readDocument(await readText(absoluteFile, shownFile), shownFile, { environment, folder });
+  const written = readDocument(await readText(absoluteFile, shownFile), shownFile, { environment, folder });
+  const document = withEnvironmentDefaults(written, environment);
 
   // each looks at the document for itself, so that a problem found by one hides none of another's
   const whole = parseTree(configSchema, document.tree, document);
@@ -45,9 +47,10 @@ export async function loadConfig(
   const environmentProxy = proxyFromEnvironment(environment);
   const wrong = [
     ...document.problems,
-    ...('problems' in whole ? whole.problems : []),
+    // what is to be removed need not be mended first
+    ...('problems' in whole ? whole.problems.filter(({ key }) => !isWithinUnavailable(key, document)) : []),
     ...sinks.problems,
-    ...checkReferences(document),
+    ...checkReferences(document, folder),
     ...pem.problems,
     ...proxyProblems(document, environmentProxy),
   ];

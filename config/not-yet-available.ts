@@ -1,4 +1,5 @@
 import type { Problem } from './config-error.js';
+import { formatKey } from './key-path.js';
 import type { KeyPath } from './key-path.js';
 import { problemAt, valueAt } from './parse-tree.js';
 import type { ConfigDocument } from './read-document.js';
@@ -51,6 +52,17 @@ export function findNotYetAvailable(document: ConfigDocument): Problem[] {
       return [problemAt(document, path, `${shown} is not available in this version${instead}`)];
     }),
   );
+}
+
+/**
+ * Whether a problem's key is, or stands below, a part that is not available whatever its value.
+ * @param key as formatKey writes it
+ */
+export function isWithinUnavailable(key: string, { tree }: ConfigDocument): boolean {
+  return notYetAvailable
+    .filter(({ values, except }) => values === undefined && except === undefined)
+    .flatMap((part) => matchingPaths(tree, part.key.split('.')).map(formatKey))
+    .some((part) => key === part || key.startsWith(`${part}.`) || key.startsWith(`${part}[`));
 }
 
 /** The paths that are written and match a pattern. */

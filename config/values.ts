@@ -71,6 +71,16 @@ export const secret = () =>
     .meta({ allowed: 'a secret, written as `${NAME}` or `${file:/path}`', secret: true });
 
 /**
+ * A secret that is sent as a header's value, or compared with one: an API key, a token. A line break at its end is the
+ * mostly invisible slip of a secret's file or of a copied key; left in, it would fail each request with another's words.
+ * Nothing is trimmed silently: two places that trim differently would hold two secrets.
+ */
+export const headerSecret = () =>
+  secret().refine((found) => !(found instanceof Secret) || /^[\x21-\x7e]+$/.test(found.reveal()), {
+    error: 'allowed: a secret without spaces, tabs, line breaks and letters beyond ASCII, not even at its end',
+  });
+
+/**
  * The address that a service's paths are appended to; the result has no slash at its end. https only, http for loopback
  * alone, where no one can listen. Refuses user and password (they are secrets and belong to a key of their own), query
  * and fragment (paths are appended).

@@ -49,6 +49,18 @@ describe('canonical JSON', () => {
     expect(canonicalJson(JSON.parse('{"__proto__":1,"constructor":2}'))).toBe('{"__proto__":1,"constructor":2}');
   });
 
+  it('sorts names that objects put first by themselves among the others, at any depth', () => {
+    const text = '{"a":[{"!":1,"10":2,"9":3,"a":4}],"links":0,"z":{"__proto__":{"b":1},"y":2}}';
+    expect(canonicalJson(withReversedKeys(JSON.parse(text)))).toBe(text);
+    expect(canonicalJson(JSON.parse(text), new Set(['links']))).toBe(text.replace('"links":0,', ''));
+  });
+
+  it('is the same for a shape after a hundred thousand others', () => {
+    for (let n = 0; n < 100_000; n += 1) canonicalJson({ [`name ${n}`]: n, a: 1 });
+    expect(canonicalJson({ b: 1, a: 2 })).toBe('{"a":2,"b":1}');
+    expect(canonicalJson({ 'name 99999': 1, a: 1 })).toBe('{"a":1,"name 99999":1}');
+  });
+
   it('leaves out what is named, at any depth, and what is undefined', () => {
     const value = { links: 1, a: [{ links: { b: 1 }, c: undefined, d: {} }] };
     expect(canonicalJson(value, new Set(['links']))).toBe('{"a":[{"d":{}}]}');

@@ -2,7 +2,8 @@ import type { HashedForm } from './hashed-form.js';
 import type { Fields } from './item-form.js';
 import type { Visibility } from './visibility.js';
 
-export type Consent = 'obtained' | 'refused' | 'not-asked' | 'not-known';
+export const consentStates = ['obtained', 'refused', 'not-asked', 'not-known'] as const;
+export type Consent = (typeof consentStates)[number];
 
 /** An item as a page showed it, without what never enters the ledger (dropped fields, a flagged row's person). */
 export interface SeenItem {

@@ -26,9 +26,9 @@ export interface Page {
 }
 
 /** The collection envelope, strict in what a walk depends on. `links` is not read at all. */
-const envelopeSchema = z.looseObject({
+const envelopeSchema = z.object({
   data: z.array(z.unknown()),
-  meta: z.looseObject({ hasMore: z.boolean(), nextCursor: z.string().nullable(), perPage: z.int() }),
+  meta: z.object({ hasMore: z.boolean(), nextCursor: z.string().nullable(), perPage: z.int() }),
 });
 
 /**

@@ -9,59 +9,59 @@ const text = z.string().nullish();
 const integer = z.int().nullish();
 
 /** Copies of the session and of the question that come with each interaction. */
-const sessionCopy = z.looseObject({ id: integer, name: text, type: text }).nullish();
-const questionCopy = z.looseObject({ id: integer, content: text }).nullish();
-const attendeeCopy = z.looseObject({ id: integer, attendeeCode: text, anonymous: z.boolean().nullish() }).nullish();
+const sessionCopy = z.object({ id: integer, name: text, type: text }).nullish();
+const questionCopy = z.object({ id: integer, content: text }).nullish();
+const attendeeCopy = z.object({ id: integer, attendeeCode: text, anonymous: z.boolean().nullish() }).nullish();
 
 /** Carries `attendeeId` and no word about anonymity: whether it may be used is decided elsewhere. */
-export const questionSchema = z.looseObject({
+export const questionSchema = z.object({
   attendeeId: integer,
   createdAt: text,
   session: sessionCopy,
-  question: z.looseObject({ id: z.int(), content: text, status: text }),
+  question: z.object({ id: z.int(), content: text, status: text }),
 });
 
 /** One vote on a question. Same shape as a question; it has no id of its own, `createdAt` is the time of the vote. */
 export const voteSchema = questionSchema;
 
-export const answerRatingSchema = z.looseObject({
+export const answerRatingSchema = z.object({
   attendeeId: integer,
   createdAt: text,
   session: sessionCopy,
   question: questionCopy,
-  answerRating: z.looseObject({ id: z.int(), rate: integer }),
+  answerRating: z.object({ id: z.int(), rate: integer }),
 });
 
 /** A word-cloud answer. */
-export const answerSchema = z.looseObject({
+export const answerSchema = z.object({
   attendeeId: integer,
   createdAt: text,
   session: sessionCopy,
-  answer: z.looseObject({ id: z.int(), content: text, status: text }),
+  answer: z.object({ id: z.int(), content: text, status: text }),
 });
 
 /** `attendee.id` is there also when `anonymous` is true. */
-export const pollVoteSchema = z.looseObject({
+export const pollVoteSchema = z.object({
   id: z.int(),
   createdAt: text,
   attendee: attendeeCopy,
   session: sessionCopy,
   question: questionCopy,
-  option: z.looseObject({ id: integer, content: text }).nullish(),
+  option: z.object({ id: integer, content: text }).nullish(),
 });
 
-export const quizVoteSchema = z.looseObject({
+export const quizVoteSchema = z.object({
   id: z.int(),
   createdAt: text,
   timeTaken: integer,
   attendee: attendeeCopy,
   session: sessionCopy,
   question: questionCopy,
-  option: z.looseObject({ id: integer, content: text }).nullish(),
+  option: z.object({ id: integer, content: text }).nullish(),
 });
 
 /** The same questions as in `questions`, by the same id, but flagged as anonymous or not. */
-export const qnaQuestionSchema = z.looseObject({
+export const qnaQuestionSchema = z.object({
   id: z.int(),
   content: text,
   status: text,

@@ -2,6 +2,7 @@ import { ListenError } from '../api/start-api.js';
 import { ConfigError } from '../config/config-error.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
+import { ClientOptionsError } from '../pigeonhole/client-options-error.js';
 import { TemporalUnreachableError } from './connect-temporal.js';
 import { EmbeddedTemporalError } from './embedded-temporal/embedded-temporal.js';
 import { BinaryNotFoundError } from './embedded-temporal/find-binary.js';
@@ -13,7 +14,7 @@ export type FailureKind = 'configuration' | 'unreachable' | 'failed';
  * Undefined for an error that nobody has written for a person: a defect, whose stack is worth showing when asked for.
  */
 export function failureKindOf(error: unknown): FailureKind | undefined {
-  if (error instanceof ConfigError) return 'configuration';
+  if (error instanceof ConfigError || error instanceof ClientOptionsError) return 'configuration';
   if (error instanceof ListenError || error instanceof EmbeddedTemporalError) return 'failed';
   if (error instanceof LedgerError) return error.kind === 'configuration' ? 'configuration' : 'failed';
   if (error instanceof StoreError) return error.kind === 'unreachable' ? 'unreachable' : 'failed';

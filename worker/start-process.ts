@@ -84,9 +84,6 @@ async function open(
   const ledger = await openLedger(db);
   const embedded = config.store.kind === 'embedded';
   if (embedded) await endLeases(ledger);
-  const document = normalizedConfig(config, (secret) => ledger.hash.fingerprint(secret));
-  const configuration = await useConfiguration(ledger, document, options.acceptConfiguration);
-
   const temporal = await openTemporal(options, closers, fail);
   await bindCluster(ledger, {
     clusterId: temporal.connections.clusterId,
@@ -97,7 +94,12 @@ async function open(
 
   const starter = createStarter(temporal.connections.client, config.temporal.taskQueue, log);
   const stopping = new AbortController();
-  const to = await openCollaborators(options, { ledger, configuration, starter, stopping: stopping.signal }, closers);
+  let trouble: string | null = null;
+  const onTurn = (failure: string | null): void => {
+    trouble = failure;
+  };
+  const to = await openCollaborators(options, { ledger, starter, stopping: stopping.signal, onTurn }, closers);
+  const { configuration } = to;
   const worker = await runWorker(to, { native: temporal.connections.native, temporal: config.temporal });
   worker.ended.then(
     () => undefined,
@@ -113,7 +115,7 @@ async function open(
   closers.push(repeat(reconcileEveryMs, () => reconcile(reconciling), 'reconciling failed', log));
   closers.push(repeat(maintainEveryMs, () => db.maintain(), 'maintaining the store failed', log));
 
-  api?.serve({ config, ledger, configuration, act: (action) => act({ config, ledger, starter }, action) });
+  api?.serve({ config, ledger, configuration, trouble: () => trouble, act: (action) => act({ config, ledger, starter }, action) });
   closers.push(closeApi); // in order it is the first to close; a second close does nothing
   return { api, temporalAddress: temporal.address, failed };
 }
@@ -155,26 +157,31 @@ function embeddedFolder({ store }: Config): string {
 }
 
 async function openCollaborators(
-  { config, log, onFirstPage }: ProcessOptions,
-  parts: { ledger: Ledger; configuration: number; starter: WorkflowStarter; stopping: AbortSignal },
+  { config, log, onFirstPage, acceptConfiguration }: ProcessOptions,
+  parts: { ledger: Ledger; starter: WorkflowStarter; stopping: AbortSignal; onTurn: Collaborators['onTurn'] },
   closers: (() => Promise<void>)[],
 ): Promise<Collaborators> {
-  await liftRefusedKeys(config, parts.ledger);
-  const clients = openClients(config, log);
+  const clients = openClients(config, log); // first: a configuration that cannot be used must not become current
   closers.push(async () => void (await Promise.all([...clients.values()].map((client) => client.close()))));
+  const document = normalizedConfig(config, (secret) => parts.ledger.hash.fingerprint(secret));
+  // The folder's lock proves that no other process runs another one: an older file is simply taken back.
+  const accept = acceptConfiguration || config.store.kind === 'embedded';
+  const configuration = await useConfiguration(parts.ledger, document, accept);
+  await liftRefusedKeys(config, parts.ledger);
   const sinks = await openSinks(config, parts.ledger);
   closers.push(async () => void (await Promise.all([...sinks.values()].map(({ sink }) => sink.close()))));
   let first = true;
   return {
     ledger: parts.ledger,
     config,
-    configuration: parts.configuration,
+    configuration,
     clients,
     sinks,
     owner: `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`,
     orchestration: parts.starter,
     log,
     stopping: parts.stopping,
+    onTurn: parts.onTurn,
     onPage: () => {
       if (first) onFirstPage();
       first = false;

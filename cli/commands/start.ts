@@ -1,3 +1,4 @@
+import { boundHeap } from '../../worker/bound-heap.js';
 import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
 import { installRuntime } from '../../worker/install-runtime.js';
 import { loadProcessConfig, logLevel } from '../../worker/load-process-config.js';
@@ -5,7 +6,7 @@ import { openLog } from '../../worker/log.js';
 import { startProcess } from '../../worker/start-process.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { untilStopped } from '../until-stopped.js';
+import { isStopping, untilStopped } from '../until-stopped.js';
 
 export interface StartOptions {
   readonly acceptConfig: boolean;
@@ -28,8 +29,10 @@ export async function start({ config, out }: Context, options: StartOptions): Pr
     );
   }
   const log = openLog(logLevel());
+  boundHeap();
   installRuntime(log);
   const stop = untilStopped();
+  if (isStopping()) return ExitCode.Done;
   const starting = startProcess({
     config: loaded,
     log,

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { Secret } from '../secret.js';
-import { baseUrl, filePath, listOf, nonEmptyText, secret, text, wholeNumber } from '../values.js';
+import { baseUrl, filePath, headerSecret, listOf, nonEmptyText, secret, text, wholeNumber } from '../values.js';
 
 /**
  * What belongs to a process rather than to what is synced: Temporal, the own server, the network. Processes that work
@@ -14,17 +14,19 @@ export const temporalSchema = z
   .strictObject({
     address: text(hostAndPort, (found) => (found === 'embedded' || isHostAndPort(found) ? found : undefined))
       .prefault('embedded')
-      .describe("A Temporal server. `embedded` starts one as a child, with its data in the embedded store's folder."),
+      .describe(
+        "A Temporal server. `embedded` starts one as a child, with its data in the embedded store's folder. By default `TEMPORAL_ADDRESS` of the environment, if set.",
+      ),
     namespace: nonEmptyText('the name of a namespace')
       .prefault('default')
-      .describe('Temporal namespace; it must exist.'),
+      .describe('Temporal namespace; it must exist. By default `TEMPORAL_NAMESPACE` of the environment, if set.'),
     taskQueue: nonEmptyText('the name of a task queue')
       .prefault('pigeonpost')
       .describe('Temporal task queue. Workers of one installation share it, two installations never do.'),
     maxCachedWorkflows: wholeNumber({ min: 0, max: 100_000, unit: 'workflows' })
       .prefault(600)
       .describe('Workflows kept in memory between their steps; 600 take about 1 GB.'),
-    apiKey: secret().optional().describe('API key of Temporal Cloud. TLS is used whenever it is given.'),
+    apiKey: headerSecret().optional().describe('API key of Temporal Cloud. TLS is used whenever it is given.'),
     tls: z
       .strictObject({
         ca: filePath()
@@ -61,15 +63,13 @@ export const serverSchema = z
   .strictObject({
     host: text(hostAllowed, (found) => (isHost(found) ? found : undefined))
       .prefault('127.0.0.1')
-      .describe('Address that the page and the API listen on. Off loopback a `token` is needed.'),
-    port: wholeNumber({ min: 0, max: 65_535 })
-      .prefault(8088)
-      .describe('Port of the page and the API; 0 takes a free one.'),
-    token: secret().optional().describe('What a client of the API must present. Needed off loopback.'),
-    publicUrl: baseUrl().optional().describe('Address of the page for links in alerts.'),
+      .describe('Address that the API listens on. Off loopback a `token` is needed.'),
+    port: wholeNumber({ min: 0, max: 65_535 }).prefault(8088).describe('Port of the API; 0 takes a free one.'),
+    token: headerSecret().optional().describe('What a client of the API must present. Needed off loopback.'),
+    publicUrl: baseUrl().optional().describe('Address of this process for links in alerts.'),
   })
   .prefault({})
-  .describe('The web page and HTTP API of this process.');
+  .describe('The HTTP API of this process, which the commands ask.');
 
 /** A Secret, since a proxy's URL may hold a password; `none` uses no proxy whatever the environment says. */
 export const proxySchema = z

@@ -3,6 +3,9 @@ import { Secret } from '../secret.js';
 
 const allowed = 'embedded:FOLDER, or a PostgreSQL URL such as postgres://db.example.com/pigeonpost';
 
+/** When neither the file nor the environment names a store. */
+export const defaultStore = 'embedded:./data';
+
 export type StoreSetting =
   | { readonly kind: 'embedded'; readonly folder: string }
   | { readonly kind: 'postgres'; readonly url: Secret };
@@ -28,13 +31,14 @@ export const storeSchema = z
     }
     return setting;
   })
-  .prefault('embedded:./data')
+  .prefault(defaultStore)
   .meta({ allowed: '`embedded:FOLDER`, or a PostgreSQL URL' })
   .describe(
-    'Where the ledger is kept: in a folder, relative to this file, or in PostgreSQL 15 or later. A URL with a password comes from `${NAME}`.',
+    'Where the ledger is kept: in a folder, relative to this file, or in PostgreSQL 15 or later. By default `DATABASE_URL` of the environment, if set. A URL with a password comes from `${NAME}`.',
   );
 
-function storeSetting(text: string): StoreSetting | undefined {
+/** What a text at `store` stands for; undefined when it is not allowed. */
+export function storeSetting(text: string): StoreSetting | undefined {
   const [, folder] = /^embedded:(.*\S.*)$/.exec(text) ?? [];
   if (folder !== undefined) return folder.includes('\0') ? undefined : { kind: 'embedded', folder };
   if (!URL.canParse(text)) return undefined;

@@ -35,10 +35,8 @@ const everySchema = z
     live: interval().prefault('5s').describe('While a session is live, or something was just found.'),
     new: interval().prefault('1h').describe('Pigeonholes in status `new`.'),
     upcoming: interval().prefault('5m').describe('Pigeonholes in status `upcoming`.'),
-    ended: interval().prefault('6h').describe('Pigeonholes in status `ended`, until they are dormant.'),
-    sweep: interval()
-      .prefault('30m')
-      .describe('Between two walks over a whole list, which find edits, late rows and deletions.'),
+    ended: interval().prefault('6h').describe('Pigeonholes in status `ended`.'),
+    sweep: interval().prefault('30m').describe('Between two walks over a whole list, which find edits and late rows.'),
     lists: z
       .partialRecord(z.enum(listNames), interval(), { error: 'allowed: a group of lists, each with a duration' })
       .prefault({})

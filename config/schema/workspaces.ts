@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { baseUrl, identifier, name, percent, secret } from '../values.js';
+import { baseUrl, headerSecret, identifier, name, percent } from '../values.js';
 
 /** `workspaces`: one per API key of the service. */
 export const workspacesSchema = z
@@ -7,8 +7,12 @@ export const workspacesSchema = z
     name(),
     z
       .strictObject({
-        baseUrl: baseUrl().describe('Address of the service, without the `/v2` of its paths.'),
-        apiKey: secret().describe('API key of the workspace. It gives access to everything in it.'),
+        baseUrl: baseUrl()
+          .refine((url) => !url.endsWith('/v2'), {
+            error: 'the address ends in /v2, which every request adds by itself; leave out /v2',
+          })
+          .describe('Address of the service, without the `/v2` of its paths.'),
+        apiKey: headerSecret().describe('API key of the workspace. It gives access to everything in it.'),
         subscriptionId: identifier()
           .optional()
           .describe('Team workspaces only: the subscription under which a pigeonhole is created.'),

@@ -51,6 +51,8 @@ class Transaction implements Queryable {
   #timer: NodeJS.Timeout | undefined;
   #running = 0;
   #giveUp!: (error: StoreError) => void;
+  /** Why the transaction is lost: what came after it is only told that it is (25P02). */
+  #firstFailure: unknown;
 
   constructor(
     readonly owner: object,
@@ -104,6 +106,9 @@ class Transaction implements Queryable {
     this.#running += 1;
     try {
       return await statement();
+    } catch (error) {
+      this.#firstFailure ??= error;
+      throw error instanceof StoreError && error.sqlState === '25P02' ? this.#firstFailure : error;
     } finally {
       this.#running -= 1;
       if (this.#running === 0 && this.isOpen) this.#startTimer();

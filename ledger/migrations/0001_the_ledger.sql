@@ -82,6 +82,7 @@ create table streams (
   item_order       text not null default 'unknown' check (item_order in ('unknown', 'ascending', 'unordered')),
   clean_walks      integer not null default 0, -- in a row, in ascending order
   promote_at       integer not null default 1, -- that many clean walks make it ascending; more after a demotion
+  highest_id       bigint, -- of all items it ever stored; what is above cannot be known. Null: none, or no ids
   -- the walk under way; walk null: none
   walk             text check (walk in ('poll', 'sweep')),
   walk_started_at  timestamptz,
@@ -176,6 +177,8 @@ create table lanes (
   lease_expires_at timestamptz,
   history_until    bigint not null, -- up to here only each item's last change is delivered
   watermark        bigint not null default 0,
+  configuration    integer,          -- under which it was last sent on; null: never
+  lists            text not null default '', -- what the sink wanted under it, separated by spaces
   memory           json not null default '{}',
   due_at           timestamptz, -- when the earliest of its open deliveries is due; null: none
   retry_at         timestamptz, -- nothing passes: not before then

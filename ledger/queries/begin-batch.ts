@@ -21,8 +21,8 @@ export interface Candidate {
   readonly latest: boolean;
   /** As judged when the change was found, tightened by what is known now; null: not a matter of this list. */
   readonly visibility: EffectiveVisibility | null;
-  /** What the attendee behind it has said; for an attendee's own record, too. */
-  readonly consent: Consent;
+  /** What the attendee behind it has said; for an attendee's own record, too. Null: that record was not read yet. */
+  readonly consent: Consent | null;
   /** An earlier attempt went out with, or without, the person; null: there was none. */
   readonly sentWithIdentity: boolean | null;
   readonly attempts: number;
@@ -134,9 +134,12 @@ async function dueDeliveries(tx: Queryable, lease: LaneLease, request: BatchRequ
     `select ${candidateColumns}, d.identity, d.attempts, false as held
      from deliveries d join changes c on c.ref = d.ref and c.sequence = d.sequence ${candidateJoins}
      where d.sink_id = $1 and d.ref = $2 and d.state in ('waiting', 'retry') and (d.due_at is null or d.due_at <= now())
-       and not exists (select 1 from deliveries e where e.sink_id = d.sink_id and e.ref = d.ref and e.sequence < d.sequence
-         and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or e.due_at > now())
-         and ($4 = 'pigeonhole' or (e.list = d.list and e.key = d.key)))
+       and ($4 = 'pigeonhole' or not exists (select 1 from deliveries e where e.sink_id = d.sink_id and e.ref = d.ref
+         and e.list = d.list and e.key = d.key and e.sequence < d.sequence
+         and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or e.due_at > now())))
+       and ($4 = 'item' or d.sequence < coalesce((select min(e.sequence) from deliveries e where e.sink_id = $1
+         and e.ref = $2 and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or e.due_at > now())),
+         9223372036854775807))
      order by d.sequence limit $3`,
     [lease.sinkId, lease.ref, request.size, request.order],
   );
@@ -195,7 +198,7 @@ async function tighten(tx: Queryable, ref: number, rows: readonly Row[]): Promis
       payload: row.payload,
       latest: row.latest,
       visibility: row.visibility === null ? null : named ? 'named' : 'anonymous',
-      consent: row.consent ?? 'not-known',
+      consent: row.consent,
       sentWithIdentity: row.identity,
       attempts: row.attempts,
     };

@@ -11,6 +11,10 @@ export interface LaneLease {
   readonly takenOver: boolean;
   /** Since when nothing has passed here; 0 when something has. */
   readonly failingForMs: number;
+  /** The configuration under which it was last sent on; null: none yet. */
+  readonly configuration: number | null;
+  /** The lists that the sink wanted under it. */
+  readonly lists: readonly string[];
 }
 
 export interface LaneWork {
@@ -22,7 +26,10 @@ export interface LaneWork {
 }
 
 /** What a sink has to do in these pigeonholes, longest waiting first. */
-export async function laneWork(ledger: Ledger, sinkId: number, refs: readonly number[]): Promise<LaneWork[]> {
+export async function laneWork(
+  ledger: Ledger,
+  { sinkId, refs, configuration }: { sinkId: number; refs: readonly number[]; configuration: number },
+): Promise<LaneWork[]> {
   const rows = await ledger.db.query<{
     ref: number;
     workspace: string;
@@ -32,12 +39,13 @@ export async function laneWork(ledger: Ledger, sinkId: number, refs: readonly nu
     `select p.ref, p.workspace, p.pigeonhole_id, extract(epoch from
          case when l.owner is not null then l.lease_expires_at -- past it: what was in flight has to be settled
               when l.retry_at > now() then l.retry_at
+              when l.configuration is distinct from $3 then now() -- what it wants may have changed
               when p.next_sequence - 1 > coalesce(l.watermark, 0) then now()
               else l.due_at end - now())::float8 * 1000 as due_in_ms
      from pigeonholes p left join lanes l on l.ref = p.ref and l.sink_id = $1
      where p.ref = any($2::int[])
      order by l.delivered_at nulls first, p.ref`,
-    [sinkId, refs],
+    [sinkId, refs, configuration],
   );
   return rows.map((row) => ({
     ref: row.ref,
@@ -85,9 +93,9 @@ export async function takeLane(
       [lane.sinkId, lane.ref],
     );
     if (before === undefined || before.held) return undefined;
-    const [row] = await tx.query<{ epoch: number; memory: string; failing_ms: number }>(
+    const [row] = await tx.query<TakenRow>(
       `update lanes set owner = $3, epoch = epoch + 1, lease_expires_at = now() + $4 * interval '1 millisecond'
-       where sink_id = $1 and ref = $2 returning epoch, memory,
+       where sink_id = $1 and ref = $2 returning epoch, memory, configuration, lists,
          coalesce(extract(epoch from now() - failing_since)::float8 * 1000, 0) as failing_ms`,
       [lane.sinkId, lane.ref, lane.owner, lane.leaseMs],
     );
@@ -98,8 +106,18 @@ export async function takeLane(
       memory: JSON.parse(row!.memory) as Record<string, unknown>,
       takenOver: before.owner !== null,
       failingForMs: row!.failing_ms,
+      configuration: row!.configuration,
+      lists: row!.lists.split(' ').filter(Boolean),
     };
   });
+}
+
+interface TakenRow {
+  epoch: number;
+  memory: string;
+  failing_ms: number;
+  configuration: number | null;
+  lists: string;
 }
 
 /**
@@ -108,12 +126,15 @@ export async function takeLane(
  */
 export async function releaseLane(ledger: Ledger, lease: LaneLease, order: 'item' | 'pigeonhole'): Promise<void> {
   await ledger.db.query(
-    `update lanes l set owner = null, lease_expires_at = null, due_at =
-       (select min(coalesce(d.due_at, now())) from deliveries d
-        where d.sink_id = l.sink_id and d.ref = l.ref and d.state in ('waiting', 'sending', 'retry')
-          and not exists (select 1 from deliveries e where e.sink_id = d.sink_id and e.ref = d.ref
-            and e.sequence < d.sequence and e.state in ('waiting', 'sending', 'retry')
-            and ($4 = 'pigeonhole' or (e.list = d.list and e.key = d.key))))
+    `update lanes l set owner = null, lease_expires_at = null, due_at = case when $4 = 'pigeonhole' then
+         (select coalesce(d.due_at, now()) from deliveries d where d.sink_id = l.sink_id and d.ref = l.ref
+            and d.state in ('waiting', 'sending', 'retry') order by d.sequence limit 1)
+       else
+         (select min(coalesce(d.due_at, now())) from deliveries d
+          where d.sink_id = l.sink_id and d.ref = l.ref and d.state in ('waiting', 'sending', 'retry')
+            and not exists (select 1 from deliveries e where e.sink_id = d.sink_id and e.ref = d.ref and e.list = d.list
+              and e.key = d.key and e.sequence < d.sequence and e.state in ('waiting', 'sending', 'retry')))
+       end
      where l.sink_id = $1 and l.ref = $2 and l.epoch = $3`,
     [lease.sinkId, lease.ref, lease.epoch, order],
   );

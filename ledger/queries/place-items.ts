@@ -7,6 +7,8 @@ import type { SeenItem } from '../seen-item.js';
 import { judgedLists, judgeVisibility, type Visibility } from '../visibility.js';
 import type { PageScope } from './write-changes.js';
 
+type PagePlace = Pick<PageScope, 'ref' | 'list'>;
+
 /** An item of a page that differs from its stored row, in the form in which it is to be stored. */
 export interface PlacedItem extends HashedForm {
   readonly item: SeenItem;
@@ -29,8 +31,11 @@ export interface KnownRow {
   readonly saysAnonymous: boolean | null;
 }
 
+/** One item that is known and differs; or all those that are new, in one row, since of them nothing else is known. */
 interface ComparedRow {
-  n: number;
+  /** Positions on the page, from 1. */
+  ns: number[];
+  is_new: boolean;
   revision: number | null;
   last_sequence: number | null;
   same_content: boolean | null;
@@ -52,30 +57,33 @@ interface ComparedRow {
 export async function placeItems(
   ledger: Ledger,
   tx: Queryable,
-  scope: PageScope,
+  place: PagePlace,
   { items, requestedAt, rules }: { items: readonly SeenItem[]; requestedAt: Date; rules: string },
 ): Promise<PlacedItem[]> {
   if (items.length === 0) return [];
-  const judge = await loadJudge(tx, scope, items);
-  const candidates = items.map((item) => {
-    const visibility = judge(item);
-    const hashed = item.hashed ?? hashedForm(ledger.hash, scope.list, item.fields, visibility);
-    return { item, visibility, rules, ...hashed };
-  });
+  const candidates = await placeNewItems(ledger, tx, place, { items, rules });
   const rows = await tx.query<ComparedRow>(
-    `select s.n::int as n, i.revision, i.last_sequence, i.content_hash = s.hash as same_content,
-       i.copies_hash is not distinct from s.copies as same_copies, i.payload is null as deleted, i.session_id, i.says_anonymous, i.rules, i.visibility as shown_as,
-       case when i.content_hash <> s.hash and i.rules <> $10 then i.payload end as other_payload
-     from unnest($3::text[], $4::bytea[], $5::bytea[], $6::text[], $8::boolean[], $9::text[]) with ordinality
-       as s (key, hash, copies, visibility, says_anonymous, consent, n)
-     left join lateral (select * from items where ref = $1 and list = $2 and key = s.key limit 1) i on true
-     where i.key is null
-       or (i.seen_at <= $7 and (i.payload is null or i.content_hash <> s.hash
-         or i.copies_hash is distinct from s.copies or i.visibility is distinct from s.visibility
-         or i.says_anonymous is distinct from s.says_anonymous or i.consent is distinct from s.consent))`,
+    `with compared as (
+       select s.n::int as n, i.key is null as is_new,
+         i.seen_at <= $7 and (i.payload is null or i.content_hash <> s.hash
+           or i.copies_hash is distinct from s.copies or i.visibility is distinct from s.visibility
+           or i.says_anonymous is distinct from s.says_anonymous or i.consent is distinct from s.consent) as differs,
+         i.revision, i.last_sequence, i.content_hash = s.hash as same_content,
+         i.copies_hash is not distinct from s.copies as same_copies, i.payload is null as deleted, i.session_id,
+         i.says_anonymous, i.rules, i.visibility as shown_as,
+         case when i.content_hash <> s.hash and i.rules <> $10 then i.payload end as other_payload
+       from unnest($3::text[], $4::bytea[], $5::bytea[], $6::text[], $8::boolean[], $9::text[]) with ordinality
+         as s (key, hash, copies, visibility, says_anonymous, consent, n)
+       left join lateral (select * from items where ref = $1 and list = $2 and key = s.key limit 1) i on true)
+     select array[n] as ns, false as is_new, revision, last_sequence, same_content, same_copies, deleted, session_id,
+       says_anonymous, rules, shown_as, other_payload
+     from compared where differs
+     union all
+     select array_agg(n), true, null, null, null, null, null, null, null, null, null, null from compared where is_new
+     having count(*) > 0`,
     [
-      scope.ref,
-      scope.list,
+      place.ref,
+      place.list,
       candidates.map(({ item }) => item.key),
       candidates.map(({ hash }) => hash),
       candidates.map(({ copiesHash }) => copiesHash),
@@ -86,18 +94,35 @@ export async function placeItems(
       rules,
     ],
   );
-  return rows
-    .toSorted((a, b) => a.n - b.n)
-    .map((row) => {
-      const candidate = candidates[row.n - 1]!;
-      return { ...candidate, known: knownRow(row, scope.list, candidate) };
-    });
+  const placed = new Map<number, PlacedItem>();
+  for (const row of rows) {
+    for (const n of row.ns) {
+      const candidate = candidates[n - 1]!;
+      placed.set(n, row.is_new ? candidate : { ...candidate, known: knownRow(row, place.list, candidate) });
+    }
+  }
+  return [...placed.keys()].toSorted((a, b) => a - b).map((n) => placed.get(n)!);
 }
 
-function knownRow(row: ComparedRow, list: string, placed: Omit<PlacedItem, 'known'>): KnownRow | undefined {
-  if (row.revision === null) return undefined;
+/** Items of which none is known, in the form in which they are to be stored. */
+export async function placeNewItems(
+  ledger: Ledger,
+  tx: Queryable,
+  place: PagePlace,
+  { items, rules }: { items: readonly SeenItem[]; rules: string },
+): Promise<PlacedItem[]> {
+  if (items.length === 0) return [];
+  const judge = await loadJudge(tx, place, items);
+  return items.map((item) => {
+    const visibility = judge(item);
+    const { form, hash, copiesHash } = item.hashed ?? hashedForm(ledger.hash, place.list, item.fields, visibility);
+    return { item, visibility, rules, form, hash, copiesHash, known: undefined };
+  });
+}
+
+function knownRow(row: ComparedRow, list: string, placed: Omit<PlacedItem, 'known'>): KnownRow {
   return {
-    revision: row.revision,
+    revision: row.revision!,
     lastSequence: row.last_sequence!,
     sameContent: row.same_content! || differsByRulesAlone(row, list, placed),
     sameCopies: row.same_copies!,
@@ -120,22 +145,22 @@ function differsByRulesAlone(row: ComparedRow, list: string, placed: Omit<Placed
 type Judge = (item: SeenItem) => Visibility | null;
 
 /** Reads what the visibility of a page's items depends on, under the same lock as the page itself. */
-async function loadJudge(tx: Queryable, scope: PageScope, items: readonly SeenItem[]): Promise<Judge> {
+async function loadJudge(tx: Queryable, place: PagePlace, items: readonly SeenItem[]): Promise<Judge> {
   const own: Judge = (item) => (item.visibility === 'judge' ? 'unknown' : item.visibility);
-  if (!judgedLists.has(scope.list)) return own;
-  const sessions = await sessionSettings(tx, scope.ref, distinct(items.map((item) => item.sessionId)));
+  if (!judgedLists.has(place.list)) return own;
+  const sessions = await sessionSettings(tx, place.ref, distinct(items.map((item) => item.sessionId)));
   const flags =
-    scope.list === 'questions'
+    place.list === 'questions'
       ? await questionFlags(
           tx,
-          scope.ref,
+          place.ref,
           items.map((item) => item.key),
         )
       : null;
   return (item) =>
     item.visibility !== 'judge'
       ? item.visibility
-      : judgeVisibility(scope.list, {
+      : judgeVisibility(place.list, {
           anonymousResponses: sessions.get(item.sessionId),
           questionIsAnonymous: flags?.get(`${item.key} ${item.sessionId}`),
         });

@@ -1,8 +1,9 @@
 import type { Queryable } from '../drivers/database.js';
+import { StoreError } from '../drivers/store-error.js';
 import type { Ledger } from '../ledger.js';
 import { LedgerError } from '../ledger-error.js';
 import type { SeenItem } from '../seen-item.js';
-import { type PlacedItem, placeItems } from './place-items.js';
+import { type PlacedItem, placeItems, placeNewItems } from './place-items.js';
 import { reviewVisibility } from './review-visibility.js';
 import type { StreamLease } from './streams.js';
 import { wakeSinks } from './wake-sinks.js';
@@ -16,8 +17,14 @@ export interface PageRecord {
   /** `readingRules` of what was dropped from the items. */
   readonly rules: string;
   readonly walk: WalkProgress;
+  /** Of the items on the page; null where the list has no ids. */
+  readonly highestId: number | null;
+  /** Every item is above all that the stream ever stored, so that none can be known: nothing has to be compared. */
+  readonly isNew: boolean;
   /** Sinks that want this list, or one whose items it speaks for: their wake flag rises with the page. */
   readonly sinkIds: readonly number[];
+  /** Called when what there is to write has been sent: the store is at work, and whoever called has time. */
+  readonly onWriting?: () => void;
 }
 
 /** Where a walk stands after a page; stored with it, so that a retry goes on behind the last stored page. */
@@ -47,13 +54,31 @@ export interface PageResult {
  * @throws {LedgerError} kind `stale` when the stream has a newer reader
  */
 export async function recordPage(ledger: Ledger, lease: StreamLease, page: PageRecord): Promise<PageResult> {
+  try {
+    return await recordOnce(ledger, lease, page);
+  } catch (error) {
+    // Should an item be known all the same, the page is compared after all: a wrong guess may cost time, never a page.
+    if (page.isNew && error instanceof StoreError && error.kind === 'constraint') {
+      return await recordOnce(ledger, lease, { ...page, isNew: false });
+    }
+    throw error;
+  }
+}
+
+async function recordOnce(ledger: Ledger, lease: StreamLease, page: PageRecord): Promise<PageResult> {
+  const items = lastOfEachKey(page.items);
   return await ledger.db.transaction(async (tx) => {
-    const scope = await lockPigeonhole(tx, lease);
-    const placed = await placeItems(ledger, tx, scope, { ...page, items: lastOfEachKey(page.items) });
-    const [written] = await Promise.all([
-      writeChanges(ledger, tx, scope, placed, page.requestedAt),
-      saveProgress(tx, lease, page.walk),
+    // Sent together. They run one after the other, each on what is committed when it begins: the second under the lock.
+    const [scope, placed] = await Promise.all([
+      lockPigeonhole(tx, lease),
+      (page.isNew ? placeNewItems : placeItems)(ledger, tx, lease, { ...page, items }),
     ]);
+    const writing = Promise.all([
+      writeChanges(ledger, tx, scope, placed, page.requestedAt),
+      saveProgress(tx, lease, page),
+    ]);
+    page.onWriting?.();
+    const [written] = await writing;
     const reviewed = await reviewCauses(ledger, tx, scope, placed);
     const changed = written.changes.length + reviewed.changed > 0;
     const woken = changed ? await wakeSinks(tx, page.sinkIds) : [];
@@ -117,10 +142,15 @@ async function reviewCauses(
   return await reviewVisibility(ledger, tx, scope, about);
 }
 
-async function saveProgress(tx: Queryable, lease: StreamLease, walk: WalkProgress): Promise<void> {
+async function saveProgress(
+  tx: Queryable,
+  lease: StreamLease,
+  { walk, highestId }: Pick<PageRecord, 'walk' | 'highestId'>,
+): Promise<void> {
   await tx.query(
     `update streams set walk_cursor = $2, walk_checkpoint = $3, walk_check_key = $4, walk_last_id = $5,
-       walk_ascending = $6, walk_pages = $7, walk_items = $8, per_page = $9, failures = 0, failure = null
+       walk_ascending = $6, walk_pages = $7, walk_items = $8, per_page = $9, highest_id = greatest(highest_id, $10),
+       failures = 0, failure = null
      where id = $1`,
     [
       lease.streamId,
@@ -132,6 +162,7 @@ async function saveProgress(tx: Queryable, lease: StreamLease, walk: WalkProgres
       walk.pages,
       walk.items,
       walk.perPage,
+      highestId,
     ],
   );
 }

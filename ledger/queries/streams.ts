@@ -30,6 +30,8 @@ export interface StreamLease extends StreamName {
   readonly checkpointKey: string | null;
   /** Null when no page was ever stored. */
   readonly perPage: number | null;
+  /** Of all items that this stream ever stored; null when it has none, or its list has no ids. */
+  readonly highestId: number | null;
   /** The walk that an earlier attempt left unfinished. */
   readonly walk: OpenWalk | null;
 }
@@ -102,6 +104,7 @@ interface StreamRow {
   checkpoint: string | null;
   checkpoint_key: string | null;
   per_page: number | null;
+  highest_id: number | null;
   walk: 'poll' | 'sweep' | null;
   walk_started_at: Date;
   walk_cursor: string | null;
@@ -118,7 +121,7 @@ export async function takeStream(ledger: Ledger, streamId: number, owner: string
   const [row] = await ledger.db.query<StreamRow>(
     `update streams set epoch = epoch + 1, owner = $2 where id = $1
      returning ref, list, session_id, epoch, item_order, sweep_due_at <= now() as sweep_due, failures, checkpoint,
-       checkpoint_key, per_page, walk, walk_started_at, walk_cursor, walk_checkpoint, walk_check_key, walk_last_id,
+       checkpoint_key, per_page, highest_id, walk, walk_started_at, walk_cursor, walk_checkpoint, walk_check_key, walk_last_id,
        walk_ascending, walk_pages, walk_items`,
     [streamId, owner],
   );
@@ -135,6 +138,7 @@ export async function takeStream(ledger: Ledger, streamId: number, owner: string
     checkpoint: row.checkpoint,
     checkpointKey: row.checkpoint_key,
     perPage: row.per_page,
+    highestId: row.highest_id,
     walk: row.walk === null ? null : openWalk(row, row.walk),
   };
 }

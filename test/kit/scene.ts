@@ -75,6 +75,7 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
     log: { debug: write, info: write, warn: write, error: write },
     stopping: stopping.signal,
     onPage: () => undefined,
+    onTurn: () => undefined,
   };
   const never = new AbortController().signal;
   const scene: Scene = {

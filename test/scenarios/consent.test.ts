@@ -73,6 +73,31 @@ describe.each(kinds)('consent, on %s', (kind) => {
     expect(stage.received('attendees')).toHaveLength(1); // consent is no content here, so there is no revision
     expect(stage.received('poll-mcq-votes')[0]!.change.data).toMatchObject({ attendee: { anonymous: true } });
   });
+
+  it('shows nobody whose own record was not read yet, also where everyone but the refused is accepted', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1));
+    await stage.put('poll-mcq-votes', pollVote(51, { id: 777, anonymous: false }, 1)); // attendee 777 stands in no list
+    const allButRefused = 'consent: { accept: [obtained, not-asked, not-known] }';
+    const scene = await stage.webhookScene(allButRefused);
+    await scene.settle();
+    expect(stage.received('poll-mcq-votes')[0]!.change.data).toMatchObject({ attendee: { anonymous: true } });
+    expect(JSON.stringify(stage.received('poll-mcq-votes'))).not.toContain('777');
+  });
+
+  it('releases what was withheld when the sink accepts it by a later configuration', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(1), attendee(2, { consent: { obtained: false } }), attendee(3, { consent: null }));
+    const strict = await stage.webhookScene(obtainedAlone);
+    await strict.settle();
+    expect(stage.received('attendees').map(({ key }) => key)).toEqual(['1']);
+
+    const wider = await stage.webhookScene('consent: { accept: [obtained, not-asked] }');
+    await wider.settle();
+    expect(stage.received('attendees').map(({ key }) => key)).toEqual(['1', '3']);
+    const withheld = await stage.db.query(`select key, reason from deliveries where state = 'withheld'`);
+    expect(withheld).toEqual([{ key: '2', reason: 'consent-refused' }]);
+  });
 });
 
 describe('consent at a first read', () => {

@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
 import { discoverWorkspace } from '../../activities/discover.js';
 import { readPigeonhole } from '../../activities/read-pigeonhole.js';
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import { allPauses } from '../../ledger/queries/pauses.js';
 import { liftRefusedKeys } from '../../worker/open-clients.js';
+import { readArchive } from '../kit/archive.js';
 import { attendee, pollVote, session } from '../kit/items.js';
 import { archived, everyone, pigeonhole, useStages } from '../kit/stage.js';
 
@@ -204,5 +207,37 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
       { key: '2', revision: 2 },
     ]);
     expect(archived(alone, 'attendees', 1)[1]!.id).toBe(second!.id);
+  });
+
+  it('gives a sink what it did not want before, once it wants it, also what was read long ago', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1));
+    await stage.put('attendees', attendee(1), attendee(2));
+    const narrow = await stage.scene({ sinks: { archive: `{ type: file, folder: ${stage.folder}/a, ${everyone}, lists: [sessions] }` } });
+    await narrow.settle();
+    const lists = (): string[] => readArchive(join(stage.folder, 'a')).map(({ list, key }) => `${list} ${key}`);
+    expect(lists().toSorted()).toEqual(['sessions 1']);
+
+    const wide = await stage.scene({ sinks: { archive: `{ type: file, folder: ${stage.folder}/a, ${everyone}, lists: [sessions, attendees] }` } });
+    await wide.settle();
+    expect(lists().toSorted()).toEqual(['attendees 1', 'attendees 2', 'sessions 1']);
+
+    await stage.pollsAreDue();
+    await wide.settle();
+    expect(lists()).toHaveLength(3);
+  });
+
+  it('gives a sink that wants a further list what was read for its sake before', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1)); // read for anonymity, wanted by nobody
+    const archive = (names: string): Record<string, string> => ({
+      archive: `{ type: file, folder: ${stage.folder}/b, ${everyone}, lists: [${names}] }`,
+    });
+    await (await stage.scene({ sinks: archive('questions') })).settle();
+    expect(existsSync(join(stage.folder, 'b')) ? readArchive(join(stage.folder, 'b')) : []).toEqual([]);
+    await (await stage.scene({ sinks: archive('questions, sessions') })).settle();
+    expect(readArchive(join(stage.folder, 'b')).map(({ list, key, revision }) => ({ list, key, revision }))).toEqual([
+      { list: 'sessions', key: '1', revision: 1 },
+    ]);
   });
 });

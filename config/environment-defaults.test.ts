@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import { loadText, problemsOf, smallestEnvironment, smallestWith } from './load-text.test-kit.js';
+
+const load = (lines: string, environment: Record<string, string>) =>
+  loadText(smallestWith({ append: lines }), { ...smallestEnvironment, ...environment });
+
+const problems = (lines: string, environment: Record<string, string>) =>
+  problemsOf(smallestWith({ append: lines }), { ...smallestEnvironment, ...environment });
+
+const url = 'postgres://me:word@db/ledger';
+
+describe('DATABASE_URL', () => {
+  it.each([
+    ['', url],
+    ['store:\n', url],
+    ['store: ${STORE:-}\n', url],
+    ['store: postgres://own/ledger\n', 'postgres://own/ledger'],
+  ])('beside %j keeps the ledger in %s', async (line, expected) => {
+    const { store } = await load(line, { DATABASE_URL: url });
+    expect(store.kind === 'postgres' && store.url.reveal()).toBe(expected);
+  });
+
+  it.each([
+    ['', '', 'data'],
+    ['store: embedded:./own\n', url, 'own'],
+  ])('beside %j leaves the ledger in a folder when it is %j', async (line, value, name) => {
+    const config = await load(line, { DATABASE_URL: value });
+    expect(config.store).toEqual({ kind: 'embedded', folder: join(config.folder, name) });
+  });
+
+  it('is named, and its value not shown, when it is no store', async () => {
+    expect(await problems('', { DATABASE_URL: 'mysql://me:word@db/ledger' })).toEqual([
+      '1: store: found a value from the environment variable DATABASE_URL, which counts since the file has none, allowed: embedded:FOLDER, or a PostgreSQL URL such as postgres://db.example.com/pigeonpost',
+    ]);
+  });
+
+  it('of no use does not matter when the file has a store', async () => {
+    expect(await problems('store: embedded:./own\n', { DATABASE_URL: 'mysql://db' })).toEqual([]);
+  });
+});
+
+describe('TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE', () => {
+  const environment = { TEMPORAL_ADDRESS: 'temporal:7233', TEMPORAL_NAMESPACE: 'events' };
+
+  it.each([
+    ['', { address: 'temporal:7233', namespace: 'events' }],
+    ['temporal:\n', { address: 'temporal:7233', namespace: 'events' }],
+    ['temporal: { taskQueue: own }\n', { address: 'temporal:7233', namespace: 'events', taskQueue: 'own' }],
+    ['temporal: { address: embedded }\n', { address: 'embedded', namespace: 'events' }],
+    ['temporal: { address: "own:1", namespace: own }\n', { address: 'own:1', namespace: 'own' }],
+  ])('beside %j use %j', async (lines, temporal) => {
+    expect((await load(lines, environment)).temporal).toMatchObject(temporal);
+  });
+
+  it('leave Temporal embedded when they are empty', async () => {
+    const { temporal } = await load('', { TEMPORAL_ADDRESS: '', TEMPORAL_NAMESPACE: '' });
+    expect(temporal).toMatchObject({ address: 'embedded', namespace: 'default' });
+  });
+
+  it('make an API key usable, which the embedded server takes none of', async () => {
+    const lines = 'temporal: { apiKey: "${ACME_API_KEY}" }\n';
+    expect(await problems(lines, environment)).toEqual([]);
+    expect(await problems(lines, {})).toHaveLength(1);
+  });
+
+  it('are named, and their values not shown, when they cannot be used', async () => {
+    expect(
+      await problems('temporal:\n  taskQueue: own\n', { TEMPORAL_ADDRESS: 'http://word', TEMPORAL_NAMESPACE: ' ' }),
+    ).toEqual([
+      '13: temporal.address: found a value from the environment variable TEMPORAL_ADDRESS, which counts since the file has none, allowed: embedded, or host:port such as temporal.example.com:7233',
+      '13: temporal.namespace: found a value from the environment variable TEMPORAL_NAMESPACE, which counts since the file has none, allowed: the name of a namespace',
+    ]);
+  });
+
+  it('hide no problem with what stands in their place', async () => {
+    expect(await problems('temporal: nonsense\n', environment)).toEqual([
+      '13: temporal: found "nonsense", allowed: a group of keys',
+    ]);
+  });
+});

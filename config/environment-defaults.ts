@@ -1,0 +1,50 @@
+import type { Environment } from './environment.js';
+import { pathId } from './key-path.js';
+import type { KeyPath } from './key-path.js';
+import { valueAt } from './parse-tree.js';
+import type { ConfigDocument } from './read-document.js';
+import { Secret } from './secret.js';
+
+/** Keys that a variable stands in for when the file does not write them. The proxy's, which have rules of their own, are in proxy-from-environment.ts. */
+const variables: readonly { readonly path: KeyPath; readonly variable: string }[] = [
+  { path: ['store'], variable: 'DATABASE_URL' },
+  { path: ['temporal', 'address'], variable: 'TEMPORAL_ADDRESS' },
+  { path: ['temporal', 'namespace'], variable: 'TEMPORAL_NAMESPACE' },
+];
+
+/**
+ * The document as if the file said `store: ${DATABASE_URL:-}` and so on wherever it says nothing: where a host keeps its
+ * database and its Temporal is mostly in these variables already, and one file then serves every host. What stands in
+ * the file goes first, and a variable that is empty counts as not set. The values are Secrets like all that comes from
+ * the environment, and a problem with one names the variable.
+ */
+export function withEnvironmentDefaults(document: ConfigDocument, environment: Environment): ConfigDocument {
+  let { tree } = document;
+  const shown = new Map<string, string>();
+  for (const { path, variable } of variables) {
+    const value = environment[variable] ?? '';
+    if (value === '' || valueAt(tree, path) !== undefined) continue;
+    const filled = withValue(tree, path, new Secret(value));
+    if (filled === undefined) continue;
+    tree = filled;
+    shown.set(pathId(path), `a value from the environment variable ${variable}, which counts since the file has none`);
+  }
+  return {
+    ...document,
+    tree,
+    placeOf: (path) => {
+      const place = document.placeOf(path);
+      return { ...place, shown: shown.get(pathId(path)) ?? place.shown };
+    },
+    isWritten: (path) => shown.has(pathId(path)) || document.isWritten(path),
+  };
+}
+
+/** A copy with a value added; undefined where something else than a group stands on the way, which the schema refuses. */
+function withValue(tree: unknown, [step, ...below]: KeyPath, value: Secret): unknown {
+  if (step === undefined) return value;
+  const group = tree ?? {};
+  if (typeof group !== 'object' || Array.isArray(group) || group instanceof Secret) return undefined;
+  const inner = withValue((group as Record<string, unknown>)[step], below, value);
+  return inner === undefined ? undefined : { ...group, [step]: inner };
+}

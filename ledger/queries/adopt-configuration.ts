@@ -1,0 +1,40 @@
+import type { Ledger } from '../ledger.js';
+import { type LaneLease, lockLane } from './lanes.js';
+
+export interface LaneWishes {
+  readonly configuration: number;
+  /** The lists that the sink wants now. */
+  readonly lists: readonly string[];
+  /** Reasons of withholding that no longer hold. */
+  readonly released: readonly string[];
+}
+
+/**
+ * Brings a lane under another configuration. What the watermark has passed because nobody wanted it, and what was
+ * withheld for a reason that is gone, is due now; whether it is sent is decided anew, as for everything that is due.
+ * Of a list that is wanted for the first time each item's last change is taken, as a new sink would.
+ */
+export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wishes: LaneWishes): Promise<void> {
+  const added = lease.configuration === null ? [] : wishes.lists.filter((list) => !lease.lists.includes(list));
+  await ledger.db.transaction(async (tx) => {
+    const { watermark } = await lockLane(tx, lease);
+    await tx.query(
+      `insert into deliveries (sink_id, ref, sequence, list, key, revision, state, configuration)
+       select $1, i.ref, i.last_sequence, i.list, i.key, i.revision, 'waiting', $5
+       from items i where i.ref = $2 and i.list = any($3::text[]) and i.last_sequence <= $4 and i.payload is not null
+         and not exists (select 1 from deliveries d where d.sink_id = $1 and d.ref = i.ref and d.sequence = i.last_sequence)`,
+      [lease.sinkId, lease.ref, added, watermark, wishes.configuration],
+    );
+    await tx.query(
+      `update deliveries set state = 'waiting', reason = null, due_at = null, updated_at = clock_timestamp()
+       where sink_id = $1 and ref = $2 and state = 'withheld' and reason = any($3::text[])`,
+      [lease.sinkId, lease.ref, wishes.released],
+    );
+    await tx.query('update lanes set configuration = $3, lists = $4 where sink_id = $1 and ref = $2', [
+      lease.sinkId,
+      lease.ref,
+      wishes.configuration,
+      wishes.lists.join(' '),
+    ]);
+  });
+}

@@ -1,0 +1,12 @@
+import { ClientOptionsError } from '../pigeonhole/client-options-error.js';
+import { failureKindOf } from './failure-kind.js';
+
+describe('the kind of a failure', () => {
+  it('is the configuration when no client can be made of its values', () => {
+    expect(failureKindOf(new ClientOptionsError('apiKey', 'is empty'))).toBe('configuration');
+  });
+
+  it('is unknown of an error that nobody has written for a person', () => {
+    expect(failureKindOf(new TypeError('apiKey is empty'))).toBeUndefined();
+  });
+});
