@@ -2,6 +2,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { pause, type PauseScope, pigeonholeName, resume } from '../ledger/queries/pauses.js';
 import { refOf } from '../ledger/queries/pigeonholes.js';
 import { pollNow } from '../ledger/queries/streams.js';
+import { forgetRefusedKey, pollWorkspaceNow } from '../ledger/queries/workspaces.js';
 import type { PigeonholeName, WorkRequest } from './turns.js';
 
 export type WorkScope =
@@ -10,7 +11,8 @@ export type WorkScope =
 
 /**
  * Writes a person's request to the ledger; whoever runs the work sees it at its next turn. Resuming lifts what a
- * person paused, and for a sink also what a cause did: the person says that it is mended.
+ * person paused, and for a sink or a workspace also what a cause did: the person says that it is mended. A refused key
+ * is tried again at once, over all lists of its workspace.
  */
 export async function handleRequest(ledger: Ledger, scope: WorkScope, request: WorkRequest): Promise<void> {
   const name = scope.kind === 'pigeonhole' ? pigeonholeName(scope.name.workspace, scope.name.pigeonholeId) : scope.name;
@@ -28,7 +30,11 @@ export async function handleRequest(ledger: Ledger, scope: WorkScope, request: W
       return;
     case 'resume':
       await resume(ledger, kind, name, 'person');
-      if (kind === 'sink') await resume(ledger, kind, name, 'cause');
+      if (scope.kind !== 'pigeonhole') await resume(ledger, kind, name, 'cause');
+      if (scope.kind === 'workspace') {
+        await forgetRefusedKey(ledger, scope.name);
+        await pollWorkspaceNow(ledger, scope.name);
+      }
       return;
     case 'poll-now':
       if (scope.kind === 'pigeonhole') {

@@ -45,7 +45,7 @@ export class ListenError extends Error {
 
 const largestBodyBytes = 64 * 1024;
 
-export const nothingToReadAtSink =
+const nothingToReadAtSink =
   'there is nothing to read at a sink: write workspace:NAME or pigeonhole:WORKSPACE/ID';
 
 /** @throws {ListenError} with one sentence */

@@ -10,7 +10,10 @@ export interface Status {
   readonly configuration: number;
   /** Why nothing at all gets on: the store, the process; null when it does. */
   readonly trouble: string | null;
-  /** Everything was read at least once, and every change is delivered, withheld, superseded or a dead letter. */
+  /**
+   * Everything was read at least once, every change is delivered, withheld, superseded or a dead letter, and nothing
+   * that is used is paused, waits or fails: what stands still cannot know what it misses.
+   */
   readonly settled: boolean;
   readonly workspaces: readonly WorkspaceView[];
   readonly sinks: readonly SinkView[];
@@ -64,16 +67,22 @@ export async function readStatus(
 ): Promise<Status> {
   const status = await ledgerStatus(ledger);
   const pauses = await allPauses(ledger);
+  const view = viewStatus({ config, configuration, trouble: trouble(), status, pauses });
+  return withCounts ? { ...view, counts: await countItems(ledger) } : view;
+}
+
+/** The configured part of what the ledger says. Pure. */
+export function viewStatus({ config, configuration, trouble, status, pauses }: {
+  readonly config: Config;
+  readonly configuration: number;
+  readonly trouble: string | null;
+  readonly status: LedgerStatus;
+  readonly pauses: readonly Pause[];
+}): Status {
   const workspaces = Object.keys(config.workspaces).map((name) => workspaceView(name, status, pauses));
   const sinks = Object.entries(config.sinks).map(([name, { type }]) => sinkView(name, type, status, pauses));
-  return {
-    configuration,
-    trouble: trouble(),
-    settled: trouble() === null && isSettled(config, status, sinks),
-    workspaces,
-    sinks,
-    ...(withCounts ? { counts: await countItems(ledger) } : {}),
-  };
+  const settled = trouble === null && isSettled(config, status, { workspaces, sinks });
+  return { configuration, trouble, settled, workspaces, sinks };
 }
 
 function workspaceView(name: string, status: LedgerStatus, pauses: readonly Pause[]): WorkspaceView {
@@ -132,8 +141,11 @@ function addUp(counts: readonly LaneStatus['withheld'][]): Record<string, number
   return sum;
 }
 
-/** Nothing is left to read for the first time, and every change that was found has had its end at every sink. */
-function isSettled(config: Config, status: LedgerStatus, sinks: readonly SinkView[]): boolean {
+/**
+ * Nothing is left to read for the first time, every change that was found has had its end at every sink, and all that
+ * a sync uses goes on.
+ */
+function isSettled(config: Config, status: LedgerStatus, { workspaces, sinks }: Pick<Status, 'workspaces' | 'sinks'>): boolean {
   const syncs = Object.values(config.syncs);
   const discovered = syncs.every(({ workspace }) => status.workspaces.some((row) => row.name === workspace && row.discovered));
   const read = status.pigeonholes.every(({ backfilling, failing }) => backfilling === 0 && failing === 0);
@@ -141,5 +153,13 @@ function isSettled(config: Config, status: LedgerStatus, sinks: readonly SinkVie
   const changed = status.pigeonholes.filter(({ changes }) => changes > 0).length;
   const used = new Set(syncs.flatMap((sync) => sync.sinks));
   const looked = [...used].every((sink) => status.lanes.filter((lane) => lane.sink === sink).length >= changed);
-  return discovered && read && looked && sinks.every(({ backlog }) => backlog === 0);
+  const goesOn =
+    workspaces.every((workspace) => !syncs.some((sync) => sync.workspace === workspace.name) || !standsStill(workspace)) &&
+    sinks.every((sink) => !used.has(sink.name) || !standsStill(sink));
+  return discovered && read && looked && goesOn && sinks.every(({ backlog }) => backlog === 0);
+}
+
+function standsStill(view: WorkspaceView | SinkView): boolean {
+  const parts = 'pigeonholes' in view ? view.pigeonholes : [];
+  return [view, ...parts].some(({ state }) => state === 'paused' || state === 'waiting' || state === 'failing');
 }

@@ -17,6 +17,12 @@ export function apiClientFor({ server }: Config): ApiClient {
   );
 }
 
+/** 503 is what `start` answers until it serves: as if nothing could be reached yet. */
+function exitCodeFor(status: number): ExitCode {
+  if (status === 404) return ExitCode.NotFound;
+  return status === 503 ? ExitCode.Unreachable : ExitCode.Failed;
+}
+
 export function apiClient(url: string, token?: string): ApiClient {
   const ask = async (path: string, init: RequestInit = {}): Promise<unknown> => {
     const headers = {
@@ -36,7 +42,7 @@ export function apiClient(url: string, token?: string): ApiClient {
     if (answer.ok) return body;
     const title =
       typeof body === 'object' && body !== null && 'title' in body ? String(body.title) : `HTTP ${answer.status}`;
-    throw new CommandError(answer.status === 404 ? ExitCode.NotFound : ExitCode.Failed, title);
+    throw new CommandError(exitCodeFor(answer.status), title);
   };
   return {
     status: async ({ counts }) => (await ask(`/api/status${counts ? '?counts' : ''}`)) as Status,

@@ -1,4 +1,4 @@
-import type { SinkView, Status, WorkspaceView } from '../api/status.js';
+import type { SinkView, Status, WorkspaceView, WorkState } from '../api/status.js';
 import { inWords } from './in-words.js';
 
 /** `status` for a person: a line per workspace, pigeonhole and sink, what is wrong in words. Pure. */
@@ -7,8 +7,34 @@ export function formatStatus(status: Status, now: Date): string[] {
     ...(status.trouble === null ? [] : [`PROBLEM: ${status.trouble}`]),
     ...status.workspaces.flatMap((workspace) => workspaceLines(workspace, now)),
     ...status.sinks.flatMap((sink) => sinkLines(sink, now)),
-    status.settled ? 'settled: everything found is delivered, withheld or parked' : 'working',
+    summary(status),
   ];
+}
+
+/** What needs a person first: only where nothing stands still is "settled" the whole truth. */
+function summary({ workspaces, sinks, settled, trouble }: Status): string {
+  const attention = [
+    ...(trouble === null ? [] : ['nothing gets on']),
+    // A workspace fails when one of its pigeonholes does: that is told once, of the pigeonhole.
+    ...counted('workspace', workspaces.filter(({ state }) => state !== 'failing')),
+    ...counted('pigeonhole', workspaces.flatMap(({ pigeonholes }) => pigeonholes)),
+    ...counted('sink', sinks),
+  ];
+  if (attention.length > 0) return `${attention.join(', ')}: see above`;
+  return settled ? 'settled: everything found is delivered, withheld or parked' : 'working';
+}
+
+const standing = [
+  ['paused', 'is paused', 'are paused'],
+  ['waiting', 'waits', 'wait'],
+  ['failing', 'is failing', 'are failing'],
+] as const;
+
+function counted(what: string, views: readonly { readonly state: WorkState }[]): string[] {
+  return standing.flatMap(([state, one, more]) => {
+    const n = views.filter((view) => view.state === state).length;
+    return n === 0 ? [] : [n === 1 ? `1 ${what} ${one}` : `${n} ${what}s ${more}`];
+  });
 }
 
 function workspaceLines(workspace: WorkspaceView, now: Date): string[] {
@@ -35,6 +61,7 @@ function sinkLines(sink: SinkView, now: Date): string[] {
   const last = sink.deliveredAt === null ? '' : `, last ${inWords(new Date(sink.deliveredAt), now)}`;
   return [
     `sink ${sink.name} (${sink.type}): ${sink.state}, ${sink.delivered} delivered${last}, ${sink.backlog} to go${because(sink.reason)}`,
+    ...(sink.state === 'paused' ? [`  resume with: pigeonpost resume sink:${sink.name}`] : []),
     ...Object.entries(sink.withheld).map(([reason, n]) => `  ${n} withheld: ${reasonWords(reason)}`),
     ...Object.entries(sink.dead).map(([cause, n]) => `  ${n} dead letters: ${cause}`),
   ];

@@ -2,21 +2,57 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadProcessConfig } from '../worker/load-process-config.js';
+import { formatStatus } from './format-status.js';
+import { statusOf, workspaceOf } from './status.test-kit.js';
 
 const readme = readFileSync(join(__dirname, '../README.md'), 'utf8');
 
-describe('the README', () => {
-  it('shows a configuration that can be used as it stands', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'readme-'));
-    const [, yaml] = /```yaml\n([^]*?)```/.exec(readme)!;
-    writeFileSync(join(folder, 'pigeonpost.yaml'), yaml!.replaceAll(/^ {3}/gm, ''));
-    const config = await loadProcessConfig(join(folder, 'pigeonpost.yaml'), {
+const shownYaml = /```yaml\n([^]*?)```/.exec(readme)![1]!.replaceAll(/^ {3}/gm, '');
+
+/** Loads a configuration from a folder of its own, with the variables that the README's names. */
+async function load(yaml: string, variables: Record<string, string> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'readme-'));
+  try {
+    writeFileSync(join(folder, 'pigeonpost.yaml'), yaml);
+    return await loadProcessConfig(join(folder, 'pigeonpost.yaml'), {
       ENGAGEMENT_API_KEY: 'a-key',
       HOOK_SECRET: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
+      ...variables,
     });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe('the README', () => {
+  it('shows a configuration that can be used as it stands', async () => {
+    const config = await load(shownYaml);
     expect(Object.keys(config.sinks)).toEqual(['archive', 'hooks']);
     expect(config.warnings).toEqual([]);
-    rmSync(folder, { recursive: true });
+  });
+
+  it('says how single pigeonholes are named in place of the two lines', async () => {
+    const [lines, ids] = / +pigeonholes:\n.*"(pigeonholes: \[.*\])".*\n/.exec(shownYaml)!;
+    const { syncs } = await load(shownYaml.replace(lines, `    ${ids}\n`));
+    expect(syncs['conferences']?.pigeonholes).toEqual({ ids: [101, 102] });
+  });
+
+  it('shows a configuration that the variables of docker-compose.yml move to its servers', async () => {
+    const compose = readFileSync(join(__dirname, '../docker-compose.yml'), 'utf8');
+    const [, variables] = /^# +export (.*)$/m.exec(compose)!;
+    const { store, temporal } = await load(
+      shownYaml,
+      Object.fromEntries(variables!.split(' ').map((pair) => pair.split(/=(.*)/).slice(0, 2) as [string, string])),
+    );
+    expect(store.kind).toBe('postgres');
+    expect(temporal.address).toBe('127.0.0.1:7233');
+  });
+
+  it('quotes a wait for the quota as status prints it', () => {
+    const [, quoted] = /^\| `(waiting.*?)`/m.exec(readme)!;
+    const waiting = workspaceOf({ state: 'waiting', reason: 'quota', until: '2026-11-21T11:30:00.000Z' });
+    const [line] = formatStatus(statusOf({ workspaces: [waiting] }), new Date('2026-11-21T09:30:00.000Z'));
+    expect(line).toBe(`workspace acme: ${quoted}`);
   });
 
   it('links to files that are there', () => {

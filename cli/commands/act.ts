@@ -19,8 +19,16 @@ export async function act(
       `"${what}" names nothing: write workspace:NAME, pigeonhole:WORKSPACE/ID or sink:NAME`,
     );
   }
+  if (verb === 'poll-now' && match[1] === 'sink') {
+    throw new CommandError(
+      ExitCode.WrongUse,
+      'there is nothing to read at a sink: write workspace:NAME or pigeonhole:WORKSPACE/ID',
+    );
+  }
   const action: Action = { do: verb, kind: match[1] as Action['kind'], name: match[2]! };
   await apiClientFor(await loadProcessConfig(config)).act(action);
-  out.line(json ? JSON.stringify({ done: true, ...action }) : `${verb}: ${what}`);
+  out.line(json ? JSON.stringify({ done: true, ...action }) : `${action.kind} ${action.name} ${becomes[verb]}`);
   return ExitCode.Done;
 }
+
+const becomes = { pause: 'is paused', resume: 'is resumed', 'poll-now': 'is read now' } as const;

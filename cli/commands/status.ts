@@ -4,7 +4,7 @@ import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
 import { formatStatus } from '../format-status.js';
 
-/** `pigeonpost status`: how the running pigeonpost stands. Exit 0, 3 when none answers. */
+/** `pigeonpost status`: how the running pigeonpost stands. Exit 0, 3 when none answers or it is still starting. */
 export async function status(
   { config, out }: Context,
   { counts, json }: { counts: boolean; json: boolean },

@@ -48,6 +48,7 @@ sinks:
     history: all
 
 store: embedded:./data
+temporal: { address: embedded, namespace: default }
 server:
   port: ${apiPort}
 network:

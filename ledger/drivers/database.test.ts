@@ -76,6 +76,14 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await late(db)).toEqual([{ id: 9 }]);
   });
 
+  it('tells why a transaction was lost, whichever later statement its work happened to wait for', async () => {
+    const lost = db.transaction(async (tx) => {
+      tx.query('select 1 / 0').catch(() => undefined);
+      await tx.query('select 1');
+    });
+    expect(await storeErrorOf(lost)).toMatchObject({ sqlState: '22012' });
+  });
+
   it('refuses its own use within one of its transactions, instead of waiting for ever', async () => {
     const transaction = db.transaction(async () => ids());
     expect((await storeErrorOf(transaction)).message).toContain('use `tx` there');

@@ -71,6 +71,15 @@ export async function forgetRefusedKey(ledger: Ledger, name: string): Promise<vo
   );
 }
 
+/** Makes every stream of a workspace due at once: its own lists and those of its pigeonholes. */
+export async function pollWorkspaceNow(ledger: Ledger, name: string): Promise<void> {
+  await ledger.db.query(
+    `update streams set due_at = now() where wanted and due_at > now()
+       and ref in (select ref from pigeonholes where workspace = $1)`,
+    [name],
+  );
+}
+
 /** The syncs have chosen from what the workspace holds; until then nothing says that everything is read. */
 export async function noteDiscovery(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.query(

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isProcessAlive } from '../is-process-alive.js';
 import { until } from '../until.js';
@@ -26,7 +26,8 @@ export interface ProgramOptions {
 export function startProgram(script: string, args: readonly string[], { cwd, env }: ProgramOptions): Program {
   const child: ChildProcess = spawn(process.execPath, [join(dist, script), ...args], {
     cwd,
-    env: { ...process.env, PIGEONPOST_LOG: 'info', ...env },
+    // a developer's own PostgreSQL and Temporal are no matter of a test
+    env: { ...process.env, DATABASE_URL: '', TEMPORAL_ADDRESS: '', PIGEONPOST_LOG: 'info', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
@@ -93,18 +94,30 @@ export function killNow(pid: number | undefined): void {
   }
 }
 
-/** Processes whose command line or environment-free arguments name this folder: what a test could leave behind. */
+/** Processes that name this folder on their command line, or work in it or below: what a test could leave behind. */
 export function processesNaming(folder: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .filter((pid) => {
-      try {
-        return pid !== process.pid && readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(folder) && isProcessAlive(pid);
-      } catch {
-        return false;
-      }
-    });
+    .filter((pid) => pid !== process.pid && (namesFolder(pid, folder) || worksIn(pid, folder)) && isProcessAlive(pid));
+}
+
+function namesFolder(pid: number, folder: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(folder);
+  } catch {
+    return false; // it has ended
+  }
+}
+
+/** A folder that is gone reads as "/folder (deleted)". */
+function worksIn(pid: number, folder: string): boolean {
+  try {
+    const cwd = readlinkSync(`/proc/${pid}/cwd`).replace(/ \(deleted\)$/, '');
+    return cwd === folder || cwd.startsWith(`${folder}/`);
+  } catch {
+    return false; // it has ended, or belongs to somebody else
+  }
 }
 
 export function writeYaml(folder: string, lines: readonly string[]): string {
