@@ -2,7 +2,10 @@ const shared = {
   testEnvironment: 'node',
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {
-    '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2023' }, module: { type: 'commonjs' } }],
+    '^.+\\.ts$': [
+      '@swc/jest',
+      { jsc: { parser: { syntax: 'typescript' }, target: 'es2023' }, module: { type: 'commonjs' } },
+    ],
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
@@ -13,7 +16,11 @@ module.exports = {
   testTimeout: 60_000,
   maxWorkers: 2, // more of them wait for the store and for Temporal, not for a core
   projects: [
-    { ...shared, displayName: 'unit', testMatch: ['<rootDir>/!(test|node_modules|dist)/**/*.test.ts', '<rootDir>/test/structure/**/*.test.ts'] },
+    {
+      ...shared,
+      displayName: 'unit',
+      testMatch: ['<rootDir>/!(test|node_modules|dist)/**/*.test.ts', '<rootDir>/test/structure/**/*.test.ts'],
+    },
     {
       ...shared,
       displayName: 'system',

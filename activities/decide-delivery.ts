@@ -20,7 +20,9 @@ export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decisi
   }
   const accepted = candidate.consent === null ? acceptsAll(sink.accepts) : sink.accepts.has(candidate.consent);
   if (candidate.list === 'attendees') {
-    return accepted ? { kind: 'send', identity: true } : { kind: 'withhold', reason: consentReason(candidate.consent ?? 'not-known') };
+    return accepted
+      ? { kind: 'send', identity: true }
+      : { kind: 'withhold', reason: consentReason(candidate.consent ?? 'not-known') };
   }
   if (candidate.visibility === null) return { kind: 'send', identity: true };
   // A repeat may take the person away from what an earlier attempt showed, and never add it.

@@ -45,8 +45,7 @@ export class ListenError extends Error {
 
 const largestBodyBytes = 64 * 1024;
 
-const nothingToReadAtSink =
-  'there is nothing to read at a sink: write workspace:NAME or pigeonhole:WORKSPACE/ID';
+const nothingToReadAtSink = 'there is nothing to read at a sink: write workspace:NAME or pigeonhole:WORKSPACE/ID';
 
 /** @throws {ListenError} with one sentence */
 export async function startApi({ host, port }: Config['server']): Promise<ApiServer> {
@@ -80,11 +79,15 @@ export function createApp(sources: ApiSources): Hono {
   app.post('/api/actions', onlySmallBodies, async (c) => {
     const action = actionSchema.safeParse(await c.req.json().catch(() => undefined));
     if (!action.success) {
-      return problem(400, 'an action has "do" (pause, resume, poll-now), "kind" (workspace, pigeonhole, sink) and "name"');
+      return problem(
+        400,
+        'an action has "do" (pause, resume, poll-now), "kind" (workspace, pigeonhole, sink) and "name"',
+      );
     }
     const { kind, name } = action.data;
     if (action.data.do === 'poll-now' && kind === 'sink') return problem(400, nothingToReadAtSink);
-    if (!(await sources.act(action.data))) return problem(404, `no ${kind} ${name} is known; "pigeonpost status" shows what is`);
+    if (!(await sources.act(action.data)))
+      return problem(404, `no ${kind} ${name} is known; "pigeonpost status" shows what is`);
     return c.json({ done: true });
   });
   app.notFound(() => problem(404, 'there is nothing at this address'));

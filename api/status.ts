@@ -72,7 +72,13 @@ export async function readStatus(
 }
 
 /** The configured part of what the ledger says. Pure. */
-export function viewStatus({ config, configuration, trouble, status, pauses }: {
+export function viewStatus({
+  config,
+  configuration,
+  trouble,
+  status,
+  pauses,
+}: {
   readonly config: Config;
   readonly configuration: number;
   readonly trouble: string | null;
@@ -95,7 +101,15 @@ function workspaceView(name: string, status: LedgerStatus, pauses: readonly Paus
   const failing = pigeonholes.find(({ state }) => state === 'failing');
   return {
     name,
-    state: pause ? 'paused' : waits ? 'waiting' : failing ? 'failing' : pigeonholes.some(({ state }) => state === 'backfilling') ? 'backfilling' : 'working',
+    state: pause
+      ? 'paused'
+      : waits
+        ? 'waiting'
+        : failing
+          ? 'failing'
+          : pigeonholes.some(({ state }) => state === 'backfilling')
+            ? 'backfilling'
+            : 'working',
     reason: pause?.detail ?? row?.waitReason ?? failing?.reason ?? null,
     until: row?.waitUntil?.toISOString() ?? null,
     quota: row?.quota ?? null,
@@ -145,17 +159,24 @@ function addUp(counts: readonly LaneStatus['withheld'][]): Record<string, number
  * Nothing is left to read for the first time, every change that was found has had its end at every sink, and all that
  * a sync uses goes on.
  */
-function isSettled(config: Config, status: LedgerStatus, { workspaces, sinks }: Pick<Status, 'workspaces' | 'sinks'>): boolean {
+function isSettled(
+  config: Config,
+  status: LedgerStatus,
+  { workspaces, sinks }: Pick<Status, 'workspaces' | 'sinks'>,
+): boolean {
   const syncs = Object.values(config.syncs);
-  const discovered = syncs.every(({ workspace }) => status.workspaces.some((row) => row.name === workspace && row.discovered));
+  const discovered = syncs.every(({ workspace }) =>
+    status.workspaces.some((row) => row.name === workspace && row.discovered),
+  );
   const read = status.pigeonholes.every(({ backfilling, failing }) => backfilling === 0 && failing === 0);
   // A lane exists once its sink has looked at the pigeonhole: until then nothing says that there is no backlog.
   const changed = status.pigeonholes.filter(({ changes }) => changes > 0).length;
   const used = new Set(syncs.flatMap((sync) => sync.sinks));
   const looked = [...used].every((sink) => status.lanes.filter((lane) => lane.sink === sink).length >= changed);
   const goesOn =
-    workspaces.every((workspace) => !syncs.some((sync) => sync.workspace === workspace.name) || !standsStill(workspace)) &&
-    sinks.every((sink) => !used.has(sink.name) || !standsStill(sink));
+    workspaces.every(
+      (workspace) => !syncs.some((sync) => sync.workspace === workspace.name) || !standsStill(workspace),
+    ) && sinks.every((sink) => !used.has(sink.name) || !standsStill(sink));
   return discovered && read && looked && goesOn && sinks.every(({ backlog }) => backlog === 0);
 }
 

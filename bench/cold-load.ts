@@ -24,7 +24,11 @@ export const coldLoad: Bench = {
     const items = options.items ?? 100_000;
     await withStage(onlyAttendees(items, options.latencyMs), async (stage) => {
       // The sandbox makes its pages at their first request and keeps them: nobody's figure should hold that.
-      await runBareLoop('warming up', { folder: stage.folder, items }, { baseUrl: stage.sandbox.baseUrl, depth: 'bodies' });
+      await runBareLoop(
+        'warming up',
+        { folder: stage.folder, items },
+        { baseUrl: stage.sandbox.baseUrl, depth: 'bodies' },
+      );
       for (const store of options.store === undefined ? storeKinds : [options.store]) {
         await compare(stage, { ...options, items, store }, report);
       }

@@ -37,7 +37,8 @@ export const idle: Bench = {
         const toMs = Date.now();
         const cycles = (toMs - fromMs) / pollIntervalMs;
         const requests = (await stage.sandbox.requests()).filter(
-          ({ arrivedAtMs, path }) => arrivedAtMs >= fromMs && arrivedAtMs < toMs && path.startsWith('/v2/pigeonholes/101/'),
+          ({ arrivedAtMs, path }) =>
+            arrivedAtMs >= fromMs && arrivedAtMs < toMs && path.startsWith('/v2/pigeonholes/101/'),
         );
         const events = await eventsBetween(product.temporalAddress, 'sync/acme/101', fromMs, toMs);
         const turns = events.get('ActivityTaskScheduled') ?? 0;
@@ -105,6 +106,7 @@ async function eventsBetween(
 
 /** Its attributes' name says what an event is: `activityTaskScheduledEventAttributes`. */
 function kindOf(event: object): string {
-  const name = Object.entries(event).find(([key, value]) => key.endsWith('EventAttributes') && value != null)?.[0] ?? 'unknown';
+  const name =
+    Object.entries(event).find(([key, value]) => key.endsWith('EventAttributes') && value != null)?.[0] ?? 'unknown';
   return name.charAt(0).toUpperCase() + name.slice(1).replace('EventAttributes', '');
 }

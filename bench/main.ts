@@ -54,7 +54,9 @@ function readTask(argv: readonly string[]): { benches: Bench[]; options: BenchOp
       },
     });
     const names = positionals.length > 0 ? positionals : usualBenches;
-    const benches = names.map((name) => allBenches.find((bench) => bench.name === name) ?? fail(`there is no bench ${name}`));
+    const benches = names.map(
+      (name) => allBenches.find((bench) => bench.name === name) ?? fail(`there is no bench ${name}`),
+    );
     const profileFolder = values.profile === undefined ? undefined : resolve(values.profile);
     if (profileFolder !== undefined) mkdirSync(profileFolder, { recursive: true });
     return {
@@ -78,7 +80,9 @@ function storeOf(text: string): StoreKind {
 
 function wholeNumber(flag: string, text: string, least: number): number {
   const value = Number(text);
-  return Number.isInteger(value) && value >= least ? value : fail(`${flag} is ${text}; give a whole number from ${least}`);
+  return Number.isInteger(value) && value >= least
+    ? value
+    : fail(`${flag} is ${text}; give a whole number from ${least}`);
 }
 
 function fail(sentence: string): never {

@@ -47,6 +47,11 @@ describe('pigeonpost used wrongly', () => {
       /"everything" names nothing: write workspace:NAME/,
     ],
     [
+      'reading a sink',
+      ['poll-now', 'sink:archive', '--config', 'good.yaml'],
+      /there is nothing to read at a sink: write workspace:NAME or pigeonhole:WORKSPACE\/ID/,
+    ],
+    [
       'a demo of no size',
       ['demo', '--attendees', 'many'],
       /--attendees is "many": give a whole number from 1 to 1000000/,

@@ -23,7 +23,7 @@ describe('a status for a person', () => {
     });
     expect(formatStatus(statusOf({ workspaces: [waiting], sinks: [], settled: false }), now)).toEqual([
       'workspace acme: waiting, again in 2 h: quota, quota 0 of 1000 left',
-      'working',
+      '1 workspace waits: see above',
     ]);
   });
 
@@ -43,9 +43,30 @@ describe('a status for a person', () => {
     });
     expect(formatStatus(statusOf({ workspaces: [], sinks: [sink] }), now).slice(0, -1)).toEqual([
       'sink hooks (webhook): paused, 1200 delivered, 0 to go: the folder has lost its marker',
+      '  resume with: pigeonpost resume sink:hooks',
       '  7 withheld: consent refused',
       '  1 withheld: condition-false',
       '  2 dead letters: attempts-exhausted',
     ]);
+  });
+
+  it('ends with what needs attention, each trouble once, however much is settled besides', () => {
+    const failing = pigeonholeOf({ state: 'failing' });
+    const last = (status: Parameters<typeof statusOf>[0]): string => formatStatus(statusOf(status), now).at(-1)!;
+    expect(last({ sinks: [sinkOf({ state: 'paused' })], workspaces: [workspaceOf({ state: 'waiting' })] })).toBe(
+      '1 workspace waits, 1 sink is paused: see above',
+    );
+    expect(last({ workspaces: [workspaceOf({ state: 'failing', pigeonholes: [failing, failing] })] })).toBe(
+      '2 pigeonholes are failing: see above',
+    );
+    expect(last({ sinks: [sinkOf({ state: 'failing' }), sinkOf({ state: 'failing' })], settled: false })).toBe(
+      '2 sinks are failing: see above',
+    );
+    expect(last({ trouble: 'the store is full' })).toBe('nothing gets on: see above');
+  });
+
+  it('ends with "working" while something is left to do and nothing stands still', () => {
+    const reading = workspaceOf({ state: 'backfilling', pigeonholes: [pigeonholeOf({ state: 'backfilling' })] });
+    expect(formatStatus(statusOf({ settled: false, workspaces: [reading] }), now).at(-1)).toBe('working');
   });
 });

@@ -16,8 +16,14 @@ function summary({ workspaces, sinks, settled, trouble }: Status): string {
   const attention = [
     ...(trouble === null ? [] : ['nothing gets on']),
     // A workspace fails when one of its pigeonholes does: that is told once, of the pigeonhole.
-    ...counted('workspace', workspaces.filter(({ state }) => state !== 'failing')),
-    ...counted('pigeonhole', workspaces.flatMap(({ pigeonholes }) => pigeonholes)),
+    ...counted(
+      'workspace',
+      workspaces.filter(({ state }) => state !== 'failing'),
+    ),
+    ...counted(
+      'pigeonhole',
+      workspaces.flatMap(({ pigeonholes }) => pigeonholes),
+    ),
     ...counted('sink', sinks),
   ];
   if (attention.length > 0) return `${attention.join(', ')}: see above`;

@@ -6,7 +6,8 @@ import { describeSchema } from './schema.test-kit.js';
 
 const databases = useBothDatabases();
 const file = join(__dirname, 'schema.sql');
-const head = '-- What all migrations together make: to be read, never run. A test compares it; UPDATE_SCHEMA=1 writes it anew.\n\n';
+const head =
+  '-- What all migrations together make: to be read, never run. A test compares it; UPDATE_SCHEMA=1 writes it anew.\n\n';
 
 describe.each(kinds)('the schema on %s', (kind) => {
   it('is what schema.sql says after the last migration', async () => {

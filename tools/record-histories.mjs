@@ -61,7 +61,11 @@ const workflows = [
 await worker.runUntil(
   Promise.all(
     workflows.map(async ({ type, argument }) => {
-      const handle = await client.workflow.start(type, { taskQueue: 'record', workflowId: `record/${type}`, args: [argument] });
+      const handle = await client.workflow.start(type, {
+        taskQueue: 'record',
+        workflowId: `record/${type}`,
+        args: [argument],
+      });
       // It sleeps for a minute in its fifth turn: a person's wishes, then a wake, end that.
       for (;;) {
         const state = await handle.query('state').catch(() => null);

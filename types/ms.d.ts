@@ -3,6 +3,19 @@
  * `module: node20`: without this, `Duration` silently becomes `any` and `sleep('1 fortnite')` compiles.
  */
 declare module 'ms' {
-  type Unit = 'ms' | 's' | 'm' | 'h' | 'd' | 'second' | 'seconds' | 'minute' | 'minutes' | 'hour' | 'hours' | 'day' | 'days';
+  type Unit =
+    | 'ms'
+    | 's'
+    | 'm'
+    | 'h'
+    | 'd'
+    | 'second'
+    | 'seconds'
+    | 'minute'
+    | 'minutes'
+    | 'hour'
+    | 'hours'
+    | 'day'
+    | 'days';
   export type StringValue = `${number}` | `${number}${Unit}` | `${number} ${Unit}`;
 }

@@ -9,7 +9,8 @@ const words: Readonly<Record<number, string>> = { 40: 'warn', 50: 'error', 60: '
  */
 export function formatLogLine(line: string): string {
   const { level, time, msg, ...facts } = JSON.parse(line) as { level: number; time: string; msg?: string };
-  const head = level > infoLevel ? `${clock(new Date(time))} ${(words[level] ?? String(level)).padEnd(5)}` : clock(new Date(time));
+  const head =
+    level > infoLevel ? `${clock(new Date(time))} ${(words[level] ?? String(level)).padEnd(5)}` : clock(new Date(time));
   const pairs = Object.entries(facts)
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `${name} ${textOf(value)}`);

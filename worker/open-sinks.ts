@@ -10,7 +10,10 @@ import type { NetworkSettings, Sink, SinkType } from '../sinks/sink.js';
 /** The sinks of a configuration, by name, known to the ledger and open. Whoever opens them closes them. */
 export async function openSinks(config: Config, ledger: Ledger): Promise<Map<string, OpenSink>> {
   const entries = Object.entries(config.sinks);
-  const ids = await registerSinks(ledger, entries.map(([name, { type }]) => ({ name, type })));
+  const ids = await registerSinks(
+    ledger,
+    entries.map(([name, { type }]) => ({ name, type })),
+  );
   const sinks = new Map<string, OpenSink>();
   for (const [name, sinkConfig] of entries) {
     const fingerprint = fingerprintOf(config, ledger, name);
@@ -56,6 +59,7 @@ function fingerprintOf(config: Config, ledger: Ledger, name: string): string {
 
 function typeOf({ type }: SinkConfig): SinkType {
   const sinkType = allSinks.get(type);
-  if (sinkType === undefined) throw new Error(`no sink type ${type} is built in: the configuration should have been refused`);
+  if (sinkType === undefined)
+    throw new Error(`no sink type ${type} is built in: the configuration should have been refused`);
   return sinkType;
 }

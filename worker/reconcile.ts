@@ -24,9 +24,14 @@ export async function wantedWorkflows(config: Config, ledger: Ledger): Promise<W
  * nothing names it. Safe to run from several processes at once.
  * @returns how many workflows were missing
  */
-export async function reconcile(
-  to: { config: Config; ledger: Ledger; client: Client; starter: WorkflowStarter; taskQueue: string; log: Log },
-): Promise<number> {
+export async function reconcile(to: {
+  config: Config;
+  ledger: Ledger;
+  client: Client;
+  starter: WorkflowStarter;
+  taskQueue: string;
+  log: Log;
+}): Promise<number> {
   const running = new Set<string>();
   const query = `TaskQueue = '${to.taskQueue}' AND ExecutionStatus = 'Running'`;
   for await (const workflow of to.client.workflow.list({ query })) running.add(workflow.workflowId);

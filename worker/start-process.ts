@@ -65,10 +65,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
   }
 }
 
-async function open(
-  options: ProcessOptions,
-  closers: (() => Promise<void>)[],
-): Promise<Omit<RunningProcess, 'stop'>> {
+async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): Promise<Omit<RunningProcess, 'stop'>> {
   const { config, log } = options;
   const api = options.api ? await startApi(config.server) : undefined;
   const closeApi = async (): Promise<void> => await api?.close();
@@ -110,12 +107,25 @@ async function open(
     await worker.stop();
   });
 
-  const reconciling = { config, ledger, client: temporal.connections.client, starter, taskQueue: config.temporal.taskQueue, log };
+  const reconciling = {
+    config,
+    ledger,
+    client: temporal.connections.client,
+    starter,
+    taskQueue: config.temporal.taskQueue,
+    log,
+  };
   await reconcile(reconciling);
   closers.push(repeat(reconcileEveryMs, () => reconcile(reconciling), 'reconciling failed', log));
   closers.push(repeat(maintainEveryMs, () => db.maintain(), 'maintaining the store failed', log));
 
-  api?.serve({ config, ledger, configuration, trouble: () => trouble, act: (action) => act({ config, ledger, starter }, action) });
+  api?.serve({
+    config,
+    ledger,
+    configuration,
+    trouble: () => trouble,
+    act: (action) => act({ config, ledger, starter }, action),
+  });
   closers.push(closeApi); // in order it is the first to close; a second close does nothing
   return { api, temporalAddress: temporal.address, failed };
 }

@@ -50,7 +50,7 @@ export async function bareRead({ baseUrl, apiKey, pigeonholeId, depth, keep }: B
   const path = `/v2/pigeonholes/${pigeonholeId}/attendees?count=300`;
   let items = 0;
   let requests = 0;
-  for (let cursor: string | null = ''; cursor !== null; ) {
+  for (let cursor: string | null = ''; cursor !== null;) {
     const { body } = await pool.request({
       method: 'GET',
       path: cursor === '' ? path : `${path}&cursor=${encodeURIComponent(cursor)}`,

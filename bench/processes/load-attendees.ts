@@ -8,11 +8,7 @@ import type { FreshStore, Stage } from './stage.js';
  * Reads attendees and delivers none: its sink takes multiple-choice votes, which need attendees for consent, and a
  * sandbox with `--sessions 0` has no votes. Swept at each read, and read again only when told to.
  */
-const sync = [
-  'pigeonholes: [101]',
-  'every: { live: 1h, sweep: 1s, lists: { pigeonholes: 1h } }',
-  'sinks: [votes]',
-];
+const sync = ['pigeonholes: [101]', 'every: { live: 1h, sweep: 1s, lists: { pigeonholes: 1h } }', 'sinks: [votes]'];
 const sinks = ['votes: { type: file, folder: ./archive, lists: [poll-mcq-votes] }'];
 
 /** Flags of a sandbox that has attendees and nothing else. */

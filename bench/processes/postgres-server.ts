@@ -25,7 +25,10 @@ export async function startPostgresServer(folder: string): Promise<PostgresServe
   mkdirSync(folder, { recursive: true });
   const asUser = process.getuid?.() === 0 ? dropRoot(folder) : [];
   const data = join(folder, 'data');
-  run([...asUser, join(binaries, 'initdb'), '-D', data, '-U', 'app', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8'], folder);
+  run(
+    [...asUser, join(binaries, 'initdb'), '-D', data, '-U', 'app', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8'],
+    folder,
+  );
   const port = await freePort();
   const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`];
   const [command = '', ...args] = [
@@ -72,7 +75,8 @@ function findBinaries(): string {
   const configured = spawnSync('pg_config', ['--bindir'], { encoding: 'utf8' }).stdout?.trim();
   const folders = [...versions.map((version) => join(debian, version, 'bin')), ...(configured ? [configured] : [])];
   const found = folders.find((folder) => existsSync(join(folder, 'initdb')));
-  if (found === undefined) throw new Error('PostgreSQL is not installed: install it (Debian: postgresql-15), or give --store embedded');
+  if (found === undefined)
+    throw new Error('PostgreSQL is not installed: install it (Debian: postgresql-15), or give --store embedded');
   return found;
 }
 

@@ -146,5 +146,7 @@ function storedPage(line: string): StoredPage | undefined {
 }
 
 function defined(environment: Environment): Record<string, string> {
-  return Object.fromEntries(Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  return Object.fromEntries(
+    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
 }

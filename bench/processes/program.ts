@@ -82,7 +82,8 @@ export class Program {
   /** Waits until it has ended by itself. @throws when it ends with another code than 0 */
   async ended(timeoutMs: number): Promise<void> {
     const how = await waitUntil(`${this.#options.program} ends`, () => this.#ended, timeoutMs);
-    if (how !== 'exit code 0') throw new Error(`${this.#options.program} ended by ${how}: see ${this.#options.logFile}`);
+    if (how !== 'exit code 0')
+      throw new Error(`${this.#options.program} ended by ${how}: see ${this.#options.logFile}`);
   }
 
   /** Ends it, in order if that takes no longer than ten seconds. */

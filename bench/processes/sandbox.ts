@@ -38,7 +38,8 @@ export class Sandbox {
       method,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    if (!answer.ok) throw new Error(`the sandbox answers ${method} ${path} with HTTP ${answer.status}: ${await answer.text()}`);
+    if (!answer.ok)
+      throw new Error(`the sandbox answers ${method} ${path} with HTTP ${answer.status}: ${await answer.text()}`);
     return (await answer.json()) as T;
   }
 

@@ -7,7 +7,9 @@ import { type PostgresServer, startPostgresServer } from './postgres-server.js';
 import { Sandbox } from './sandbox.js';
 
 /** An empty store: a database of the stage's server, or a folder that holds an embedded store. */
-export type FreshStore = { readonly kind: 'postgres'; readonly url: string } | { readonly kind: 'embedded'; readonly folder: string };
+export type FreshStore =
+  | { readonly kind: 'postgres'; readonly url: string }
+  | { readonly kind: 'embedded'; readonly folder: string };
 
 /** What a bench stands on: a folder that goes away with it, a sandbox, and stores as it needs them. */
 export class Stage {

@@ -4,7 +4,12 @@ const figure = { bench: 'b', what: 'w', unit: '', must: { atLeast: 0.8 }, aim: {
 
 describe('the verdict on a figure', () => {
   it('is missed below the must, must from it on, aim from the aim on', () => {
-    expect([0.79, 0.8, 1.29, 1.3].map((value) => verdictOf({ ...figure, value }))).toEqual(['missed', 'must', 'must', 'aim']);
+    expect([0.79, 0.8, 1.29, 1.3].map((value) => verdictOf({ ...figure, value }))).toEqual([
+      'missed',
+      'must',
+      'must',
+      'aim',
+    ]);
   });
 
   it('turns round for an upper limit', () => {

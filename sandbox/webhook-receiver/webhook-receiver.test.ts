@@ -22,7 +22,11 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function changeOf(key: string, revision: number, fields: Record<string, unknown> = {}): Record<string, unknown> & { id: string } {
+function changeOf(
+  key: string,
+  revision: number,
+  fields: Record<string, unknown> = {},
+): Record<string, unknown> & { id: string } {
   return {
     id: randomUUID(),
     type: revision === 1 ? 'questions.created' : 'questions.updated',
@@ -40,7 +44,10 @@ function changeOf(key: string, revision: number, fields: Record<string, unknown>
 }
 
 /** Signs and posts a change; headers given here win. */
-async function post(change: { id: string } & Record<string, unknown>, headers: Record<string, string> = {}): Promise<Response> {
+async function post(
+  change: { id: string } & Record<string, unknown>,
+  headers: Record<string, string> = {},
+): Promise<Response> {
   const body = JSON.stringify(change);
   const at = new Date();
   const signed = {

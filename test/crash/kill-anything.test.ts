@@ -5,7 +5,17 @@ import { freePort } from '../../worker/embedded-temporal/free-port.js';
 import { readArchive } from '../kit/archive.js';
 import { crashConfiguration, hookSecret } from '../kit/crash-configuration.js';
 import { killNow, processesNaming, startProgram, temporalOf, untilOutput, writeYaml } from '../kit/processes.js';
-import { endAll, expectOnce, expectSameBytes, notRefused, obtained, received, seeded, sleep, untilNothingLacks } from '../kit/promises.js';
+import {
+  endAll,
+  expectOnce,
+  expectSameBytes,
+  notRefused,
+  obtained,
+  received,
+  seeded,
+  sleep,
+  untilNothingLacks,
+} from '../kit/promises.js';
 
 /**
  * The promise "once", whatever is killed when: the whole thing as processes, live inserts and edits, kill -9 of the
@@ -21,7 +31,9 @@ describe('a pigeonpost killed at random instants', () => {
       const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-crash-'));
       const env = { SERVICE_KEY: 'sandbox-key', HOOK_SECRET: hookSecret };
       const random = seeded(Number(process.env['CRASH_SEED'] ?? Date.now() % 100_000));
-      const sandbox = startProgram('sandbox/main.js', ['--attendees', '300', '--rate', '15', '--seed', '5'], { cwd: folder });
+      const sandbox = startProgram('sandbox/main.js', ['--attendees', '300', '--rate', '15', '--seed', '5'], {
+        cwd: folder,
+      });
       const receiver = startProgram(
         'sandbox/webhook-receiver/main.js',
         ['--secret', hookSecret, '--log', join(folder, 'receipts.ndjson')],

@@ -8,7 +8,17 @@ import { freePort } from '../../worker/embedded-temporal/free-port.js';
 import { readArchive } from '../kit/archive.js';
 import { crashConfiguration, hookSecret } from '../kit/crash-configuration.js';
 import { killNow, type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
-import { endAll, expectOnce, expectSameBytes, notRefused, obtained, received, seeded, sleep, untilNothingLacks } from '../kit/promises.js';
+import {
+  endAll,
+  expectOnce,
+  expectSameBytes,
+  notRefused,
+  obtained,
+  received,
+  seeded,
+  sleep,
+  untilNothingLacks,
+} from '../kit/promises.js';
 import { hasPostgres, startPostgres } from '../postgres.js';
 
 /**
@@ -23,10 +33,15 @@ const rounds = 8;
     async () => {
       const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-workers-'));
       const postgres = (await startPostgres())!;
-      const temporal = await startEmbeddedTemporal({ folder, binary: await findBinary(binarySources(), console.error) });
+      const temporal = await startEmbeddedTemporal({
+        folder,
+        binary: await findBinary(binarySources(), console.error),
+      });
       const random = seeded(Number(process.env['CRASH_SEED'] ?? Date.now() % 100_000));
       const env = { SERVICE_KEY: 'sandbox-key', HOOK_SECRET: hookSecret, DATABASE_URL: postgres.url };
-      const sandbox = startProgram('sandbox/main.js', ['--attendees', '200', '--rate', '15', '--seed', '6'], { cwd: folder });
+      const sandbox = startProgram('sandbox/main.js', ['--attendees', '200', '--rate', '15', '--seed', '6'], {
+        cwd: folder,
+      });
       const receiver = startProgram(
         'sandbox/webhook-receiver/main.js',
         ['--secret', hookSecret, '--log', join(folder, 'receipts.ndjson')],

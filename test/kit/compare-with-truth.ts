@@ -1,4 +1,4 @@
-import { pigeonholeLists } from '../../pigeonhole/lists.js';
+import { pigeonholeLists, workspaceLists } from '../../pigeonhole/lists.js';
 import { truthOf } from './truth.js';
 
 /** A change as any sink holds it. */
@@ -13,8 +13,10 @@ export interface HeldChange {
 type Item = Readonly<Record<string, unknown>>;
 
 /**
- * What a sink lacks, or holds in an old version, of what the source shows; empty when it has everything. Anonymous
- * items are compared without the person. Attendees whose consent the sink does not accept have to be absent.
+ * What a sink lacks, or holds in an old version, of what the source shows, and what it holds although it must not;
+ * empty when it has everything. Anonymous items are compared without the person. Attendees whose consent the sink does
+ * not accept have to be absent: no sink is told of a consent it does not accept, so a record that says so is a leak.
+ * The configuration has to choose every pigeonhole.
  * @param accepts consent states, as the source would show them
  */
 export async function lackOf(
@@ -28,20 +30,27 @@ export async function lackOf(
     if ((latest.get(name)?.revision ?? 0) < change.revision) latest.set(name, change);
   }
   const have = new Map<string, number>();
-  for (const { pigeonholeId, list, data } of latest.values()) {
-    if (data !== null) add(have, fingerprint(pigeonholeId, list, data));
-  }
   const lacks: string[] = [];
+  for (const { pigeonholeId, list, key, data } of latest.values()) {
+    if (data === null) continue;
+    add(have, fingerprint(pigeonholeId, list, data));
+    if (list === 'attendees' && !accepts(data['consent']))
+      lacks.push(`held without consent: ${pigeonholeId} attendees ${key}`);
+  }
+  for (const list of workspaceLists) compare(0, list, await truthOf(baseUrl, list, 0));
   for (const { id } of await truthOf(baseUrl, 'pigeonholes', 0)) {
     for (const list of pigeonholeLists) {
       const truth = await truthOf(baseUrl, list, Number(id));
-      const wanted = list === 'attendees' ? truth.filter((item) => accepts(item['consent'])) : truth;
-      const want = new Map<string, number>();
-      for (const item of wanted) add(want, fingerprint(Number(id), list, item));
-      for (const [print, n] of want) if ((have.get(print) ?? 0) < n) lacks.push(print);
+      compare(Number(id), list, list === 'attendees' ? truth.filter((item) => accepts(item['consent'])) : truth);
     }
   }
   return lacks;
+
+  function compare(pigeonholeId: number, list: string, wanted: readonly Item[]): void {
+    const want = new Map<string, number>();
+    for (const item of wanted) add(want, fingerprint(pigeonholeId, list, item));
+    for (const [print, n] of want) if ((have.get(print) ?? 0) < n) lacks.push(print);
+  }
 }
 
 function add(counts: Map<string, number>, name: string): void {
@@ -60,8 +69,13 @@ function voteOf(item: Item): Item {
 }
 
 function withoutCopies(list: string, item: Item): Item {
-  const copies = list === 'questions' || list === 'sessions' || list === 'attendees' ? ['session'] : ['session', 'question', 'option'];
-  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, copies.includes(name) ? idOf(value) : value]));
+  const copies =
+    list === 'questions' || list === 'sessions' || list === 'attendees'
+      ? ['session']
+      : ['session', 'question', 'option'];
+  return Object.fromEntries(
+    Object.entries(item).map(([name, value]) => [name, copies.includes(name) ? idOf(value) : value]),
+  );
 }
 
 function idOf(value: unknown): unknown {

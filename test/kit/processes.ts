@@ -55,7 +55,8 @@ export async function untilOutput(program: Program, text: RegExp, timeoutMs = 60
   await until(
     `a program says ${text}`,
     () => {
-      if (ended && !text.test(program.output())) throw new Error(`it ended before it said ${text}:\n${program.output()}\n${program.errors()}`);
+      if (ended && !text.test(program.output()))
+        throw new Error(`it ended before it said ${text}:\n${program.output()}\n${program.errors()}`);
       return text.test(program.output());
     },
     timeoutMs,

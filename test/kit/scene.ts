@@ -62,7 +62,10 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
   const lines: string[] = [];
   const write = (facts: object, event: string): void => void lines.push(JSON.stringify({ event, ...facts }));
   const made = await openSinks(config, ledger);
-  const clients = options.client === undefined ? openClients(config, { debug: write, info: write, warn: write, error: write }) : new Map([['acme', options.client]]);
+  const clients =
+    options.client === undefined
+      ? openClients(config, { debug: write, info: write, warn: write, error: write })
+      : new Map([['acme', options.client]]);
   const stopping = new AbortController();
   const to: Collaborators = {
     ledger,
@@ -122,7 +125,7 @@ function document(config: Config, ledger: Ledger): unknown {
 }
 
 async function settle(scene: Scene): Promise<void> {
-  for (let busy = true; busy; ) {
+  for (let busy = true; busy;) {
     busy = (await scene.discover()).nextDueInMs === 0;
     for (const { workspace, pigeonholeId } of await selectedPigeonholes(scene.ledger, ['events'])) {
       const turn = await scene.read({ workspace, pigeonholeId });

@@ -1,11 +1,8 @@
 /** What the sandbox says a list holds now, over all sessions: compared with what a sink was given. */
-export async function truthOf(
-  baseUrl: string,
-  list: string,
-  pigeonholeId: number,
-): Promise<Record<string, unknown>[]> {
+export async function truthOf(baseUrl: string, list: string, pigeonholeId: number): Promise<Record<string, unknown>[]> {
   const answer = await fetch(`${baseUrl}/_control/truth/${list}?pigeonhole=${pigeonholeId}`);
-  if (!answer.ok) throw new Error(`the sandbox's truth of ${list} answers HTTP ${answer.status}: ${await answer.text()}`);
+  if (!answer.ok)
+    throw new Error(`the sandbox's truth of ${list} answers HTTP ${answer.status}: ${await answer.text()}`);
   return (await answer.text())
     .split('\n')
     .filter(Boolean)

@@ -87,7 +87,12 @@ describe.each(kinds)('consent, on %s', (kind) => {
 
   it('releases what was withheld when the sink accepts it by a later configuration', async () => {
     const stage = await stages.open(kind);
-    await stage.put('attendees', attendee(1), attendee(2, { consent: { obtained: false } }), attendee(3, { consent: null }));
+    await stage.put(
+      'attendees',
+      attendee(1),
+      attendee(2, { consent: { obtained: false } }),
+      attendee(3, { consent: null }),
+    );
     const strict = await stage.webhookScene(obtainedAlone);
     await strict.settle();
     expect(stage.received('attendees').map(({ key }) => key)).toEqual(['1']);

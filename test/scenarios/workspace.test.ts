@@ -213,12 +213,16 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('attendees', attendee(1), attendee(2));
-    const narrow = await stage.scene({ sinks: { archive: `{ type: file, folder: ${stage.folder}/a, ${everyone}, lists: [sessions] }` } });
+    const narrow = await stage.scene({
+      sinks: { archive: `{ type: file, folder: ${stage.folder}/a, ${everyone}, lists: [sessions] }` },
+    });
     await narrow.settle();
     const lists = (): string[] => readArchive(join(stage.folder, 'a')).map(({ list, key }) => `${list} ${key}`);
     expect(lists().toSorted()).toEqual(['sessions 1']);
 
-    const wide = await stage.scene({ sinks: { archive: `{ type: file, folder: ${stage.folder}/a, ${everyone}, lists: [sessions, attendees] }` } });
+    const wide = await stage.scene({
+      sinks: { archive: `{ type: file, folder: ${stage.folder}/a, ${everyone}, lists: [sessions, attendees] }` },
+    });
     await wide.settle();
     expect(lists().toSorted()).toEqual(['attendees 1', 'attendees 2', 'sessions 1']);
 

@@ -41,7 +41,12 @@ describe('the rooms', () => {
   it('import in circles nowhere', () => {
     const arrows = Object.keys(mayImport).map((room) => ({
       room,
-      targets: new Set(sourcesOf(room).flatMap(importsOf).filter(({ typeOnly, target }) => !typeOnly && target !== room).map(({ target }) => target)),
+      targets: new Set(
+        sourcesOf(room)
+          .flatMap(importsOf)
+          .filter(({ typeOnly, target }) => !typeOnly && target !== room)
+          .map(({ target }) => target),
+      ),
     }));
     const circles = arrows.filter(({ room }) => reaches(arrows, room, room));
     expect(circles.map(({ room }) => room)).toEqual([]);
@@ -117,14 +122,21 @@ function importsOf(file: string): Import[] {
 
 function importPaths(file: string): { path: string; typeOnly: boolean }[] {
   const text = readFileSync(join(root, file), 'utf8');
-  return [...text.matchAll(/^(import|export)\s+(type\s+)?(?:[^'";]*?\s+from\s+)?'(\.[^']+)'/gms)].map((match) => ({
-    path: match[3]!,
-    typeOnly: match[2] !== undefined || onlyInlineTypes(match[0]),
-  })).concat([...text.matchAll(/import\('(\.[^']+)'\)/g)].map((match) => ({ path: match[1]!, typeOnly: false })));
+  return [...text.matchAll(/^(import|export)\s+(type\s+)?(?:[^'";]*?\s+from\s+)?'(\.[^']+)'/gms)]
+    .map((match) => ({
+      path: match[3]!,
+      typeOnly: match[2] !== undefined || onlyInlineTypes(match[0]),
+    }))
+    .concat([...text.matchAll(/import\('(\.[^']+)'\)/g)].map((match) => ({ path: match[1]!, typeOnly: false })));
 }
 
 /** `import { type A, type B } from` loads nothing either, when every name is marked. */
 function onlyInlineTypes(statement: string): boolean {
-  const names = /\{([^}]*)\}/s.exec(statement)?.[1]?.split(',').map((name) => name.trim()).filter(Boolean) ?? [];
+  const names =
+    /\{([^}]*)\}/s
+      .exec(statement)?.[1]
+      ?.split(',')
+      .map((name) => name.trim())
+      .filter(Boolean) ?? [];
   return names.length > 0 && names.every((name) => name.startsWith('type '));
 }

@@ -25,7 +25,10 @@ afterAll(async () => {
 });
 
 /** A configuration of its own folder, so that tests do not share a store. */
-function configuration(name: string, lines: Partial<Record<'baseUrl' | 'server' | 'sinks' | 'store' | 'temporal', string>> = {}): string {
+function configuration(
+  name: string,
+  lines: Partial<Record<'baseUrl' | 'server' | 'sinks' | 'store' | 'temporal', string>> = {},
+): string {
   const file = join(folder, `${name}.yaml`);
   writeFileSync(
     file,
@@ -50,13 +53,24 @@ function pigeonpost(args: readonly string[], environment: Readonly<Record<string
 async function end(program: Program): Promise<{ code: number | null; said: string }> {
   const code = await program.exited;
   // Log lines aside: what a person is told.
-  return { code, said: program.errors().split('\n').filter((line) => line !== '' && !line.startsWith('{')).join('\n') };
+  return {
+    code,
+    said: program
+      .errors()
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('{'))
+      .join('\n'),
+  };
 }
 
 describe('pigeonpost told something wrong', () => {
   it.each([
     ['an unknown command', ['nonsense'], /unknown command 'nonsense'/],
-    ['a configuration that is not there', ['start', '--config', 'nowhere.yaml'], /nowhere\.yaml: there is no such file/],
+    [
+      'a configuration that is not there',
+      ['start', '--config', 'nowhere.yaml'],
+      /nowhere\.yaml: there is no such file/,
+    ],
   ])('ends with 2 for %s', async (_, args, sentence) => {
     const { code, said } = await end(pigeonpost(args));
     expect(said).toMatch(sentence);
@@ -85,7 +99,9 @@ describe('pigeonpost told something wrong', () => {
   });
 
   it('checks a refused key with 1, and names neither the key nor a stack', async () => {
-    const program = pigeonpost(['check', '--config', configuration('refused')], { SERVICE_KEY: 'a-key-that-is-refused' });
+    const program = pigeonpost(['check', '--config', configuration('refused')], {
+      SERVICE_KEY: 'a-key-that-is-refused',
+    });
     expect((await end(program)).code).toBe(1);
     expect(program.output()).toMatch(/PROBLEM workspace acme: .*code 4501.*check the API key/);
     expect(program.output() + program.errors()).not.toContain('a-key-that-is-refused');
@@ -107,10 +123,19 @@ describe('pigeonpost told something wrong', () => {
 
   it('starts with 3 when the store or Temporal cannot be reached', async () => {
     const port = await freePort();
-    const store = configuration('no-store', { store: `postgres://u@127.0.0.1:${port}/x`, temporal: `{ address: "127.0.0.1:${port}" }` });
-    expect(await end(pigeonpost(['start', '--config', store]))).toMatchObject({ code: 3, said: expect.stringContaining(`127.0.0.1:${port}`) });
+    const store = configuration('no-store', {
+      store: `postgres://u@127.0.0.1:${port}/x`,
+      temporal: `{ address: "127.0.0.1:${port}" }`,
+    });
+    expect(await end(pigeonpost(['start', '--config', store]))).toMatchObject({
+      code: 3,
+      said: expect.stringContaining(`127.0.0.1:${port}`),
+    });
     const temporal = configuration('no-temporal', { temporal: `{ address: "127.0.0.1:${port}" }` });
-    expect(await end(pigeonpost(['start', '--config', temporal]))).toMatchObject({ code: 3, said: expect.stringMatching(/Temporal at .* cannot be used/) });
+    expect(await end(pigeonpost(['start', '--config', temporal]))).toMatchObject({
+      code: 3,
+      said: expect.stringMatching(/Temporal at .* cannot be used/),
+    });
   });
 
   it('ends with 1 when its port is in use, and says so before it begins anything', async () => {
@@ -143,7 +168,11 @@ describe('pigeonpost start', () => {
     const port = await freePort();
     const file = configuration('wrong-key', { server: `{ port: ${port} }` });
     const wrong = pigeonpost(['start', '--config', file], { SERVICE_KEY: 'a-key-that-is-refused' });
-    await until('the log says that the workspace waits', () => /workspace waits: credential/.test(wrong.errors()), 40_000);
+    await until(
+      'the log says that the workspace waits',
+      () => /workspace waits: credential/.test(wrong.errors()),
+      40_000,
+    );
     expect(wrong.output()).not.toContain('ready');
     const status = pigeonpost(['status', '--config', file]);
     expect((await end(status)).code).toBe(0);
@@ -160,8 +189,16 @@ describe('pigeonpost start', () => {
 
   it('stays up without the service, and is ready when it comes', async () => {
     const port = await freePort();
-    const program = pigeonpost(['start', '--config', configuration('no-service', { baseUrl: `http://127.0.0.1:${port}` })]);
-    await until('the log says that a stream cannot be read', () => /stream cannot be read/.test(program.errors()), 40_000);
+    const program = pigeonpost([
+      'start',
+      '--config',
+      configuration('no-service', { baseUrl: `http://127.0.0.1:${port}` }),
+    ]);
+    await until(
+      'the log says that a stream cannot be read',
+      () => /stream cannot be read/.test(program.errors()),
+      40_000,
+    );
     expect(program.output()).not.toContain('ready');
     const late = await runSandbox({ port, attendees: 5, sessions: 1, questions: 1, frozen: true });
     await untilOutput(program, /ready/, 40_000);

@@ -7,6 +7,7 @@ import { runWebhookReceiver } from '../../sandbox/webhook-receiver/run-webhook-r
 import { freePort } from '../../worker/embedded-temporal/free-port.js';
 import { readArchive } from '../kit/archive.js';
 import type { HeldChange } from '../kit/compare-with-truth.js';
+import { obtained } from '../kit/promises.js';
 import { type Program, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
 import { truthOf } from '../kit/truth.js';
 import { temporalForTests } from '../temporal.js';
@@ -25,11 +26,15 @@ let spoken: string;
 let histories: string;
 let held: { archive: HeldChange[]; hooks: HeldChange[] };
 let people: Record<string, unknown>[];
+/** `<pigeonhole> <attendee>` of those whose consent stood before anything moved. */
+let obtainedAtFirst: Set<string>;
 let program: Program | undefined;
 
 beforeAll(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-privacy-'));
-  sandbox = await runSandbox({ seed: 11, attendees: 80, rate: 20, apiKeys: [apiKey] });
+  sandbox = await runSandbox({ seed: 11, attendees: 80, rate: 20, frozen: true, apiKeys: [apiKey] });
+  obtainedAtFirst = new Set(await peopleWho(obtained));
+  await control('thaw', { eventsPerSecond: 20 });
   const receiver = await runWebhookReceiver({ secrets: [secret], logFile: join(folder, 'receipts.ndjson') });
   const temporal = temporalForTests();
   const port = await freePort();
@@ -92,6 +97,19 @@ async function control(path: string, body: unknown = {}): Promise<void> {
   if (!answer.ok) throw new Error(`the sandbox refuses ${path}: ${await answer.text()}`);
 }
 
+const pigeonholes = [101, 102, 103];
+
+/** `<pigeonhole> <attendee>` of everybody whose consent, as the source shows it now, is such. */
+async function peopleWho(such: (consent: unknown) => boolean): Promise<string[]> {
+  const named = await Promise.all(
+    pigeonholes.map(async (pigeonhole) => {
+      const attendees = await truthOf(sandbox.baseUrl, 'attendees', pigeonhole);
+      return attendees.filter(({ consent }) => such(consent)).map(({ id }) => `${pigeonhole} ${String(id)}`);
+    }),
+  );
+  return named.flat();
+}
+
 /** Every history of this task queue as text, payloads decoded. */
 async function allHistories({ address, taskQueue }: { address: string; taskQueue: string }): Promise<string> {
   const connection = await Connection.connect({ address });
@@ -99,7 +117,9 @@ async function allHistories({ address, taskQueue }: { address: string; taskQueue
   let text = '';
   for await (const { workflowId, runId } of client.workflow.list({ query: `TaskQueue = '${taskQueue}'` })) {
     const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-    text += JSON.stringify(history, (_, value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString() : value));
+    text += JSON.stringify(history, (_, value: unknown) =>
+      value instanceof Uint8Array ? Buffer.from(value).toString() : value,
+    );
     await client.workflow.getHandle(workflowId).terminate();
   }
   await connection.close();
@@ -109,8 +129,18 @@ async function allHistories({ address, taskQueue }: { address: string; taskQueue
 /** What says who somebody is, of everybody: names, addresses, codes. */
 function markers(): string[] {
   return people.flatMap((person) =>
-    ['Name', 'Email', 'E-mail', 'attendeeCode'].map((field) => person[field]).filter((value) => typeof value === 'string' && value.length > 3),
+    ['Name', 'Email', 'E-mail', 'attendeeCode']
+      .map((field) => person[field])
+      .filter((value) => typeof value === 'string' && value.length > 3),
   ) as string[];
+}
+
+const flaggedLists = ['poll-mcq-votes', 'poll-quiz-votes', 'qna-questions'];
+
+/** Ids of the attendees that an interaction names. */
+function peopleIn(data: Readonly<Record<string, unknown>>): string[] {
+  const { attendeeId, attendee } = data as { attendeeId?: unknown; attendee?: { id?: unknown } };
+  return [attendeeId, attendee?.id].filter((id) => id !== undefined && id !== null).map(String);
 }
 
 describe('a whole run', () => {
@@ -127,30 +157,67 @@ describe('a whole run', () => {
     const sessions = new Map<unknown, unknown>();
     const checked: Record<string, number> = {};
     for (const pigeonhole of [101, 102, 103]) {
-      for (const { id, anonymousResponses } of await truthOf(sandbox.baseUrl, 'sessions', pigeonhole)) sessions.set(id, anonymousResponses);
-      const questions = await truthOf(sandbox.baseUrl, 'qna-questions', pigeonhole);
-      const flags = new Map(questions.map((row) => [row['id'], (row['attendee'] as { anonymous?: unknown }).anonymous]));
+      for (const { id, anonymousResponses } of await truthOf(sandbox.baseUrl, 'sessions', pigeonhole))
+        sessions.set(id, anonymousResponses);
+      // By the source's own flags: a row that has lost its flag on the way is what this looks for.
+      const flags = new Map<string, boolean>();
+      for (const list of flaggedLists) {
+        for (const row of await truthOf(sandbox.baseUrl, list, pigeonhole)) {
+          flags.set(`${list} ${String(row['id'])}`, (row['attendee'] as { anonymous?: unknown }).anonymous === true);
+        }
+      }
       for (const change of held[sink].filter((each) => each.pigeonholeId === pigeonhole && each.data !== null)) {
         const { list, data } = change;
-        const attendee = data!['attendee'] as Record<string, unknown> | undefined;
-        if (attendee?.['anonymous'] === true) {
-          expect(attendee).toEqual({ anonymous: true });
+        if (flags.get(`${list} ${change.key}`) === true) {
+          expect(data!['attendee']).toEqual({ anonymous: true });
+          expect(JSON.stringify(data)).not.toMatch(/attendeeId|attendeeCode/);
           checked[list] = (checked[list] ?? 0) + 1;
         }
         const session = (data!['session'] as { id?: unknown } | undefined)?.id;
         const anonymous =
-          list === 'questions' ? flags.get(Number(change.key)) === true : sessions.get(session) === true;
+          list === 'questions' ? flags.get(`qna-questions ${change.key}`) === true : sessions.get(session) === true;
         if (anonymous && ['questions', 'votes', 'answers', 'answer_ratings'].includes(list)) {
-          expect({ list, keys: Object.keys(data!) }).toEqual({ list, keys: expect.not.arrayContaining(['attendeeId']) });
+          expect({ list, keys: Object.keys(data!) }).toEqual({
+            list,
+            keys: expect.not.arrayContaining(['attendeeId']),
+          });
           expect(JSON.stringify(data)).not.toMatch(/attendeeCode/);
           checked[list] = (checked[list] ?? 0) + 1;
         }
       }
     }
     // There was something to look at on every list that this conference has anonymous items on.
-    expect(Object.keys(checked)).toEqual(
-      expect.arrayContaining(['answer_ratings', 'poll-mcq-votes', 'poll-quiz-votes', 'qna-questions', 'questions', 'votes']),
+    expect(Object.keys(checked).toSorted()).toEqual([
+      'answer_ratings',
+      'answers',
+      'poll-mcq-votes',
+      'poll-quiz-votes',
+      'qna-questions',
+      'questions',
+      'votes',
+    ]);
+  });
+
+  it('gives hooks, which takes obtained consent alone, no interaction that says who somebody without it is', async () => {
+    // Of somebody who had given it at any time, an earlier interaction may say so: they are not judged.
+    const given = new Set(obtainedAtFirst);
+    for (const { pigeonholeId, list, key, data } of [...held.archive, ...held.hooks]) {
+      if (list === 'attendees' && obtained(data?.['consent'])) given.add(`${pigeonholeId} ${key}`);
+    }
+    const never = (await peopleWho((consent) => !obtained(consent))).filter((name) => !given.has(name));
+    expect(never.length).toBeGreaterThan(20);
+    const interactions = held.hooks.filter(({ list, data }) => list !== 'attendees' && data !== null);
+    const named = interactions.flatMap(({ pigeonholeId, list, key, data }) =>
+      peopleIn(data!).map((id) => ({ list, key, who: `${pigeonholeId} ${id}` })),
     );
+    expect(named.length).toBeGreaterThan(20); // people who have given it are named
+    expect(named.filter(({ who }) => never.includes(who))).toEqual([]);
+
+    const codes = new Map(people.map((person) => [`${String(person['id'])}`, person['attendeeCode']]));
+    const theirCodes = never.map((name) => codes.get(name.split(' ')[1]!)).filter((code) => typeof code === 'string');
+    expect(theirCodes.length).toBeGreaterThan(20);
+    const text = JSON.stringify(interactions);
+    expect(theirCodes.filter((code) => text.includes(`"${code}"`))).toEqual([]);
   });
 
   it('gives no sink the links that open for anyone', () => {

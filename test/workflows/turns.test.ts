@@ -39,7 +39,10 @@ interface Running {
 }
 
 /** Runs `syncPigeonhole` with turns by a script, for as long as `work` takes. */
-async function running(script: (call: number) => ReadingTurn, work: (workflow: Running) => Promise<void>): Promise<void> {
+async function running(
+  script: (call: number) => ReadingTurn,
+  work: (workflow: Running) => Promise<void>,
+): Promise<void> {
   let calls = 0;
   const requests: WorkRequest[] = [];
   const activities: Partial<Activities> = {
@@ -85,7 +88,11 @@ describe('a workflow that takes turns', () => {
     };
     const worker = await Worker.create({ connection: native, taskQueue, workflowBundle: bundle, activities });
     await worker.runUntil(async () => {
-      const handle = await client.workflow.start('syncPigeonhole', { taskQueue, workflowId: `turns/${randomUUID()}`, args: [place] });
+      const handle = await client.workflow.start('syncPigeonhole', {
+        taskQueue,
+        workflowId: `turns/${randomUUID()}`,
+        args: [place],
+      });
       await until('the first turn has begun', () => calls === 1);
       await handle.signal('wake');
       release();
@@ -117,15 +124,23 @@ describe('a workflow that takes turns', () => {
     );
   });
 
-  it('starts anew when its history is long, and goes on', async () => {
+  it('starts anew when its history is long, goes on, and replays to the same end', async () => {
     await running(
       (call) => turn({ nextDueInMs: call < 900 ? 0 : hour }),
       async ({ handle, turns }) => {
         const first = (await handle.describe()).runId;
-        await until('there is a second run', async () => (await client.workflow.getHandle(handle.workflowId).describe()).runId !== first, 55_000);
+        await until(
+          'there is a second run',
+          async () => (await client.workflow.getHandle(handle.workflowId).describe()).runId !== first,
+          55_000,
+        );
         const before = turns();
         await client.workflow.getHandle(handle.workflowId).signal('wake');
         await until('the second run takes turns', () => turns() > before);
+
+        const history = await client.workflow.getHandle(handle.workflowId, first).fetchHistory();
+        expect(Number(history.events!.at(-1)!.eventType)).toBe(28); // WORKFLOW_EXECUTION_CONTINUED_AS_NEW
+        await Worker.runReplayHistory({ workflowBundle: bundle }, history, handle.workflowId);
       },
     );
   });
@@ -134,7 +149,10 @@ describe('a workflow that takes turns', () => {
     await running(
       (call) => turn({ nextDueInMs: call < 6 ? 20 : hour }),
       async ({ handle, turns }) => {
-        await until('six turns are over', async () => turns() === 6 && (await handle.query<{ turns: number }>('state')).turns === 6);
+        await until(
+          'six turns are over',
+          async () => turns() === 6 && (await handle.query<{ turns: number }>('state')).turns === 6,
+        );
         const events = (await handle.fetchHistory()).events!.map(({ eventType }) => String(eventType));
         const count = (field: string): number => events.filter((type) => type === field).length;
         const started = new Set(events);

@@ -148,7 +148,9 @@ class SupervisedServer implements EmbeddedTemporal {
       await Promise.race([
         untilServing(this.address, this.namespace, startTimeoutMs, serving.signal),
         child.exited.then((exit) => {
-          throw new EmbeddedTemporalError(`the embedded Temporal server ended at its start (${ending(exit)}): see ${this.#logFile}`);
+          throw new EmbeddedTemporalError(
+            `the embedded Temporal server ended at its start (${ending(exit)}): see ${this.#logFile}`,
+          );
         }),
       ]);
       return child;
@@ -170,7 +172,9 @@ class SupervisedServer implements EmbeddedTemporal {
       failedStarts = child === undefined ? failedStarts + 1 : 0;
       if (failedStarts === maxFailedStarts) {
         this.options.onFatal?.(
-          new EmbeddedTemporalError(`the embedded Temporal server did not start ${failedStarts} times in a row: see ${this.#logFile}`),
+          new EmbeddedTemporalError(
+            `the embedded Temporal server did not start ${failedStarts} times in a row: see ${this.#logFile}`,
+          ),
         );
         return;
       }

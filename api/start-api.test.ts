@@ -1,0 +1,274 @@
+import { request } from 'node:http';
+import type { Config } from '../config/config.js';
+import { Secret } from '../config/secret.js';
+import { StoreError } from '../ledger/drivers/store-error.js';
+import { LedgerError } from '../ledger/ledger-error.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { type Action, type ApiServer, startApi } from './start-api.js';
+
+const token = 'the-right-token';
+
+interface Served {
+  readonly api: ApiServer;
+  /** `127.0.0.1:<port>`, which is what a client on this machine names. */
+  readonly host: string;
+  readonly actions: Action[];
+}
+
+const open: ApiServer[] = [];
+afterEach(async () => {
+  for (const api of open.splice(0)) await api.close();
+});
+
+async function listening(): Promise<ApiServer> {
+  const api = await startApi({ host: '127.0.0.1', port: 0 });
+  open.push(api);
+  return api;
+}
+
+/** Serves an empty ledger. With a token, as off loopback: the socket itself stays on loopback. */
+async function serving(
+  given: { withToken?: boolean; act?: () => Promise<boolean>; query?: () => Promise<never[]> } = {},
+): Promise<Served> {
+  const api = await listening();
+  const actions: Action[] = [];
+  const server =
+    given.withToken === true ? { host: '0.0.0.0', port: 0, token: new Secret(token) } : { host: '127.0.0.1', port: 0 };
+  api.serve({
+    config: { workspaces: {}, sinks: {}, syncs: {}, server } as unknown as Config,
+    ledger: { db: { query: given.query ?? (async () => []) } } as unknown as Ledger,
+    configuration: 1,
+    trouble: () => null,
+    act: async (action) => {
+      actions.push(action);
+      return given.act === undefined ? true : await given.act();
+    },
+  });
+  return { api, host: new URL(api.url).host, actions };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+}
+
+/** One request by node:http: `fetch` lets nobody choose Host or Origin. Without a length, a body goes in chunks. */
+async function ask(
+  { url }: ApiServer,
+  path: string,
+  { method = 'GET', headers = {}, body }: { method?: string; headers?: Record<string, string>; body?: string } = {},
+): Promise<Answer> {
+  return await new Promise((resolve, reject) => {
+    const sent = request(`${url}${path}`, { method, headers, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      response.on('end', () =>
+        resolve({ status: response.statusCode!, type: response.headers['content-type'] ?? '', text }),
+      );
+      response.on('error', reject);
+    });
+    sent.on('error', reject);
+    if (body !== undefined) sent.write(body);
+    sent.end();
+  });
+}
+
+function askToAct(api: ApiServer, body: string, headers: Record<string, string> = {}): Promise<Answer> {
+  const length = String(Buffer.byteLength(body));
+  return ask(api, '/api/actions', { method: 'POST', headers: { 'content-length': length, ...headers }, body });
+}
+
+const pauseHooks = JSON.stringify({ do: 'pause', kind: 'sink', name: 'hooks' });
+const bearer = { authorization: `Bearer ${token}` };
+
+describe('the API without a token', () => {
+  it.each(['127.0.0.1:80', 'localhost', 'LOCALHOST:8088', '[::1]:8088'])('answers to the host %s', async (host) => {
+    const { api } = await serving();
+    expect(await ask(api, '/api/status', { headers: { host } })).toMatchObject({ status: 200 });
+  });
+
+  it.each(['evil.example.com', '127.0.0.1.evil.example.com:8088', '10.0.0.5'])(
+    'refuses the host %s, as a page with a name of its own would have it',
+    async (host) => {
+      const { api, actions } = await serving();
+      expect((await ask(api, '/api/status', { headers: { host } })).status).toBe(421);
+      expect((await askToAct(api, pauseHooks, { host })).status).toBe(421);
+      expect(actions).toEqual([]);
+    },
+  );
+});
+
+describe('the API with a token', () => {
+  it.each(['pigeonpost.example.com', '10.0.0.5:8088', 'localhost:8088'])('answers to the host %s', async (host) => {
+    const { api } = await serving({ withToken: true });
+    expect((await ask(api, '/api/status', { headers: { host, ...bearer } })).status).toBe(200);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['none', {}],
+    ['another one', { authorization: 'Bearer the-wrong-token' }],
+    ['one of the same length', { authorization: `Bearer ${token.replace('t', 'T')}` }],
+    ['the beginning of it', { authorization: `Bearer ${token.slice(0, -1)}` }],
+    ['it under another scheme', { authorization: `Basic ${token}` }],
+  ])('refuses a request with %s, and does not repeat what it was given', async (_, headers) => {
+    const { api, actions } = await serving({ withToken: true });
+    const answers = [await ask(api, '/api/status', { headers }), await askToAct(api, pauseHooks, headers)];
+    expect(answers.map(({ status }) => status)).toEqual([401, 401]);
+    expect(JSON.stringify(answers)).not.toMatch(/right-token|wrong-token/);
+    expect(actions).toEqual([]);
+  });
+});
+
+describe.each([
+  ['without a token', false],
+  ['with a token', true],
+])('a request that names an origin, %s', (_, withToken) => {
+  const headers: Record<string, string> = withToken ? bearer : {};
+
+  it('is answered when the origin is this very server', async () => {
+    const { api, host } = await serving({ withToken });
+    expect((await ask(api, '/api/status', { headers: { ...headers, origin: `http://${host}` } })).status).toBe(200);
+    expect((await askToAct(api, pauseHooks, { ...headers, origin: `http://${host}` })).status).toBe(200);
+  });
+
+  it.each(['http://evil.example.com', 'http://127.0.0.1:1', 'http://127.0.0.1', 'null', 'file:///tmp/page.html', ''])(
+    'is refused when the origin is "%s", whatever the method and the type of the body',
+    async (origin) => {
+      const { api, actions } = await serving({ withToken });
+      const foreign = { ...headers, origin };
+      expect((await ask(api, '/api/status', { headers: foreign })).status).toBe(403);
+      for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded']) {
+        expect((await askToAct(api, pauseHooks, { ...foreign, 'content-type': type })).status).toBe(403);
+      }
+      expect(actions).toEqual([]);
+    },
+  );
+});
+
+describe('an action', () => {
+  it('is handed on as it was asked for', async () => {
+    const { api, actions } = await serving();
+    expect(await askToAct(api, pauseHooks)).toMatchObject({ status: 200, text: '{"done":true}' });
+    expect(actions).toEqual([{ do: 'pause', kind: 'sink', name: 'hooks' }]);
+  });
+
+  it.each([
+    ['no JSON', 'do=pause'],
+    ['nothing', ''],
+    ['a list', '[]'],
+    ['an unknown verb', '{"do":"drop","kind":"sink","name":"hooks"}'],
+    ['an unknown kind', '{"do":"pause","kind":"list","name":"hooks"}'],
+    ['no name', '{"do":"pause","kind":"sink"}'],
+    ['an empty name', '{"do":"pause","kind":"sink","name":""}'],
+    ['a name that is too long', JSON.stringify({ do: 'pause', kind: 'sink', name: 'n'.repeat(201) })],
+  ])('that is %s is refused with what an action looks like', async (_, body) => {
+    const { api, actions } = await serving();
+    const answer = await askToAct(api, body);
+    expect(answer).toMatchObject({ status: 400, type: 'application/problem+json' });
+    expect(answer.text).toContain('an action has \\"do\\" (pause, resume, poll-now)');
+    expect(actions).toEqual([]);
+  });
+
+  it('that would read a sink is refused, since there is nothing to read', async () => {
+    const { api, actions } = await serving();
+    const answer = await askToAct(api, '{"do":"poll-now","kind":"sink","name":"hooks"}');
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain('there is nothing to read at a sink');
+    expect(actions).toEqual([]);
+  });
+
+  it('on something unknown is answered with 404 and where to look', async () => {
+    const { api } = await serving({ act: async () => false });
+    const answer = await askToAct(api, pauseHooks);
+    expect(answer.status).toBe(404);
+    expect(JSON.parse(answer.text)).toEqual({
+      status: 404,
+      title: 'no sink hooks is known; "pigeonpost status" shows what is',
+    });
+  });
+
+  it('with a body above the limit is refused, also when it comes in chunks without a length', async () => {
+    const { api, actions } = await serving();
+    const large = JSON.stringify({ do: 'pause', kind: 'sink', name: 'hooks', more: 'x'.repeat(64 * 1024) });
+    const inChunks = { method: 'POST', headers: { 'transfer-encoding': 'chunked' } };
+    expect((await askToAct(api, large)).status).toBe(413);
+    expect((await ask(api, '/api/actions', { ...inChunks, body: large })).status).toBe(413);
+    expect(actions).toEqual([]);
+    expect((await ask(api, '/api/actions', { ...inChunks, body: pauseHooks })).status).toBe(200);
+    expect(actions).toHaveLength(1);
+  });
+});
+
+describe('a probe of health', () => {
+  it.each(['/healthz', '/readyz'])('is answered at %s without token, host or origin', async (path) => {
+    const { api } = await serving({ withToken: true });
+    const headers = { host: 'evil.example.com', origin: 'null' };
+    expect(await ask(api, path, { headers })).toMatchObject({ status: 200, text: 'ok' });
+  });
+
+  it('is not ready while the store does not answer, and healthy all the same', async () => {
+    const query = () => Promise.reject(new StoreError('unreachable', 'the store does not answer: see that it runs'));
+    const { api } = await serving({ query });
+    expect((await ask(api, '/readyz')).status).toBe(500);
+    expect((await ask(api, '/healthz')).status).toBe(200);
+  });
+});
+
+describe('the API before it serves', () => {
+  it('says that pigeonpost is starting, and serves afterwards', async () => {
+    const api = await listening();
+    const answer = await ask(api, '/api/status');
+    expect(answer.status).toBe(503);
+    expect(JSON.parse(answer.text)).toEqual({
+      status: 503,
+      title: 'pigeonpost is starting: ask again in some seconds',
+    });
+    const served = await serving();
+    expect((await ask(served.api, '/api/status')).status).toBe(200);
+  });
+});
+
+describe('a request that fails', () => {
+  it.each([
+    ['the store', new StoreError('full', 'the disk is full: make room')],
+    ['the ledger', new LedgerError('stale', 'another one is newer')],
+  ])('is answered with the sentence that %s has for a person', async (_, error) => {
+    const { api } = await serving({ act: () => Promise.reject(error) });
+    const answer = await askToAct(api, pauseHooks);
+    expect(answer.status).toBe(500);
+    expect(answer.text).toContain(error.message);
+  });
+
+  it('says nothing of an error that was not written for a person', async () => {
+    const inner = new Error('row {"Email":"ann@example.com"} at postgres://user:pass@db/main');
+    const { api } = await serving({ act: () => Promise.reject(inner) });
+    const answer = await askToAct(api, pauseHooks);
+    expect(JSON.parse(answer.text)).toEqual({
+      status: 500,
+      title: 'the request failed: ask again; if it goes on, "pigeonpost check" shows what cannot be reached',
+    });
+  });
+});
+
+describe('an address where there is nothing', () => {
+  it.each([
+    ['GET', '/'],
+    ['GET', '/api'],
+    ['GET', '/api/actions'],
+    ['POST', '/api/status'],
+  ])('is answered with 404: %s %s', async (method, path) => {
+    const { api } = await serving();
+    expect(await ask(api, path, { method })).toMatchObject({ status: 404, type: 'application/problem+json' });
+  });
+});
+
+describe('a port that is taken', () => {
+  it('is told in one sentence', async () => {
+    const api = await listening();
+    const { port } = new URL(api.url);
+    await expect(startApi({ host: '127.0.0.1', port: Number(port) })).rejects.toThrow(
+      `cannot listen on 127.0.0.1:${port}: another program listens there: choose another server.port, or end it`,
+    );
+  });
+});

@@ -1,0 +1,77 @@
+import { handleRequest } from '../../activities/handle-request.js';
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { allPauses, pause } from '../../ledger/queries/pauses.js';
+import { act } from '../../worker/act.js';
+import { attendee } from '../kit/items.js';
+import { archived, pigeonhole, useStages } from '../kit/stage.js';
+
+const stages = useStages();
+const place = { workspace: 'acme', pigeonholeId: pigeonhole };
+
+describe.each(kinds)('a workspace whose key was refused, on %s', (kind) => {
+  it('is asked again at once, over all its lists, when a person resumes it', async () => {
+    const stage = await stages.open(kind);
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.control('POST', 'keys', { accepted: [] });
+    await stage.pollsAreDue();
+    await scene.read(place);
+    expect((await scene.read(place)).state).toBe('waiting');
+    await stage.control('POST', 'keys', { accepted: ['sandbox-key'] });
+    await stage.put('attendees', attendee(1));
+    await stage.db.query(`update streams set due_at = now() + interval '1 hour'`);
+    expect((await scene.read(place)).state).toBe('waiting'); // mended at the service, and nobody has said so here
+
+    const woken: string[] = [];
+    const starter = {
+      ...scene.to.orchestration,
+      start: async () => undefined,
+      signal: async (id: string) => woken.push(id) > 0,
+    };
+    const resume = { do: 'resume', kind: 'workspace', name: 'acme' } as const;
+    expect(await act({ config: scene.to.config, ledger: scene.ledger, starter }, resume)).toBe(true);
+    expect(woken).toEqual(['discover/acme', `sync/acme/${pigeonhole}`]);
+    expect(await allPauses(scene.ledger)).toEqual([]);
+    expect((await scene.read(place)).pages).toBeGreaterThan(0);
+    await scene.settle();
+    expect(archived(scene, 'attendees')).toHaveLength(1);
+  });
+
+  it('waits again when the key is still refused', async () => {
+    const stage = await stages.open(kind);
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.control('POST', 'keys', { accepted: [] });
+    await stage.pollsAreDue();
+    await scene.read(place);
+    await handleRequest(scene.ledger, { kind: 'workspace', name: 'acme' }, 'resume');
+    await stage.requests();
+    await scene.read(place);
+    expect((await stage.requests()).length).toBeGreaterThan(0);
+    expect(await scene.read(place)).toMatchObject({ state: 'waiting', reason: 'credential' });
+    expect(await allPauses(scene.ledger)).toMatchObject([{ scope: 'workspace', name: 'acme', cause: 'credential' }]);
+  });
+});
+
+describe.each(kinds)('resuming a workspace, on %s', (kind) => {
+  it('leaves a wait for its quota and the pause of one of its pigeonholes alone', async () => {
+    const stage = await stages.open(kind);
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.db.query(
+      `update workspaces set wait_until = now() + interval '1 hour', wait_reason = 'quota', wait_count = 1`,
+    );
+    const entry = {
+      scope: 'pigeonhole',
+      name: 'acme/101',
+      pausedBy: 'person',
+      cause: 'asked',
+      detail: 'paused by a person',
+      fingerprint: null,
+    } as const;
+    await pause(scene.ledger, entry);
+    await handleRequest(scene.ledger, { kind: 'workspace', name: 'acme' }, 'resume');
+    expect((await scene.discover()).reason).toBe('quota');
+    expect(await allPauses(scene.ledger)).toMatchObject([{ scope: 'pigeonhole', name: 'acme/101' }]);
+  });
+});
