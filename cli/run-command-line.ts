@@ -18,8 +18,8 @@ function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
     .option('--debug', 'show the stack of an unexpected error')
     .showHelpAfterError('(pigeonpost --help shows what there is)')
     .exitOverride()
-    .hook('preAction', (_, command) => {
-      if (!lasting.has(command.name())) releaseSignals();
+    .hook('preAction', async (_, command) => {
+      if (!lasting.has(command.name())) await releaseSignals();
     });
   const context = (): Context => {
     const { config, debug } = program.opts<{ config: string; debug?: boolean }>();

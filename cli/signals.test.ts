@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../test/until.js';
@@ -9,10 +8,10 @@ import { until } from '../test/until.js';
 /** A server that takes connections and never answers: what waits for it is under way, and stays so. */
 let silent: Server;
 let silentPort: number;
-let connections = 0;
+const connections: Socket[] = [];
 let folder: string;
 beforeAll(async () => {
-  silent = createServer(() => (connections += 1));
+  silent = createServer((socket) => connections.push(socket));
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   silentPort = (silent.address() as AddressInfo).port;
   folder = mkdtempSync(join(tmpdir(), 'signals-'));
@@ -27,6 +26,7 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
+  for (const socket of connections) socket.destroy();
   await new Promise((resolve) => silent.close(resolve));
   rmSync(folder, { recursive: true });
 });
@@ -67,9 +67,9 @@ describe('a signal that comes while a command is still being loaded', () => {
 
 describe('a signal to a command that ends by itself', () => {
   it('ends it at once, also while it waits for an answer', async () => {
-    const before = connections;
+    const before = connections.length;
     const { child, ended } = run('status');
-    await until('it has asked', () => connections > before);
+    await until('it has asked', () => connections.length > before);
     child.kill('SIGTERM');
     expect(await ended).toEqual({ code: null, signal: 'SIGTERM' });
   });

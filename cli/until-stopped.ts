@@ -25,7 +25,8 @@ export function holdSignals(): void {
 }
 
 /** This command ends by itself, and a signal ends it at once: also one that came while it was loaded. */
-export function releaseSignals(): void {
+export async function releaseSignals(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve)); // what came during a long load has not been told to us yet
   for (const signal of signals) process.off(signal, onSignal);
   if (first !== undefined) process.kill(process.pid, first.signal);
 }

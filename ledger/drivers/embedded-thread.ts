@@ -10,6 +10,8 @@ import { startEmbeddedPostgres } from './start-embedded-postgres.js';
 
 /** An answer is sent on in parts of this size, so that the other thread reads rows while this one makes more. */
 const partBytes = 256 * 1024;
+/** Filled by one answer after another: new memory of this size for each would keep the collector of garbage busy. */
+const part = Buffer.allocUnsafeSlow(partBytes);
 
 /**
  * PostgreSQL's log lines of the two severities after which it means to end the process. Inside PGlite it would go on
@@ -38,11 +40,11 @@ let queue: Promise<void> = Promise.resolve();
 
 /** Runs what the bytes ask for. PGlite computes synchronously, so parts leave while it is at work. */
 async function answer(pglite: PGlite, bytes: Uint8Array): Promise<void> {
-  let part = Buffer.allocUnsafeSlow(partBytes);
   let length = 0;
   const flush = (): void => {
-    if (length > 0) post({ kind: 'bytes', bytes: part.subarray(0, length) }, part.buffer as ArrayBuffer);
-    part = Buffer.allocUnsafeSlow(partBytes);
+    if (length === 0) return;
+    const bytes = new Uint8Array(part.subarray(0, length)); // a copy of its own, because it is given away
+    post({ kind: 'bytes', bytes }, bytes.buffer);
     length = 0;
   };
   await pglite.execProtocolRawStream(bytes, {
