@@ -23,7 +23,7 @@ export const latency: Bench = {
   about: 'a question asked on the service → its signed webhook received, --items times (100), on PostgreSQL',
   async run(options, report) {
     await withStage(['--attendees', '200', '--pigeonholes', '1'], async (stage) => {
-      const receiver = await startReceiver(stage);
+      const receiverUrl = await startReceiver(stage);
       const folder = stage.nextFolder();
       const store = await stage.freshStore('postgres', folder);
       const product = await Product.start({
@@ -32,14 +32,14 @@ export const latency: Bench = {
         databaseUrl: store.kind === 'postgres' ? store.url : undefined,
         sync: ['pigeonholes: [101]', 'every: { live: 1s, sweep: 1m }', 'sinks: [hooks]'],
         sinks: [
-          `hooks: { type: webhook, url: "${receiver.url}", secret: "\${BENCH_WEBHOOK_SECRET}", allowPrivateAddresses: true, history: none, lists: [qna-questions] }`,
+          `hooks: { type: webhook, url: "${receiverUrl}", secret: "\${BENCH_WEBHOOK_SECRET}", allowPrivateAddresses: true, lists: [qna-questions] }`,
         ],
         env: { BENCH_WEBHOOK_SECRET: webhookSecret },
         profileFolder: options.profileFolder,
       });
       try {
         await waitUntil('everything is settled', async () => ((await product.isSettled()) ? true : undefined), 60_000);
-        const samples = await sample(stage, receiver.url, options.items ?? 100);
+        const samples = await sample(stage, receiverUrl, options.items ?? 100);
         const beyond = samples.flatMap(({ shownToReceivedMs }) => shownToReceivedMs ?? []);
         const whole = samples.map(({ askedToReceivedMs }) => askedToReceivedMs);
         report.note(
@@ -68,18 +68,13 @@ export const latency: Bench = {
         });
       } finally {
         await product.stop();
-        await receiver.program.stop();
       }
     });
   },
 };
 
-interface Receiver {
-  readonly program: Program;
-  readonly url: string;
-}
-
-async function startReceiver(stage: Stage): Promise<Receiver> {
+/** @returns where it takes webhooks */
+async function startReceiver(stage: Stage): Promise<string> {
   const folder = stage.nextFolder();
   const program = new Program({
     program: 'sandbox/webhook-receiver/main',
@@ -88,8 +83,9 @@ async function startReceiver(stage: Stage): Promise<Receiver> {
     cwd: folder,
     logFile: join(folder, 'receiver.log'),
   });
+  stage.onClose(() => program.stop());
   const ready = await program.lineLike(/^webhook receiver ready at (\S+)/);
-  return { program, url: ready[1]! };
+  return ready[1]!;
 }
 
 interface Sample {

@@ -19,7 +19,7 @@ function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
     .showHelpAfterError('(pigeonpost --help shows what there is)')
     .exitOverride()
     .hook('preAction', async (_, command) => {
-      if (!lasting.has(command.name())) await releaseSignals();
+      if (!lasting.has(command.name())) releaseSignals();
     });
   const context = (): Context => {
     const { config, debug } = program.opts<{ config: string; debug?: boolean }>();

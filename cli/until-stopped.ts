@@ -10,10 +10,19 @@ const stopped = new Promise<void>((resolve) => {
   stop = resolve;
 });
 
+let released = false;
+
 function onSignal(signal: NodeJS.Signals): void {
+  if (released) return dieOf(signal);
   first ??= { signal, at: Date.now() };
   if (Date.now() - first.at > sameSignalMs) process.exit(ExitCode.Failed);
   stop();
+}
+
+/** As if nobody had listened. */
+function dieOf(signal: NodeJS.Signals): void {
+  for (const each of signals) process.off(each, onSignal);
+  process.kill(process.pid, signal);
 }
 
 /**
@@ -24,11 +33,13 @@ export function holdSignals(): void {
   for (const signal of signals) process.on(signal, onSignal);
 }
 
-/** This command ends by itself, and a signal ends it at once: also one that came while it was loaded. */
-export async function releaseSignals(): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve)); // what came during a long load has not been told to us yet
-  for (const signal of signals) process.off(signal, onSignal);
-  if (first !== undefined) process.kill(process.pid, first.signal);
+/**
+ * This command ends by itself, and a signal ends it at once: also one that came while it was loaded. The listener
+ * stays: a signal that has come and was not told to us yet would be lost with it.
+ */
+export function releaseSignals(): void {
+  released = true;
+  if (first !== undefined) dieOf(first.signal);
 }
 
 /**

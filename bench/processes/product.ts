@@ -33,7 +33,7 @@ export interface StoredPage {
 
 /** `pigeonpost start` as a user runs it, on a Temporal server that is its own and new. */
 export class Product {
-  /** When and with what CPU time its first page was there: what it took to start is not part of any figure. */
+  /** With its first page: what it took to start is not part of any figure. */
   #cpuSecondsAtReady = 0;
 
   private constructor(
@@ -55,11 +55,17 @@ export class Product {
       cwd: options.folder,
       logFile: join(options.folder, 'pigeonpost.log'),
     });
-    const status = await program.lineLike(/^status: (\S+)\/api\/status$/);
-    const product = new Product(program, temporal, status[1]!);
-    await program.lineLike(/^ready/);
-    product.#cpuSecondsAtReady = cpuSecondsOf(program.pid);
-    return product;
+    try {
+      const status = await program.lineLike(/^status: (\S+)\/api\/status$/);
+      const product = new Product(program, temporal, status[1]!);
+      await program.lineLike(/^ready/);
+      product.#cpuSecondsAtReady = cpuSecondsOf(program.pid);
+      return product;
+    } catch (error) {
+      await program.stop();
+      await temporal?.stop();
+      throw error;
+    }
   }
 
   /** Of the Temporal server that it was given. */

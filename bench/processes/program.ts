@@ -64,7 +64,7 @@ export class Program {
         const ended = this.#ended; // before the lines: what it printed last must not be missed
         const found = look(this.lines());
         if (found === undefined && ended !== undefined) {
-          throw new Error(`${this.#options.program} ended by ${ended}: see ${this.#options.logFile}`);
+          throw new Error(this.#whyEnded(ended));
         }
         return found;
       },
@@ -82,13 +82,16 @@ export class Program {
   /** Waits until it has ended by itself. @throws when it ends with another code than 0 */
   async ended(timeoutMs: number): Promise<void> {
     const how = await waitUntil(`${this.#options.program} ends`, () => this.#ended, timeoutMs);
-    if (how !== 'exit code 0')
-      throw new Error(`${this.#options.program} ended by ${how}: see ${this.#options.logFile}`);
+    if (how !== 'exit code 0') throw new Error(this.#whyEnded(how));
   }
 
   /** Ends it, in order if that takes no longer than ten seconds. */
   async stop(): Promise<void> {
     await this.#child.stop(10_000);
+  }
+
+  #whyEnded(how: string): string {
+    return `${this.#options.program} ended by ${how}, and said last: ${this.lines().at(-1) ?? 'nothing'}`;
   }
 
   #readOn(): string {

@@ -16,6 +16,7 @@ export class Stage {
   #postgres: PostgresServer | undefined;
   #template: string | undefined;
   #places = 0;
+  readonly #closers: (() => Promise<void>)[] = [];
 
   private constructor(
     readonly folder: string,
@@ -57,7 +58,13 @@ export class Stage {
     return { kind, folder: data };
   }
 
+  /** What a bench starts beside the product ends with the stage, last one first. */
+  onClose(close: () => Promise<void>): void {
+    this.#closers.push(close);
+  }
+
   async close(): Promise<void> {
+    for (const close of this.#closers.toReversed()) await close();
     await this.sandbox.stop();
     await this.#postgres?.stop();
     rmSync(this.folder, { recursive: true, force: true });

@@ -64,7 +64,7 @@ describe('a pigeonpost killed at random instants', () => {
       await untilNothingLacks('the file', () => readArchive(join(folder, 'archive')), baseUrl, notRefused);
       await untilNothingLacks('the receiver', () => received(folder), baseUrl, obtained);
       expectOnce(readArchive(join(folder, 'archive')));
-      await expectSameBytes(hook);
+      await expectSameBytes(hook, folder);
 
       main.kill('SIGTERM');
       expect(await main.exited).toBe(0);

@@ -75,7 +75,7 @@ const rounds = 8;
       await untilNothingLacks('the file', () => readArchive(join(folder, 'archive')), baseUrl, notRefused);
       await untilNothingLacks('the receiver', () => received(folder), baseUrl, obtained);
       expectOnce(readArchive(join(folder, 'archive')));
-      await expectSameBytes(hook);
+      await expectSameBytes(hook, folder);
 
       await endAll([running.start, running.worker]);
       await endAll([sandbox, receiver]);
