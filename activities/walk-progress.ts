@@ -1,5 +1,5 @@
-import type { OpenWalk } from '../ledger/queries/streams.js';
-import type { WalkProgress } from '../ledger/queries/record-page.js';
+import type { PageSummary, WalkProgress } from '../ledger/queries/walk.js';
+import { mergeDirections } from './summarize-page.js';
 
 /** Items younger than this may still be joined by others with lower ids whose commit was late. */
 const settledAfterMs = 60_000;
@@ -9,45 +9,61 @@ export interface WalkedPage {
   readonly cursor: string | null;
   readonly nextCursor: string | null;
   readonly hasMore: boolean;
-  readonly perPage: number;
   /** Epoch ms. */
   readonly requestedAt: number;
-  /** In the page's order: key, the id where the list has one, and when the item came to be (epoch ms), where it says. */
-  readonly items: readonly { readonly key: string; readonly id: number | undefined; readonly at: number | undefined }[];
+  readonly summary: PageSummary;
 }
+
+export const walkStart: WalkProgress = {
+  cursor: null,
+  checkpoint: null,
+  checkpointKey: null,
+  direction: null,
+  pageFirst: null,
+  pageLast: null,
+  topId: null,
+  pages: 0,
+  items: 0,
+  setAside: 0,
+};
 
 /**
  * Where a walk stands behind a page. Pure. The checkpoint is the cursor of the first page that a next poll has to
  * read again: the last page (it may grow), or an earlier one when pages before the end are younger than a minute.
  * It comes with a key that stood on that page, so that a poll can tell that the page is still the one it was.
  */
-export function advanceWalk(walk: OpenWalk, page: WalkedPage): WalkProgress {
-  const order = followOrder(walk, page);
+export function advanceWalk(walk: WalkProgress, page: WalkedPage): WalkProgress {
+  const { summary } = page;
   const here = page.cursor === walk.checkpoint;
-  const movesOn = here && page.hasMore && !isYoung(page);
+  const young = summary.newestAt !== null && summary.newestAt > page.requestedAt - settledAfterMs;
+  const movesOn = here && page.hasMore && !young;
   return {
     cursor: page.nextCursor,
     checkpoint: movesOn ? page.nextCursor : walk.checkpoint,
-    checkpointKey: movesOn ? null : here ? (page.items.at(-1)?.key ?? null) : walk.checkpointKey,
-    lastId: order.lastId,
-    ascending: order.ascending,
+    checkpointKey: movesOn ? null : here ? summary.lastKey : walk.checkpointKey,
+    direction: mergeDirections(mergeDirections(walk.direction, acrossPages(walk, summary)), summary.direction),
+    pageFirst: summary.firstValue ?? walk.pageFirst,
+    pageLast: summary.lastValue ?? walk.pageLast,
+    topId: young ? walk.topId : highest(walk.topId, summary.high),
     pages: walk.pages + 1,
-    items: walk.items + page.items.length,
-    perPage: page.perPage,
+    items: walk.items + summary.count,
+    setAside: walk.setAside + summary.setAside,
   };
 }
 
-function followOrder(walk: OpenWalk, page: WalkedPage): { lastId: number | null; ascending: boolean } {
-  let { lastId, ascending } = walk;
-  for (const { id } of page.items) {
-    if (id === undefined || (lastId !== null && id <= lastId)) ascending = false;
-    lastId = id ?? lastId;
-  }
-  return { lastId, ascending };
+/**
+ * Pages are compared by their beginnings: where rows move while a list is walked with positions for cursors, a page
+ * may begin with items that ended the one before, and the list is in order all the same.
+ */
+function acrossPages(walk: WalkProgress, { firstValue, lastValue }: PageSummary): WalkProgress['direction'] {
+  if (walk.pageFirst === null || walk.pageLast === null || firstValue === null || lastValue === null) return null;
+  if (firstValue > walk.pageFirst && lastValue >= walk.pageLast) return 'ascending';
+  if (firstValue < walk.pageFirst && lastValue <= walk.pageLast) return 'descending';
+  return firstValue === walk.pageFirst ? null : 'mixed';
 }
 
-function isYoung(page: WalkedPage): boolean {
-  return page.items.some(({ at }) => at !== undefined && at > page.requestedAt - settledAfterMs);
+function highest(a: number | null, b: number | null): number | null {
+  return a === null ? b : b === null ? a : Math.max(a, b);
 }
 
 /** Whether a poll's first page is still the page that the checkpoint was taken on. */
@@ -57,10 +73,15 @@ export function checkpointHolds(
     readonly checkpointKey: string | null;
     readonly perPage: number | null;
   },
-  page: WalkedPage,
+  page: { readonly perPage: number; readonly keys: readonly string[] },
 ): boolean {
   if (stored.perPage !== null && stored.perPage !== page.perPage) return false;
   // Without a key there was nothing on that page: at the beginning of a list this says all, elsewhere nothing.
   if (stored.checkpointKey === null) return stored.checkpoint === null;
-  return page.items.some(({ key }) => key === stored.checkpointKey);
+  return page.keys.includes(stored.checkpointKey);
+}
+
+/** A read from the head has reached what was stored when it began. */
+export function reachesKnown(untilId: number | null, { count, high }: PageSummary): boolean {
+  return untilId !== null && count > 0 && high !== null && high <= untilId;
 }

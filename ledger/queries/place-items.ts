@@ -7,7 +7,7 @@ import type { SeenItem } from '../seen-item.js';
 import { judgedLists, judgeVisibility, type Visibility } from '../visibility.js';
 import type { PageScope } from './write-changes.js';
 
-type PagePlace = Pick<PageScope, 'ref' | 'list'>;
+type PagePlace = Pick<PageScope, 'ref' | 'list' | 'streamId'>;
 
 /** An item of a page that differs from its stored row, in the form in which it is to be stored. */
 export interface PlacedItem extends HashedForm {
@@ -31,11 +31,18 @@ export interface KnownRow {
   readonly saysAnonymous: boolean | null;
 }
 
+/** What of a page is to be written. */
+export interface Placement {
+  readonly placed: PlacedItem[];
+  /** A later request has already seen one of its rows: what the ledger holds is newer than the page. */
+  readonly outdated: boolean;
+}
+
 /** One item that is known and differs; or all those that are new, in one row, since of them nothing else is known. */
 interface ComparedRow {
   /** Positions on the page, from 1. */
   ns: number[];
-  is_new: boolean;
+  what: 'differs' | 'new' | 'newer';
   revision: number | null;
   last_sequence: number | null;
   same_content: boolean | null;
@@ -59,13 +66,13 @@ export async function placeItems(
   tx: Queryable,
   place: PagePlace,
   { items, requestedAt, rules }: { items: readonly SeenItem[]; requestedAt: Date; rules: string },
-): Promise<PlacedItem[]> {
-  if (items.length === 0) return [];
-  const candidates = await placeNewItems(ledger, tx, place, { items, rules });
+): Promise<Placement> {
+  if (items.length === 0) return { placed: [], outdated: false };
+  const { placed: candidates } = await placeNewItems(ledger, tx, place, { items, rules });
   const rows = await tx.query<ComparedRow>(
     `with compared as (
-       select s.n::int as n, i.key is null as is_new,
-         i.seen_at <= $7 and (i.payload is null or i.content_hash <> s.hash
+       select s.n::int as n, i.key is null as is_new, i.seen_at > $7 as newer,
+         i.seen_at <= $7 and (i.payload is null or i.stream_id <> $11 or i.content_hash <> s.hash
            or i.copies_hash is distinct from s.copies or i.visibility is distinct from s.visibility
            or i.says_anonymous is distinct from s.says_anonymous or i.consent is distinct from s.consent) as differs,
          i.revision, i.last_sequence, i.content_hash = s.hash as same_content,
@@ -75,11 +82,14 @@ export async function placeItems(
        from unnest($3::text[], $4::bytea[], $5::bytea[], $6::text[], $8::boolean[], $9::text[]) with ordinality
          as s (key, hash, copies, visibility, says_anonymous, consent, n)
        left join lateral (select * from items where ref = $1 and list = $2 and key = s.key limit 1) i on true)
-     select array[n] as ns, false as is_new, revision, last_sequence, same_content, same_copies, deleted, session_id,
+     select array[n] as ns, 'differs' as what, revision, last_sequence, same_content, same_copies, deleted, session_id,
        says_anonymous, rules, shown_as, other_payload
      from compared where differs
      union all
-     select array_agg(n), true, null, null, null, null, null, null, null, null, null, null from compared where is_new
+     select array_agg(n), 'new', null, null, null, null, null, null, null, null, null, null from compared where is_new
+     having count(*) > 0
+     union all
+     select array_agg(n), 'newer', null, null, null, null, null, null, null, null, null, null from compared where newer
      having count(*) > 0`,
     [
       place.ref,
@@ -92,16 +102,20 @@ export async function placeItems(
       candidates.map(({ item }) => item.saysAnonymous),
       candidates.map(({ item }) => item.consent),
       rules,
+      place.streamId,
     ],
   );
   const placed = new Map<number, PlacedItem>();
-  for (const row of rows) {
+  for (const row of rows.filter(({ what }) => what !== 'newer')) {
     for (const n of row.ns) {
       const candidate = candidates[n - 1]!;
-      placed.set(n, row.is_new ? candidate : { ...candidate, known: knownRow(row, place.list, candidate) });
+      placed.set(n, row.what === 'new' ? candidate : { ...candidate, known: knownRow(row, place.list, candidate) });
     }
   }
-  return [...placed.keys()].toSorted((a, b) => a - b).map((n) => placed.get(n)!);
+  return {
+    placed: [...placed.keys()].toSorted((a, b) => a - b).map((n) => placed.get(n)!),
+    outdated: rows.some(({ what }) => what === 'newer'),
+  };
 }
 
 /** Items of which none is known, in the form in which they are to be stored. */
@@ -110,21 +124,24 @@ export async function placeNewItems(
   tx: Queryable,
   place: PagePlace,
   { items, rules }: { items: readonly SeenItem[]; rules: string },
-): Promise<PlacedItem[]> {
-  if (items.length === 0) return [];
+): Promise<Placement> {
+  if (items.length === 0) return { placed: [], outdated: false };
   const judge = await loadJudge(tx, place, items);
-  return items.map((item) => {
+  const placed = items.map((item) => {
     const visibility = judge(item);
     const { form, hash, copiesHash } = item.hashed ?? hashedForm(ledger.hash, place.list, item.fields, visibility);
     return { item, visibility, rules, form, hash, copiesHash, known: undefined };
   });
+  return { placed, outdated: false };
 }
 
 function knownRow(row: ComparedRow, list: string, placed: Omit<PlacedItem, 'known'>): KnownRow {
   return {
     revision: row.revision!,
     lastSequence: row.last_sequence!,
-    sameContent: row.same_content! || differsByRulesAlone(row, list, placed),
+    // a move to another session is a change, also where no field of the item says so
+    sameContent:
+      row.session_id === placed.item.sessionId && (row.same_content! || differsByRulesAlone(row, list, placed)),
     sameCopies: row.same_copies!,
     rules: row.rules!,
     deleted: row.deleted!,

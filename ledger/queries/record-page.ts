@@ -1,47 +1,57 @@
 import type { Queryable } from '../drivers/database.js';
 import { StoreError } from '../drivers/store-error.js';
 import type { Ledger } from '../ledger.js';
-import { LedgerError } from '../ledger-error.js';
 import type { SeenItem } from '../seen-item.js';
+import { endWalk, type WalkEnd } from './end-walk.js';
+import { lockPigeonhole } from './lock-pigeonhole.js';
+import { confirmPage, forgetDigests, savePage, type SweptPage } from './pages.js';
 import { type PlacedItem, placeItems, placeNewItems } from './place-items.js';
 import { reviewVisibility } from './review-visibility.js';
+import { saveWalk } from './save-walk.js';
 import type { StreamLease } from './streams.js';
 import { wakeSinks } from './wake-sinks.js';
+import type { OpenWalk } from './walk.js';
 import { type Change, type PageScope, writeChanges } from './write-changes.js';
 
+/** What is stored with a page, whatever it shows. */
+interface PageBasics {
+  /** As it stands behind this page; null: an answer to a filter, which belongs to no walk. */
+  readonly walk: OpenWalk | null;
+  /** What ends with this page; null: the walk goes on. */
+  readonly end: WalkEnd | null;
+  /** Size in force at the service. */
+  readonly perPage: number;
+  /** Sinks that want this list, or one whose items it speaks for: their wake flag rises with the page. */
+  readonly sinkIds: readonly number[];
+}
+
 /** A page as read: its items and where it leaves the walk. */
-export interface PageRecord {
+export interface PageRecord extends PageBasics {
   readonly items: readonly SeenItem[];
   /** Instant of the request. A row last seen by a later request is newer than this page and stays as it is. */
   readonly requestedAt: Date;
   /** `readingRules` of what was dropped from the items. */
   readonly rules: string;
-  readonly walk: WalkProgress;
   /** Of the items on the page; null where the list has no ids. */
   readonly highestId: number | null;
   /** Every item is above all that the stream ever stored, so that none can be known: nothing has to be compared. */
   readonly isNew: boolean;
-  /** Sinks that want this list, or one whose items it speaks for: their wake flag rises with the page. */
-  readonly sinkIds: readonly number[];
+  /** What a sweep remembers of it; null for other pages. */
+  readonly swept: SweptPage | null;
   /** Called when what there is to write has been sent: the store is at work, and whoever called has time. */
   readonly onWriting?: () => void;
 }
 
-/** Where a walk stands after a page; stored with it, so that a retry goes on behind the last stored page. */
-export interface WalkProgress {
-  readonly cursor: string | null;
-  readonly checkpoint: string | null;
-  readonly checkpointKey: string | null;
-  readonly lastId: number | null;
-  readonly ascending: boolean;
-  readonly pages: number;
-  readonly items: number;
-  readonly perPage: number;
+/** A page that is the one its sweep's predecessor saw, byte for byte. */
+export interface SamePage extends PageBasics {
+  readonly walk: OpenWalk;
+  readonly swept: Pick<SweptPage, 'ordinal' | 'sweep' | 'digest'>;
 }
 
 export interface PageResult {
   readonly created: number;
   readonly updated: number;
+  readonly deleted: number;
   /** Sinks whose wake flag has risen with this page: they are to be told. */
   readonly woken: readonly string[];
   /** The page changed who may be shown on more items than one transaction should touch. */
@@ -49,8 +59,9 @@ export interface PageResult {
 }
 
 /**
- * Stores a page in one transaction: items, changes, the walk's progress, and the wake flags of the sinks. Rows whose
- * keyed hash is the stored one are not sent and not written. Running it twice with one page changes nothing twice.
+ * Stores a page in one transaction: items, changes, the walk's progress or its end, and the wake flags of the sinks.
+ * Rows whose keyed hash is the stored one are not sent and not written. Running it twice with one page changes
+ * nothing twice.
  * @throws {LedgerError} kind `stale` when the stream has a newer reader
  */
 export async function recordPage(ledger: Ledger, lease: StreamLease, page: PageRecord): Promise<PageResult> {
@@ -69,22 +80,24 @@ async function recordOnce(ledger: Ledger, lease: StreamLease, page: PageRecord):
   const items = lastOfEachKey(page.items);
   return await ledger.db.transaction(async (tx) => {
     // Sent together. They run one after the other, each on what is committed when it begins: the second under the lock.
-    const [scope, placed] = await Promise.all([
+    const [scope, { placed, outdated }] = await Promise.all([
       lockPigeonhole(tx, lease),
       (page.isNew ? placeNewItems : placeItems)(ledger, tx, lease, { ...page, items }),
     ]);
     const writing = Promise.all([
       writeChanges(ledger, tx, scope, placed, page.requestedAt),
-      saveProgress(tx, lease, page),
+      rememberPage(tx, lease, page, placed, outdated),
     ]);
     page.onWriting?.();
     const [written] = await writing;
     const reviewed = await reviewCauses(ledger, tx, scope, placed);
-    const changed = written.changes.length + reviewed.changed > 0;
+    const ended = await endWith(ledger, tx, lease, scope, page);
+    const changed = written.changes.length + reviewed.changed + ended > 0;
     const woken = changed ? await wakeSinks(tx, page.sinkIds) : [];
     return {
       created: written.changes.filter((change: Change) => change.kind === 'created').length,
       updated: written.changes.filter((change: Change) => change.kind === 'updated').length + reviewed.changed,
+      deleted: ended,
       woken,
       reviewsLeft: reviewed.left,
     };
@@ -92,33 +105,65 @@ async function recordOnce(ledger: Ledger, lease: StreamLease, page: PageRecord):
 }
 
 /**
- * Checks the lease and takes the lock under which sequences are given; held until commit, so commits are in sequence.
- * The pigeonhole's row first, as everywhere (rows are locked in the order in which FROM names them): a page of
- * sessions that revises items of other streams would else wait for a page that waits for it.
+ * Stores that a page is the one the ledger holds: its keys count as seen, and no row of an item is looked at.
+ * @returns undefined when it is that page no more: it has to be recorded
+ * @throws {LedgerError} kind `stale` when the stream has a newer reader
  */
-async function lockPigeonhole(tx: Queryable, lease: StreamLease): Promise<PageScope> {
-  const [row] = await tx.query<{ workspace: string; pigeonhole_id: number; next_sequence: number }>(
-    `select p.workspace, p.pigeonhole_id, p.next_sequence
-     from pigeonholes p join streams s on s.ref = p.ref
-     where s.id = $1 and s.epoch = $2 for no key update`,
-    [lease.streamId, lease.epoch],
-  );
-  if (row === undefined) {
-    throw new LedgerError('stale', `stream ${lease.streamId} has a newer reader: this attempt is over`);
-  }
-  return {
-    ref: lease.ref,
-    workspace: row.workspace,
-    pigeonholeId: row.pigeonhole_id,
-    list: lease.list,
-    streamId: lease.streamId,
-    nextSequence: row.next_sequence,
-  };
+export async function recordSamePage(
+  ledger: Ledger,
+  lease: StreamLease,
+  page: SamePage,
+): Promise<PageResult | undefined> {
+  return await ledger.db.transaction(async (tx) => {
+    const scope = await lockPigeonhole(tx, lease);
+    if (!(await confirmPage(tx, lease, page.swept))) return undefined;
+    if (page.end === null) {
+      await saveWalk(tx, lease, page.walk, { perPage: page.perPage, highestId: null, differs: false });
+    }
+    const deleted = await endWith(ledger, tx, lease, scope, page);
+    const woken = deleted > 0 ? await wakeSinks(tx, page.sinkIds) : [];
+    return { created: 0, updated: 0, deleted, woken, reviewsLeft: false };
+  });
 }
 
 /** Nothing promises that a page holds an item once, and PostgreSQL refuses to upsert one row twice (SQLSTATE 21000). */
 function lastOfEachKey(items: readonly SeenItem[]): SeenItem[] {
   return [...new Map(items.map((item) => [item.key, item])).values()];
+}
+
+/** Where the walk stands, and what the page showed; what other pages remember of the rows it changes is forgotten. */
+async function rememberPage(
+  tx: Queryable,
+  lease: StreamLease,
+  page: PageRecord,
+  placed: readonly PlacedItem[],
+  outdated: boolean,
+): Promise<void> {
+  const { walk, swept, perPage, highestId } = page;
+  const known = placed.filter((each) => each.known !== undefined);
+  // A sweep sees what it writes itself; what anyone else writes, only a comparison of keys at its end can place.
+  const differs = placed.length > 0 && walk?.kind !== 'sweep';
+  await Promise.all([
+    known.length > 0 ? forgetDigests(tx, lease, rangeOf(known)) : undefined,
+    swept !== null ? savePage(tx, lease, swept, outdated ? null : swept.digest) : undefined,
+    walk !== null ? saveWalk(tx, lease, walk, { perPage, highestId, differs }) : undefined,
+  ]);
+}
+
+/** Null: the list has no ids, so that nothing says on which pages the rows stand. */
+function rangeOf(placed: readonly PlacedItem[]): { low: number; high: number } | null {
+  const ids = placed.map(({ item }) => (/^\d+$/.test(item.key) ? Number(item.key) : null)).filter((id) => id !== null);
+  return ids.length < placed.length ? null : { low: Math.min(...ids), high: Math.max(...ids) };
+}
+
+async function endWith(
+  ledger: Ledger,
+  tx: Queryable,
+  lease: StreamLease,
+  scope: PageScope,
+  { walk, end }: PageBasics,
+): Promise<number> {
+  return walk === null || end === null ? 0 : await endWalk(ledger, tx, lease, scope, walk, end);
 }
 
 /** A session or a question's twin that changed what it says about anonymity changes the items that it speaks for. */
@@ -140,29 +185,4 @@ async function reviewCauses(
       ? { sessionIds: causes.map(({ item }) => Number(item.key)), questionKeys: [] }
       : { sessionIds: [], questionKeys: causes.map(({ item }) => item.key) };
   return await reviewVisibility(ledger, tx, scope, about);
-}
-
-async function saveProgress(
-  tx: Queryable,
-  lease: StreamLease,
-  { walk, highestId }: Pick<PageRecord, 'walk' | 'highestId'>,
-): Promise<void> {
-  await tx.query(
-    `update streams set walk_cursor = $2, walk_checkpoint = $3, walk_check_key = $4, walk_last_id = $5,
-       walk_ascending = $6, walk_pages = $7, walk_items = $8, per_page = $9, highest_id = greatest(highest_id, $10),
-       failures = 0, failure = null
-     where id = $1`,
-    [
-      lease.streamId,
-      walk.cursor,
-      walk.checkpoint,
-      walk.checkpointKey,
-      walk.lastId,
-      walk.ascending,
-      walk.pages,
-      walk.items,
-      walk.perPage,
-      highestId,
-    ],
-  );
 }

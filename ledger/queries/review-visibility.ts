@@ -3,6 +3,7 @@ import { hashedForm } from '../hashed-form.js';
 import type { Fields } from '../item-form.js';
 import type { Ledger } from '../ledger.js';
 import { judgeVisibility, type Visibility } from '../visibility.js';
+import { forgetDigests } from './pages.js';
 import { type PlacedItem, questionFlags, sessionSettings } from './place-items.js';
 import { wakeSinks } from './wake-sinks.js';
 import { type PageScope, writeChanges } from './write-changes.js';
@@ -117,6 +118,7 @@ async function revise(ledger: Ledger, tx: Queryable, scope: PageScope, rows: rea
     const part = { ...scope, list, streamId };
     const placed = group.map(({ row, visibility }) => place(ledger, row, visibility));
     changed += (await writeChanges(ledger, tx, part, placed, null)).changes.length;
+    await forgetDigests(tx, part, null);
     scope.nextSequence = part.nextSequence;
   }
   // Anonymous rows hold no person any more: only the service can name them again.
@@ -125,6 +127,7 @@ async function revise(ledger: Ledger, tx: Queryable, scope: PageScope, rows: rea
     await tx.query('update streams set sweep_due_at = now(), due_at = now() where id = any($1::int[])', [
       [...new Set(toRead.map(({ row }) => row.stream_id))],
     ]);
+    for (const list of new Set(toRead.map(({ row }) => row.list))) await forgetDigests(tx, { ref: scope.ref, list }, null);
   }
   return changed;
 }

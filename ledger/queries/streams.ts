@@ -1,8 +1,7 @@
+import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
 import { LedgerError } from '../ledger-error.js';
-import type { WalkProgress } from './record-page.js';
-
-export type ItemOrder = 'unknown' | 'ascending' | 'unordered';
+import type { ItemOrder, OpenWalk, WalkKind } from './walk.js';
 
 export interface StreamName {
   readonly list: string;
@@ -12,7 +11,7 @@ export interface StreamName {
 
 export interface DueStream extends StreamName {
   readonly id: number;
-  /** A walk is under way or about to be: it may take many pages. */
+  /** A whole walk is due: it may take many pages. */
   readonly walking: boolean;
   /** No walk over it has ended yet. */
   readonly isNew: boolean;
@@ -24,21 +23,30 @@ export interface StreamLease extends StreamName {
   readonly ref: number;
   readonly epoch: number;
   readonly order: ItemOrder;
+  readonly cleanWalks: number;
+  readonly cleanDirection: 'ascending' | 'descending' | null;
+  readonly promoteAt: number;
   readonly sweepDue: boolean;
   readonly failures: number;
   readonly checkpoint: string | null;
   readonly checkpointKey: string | null;
+  /** Descending: what is above is not known for certain. */
+  readonly headId: number | null;
   /** Null when no page was ever stored. */
   readonly perPage: number | null;
   /** Of all items that this stream ever stored; null when it has none, or its list has no ids. */
   readonly highestId: number | null;
-  /** The walk that an earlier attempt left unfinished. */
-  readonly walk: OpenWalk | null;
-}
-
-export interface OpenWalk extends WalkProgress {
-  readonly kind: 'poll' | 'sweep';
-  readonly startedAt: Date;
+  /** Sweeps that have ended. */
+  readonly sweeps: number;
+  /** Of the last sweep; null: none has ended. */
+  readonly pageCount: number | null;
+  /** Rows were written since the last sweep began, by others than itself. */
+  readonly differs: boolean;
+  /** By the database's clock, when the lease was taken. */
+  readonly takenAt: Date;
+  /** What an earlier attempt left unfinished. */
+  readonly poll: OpenWalk | null;
+  readonly sweep: OpenWalk | null;
 }
 
 /** Makes the streams of a pigeonhole exactly these: missing ones are added and due, others are read no more. */
@@ -73,7 +81,7 @@ export async function dueStreams(
   ref: number,
 ): Promise<{ due: DueStream[]; nextDueInMs: number | null }> {
   const rows = await ledger.db.query<DueStream & { session_id: number; is_new: boolean; in_ms: number }>(
-    `select id, list, session_id, walk is not null or sweep_due_at <= now() as walking, polled_at is null as is_new,
+    `select id, list, session_id, swept_at is null or coalesce(sweep_due_at <= now(), false) as walking, polled_at is null as is_new,
        (extract(epoch from due_at - now()) * 1000)::float8 as in_ms
      from streams where ref = $1 and wanted order by due_at, id`,
     [ref],
@@ -99,33 +107,57 @@ interface StreamRow {
   session_id: number;
   epoch: number;
   item_order: ItemOrder;
+  clean_walks: number;
+  clean_direction: 'ascending' | 'descending' | null;
+  promote_at: number;
   sweep_due: boolean;
   failures: number;
   checkpoint: string | null;
   checkpoint_key: string | null;
+  head_id: number | null;
   per_page: number | null;
   highest_id: number | null;
-  walk: 'poll' | 'sweep' | null;
-  walk_started_at: Date;
-  walk_cursor: string | null;
-  walk_checkpoint: string | null;
-  walk_check_key: string | null;
-  walk_last_id: number | null;
-  walk_ascending: boolean;
-  walk_pages: number;
-  walk_items: number;
+  sweeps: number;
+  page_count: number | null;
+  differs: boolean;
+  taken_at: Date;
+}
+
+interface WalkRow {
+  kind: WalkKind;
+  number: number;
+  started_at: Date;
+  first_at: Date;
+  cursor: string | null;
+  checkpoint: string | null;
+  check_key: string | null;
+  direction: OpenWalk['direction'];
+  page_first: number | null;
+  page_last: number | null;
+  through: boolean;
+  until_id: number | null;
+  top_id: number | null;
+  differs: boolean;
+  pages: number;
+  items: number;
+  set_aside: number;
 }
 
 /** Takes the right to read a stream. At once: whoever held it before is refused at its next commit. */
 export async function takeStream(ledger: Ledger, streamId: number, owner: string): Promise<StreamLease> {
   const [row] = await ledger.db.query<StreamRow>(
     `update streams set epoch = epoch + 1, owner = $2 where id = $1
-     returning ref, list, session_id, epoch, item_order, sweep_due_at <= now() as sweep_due, failures, checkpoint,
-       checkpoint_key, per_page, highest_id, walk, walk_started_at, walk_cursor, walk_checkpoint, walk_check_key, walk_last_id,
-       walk_ascending, walk_pages, walk_items`,
+     returning ref, list, session_id, epoch, item_order, clean_walks, clean_direction, promote_at,
+       coalesce(sweep_due_at <= now(), false) as sweep_due, failures, checkpoint, checkpoint_key, head_id, per_page, highest_id, sweeps,
+       page_count, differs, clock_timestamp() as taken_at`,
     [streamId, owner],
   );
   if (row === undefined) throw new LedgerError('stale', `stream ${streamId} is no longer in the ledger`);
+  const walks = await ledger.db.query<WalkRow>(
+    `select kind, number, started_at, first_at, cursor, checkpoint, check_key, direction, page_first, page_last,
+       through, until_id, top_id, differs, pages, items, set_aside from walks where stream_id = $1`,
+    [streamId],
+  );
   return {
     streamId,
     ref: row.ref,
@@ -133,110 +165,134 @@ export async function takeStream(ledger: Ledger, streamId: number, owner: string
     sessionId: row.session_id,
     epoch: row.epoch,
     order: row.item_order,
+    cleanWalks: row.clean_walks,
+    cleanDirection: row.clean_direction,
+    promoteAt: row.promote_at,
     sweepDue: row.sweep_due,
     failures: row.failures,
     checkpoint: row.checkpoint,
     checkpointKey: row.checkpoint_key,
+    headId: row.head_id,
     perPage: row.per_page,
     highestId: row.highest_id,
-    walk: row.walk === null ? null : openWalk(row, row.walk),
+    sweeps: row.sweeps,
+    pageCount: row.page_count,
+    differs: row.differs,
+    takenAt: row.taken_at,
+    poll: openWalk(walks.find(({ kind }) => kind === 'poll')),
+    sweep: openWalk(walks.find(({ kind }) => kind === 'sweep')),
   };
 }
 
-function openWalk(row: StreamRow, kind: 'poll' | 'sweep'): OpenWalk {
-  return {
-    kind,
-    startedAt: row.walk_started_at,
-    cursor: row.walk_cursor,
-    checkpoint: row.walk_checkpoint,
-    checkpointKey: row.walk_check_key,
-    lastId: row.walk_last_id,
-    ascending: row.walk_ascending,
-    pages: row.walk_pages,
-    items: row.walk_items,
-    perPage: row.per_page ?? 0,
-  };
+function openWalk(row: WalkRow | undefined): OpenWalk | null {
+  return row === undefined
+    ? null
+    : {
+        kind: row.kind,
+        number: row.number,
+        startedAt: row.started_at,
+        firstAt: row.first_at,
+        cursor: row.cursor,
+        checkpoint: row.checkpoint,
+        checkpointKey: row.check_key,
+        direction: row.direction,
+        pageFirst: row.page_first,
+        pageLast: row.page_last,
+        through: row.through,
+        untilId: row.until_id,
+        topId: row.top_id,
+        differs: row.differs,
+        pages: row.pages,
+        items: row.items,
+        setAside: row.set_aside,
+      };
 }
 
-/** Begins a walk, replacing one under way: a poll at the checkpoint, a sweep at the first page. */
-export async function beginWalk(ledger: Ledger, lease: StreamLease, kind: 'poll' | 'sweep'): Promise<OpenWalk> {
-  const cursor = kind === 'poll' ? lease.checkpoint : null;
-  const [row] = await ledger.db.query<{ walk_started_at: Date }>(
-    `update streams set walk = $3, walk_started_at = clock_timestamp(), walk_cursor = $4, walk_checkpoint = $4,
-       walk_check_key = null, walk_last_id = null, walk_ascending = true, walk_pages = 0, walk_items = 0
-     where id = $1 and epoch = $2 returning walk_started_at`,
-    [lease.streamId, lease.epoch, kind, cursor],
-  );
-  if (row === undefined) throw stale(lease);
-  return {
-    kind,
-    startedAt: row.walk_started_at,
-    cursor,
-    checkpoint: cursor,
-    checkpointKey: null,
-    lastId: null,
-    ascending: true,
-    pages: 0,
-    items: 0,
-    perPage: 0,
-  };
-}
-
-/** The stream showed another order than the recorded one: three clean walks are needed before it is trusted again. */
-export async function demoteStream(ledger: Ledger, lease: StreamLease): Promise<void> {
-  await commit(
-    ledger,
-    lease,
-    `item_order = 'unordered', clean_walks = 0, promote_at = 3, checkpoint = null, checkpoint_key = null`,
-    [],
-  );
-}
-
-/** A sweep was asked for while a walk was under way: what it is wanted for may stand on pages already read. */
-const askedMeanwhile = '(sweep_due_at > walk_started_at and sweep_due_at <= clock_timestamp())';
-
-/**
- * Ends a walk that reached its last page: keeps the checkpoint where the order allows one, counts whole walks in
- * ascending order towards it, and says when the stream is due again.
- */
-export async function finishWalk(
+/** The stream showed another order than the recorded one, or its checkpoint is worth nothing: only a sweep is left. */
+export async function distrustStream(
   ledger: Ledger,
   lease: StreamLease,
-  walk: { kind: 'poll' | 'sweep'; ascending: boolean; items: number },
-  next: { dueInMs: number; sweepInMs: number },
+  order: Pick<StreamLease, 'order' | 'cleanWalks' | 'cleanDirection' | 'promoteAt'>,
 ): Promise<void> {
+  await ledger.db.transaction(async (tx) => {
+    await commit(
+      tx,
+      lease,
+      `item_order = $3, clean_walks = $4, clean_direction = $5, promote_at = $6, checkpoint = null,
+       checkpoint_key = null, head_id = null`,
+      [order.order, order.cleanWalks, order.cleanDirection, order.promoteAt],
+    );
+    await tx.query(`delete from walks where stream_id = $1 and kind = 'poll'`, [lease.streamId]);
+  });
+}
+
+/** When a stream is read next. */
+export interface NextRead {
+  readonly dueInMs: number;
+  /** Until the next sweep is due, should one end with this read. */
+  readonly sweepInMs: number;
+}
+
+/** Says when the stream is due again, after a turn that ended in the middle of a rolling sweep. */
+export async function scheduleStream(ledger: Ledger, lease: StreamLease, next: NextRead): Promise<void> {
   await commit(
-    ledger,
+    ledger.db,
     lease,
-    `owner = null, walk = null, polled_at = clock_timestamp(), failures = 0, failure = null,
-     due_at = case when ${askedMeanwhile} then clock_timestamp()
-       else clock_timestamp() + $3 * interval '1 millisecond' end,
-     swept_at = case when $5 then clock_timestamp() else swept_at end,
-     item_count = case when $5 then $6::int else item_count end,
-     sweep_due_at = case when $5 and not ${askedMeanwhile} then clock_timestamp() + $4 * interval '1 millisecond'
-       else sweep_due_at end,
-     clean_walks = case when not $5 then clean_walks when $7 then clean_walks + 1 else 0 end,
-     item_order = case when not $7 then 'unordered' when not $5 then item_order
-       when clean_walks + 1 >= promote_at then 'ascending' else 'unordered' end,
-     promote_at = case when $7 then promote_at else 3 end,
-     checkpoint = case when $7 then walk_checkpoint end,
-     checkpoint_key = case when $7 then walk_check_key end`,
-    [next.dueInMs, next.sweepInMs, walk.kind === 'sweep', walk.items, walk.ascending],
+    `owner = null, polled_at = clock_timestamp(), failures = 0, failure = null, gone_count = 0, gone_since = null,
+     gone_at = null, due_at = case when sweep_due_at <= clock_timestamp() then clock_timestamp()
+       else clock_timestamp() + $3 * interval '1 millisecond' end`,
+    [next.dueInMs],
   );
 }
 
-/** The stream could not be read on: noted, with the time of the next try; its walk stays where it is. */
+/** The stream could not be read on: noted, with the time of the next try; its walks stay where they are. */
 export async function failStream(
   ledger: Ledger,
   lease: StreamLease,
   failure: { detail: string; retryInMs: number },
 ): Promise<void> {
   await commit(
-    ledger,
+    ledger.db,
     lease,
     `owner = null, failures = failures + 1, failure = $3, due_at = clock_timestamp() + $4 * interval '1 millisecond'`,
     [failure.detail, failure.retryInMs],
   );
+}
+
+/** So often, over so long, the service has to say that something does not exist before it counts as gone. */
+const goneAfter = { times: 3, overMs: 10 * 60_000 };
+
+/**
+ * The service says, by its own code, that the stream's pigeonhole or session does not exist. A deployment may say so
+ * for a moment, hence the counting.
+ * @returns whether it counts as gone now
+ */
+export async function noteGone(
+  ledger: Ledger,
+  lease: StreamLease,
+  failure: { detail: string; what: 'pigeonhole' | 'session'; askAgainInMs: number; askGoneInMs: number },
+): Promise<boolean> {
+  return await ledger.db.transaction(async (tx) => {
+    const [row] = await tx.query<{ gone: boolean }>(
+      `update streams set owner = null, failures = failures + 1, failure = $3, gone_count = gone_count + 1,
+         gone_since = coalesce(gone_since, clock_timestamp()),
+         gone_at = coalesce(gone_at, case when gone_count + 1 >= $4
+           and gone_since <= clock_timestamp() - $5 * interval '1 millisecond' then clock_timestamp() end)
+       where id = $1 and epoch = $2 returning gone_at is not null as gone`,
+      [lease.streamId, lease.epoch, failure.detail, goneAfter.times, goneAfter.overMs],
+    );
+    if (row === undefined) throw stale(lease);
+    await tx.query(`update streams set due_at = clock_timestamp() + $2 * interval '1 millisecond' where id = $1`, [
+      lease.streamId,
+      row.gone ? failure.askGoneInMs : failure.askAgainInMs,
+    ]);
+    if (row.gone && failure.what === 'pigeonhole') {
+      await tx.query('update pigeonholes set gone_at = coalesce(gone_at, clock_timestamp()) where ref = $1', [
+        lease.ref,
+      ]);
+    }
+    return row.gone;
+  });
 }
 
 /** Makes every stream of a pigeonhole due at once. */
@@ -245,12 +301,12 @@ export async function pollNow(ledger: Ledger, ref: number): Promise<void> {
 }
 
 async function commit(
-  ledger: Ledger,
+  tx: Queryable,
   lease: StreamLease,
   set: string,
   values: readonly (string | number | boolean | null)[],
 ): Promise<void> {
-  const rows = await ledger.db.query(`update streams set ${set} where id = $1 and epoch = $2 returning id`, [
+  const rows = await tx.query(`update streams set ${set} where id = $1 and epoch = $2 returning id`, [
     lease.streamId,
     lease.epoch,
     ...values,
@@ -258,6 +314,6 @@ async function commit(
   if (rows.length === 0) throw stale(lease);
 }
 
-function stale(lease: StreamLease): LedgerError {
+export function stale(lease: Pick<StreamLease, 'streamId'>): LedgerError {
   return new LedgerError('stale', `stream ${lease.streamId} has a newer reader: this attempt is over`);
 }

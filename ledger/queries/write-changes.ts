@@ -215,7 +215,8 @@ async function followItems(
   await tx.query(
     `update items i set seen_at = coalesce($3, i.seen_at), content_hash = n.content_hash, copies_hash = n.copies_hash,
        payload = n.payload, rules = n.rules, visibility = n.visibility, attendee_id = n.attendee_id,
-       subject = n.subject, says_anonymous = n.says_anonymous, consent = n.consent
+       subject = n.subject, says_anonymous = n.says_anonymous, consent = n.consent,
+       stream_id = case when $14 = 0 then i.stream_id else $14 end
      from unnest($4::text[], $5::bytea[], $6::bytea[], $7::json[], $8::text[], $9::text[], $10::int8[], $11::bytea[],
        $12::boolean[], $13::text[]) as n (key, content_hash, copies_hash, payload, rules, visibility, attendee_id,
        subject, says_anonymous, consent)
@@ -234,6 +235,7 @@ async function followItems(
       rows.map(({ stored }) => stored.subject),
       rows.map(({ item }) => item.saysAnonymous),
       rows.map(({ item }) => item.consent),
+      scope.streamId,
     ],
   );
 }

@@ -1,0 +1,51 @@
+import type { Direction } from './queries/walk.js';
+
+/** What the first and last item of a page of a whole walk say of the places between them. */
+export interface PageBounds {
+  readonly firstValue: number | null;
+  readonly lastValue: number | null;
+}
+
+/**
+ * Whether an item would have had to stand on one of these pages between items that did, or before the first page's
+ * or behind the last page's: one answer showed its place, and it was not there. At the seam of two pages it may have
+ * slipped from one to the other while they were read. Only for a list in ascending order of immutable ids. Pure.
+ * @param pages all of a walk, in order
+ */
+export function lacksBetweenNeighbours(value: number, pages: readonly PageBounds[], direction: Direction | null): boolean {
+  if (direction === 'mixed' || direction === 'descending') return false;
+  const filled = pages.filter((page) => page.firstValue !== null && page.lastValue !== null);
+  if (filled.length === 0) return pages.length === 1;
+  if (value < filled[0]!.firstValue!) return filled[0] === pages[0];
+  if (value > filled.at(-1)!.lastValue!) return filled.at(-1) === pages.at(-1);
+  return filled.some(({ firstValue, lastValue }) => firstValue! < value && value < lastValue!);
+}
+
+export interface Evidence {
+  /** One answer, asked for without a cursor and without a filter, held the whole list. */
+  readonly wholeInOne: boolean;
+  /** Whole walks that lacked it between its neighbours (`lacksBetweenNeighbours`). */
+  readonly walks: number;
+  /** Milliseconds over which walks have shown one sequence of pages, all without it. */
+  readonly unmovedForMs: number;
+}
+
+/** The design's rules for a walk: one whole answer, two walks in order, or two identical ones far enough apart. Pure. */
+export function isProvedMissing({ wholeInOne, walks, unmovedForMs }: Evidence, settleMs: number): boolean {
+  return wholeInOne || walks >= 2 || unmovedForMs >= settleMs;
+}
+
+export interface DeletionLimits {
+  readonly settleMs: number;
+  /** Deletions above both are held. Share: 0 to 1, of the items of a list. */
+  readonly holdAbove: { readonly share: number; readonly items: number };
+}
+
+/**
+ * Whether so many deletions wait for a person.
+ * @param items that are missing, those of the present hour included
+ * @param ofItems that the list had
+ */
+export function isHeld({ holdAbove }: DeletionLimits, items: number, ofItems: number): boolean {
+  return items > holdAbove.items && items > holdAbove.share * ofItems;
+}

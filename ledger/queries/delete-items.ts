@@ -1,0 +1,104 @@
+import type { Queryable } from '../drivers/database.js';
+import { changeId } from '../keyed-hash.js';
+import { forgetDigests } from './pages.js';
+import type { PageScope } from './write-changes.js';
+
+interface GoneRow {
+  key: string;
+  session_id: number | null;
+  revision: number;
+  content_hash: Buffer;
+  visibility: string | null;
+  last_sequence: number;
+}
+
+/**
+ * Turns items into tombstones: key and revision stay, so that a reappearance goes on counting, and what they held
+ * moves to the change before, for sinks that have not had it yet. The pigeonhole's row is locked.
+ * @param at instant of the request that proved it; a page requested before does not bring them back
+ * @returns how many there were
+ */
+export async function deleteItems(
+  tx: Queryable,
+  scope: PageScope,
+  keys: readonly string[],
+  at: Date,
+): Promise<number> {
+  if (keys.length === 0) return 0;
+  const rows = await tx.query<GoneRow>(
+    `select key, session_id, revision, content_hash, visibility, last_sequence from items
+     where ref = $1 and list = $2 and key = any($3::text[]) and payload is not null and seen_at <= $4 order by key`,
+    [scope.ref, scope.list, keys, at],
+  );
+  if (rows.length === 0) return 0;
+  const deletions = rows.map((row, index) => ({
+    ...row,
+    sequence: scope.nextSequence + index,
+    next: row.revision + 1,
+  }));
+  scope.nextSequence += rows.length;
+  const gone = rows.map(({ key }) => key);
+  const values = gone.map(Number);
+  await Promise.all([
+    tx.query(
+      `update changes c set snapshot = i.payload
+       from unnest($3::text[], $4::int8[]) as n (key, sequence)
+         cross join lateral (select payload from items where ref = $1 and list = $2 and key = n.key limit 1) i
+       where c.ref = $1 and c.sequence = n.sequence and c.kind <> 'deleted' and c.snapshot is null`,
+      [scope.ref, scope.list, gone, rows.map((row) => row.last_sequence)],
+    ),
+    tx.query(
+      `update items i set payload = null, copies_hash = null, revision = n.revision, last_sequence = n.sequence, seen_at = $3
+       from unnest($4::text[], $5::int4[], $6::int8[]) as n (key, revision, sequence)
+       where i.ref = $1 and i.list = $2 and i.key = n.key`,
+      [scope.ref, scope.list, at, gone, deletions.map(({ next }) => next), deletions.map(({ sequence }) => sequence)],
+    ),
+    tx.query(
+      `insert into changes (ref, list, found_at, kind, sequence, id, key, revision, session_id, visibility, previous_sequence)
+       select $1, $2, clock_timestamp(), 'deleted', n.* from unnest($3::int8[], $4::uuid[], $5::text[], $6::int4[],
+         $7::int8[], $8::text[], $9::int8[]) as n`,
+      [
+        scope.ref,
+        scope.list,
+        deletions.map(({ sequence }) => sequence),
+        deletions.map((row) =>
+          changeId(
+            [
+              scope.workspace,
+              scope.pigeonholeId,
+              scope.list,
+              row.key,
+              row.next,
+              'deleted',
+              row.content_hash.toString('hex'),
+            ].join('\n'),
+          ),
+        ),
+        gone,
+        deletions.map(({ next }) => next),
+        deletions.map((row) => row.session_id),
+        deletions.map(({ visibility }) => (visibility === 'unknown' ? 'anonymous' : visibility)),
+        deletions.map((row) => row.last_sequence),
+      ],
+    ),
+    tx.query('update pigeonholes set next_sequence = $2 where ref = $1', [scope.ref, scope.nextSequence]),
+    tx.query('delete from missing where ref = $1 and list = $2 and key = any($3::text[])', [
+      scope.ref,
+      scope.list,
+      gone,
+    ]),
+  ]);
+  const range = values.every(Number.isSafeInteger) ? { low: Math.min(...values), high: Math.max(...values) } : null;
+  await forgetDigests(tx, scope, range);
+  if (scope.list === 'sessions') await keepAsSourceGone(tx, scope.ref, values);
+  return rows.length;
+}
+
+/** What belonged to a session that is gone stays as it is: its source is gone, which is no storm of deletions. */
+async function keepAsSourceGone(tx: Queryable, ref: number, sessionIds: readonly number[]): Promise<void> {
+  await tx.query(
+    `update streams set gone_at = coalesce(gone_at, clock_timestamp()), gone_since = coalesce(gone_since, clock_timestamp())
+     where ref = $1 and session_id = any($2::int8[])`,
+    [ref, sessionIds],
+  );
+}

@@ -1,0 +1,105 @@
+import type { Queryable } from '../drivers/database.js';
+import type { Ledger } from '../ledger.js';
+import type { DeletionLimits } from '../missing-evidence.js';
+import { settleMissing } from './missing.js';
+import type { NextRead, StreamLease } from './streams.js';
+import type { OpenWalk } from './walk.js';
+import type { PageScope } from './write-changes.js';
+
+/** What the end of a walk makes of its stream. */
+export interface WalkEnd {
+  readonly order: Pick<StreamLease, 'order' | 'cleanWalks' | 'cleanDirection' | 'promoteAt'>;
+  /** Null: the turn reads on in this stream, and says later when it is due again. */
+  readonly next: NextRead | null;
+  readonly limits: DeletionLimits;
+}
+
+/**
+ * Ends a walk with its last page, in that page's transaction: where the next poll starts, what is known of the order,
+ * when the stream is due again; and of a sweep, what is missing.
+ * @returns how many items were deleted
+ */
+export async function endWalk(
+  ledger: Ledger,
+  tx: Queryable,
+  lease: StreamLease,
+  scope: PageScope,
+  walk: OpenWalk,
+  end: WalkEnd,
+): Promise<number> {
+  const { order } = end.order;
+  const checkpoint = order === 'ascending' ? [walk.checkpoint, walk.checkpointKey] : [null, null];
+  await tx.query(
+    `update streams set item_order = $2, clean_walks = $3, clean_direction = $4, promote_at = $5, checkpoint = $6,
+       checkpoint_key = $7, head_id = case when $2 = 'descending' then greatest(head_id, $8) end, failures = 0,
+       failure = null, gone_count = 0, gone_since = null, gone_at = null where id = $1`,
+    [
+      lease.streamId,
+      order,
+      end.order.cleanWalks,
+      end.order.cleanDirection,
+      end.order.promoteAt,
+      ...checkpoint,
+      walk.topId,
+    ],
+  );
+  await tx.query('delete from walks where stream_id = $1 and kind = $2', [lease.streamId, walk.kind]);
+  const deleted = walk.kind === 'sweep' ? await endSweep(ledger, tx, lease, scope, walk, end) : 0;
+  if (end.next !== null) {
+    await tx.query(
+      `update streams set owner = null, polled_at = clock_timestamp(), due_at = case
+         when sweep_due_at <= clock_timestamp() then clock_timestamp()
+         else clock_timestamp() + $2 * interval '1 millisecond' end where id = $1`,
+      [lease.streamId, end.next.dueInMs],
+    );
+  }
+  return deleted;
+}
+
+async function endSweep(
+  ledger: Ledger,
+  tx: Queryable,
+  lease: StreamLease,
+  scope: PageScope,
+  walk: OpenWalk,
+  { limits, next }: WalkEnd,
+): Promise<number> {
+  const [stream] = await tx.query<{ differs: boolean; sequence_hash: Buffer | null; sequence_since: Date | null }>(
+    `update streams set sweeps = $2, page_count = $3, item_count = $4, set_aside = $5, swept_from = $6,
+       swept_at = clock_timestamp(),
+       sweep_due_at = coalesce(sweep_due_at, clock_timestamp() + $7 * interval '1 millisecond')
+     where id = $1 returning differs, sequence_hash, sequence_since`,
+    [lease.streamId, walk.number, walk.pages, walk.items, walk.setAside, walk.firstAt, next?.sweepInMs ?? 0],
+  );
+  if (lease.pageCount !== walk.pages) {
+    await tx.query('delete from pages where stream_id = $1 and ordinal >= $2', [lease.streamId, walk.pages]);
+  }
+  const open = await tx.query('select 1 from missing where stream_id = $1 limit 1', [lease.streamId]);
+  const differs = walk.differs || stream!.differs || lease.pageCount !== walk.pages;
+  if (!differs && open.length === 0) return 0; // the pages of the sweep before, and nothing was missing there
+  const unmovedSince = await noteSequence(ledger, tx, lease, walk, stream!);
+  return await settleMissing(tx, lease, scope, walk, { limits, unmovedSince });
+}
+
+/** Since when walks have shown these pages with these keys, in this sequence. */
+async function noteSequence(
+  ledger: Ledger,
+  tx: Queryable,
+  lease: StreamLease,
+  walk: OpenWalk,
+  before: { sequence_hash: Buffer | null; sequence_since: Date | null },
+): Promise<Date> {
+  const [row] = await tx.query<{ sequence: string | null }>(
+    `select md5(string_agg(array_to_string(keys, ','), ';' order by ordinal)) as sequence
+     from pages where stream_id = $1 and ordinal < $2`,
+    [lease.streamId, walk.pages],
+  );
+  const hash = ledger.hash.content(row!.sequence ?? '');
+  if (before.sequence_hash?.equals(hash) === true && before.sequence_since !== null) return before.sequence_since;
+  await tx.query('update streams set sequence_hash = $2, sequence_since = $3 where id = $1', [
+    lease.streamId,
+    hash,
+    walk.firstAt,
+  ]);
+  return walk.firstAt!;
+}

@@ -1,0 +1,204 @@
+import type { Queryable } from '../drivers/database.js';
+import type { Ledger } from '../ledger.js';
+import { type DeletionLimits, isProvedMissing, lacksBetweenNeighbours, type PageBounds } from '../missing-evidence.js';
+import { deleteOrHold } from './holds.js';
+import type { StreamLease } from './streams.js';
+import type { OpenWalk } from './walk.js';
+import type { PageScope } from './write-changes.js';
+
+/** Lists whose items may move from one session's stream to another's, under the same key. */
+const movingLists: ReadonlySet<string> = new Set(['answers', 'answer_ratings']);
+
+/** Position of a row among wholly identical ones is part of its key (`to-items.ts`): `k`, `k#2`, `k#3`. */
+const copyOf = `coalesce(nullif(split_part(i.key, '#', 2), ''), '1')::int`;
+
+/**
+ * At the end of a whole walk: what the stream holds and the walk did not show is missing, and what it did show is not.
+ * Then what is proved to be missing is deleted. A row that was written by a later request than the walk's first is
+ * none of its business.
+ * @returns how many items were deleted
+ */
+export async function settleMissing(
+  tx: Queryable,
+  lease: StreamLease,
+  scope: PageScope,
+  walk: OpenWalk,
+  how: { limits: DeletionLimits; unmovedSince: Date },
+): Promise<number> {
+  const absent = await tx.query<{ key: string }>(
+    `with seen as materialized (
+       select split_part(u.key, '#', 1) as base, count(*) as copies
+       from pages p cross join lateral unnest(p.keys) as u (key) where p.stream_id = $1 and p.ordinal < $4 group by 1)
+     select i.key from items i left join seen s on s.base = split_part(i.key, '#', 1)
+     where i.ref = $2 and i.list = $3 and i.stream_id = $1 and i.payload is not null and i.seen_at < $5
+       and (s.base is null or s.copies < ${copyOf})`,
+    [lease.streamId, lease.ref, lease.list, walk.pages, walk.firstAt],
+  );
+  const keys = absent.map(({ key }) => key);
+  const pages = keys.length === 0 ? [] : await boundsOf(tx, lease, walk);
+  const between = keys.map((key) => lacksBetweenNeighbours(Number(key), pages, hasIds(key) ? walk.direction : 'mixed'));
+  await tx.query(
+    `delete from missing where stream_id = $1 and not (key = any($2::text[]))`,
+    [lease.streamId, keys],
+  );
+  if (keys.length === 0) return 0;
+  const rows = await tx.query<{ key: string; walks: number; since: Date; lacked_at: Date | null; state: string }>(
+    `insert into missing (ref, list, key, stream_id, since, walks)
+     select $1, $2, n.key, $3, $4, n.between::int from unnest($5::text[], $6::boolean[]) as n (key, between)
+     on conflict (ref, list, key) do update set walks = missing.walks + excluded.walks, stream_id = excluded.stream_id
+     returning key, walks, since, lacked_at, state`,
+    [lease.ref, lease.list, lease.streamId, walk.firstAt, keys, between],
+  );
+  const firstAt = walk.firstAt!.getTime();
+  const proved = rows.filter(
+    (row) =>
+      row.state === 'open' &&
+      isProvedMissing(
+        {
+          wholeInOne: walk.pages === 1,
+          walks: row.walks,
+          unmovedForMs: firstAt - Math.max(row.since.getTime(), how.unmovedSince.getTime()),
+        },
+        how.limits.settleMs,
+      ),
+  );
+  return await removeProved(tx, lease, scope, proved.map(({ key }) => key), walk.firstAt!, how.limits);
+}
+
+/**
+ * Items that one answer, or the walks over a stream, prove to be missing there. In lists whose items move, the other
+ * sessions' streams have to be walked first, and this one once more after them.
+ * @param at instant of the request that proved it
+ */
+export async function removeProved(
+  tx: Queryable,
+  lease: StreamLease,
+  scope: PageScope,
+  keys: readonly string[],
+  at: Date,
+  limits: DeletionLimits,
+): Promise<number> {
+  if (keys.length === 0) return 0;
+  const stays = movingLists.has(lease.list) ? await heldForOthers(tx, lease, keys, at) : new Set<string>();
+  return await deleteOrHold(
+    tx,
+    scope,
+    keys.filter((key) => !stays.has(key)),
+    at,
+    limits,
+  );
+}
+
+/** Has the other streams of the list walked, and gives back the keys for which that is still to be done. */
+async function heldForOthers(
+  tx: Queryable,
+  lease: StreamLease,
+  keys: readonly string[],
+  at: Date,
+): Promise<Set<string>> {
+  const waiting = await tx.query<{ key: string }>(
+    `with marked as (
+       update missing set lacked_at = coalesce(lacked_at, $4)
+       where ref = $1 and list = $2 and key = any($5::text[]) returning key, lacked_at),
+     others as (
+       select swept_from from streams where ref = $1 and list = $2 and id <> $3 and wanted and gone_at is null)
+     select key from marked m where exists (
+       select 1 from others o where m.lacked_at >= $4 or o.swept_from is null or o.swept_from <= m.lacked_at)`,
+    [lease.ref, lease.list, lease.streamId, at, keys],
+  );
+  if (waiting.length > 0) {
+    await tx.query(
+      `update streams set due_at = least(due_at, now()), sweep_due_at = now()
+       where ref = $1 and list = $2 and wanted and gone_at is null and (id = $3 or swept_from is null or swept_from <= $4)`,
+      [lease.ref, lease.list, lease.streamId, at],
+    );
+  }
+  return new Set(waiting.map(({ key }) => key));
+}
+
+function hasIds(key: string): boolean {
+  return /^\d+$/.test(key);
+}
+
+async function boundsOf(tx: Queryable, lease: StreamLease, walk: OpenWalk): Promise<PageBounds[]> {
+  const rows = await tx.query<{ first_value: number | null; last_value: number | null }>(
+    'select first_value, last_value from pages where stream_id = $1 and ordinal < $2 order by ordinal',
+    [lease.streamId, walk.pages],
+  );
+  return rows.map((row) => ({ firstValue: row.first_value, lastValue: row.last_value }));
+}
+
+/** An item that may be asked for by a filter, to see at once whether it is gone. */
+export interface MissingItem {
+  readonly key: string;
+  readonly sessionId: number | null;
+  /** Null where anonymous. */
+  readonly attendeeId: number | null;
+  /** Canonical JSON. */
+  readonly payload: string;
+}
+
+/** A filtered answer that could not tell is not asked for again before that. */
+const lookAgainMs = 10 * 60_000;
+
+/** The missing items of a stream that were not looked for lately. */
+export async function missingItems(ledger: Ledger, lease: StreamLease, most: number): Promise<MissingItem[]> {
+  const rows = await ledger.db.query<{
+    key: string;
+    session_id: number | null;
+    attendee_id: number | null;
+    payload: string;
+  }>(
+    `select m.key, i.session_id, i.attendee_id, i.payload
+     from missing m join items i on i.ref = m.ref and i.list = m.list and i.key = m.key
+     where m.stream_id = $1 and m.state = 'open' and i.payload is not null
+       and (m.looked_at is null or m.looked_at < now() - $3 * interval '1 millisecond')
+     order by m.since, m.key limit $2`,
+    [lease.streamId, most, lookAgainMs],
+  );
+  return rows.map((row) => ({
+    key: row.key,
+    sessionId: row.session_id,
+    attendeeId: row.attendee_id,
+    payload: row.payload,
+  }));
+}
+
+/**
+ * What a filtered answer said of missing items.
+ * @param found stand there after all
+ * @param gone do not, in an answer that held the whole filtered set
+ */
+export async function settleLooked(
+  tx: Queryable,
+  lease: StreamLease,
+  scope: PageScope,
+  looked: { asked: readonly string[]; found: readonly string[]; gone: readonly string[]; at: Date },
+  limits: DeletionLimits,
+): Promise<number> {
+  await tx.query('update missing set looked_at = clock_timestamp() where ref = $1 and list = $2 and key = any($3::text[])', [
+    lease.ref,
+    lease.list,
+    looked.asked,
+  ]);
+  await tx.query('delete from missing where ref = $1 and list = $2 and key = any($3::text[])', [
+    lease.ref,
+    lease.list,
+    looked.found,
+  ]);
+  return await removeProved(tx, lease, scope, looked.gone, looked.at, limits);
+}
+
+/** Rows that stood on two pages of a list without ids: two of them, or one that moved while it was read. */
+export async function doubleSightings(tx: Queryable, lease: StreamLease, walk: OpenWalk, most: number): Promise<string[]> {
+  const rows = await tx.query<{ base: string }>(
+    `select s.base from (
+       select split_part(u.key, '#', 1) as base, count(*) as copies
+       from pages p cross join lateral unnest(p.keys) as u (key) where p.stream_id = $1 and p.ordinal < $4
+       group by 1 having count(*) > 1) s
+     where s.copies > (select count(*) from items i where i.ref = $2 and i.list = $3 and i.payload is not null
+         and (i.key = s.base or i.key like s.base || '#%')) limit $5`,
+    [lease.streamId, lease.ref, lease.list, walk.pages, most],
+  );
+  return rows.map(({ base }) => base);
+}

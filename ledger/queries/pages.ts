@@ -1,0 +1,133 @@
+import type { Queryable } from '../drivers/database.js';
+import type { Ledger } from '../ledger.js';
+import type { StreamLease } from './streams.js';
+import type { PageSummary } from './walk.js';
+
+/** A page of a sweep, as it is remembered: what it showed, and what would be the same page again. */
+export interface SweptPage {
+  /** From 0. */
+  readonly ordinal: number;
+  /** Number of the sweep. */
+  readonly sweep: number;
+  /** Keyed hash of the request, the reading rules and the body. */
+  readonly digest: Buffer;
+  readonly keys: readonly string[];
+  readonly summary: PageSummary;
+}
+
+interface PageRow {
+  ordinal: number;
+  digest: Buffer;
+  keys: number;
+  first_value: number | null;
+  last_value: number | null;
+  low: number | null;
+  high: number | null;
+  direction: PageSummary['direction'];
+  last_key: string | null;
+  newest_at: number | null;
+  set_aside: number;
+}
+
+/** A page that would need no row work, were it to come again. */
+export interface KnownPage {
+  readonly digest: Buffer;
+  readonly summary: PageSummary;
+}
+
+/** The pages of a stream that can be told by their digest, from an ordinal on; by ordinal. */
+export async function knownPages(
+  ledger: Ledger,
+  lease: StreamLease,
+  from: number,
+  most: number,
+): Promise<Map<number, KnownPage>> {
+  const rows = await ledger.db.query<PageRow>(
+    `select ordinal, digest, cardinality(keys) as keys, first_value, last_value, low, high, direction,
+       keys[cardinality(keys)] as last_key, newest_at, set_aside
+     from pages where stream_id = $1 and ordinal >= $2 and digest is not null order by ordinal limit $3`,
+    [lease.streamId, from, most],
+  );
+  return new Map(
+    rows.map((row) => [
+      row.ordinal,
+      {
+        digest: row.digest,
+        summary: {
+          count: row.keys,
+          firstValue: row.first_value,
+          lastValue: row.last_value,
+          low: row.low,
+          high: row.high,
+          direction: row.direction,
+          lastKey: row.last_key,
+          newestAt: row.newest_at,
+          setAside: row.set_aside,
+        },
+      },
+    ]),
+  );
+}
+
+/** The page is the one that is stored: its keys count as seen by this sweep. @returns false: it has to be compared */
+export async function confirmPage(
+  tx: Queryable,
+  lease: StreamLease,
+  page: Pick<SweptPage, 'ordinal' | 'sweep' | 'digest'>,
+): Promise<boolean> {
+  const rows = await tx.query(
+    'update pages set sweep = $3 where stream_id = $1 and ordinal = $2 and digest = $4 returning ordinal',
+    [lease.streamId, page.ordinal, page.sweep, page.digest],
+  );
+  return rows.length > 0;
+}
+
+/** @param digest null: its rows are not certain to be what it shows */
+export async function savePage(
+  tx: Queryable,
+  lease: StreamLease,
+  { ordinal, sweep, keys, summary }: SweptPage,
+  digest: Buffer | null,
+): Promise<void> {
+  await tx.query(
+    `insert into pages (stream_id, ordinal, sweep, digest, keys, first_value, last_value, low, high, direction,
+       newest_at, set_aside)
+     values ($1, $2, $3, $4, $5::text[], $6, $7, $8, $9, $10, $11, $12)
+     on conflict (stream_id, ordinal) do update set sweep = excluded.sweep, digest = excluded.digest,
+       keys = excluded.keys, first_value = excluded.first_value, last_value = excluded.last_value, low = excluded.low,
+       high = excluded.high, direction = excluded.direction, newest_at = excluded.newest_at,
+       set_aside = excluded.set_aside`,
+    [
+      lease.streamId,
+      ordinal,
+      sweep,
+      digest,
+      keys,
+      summary.firstValue,
+      summary.lastValue,
+      summary.low,
+      summary.high,
+      summary.direction,
+      summary.newestAt,
+      summary.setAside,
+    ],
+  );
+}
+
+/**
+ * Rows were written that stand on pages remembered as they were before: these have to be compared again, even when
+ * the service shows once more what they showed then.
+ * @param range of the values of what was written; null: not known, so any page may be meant
+ */
+export async function forgetDigests(
+  tx: Queryable,
+  where: { ref: number; list: string },
+  range: { low: number; high: number } | null,
+): Promise<void> {
+  await tx.query(
+    `update pages p set digest = null from streams s
+     where s.ref = $1 and s.list = $2 and p.stream_id = s.id and p.digest is not null
+       and ($3::int8 is null or p.low is null or (p.low <= $4 and p.high >= $3))`,
+    [where.ref, where.list, range?.low ?? null, range?.high ?? null],
+  );
+}
