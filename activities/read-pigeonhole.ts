@@ -7,7 +7,8 @@ import { type DueStream, dueStreams, ensureStreams } from '../ledger/queries/str
 import { mayAsk, workspaceAnswers } from '../ledger/queries/workspaces.js';
 import type { Collaborators } from './collaborators.js';
 import { type ReadingPlan, planReading, streamsOf } from './reading-plan.js';
-import { readStream, type StreamPlace, type TurnLimits } from './read-stream.js';
+import { readStream } from './read-stream.js';
+import type { StreamPlace, TurnLimits } from './stream-reading.js';
 import { requireCurrentConfiguration } from './require-current-configuration.js';
 import type { PigeonholeName, ReadingTurn } from './turns.js';
 
@@ -21,7 +22,7 @@ const leastPagesOfNewAttendees = 100;
 /** Nothing is left unlooked at for longer, whatever the intervals say. */
 const longestSleepMs = 10 * 60_000;
 
-const idle = { pages: 0, created: 0, updated: 0 };
+const idle = { pages: 0, created: 0, updated: 0, deleted: 0 };
 
 /**
  * One turn over a pigeonhole: every stream that is due is read, long walks for a slice. Gives back when the next one
@@ -95,7 +96,7 @@ async function readDue(
   to: Collaborators,
   place: Place,
   signal: AbortSignal,
-  turn: { pages: number; created: number; updated: number },
+  turn: { pages: number; created: number; updated: number; deleted: number },
 ): Promise<boolean> {
   const until = Date.now() + walkSliceMs;
   let reviewsLeft = true; // an earlier attempt may have left some
@@ -134,7 +135,7 @@ async function readAll(
   place: StreamPlace,
   streams: readonly DueStream[],
   slice: Omit<TurnLimits, 'halted'>,
-  turn: { pages: number; created: number; updated: number },
+  turn: { pages: number; created: number; updated: number; deleted: number },
 ): Promise<{ reviewsLeft: boolean; workspaceWaits: boolean }> {
   // Short reads first: a walk of many pages must not stand before what is live.
   const queue = streams.toSorted((a, b) => Number(a.walking) - Number(b.walking));
@@ -149,6 +150,7 @@ async function readAll(
       turn.pages += done.pages;
       turn.created += done.created;
       turn.updated += done.updated;
+      turn.deleted += done.deleted;
       result.reviewsLeft ||= done.reviewsLeft;
       result.workspaceWaits ||= done.workspaceWaits;
     }

@@ -1,62 +1,22 @@
-import { LedgerError } from '../ledger/ledger-error.js';
-import { readingRules } from '../ledger/reading-rules.js';
-import { recordPage } from '../ledger/queries/record-page.js';
-import { pause } from '../ledger/queries/pauses.js';
-import { noteQuota, type WaitReason, waitWorkspace } from '../ledger/queries/workspaces.js';
-import {
-  beginWalk,
-  demoteStream,
-  failStream,
-  finishWalk,
-  type OpenWalk,
-  type StreamLease,
-  takeStream,
-} from '../ledger/queries/streams.js';
+import { scheduleStream, type NextRead, type StreamLease, takeStream } from '../ledger/queries/streams.js';
+import type { OpenWalk } from '../ledger/queries/walk.js';
 import { ApiError } from '../pigeonhole/api-error.js';
-import type { ListName, ListRef } from '../pigeonhole/lists.js';
-import type { Page } from '../pigeonhole/page.js';
-import { intervalOf, untilNextRead } from './cadence.js';
+import type { ListName } from '../pigeonhole/lists.js';
+import { isLive, intervalOf, untilNextRead } from './cadence.js';
 import type { Collaborators } from './collaborators.js';
-import { judgeFailure, type Verdict } from './failures.js';
-import type { ReadingPlan } from './reading-plan.js';
-import { toItems } from './to-items.js';
-import { advanceWalk, checkpointHolds, type WalkedPage } from './walk-progress.js';
-
-export interface StreamPlace {
-  readonly ref: number;
-  readonly workspace: string;
-  readonly pigeonholeId: number;
-  readonly plan: ReadingPlan;
-  readonly status: string | null;
-  /** By session id. */
-  readonly sessionTypes: ReadonlyMap<number, string | undefined>;
-  /** The wait of the workspace that ended just before; null: there was none. */
-  readonly after: { readonly reason: WaitReason; readonly count: number } | null;
-}
-
-export interface StreamTurn {
-  pages: number;
-  created: number;
-  updated: number;
-  reviewsLeft: boolean;
-  /** The workspace has to wait: no stream of it is to be asked. */
-  workspaceWaits: boolean;
-}
-
-export interface TurnLimits {
-  /** Epoch ms after which no further page is asked for, once `leastPages` were read. */
-  readonly until: number;
-  readonly leastPages: number;
-  readonly signal: AbortSignal;
-  /** Another stream was told that the workspace has to wait: this one asks for nothing more either. */
-  readonly halted: () => boolean;
-}
+import { examineMissing } from './examine-missing.js';
+import { settleFailure } from './settle-failure.js';
+import { facts, type StreamPlace, type StreamReading, type StreamTurn, type TurnLimits } from './stream-reading.js';
+import { slicePages } from './sweep-slice.js';
+import { distrust, walkStream } from './walk-stream.js';
+import { walkStart } from './walk-progress.js';
 
 /**
- * Reads a stream from where it stands: the rest of an unfinished walk, a poll from the checkpoint, or a sweep. The
- * next page is asked for while this one is written. Safe to run twice, also at once: a page commits with the place
- * where the walk goes on, and only under the newest lease. What the service refuses is stored as the stream's, or the
- * workspace's, next time; it throws only when the store fails.
+ * Reads a stream from where it stands. What is new comes from a poll, where the order of the list allows one: on from
+ * the checkpoint, or from the head down to what is known. What was edited, came late or is gone comes from the sweep:
+ * a few pages of it beside each poll, or as far as the turn reaches when a whole one is due. Safe to run twice, also
+ * at once: a page commits with the place where its walk goes on, and only under the newest lease. What the service
+ * refuses is stored as the stream's, or the workspace's, next time; it throws only when the store fails.
  */
 export async function readStream(
   to: Collaborators,
@@ -65,304 +25,97 @@ export async function readStream(
   limits: TurnLimits,
 ): Promise<StreamTurn> {
   const lease = await takeStream(to.ledger, streamId, to.owner);
-  const turn: StreamTurn = { pages: 0, created: 0, updated: 0, reviewsLeft: false, workspaceWaits: false };
-  let walk = lease.walk ?? (await beginWalk(to.ledger, lease, kindOf(lease)));
-  const position: WalkPosition = { cursor: walk.cursor, highestId: lease.highestId };
+  const turn: StreamTurn = { pages: 0, created: 0, updated: 0, deleted: 0, reviewsLeft: false, workspaceWaits: false };
+  const reading: StreamReading = { to, place, limits, turn, lease, cursor: null, highestId: lease.highestId };
   for (let restarts = 0; ; restarts += 1) {
     try {
-      const end = await walkOn(to, place, lease, walk, position, limits, turn);
-      if (end !== 'restart' || restarts > 0) return turn;
+      const ending = await pollAndSweep(reading, restarts > 0);
+      if (ending !== 'distrusted') return turn;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      const verdict = await settleFailure(to, place, lease, error, {
-        atCursor: position.cursor !== null && restarts === 0,
-        storedPages: turn.pages,
-      });
+      const verdict = await settleFailure(reading, error, { mayRestart: restarts === 0 });
       turn.workspaceWaits = verdict.who === 'workspace';
       if (verdict.who !== 'walk') return turn;
+      await distrust(reading, reading.lease);
     }
-    to.log.info({ ...facts(place, lease) }, 'walk starts again at the first page');
-    walk = await beginWalk(to.ledger, lease, 'sweep');
+    to.log.info(facts(reading), 'walk starts again at the first page');
+    reading.lease = { ...reading.lease, sweep: null };
   }
 }
 
-function kindOf(lease: StreamLease): 'poll' | 'sweep' {
-  return lease.order === 'ascending' && !lease.sweepDue ? 'poll' : 'sweep';
+async function pollAndSweep(reading: StreamReading, anew: boolean): Promise<'done' | 'distrusted'> {
+  const { to, lease } = reading;
+  const live = isLive(reading.place.status);
+  const polls = canPoll(lease) && !anew;
+  const priority = live ? 'live' : 'idle';
+  const through = isThrough(lease, polls, live) || anew;
+  const slice = live ? slicePages(lease.list as ListName, lease.order, lease.pageCount ?? 1) : 0;
+  const pages = through ? Number.POSITIVE_INFINITY : slice;
+  if (polls) {
+    const next = pages > 0 ? null : nextRead(reading, 'poll');
+    const ending = await walkStream(reading, lease.poll ?? pollOf(lease), { mostPages: Number.POSITIVE_INFINITY, priority, next });
+    if (ending === 'distrusted') return ending;
+    if (ending === 'more' || pages === 0) return 'done';
+  }
+  const walk = reading.lease.sweep ?? sweepOf(reading.lease, through);
+  const next = nextRead(reading, 'sweep', walk);
+  const ending = await walkStream(reading, walk, { mostPages: pages, priority: through ? 'sweep' : priority, next });
+  if (ending === 'finished') await examineMissing(reading);
+  else if (!through) await scheduleStream(to.ledger, reading.lease, next);
+  return 'done';
 }
 
-interface WalkPosition {
-  /** What a walk asks for next, and so what a refusal is about. */
-  cursor: string | null;
-  /** The highest id that the stream has stored. */
-  highestId: number | null;
+/** Whether what is new can be told without a sweep. A stream of one page is swept by every read, at the same cost. */
+function canPoll({ order, checkpoint, headId, pageCount }: StreamLease): boolean {
+  if (order === 'ascending') return checkpoint !== null;
+  return order === 'descending' && headId !== null && (pageCount ?? 0) > 1;
 }
 
-type WalkEnd = 'finished' | 'more' | 'restart';
+/** Whether the sweep is read on as far as the turn reaches: it is due, or there is no other way to what is new. */
+function isThrough(lease: StreamLease, polls: boolean, live: boolean): boolean {
+  if (lease.sweeps === 0 || lease.sweepDue || lease.sweep?.through === true) return true;
+  return !polls && !(live && lease.order === 'unordered');
+}
 
-async function walkOn(
-  to: Collaborators,
-  place: StreamPlace,
-  lease: StreamLease,
-  from: OpenWalk,
-  position: WalkPosition,
-  limits: TurnLimits,
-  turn: StreamTurn,
-): Promise<WalkEnd> {
-  const stop = new AbortController(); // ends the request under way when storing fails
-  const signal = AbortSignal.any([limits.signal, stop.signal]);
-  const pages = clientOf(to, place).pages(listRef(place, lease), { from: from.cursor, signal });
-  let walk = from;
-  position.cursor = from.cursor;
-  const read = async (hasTime: Promise<void>): Promise<{ page: Page; walked: Walked['walked'] }> => {
-    const { value: page, done } = await pages.next();
-    if (done === true) throw new Error('the pages of a walk ended without a last page');
-    await hasTime;
-    return { page, walked: walkedPage(lease, page, to.ledger, place) };
+function pollOf(lease: StreamLease): OpenWalk {
+  const from = lease.order === 'ascending' ? lease.checkpoint : null;
+  return {
+    ...walkStart,
+    kind: 'poll',
+    number: 0,
+    startedAt: lease.takenAt,
+    firstAt: null,
+    cursor: from,
+    checkpoint: from,
+    through: true,
+    untilId: lease.order === 'descending' ? lease.headId : null,
+    differs: false,
   };
-  let next = read(Promise.resolve());
-  try {
-    for (;;) {
-      const { page, walked } = await next;
-      to.onPage();
-      if (walk.kind === 'poll' && walk.pages === 0 && !checkpointHolds(lease, walked)) return 'restart';
-      const progress = advanceWalk(walk, walked);
-      if (walk.kind === 'poll' && !progress.ascending) {
-        await demoteStream(to.ledger, lease);
-        return 'restart';
-      }
-      turn.pages += 1;
-      const ends = !page.hasMore;
-      const enough = turn.pages >= limits.leastPages && (Date.now() > limits.until || to.stopping.aborted);
-      const stops = enough || limits.halted() || limits.signal.aborted;
-      // Asked for at once, but looked at while the store writes this page: before, the store would wait for us.
-      const writing = createGate();
-      const ids = placeIds(lease, walked, position);
-      if (!ends && !stops) {
-        next = read(writing.opened);
-        next.catch(() => undefined); // awaited above; until then a refusal must not count as unhandled
-      }
-      await storePage(to, place, lease, page, { walked, progress, ...ids, onWriting: writing.open }, turn);
-      walk = { ...walk, ...progress };
-      position.cursor = walk.cursor;
-      position.highestId = highest(position.highestId, ids.highestId);
-      if (ends) {
-        await endWalk(to, place, lease, walk);
-        return 'finished';
-      }
-      if (stops) return 'more';
-    }
-  } finally {
-    stop.abort();
-    await pages.return().catch(() => undefined);
-  }
 }
 
-interface Walked {
-  readonly walked: WalkedPage & { readonly seen: ReturnType<typeof toItems> };
-  readonly progress: ReturnType<typeof advanceWalk>;
-  readonly highestId: number | null;
-  readonly isNew: boolean;
-  readonly onWriting: () => void;
+function sweepOf(lease: StreamLease, through: boolean): OpenWalk {
+  return {
+    ...walkStart,
+    kind: 'sweep',
+    number: lease.sweeps + 1,
+    startedAt: lease.takenAt,
+    firstAt: null,
+    through,
+    untilId: null,
+    differs: lease.differs,
+  };
 }
 
-/**
- * How a page's ids stand to what the stream has stored. A list that is read per session may have got an item from
- * another stream (it moved), so there nothing is new for certain.
- */
-function placeIds(
-  lease: StreamLease,
-  { items }: WalkedPage,
-  { highestId }: WalkPosition,
-): Pick<Walked, 'highestId' | 'isNew'> {
-  let top: number | null = null;
-  let isNew = lease.sessionId === 0;
-  for (const { id } of items) {
-    if (id === undefined) isNew = false;
-    else {
-      if (highestId !== null && id <= highestId) isNew = false;
-      top = highest(top, id);
-    }
-  }
-  return { highestId: top, isNew };
-}
-
-function highest(a: number | null, b: number | null): number | null {
-  return a === null ? b : b === null ? a : Math.max(a, b);
-}
-
-function createGate(): { readonly opened: Promise<void>; readonly open: () => void } {
-  let open: () => void = () => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
-}
-
-async function storePage(
-  to: Collaborators,
-  place: StreamPlace,
-  lease: StreamLease,
-  page: Page,
-  { walked, progress, highestId, isNew, onWriting }: Walked,
-  turn: StreamTurn,
-): Promise<void> {
-  // What says who is anonymous may change items of any list.
-  const speaksForOthers = lease.list === 'sessions' || lease.list === 'qna-questions';
-  const lists = speaksForOthers ? [...place.plan.sinks.keys()] : [lease.list as ListName];
-  const names = new Set(lists.flatMap((list) => place.plan.sinks.get(list) ?? []));
-  const result = await recordPage(to.ledger, lease, {
-    items: walked.seen.items,
-    requestedAt: new Date(page.requestedAt),
-    rules: readingRules(place.plan.drop[lease.list as ListName] ?? []),
-    walk: progress,
-    highestId,
-    isNew,
-    onWriting,
-    sinkIds: [...names].flatMap((name) => to.sinks.get(name)?.id ?? []),
-  });
-  turn.created += result.created;
-  turn.updated += result.updated;
-  turn.reviewsLeft ||= result.reviewsLeft;
-  if (result.woken.length > 0) await to.orchestration.wakeSinks(result.woken);
-  const noteworthy = result.created + result.updated + walked.seen.unidentified + page.irregular.length > 0;
-  if (noteworthy) {
-    to.log.info(
-      {
-        ...facts(place, lease),
-        requestId: page.requestId,
-        items: page.items.length,
-        created: result.created,
-        updated: result.updated,
-        unidentified: walked.seen.unidentified,
-        irregular: page.irregular.length,
-      },
-      'page stored',
-    );
-  }
-  if (page.quota !== null && !page.hasMore) {
-    const { limit, remaining, resetAtMs } = page.quota;
-    await noteQuota(to.ledger, place.workspace, {
-      limit,
-      remaining,
-      resetAt: resetAtMs === null ? null : new Date(resetAtMs),
-    });
-  }
-}
-
-async function endWalk(to: Collaborators, place: StreamPlace, lease: StreamLease, walk: OpenWalk): Promise<void> {
+function nextRead({ place, lease }: StreamReading, kind: OpenWalk['kind'], walk?: OpenWalk): NextRead {
   const interval = intervalOf(
-    {
-      list: lease.list as ListName,
-      sessionType: place.sessionTypes.get(lease.sessionId),
-      status: place.status,
-    },
+    { list: lease.list as ListName, sessionType: place.sessionTypes.get(lease.sessionId), status: place.status },
     place.plan.everyMs,
   );
   const pollInMs = untilNextRead(interval, place.ref, Date.now());
+  const { sweep } = place.plan.everyMs;
   // A list that has to be walked whole takes at most a fifth of the time, however long it is; but what a walk spent
   // waiting (a quota, a stopped process) counts as well, and must not put the next one off for days.
-  const { sweep } = place.plan.everyMs;
-  const tookMs = Date.now() - walk.startedAt.getTime();
-  const dueInMs = walk.kind === 'sweep' ? Math.max(pollInMs, Math.min(4 * tookMs, sweep)) : pollInMs;
-  await finishWalk(to.ledger, lease, walk, { dueInMs, sweepInMs: sweep });
-  if (lease.failures > 0) to.log.info({ ...facts(place, lease), failures: lease.failures }, 'stream is read again');
-}
-
-async function settleFailure(
-  to: Collaborators,
-  place: StreamPlace,
-  lease: StreamLease,
-  error: ApiError,
-  where: { atCursor: boolean; storedPages: number },
-): Promise<Verdict> {
-  const workspaceWaits = place.after?.reason === error.kind ? place.after.count : 0;
-  const streamFailures = where.storedPages > 0 ? 0 : lease.failures; // in a row: a stored page ends them
-  const verdict = judgeFailure(
-    error,
-    { streamFailures, workspaceWaits, atCursor: where.atCursor },
-    { now: Date.now(), random: Math.random() },
-  );
-  const line = { ...facts(place, lease), kind: error.kind, code: error.code, requestId: error.requestId };
-  if (verdict.who === 'workspace') {
-    const { reason, waitMs } = verdict;
-    await waitWorkspace(to.ledger, place.workspace, { reason, waitMs, count: workspaceWaits + 1 });
-    if (verdict.reason === 'credential') await pauseForKey(to, place.workspace, error.message);
-    if (workspaceWaits === 0) to.log.warn({ ...line, waitMs: verdict.waitMs }, `workspace waits: ${verdict.reason}`);
-  } else if (verdict.who === 'stream') {
-    await failStream(to.ledger, lease, { detail: error.message, retryInMs: verdict.waitMs });
-    // A source that is down for hours is worth one line a stream, not one a try; `status` shows the rest.
-    if (lease.failures === 0) to.log.warn({ ...line, error: error.message }, 'stream cannot be read');
-  }
-  return verdict;
-}
-
-/** Says so where a person looks. Lifted by another key, or when the service takes this one again. */
-async function pauseForKey(to: Collaborators, workspace: string, detail: string): Promise<void> {
-  const key = to.config.workspaces[workspace]!.apiKey.reveal();
-  await pause(to.ledger, {
-    scope: 'workspace',
-    name: workspace,
-    pausedBy: 'cause',
-    cause: 'credential',
-    detail,
-    fingerprint: to.ledger.hash.fingerprint(key),
-  });
-}
-
-function walkedPage(
-  lease: StreamLease,
-  page: Page,
-  ledger: Collaborators['ledger'],
-  place: StreamPlace,
-): Walked['walked'] {
-  const list = lease.list as ListName;
-  const drop = place.plan.drop[list] ?? [];
-  const seen = toItems(page.items, { list, sessionId: lease.sessionId, drop, hash: ledger.hash });
-  return {
-    cursor: page.cursor,
-    nextCursor: page.nextCursor,
-    hasMore: page.hasMore,
-    perPage: page.perPage,
-    requestedAt: page.requestedAt,
-    items: seen.items.map(({ key, at }) => ({
-      key,
-      id: list === 'votes' ? undefined : Number(key),
-      at,
-    })),
-    seen,
-  };
-}
-
-function listRef(place: StreamPlace, lease: StreamLease): ListRef {
-  const list = lease.list as ListName;
-  const { pigeonholeId } = place;
-  switch (list) {
-    case 'pigeonholes':
-    case 'subscriptions':
-      return { list };
-    case 'votes':
-    case 'answer_ratings':
-    case 'answers':
-      return { list, pigeonholeId, sessionId: lease.sessionId };
-    default:
-      return { list, pigeonholeId };
-  }
-}
-
-function clientOf(to: Collaborators, place: StreamPlace): NonNullable<ReturnType<Collaborators['clients']['get']>> {
-  const client = to.clients.get(place.workspace);
-  if (client === undefined) {
-    throw new LedgerError('configuration', `workspace ${place.workspace} is not in this process's configuration`);
-  }
-  return client;
-}
-
-function facts(place: StreamPlace, lease: StreamLease): Record<string, unknown> {
-  return {
-    workspace: place.workspace,
-    pigeonhole: place.pigeonholeId,
-    list: lease.list,
-    ...(lease.sessionId === 0 ? {} : { session: lease.sessionId }),
-    walk: lease.walk?.kind,
-  };
+  const tookMs = walk === undefined || walk.pages === 0 ? 0 : Date.now() - walk.startedAt.getTime();
+  const restMs = kind === 'sweep' && !canPoll(lease) ? Math.min(4 * tookMs, sweep) : 0;
+  return { dueInMs: Math.max(pollInMs, restMs), sweepInMs: sweep };
 }

@@ -1,4 +1,5 @@
 import type { Config, Intervals } from '../config/config.js';
+import type { DeletionLimits } from '../ledger/missing-evidence.js';
 import type { StreamName } from '../ledger/queries/streams.js';
 import { judgedLists } from '../ledger/visibility.js';
 import { type ListName, pigeonholeLists, workspaceLists } from '../pigeonhole/lists.js';
@@ -10,6 +11,8 @@ export interface ReadingPlan {
   readonly lists: readonly ListName[];
   readonly everyMs: Intervals;
   readonly drop: Readonly<Partial<Record<ListName, readonly string[]>>>;
+  /** The strictest of all syncs. */
+  readonly deletions: DeletionLimits;
   /** Sinks by list: those that want its changes. */
   readonly sinks: ReadonlyMap<ListName, readonly string[]>;
 }
@@ -42,6 +45,7 @@ export function planReading(config: Config, syncs: readonly string[], scope: 'wo
     lists: readingOrder.filter((list) => wanted.has(list)),
     everyMs: shortest(syncs.map((name) => config.syncs[name]!.everyMs)),
     drop: unitedDrop(config, syncs),
+    deletions: strictest(syncs.map((name) => config.syncs[name]!.deletions)),
     sinks,
   };
 }
@@ -69,6 +73,16 @@ function unitedDrop(config: Config, syncs: readonly string[]): Partial<Record<Li
     }
   }
   return drop;
+}
+
+function strictest(all: readonly DeletionLimits[]): DeletionLimits {
+  return {
+    settleMs: Math.max(...all.map(({ settleMs }) => settleMs)),
+    holdAbove: {
+      share: Math.min(...all.map(({ holdAbove }) => holdAbove.share)),
+      items: Math.min(...all.map(({ holdAbove }) => holdAbove.items)),
+    },
+  };
 }
 
 /** The streams of a plan: one a list, or one a session for lists that can only be read so. */

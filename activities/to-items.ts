@@ -46,6 +46,11 @@ const shapes: Readonly<Record<ListName, ListShape>> = {
   'qna-questions': { id: ownId, flagged: true },
 };
 
+/** Whether the service gives the items of a list ids of their own. */
+export function hasIds(list: ListName): boolean {
+  return shapes[list].id !== null;
+}
+
 export interface ToItemsOptions {
   readonly list: ListName;
   /** The session of a per-session stream: its rows belong to it, whatever they say. */

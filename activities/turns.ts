@@ -21,6 +21,7 @@ export interface ReadingTurn extends Turn {
   readonly pages: number;
   readonly created: number;
   readonly updated: number;
+  readonly deleted: number;
 }
 
 export interface DeliveryTurn extends Turn {

@@ -20,7 +20,6 @@ export interface NotYetAvailable {
 export const notYetAvailable: readonly NotYetAvailable[] = [
   { key: 'workspaces.*.subscriptionId' },
   { key: 'workspaces.*.quota' },
-  { key: 'syncs.*.deletions' },
   { key: 'syncs.*.lists.*', values: derivedLists },
   { key: 'sinks.*.lists.*', values: derivedLists },
   { key: 'sinks.*.mode', except: ['send'] },

@@ -45,6 +45,20 @@ create table deliveries (
   CHECK ((state = ANY (ARRAY['waiting'::text, 'sending'::text, 'retry'::text, 'delivered'::text, 'withheld'::text, 'superseded'::text, 'dead'::text])))
 );
 
+create table holds (
+  id integer not null generated always as identity,
+  ref integer not null,
+  list text not null,
+  found_at timestamp with time zone not null default now(),
+  items integer not null,
+  of_items integer not null,
+  decision text,
+  decided_at timestamp with time zone,
+  PRIMARY KEY (id),
+  FOREIGN KEY (ref) REFERENCES pigeonholes(ref),
+  CHECK ((decision = ANY (ARRAY['confirmed'::text, 'rejected'::text])))
+);
+
 create table items (
   ref integer not null,
   list text not null,
@@ -109,6 +123,40 @@ create table migrations (
   PRIMARY KEY (number)
 );
 
+create table missing (
+  ref integer not null,
+  list text not null,
+  key text not null,
+  stream_id integer not null,
+  since timestamp with time zone not null,
+  walks integer not null default 0,
+  looked_at timestamp with time zone,
+  lacked_at timestamp with time zone,
+  state text not null default 'open'::text,
+  hold integer,
+  PRIMARY KEY (ref, list, key),
+  FOREIGN KEY (stream_id) REFERENCES streams(id),
+  CHECK ((state = ANY (ARRAY['open'::text, 'held'::text, 'kept'::text])))
+);
+
+create table pages (
+  stream_id integer not null,
+  ordinal integer not null,
+  cursor text,
+  digest bytea,
+  keys text[] not null,
+  first_value bigint,
+  last_value bigint,
+  low bigint,
+  high bigint,
+  direction text,
+  newest_at bigint,
+  set_aside integer not null,
+  PRIMARY KEY (stream_id, ordinal),
+  FOREIGN KEY (stream_id) REFERENCES streams(id),
+  CHECK ((direction = ANY (ARRAY['ascending'::text, 'descending'::text, 'mixed'::text])))
+);
+
 create table pauses (
   scope text not null,
   name text not null,
@@ -129,8 +177,18 @@ create table pigeonholes (
   status text,
   next_sequence bigint not null default 1,
   created_at timestamp with time zone not null default now(),
+  gone_at timestamp with time zone,
   UNIQUE (workspace, pigeonhole_id),
   PRIMARY KEY (ref)
+);
+
+create table recent_deletions (
+  ref integer not null,
+  list text not null,
+  since timestamp with time zone not null,
+  items integer not null,
+  PRIMARY KEY (ref, list),
+  FOREIGN KEY (ref) REFERENCES pigeonholes(ref)
 );
 
 create table selections (
@@ -164,30 +222,33 @@ create table streams (
   clean_walks integer not null default 0,
   promote_at integer not null default 1,
   highest_id bigint,
-  walk text,
-  walk_started_at timestamp with time zone,
-  walk_cursor text,
-  walk_checkpoint text,
-  walk_check_key text,
-  walk_last_id bigint,
-  walk_ascending boolean not null default true,
-  walk_pages integer not null default 0,
-  walk_items integer not null default 0,
   checkpoint text,
   checkpoint_key text,
   per_page integer,
   due_at timestamp with time zone not null default now(),
-  sweep_due_at timestamp with time zone not null default now(),
+  sweep_due_at timestamp with time zone default now(),
   polled_at timestamp with time zone,
   swept_at timestamp with time zone,
   item_count integer,
   failures integer not null default 0,
   failure text,
+  clean_direction text,
+  head_id bigint,
+  sweeps integer not null default 0,
+  page_count integer,
+  swept_from timestamp with time zone,
+  differs boolean not null default true,
+  sequence_hash bytea,
+  sequence_since timestamp with time zone,
+  set_aside integer not null default 0,
+  gone_count integer not null default 0,
+  gone_since timestamp with time zone,
+  gone_at timestamp with time zone,
   UNIQUE (ref, list, session_id),
   PRIMARY KEY (id),
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref),
-  CHECK ((item_order = ANY (ARRAY['unknown'::text, 'ascending'::text, 'unordered'::text]))),
-  CHECK ((walk = ANY (ARRAY['poll'::text, 'sweep'::text])))
+  CHECK ((clean_direction = ANY (ARRAY['ascending'::text, 'descending'::text]))),
+  CHECK ((item_order = ANY (ARRAY['unknown'::text, 'ascending'::text, 'descending'::text, 'unordered'::text])))
 );
 
 create table visibility_reviews (
@@ -196,6 +257,31 @@ create table visibility_reviews (
   after_list text not null,
   after_key text not null,
   PRIMARY KEY (ref, session_id)
+);
+
+create table walks (
+  stream_id integer not null,
+  kind text not null,
+  number integer not null,
+  started_at timestamp with time zone not null,
+  first_at timestamp with time zone not null,
+  cursor text,
+  checkpoint text,
+  check_key text,
+  direction text,
+  page_first bigint,
+  page_last bigint,
+  through boolean not null,
+  until_id bigint,
+  top_id bigint,
+  differs boolean not null,
+  pages integer not null,
+  items integer not null,
+  set_aside integer not null,
+  PRIMARY KEY (stream_id, kind),
+  FOREIGN KEY (stream_id) REFERENCES streams(id),
+  CHECK ((direction = ANY (ARRAY['ascending'::text, 'descending'::text, 'mixed'::text]))),
+  CHECK ((kind = ANY (ARRAY['poll'::text, 'sweep'::text])))
 );
 
 create table workspaces (
@@ -215,4 +301,5 @@ CREATE INDEX changes_with_snapshot ON changes USING btree (ref, list, key) WHERE
 CREATE INDEX deliveries_open ON deliveries USING btree (sink_id, ref, list, key, sequence) WHERE (state = ANY (ARRAY['waiting'::text, 'sending'::text, 'retry'::text]));
 CREATE INDEX deliveries_parked ON deliveries USING btree (sink_id, ref, list, state, reason) WHERE (state = ANY (ARRAY['withheld'::text, 'dead'::text]));
 CREATE INDEX items_by_session ON items USING btree (ref, session_id, list, key) WHERE (visibility IS NOT NULL);
+CREATE INDEX missing_of_stream ON missing USING btree (stream_id);
 CREATE INDEX streams_due ON streams USING btree (ref, due_at) WHERE wanted;

@@ -60,7 +60,7 @@ const deletionsSchema = z
       .prefault({})
       .describe('Deletions above both are held until a person releases them.'),
   })
-  .optional()
+  .prefault({})
   .describe('When a missing item counts as deleted.');
 
 const dropSchema = z

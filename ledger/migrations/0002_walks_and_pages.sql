@@ -51,7 +51,7 @@ create table walks (
 create table pages (
   stream_id    integer not null references streams,
   ordinal      integer not null, -- from 0
-  sweep        integer not null, -- number of the sweep that saw it last
+  cursor       text,             -- that it was asked for with; null: the first
   digest       bytea,            -- HMAC of request and body; equal: its rows are as stored. Null: to be compared
   keys         text[] not null,  -- what counts as seen
   first_value  bigint,           -- of its items' ids, or times where the list has no ids

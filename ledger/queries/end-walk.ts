@@ -67,9 +67,19 @@ async function endSweep(
   const [stream] = await tx.query<{ differs: boolean; sequence_hash: Buffer | null; sequence_since: Date | null }>(
     `update streams set sweeps = $2, page_count = $3, item_count = $4, set_aside = $5, swept_from = $6,
        swept_at = clock_timestamp(),
-       sweep_due_at = coalesce(sweep_due_at, clock_timestamp() + $7 * interval '1 millisecond')
+       sweep_due_at = case when sweep_due_at > $8 and sweep_due_at <= clock_timestamp() then sweep_due_at -- asked for since
+         else clock_timestamp() + $7 * interval '1 millisecond' end
      where id = $1 returning differs, sequence_hash, sequence_since`,
-    [lease.streamId, walk.number, walk.pages, walk.items, walk.setAside, walk.firstAt, next?.sweepInMs ?? 0],
+    [
+      lease.streamId,
+      walk.number,
+      walk.pages,
+      walk.items,
+      walk.setAside,
+      walk.firstAt,
+      next?.sweepInMs ?? 0,
+      walk.startedAt,
+    ],
   );
   if (lease.pageCount !== walk.pages) {
     await tx.query('delete from pages where stream_id = $1 and ordinal >= $2', [lease.streamId, walk.pages]);
@@ -90,7 +100,7 @@ async function noteSequence(
   before: { sequence_hash: Buffer | null; sequence_since: Date | null },
 ): Promise<Date> {
   const [row] = await tx.query<{ sequence: string | null }>(
-    `select md5(string_agg(array_to_string(keys, ','), ';' order by ordinal)) as sequence
+    `select md5(string_agg(coalesce(cursor, '') || ':' || array_to_string(keys, ','), ';' order by ordinal)) as sequence
      from pages where stream_id = $1 and ordinal < $2`,
     [lease.streamId, walk.pages],
   );

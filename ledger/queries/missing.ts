@@ -143,12 +143,7 @@ const lookAgainMs = 10 * 60_000;
 
 /** The missing items of a stream that were not looked for lately. */
 export async function missingItems(ledger: Ledger, lease: StreamLease, most: number): Promise<MissingItem[]> {
-  const rows = await ledger.db.query<{
-    key: string;
-    session_id: number | null;
-    attendee_id: number | null;
-    payload: string;
-  }>(
+  const rows = await ledger.db.query<MissingRow>(
     `select m.key, i.session_id, i.attendee_id, i.payload
      from missing m join items i on i.ref = m.ref and i.list = m.list and i.key = m.key
      where m.stream_id = $1 and m.state = 'open' and i.payload is not null
@@ -156,12 +151,7 @@ export async function missingItems(ledger: Ledger, lease: StreamLease, most: num
      order by m.since, m.key limit $2`,
     [lease.streamId, most, lookAgainMs],
   );
-  return rows.map((row) => ({
-    key: row.key,
-    sessionId: row.session_id,
-    attendeeId: row.attendee_id,
-    payload: row.payload,
-  }));
+  return rows.map(toMissingItem);
 }
 
 /**
@@ -189,16 +179,33 @@ export async function settleLooked(
   return await removeProved(tx, lease, scope, looked.gone, looked.at, limits);
 }
 
-/** Rows that stood on two pages of a list without ids: two of them, or one that moved while it was read. */
-export async function doubleSightings(tx: Queryable, lease: StreamLease, walk: OpenWalk, most: number): Promise<string[]> {
-  const rows = await tx.query<{ base: string }>(
-    `select s.base from (
+/**
+ * Items of a list without ids of which the last sweep showed more copies than the ledger holds: there are so many, or
+ * one moved from a page to the next while they were read.
+ */
+export async function doubledItems(ledger: Ledger, lease: StreamLease, most: number): Promise<MissingItem[]> {
+  const rows = await ledger.db.query<MissingRow>(
+    `with seen as materialized (
        select split_part(u.key, '#', 1) as base, count(*) as copies
-       from pages p cross join lateral unnest(p.keys) as u (key) where p.stream_id = $1 and p.ordinal < $4
-       group by 1 having count(*) > 1) s
-     where s.copies > (select count(*) from items i where i.ref = $2 and i.list = $3 and i.payload is not null
-         and (i.key = s.base or i.key like s.base || '#%')) limit $5`,
-    [lease.streamId, lease.ref, lease.list, walk.pages, most],
+       from pages p cross join lateral unnest(p.keys) as u (key) where p.stream_id = $1
+       group by 1 having count(*) > 1)
+     select i.key, i.session_id, i.attendee_id, i.payload
+     from seen s join items i on i.ref = $2 and i.list = $3 and i.key = s.base
+     where i.payload is not null and not exists (select 1 from items c
+       where c.ref = $2 and c.list = $3 and c.key = s.base || '#' || s.copies and c.payload is not null)
+     order by i.key limit $4`,
+    [lease.streamId, lease.ref, lease.list, most],
   );
-  return rows.map(({ base }) => base);
+  return rows.map(toMissingItem);
+}
+
+interface MissingRow {
+  key: string;
+  session_id: number | null;
+  attendee_id: number | null;
+  payload: string;
+}
+
+function toMissingItem(row: MissingRow): MissingItem {
+  return { key: row.key, sessionId: row.session_id, attendeeId: row.attendee_id, payload: row.payload };
 }

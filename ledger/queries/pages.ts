@@ -7,8 +7,8 @@ import type { PageSummary } from './walk.js';
 export interface SweptPage {
   /** From 0. */
   readonly ordinal: number;
-  /** Number of the sweep. */
-  readonly sweep: number;
+  /** That it was asked for with; null: the first. */
+  readonly cursor: string | null;
   /** Keyed hash of the request, the reading rules and the body. */
   readonly digest: Buffer;
   readonly keys: readonly string[];
@@ -69,16 +69,27 @@ export async function knownPages(
   );
 }
 
-/** The page is the one that is stored: its keys count as seen by this sweep. @returns false: it has to be compared */
-export async function confirmPage(
+/** Whether a page is the one that is stored still: then its keys are those that were seen. */
+export async function isKnownPage(
   tx: Queryable,
   lease: StreamLease,
-  page: Pick<SweptPage, 'ordinal' | 'sweep' | 'digest'>,
+  page: Pick<SweptPage, 'ordinal' | 'digest'>,
 ): Promise<boolean> {
-  const rows = await tx.query(
-    'update pages set sweep = $3 where stream_id = $1 and ordinal = $2 and digest = $4 returning ordinal',
-    [lease.streamId, page.ordinal, page.sweep, page.digest],
-  );
+  const rows = await tx.query('select 1 from pages where stream_id = $1 and ordinal = $2 and digest = $3', [
+    lease.streamId,
+    page.ordinal,
+    page.digest,
+  ]);
+  return rows.length > 0;
+}
+
+/** Whether the sweep under way has asked with that cursor before: it goes round in a circle. */
+export async function hasAskedWith(ledger: Ledger, lease: StreamLease, walk: { pages: number; cursor: string | null }): Promise<boolean> {
+  const rows = await ledger.db.query('select 1 from pages where stream_id = $1 and ordinal < $2 and cursor = $3 limit 1', [
+    lease.streamId,
+    walk.pages,
+    walk.cursor,
+  ]);
   return rows.length > 0;
 }
 
@@ -86,21 +97,21 @@ export async function confirmPage(
 export async function savePage(
   tx: Queryable,
   lease: StreamLease,
-  { ordinal, sweep, keys, summary }: SweptPage,
+  { ordinal, cursor, keys, summary }: SweptPage,
   digest: Buffer | null,
 ): Promise<void> {
   await tx.query(
-    `insert into pages (stream_id, ordinal, sweep, digest, keys, first_value, last_value, low, high, direction,
+    `insert into pages (stream_id, ordinal, cursor, digest, keys, first_value, last_value, low, high, direction,
        newest_at, set_aside)
      values ($1, $2, $3, $4, $5::text[], $6, $7, $8, $9, $10, $11, $12)
-     on conflict (stream_id, ordinal) do update set sweep = excluded.sweep, digest = excluded.digest,
+     on conflict (stream_id, ordinal) do update set cursor = excluded.cursor, digest = excluded.digest,
        keys = excluded.keys, first_value = excluded.first_value, last_value = excluded.last_value, low = excluded.low,
        high = excluded.high, direction = excluded.direction, newest_at = excluded.newest_at,
        set_aside = excluded.set_aside`,
     [
       lease.streamId,
       ordinal,
-      sweep,
+      cursor,
       digest,
       keys,
       summary.firstValue,

@@ -4,7 +4,7 @@ import type { Ledger } from '../ledger.js';
 import type { SeenItem } from '../seen-item.js';
 import { endWalk, type WalkEnd } from './end-walk.js';
 import { lockPigeonhole } from './lock-pigeonhole.js';
-import { confirmPage, forgetDigests, savePage, type SweptPage } from './pages.js';
+import { forgetDigests, isKnownPage, savePage, type SweptPage } from './pages.js';
 import { type PlacedItem, placeItems, placeNewItems } from './place-items.js';
 import { reviewVisibility } from './review-visibility.js';
 import { saveWalk } from './save-walk.js';
@@ -45,7 +45,7 @@ export interface PageRecord extends PageBasics {
 /** A page that is the one its sweep's predecessor saw, byte for byte. */
 export interface SamePage extends PageBasics {
   readonly walk: OpenWalk;
-  readonly swept: Pick<SweptPage, 'ordinal' | 'sweep' | 'digest'>;
+  readonly swept: Pick<SweptPage, 'ordinal' | 'digest'>;
 }
 
 export interface PageResult {
@@ -116,7 +116,7 @@ export async function recordSamePage(
 ): Promise<PageResult | undefined> {
   return await ledger.db.transaction(async (tx) => {
     const scope = await lockPigeonhole(tx, lease);
-    if (!(await confirmPage(tx, lease, page.swept))) return undefined;
+    if (!(await isKnownPage(tx, lease, page.swept))) return undefined;
     if (page.end === null) {
       await saveWalk(tx, lease, page.walk, { perPage: page.perPage, highestId: null, differs: false });
     }

@@ -22,7 +22,9 @@ export async function saveWalk(
     `with stream as (
        update streams set per_page = $18, highest_id = greatest(highest_id, $19), failures = 0, failure = null,
          differs = case when $2 = 'sweep' and $14 = 1 then false else differs end or $20,
-         sweep_due_at = case when $2 = 'sweep' and $14 = 1 then null else sweep_due_at end
+         -- under way now; but for one that was asked for since it began
+         sweep_due_at = case when $2 = 'sweep' and $14 = 1 and (sweep_due_at <= $4 or sweep_due_at > clock_timestamp())
+           then null else sweep_due_at end
        where id = $1)
      insert into walks (stream_id, kind, number, started_at, first_at, cursor, checkpoint, check_key, direction,
        page_first, page_last, until_id, top_id, pages, items, set_aside, differs, through)

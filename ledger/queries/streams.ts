@@ -226,6 +226,14 @@ export async function distrustStream(
   });
 }
 
+/** The next read begins its walks anew. */
+export async function abandonWalks(ledger: Ledger, lease: StreamLease): Promise<void> {
+  await ledger.db.query(
+    'delete from walks w using streams s where w.stream_id = $1 and s.id = w.stream_id and s.epoch = $2',
+    [lease.streamId, lease.epoch],
+  );
+}
+
 /** When a stream is read next. */
 export interface NextRead {
   readonly dueInMs: number;

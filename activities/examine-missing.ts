@@ -1,0 +1,87 @@
+import { readingRules } from '../ledger/reading-rules.js';
+import { lockPigeonhole } from '../ledger/queries/lock-pigeonhole.js';
+import { doubledItems, missingItems, settleLooked } from '../ledger/queries/missing.js';
+import { recordPage } from '../ledger/queries/record-page.js';
+import { wakeSinks } from '../ledger/queries/wake-sinks.js';
+import type { ListName } from '../pigeonhole/lists.js';
+import { askPage } from './ask-page.js';
+import { type FilteredSet, filteredSet } from './filtered-set.js';
+import { noteAnswer } from './note-answer.js';
+import { limitsOf, sinkIdsFor, type StreamReading } from './stream-reading.js';
+import { hasIds, toItems } from './to-items.js';
+
+/** Requests that one turn spends on looking; the others are asked after the next sweep. */
+const mostRequests = 10;
+const mostItems = 500;
+
+/**
+ * Looks at once for what a sweep lacked, where a filter can ask for it: one answer that holds the whole filtered set
+ * says whether it is gone. In a list without ids, also for rows that stood on two pages: there may be two of them.
+ */
+export async function examineMissing(reading: StreamReading): Promise<void> {
+  const { to, place, lease, limits } = reading;
+  const list = lease.list as ListName;
+  const missing = await missingItems(to.ledger, lease, mostItems);
+  const doubled = hasIds(list) ? [] : await doubledItems(to.ledger, lease, mostItems);
+  const sets = new Map<string, { set: FilteredSet; missing: string[] }>();
+  for (const item of [...missing, ...doubled]) {
+    const set = filteredSet(place.pigeonholeId, lease, item);
+    if (set === undefined) continue;
+    const group = sets.get(set.name) ?? { set, missing: [] };
+    if (missing.includes(item)) group.missing.push(item.key);
+    sets.set(set.name, group);
+  }
+  for (const group of [...sets.values()].slice(0, mostRequests)) {
+    if (limits.halted() || limits.signal.aborted || to.stopping.aborted) return;
+    // oxlint-disable-next-line no-await-in-loop -- one request after the other: they are few, and what is live goes first
+    await look(reading, group);
+  }
+}
+
+async function look(reading: StreamReading, group: { set: FilteredSet; missing: string[] }): Promise<void> {
+  const { to, place, lease, turn, limits } = reading;
+  const list = lease.list as ListName;
+  const { set } = group;
+  reading.cursor = null;
+  const page = await askPage(to, { workspace: place.workspace, priority: 'live' }, set.ref, {
+    cursor: null,
+    signal: limits.signal,
+  });
+  turn.pages += 1;
+  const rows = page.items.filter((row) => set.holds(row));
+  const complete = !page.hasMore && rows.length === page.items.length;
+  const drop = place.plan.drop[list] ?? [];
+  const seen = toItems(rows, { list, sessionId: lease.sessionId, drop, hash: to.ledger.hash });
+  const requestedAt = new Date(page.requestedAt);
+  if (complete) {
+    const result = await recordPage(to.ledger, lease, {
+      walk: null,
+      end: null,
+      swept: null,
+      perPage: page.perPage,
+      sinkIds: sinkIdsFor(reading, list),
+      items: seen.items,
+      requestedAt,
+      rules: readingRules(drop),
+      highestId: null,
+      isNew: false,
+    });
+    await noteAnswer(reading, page, 0, result);
+  }
+  const shown = new Set(seen.items.map(({ key }) => key));
+  const looked = {
+    asked: group.missing,
+    found: group.missing.filter((key) => shown.has(key)),
+    gone: complete ? group.missing.filter((key) => !shown.has(key)) : [],
+    at: requestedAt,
+  };
+  if (group.missing.length === 0) return;
+  const { deleted, woken } = await to.ledger.db.transaction(async (tx) => {
+    const scope = await lockPigeonhole(tx, lease);
+    const count = await settleLooked(tx, lease, scope, looked, limitsOf(reading));
+    return { deleted: count, woken: count > 0 ? await wakeSinks(tx, sinkIdsFor(reading, list)) : [] };
+  });
+  turn.deleted += deleted;
+  if (woken.length > 0) await to.orchestration.wakeSinks(woken);
+}
+

@@ -1,0 +1,42 @@
+import type { PageResult } from '../ledger/queries/record-page.js';
+import { noteQuota } from '../ledger/queries/workspaces.js';
+import type { Page } from '../pigeonhole/page.js';
+import { facts, type StreamReading } from './stream-reading.js';
+
+/** What is to be told of a page once it is stored: to the turn, to the sinks that have something to do, to the log. */
+export async function noteAnswer(
+  reading: StreamReading,
+  page: Page,
+  unidentified: number,
+  result: PageResult,
+): Promise<void> {
+  const { to, turn, place } = reading;
+  turn.created += result.created;
+  turn.updated += result.updated;
+  turn.deleted += result.deleted;
+  turn.reviewsLeft ||= result.reviewsLeft;
+  if (result.woken.length > 0) await to.orchestration.wakeSinks(result.woken);
+  if (result.created + result.updated + result.deleted + unidentified + page.irregular.length > 0) {
+    to.log.info(
+      {
+        ...facts(reading),
+        requestId: page.requestId,
+        items: page.items.length,
+        created: result.created,
+        updated: result.updated,
+        deleted: result.deleted,
+        unidentified,
+        irregular: page.irregular.length,
+      },
+      'page stored',
+    );
+  }
+  if (page.quota !== null && !page.hasMore) {
+    const { limit, remaining, resetAtMs } = page.quota;
+    await noteQuota(to.ledger, place.workspace, {
+      limit,
+      remaining,
+      resetAt: resetAtMs === null ? null : new Date(resetAtMs),
+    });
+  }
+}

@@ -1,0 +1,75 @@
+import type { DeletionLimits } from '../ledger/missing-evidence.js';
+import type { StreamLease } from '../ledger/queries/streams.js';
+import type { WaitReason } from '../ledger/queries/workspaces.js';
+import type { ListName } from '../pigeonhole/lists.js';
+import type { Collaborators } from './collaborators.js';
+import type { ReadingPlan } from './reading-plan.js';
+
+/** The pigeonhole that a stream belongs to, and what of it matters to reading. */
+export interface StreamPlace {
+  readonly ref: number;
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  readonly plan: ReadingPlan;
+  readonly status: string | null;
+  /** By session id. */
+  readonly sessionTypes: ReadonlyMap<number, string | undefined>;
+  /** The wait of the workspace that ended just before; null: there was none. */
+  readonly after: { readonly reason: WaitReason; readonly count: number } | null;
+}
+
+export interface StreamTurn {
+  pages: number;
+  created: number;
+  updated: number;
+  deleted: number;
+  reviewsLeft: boolean;
+  /** The workspace has to wait: no stream of it is to be asked. */
+  workspaceWaits: boolean;
+}
+
+export interface TurnLimits {
+  /** Epoch ms after which no further page is asked for, once `leastPages` were read. */
+  readonly until: number;
+  readonly leastPages: number;
+  readonly signal: AbortSignal;
+  /** Another stream was told that the workspace has to wait: this one asks for nothing more either. */
+  readonly halted: () => boolean;
+}
+
+/** One turn over one stream: who reads it, under which lease, and what has come of it so far. */
+export interface StreamReading {
+  readonly to: Collaborators;
+  readonly place: StreamPlace;
+  readonly limits: TurnLimits;
+  readonly turn: StreamTurn;
+  /** Replaced when the stream is trusted less than it was. */
+  lease: StreamLease;
+  /** Cursor of the request under way, and so what a refusal is about. */
+  cursor: string | null;
+  /** The highest id that the stream has stored. */
+  highestId: number | null;
+}
+
+/** The sinks that a page of this list has something for. */
+export function sinkIdsFor({ to, place }: Pick<StreamReading, 'to' | 'place'>, list: string): number[] {
+  // What says who is anonymous may change items of any list.
+  const speaksForOthers = list === 'sessions' || list === 'qna-questions';
+  const lists = speaksForOthers ? [...place.plan.sinks.keys()] : [list as ListName];
+  const names = new Set(lists.flatMap((each) => place.plan.sinks.get(each) ?? []));
+  return [...names].flatMap((name) => to.sinks.get(name)?.id ?? []);
+}
+
+export function limitsOf({ place }: Pick<StreamReading, 'place'>): DeletionLimits {
+  return place.plan.deletions;
+}
+
+/** For a line of the log: which stream. */
+export function facts({ place, lease }: Pick<StreamReading, 'place' | 'lease'>): Record<string, unknown> {
+  return {
+    workspace: place.workspace,
+    pigeonhole: place.pigeonholeId,
+    list: lease.list,
+    ...(lease.sessionId === 0 ? {} : { session: lease.sessionId }),
+  };
+}

@@ -1,0 +1,231 @@
+import { readingRules } from '../ledger/reading-rules.js';
+import { hasAskedWith, type KnownPage, knownPages, type SweptPage } from '../ledger/queries/pages.js';
+import { type PageResult, recordPage, recordSamePage } from '../ledger/queries/record-page.js';
+import { distrustStream, type NextRead } from '../ledger/queries/streams.js';
+import type { OpenWalk, PageSummary } from '../ledger/queries/walk.js';
+import { ApiError } from '../pigeonhole/api-error.js';
+import { defaultCount, listPath } from '../pigeonhole/list-request.js';
+import type { ListName } from '../pigeonhole/lists.js';
+import type { Page } from '../pigeonhole/page.js';
+import { askPage, type Priority } from './ask-page.js';
+import { listRef } from './list-ref.js';
+import { noteAnswer } from './note-answer.js';
+import { breaksOrder, demoted, orderAfterSweep } from './stream-order.js';
+import { limitsOf, sinkIdsFor, type StreamReading } from './stream-reading.js';
+import { summarizePage } from './summarize-page.js';
+import { hasIds, type PageItems, toItems } from './to-items.js';
+import { advanceWalk, checkpointHolds, reachesKnown } from './walk-progress.js';
+
+/** Digests looked up at a time; a walk of more pages compares the rest. */
+const mostKnownPages = 2000;
+
+export interface WalkBudget {
+  /** Pages that it may read in this turn. */
+  readonly mostPages: number;
+  readonly priority: Priority;
+  /** When the stream is due again, should the walk end; null: the turn reads on in this stream. */
+  readonly next: NextRead | null;
+}
+
+/** `distrusted`: what the walk rested on does not hold; only a sweep from the first page is left. */
+export type WalkEnding = 'finished' | 'more' | 'distrusted';
+
+/** A page as it arrived, before the ledger knows of it. */
+interface Arrived {
+  readonly page: Page;
+  readonly summary: PageSummary;
+  /** Null: the page is the one that the last sweep saw, and its items are known. */
+  readonly seen: PageItems | null;
+  readonly digest: Buffer | null;
+}
+
+/**
+ * Reads a walk on, page by page; the next one is asked for while this one is written. Each page commits with the place
+ * where the walk goes on, under the lease alone.
+ * @throws {ApiError} what the service refused; what was read before is stored
+ */
+export async function walkStream(reading: StreamReading, from: OpenWalk, budget: WalkBudget): Promise<WalkEnding> {
+  const { to, limits, turn } = reading;
+  const stop = new AbortController(); // ends the request under way when storing fails
+  const signal = AbortSignal.any([limits.signal, stop.signal]);
+  const known = await pagesKnown(reading, from);
+  const asked = new Set<string>();
+  let walk = from;
+  let left = budget.mostPages;
+  reading.cursor = from.cursor;
+  const read = async (ordinal: number, cursor: string | null, hasTime: Promise<void>): Promise<Arrived> => {
+    if (cursor !== null && asked.has(cursor)) throw circle(reading);
+    if (cursor !== null) asked.add(cursor);
+    const ref = listRef(reading.place.pigeonholeId, reading.lease);
+    const page = await askPage(to, { workspace: reading.place.workspace, priority: budget.priority }, ref, { cursor, signal });
+    await hasTime;
+    return arrive(reading, from.kind, page, known.get(ordinal));
+  };
+  let next = read(walk.pages, walk.cursor, Promise.resolve());
+  try {
+    for (;;) {
+      const arrived = await next;
+      to.onPage();
+      const after = await follow(reading, walk, arrived);
+      if (after === 'distrusted') return after;
+      turn.pages += 1;
+      left -= 1;
+      const ends = !arrived.page.hasMore || (walk.kind === 'poll' && reachesKnown(walk.untilId, arrived.summary));
+      const enough = turn.pages >= limits.leastPages && (Date.now() > limits.until || to.stopping.aborted);
+      const stops = left <= 0 || enough || limits.halted() || limits.signal.aborted;
+      // Asked for at once, but looked at while the store writes this page: before, the store would wait for us.
+      const writing = createGate();
+      if (!ends && !stops) {
+        next = read(after.pages, after.cursor, writing.opened);
+        next.catch(() => undefined); // awaited above; until then a refusal must not count as unhandled
+      }
+      const result = await store(reading, arrived, after, ends ? budget.next : undefined, writing.open);
+      await noteAnswer(reading, arrived.page, arrived.seen?.unidentified ?? 0, result);
+      walk = after;
+      reading.cursor = walk.cursor;
+      if (ends) return 'finished';
+      if (stops) return 'more';
+    }
+  } finally {
+    stop.abort();
+  }
+}
+
+async function pagesKnown({ to, lease, place }: StreamReading, walk: OpenWalk): Promise<Map<number, KnownPage>> {
+  if (walk.kind === 'poll') return new Map();
+  if (walk.cursor !== null && (await hasAskedWith(to.ledger, lease, walk))) throw circle({ place, lease });
+  return await knownPages(to.ledger, lease, walk.pages, mostKnownPages);
+}
+
+/** A cursor that comes back leads round for ever. */
+function circle({ place, lease }: Pick<StreamReading, 'place' | 'lease'>): ApiError {
+  return new ApiError(
+    { method: 'GET', path: listPath(listRef(place.pigeonholeId, lease)) },
+    { kind: 'protocol', problem: 'a cursor came back that this walk has already used', mayHaveTakenEffect: false },
+  );
+}
+
+function arrive(reading: StreamReading, kind: OpenWalk['kind'], page: Page, known: KnownPage | undefined): Arrived {
+  if (kind === 'poll') return compare(reading, page, null);
+  const request = [page.cursor ?? '', defaultCount, rulesOf(reading), page.digest];
+  const digest = reading.to.ledger.hash.content(request.join('\n'));
+  if (known?.digest.equals(digest) === true) return { page, summary: known.summary, seen: null, digest };
+  return compare(reading, page, digest);
+}
+
+function compare({ to, place, lease }: StreamReading, page: Page, digest: Buffer | null): Arrived {
+  const list = lease.list as ListName;
+  const drop = place.plan.drop[list] ?? [];
+  const seen = toItems(page.items, { list, sessionId: lease.sessionId, drop, hash: to.ledger.hash });
+  const placed = seen.items.map(({ key, at }) => ({ key, id: hasIds(list) ? Number(key) : undefined, at }));
+  return { page, summary: summarizePage(placed, seen.unidentified), seen, digest };
+}
+
+function rulesOf({ place, lease }: StreamReading): string {
+  return readingRules(place.plan.drop[lease.list as ListName] ?? []);
+}
+
+/** Where the walk stands behind the page; or that it rested on what is not so. */
+async function follow(
+  reading: StreamReading,
+  walk: OpenWalk,
+  { page, summary, seen }: Arrived,
+): Promise<OpenWalk | 'distrusted'> {
+  const { lease } = reading;
+  const keys = seen?.items.map(({ key }) => key) ?? [];
+  const resumed = walk.kind === 'poll' && walk.pages === 0 && lease.order === 'ascending';
+  if (resumed && !checkpointHolds(lease, { perPage: page.perPage, keys })) return await distrust(reading, lease);
+  const progress = advanceWalk(walk, { ...page, summary });
+  if (breaksOrder(lease.order, progress.direction)) {
+    const ending = await distrust(reading, demoted(lease));
+    if (walk.kind === 'poll') return ending;
+  }
+  return {
+    ...walk,
+    ...progress,
+    firstAt: walk.firstAt ?? new Date(page.requestedAt),
+    differs: walk.differs || seen !== null,
+  };
+}
+
+/** Nothing is resumed any more before a sweep has ended. */
+export async function distrust(
+  reading: StreamReading,
+  order: Parameters<typeof distrustStream>[2],
+): Promise<'distrusted'> {
+  await distrustStream(reading.to.ledger, reading.lease, order);
+  const { order: itemOrder, cleanWalks, cleanDirection, promoteAt } = order;
+  reading.lease = {
+    ...reading.lease,
+    ...{ order: itemOrder, cleanWalks, cleanDirection, promoteAt },
+    checkpoint: null,
+    checkpointKey: null,
+    headId: null,
+    poll: null,
+  };
+  return 'distrusted';
+}
+
+/** @param next undefined: the walk goes on */
+async function store(
+  reading: StreamReading,
+  arrived: Arrived,
+  walk: OpenWalk,
+  next: NextRead | null | undefined,
+  onWriting: () => void,
+): Promise<PageResult> {
+  const { to, lease } = reading;
+  const { page } = arrived;
+  const known = { order: lease.order, cleanWalks: lease.cleanWalks, cleanDirection: lease.cleanDirection, promoteAt: lease.promoteAt };
+  const order = walk.kind === 'sweep' ? orderAfterSweep(known, walk.direction) : known;
+  const basics = {
+    walk,
+    end: next === undefined ? null : { order, next, limits: limitsOf(reading) },
+    perPage: page.perPage,
+    sinkIds: sinkIdsFor(reading, lease.list),
+  };
+  const ordinal = walk.pages - 1;
+  const { digest } = arrived;
+  if (arrived.seen === null && digest !== null) {
+    onWriting();
+    const result = await recordSamePage(to.ledger, lease, { ...basics, swept: { ordinal, digest } });
+    if (result !== undefined) return result;
+  }
+  const { seen, summary } = arrived.seen === null ? compare(reading, page, digest) : arrived;
+  const items = seen!.items;
+  const swept: SweptPage | null =
+    digest === null ? null : { ordinal, cursor: page.cursor, digest, keys: items.map(({ key }) => key), summary };
+  const { highestId, isNew } = placeIds(reading, summary);
+  const result = await recordPage(to.ledger, lease, {
+    ...basics,
+    items,
+    requestedAt: new Date(page.requestedAt),
+    rules: rulesOf(reading),
+    highestId,
+    isNew,
+    swept,
+    onWriting,
+  });
+  if (highestId !== null) reading.highestId = Math.max(reading.highestId ?? highestId, highestId);
+  return result;
+}
+
+/**
+ * How a page's ids stand to what the stream has stored. A list that is read per session may have got an item from
+ * another stream (it moved), so there nothing is new for certain.
+ */
+function placeIds(
+  { lease, highestId }: StreamReading,
+  { low, high }: PageSummary,
+): { highestId: number | null; isNew: boolean } {
+  if (!hasIds(lease.list as ListName)) return { highestId: null, isNew: false };
+  return { highestId: high, isNew: lease.sessionId === 0 && low !== null && (highestId === null || low > highestId) };
+}
+
+function createGate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
