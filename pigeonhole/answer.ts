@@ -20,4 +20,6 @@ export interface ServiceAnswer {
   readonly requestedAt: number;
   readonly quota: Quota | null;
   readonly bytes: number;
+  /** SHA-256 of the body's bytes as they came, in hex. Not keyed: whoever has it can try bodies against it. */
+  readonly digest: string;
 }

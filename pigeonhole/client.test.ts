@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createPigeonholeClient, type PigeonholeClient } from './client.js';
 import type { ClientOptions, ResponseFacts } from './client-options.js';
 import { answerJson, collection, startService, type Respond, type TestService } from './service.test-kit.js';
@@ -37,6 +38,9 @@ describe('a page', () => {
       requestedAt: 1000,
       quota: { limit: null, remaining: 41, resetInMs: null, resetAtMs: null },
       bytes: Buffer.byteLength(JSON.stringify(collection(data, 'next'))),
+      digest: createHash('sha256')
+        .update(JSON.stringify(collection(data, 'next')))
+        .digest('hex'),
     });
   });
 

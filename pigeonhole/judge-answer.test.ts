@@ -137,7 +137,15 @@ describe('a success', () => {
       requestedAt: 1000,
       quota: { limit: null, remaining: 9, resetInMs: null, resetAtMs: null },
       bytes: 15,
+      // printf '{"data":["é"]}' | sha256sum
+      digest: '397163003d1ef6a0fba66444c66dd6b553cbe51934c42c21abd69865d29633aa',
     });
+  });
+
+  it('has the digest of its bytes, not of what they mean', () => {
+    const digestOf = (body: string) => judgeAnswer(call, raw(200, body)).digest;
+    expect(digestOf('{"data":[1]}')).toBe(digestOf('{"data":[1]}'));
+    expect(digestOf('{"data":[1] }')).not.toBe(digestOf('{"data":[1]}'));
   });
 
   it('may be empty, whatever its type', () => {

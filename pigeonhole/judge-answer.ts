@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { RawAnswer, ServiceAnswer } from './answer.js';
 import { ApiError, type ApiErrorKind, type Call, type FieldError } from './api-error.js';
 import { kindOfCode } from './error-codes.js';
@@ -55,9 +56,16 @@ export function judgeAnswer(call: Call, raw: RawAnswer): ServiceAnswer {
   }
   switch (body.kind) {
     case 'json':
-      return { status, body: body.value, requestId, requestedAt: raw.requestedAt, quota, bytes: raw.body.byteLength };
     case 'empty':
-      return { status, body: undefined, requestId, requestedAt: raw.requestedAt, quota, bytes: 0 };
+      return {
+        status,
+        body: body.kind === 'json' ? body.value : undefined,
+        requestId,
+        requestedAt: raw.requestedAt,
+        quota,
+        bytes: raw.body.byteLength,
+        digest: hash('sha256', raw.body, 'hex'),
+      };
     case 'unreadable':
       throw failure('transient', 'the answer ends early or is not the JSON that it claims to be', true);
     case 'other':

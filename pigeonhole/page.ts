@@ -23,6 +23,11 @@ export interface Page {
   readonly quota: Quota | null;
   /** Size of the body. */
   readonly bytes: number;
+  /**
+   * SHA-256 of the body's bytes as they came, in hex: equal bytes are the same page. Not keyed: whoever has it can try
+   * bodies against it.
+   */
+  readonly digest: string;
 }
 
 /** The collection envelope, strict in what a walk depends on. `links` is not read at all. */
@@ -65,6 +70,7 @@ export function readPage(call: Call, list: ListName, cursor: string | null, answ
     requestedAt: answer.requestedAt,
     quota: answer.quota,
     bytes: answer.bytes,
+    digest: answer.digest,
   };
 }
 
