@@ -61,7 +61,7 @@ export async function runChaos(
     return {
       seed: plan.seed,
       store: plan.store,
-      minutes: plan.durationMs / 60_000,
+      minutes: Math.round(plan.durationMs / 600) / 100,
       kills: plan.deeds.filter(({ deed }) => deed.do === 'kill').length,
       faults: plan.deeds.filter(({ deed }) => deed.do !== 'kill' && deed.do !== 'poll-now').length,
       items: source.items.length,
