@@ -3,9 +3,10 @@ import { hasPostgres } from '../postgres.js';
 import type { Store } from './plan.js';
 import { formatResult, formatRows } from './report.js';
 import { type ChaosResult, runChaos } from './run-chaos.js';
+import { writeRows } from './write-rows.js';
 
 const usage =
-  'usage: npm run chaos -- [--seed N] [--minutes M] [--count N: so many seeds from the first] [--store embedded|postgres] [--no-deletions] [--keep]';
+  'usage: npm run chaos -- [--seed N] [--minutes M] [--count N: so many seeds from the first] [--store embedded|postgres] [--no-deletions] [--keep] [--write: the rows into docs/reliability.md]';
 
 /** `npm run chaos`: runs of one seed or several, one after the other. Exit codes: 0 all promises kept, 1 not, 2 wrong use. */
 async function main(): Promise<number> {
@@ -21,6 +22,7 @@ async function main(): Promise<number> {
     results.push(result);
   }
   if (results.length > 1) process.stdout.write(`${formatRows(results)}\n`);
+  if (options.write) writeRows('chaos', formatRows(results));
   return results.every(({ isGood }) => isGood) ? 0 : 1;
 }
 
@@ -31,6 +33,7 @@ interface MainOptions {
   readonly store: Store | 'any';
   readonly deletions: boolean;
   readonly keep: boolean;
+  readonly write: boolean;
 }
 
 function readOptions(): MainOptions | string {
@@ -43,6 +46,7 @@ function readOptions(): MainOptions | string {
         store: { type: 'string' },
         'no-deletions': { type: 'boolean', default: false },
         keep: { type: 'boolean', default: false },
+        write: { type: 'boolean', default: false },
       },
     });
     const [seed, minutes, count] = [Number(values.seed), Number(values.minutes), Number(values.count)];
@@ -58,6 +62,7 @@ function readOptions(): MainOptions | string {
       store,
       deletions: !values['no-deletions'],
       keep: values.keep,
+      write: values.write,
     };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
