@@ -88,13 +88,13 @@ async function recordOnce(ledger: Ledger, lease: StreamLease, page: PageRecord):
       writeChanges(ledger, tx, scope, placed, page.requestedAt),
       rememberPage(tx, lease, page, placed, outdated),
     ]);
-    if (isAllNew(placed) && !speaksForOthers.has(lease.list)) {
+    if (page.end === null && isAllNew(placed) && !speaksForOthers.has(lease.list)) {
       // Nothing waits for an answer, so all of it goes in one flight, the commit included, which fails with any of it.
       writing.catch(() => undefined);
       const woken = placed.length > 0 ? wakeSinks(tx, page.sinkIds) : Promise.resolve([]);
       woken.catch(() => undefined);
       page.onWriting?.();
-      return { created: placed.length, updated: 0, woken, reviewsLeft: false };
+      return { created: placed.length, updated: 0, deleted: 0, woken, reviewsLeft: false };
     }
     page.onWriting?.();
     const [written] = await writing;

@@ -1,3 +1,4 @@
+import { createApp } from '../../api/start-api.js';
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import { decideHold, heldItems, openHolds } from '../../ledger/queries/holds.js';
 import { attendee, pollVote, qnaQuestion, question, session, vote } from '../kit/items.js';
@@ -161,6 +162,41 @@ describe.each(kinds)('what is gone at the service, on %s', (kind) => {
     await scene.settle();
     expect(story(scene, 'attendees', 1)).toEqual(['1 created', '2 deleted']);
     expect(story(scene, 'attendees', 3)).toEqual(['1 created']);
+  });
+
+  it('is decided about over the API only by who has seen the set as it is', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', ...people(20));
+    const scene = await stage.scene({ sync: 'deletions: { holdAbove: { share: 10%, items: 5 } }' });
+    await scene.settle();
+    for (const { id } of people(8)) await stage.remove('attendees', id as number);
+    await polls(stage, scene, 1);
+    const { ledger, config, configuration } = scene.to;
+    const woken: string[] = [];
+    const app = createApp({
+      ledger,
+      config,
+      configuration,
+      trouble: () => null,
+      act: async () => true,
+      wakeSinks: async (names) => void woken.push(...names),
+    });
+    const ask = async (path: string, body?: object) => {
+      const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+      const init = { headers: { host: '127.0.0.1' }, ...sent };
+      const answer = await app.request(`http://127.0.0.1/api/deletions${path}`, init);
+      return { status: answer.status, ...((await answer.json()) as Record<string, unknown>) };
+    };
+    const { held } = (await ask('')) as unknown as { held: { id: number }[] };
+    const path = `/${held[0]!.id}`;
+    expect(await ask(path)).toMatchObject({ items: 8, keys: ['1', '2', '3', '4', '5', '6', '7', '8'] });
+    expect(await ask(path, { decision: 'confirmed', items: 7 })).toMatchObject({ status: 409 });
+    expect(await ask(path, { decision: 'perhaps', items: 8 })).toMatchObject({ status: 400 });
+    expect(await ask('/999', { decision: 'confirmed', items: 8 })).toMatchObject({ status: 404 });
+    expect(await deletedKeys(stage, 'attendees')).toEqual([]);
+    expect(await ask(path, { decision: 'confirmed', items: 8 })).toMatchObject({ status: 200, items: 8 });
+    expect(await ask(path, { decision: 'confirmed', items: 8 })).toMatchObject({ status: 404 });
+    expect([woken, await deletedKeys(stage, 'attendees')]).toEqual([['archive'], '12345678'.split('')]);
   });
 
   it('stays when a person says so, and is held anew only after it was seen again', async () => {
