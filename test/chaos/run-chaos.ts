@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { carryOut } from './carry-out.js';
 import { describePlan } from './describe-plan.js';
+import { failedWorkflows } from './failed-workflows.js';
 import { faultNames, type FaultName } from './judge.js';
 import { type PlanOptions, planChaos } from './plan.js';
 import { formatTable } from './report.js';
@@ -48,12 +49,13 @@ export async function runChaos(
     await carryOut(plan, stage, say);
     const { verdict, source, tookMs, isSettled } = await settle(stage, options.deletions, say);
     const falls = stage.parent.falls + (stage.worker?.falls ?? 0);
+    const failed = await failedWorkflows(stage);
     closed = await stage.close();
     const findings = [...verdict].flatMap(([sink, { findings: found }]) => found.map((each) => ({ sink, ...each })));
     const counts = Object.fromEntries(
       faultNames.map((name) => [name, findings.filter(({ fault }) => fault === name).length]),
     ) as Record<FaultName, number>;
-    const wrong = [...closed, ...(isSettled ? [] : [`not settled within ${Math.round(tookMs / 1000)} s`])];
+    const wrong = [...failed, ...closed, ...(isSettled ? [] : [`not settled within ${Math.round(tookMs / 1000)} s`])];
     const isGood = findings.length === 0 && wrong.length === 0;
     writeFileSync(join(stage.folder, 'findings.json'), JSON.stringify({ wrong, findings }, null, 1));
     say(formatTable(verdict));

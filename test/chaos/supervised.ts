@@ -42,8 +42,9 @@ export class Supervised {
     return this.#child?.pid;
   }
 
-  /** What it has printed since its latest start. */
+  /** What it has printed since its latest start; nothing once it is being killed. */
   output(): string {
+    if (this.#child === undefined || this.#wasKilled) return '';
     return readFileSync(this.options.logFile).subarray(this.#logStart).toString();
   }
 
