@@ -5,7 +5,7 @@ import { listPath } from '../../pigeonhole/list-request.js';
 import type { ListRef, PigeonholeListName } from '../../pigeonhole/lists.js';
 import type { Page } from '../../pigeonhole/page.js';
 import type { Pigeonhole } from '../../pigeonhole/wire-entities.js';
-import { abortedError, errorOf, type Fault } from './model/fault.js';
+import { abortedError, errorOf, type Fault, repeatedCursorError } from './model/fault.js';
 import { inOrder } from './model/pages.js';
 import type { Item, Row } from './model/row.js';
 import type { ListOrder, ModelWorld } from './model/world.js';
@@ -86,8 +86,8 @@ export class ModelService implements PigeonholeClient {
       yield page;
       if (!page.hasMore) return;
       cursor = page.nextCursor;
-      // As the client does. Offsets and keys only rise here, so this is a defect of the model.
-      if (used.has(cursor)) throw new Error(`the model gave the cursor ${cursor} twice in one walk`);
+      // As the client does: an order that turns in the middle of a walk leads back.
+      if (used.has(cursor)) throw repeatedCursorError({ method: 'GET', path: listPath(list) });
     }
   }
 

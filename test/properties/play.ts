@@ -145,6 +145,7 @@ class Life {
     const first = this.#read(pigeonholeId, { db, stopping: stopping.signal }, cancelled.signal);
     if (end.kind === 'overtaken') {
       await Promise.race([first, reached.opened]);
+      for (const mutation of end.meanwhile) mutate(this.#world, mutation);
       await this.#read(pigeonholeId, { db: this.store, stopping: this.scene.to.stopping });
       gate.open();
     }

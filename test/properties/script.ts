@@ -14,8 +14,8 @@ export type TurnEnd =
   | { readonly kind: 'cancelled'; readonly at: number }
   /** Its process is told to stop when it makes its n-th request: it ends between two pages. */
   | { readonly kind: 'stopped'; readonly at: number }
-  /** The answer to its n-th request comes after another turn, which takes its leases. */
-  | { readonly kind: 'overtaken'; readonly at: number };
+  /** The answer to its n-th request comes after further changes and another turn, which takes its leases. */
+  | { readonly kind: 'overtaken'; readonly at: number; readonly meanwhile: readonly Mutation[] };
 
 /** A turn over a pigeonhole, and what happens before and while it is taken. */
 export interface Step {
@@ -100,19 +100,29 @@ function mutationOf(lists: readonly PigeonholeListName[]): fc.Arbitrary<Mutation
   );
 }
 
-const turnEnd: fc.Arbitrary<TurnEnd> = fc.oneof(
-  { weight: 6, arbitrary: fc.constant({ kind: 'well' as const }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('dies' as const), at: fc.integer({ min: 1, max: 150 }) }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      kind: fc.constantFrom('cancelled' as const, 'stopped' as const, 'overtaken' as const),
-      at: fc.integer({ min: 1, max: 20 }),
-    }),
-  },
-);
+/** What makes an answer that was asked for before it an old one. */
+function touchOf(lists: readonly PigeonholeListName[]): fc.Arbitrary<Mutation> {
+  const row = { list: fc.constantFrom(...lists), where: fc.nat(1), pick: number };
+  return fc.oneof(
+    { weight: 3, arbitrary: fc.record({ ...row, op: fc.constant('edit' as const), text: fc.nat(4) }) },
+    { weight: 1, arbitrary: fc.record({ ...row, op: fc.constant('move' as const), session: number }) },
+    { weight: 1, arbitrary: fc.record({ ...row, op: fc.constant('delete' as const), count: fc.constant(1) }) },
+  );
+}
 
-function stepOf(mutation: fc.Arbitrary<Mutation>): fc.Arbitrary<Step> {
+function turnEndOf(touch: fc.Arbitrary<Mutation>): fc.Arbitrary<TurnEnd> {
+  const at = fc.integer({ min: 1, max: 12 });
+  const meanwhile = fc.array(touch, { minLength: 1, maxLength: 6, size: 'max' });
+  return fc.oneof(
+    { weight: 5, arbitrary: fc.constant({ kind: 'well' as const }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('dies' as const), at: fc.integer({ min: 1, max: 150 }) }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('overtaken' as const), at, meanwhile }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('cancelled' as const), at }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('stopped' as const), at }) },
+  );
+}
+
+function stepOf(mutation: fc.Arbitrary<Mutation>, touch: fc.Arbitrary<Mutation>): fc.Arbitrary<Step> {
   const request = fc.integer({ min: 1, max: 16 });
   return fc.record({
     passMs: fc.oneof(
@@ -128,7 +138,7 @@ function stepOf(mutation: fc.Arbitrary<Mutation>): fc.Arbitrary<Step> {
       { weight: 3, arbitrary: fc.constant([]) },
       { weight: 1, arbitrary: fc.array(fc.record({ request, fault: fc.constantFrom(...faults) }), { maxLength: 2 }) },
     ),
-    end: turnEnd,
+    end: turnEndOf(touch),
   });
 }
 
@@ -164,6 +174,6 @@ export const anyScript: fc.Arbitrary<Script> = fc
       shape,
       lists: fc.constant(lists),
       start: startOf(lists),
-      steps: fc.array(stepOf(mutationOf(lists)), { minLength: 1, maxLength: 12, size: 'max' }),
+      steps: fc.array(stepOf(mutationOf(lists), touchOf(lists)), { minLength: 1, maxLength: 12, size: 'max' }),
     }),
   );

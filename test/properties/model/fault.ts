@@ -40,3 +40,8 @@ export function errorOf(fault: Fault, call: Call): ApiError {
 export function abortedError(call: Call): ApiError {
   return new ApiError(call, { kind: 'aborted', problem: 'the caller stopped it', mayHaveTakenEffect: false });
 }
+
+export function repeatedCursorError(call: Call): ApiError {
+  const problem = 'a cursor came back that this walk has already used';
+  return new ApiError(call, { kind: 'protocol', problem, mayHaveTakenEffect: false });
+}
