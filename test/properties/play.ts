@@ -144,9 +144,11 @@ class Life {
     const db = end.kind === 'dies' ? mortalDatabase(this.store, ({ n }) => n >= end.at) : this.store;
     const first = this.#read(pigeonholeId, { db, stopping: stopping.signal }, cancelled.signal);
     if (end.kind === 'overtaken') {
-      await Promise.race([first, reached.opened]);
-      for (const mutation of end.meanwhile) mutate(this.#world, mutation);
-      await this.#read(pigeonholeId, { db: this.store, stopping: this.scene.to.stopping });
+      const isHeld = await Promise.race([first.then(() => false), reached.opened.then(() => true)]);
+      if (isHeld) {
+        for (const mutation of end.meanwhile) mutate(this.#world, mutation);
+        await this.#read(pigeonholeId, { db: this.store, stopping: this.scene.to.stopping });
+      }
       gate.open();
     }
     await first;

@@ -53,18 +53,36 @@ export async function runProperties(db: Database, { runs, seed, shrink, onRun }:
       if (what !== '') last = { what, script };
       return what === '';
     });
-    await fc.check(property, { seed: seed + run, numRuns: 1, endOnFailure: shrink !== true });
+    const { errorInstance } = await fc.check(property, { seed: seed + run, numRuns: 1, endOnFailure: shrink !== true });
+    if (errorInstance instanceof EndlessRun) throw errorInstance;
     if (last !== undefined) figures.failures.push({ seed: seed + run, ...last });
     onRun?.(run + 1, figures);
   }
   return figures;
 }
 
+/** A life takes about a second. One that goes on for so long will not end, and nothing could be played after it. */
+const endlessMs = 120_000;
+
+class EndlessRun extends Error {
+  constructor(script: Script) {
+    super(`a run has not ended in ${endlessMs} ms: ${JSON.stringify(script)}`);
+  }
+}
+
+/** What was thrown becomes a text. */
 async function outcomeOf(script: Script, db: Database): Promise<Played | string> {
+  let timer: NodeJS.Timeout | undefined;
+  const endless = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new EndlessRun(script)), endlessMs);
+  });
   try {
-    return await play(script, db);
+    return await Promise.race([play(script, db), endless]);
   } catch (error) {
+    if (error instanceof EndlessRun) throw error;
     return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
