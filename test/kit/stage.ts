@@ -8,6 +8,7 @@ import { runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
 import type { LoggedReceipt } from '../../sandbox/webhook-receiver/receipt.js';
 import { runWebhookReceiver, type WebhookReceiver } from '../../sandbox/webhook-receiver/run-webhook-receiver.js';
 import { type ArchivedChange, readArchive } from './archive.js';
+import { forgetEverything } from './forget-everything.js';
 import { openScene, type Scene, type SceneOptions } from './scene.js';
 
 export type Item = Readonly<Record<string, unknown>>;
@@ -171,15 +172,6 @@ export function archive(scene: Pick<Scene, 'folder'>): ArchivedChange[] {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
   }
-}
-
-/** Empties the store, as if it were new; the ledger keeps its identity and keys. */
-async function forgetEverything(db: Database): Promise<void> {
-  const tables = await db.query<{ name: string }>(
-    `select tablename as name from pg_tables where schemaname = 'public' and tablename not in ('ledger', 'migrations')`,
-  );
-  if (tables.length === 0) return; // not opened yet
-  await db.script(`truncate ${tables.map(({ name }) => name).join(', ')} restart identity cascade`);
 }
 
 function idOf(list: string, item: Item): { id?: number } {

@@ -1,0 +1,129 @@
+import { Judge } from './judge.js';
+import type { LedgerChange, LedgerItem } from './ledger-view.js';
+import { mutate } from './model/mutation.js';
+import type { Item } from './model/row.js';
+import { allOrders, ModelWorld } from './model/world.js';
+
+const at = { where: 0, list: 'attendees' as const };
+
+/** A world with one attendee, and a judge of what a ledger tells of it. */
+function open(): {
+  world: ModelWorld;
+  judge: Judge;
+  shown: () => Item;
+  hear: (...changes: Partial<LedgerChange>[]) => void;
+} {
+  const world = new ModelWorld({
+    pigeonholeIds: [101],
+    cursors: 'keyset',
+    filters: true,
+    perPage: 2,
+    orders: allOrders('ascending'),
+  });
+  mutate(world, { ...at, op: 'insert', count: 1, session: 0, pick: 0, late: false, young: false });
+  const judge = new Judge(world);
+  const shown = (): Item => world.shown(101, world.rows(101, 'attendees')[0]!);
+  let sequence = 0;
+  let heardAt = 0;
+  const hear = (...changes: Partial<LedgerChange>[]): void => {
+    const whole = changes.map((change): LedgerChange => ({
+      pigeonholeId: 101,
+      list: 'attendees',
+      key: '10',
+      sequence: (sequence += 1),
+      revision: sequence,
+      kind: 'updated',
+      sessionId: null,
+      visibility: null,
+      item: null,
+      ...change,
+    }));
+    judge.hear(whole, { from: heardAt, to: world.tick });
+    heardAt = world.tick;
+  };
+  return { world, judge, shown, hear };
+}
+
+const ledgerItem = (item: Item | null): LedgerItem => ({
+  pigeonholeId: 101,
+  list: 'attendees',
+  key: '10',
+  sessionId: null,
+  revision: 1,
+  item,
+  visibility: null,
+});
+
+const faultsOf = ({ faults }: Judge): string[] =>
+  Object.entries(faults).flatMap(([name, items]: [string, string[]]) => items.map(() => name));
+
+describe('the judge', () => {
+  it('finds nothing wrong with a life that was told as it was', () => {
+    const { world, judge, shown, hear } = open();
+    hear({ kind: 'created', item: shown() });
+    mutate(world, { ...at, op: 'edit', pick: 0, text: 3 });
+    hear({ kind: 'updated', item: shown() });
+    mutate(world, { ...at, op: 'delete', pick: 0, count: 1 });
+    hear({ kind: 'deleted' });
+    mutate(world, { ...at, op: 'reinsert', pick: 0 });
+    hear({ kind: 'created', item: shown() });
+    expect(faultsOf(judge)).toEqual([]);
+    expect(judge.differences([ledgerItem(shown())], new Set(['attendees']))).toEqual({ lost: [], kept: [] });
+  });
+
+  it('finds a change that says what was said before', () => {
+    const { judge, shown, hear } = open();
+    hear({ kind: 'created', item: shown() }, { kind: 'updated', item: shown() });
+    expect(faultsOf(judge)).toEqual(['twice']);
+  });
+
+  it('finds a deletion of what was there all the time', () => {
+    const { judge, shown, hear } = open();
+    hear({ kind: 'created', item: shown() });
+    hear({ kind: 'deleted' });
+    expect(faultsOf(judge)).toEqual(['falselyDeleted']);
+  });
+
+  it('takes a deletion for true that was so between two reads, though the item is there again', () => {
+    const { world, judge, shown, hear } = open();
+    hear({ kind: 'created', item: shown() });
+    mutate(world, { ...at, op: 'delete', pick: 0, count: 1 });
+    mutate(world, { ...at, op: 'reinsert', pick: 0 });
+    hear({ kind: 'deleted' });
+    expect(faultsOf(judge)).toEqual([]);
+    hear({ kind: 'created', item: shown() });
+    hear({ kind: 'deleted' }); // and not a second time
+    expect(faultsOf(judge)).toEqual(['falselyDeleted']);
+  });
+
+  it('finds an older version that comes after a newer one', () => {
+    const { world, judge, shown, hear } = open();
+    const older = shown();
+    hear({ kind: 'created', item: older });
+    mutate(world, { ...at, op: 'edit', pick: 0, text: 3 });
+    hear({ kind: 'updated', item: shown() }, { kind: 'updated', item: older });
+    expect(faultsOf(judge)).toEqual(['untrue']);
+  });
+
+  it('finds revisions with a hole, and kinds that cannot follow each other', () => {
+    const { world, judge, shown, hear } = open();
+    hear({ kind: 'created', item: shown() });
+    mutate(world, { ...at, op: 'edit', pick: 0, text: 3 });
+    hear({ kind: 'updated', item: shown(), revision: 3 });
+    mutate(world, { ...at, op: 'edit', pick: 0, text: 2 });
+    hear({ kind: 'created', item: shown(), revision: 4 });
+    expect(faultsOf(judge)).toEqual(['disordered', 'disordered']);
+  });
+
+  it('finds what is missing, what is otherwise, and what is no longer shown', () => {
+    const { world, judge, shown } = open();
+    const lists = new Set(['attendees'] as const);
+    const stored = shown();
+    expect(judge.differences([], lists)).toMatchObject({ lost: [expect.any(String)], kept: [] });
+    expect(judge.differences([ledgerItem(null)], lists)).toMatchObject({ lost: [expect.any(String)], kept: [] });
+    mutate(world, { ...at, op: 'edit', pick: 0, text: 3 });
+    expect(judge.differences([ledgerItem(stored)], lists)).toMatchObject({ lost: [expect.any(String)], kept: [] });
+    mutate(world, { ...at, op: 'delete', pick: 0, count: 1 });
+    expect(judge.differences([ledgerItem(stored)], lists)).toMatchObject({ lost: [], kept: ['101 attendees 10'] });
+  });
+});

@@ -1,0 +1,194 @@
+import type { PigeonholeListName } from '../../pigeonhole/lists.js';
+import type { LedgerChange, LedgerItem } from './ledger-view.js';
+import { contentOf, type Item, markOf, payloadOf, type Row } from './model/row.js';
+import { copiesToCount } from './model/pages.js';
+import type { ModelWorld, Span } from './model/world.js';
+
+/** What can be wrong about a ledger, each with the items concerned. All empty: it keeps its promises. */
+export interface Faults {
+  /** Shown by the service, and missing in the ledger or otherwise there, though there was time to read it. */
+  readonly lost: string[];
+  /** In the ledger, and no longer shown. */
+  readonly kept: string[];
+  /** A change that says what the change before it said. */
+  readonly twice: string[];
+  /** Deleted though it stood in its list all the time since the change before. */
+  readonly falselyDeleted: string[];
+  /** A change that says what the service did not show then: an older version, or a copy too many. */
+  readonly untrue: string[];
+  /** Revisions that are not 1, 2, 3…, or kinds that do not follow each other. */
+  readonly disordered: string[];
+}
+
+/** Lists whose rows show a person and no flag. Source: design, "Anonymity fails closed". */
+const judged: ReadonlySet<string> = new Set<PigeonholeListName>(['questions', 'votes', 'answers', 'answer_ratings']);
+
+/** Rows of one mark that are shown now, and how many of them a reader has to have counted. */
+interface Shown {
+  readonly shown: readonly string[];
+  readonly fewest: number;
+}
+
+/** What is known of the rows of one mark from the changes that were told. */
+interface Told {
+  /** Keys that are there, and what was last said of each. */
+  readonly live: Map<string, string>;
+  /** The earliest instant at which the last change can have been true. */
+  at: number;
+}
+
+/**
+ * Judges what a ledger told and holds against what the service held and when. Knows nothing of how it was read:
+ * every rule here follows from the promises alone.
+ */
+export class Judge {
+  readonly faults: Faults = { lost: [], kept: [], twice: [], falselyDeleted: [], untrue: [], disordered: [] };
+  readonly #told = new Map<string, Told>();
+  readonly #marks = new Map<string, string>();
+  readonly #revisions = new Map<string, { revision: number; kind: string }>();
+  readonly #said = new Map<string, string>();
+
+  constructor(readonly world: ModelWorld) {}
+
+  /** Hears of changes that were found within a span; every page that they come from was asked for in it. */
+  hear(changes: readonly LedgerChange[], span: Span): void {
+    for (const change of changes) {
+      const name = nameOf(change);
+      this.#expectOrder(name, change);
+      if (change.kind === 'deleted') this.#hearDeleted(name, change, span);
+      else if (change.item === null) this.faults.disordered.push(`${name} revision ${change.revision} says nothing`);
+      else this.#hearShown(name, change, change.item, span);
+    }
+  }
+
+  #expectOrder(name: string, { revision, kind }: LedgerChange): void {
+    const before = this.#revisions.get(name) ?? { revision: 0, kind: 'deleted' };
+    const follows = (kind === 'created') === (before.kind === 'deleted');
+    if (revision !== before.revision + 1 || !follows) {
+      const { disordered } = this.faults;
+      disordered.push(`${name} was ${before.kind} as revision ${before.revision}, then ${kind} as ${revision}`);
+    }
+    this.#revisions.set(name, { revision, kind });
+  }
+
+  #hearShown(name: string, change: LedgerChange, item: Item, { from, to }: Span): void {
+    const { list, pigeonholeId } = change;
+    const named = !judged.has(list) || change.visibility === 'named';
+    const said = `${change.visibility ?? ''} ${change.sessionId} ${contentOf(list, item, named)}`;
+    const mark = String(item['mark']);
+    const told = this.#toldOf(pigeonholeId, list, mark);
+    if (told.live.get(change.key) === said) this.faults.twice.push(`${name} revision ${change.revision}`);
+    const isNewHere = !told.live.has(change.key);
+    this.#marks.set(name, mark);
+    told.live.set(change.key, said);
+
+    const content = contentOf(list, item, false);
+    const onlyVisibility = judged.has(list) && !isNewHere && this.#said.get(name) === content;
+    this.#said.set(name, content);
+    if (onlyVisibility) return; // told from what is stored, so it may be older
+    const span = { from: Math.max(from, told.at), to };
+    const at = this.world.firstHeld(
+      pigeonholeId,
+      list,
+      mark,
+      span,
+      (held) => held.content === content && held.count >= told.live.size,
+    );
+    if (at === undefined) this.faults.untrue.push(`${name} revision ${change.revision} (${change.kind})`);
+    else told.at = at;
+  }
+
+  #hearDeleted(name: string, { pigeonholeId, list, key, revision }: LedgerChange, { to }: Span): void {
+    const mark = this.#marks.get(name);
+    if (mark === undefined) return; // never told of: said by the order of kinds
+    const told = this.#toldOf(pigeonholeId, list, mark);
+    const copies = told.live.size;
+    told.live.delete(key);
+    const at = this.world.firstHeld(pigeonholeId, list, mark, { from: told.at, to }, (held) => held.count < copies);
+    if (at === undefined) this.faults.falselyDeleted.push(`${name} revision ${revision}`);
+    else told.at = at;
+  }
+
+  #toldOf(pigeonholeId: number, list: string, mark: string): Told {
+    const name = `${pigeonholeId} ${list} ${mark}`;
+    const told = this.#told.get(name) ?? { live: new Map<string, string>(), at: 0 };
+    this.#told.set(name, told);
+    return told;
+  }
+
+  /** Compares what the ledger holds with what the service shows now. To be asked when all has been read. */
+  differences(items: readonly LedgerItem[], lists: ReadonlySet<PigeonholeListName>): Pick<Faults, 'lost' | 'kept'> {
+    const held = new Map<string, string[]>();
+    const kept: string[] = [];
+    for (const item of items) {
+      if (item.item === null || !lists.has(item.list)) continue;
+      const name = `${item.pigeonholeId} ${item.list} ${String(item.item['mark'])}`;
+      held.set(name, [...(held.get(name) ?? []), this.#asHeld(item, item.item)]);
+    }
+    const lost: string[] = [];
+    for (const [name, { shown, fewest }] of this.#shown(lists)) {
+      const inLedger = held.get(name) ?? [];
+      held.delete(name);
+      if (inLedger.length > shown.length) kept.push(`${name}, ${inLedger.length} instead of ${shown.length}`);
+      const unmatched = [...inLedger];
+      let uncounted = shown.length - fewest;
+      for (const each of shown) {
+        const index = unmatched.indexOf(each);
+        if (index !== -1) unmatched.splice(index, 1);
+        else if (unmatched.length === 0 && uncounted > 0) uncounted -= 1;
+        else lost.push(`${name}: ${each} is shown, and held is ${inLedger.join(' and ') || 'nothing'}`);
+      }
+    }
+    for (const [name] of held) if (!this.#isOfGoneSession(name, items)) kept.push(name);
+    return { lost, kept };
+  }
+
+  #asHeld({ list, sessionId, visibility }: LedgerItem, item: Item): string {
+    const named = !judged.has(list) || visibility === 'named';
+    const leaks = visibility === 'anonymous' && item['attendeeId'] !== undefined ? ' with its person' : '';
+    return `${named ? 'named' : 'anonymous'}${leaks} in ${sessionId ?? 0}: ${payloadOf(list, item, named)}`;
+  }
+
+  #shown(lists: ReadonlySet<PigeonholeListName>): Map<string, Shown> {
+    const all = new Map<string, Shown>();
+    for (const pigeonholeId of this.world.shape.pigeonholeIds) {
+      for (const list of lists) {
+        for (const row of this.world.rows(pigeonholeId, list)) {
+          const named = !judged.has(list) || this.#isNamed(pigeonholeId, row);
+          const payload = payloadOf(list, this.world.shown(pigeonholeId, row), named);
+          const name = `${pigeonholeId} ${list} ${markOf(row)}`;
+          const text = `${named ? 'named' : 'anonymous'} in ${row.sessionId}: ${payload}`;
+          const shown = [...(all.get(name)?.shown ?? []), text];
+          all.set(name, { shown, fewest: shown.length === 1 ? 1 : copiesToCount(this.world, pigeonholeId, row) });
+        }
+      }
+    }
+    return all;
+  }
+
+  /** A question's own flag, where its twin stands in the same session; else what its session says. */
+  #isNamed(pigeonholeId: number, row: Row): boolean {
+    const twin =
+      row.list === 'questions'
+        ? this.world
+            .rows(pigeonholeId, 'qna-questions')
+            .find(({ id, sessionId }) => id === row.id && sessionId === row.sessionId)
+        : undefined;
+    if (twin !== undefined) return !twin.anonymous;
+    const session = this.world.rows(pigeonholeId, 'sessions').find(({ id }) => id === row.sessionId);
+    return session?.anonymous === false;
+  }
+
+  /** What was done in a session that is gone is kept: the service shows no more whether it still holds it. */
+  #isOfGoneSession(name: string, items: readonly LedgerItem[]): boolean {
+    const found = items.find(
+      ({ pigeonholeId, list, item }) => item !== null && `${pigeonholeId} ${list} ${String(item['mark'])}` === name,
+    );
+    if (found === undefined || found.list === 'sessions' || found.list === 'attendees') return false;
+    return !this.world.rows(found.pigeonholeId, 'sessions').some(({ id }) => id === found.sessionId);
+  }
+}
+
+function nameOf({ pigeonholeId, list, key }: LedgerChange): string {
+  return `${pigeonholeId} ${list} ${key}`;
+}

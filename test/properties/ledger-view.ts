@@ -1,0 +1,75 @@
+import type { Database } from '../../ledger/drivers/database.js';
+import type { PigeonholeListName } from '../../pigeonhole/lists.js';
+import type { Item } from './model/row.js';
+
+/** An item of a pigeonhole's list as the ledger holds it. */
+export interface LedgerItem {
+  readonly pigeonholeId: number;
+  readonly list: PigeonholeListName;
+  readonly key: string;
+  readonly sessionId: number | null;
+  readonly revision: number;
+  /** Null: deleted. */
+  readonly item: Item | null;
+  readonly visibility: string | null;
+}
+
+/** An entry of the change log, with what it said when it was found. */
+export interface LedgerChange {
+  readonly pigeonholeId: number;
+  readonly list: PigeonholeListName;
+  readonly key: string;
+  readonly sequence: number;
+  readonly revision: number;
+  readonly kind: 'created' | 'updated' | 'deleted';
+  readonly sessionId: number | null;
+  readonly visibility: string | null;
+  /** Null: it was deleted, or what it said is not kept any more. */
+  readonly item: Item | null;
+}
+
+interface Row {
+  pigeonhole_id: number;
+  list: PigeonholeListName;
+  key: string;
+  session_id: number | null;
+  revision: number;
+  visibility: string | null;
+  payload: string | null;
+}
+
+/** Every item of the lists of pigeonholes, deleted ones included. */
+export async function ledgerItems(db: Database): Promise<LedgerItem[]> {
+  const rows = await db.query<Row>(
+    `select p.pigeonhole_id, i.list, i.key, i.session_id, i.revision, i.visibility, i.payload
+     from items i join pigeonholes p using (ref) where p.pigeonhole_id <> 0 order by i.ref, i.list, i.key`,
+  );
+  return rows.map(placed);
+}
+
+/**
+ * The changes of a pigeonhole behind a sequence, in order. To be asked often: what a change said stands in its item
+ * only until the next one.
+ */
+export async function ledgerChanges(db: Database, pigeonholeId: number, behind: number): Promise<LedgerChange[]> {
+  const rows = await db.query<Row & { sequence: number; kind: LedgerChange['kind'] }>(
+    `select p.pigeonhole_id, c.list, c.key, c.session_id, c.revision, c.visibility, c.sequence, c.kind,
+       coalesce(c.snapshot, case when i.last_sequence = c.sequence then i.payload end) as payload
+     from pigeonholes p join changes c using (ref) left join items i using (ref, list, key)
+     where p.pigeonhole_id = $1 and c.sequence > $2 order by c.sequence`,
+    [pigeonholeId, behind],
+  );
+  return rows.map((row) => ({ ...placed(row), sequence: row.sequence, kind: row.kind }));
+}
+
+function placed(row: Row): LedgerItem {
+  return {
+    pigeonholeId: row.pigeonhole_id,
+    list: row.list,
+    key: row.key,
+    sessionId: row.session_id,
+    revision: row.revision,
+    visibility: row.visibility,
+    item: row.payload === null ? null : (JSON.parse(row.payload) as Item),
+  };
+}

@@ -1,0 +1,89 @@
+// npm run properties -- --runs N --seed S [--shrink] [--database embedded|postgres]
+// Plays N lives of a service and its reader against a model, and prints what was lost, told twice or falsely deleted.
+// A failure names its seed: --seed S --runs 1 plays it again, --shrink makes it smaller.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect, parseArgs } from 'node:util';
+import type { Database } from '../../ledger/drivers/database.js';
+import { openEmbedded } from '../../ledger/drivers/embedded.js';
+import { openPostgres } from '../../ledger/drivers/postgres.js';
+import { openLedger } from '../../ledger/ledger.js';
+import { hasPostgres, startPostgres } from '../postgres.js';
+import { type Figures, runProperties } from './run-properties.js';
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      runs: { type: 'string', default: '1000' },
+      seed: { type: 'string', default: '1' },
+      shrink: { type: 'boolean', default: false },
+      database: { type: 'string', default: hasPostgres() ? 'postgres' : 'embedded' },
+    },
+  });
+  const [runs, seed] = [wholeNumber('runs', values.runs), wholeNumber('seed', values.seed)];
+  const { db, close } = await openStore(values.database);
+  try {
+    await openLedger(db);
+    const startedAt = Date.now();
+    const figures = await runProperties(db, {
+      runs,
+      seed,
+      shrink: values.shrink,
+      onRun: (done, { failures }) => {
+        if (done % 100 === 0) process.stderr.write(`${done} runs, ${failures.length} failed\n`);
+      },
+    });
+    const seconds = Math.round((Date.now() - startedAt) / 1000);
+    process.stdout.write(`${runs} runs from seed ${seed} on ${db.kind}, ${seconds} s\n${formatFigures(figures)}\n`);
+    process.exitCode = figures.failures.length === 0 ? 0 : 1;
+  } finally {
+    await close();
+  }
+}
+
+function formatFigures({ failures, faults, disturbed, ...counts }: Figures): string {
+  const line = (named: object): string =>
+    Object.entries(named)
+      .map(([name, value]) => `${name} ${String(value)}`)
+      .join(', ');
+  return [
+    line(counts),
+    line(disturbed),
+    line(faults),
+    ...failures.map(({ seed, what }) => `seed ${seed} failed:\n  ${what.replaceAll('\n', '\n  ')}`),
+    ...(failures.length === 1 ? [inspect(failures[0]!.script, { depth: null, breakLength: 120 })] : []),
+  ].join('\n');
+}
+
+async function openStore(kind: string): Promise<{ db: Database; close: () => Promise<void> }> {
+  if (kind === 'postgres') {
+    const server = await startPostgres();
+    if (server === null) throw new Error('PostgreSQL is not installed here; take --database embedded');
+    const db = await openPostgres({ url: server.url });
+    const close = async (): Promise<void> => {
+      await db.close();
+      await server.stop();
+    };
+    return { db, close };
+  }
+  if (kind !== 'embedded') throw new Error(`--database ${kind} is not known; take embedded or postgres`);
+  const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-properties-'));
+  const db = await openEmbedded({ folder });
+  const close = async (): Promise<void> => {
+    await db.close();
+    rmSync(folder, { recursive: true });
+  };
+  return { db, close };
+}
+
+function wholeNumber(name: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`--${name} ${text} is no whole number`);
+  return value;
+}
+
+void main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 2;
+});

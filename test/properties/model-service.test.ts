@@ -1,0 +1,144 @@
+import type { ListRef } from '../../pigeonhole/lists.js';
+import type { Page } from '../../pigeonhole/page.js';
+import { mutate, type Mutation } from './model/mutation.js';
+import { allOrders, type ListOrder, ModelWorld, type WorldShape } from './model/world.js';
+import { ModelService } from './model-service.js';
+
+const attendees: ListRef = { list: 'attendees', pigeonholeId: 101 };
+const at = { where: 0, list: 'attendees' as const };
+
+function open(shape: Partial<WorldShape> & { order?: ListOrder } = {}): { world: ModelWorld; service: ModelService } {
+  const { order = 'ascending', ...more } = shape;
+  const world = new ModelWorld({
+    pigeonholeIds: [101],
+    cursors: 'keyset',
+    filters: true,
+    perPage: 2,
+    orders: allOrders(order),
+    ...more,
+  });
+  return { world, service: new ModelService(world) };
+}
+
+function insert(world: ModelWorld, list: Mutation['list'], count: number, more: object = {}): void {
+  for (let n = 0; n < count; n += 1) {
+    const row = { op: 'insert', list, where: 0, count: 1, session: 0, pick: n, late: false, young: false, ...more };
+    mutate(world, row as Mutation);
+  }
+}
+
+const idsOf = (pages: readonly Page[]): unknown[] => pages.flatMap(({ items }) => items.map(({ id }) => id));
+
+async function walk(service: ModelService, list: ListRef, between: () => void = () => undefined): Promise<Page[]> {
+  const pages: Page[] = [];
+  for await (const page of service.pages(list)) {
+    pages.push(page);
+    between();
+  }
+  return pages;
+}
+
+describe('the model of the service', () => {
+  it.each([
+    ['ascending', [10, 20, 30, 40, 50]],
+    ['descending', [50, 40, 30, 20, 10]],
+  ] as const)('gives a list in %s order, page by page', async (order, ids) => {
+    for (const cursors of ['keyset', 'offset'] as const) {
+      const { world, service } = open({ order, cursors });
+      insert(world, 'attendees', 5);
+      const pages = await walk(service, attendees);
+      expect(idsOf(pages)).toEqual(ids);
+      expect(pages.map(({ hasMore }) => hasMore)).toEqual([true, true, false]);
+    }
+  });
+
+  it('shifts the positions of offsets, and not those of keys, when a row before them goes', async () => {
+    for (const [cursors, ids] of [
+      ['keyset', [10, 20, 30, 40]],
+      ['offset', [10, 20, 40]],
+    ] as const) {
+      const { world, service } = open({ cursors });
+      insert(world, 'attendees', 4);
+      let deletions = 1;
+      const pages = await walk(service, attendees, () => {
+        if (deletions-- > 0) mutate(world, { ...at, op: 'delete', pick: 0, count: 1 });
+      });
+      expect([cursors, idsOf(pages)]).toEqual([cursors, ids]);
+    }
+  });
+
+  it('refuses a key of another order, and takes an offset behind the end for an empty last page', async () => {
+    const { world, service } = open();
+    insert(world, 'attendees', 3);
+    const { nextCursor } = await service.page(attendees);
+    mutate(world, { ...at, op: 'order', order: 'unordered' });
+    await expect(service.page(attendees, { cursor: nextCursor })).rejects.toMatchObject({ kind: 'invalidParameter' });
+
+    const { world: short, service: offsets } = open({ cursors: 'offset' });
+    insert(short, 'attendees', 3);
+    const { nextCursor: behind } = await offsets.page(attendees);
+    mutate(short, { ...at, op: 'delete', pick: 0, count: 2 });
+    expect(await offsets.page(attendees, { cursor: behind })).toMatchObject({ items: [], hasMore: false });
+  });
+
+  it('answers a session that is gone with its own code, and with it goes what was done there', async () => {
+    const { world, service } = open();
+    insert(world, 'sessions', 1);
+    insert(world, 'votes', 3);
+    const votes: ListRef = { list: 'votes', pigeonholeId: 101, sessionId: 1 };
+    expect((await service.page(votes)).items).toHaveLength(2);
+    mutate(world, { ...at, op: 'delete-session', pick: 0 });
+    await expect(service.page(votes)).rejects.toMatchObject({ kind: 'sessionNotFound', code: 4509 });
+  });
+
+  it('ignores filters that are not required where it is told to, and never those that are', async () => {
+    for (const [filters, expected] of [
+      [true, 1],
+      [false, 3],
+    ] as const) {
+      const { world, service } = open({ filters, perPage: 5 });
+      insert(world, 'sessions', 2);
+      insert(world, 'votes', 3); // on questions 10, 20 and 30
+      insert(world, 'votes', 2, { session: 1 });
+      const filtered: ListRef = { list: 'votes', pigeonholeId: 101, sessionId: 1, filters: { questionId: 20 } };
+      expect((await service.page(filtered)).items).toHaveLength(expected);
+    }
+  });
+
+  it('gives two wholly identical votes that differ in nothing', async () => {
+    const { world, service } = open({ perPage: 5 });
+    insert(world, 'sessions', 1);
+    insert(world, 'votes', 1);
+    mutate(world, { ...at, op: 'repeat', pick: 0 });
+    const { items } = await service.page({ list: 'votes', pigeonholeId: 101, sessionId: 1 });
+    expect(items).toHaveLength(2);
+    expect(items[0]).toEqual(items[1]);
+  });
+
+  it('has the same digest for the same page alone', async () => {
+    const { world, service } = open({ perPage: 5 });
+    insert(world, 'attendees', 2);
+    const digest = async (): Promise<unknown> =>
+      ({ ...(await service.page(attendees)) } as { digest?: unknown }).digest;
+    const first = await digest();
+    expect(await digest()).toBe(first);
+    mutate(world, { ...at, op: 'edit', pick: 0, text: 3 });
+    expect(await digest()).not.toBe(first);
+  });
+
+  it('remembers when a row stood in its list', () => {
+    const { world } = open();
+    insert(world, 'attendees', 1);
+    const there = world.tick;
+    mutate(world, { ...at, op: 'delete', pick: 0, count: 1 });
+    const gone = world.tick;
+    mutate(world, { ...at, op: 'reinsert', pick: 0 });
+    const absentIn = (from: number, to: number): number | undefined =>
+      world.firstHeld(101, 'attendees', '10', { from, to }, ({ count }) => count === 0);
+    expect([absentIn(there, gone - 1), absentIn(there, world.tick), absentIn(world.tick, world.tick + 5)]).toEqual([
+      undefined,
+      gone,
+      undefined,
+    ]);
+  });
+});

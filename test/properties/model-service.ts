@@ -1,0 +1,246 @@
+import { createHash } from 'node:crypto';
+import type { PageOptions, PigeonholeClient } from '../../pigeonhole/client.js';
+import type { Call } from '../../pigeonhole/api-error.js';
+import { listPath } from '../../pigeonhole/list-request.js';
+import type { ListRef, PigeonholeListName } from '../../pigeonhole/lists.js';
+import type { Page } from '../../pigeonhole/page.js';
+import type { Pigeonhole } from '../../pigeonhole/wire-entities.js';
+import { abortedError, errorOf, type Fault, repeatedCursorError } from './model/fault.js';
+import { inOrder } from './model/pages.js';
+import type { Item, Row } from './model/row.js';
+import type { ListOrder, ModelWorld } from './model/world.js';
+
+/** A page that was given, for whoever judges what was made of it. */
+export interface Answered {
+  readonly tick: number;
+  readonly list: ListRef;
+  readonly cursor: string | null;
+  readonly hasMore: boolean;
+  readonly marks: readonly string[];
+}
+
+/** What happens when a request arrives. */
+export interface Occasion {
+  /** Counted from 1 since `plan`. */
+  readonly request: number;
+  /** A change of the world; or the failure that the request meets; or what its answer waits for. */
+  readonly happen: () => void | Fault | undefined | Promise<void>;
+  /** Whatever planned it, to find it again among what is left. */
+  readonly of?: object;
+}
+
+/**
+ * The service as its specification has it, in memory: what stands in a world is given out page by page, and between
+ * any two requests anything may happen. Written from the specification and not from the code that reads: order,
+ * cursors and filters are the world's choice.
+ */
+export class ModelService implements PigeonholeClient {
+  readonly answered: Answered[] = [];
+  requests = 0;
+  /** Requests that were not answered yet. */
+  underWay = 0;
+  #occasions: Occasion[] = [];
+  #requestsBefore = 0;
+  #lastInstant = 0;
+
+  constructor(readonly world: ModelWorld) {}
+
+  /** What is to happen from the next request on; what is left of an earlier plan is forgotten. */
+  plan(occasions: readonly Occasion[]): void {
+    this.#occasions = [...occasions];
+    this.#requestsBefore = this.requests;
+  }
+
+  /** What was planned and has not happened. */
+  get left(): readonly Occasion[] {
+    return this.#occasions;
+  }
+
+  async page(list: ListRef, { cursor = null, count = 300, signal }: PageOptions = {}): Promise<Page> {
+    const call: Call = { method: 'GET', path: listPath(list) };
+    this.underWay += 1;
+    try {
+      refuseAborted(call, signal);
+      const { fault, held } = this.#arrive();
+      const requestedAt = await this.#instant();
+      refuseAborted(call, signal);
+      // The answer is what the lists hold now, however long it then takes to come.
+      if (fault !== undefined) throw errorOf(fault, call);
+      const page = this.#answer(call, list, cursor, count, requestedAt);
+      await held;
+      refuseAborted(call, signal);
+      return page;
+    } finally {
+      this.underWay -= 1;
+    }
+  }
+
+  async *pages(
+    list: ListRef,
+    { from = null, ...options }: PageOptions & { readonly from?: string | null | undefined } = {},
+  ): AsyncGenerator<Page, void, undefined> {
+    const used = new Set<string | null>([null]);
+    for (let cursor = from; ;) {
+      used.add(cursor);
+      const page = await this.page(list, { ...options, cursor });
+      yield page;
+      if (!page.hasMore) return;
+      cursor = page.nextCursor;
+      // As the client does: an order that turns in the middle of a walk leads back.
+      if (used.has(cursor)) throw repeatedCursorError({ method: 'GET', path: listPath(list) });
+    }
+  }
+
+  async getPigeonhole(pigeonholeId: number): Promise<Pigeonhole> {
+    const call: Call = { method: 'GET', path: `/v2/pigeonholes/${pigeonholeId}` };
+    this.requests += 1;
+    if (!this.world.shape.pigeonholeIds.includes(pigeonholeId)) throw errorOf('pigeonhole not found', call);
+    return pigeonholeOf(pigeonholeId);
+  }
+
+  createPigeonhole(): Promise<never> {
+    return Promise.reject(new Error('the model is only read'));
+  }
+
+  createSession(): Promise<never> {
+    return Promise.reject(new Error('the model is only read'));
+  }
+
+  createRegistrants(): Promise<never> {
+    return Promise.reject(new Error('the model is only read'));
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  #arrive(): { fault: Fault | undefined; held: Promise<void> | undefined } {
+    this.requests += 1;
+    this.world.tick += 1;
+    const number = this.requests - this.#requestsBefore;
+    const now = this.#occasions.filter(({ request }) => request <= number);
+    this.#occasions = this.#occasions.filter(({ request }) => request > number);
+    let fault: Fault | undefined;
+    let held: Promise<void> | undefined;
+    for (const { happen } of now) {
+      const outcome = happen();
+      if (typeof outcome === 'string') fault = outcome;
+      else if (outcome !== undefined) held = outcome;
+    }
+    return { fault, held };
+  }
+
+  /** No two requests are made in one millisecond, so that of two answers one is certainly the newer. */
+  async #instant(): Promise<number> {
+    while (Date.now() <= this.#lastInstant) await new Promise(setImmediate);
+    this.#lastInstant = Date.now();
+    return this.#lastInstant;
+  }
+
+  #answer(call: Call, list: ListRef, cursor: string | null, count: number, requestedAt: number): Page {
+    const perPage = Math.min(count, this.world.perPage);
+    if (list.list === 'pigeonholes' || list.list === 'subscriptions') {
+      const ids = list.list === 'pigeonholes' ? this.world.shape.pigeonholeIds : [];
+      return toPage(ids.map(pigeonholeOf), { cursor, nextCursor: null, perPage, requestedAt, number: this.requests });
+    }
+    const rows = this.#ordered(call, list);
+    const start = startOf(cursor, rows, this.world.orders[list.list]);
+    if (start === undefined) throw errorOf('cursor refused', call);
+    const shown = rows.slice(start, start + perPage);
+    const hasMore = start + shown.length < rows.length;
+    const nextCursor = hasMore ? this.#cursorBehind(list.list, start + shown.length, shown.at(-1)!) : null;
+    this.answered.push({
+      tick: this.world.tick,
+      list,
+      cursor,
+      hasMore,
+      marks: shown.map((row) => `${row.list} ${row.id}`),
+    });
+    const items = shown.map((row) => this.world.shown(list.pigeonholeId, row));
+    return toPage(items, { cursor, nextCursor, perPage, requestedAt, number: this.requests });
+  }
+
+  #ordered(call: Call, list: Exclude<ListRef, { list: 'pigeonholes' | 'subscriptions' }>): Row[] {
+    const { pigeonholeId, list: name } = list;
+    if (!this.world.shape.pigeonholeIds.includes(pigeonholeId)) throw errorOf('pigeonhole not found', call);
+    if ('sessionId' in list && !this.world.rows(pigeonholeId, 'sessions').some(({ id }) => id === list.sessionId)) {
+      throw errorOf('session not found', call);
+    }
+    const rows = this.world.rows(pigeonholeId, name).filter((row) => passes(row, list, this.world.shape.filters));
+    return inOrder(rows, this.world.orders[name]);
+  }
+
+  #cursorBehind(list: PigeonholeListName, offset: number, last: Row): string {
+    if (this.world.shape.cursors === 'offset') return encode(`at ${offset}`);
+    return encode(this.world.orders[list] === 'unordered' ? `rank ${last.rank} ${last.id}` : `id ${last.id}`);
+  }
+}
+
+function refuseAborted(call: Call, signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw abortedError(call);
+}
+
+function passes(row: Row, ref: ListRef, optionalFilters: boolean): boolean {
+  // Required: carried out by any service that takes the request at all.
+  if ('sessionId' in ref && row.sessionId !== ref.sessionId) return false;
+  if (!optionalFilters || !('filters' in ref)) return true;
+  const wanted = (ref.filters ?? {}) as { sessionId?: number; questionId?: number; attendeeId?: number };
+  return (
+    (wanted.sessionId === undefined || wanted.sessionId === row.sessionId) &&
+    (wanted.questionId === undefined || wanted.questionId === row.questionId) &&
+    (wanted.attendeeId === undefined || wanted.attendeeId === row.attendeeId)
+  );
+}
+
+/** Undefined: not a cursor of a list in this order. A position behind the end is a page without rows. */
+function startOf(cursor: string | null, rows: readonly Row[], order: ListOrder): number | undefined {
+  if (cursor === null) return 0;
+  const [kind, ...values] = decode(cursor).split(' ');
+  const [first = Number.NaN, second = Number.NaN] = values.map(Number);
+  const behind = (isBehind: (row: Row) => boolean): number => {
+    const index = rows.findIndex(isBehind);
+    return index === -1 ? rows.length : index;
+  };
+  if (kind === 'at') return Math.min(first, rows.length);
+  if (kind === 'id' && order === 'ascending') return behind(({ id }) => id > first);
+  if (kind === 'id' && order === 'descending') return behind(({ id }) => id < first);
+  if (kind === 'rank' && order === 'unordered') {
+    return behind(({ rank, id }) => rank > first || (rank === first && id > second));
+  }
+  return undefined;
+}
+
+function encode(position: string): string {
+  return Buffer.from(position).toString('base64');
+}
+
+function decode(cursor: string): string {
+  return Buffer.from(cursor, 'base64').toString();
+}
+
+function pigeonholeOf(id: number): Pigeonhole {
+  return { id, name: `Pigeonhole ${id}`, status: 'live', startDate: '2026-01-01', timezone: 'UTC' };
+}
+
+function toPage(
+  items: readonly Item[],
+  place: { cursor: string | null; nextCursor: string | null; perPage: number; requestedAt: number; number: number },
+): Page {
+  const { cursor, nextCursor, perPage, requestedAt, number } = place;
+  const hasMore = nextCursor !== null;
+  const body = JSON.stringify({ data: items, meta: { perPage, nextCursor, hasMore } });
+  const page = {
+    items: [...items],
+    irregular: [],
+    cursor,
+    nextCursor,
+    hasMore,
+    perPage,
+    requestId: `request-${number}`,
+    requestedAt,
+    quota: null,
+    bytes: Buffer.byteLength(body),
+    digest: createHash('sha256').update(body).digest('hex'),
+  };
+  return page;
+}

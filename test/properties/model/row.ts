@@ -1,0 +1,186 @@
+import type { PigeonholeListName } from '../../../pigeonhole/lists.js';
+
+export type Item = Readonly<Record<string, unknown>>;
+export type ConsentShown = 'obtained' | 'refused' | 'not-asked' | 'absent';
+
+/** A row of one list as the model keeps it. What the service shows of it is made anew for every page. */
+export interface Row {
+  readonly list: PigeonholeListName;
+  /** What lists in an order are ordered by. Shown as the id, but by votes, which have none. */
+  readonly id: number;
+  /** The id of the row that this one wholly equals; its own where there is none. Votes alone have such copies. */
+  readonly origin: number;
+  readonly createdAt: string;
+  readonly attendeeId: number;
+  readonly questionId: number;
+  /** Of a session: its own id. Of an attendee: 0. */
+  readonly sessionId: number;
+  /** Numbers stand for texts: another number is an edit. */
+  readonly text: number;
+  readonly status: string;
+  /** Of a session: `anonymousResponses`. Of a flagged list: the flag. */
+  readonly anonymous: boolean;
+  readonly consent: ConsentShown;
+  /** Position in a list without an order. */
+  readonly rank: number;
+}
+
+/** Lists of which a row may stand in another session later. An attendee has none, a session is one. */
+export const movableLists: ReadonlySet<string> = new Set<PigeonholeListName>([
+  'questions',
+  'votes',
+  'answer_ratings',
+  'answers',
+  'poll-mcq-votes',
+  'poll-quiz-votes',
+  'qna-questions',
+]);
+
+/**
+ * What tells a row from all others of its list, also in the ledger: it is shown as a field that no reader knows. Votes
+ * are told apart by who, when, in which session and on what, so one that moves is another one; copies are the same.
+ */
+export function markOf(row: Pick<Row, 'list' | 'id' | 'origin' | 'sessionId'>): string {
+  return row.list === 'votes' ? `${row.origin} in ${row.sessionId}` : String(row.id);
+}
+
+/** What rows repeat of other lists' rows. */
+export interface Neighbours {
+  readonly session: (id: number) => Row | undefined;
+  readonly question: (id: number) => Row | undefined;
+}
+
+/** The row as the service shows it now. Source: docs/service-contract.md, "Shapes". */
+export function shownAs(row: Row, neighbours: Neighbours): Item {
+  const mark = markOf(row);
+  const by = { attendeeId: row.attendeeId, createdAt: row.createdAt, mark };
+  const session = sessionCopy(row, neighbours);
+  switch (row.list) {
+    case 'sessions':
+      return {
+        id: row.id,
+        name: nameOf(row),
+        type: sessionType(row.id),
+        anonymousResponses: row.anonymous,
+        description: row.status,
+        createdAt: row.createdAt,
+        links: { admin: `https://admin.example.com/${row.id}` },
+        mark,
+      };
+    case 'attendees':
+      return {
+        id: row.id,
+        registrantId: row.id + 1000,
+        attendeeCode: `code-${row.id}`,
+        signInTime: row.createdAt,
+        Name: `Person ${row.text}`,
+        Company: row.status,
+        ...consentShown(row),
+        mark,
+      };
+    case 'questions':
+      return { ...by, session, question: { id: row.id, content: textOf(row), status: row.status } };
+    case 'votes':
+      return { ...by, session, question: questionCopy(row, neighbours) };
+    case 'answer_ratings':
+      return { ...by, session, question: questionCopy(row, neighbours), answerRating: { id: row.id, rate: row.text } };
+    case 'answers':
+      return { ...by, session, answer: { id: row.id, content: textOf(row), status: row.status } };
+    case 'poll-mcq-votes':
+    case 'poll-quiz-votes': {
+      const { type: _, ...place } = session;
+      const quiz = row.list === 'poll-quiz-votes' ? { timeTaken: row.text } : {};
+      const question = { id: row.questionId, content: `Poll ${row.questionId}` };
+      const option = { id: row.text, content: `Option ${row.text}` };
+      const { id, createdAt } = row;
+      return { id, createdAt, attendee: attendeeCopy(row), session: place, question, option, ...quiz, mark };
+    }
+    case 'qna-questions': {
+      const { type: _, ...place } = session;
+      const { id, status, createdAt } = row;
+      return { id, content: textOf(row), status, createdAt, attendee: attendeeCopy(row), session: place, mark };
+    }
+  }
+}
+
+function nameOf(session: Row): string {
+  return `Session ${session.id}, called ${session.text}`;
+}
+
+function textOf(row: Row): string {
+  return `Text ${row.text} of ${row.id}?`;
+}
+
+/** Every second one is for questions, so that lists are read at both of their paces. */
+function sessionType(id: number): string {
+  return id % 2 === 1 ? 'qna' : 'poll_word_cloud';
+}
+
+function sessionCopy({ sessionId }: Row, { session }: Neighbours): { id: number; name: string; type: string } {
+  const known = session(sessionId);
+  return {
+    id: sessionId,
+    name: known === undefined ? 'a session that is gone' : nameOf(known),
+    type: sessionType(sessionId),
+  };
+}
+
+function questionCopy({ questionId: id, list }: Row, { question }: Neighbours): Item {
+  const known = question(id);
+  const content = known === undefined ? 'a question that is gone' : textOf(known);
+  return list === 'votes' ? { id, content, status: known?.status ?? 'approved' } : { id, content };
+}
+
+function attendeeCopy({ attendeeId: id, anonymous }: Row): Item {
+  return { id, attendeeCode: `code-${id}`, anonymous };
+}
+
+function consentShown({ consent, createdAt }: Row): Item {
+  switch (consent) {
+    case 'absent':
+      return {};
+    case 'not-asked':
+      return { consent: null };
+    default:
+      return { consent: { obtained: consent === 'obtained', obtainedAt: createdAt } };
+  }
+}
+
+/**
+ * What of a shown row is its own: its person left out where `named` is false, of other rows' copies only the ids. Two
+ * versions with one content are no change. An independent reading of the design's section "Reading a stream".
+ */
+export function contentOf(list: PigeonholeListName, item: Item, named: boolean): string {
+  const { links: _, attendeeId, attendee, ...own } = item;
+  const kept: Record<string, unknown> = { ...own };
+  for (const name of copiesIn[list] ?? []) kept[name] = { id: (item[name] as Item | undefined)?.['id'] };
+  if (attendeeId !== undefined && named) kept['attendeeId'] = attendeeId;
+  if (attendee !== undefined) {
+    kept['attendee'] = (attendee as Item)['anonymous'] === false ? attendee : { anonymous: true };
+  }
+  return inOneOrder(kept);
+}
+
+/** All of a shown row that a ledger may keep: copies too. */
+export function payloadOf(list: PigeonholeListName, item: Item, named: boolean): string {
+  const copies = Object.fromEntries((copiesIn[list] ?? []).map((name) => [name, item[name]]));
+  return `${contentOf(list, item, named)} with ${inOneOrder(copies)}`;
+}
+
+const copiesIn: Partial<Record<PigeonholeListName, readonly string[]>> = {
+  questions: ['session'],
+  votes: ['session', 'question'],
+  answer_ratings: ['session', 'question'],
+  answers: ['session'],
+  'poll-mcq-votes': ['session', 'question', 'option'],
+  'poll-quiz-votes': ['session', 'question', 'option'],
+  'qna-questions': ['session'],
+};
+
+function inOneOrder(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) =>
+    member !== null && typeof member === 'object' && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  );
+}

@@ -1,0 +1,135 @@
+import { type PigeonholeListName, pigeonholeLists } from '../../../pigeonhole/lists.js';
+import { contentOf, type Item, markOf, type Row, shownAs } from './row.js';
+
+export type ListOrder = 'ascending' | 'descending' | 'unordered';
+
+/** What the service's lists are like. `perPage` and `orders` may change in mid-life. */
+export interface WorldShape {
+  readonly pigeonholeIds: readonly number[];
+  readonly cursors: 'keyset' | 'offset';
+  /** Whether filters that are not required are carried out; where not, the service ignores them. */
+  readonly filters: boolean;
+  readonly perPage: number;
+  readonly orders: Readonly<Record<PigeonholeListName, ListOrder>>;
+}
+
+/** What a list held of a mark from an instant on: how many rows, and what they said (without persons and copies). */
+interface Held {
+  readonly tick: number;
+  readonly count: number;
+  readonly content: string | undefined;
+}
+
+/** A part of the world's time, both ends included. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * All that the model service holds, and when it held it: the truth that a ledger is compared with. An instant is a
+ * tick; the clock moves on with every change and every request.
+ */
+export class ModelWorld {
+  tick = 0;
+  perPage: number;
+  readonly orders: Record<PigeonholeListName, ListOrder>;
+  readonly #rows = new Map<string, Row[]>();
+  /** Rows that were deleted, as they were last. */
+  readonly #past = new Map<string, Row[]>();
+  readonly #held = new Map<string, Held[]>();
+
+  constructor(readonly shape: WorldShape) {
+    this.perPage = shape.perPage;
+    this.orders = { ...shape.orders };
+  }
+
+  /** As stored; the order of a page is the service's matter. */
+  rows(pigeonholeId: number, list: PigeonholeListName): readonly Row[] {
+    return this.#rows.get(placeOf(pigeonholeId, list)) ?? [];
+  }
+
+  /** Rows that were deleted and not put back, the latest last. */
+  past(pigeonholeId: number, list: PigeonholeListName): readonly Row[] {
+    return this.#past.get(placeOf(pigeonholeId, list)) ?? [];
+  }
+
+  shown(pigeonholeId: number, row: Row): Item {
+    const find = (list: PigeonholeListName, id: number): Row | undefined =>
+      this.rows(pigeonholeId, list).find((other) => other.id === id);
+    return shownAs(row, { session: (id) => find('sessions', id), question: (id) => find('questions', id) });
+  }
+
+  put(pigeonholeId: number, row: Row): void {
+    this.#write(pigeonholeId, row.list, [...this.rows(pigeonholeId, row.list), row]);
+    const place = placeOf(pigeonholeId, row.list);
+    this.#past.set(
+      place,
+      (this.#past.get(place) ?? []).filter(({ id }) => id !== row.id),
+    );
+  }
+
+  replace(pigeonholeId: number, row: Row, by: Partial<Row>): void {
+    const rows = this.rows(pigeonholeId, row.list).map((other) => (other === row ? { ...row, ...by } : other));
+    this.#write(pigeonholeId, row.list, rows);
+  }
+
+  remove(pigeonholeId: number, row: Row): void {
+    const place = placeOf(pigeonholeId, row.list);
+    this.#past.set(place, [...(this.#past.get(place) ?? []), row]);
+    this.#write(
+      pigeonholeId,
+      row.list,
+      this.rows(pigeonholeId, row.list).filter((other) => other !== row),
+    );
+  }
+
+  /** The first instant of a span at which the list held something of a mark that meets a condition. */
+  firstHeld(
+    pigeonholeId: number,
+    list: PigeonholeListName,
+    mark: string,
+    { from, to }: Span,
+    meets: (held: Pick<Held, 'count' | 'content'>) => boolean,
+  ): number | undefined {
+    const all = [nothing, ...(this.#held.get(`${placeOf(pigeonholeId, list)} ${mark}`) ?? [])];
+    for (const [index, held] of all.entries()) {
+      const until = all[index + 1]?.tick ?? Infinity;
+      if (held.tick <= to && until > from && meets(held)) return Math.max(held.tick, from);
+    }
+    return undefined;
+  }
+
+  #write(pigeonholeId: number, list: PigeonholeListName, rows: Row[]): void {
+    const place = placeOf(pigeonholeId, list);
+    this.tick += 1;
+    const before = byMark(this.#rows.get(place) ?? []);
+    const after = byMark(rows);
+    this.#rows.set(place, rows);
+    for (const mark of new Set([...before.keys(), ...after.keys()])) {
+      const now = after.get(mark) ?? [];
+      if (now.length === before.get(mark)?.length && now.every((row) => before.get(mark)!.includes(row))) continue;
+      const [row] = now;
+      const content = row === undefined ? undefined : contentOf(list, this.shown(pigeonholeId, row), false);
+      const name = `${place} ${mark}`;
+      this.#held.set(name, [...(this.#held.get(name) ?? []), { tick: this.tick, count: now.length, content }]);
+    }
+  }
+}
+
+const nothing: Held = { tick: 0, count: 0, content: undefined };
+
+/** Every list in one order. */
+export function allOrders(order: ListOrder): Record<PigeonholeListName, ListOrder> {
+  return Object.fromEntries(pigeonholeLists.map((list) => [list, order])) as Record<PigeonholeListName, ListOrder>;
+}
+
+function placeOf(pigeonholeId: number, list: string): string {
+  return `${pigeonholeId} ${list}`;
+}
+
+function byMark(rows: readonly Row[]): Map<string, Row[]> {
+  const marks = new Map<string, Row[]>();
+  for (const row of rows) marks.set(markOf(row), [...(marks.get(markOf(row)) ?? []), row]);
+  return marks;
+}

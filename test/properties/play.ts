@@ -1,0 +1,246 @@
+import { randomUUID } from 'node:crypto';
+import type { Collaborators } from '../../activities/collaborators.js';
+import { readPigeonhole } from '../../activities/read-pigeonhole.js';
+import { planReading } from '../../activities/reading-plan.js';
+import type { Database } from '../../ledger/drivers/database.js';
+import { LedgerError } from '../../ledger/ledger-error.js';
+import type { PigeonholeListName } from '../../pigeonhole/lists.js';
+import { forgetEverything } from '../kit/forget-everything.js';
+import { mortalDatabase, ProcessDied } from '../kit/mortal-database.js';
+import { openScene, type Scene } from '../kit/scene.js';
+import { type Faults, Judge } from './judge.js';
+import { ledgerChanges, ledgerItems } from './ledger-view.js';
+import { ModelService, type Occasion } from './model-service.js';
+import type { Fault } from './model/fault.js';
+import { mutate } from './model/mutation.js';
+import { ModelWorld } from './model/world.js';
+import { passTime } from './pass-time.js';
+import type { Script, Step, TurnEnd } from './script.js';
+import { watched, type WatchedDatabase } from './watched-database.js';
+
+/** What became of a script. */
+export interface Played {
+  readonly faults: Faults;
+  readonly requests: number;
+  readonly turns: number;
+  readonly changes: number;
+  readonly deletions: number;
+  readonly disturbed: Disturbances;
+}
+
+/** How often what a script plans for really happened. */
+export interface Disturbances {
+  changedBetweenRequests: number;
+  died: number;
+  cancelled: number;
+  stopped: number;
+  overtaken: number;
+  refused: number;
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** More of one kind in ten minutes would be the service's own word that something is gone for good. */
+const mostGone = 2;
+
+/** Plays a script on an emptied store, then lets it get quiet, and judges what the ledger told and holds. */
+export async function play(script: Script, db: Database): Promise<Played> {
+  await forgetEverything(db);
+  const store = watched(db);
+  const world = new ModelWorld(script.shape);
+  const service = new ModelService(world);
+  for (const mutation of script.start) mutate(world, mutation);
+  const scene = await openScene({
+    db: store,
+    baseUrl: 'http://127.0.0.1:9',
+    client: service,
+    sync: `lists: [${script.lists.join(', ')}]`,
+  });
+  try {
+    const life = new Life(scene, service, store);
+    for (const step of script.steps) await life.take(step);
+    await life.quiet();
+    return life.played();
+  } finally {
+    await store.untilIdle();
+    await scene.close();
+  }
+}
+
+class Life {
+  readonly #judge: Judge;
+  readonly #heard = new Map<number, number>();
+  readonly #lists: ReadonlySet<PigeonholeListName>;
+  #turns = 0;
+  #changes = 0;
+  #deletions = 0;
+  #gone = 0;
+  readonly #disturbed: Disturbances = {
+    changedBetweenRequests: 0,
+    died: 0,
+    cancelled: 0,
+    stopped: 0,
+    overtaken: 0,
+    refused: 0,
+  };
+
+  constructor(
+    readonly scene: Scene,
+    readonly service: ModelService,
+    readonly store: WatchedDatabase,
+  ) {
+    this.#judge = new Judge(service.world);
+    const { lists } = planReading(scene.to.config, ['events'], 'pigeonhole');
+    this.#lists = new Set(lists as readonly PigeonholeListName[]);
+  }
+
+  get #world(): ModelWorld {
+    return this.service.world;
+  }
+
+  async take(step: Step): Promise<void> {
+    const from = this.#world.tick;
+    await passTime(this.store, step.passMs);
+    for (const mutation of step.before) mutate(this.#world, mutation);
+    await this.scene.discover();
+    const pigeonholeId = this.#world.shape.pigeonholeIds[step.where % this.#world.shape.pigeonholeIds.length]!;
+    await this.#takeTurn(pigeonholeId, step);
+    // What was to happen between requests that were not made happens all the same.
+    const rest = step.during.filter((each) => this.service.left.some(({ of }) => of === each));
+    this.#disturbed.changedBetweenRequests += step.during.length - rest.length;
+    this.service.plan([]);
+    for (const { mutation } of rest) mutate(this.#world, mutation);
+    await this.#hear(from);
+  }
+
+  async #takeTurn(pigeonholeId: number, step: Step): Promise<void> {
+    const { end } = step;
+    const cancelled = new AbortController();
+    const stopping = new AbortController();
+    const gate = createGate();
+    const reached = createGate();
+    const ends: Record<Exclude<TurnEnd['kind'], 'well' | 'dies'>, Occasion['happen']> = {
+      cancelled: () => cancelled.abort(),
+      stopped: () => stopping.abort(),
+      overtaken: () => (reached.open(), gate.opened),
+    };
+    const occasions: Occasion[] = [
+      ...step.during.map((each) => ({
+        request: each.request,
+        happen: () => mutate(this.#world, each.mutation),
+        of: each,
+      })),
+      ...step.faults.map(({ request, fault }) => ({ request, happen: () => this.#mayFail(fault) })),
+    ];
+    if (end.kind !== 'well' && end.kind !== 'dies') {
+      const happen = (): ReturnType<Occasion['happen']> => {
+        this.#disturbed[end.kind] += 1;
+        return ends[end.kind]();
+      };
+      occasions.push({ request: end.at, happen });
+    }
+    this.service.plan(occasions);
+    const db = end.kind === 'dies' ? mortalDatabase(this.store, ({ n }) => n >= end.at) : this.store;
+    const first = this.#read(pigeonholeId, { db, stopping: stopping.signal }, cancelled.signal);
+    if (end.kind === 'overtaken') {
+      const isHeld = await Promise.race([first.then(() => false), reached.opened.then(() => true)]);
+      if (isHeld) {
+        for (const mutation of end.meanwhile) mutate(this.#world, mutation);
+        await this.#read(pigeonholeId, { db: this.store, stopping: this.scene.to.stopping });
+      }
+      gate.open();
+    }
+    await first;
+    await this.#untilIdle();
+  }
+
+  #mayFail(fault: Fault): Fault | undefined {
+    if (fault === 'pigeonhole not found' || fault === 'session not found') {
+      this.#gone += 1;
+      if (this.#gone > mostGone) return undefined;
+    }
+    this.#disturbed.refused += 1;
+    return fault;
+  }
+
+  /** One attempt of a turn, as a process of its own. Gives whether more is due now. */
+  async #read(
+    pigeonholeId: number,
+    { db, stopping }: { db: Database; stopping: AbortSignal },
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<boolean> {
+    this.#turns += 1;
+    const { to } = this.scene;
+    const attempt: Collaborators = { ...to, ledger: { ...to.ledger, db }, owner: randomUUID(), stopping };
+    try {
+      return (await readPigeonhole(attempt, { workspace: 'acme', pigeonholeId }, signal)).nextDueInMs === 0;
+    } catch (error) {
+      const died = error instanceof ProcessDied;
+      if (died) this.#disturbed.died += 1;
+      if (died || (error instanceof LedgerError && error.kind === 'stale')) return false;
+      throw error;
+    }
+  }
+
+  /** What an attempt that failed has left running (its other streams) comes to its end. */
+  async #untilIdle(): Promise<void> {
+    for (let calm = 0; calm < 3; calm += 1) {
+      await this.store.untilIdle();
+      if (this.service.underWay > 0) calm = 0;
+      await new Promise(setImmediate);
+    }
+  }
+
+  async #hear(from: number): Promise<void> {
+    for (const pigeonholeId of this.#world.shape.pigeonholeIds) {
+      const changes = await ledgerChanges(this.store, pigeonholeId, this.#heard.get(pigeonholeId) ?? 0);
+      if (changes.length === 0) continue;
+      this.#heard.set(pigeonholeId, changes.at(-1)!.sequence);
+      this.#changes += changes.length;
+      this.#deletions += changes.filter(({ kind }) => kind === 'deleted').length;
+      this.#judge.hear(changes, { from, to: this.#world.tick });
+    }
+  }
+
+  /** Nothing changes any more and time goes on, until nothing is due and every rule has had its time. */
+  async quiet(): Promise<void> {
+    this.service.plan([]);
+    for (const ms of quietTime) {
+      const from = this.#world.tick;
+      await passTime(this.store, ms);
+      await this.scene.discover();
+      for (const pigeonholeId of this.#world.shape.pigeonholeIds) {
+        for (let turns = 0; turns < 20; turns += 1) {
+          if (!(await this.#read(pigeonholeId, { db: this.store, stopping: this.scene.to.stopping }))) break;
+        }
+      }
+      await this.#hear(from);
+    }
+    const { lost, kept } = this.#judge.differences(await ledgerItems(this.store), this.#lists);
+    this.#judge.faults.lost.push(...lost);
+    this.#judge.faults.kept.push(...kept);
+  }
+
+  played(): Played {
+    return {
+      faults: this.#judge.faults,
+      requests: this.service.requests,
+      turns: this.#turns,
+      changes: this.#changes,
+      deletions: this.#deletions,
+      disturbed: this.#disturbed,
+    };
+  }
+}
+
+function createGate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+/** Ends every wait, then sweeps: polls by the second, and days for what has to be missing for long. */
+const quietTime: readonly number[] = [20 * minute, 6000, 6000, 25 * hour, 6000, 6000, 25 * hour, 6000, 6000];

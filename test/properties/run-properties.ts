@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import type { Database } from '../../ledger/drivers/database.js';
+import type { Faults } from './judge.js';
+import { type Disturbances, play, type Played } from './play.js';
+import { anyScript, type Script } from './script.js';
+
+export interface PropertyRuns {
+  readonly runs: number;
+  /** Of the first run; each further one has the next number. */
+  readonly seed: number;
+  /** Looks for the smallest script that fails as a failing one does: minutes. */
+  readonly shrink?: boolean;
+  readonly onRun?: (done: number, figures: Figures) => void;
+}
+
+/** What all runs came to. */
+export interface Figures {
+  requests: number;
+  turns: number;
+  changes: number;
+  deletions: number;
+  readonly disturbed: Record<keyof Disturbances, number>;
+  readonly faults: Record<keyof Faults, number>;
+  readonly failures: Failure[];
+}
+
+export interface Failure {
+  readonly seed: number;
+  /** The first faults, or what was thrown. */
+  readonly what: string;
+  readonly script: Script;
+}
+
+/** Plays as many scripts as asked for, one after another, each made from its own seed. The store is emptied for each. */
+export async function runProperties(db: Database, { runs, seed, shrink, onRun }: PropertyRuns): Promise<Figures> {
+  const figures: Figures = {
+    requests: 0,
+    turns: 0,
+    changes: 0,
+    deletions: 0,
+    disturbed: { changedBetweenRequests: 0, died: 0, cancelled: 0, stopped: 0, overtaken: 0, refused: 0 },
+    faults: { lost: 0, kept: 0, twice: 0, falselyDeleted: 0, untrue: 0, disordered: 0 },
+    failures: [],
+  };
+  for (let run = 0; run < runs; run += 1) {
+    let counted = false; // while a failing script is made smaller, its variants count for nothing
+    let last: { what: string; script: Script } | undefined;
+    const property = fc.asyncProperty(anyScript, async (script) => {
+      const outcome = await outcomeOf(script, db);
+      if (!counted && typeof outcome !== 'string') count(figures, outcome);
+      counted = true;
+      const what = typeof outcome === 'string' ? outcome : describe(outcome.faults);
+      if (what !== '') last = { what, script };
+      return what === '';
+    });
+    const { errorInstance } = await fc.check(property, { seed: seed + run, numRuns: 1, endOnFailure: shrink !== true });
+    if (errorInstance instanceof EndlessRun) throw errorInstance;
+    if (last !== undefined) figures.failures.push({ seed: seed + run, ...last });
+    onRun?.(run + 1, figures);
+  }
+  return figures;
+}
+
+/** A life takes about a second. One that goes on for so long will not end, and nothing could be played after it. */
+const endlessMs = 120_000;
+
+class EndlessRun extends Error {
+  constructor(script: Script) {
+    super(`a run has not ended in ${endlessMs} ms: ${JSON.stringify(script)}`);
+  }
+}
+
+/** What was thrown becomes a text. */
+async function outcomeOf(script: Script, db: Database): Promise<Played | string> {
+  let timer: NodeJS.Timeout | undefined;
+  const endless = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new EndlessRun(script)), endlessMs);
+  });
+  try {
+    return await Promise.race([play(script, db), endless]);
+  } catch (error) {
+    if (error instanceof EndlessRun) throw error;
+    return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function count(figures: Figures, { faults, disturbed, requests, turns, changes, deletions }: Played): void {
+  figures.requests += requests;
+  figures.turns += turns;
+  figures.changes += changes;
+  figures.deletions += deletions;
+  for (const name of Object.keys(disturbed) as (keyof Disturbances)[]) figures.disturbed[name] += disturbed[name];
+  for (const name of Object.keys(faults) as (keyof Faults)[]) figures.faults[name] += faults[name].length;
+}
+
+/** Nothing when nothing is wrong. */
+function describe(faults: Faults): string {
+  return (Object.keys(faults) as (keyof Faults)[])
+    .flatMap((name) => faults[name].slice(0, 3).map((item) => `${name}: ${item}`))
+    .join('\n');
+}

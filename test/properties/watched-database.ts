@@ -1,0 +1,34 @@
+import type { Database, Queryable } from '../../ledger/drivers/database.js';
+
+/** A store that knows whether anything is under way on it. */
+export interface WatchedDatabase extends Database {
+  /** Resolves when no statement and no transaction has been running for a moment. */
+  untilIdle(): Promise<void>;
+}
+
+export function watched(db: Database): WatchedDatabase {
+  let underWay = 0;
+  const watch = async <T>(work: () => Promise<T>): Promise<T> => {
+    underWay += 1;
+    try {
+      return await work();
+    } finally {
+      underWay -= 1;
+    }
+  };
+  return {
+    kind: db.kind,
+    query: <Row extends object>(...args: Parameters<Queryable['query']>) => watch(() => db.query<Row>(...args)),
+    script: (sql) => watch(() => db.script(sql)),
+    transaction: (work) => watch(() => db.transaction(work)),
+    maintain: () => db.maintain(),
+    onFatal: (listener) => db.onFatal(listener),
+    close: () => Promise.resolve(),
+    async untilIdle() {
+      for (let calm = 0; calm < 3; calm += 1) {
+        await new Promise(setImmediate);
+        if (underWay > 0) calm = -1;
+      }
+    },
+  };
+}
