@@ -26,6 +26,14 @@ export interface Collaborators {
   readonly onTurn: (failure: string | null) => void;
 }
 
+/**
+ * The collaborators of the current configuration. Another configuration takes their place as a whole: work that has
+ * begun goes on with those that it was given, and these are closed when it is over.
+ */
+export interface InUse {
+  use<T>(work: (to: Collaborators) => Promise<T>): Promise<T>;
+}
+
 export interface OpenSink {
   readonly id: number;
   readonly name: string;
@@ -33,6 +41,10 @@ export interface OpenSink {
   readonly accepts: ReadonlySet<Consent>;
   /** Of its credentials; null when it has none. */
   readonly fingerprint: string | null;
+  /** It sends nothing until a person approves what it would send. */
+  readonly observing: boolean;
+  /** Keyed fingerprint of where it sends to. */
+  readonly destination: string;
 }
 
 /** How an activity reaches workflows: signals that only wake, and starts that may find the workflow running. */

@@ -20,6 +20,7 @@ const pigeonhole = {
   workspace: 'acme',
   pigeonholeId: 101,
   status: 'live',
+  syncs: ['all'],
   changes: 5,
   streams: 3,
   backfilling: 0,
@@ -58,6 +59,7 @@ function pauseOf(scope: Pause['scope'], name: string): Pause {
     cause: 'asked',
     detail: 'paused by a person',
     fingerprint: null,
+    actor: null,
     since: new Date(0),
   };
 }

@@ -50,6 +50,55 @@ describe('a status for a person', () => {
     ]);
   });
 
+  it('says who has paused something, why and since when', () => {
+    const pause = {
+      pausedBy: 'person',
+      actor: 'ana',
+      reason: 'receiver is moved',
+      since: '2026-11-21T09:20:00.000Z',
+    } as const;
+    const sink = sinkOf({ state: 'paused', reason: pause.reason, pause, deliveredAt: null });
+    expect(formatStatus(statusOf({ workspaces: [], sinks: [sink] }), now)[0]).toBe(
+      'sink hooks (webhook): paused, 1200 delivered, 0 to go: receiver is moved (by ana 10 min ago)',
+    );
+  });
+
+  it('tells what an observing sink would do, and when it may do so', () => {
+    const observation = {
+      wouldSend: 40,
+      wouldSendAnonymously: 2,
+      wouldWithhold: { 'consent-refused': 3 },
+      behind: 0,
+    };
+    const lines = (approval: { approvedBy: string; reason: string; since: string } | null): string[] =>
+      formatStatus(
+        statusOf({ workspaces: [], sinks: [sinkOf({ mode: 'observe', observation, approval })] }),
+        now,
+      ).slice(1, -1);
+    expect(lines(null)).toEqual([
+      '  observes and sends nothing: would send 42 changes, 2 without the person who did it',
+      '  would withhold 3: consent refused',
+      '  let it send with: pigeonpost sink approve hooks',
+    ]);
+    expect(lines({ approvedBy: 'ana', reason: 'looked at', since: '2026-11-21T09:29:00.000Z' })).toEqual([
+      '  observes, and was approved by ana 60 s ago: it sends: looked at',
+    ]);
+  });
+
+  it('tells how far a replay is', () => {
+    const replay = {
+      id: 'the-id',
+      requestedBy: 'ana',
+      reason: null,
+      since: '2026-11-21T09:29:50.000Z',
+      taken: 128,
+      open: 3,
+    };
+    expect(formatStatus(statusOf({ workspaces: [], sinks: [sinkOf({ replays: [replay] })] }), now)[1]).toBe(
+      '  replay the-id by ana, 10 s ago: 128 items so far, 3 of them to go',
+    );
+  });
+
   it('ends with what needs attention, each trouble once, however much is settled besides', () => {
     const failing = pigeonholeOf({ state: 'failing' });
     const last = (status: Parameters<typeof statusOf>[0]): string => formatStatus(statusOf(status), now).at(-1)!;

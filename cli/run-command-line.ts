@@ -3,6 +3,7 @@ import { failureKindOf } from '../worker/failure-kind.js';
 import type { Context, Output } from './context.js';
 import type { DemoArguments } from './demo/demo-options.js';
 import { CommandError, ExitCode } from './exit-code.js';
+import { addOperationCommands } from './operation-commands.js';
 import { processOutput } from './process-output.js';
 import { releaseSignals } from './until-stopped.js';
 
@@ -59,21 +60,7 @@ function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
       const { status } = await import('./commands/status.js');
       finish(await status(context(), options));
     });
-  const verbs = {
-    pause: 'stop reading or delivering until it is resumed',
-    resume: 'go on with what was paused',
-    'poll-now': 'read now instead of at the next interval',
-  } as const;
-  for (const verb of ['pause', 'resume', 'poll-now'] as const) {
-    program
-      .command(`${verb} <what>`)
-      .description(`${verbs[verb]}: workspace:NAME, pigeonhole:WORKSPACE/ID or sink:NAME`)
-      .option('--json', 'one JSON document', false)
-      .action(async (what: string, options: { json: boolean }) => {
-        const { act } = await import('./commands/act.js');
-        finish(await act(context(), { verb, what, ...options }));
-      });
-  }
+  addOperationCommands(program, context, finish);
   addDeletions(program, context, finish);
   program
     .command('sandbox')

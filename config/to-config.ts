@@ -55,9 +55,9 @@ function toSync({
   };
 }
 
-function toSink({ type, lists, consent }: ParsedConfig['sinks'][string], settings: unknown): SinkConfig {
-  // the other values of history and mode were refused as not available
-  return { type, settings, lists, consent, history: 'all', mode: 'send' };
+function toSink({ type, lists, consent, history, mode }: ParsedConfig['sinks'][string], settings: unknown): SinkConfig {
+  const far = typeof history === 'number' ? { forMs: history } : history;
+  return { type, settings, lists, consent, history: far, mode };
 }
 
 function toTemporal({ tls, ...temporal }: ParsedConfig['temporal'], pem: PemTexts): TemporalConfig {

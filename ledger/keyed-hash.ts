@@ -73,3 +73,8 @@ function withNamespace(name: string): Buffer {
   if (3 * name.length > 4096) return Buffer.concat([changeNamespace, Buffer.from(name)]);
   return named.subarray(0, changeNamespace.length + named.write(name, changeNamespace.length, 'utf8'));
 }
+
+/** The id of a change as a replay emits it: the same however often that is repeated, and never the change's own. */
+export function replayedChangeId(replayId: string, id: string): string {
+  return changeId(['replay', replayId, id].join('\n'));
+}

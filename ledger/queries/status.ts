@@ -21,6 +21,8 @@ export interface PigeonholeStatus {
   /** 0: the workspace's own lists. */
   readonly pigeonholeId: number;
   readonly status: string | null;
+  /** That read it; none for the workspace's own lists. */
+  readonly syncs: readonly string[];
   /** Changes found so far. */
   readonly changes: number;
   readonly streams: number;
@@ -68,9 +70,12 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
       `select p.workspace, p.pigeonhole_id, p.status, p.next_sequence - 1 as changes, count(s.id)::int as streams,
          (count(*) filter (where s.swept_at is null))::int as backfilling, -- a pigeonhole without streams counts as one
          (count(*) filter (where s.failures > 0))::int as failing, max(s.failure) as failure,
-         case when bool_and(s.polled_at is not null) then min(s.polled_at) end as fresh_as_of
+         case when bool_and(s.polled_at is not null) then min(s.polled_at) end as fresh_as_of,
+         (select string_agg(n.sync, ' ' order by n.sync) from selections n where n.ref = p.ref and n.archived_at is null)
+           as syncs
        from pigeonholes p left join streams s on s.ref = p.ref and s.wanted
-       where p.pigeonhole_id = 0 or exists (select 1 from selections n where n.ref = p.ref) group by p.ref order by p.workspace, p.pigeonhole_id`,
+       where p.pigeonhole_id = 0 or exists (select 1 from selections n where n.ref = p.ref and n.archived_at is null
+         and not exists (select 1 from syncs y where y.name = n.sync and y.archived_at is not null)) group by p.ref order by p.workspace, p.pigeonhole_id`,
     ),
     ledger.db.query<LaneRow>(
       `select k.name as sink, p.workspace, p.pigeonhole_id, p.next_sequence - 1 - l.watermark as behind,
@@ -90,7 +95,7 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
     }>(
       `select k.name as sink, p.workspace, p.pigeonhole_id, d.state, coalesce(d.reason, '') as reason, count(*)::int as n
        from deliveries d join sinks k on k.id = d.sink_id join pigeonholes p on p.ref = d.ref
-       where d.state in ('withheld', 'dead') group by 1, 2, 3, 4, 5`,
+       where d.state = 'dead' or (d.state = 'withheld' and d.replay = 0) group by 1, 2, 3, 4, 5`,
     ),
   ]);
   const reasonsOf = (lane: LaneRow, state: 'withheld' | 'dead'): Record<string, number> =>
@@ -113,8 +118,9 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
       discovered: row.discovered,
       quota: { limit: row.quota_limit, remaining: row.quota_remaining, resetAt: row.quota_reset_at },
     })),
-    pigeonholes: pigeonholes.map(({ pigeonhole_id: pigeonholeId, fresh_as_of: freshAsOf, ...row }) => ({
+    pigeonholes: pigeonholes.map(({ pigeonhole_id: pigeonholeId, fresh_as_of: freshAsOf, syncs, ...row }) => ({
       ...row,
+      syncs: syncs?.split(' ') ?? [],
       pigeonholeId,
       freshAsOf,
     })),
@@ -144,6 +150,7 @@ interface PigeonholeRow {
   failing: number;
   failure: string | null;
   fresh_as_of: Date | null;
+  syncs: string | null;
 }
 
 interface LaneRow {
@@ -187,7 +194,7 @@ export async function countItems(ledger: Ledger): Promise<{ items: ListCount[]; 
   }>(
     `select k.name as sink, p.workspace, p.pigeonhole_id, i.list, d.state, count(*)::int as items
      from items i join pigeonholes p on p.ref = i.ref
-       join deliveries d on d.ref = i.ref and d.sequence = i.last_sequence join sinks k on k.id = d.sink_id
+       join deliveries d on d.ref = i.ref and d.sequence = i.last_sequence and d.replay = 0 join sinks k on k.id = d.sink_id
      where i.payload is not null group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5`,
   );
   return {

@@ -308,6 +308,21 @@ export async function pollNow(ledger: Ledger, ref: number): Promise<void> {
   await ledger.db.query('update streams set due_at = now() where ref = $1 and wanted and due_at > now()', [ref]);
 }
 
+/**
+ * Makes whole walks of a pigeonhole's streams due at once. Asked for while one is under way, another one follows: what
+ * it is wanted for may stand on pages already read.
+ * @param list of this list alone; null: all
+ * @returns how many streams that concerns
+ */
+export async function sweepNow(ledger: Ledger, ref: number, list: string | null): Promise<number> {
+  const rows = await ledger.db.query(
+    `update streams set sweep_due_at = now(), due_at = least(due_at, now())
+     where ref = $1 and wanted and ($2::text is null or list = $2) returning id`,
+    [ref, list],
+  );
+  return rows.length;
+}
+
 async function commit(
   tx: Queryable,
   lease: StreamLease,

@@ -80,6 +80,15 @@ export async function pollWorkspaceNow(ledger: Ledger, name: string): Promise<vo
   );
 }
 
+/** Makes whole walks of every stream of a workspace due at once, or (`list`) of those of one list. */
+export async function sweepWorkspaceNow(ledger: Ledger, name: string, list: string | null): Promise<void> {
+  await ledger.db.query(
+    `update streams set sweep_due_at = now(), due_at = least(due_at, now()) where wanted
+       and ($2::text is null or list = $2) and ref in (select ref from pigeonholes where workspace = $1)`,
+    [name, list],
+  );
+}
+
 /** The syncs have chosen from what the workspace holds; until then nothing says that everything is read. */
 export async function noteDiscovery(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.query(

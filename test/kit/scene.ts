@@ -14,6 +14,7 @@ import { type Ledger, openLedger } from '../../ledger/ledger.js';
 import { useConfiguration } from '../../ledger/queries/configurations.js';
 import { selectedPigeonholes } from '../../ledger/queries/pigeonholes.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
+import { adoptSyncs } from '../../worker/adopt-syncs.js';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
 import { openClients } from '../../worker/open-clients.js';
 import { openSinks } from '../../worker/open-sinks.js';
@@ -59,6 +60,7 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
   });
   const ledger = await openLedger(options.db);
   const configuration = await useConfiguration(ledger, document(config, ledger), true);
+  await adoptSyncs(config, ledger);
   const lines: string[] = [];
   const write = (facts: object, event: string): void => void lines.push(JSON.stringify({ event, ...facts }));
   const made = await openSinks(config, ledger);
