@@ -3,9 +3,10 @@ import { coldLoad } from './cold-load.js';
 import { idle } from './idle.js';
 import { latency } from './latency.js';
 import { memory } from './memory.js';
+import { peers } from './peers.js';
 import { unchanged } from './unchanged.js';
 
-export const allBenches: readonly Bench[] = [coldLoad, unchanged, idle, latency, memory];
+export const allBenches: readonly Bench[] = [coldLoad, unchanged, idle, latency, memory, peers];
 
 /** What runs without being named: a few minutes on two cores. */
 export const usualBenches: readonly string[] = ['cold-load', 'unchanged', 'idle'];
