@@ -84,4 +84,3 @@ async function look(reading: StreamReading, group: { set: FilteredSet; missing: 
   turn.deleted += deleted;
   if (woken.length > 0) await to.orchestration.wakeSinks(woken);
 }
-

@@ -53,7 +53,11 @@ async function pollAndSweep(reading: StreamReading, anew: boolean): Promise<'don
   const pages = through ? Number.POSITIVE_INFINITY : slice;
   if (polls) {
     const next = pages > 0 ? null : nextRead(reading, 'poll');
-    const ending = await walkStream(reading, lease.poll ?? pollOf(lease), { mostPages: Number.POSITIVE_INFINITY, priority, next });
+    const ending = await walkStream(reading, lease.poll ?? pollOf(lease), {
+      mostPages: Number.POSITIVE_INFINITY,
+      priority,
+      next,
+    });
     if (ending === 'distrusted') return ending;
     if (ending === 'more' || pages === 0) return 'done';
   }

@@ -7,6 +7,7 @@ const sync = (more: Partial<SyncConfig>): SyncConfig => ({
   pigeonholes: {},
   lists: 'auto',
   everyMs,
+  deletions: { settleMs: 1000, holdAbove: { share: 0.05, items: 50 } },
   drop: {},
   sinks: ['archive'],
   ...more,
@@ -74,5 +75,14 @@ describe('what is read of a pigeonhole', () => {
       'votes 1',
       'votes 2',
     ]);
+  });
+
+  it('takes the strictest limits of deletions', () => {
+    const syncs = {
+      a: sync({ deletions: { settleMs: 5, holdAbove: { share: 0.5, items: 10 } } }),
+      b: sync({ deletions: { settleMs: 9, holdAbove: { share: 0.1, items: 20 } } }),
+    };
+    const { deletions } = planReading(config(syncs, { archive: sink() }), ['a', 'b'], 'pigeonhole');
+    expect(deletions).toEqual({ settleMs: 9, holdAbove: { share: 0.1, items: 10 } });
   });
 });

@@ -26,7 +26,10 @@ export function summarizePage(items: readonly Placed[], setAside: number): PageS
     high: complete ? known.reduce((a, b) => Math.max(a, b)) : null,
     direction: values.length < 2 ? null : complete ? directionOf(known, hasIds) : 'mixed',
     lastKey: items.at(-1)?.key ?? null,
-    newestAt: items.reduce<number | null>((newest, { at }) => (at === undefined ? newest : Math.max(newest ?? at, at)), null),
+    newestAt: items.reduce<number | null>(
+      (newest, { at }) => (at === undefined ? newest : Math.max(newest ?? at, at)),
+      null,
+    ),
     setAside,
   };
 }

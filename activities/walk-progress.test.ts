@@ -1,30 +1,24 @@
 import fc from 'fast-check';
-import type { OpenWalk } from '../ledger/queries/streams.js';
-import { advanceWalk, checkpointHolds, type WalkedPage } from './walk-progress.js';
+import type { WalkProgress } from '../ledger/queries/walk.js';
+import { type Placed, summarizePage } from './summarize-page.js';
+import { advanceWalk, checkpointHolds, reachesKnown, type WalkedPage, walkStart } from './walk-progress.js';
 
 const now = Date.parse('2026-11-21T10:00:00Z');
 const minuteMs = 60_000;
-
-const walkFrom = (cursor: string | null): OpenWalk => ({
-  kind: cursor === null ? 'sweep' : 'poll',
-  startedAt: new Date(now),
-  cursor,
-  checkpoint: cursor,
-  checkpointKey: null,
-  lastId: null,
-  ascending: true,
-  pages: 0,
-  items: 0,
-  perPage: 0,
-});
 
 interface Row {
   id: number;
   at: number;
 }
 
+interface TestPage extends WalkedPage {
+  readonly ids: readonly number[];
+}
+
+const placed = ({ id, at }: { id: number; at?: number | undefined }): Placed => ({ key: String(id), id, at });
+
 /** The page of an ascending list behind the id that a cursor names, as a service with keyset cursors shows it. */
-function pageOf(rows: readonly Row[], cursor: string | null, size: number): WalkedPage {
+function pageOf(rows: readonly Row[], cursor: string | null, size: number): TestPage {
   const behind = rows.filter(({ id }) => cursor === null || id > Number(cursor)).toSorted((a, b) => a.id - b.id);
   const shown = behind.slice(0, size);
   const hasMore = behind.length > size;
@@ -32,23 +26,28 @@ function pageOf(rows: readonly Row[], cursor: string | null, size: number): Walk
     cursor,
     nextCursor: hasMore ? String(shown.at(-1)!.id) : null,
     hasMore,
-    perPage: size,
     requestedAt: now,
-    items: shown.map(({ id, at }) => ({ key: String(id), id, at })),
+    summary: summarizePage(shown.map(placed), 0),
+    ids: shown.map(({ id }) => id),
   };
 }
 
+const from = (cursor: string | null): WalkProgress => ({ ...walkStart, cursor, checkpoint: cursor });
+
 /** Walks to the end; gives back the walk and the ids it has seen. */
-function walkAll(rows: readonly Row[], from: string | null, size: number): { end: OpenWalk; seen: number[] } {
-  let walk = walkFrom(from);
+function walkAll(rows: readonly Row[], cursor: string | null, size: number): { end: WalkProgress; seen: number[] } {
+  let walk = from(cursor);
   const seen: number[] = [];
   for (;;) {
     const page = pageOf(rows, walk.cursor, size);
-    seen.push(...page.items.map(({ id }) => id!));
-    walk = { ...walk, ...advanceWalk(walk, page) };
+    seen.push(...page.ids);
+    walk = advanceWalk(walk, page);
     if (!page.hasMore) return { end: walk, seen };
   }
 }
+
+const holds = (end: WalkProgress, { ids }: TestPage, perPage: number): boolean =>
+  checkpointHolds({ ...end, perPage }, { perPage, keys: ids.map(String) });
 
 const rows = fc
   .uniqueArray(fc.record({ id: fc.integer({ min: 1, max: 400 }), ageMs: fc.integer({ min: 0, max: 5 * minuteMs }) }), {
@@ -72,7 +71,7 @@ describe('the checkpoint of a walk', () => {
             typeof row === 'number' ? { id: row, at: now } : row,
           );
           const first = pageOf(after, end.checkpoint, perPage);
-          expect(before.length === 0 || checkpointHolds(end, first)).toBe(true);
+          expect(before.length === 0 || holds(end, first, perPage)).toBe(true);
           const found = new Set([...seen, ...walkAll(after, end.checkpoint, perPage).seen]);
           expect(found).toEqual(new Set(after.map(({ id }) => id)));
         },
@@ -105,7 +104,7 @@ describe('the checkpoint of a walk', () => {
       checkpointKey: '25',
       pages: 3,
       items: 25,
-      ascending: true,
+      direction: 'ascending',
     });
   });
 
@@ -115,46 +114,87 @@ describe('the checkpoint of a walk', () => {
   });
 
   it('takes items that do not say when they came to be for settled ones', () => {
-    const page = {
-      ...pageOf(
-        [1, 2, 3].map((id) => ({ id, at: 0 })),
-        null,
-        2,
+    const page = pageOf(
+      [1, 2, 3].map((id) => ({ id, at: now })),
+      null,
+      2,
+    );
+    const undated = {
+      ...page,
+      summary: summarizePage(
+        [1, 2].map((id) => placed({ id })),
+        0,
       ),
-      requestedAt: now,
     };
-    const undated = { ...page, items: page.items.map((item) => ({ ...item, at: undefined })) };
-    expect(advanceWalk(walkFrom(null), undated).checkpoint).toBe('2');
+    expect(advanceWalk(walkStart, undated).checkpoint).toBe('2');
   });
 });
 
 describe('the order of a walk', () => {
-  const after = (...ids: (number | undefined)[]): boolean => {
-    const items = ids.map((id) => ({ key: String(id), id, at: undefined }));
-    return advanceWalk(walkFrom(null), { ...pageOf([], null, 9), items }).ascending;
-  };
+  const over = (...pages: (number | undefined)[][]): WalkProgress['direction'] =>
+    pages.reduce<WalkProgress>((walk, ids) => {
+      const items = ids.map((id) => ({ key: String(id), id, at: undefined }));
+      return advanceWalk(walk, {
+        cursor: 'c',
+        nextCursor: 'd',
+        hasMore: true,
+        requestedAt: now,
+        summary: summarizePage(items, 0),
+      });
+    }, walkStart).direction;
 
-  it('is ascending when each id is above the one before', () => {
-    expect([after(), after(5), after(1, 2, 9)]).toEqual([true, true, true]);
-  });
-
-  it('is not when one repeats, falls or is missing', () => {
-    expect([after(1, 1), after(2, 1), after(1, undefined)]).toEqual([false, false, false]);
-  });
-
-  it('is judged across pages too', () => {
-    const walk = { ...walkFrom(null), lastId: 50 };
-    expect(advanceWalk(walk, pageOf([{ id: 40, at: 0 }], null, 9)).ascending).toBe(false);
-    expect(advanceWalk(walk, pageOf([{ id: 60, at: 0 }], null, 9)).ascending).toBe(true);
+  it.each([
+    { pages: [[]], is: null },
+    { pages: [[5]], is: null },
+    { pages: [[1, 2, 9]], is: 'ascending' },
+    { pages: [[9, 2, 1]], is: 'descending' },
+    { pages: [[1, 1]], is: 'mixed' },
+    { pages: [[1, 3, 2]], is: 'mixed' },
+    { pages: [[1, undefined]], is: 'mixed' },
+    { pages: [[5], [6]], is: 'ascending' },
+    { pages: [[5], [4]], is: 'descending' },
+    {
+      pages: [
+        [1, 5],
+        [6, 9],
+      ],
+      is: 'ascending',
+    },
+    {
+      pages: [
+        [1, 5],
+        [2, 9],
+      ],
+      is: 'ascending',
+    }, // moved by late rows while it was walked
+    {
+      pages: [
+        [1, 5],
+        [0, 9],
+      ],
+      is: 'mixed',
+    },
+    {
+      pages: [
+        [1, 5],
+        [9, 6],
+      ],
+      is: 'mixed',
+    },
+    {
+      pages: [
+        [9, 5],
+        [8, 3],
+      ],
+      is: 'descending',
+    },
+  ] as const)('over pages $pages is $is', ({ pages, is }) => {
+    expect(over(...pages.map((ids) => [...ids]))).toBe(is);
   });
 });
 
 describe('a checkpoint', () => {
-  const page = pageOf(
-    [1, 2, 3].map((id) => ({ id, at: 0 })),
-    null,
-    10,
-  );
+  const page = { perPage: 10, keys: ['1', '2', '3'] };
   const stored = { checkpoint: 'c', checkpointKey: '3', perPage: 10 };
 
   it('holds on a page of the same size that shows its key', () => {
@@ -169,5 +209,23 @@ describe('a checkpoint', () => {
   it('without a key holds at the beginning of a list alone', () => {
     expect(checkpointHolds({ ...stored, checkpointKey: null }, page)).toBe(false);
     expect(checkpointHolds({ ...stored, checkpointKey: null, checkpoint: null }, page)).toBe(true);
+  });
+});
+
+describe('a read from the head', () => {
+  const shows = (...ids: number[]) =>
+    summarizePage(
+      ids.map((id) => placed({ id, at: now })),
+      0,
+    );
+
+  it('has reached what is known at a page that shows nothing above', () => {
+    expect(reachesKnown(5, shows(5, 4))).toBe(true);
+    expect(reachesKnown(5, shows(6, 5, 4))).toBe(false);
+  });
+
+  it('has not where nothing is known, or nothing is shown', () => {
+    expect(reachesKnown(null, shows(1))).toBe(false);
+    expect(reachesKnown(5, shows())).toBe(false);
   });
 });

@@ -57,7 +57,10 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
     if (cursor !== null && asked.has(cursor)) throw circle(reading);
     if (cursor !== null) asked.add(cursor);
     const ref = listRef(reading.place.pigeonholeId, reading.lease);
-    const page = await askPage(to, { workspace: reading.place.workspace, priority: budget.priority }, ref, { cursor, signal });
+    const page = await askPage(to, { workspace: reading.place.workspace, priority: budget.priority }, ref, {
+      cursor,
+      signal,
+    });
     await hasTime;
     return arrive(reading, from.kind, page, known.get(ordinal));
   };
@@ -157,7 +160,10 @@ export async function distrust(
   const { order: itemOrder, cleanWalks, cleanDirection, promoteAt } = order;
   reading.lease = {
     ...reading.lease,
-    ...{ order: itemOrder, cleanWalks, cleanDirection, promoteAt },
+    order: itemOrder,
+    cleanWalks,
+    cleanDirection,
+    promoteAt,
     checkpoint: null,
     checkpointKey: null,
     headId: null,
@@ -176,7 +182,12 @@ async function store(
 ): Promise<PageResult> {
   const { to, lease } = reading;
   const { page } = arrived;
-  const known = { order: lease.order, cleanWalks: lease.cleanWalks, cleanDirection: lease.cleanDirection, promoteAt: lease.promoteAt };
+  const known = {
+    order: lease.order,
+    cleanWalks: lease.cleanWalks,
+    cleanDirection: lease.cleanDirection,
+    promoteAt: lease.promoteAt,
+  };
   const order = walk.kind === 'sweep' ? orderAfterSweep(known, walk.direction) : known;
   const basics = {
     walk,

@@ -9,6 +9,7 @@ import type { Config } from '../config/config.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import type { Ledger } from '../ledger/ledger.js';
+import { serveDeletions } from './deletions.js';
 import { readStatus } from './status.js';
 
 /** What the API needs of the process that serves it. */
@@ -20,6 +21,8 @@ export interface ApiSources {
   readonly trouble: () => string | null;
   /** Writes a person's request to the ledger, then wakes the work; false when the ledger knows no such thing. */
   readonly act: (action: Action) => Promise<boolean>;
+  /** Tells sinks that there is something to deliver. */
+  readonly wakeSinks: (names: readonly string[]) => Promise<void>;
 }
 
 export const actionSchema = z.object({
@@ -90,6 +93,7 @@ export function createApp(sources: ApiSources): Hono {
       return problem(404, `no ${kind} ${name} is known; "pigeonpost status" shows what is`);
     return c.json({ done: true });
   });
+  serveDeletions(app, sources, { problem, bodies: onlySmallBodies });
   app.notFound(() => problem(404, 'there is nothing at this address'));
   app.onError((error) => problem(500, `the request failed: ${reasonForPerson(error)}`));
   return app;

@@ -1,11 +1,13 @@
 import type { Bench } from './bench.js';
 import { coldLoad } from './cold-load.js';
+import { detection } from './detection.js';
 import { idle } from './idle.js';
 import { latency } from './latency.js';
 import { memory } from './memory.js';
+import { moderation } from './moderation.js';
 import { unchanged } from './unchanged.js';
 
-export const allBenches: readonly Bench[] = [coldLoad, unchanged, idle, latency, memory];
+export const allBenches: readonly Bench[] = [coldLoad, unchanged, idle, latency, moderation, detection, memory];
 
 /** What runs without being named: a few minutes on two cores. */
 export const usualBenches: readonly string[] = ['cold-load', 'unchanged', 'idle'];

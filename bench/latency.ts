@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Bench } from './bench.js';
 import { Product } from './processes/product.js';
-import { Program } from './processes/program.js';
+import { Receiver } from './processes/receiver.js';
 import type { SeenRequest } from './processes/sandbox.js';
 import type { Stage } from './processes/stage.js';
 import { waitUntil } from './processes/wait-until.js';
@@ -10,8 +9,6 @@ import { withStage } from './processes/with-stage.js';
 import { percentile } from './report/median.js';
 
 const pollIntervalMs = 1000;
-/** Checks signatures on loopback and opens nothing. */
-const webhookSecret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 
 /**
  * From a question that someone asks to the signed webhook that tells of it, while the session is live and polled each
@@ -23,7 +20,7 @@ export const latency: Bench = {
   about: 'a question asked on the service → its signed webhook received, --items times (100), on PostgreSQL',
   async run(options, report) {
     await withStage(['--attendees', '200', '--pigeonholes', '1'], async (stage) => {
-      const receiverUrl = await startReceiver(stage);
+      const receiver = await Receiver.start(stage);
       const folder = stage.nextFolder();
       const store = await stage.freshStore('postgres', folder);
       const product = await Product.start({
@@ -31,15 +28,13 @@ export const latency: Bench = {
         sandboxUrl: stage.sandbox.baseUrl,
         databaseUrl: store.kind === 'postgres' ? store.url : undefined,
         sync: ['pigeonholes: [101]', 'every: { live: 1s, sweep: 1m }', 'sinks: [hooks]'],
-        sinks: [
-          `hooks: { type: webhook, url: "${receiverUrl}", secret: "\${BENCH_WEBHOOK_SECRET}", allowPrivateAddresses: true, lists: [qna-questions] }`,
-        ],
-        env: { BENCH_WEBHOOK_SECRET: webhookSecret },
+        sinks: [receiver.sinkLine('hooks', ['qna-questions'])],
+        env: receiver.env,
         profileFolder: options.profileFolder,
       });
       try {
         await waitUntil('everything is settled', async () => ((await product.isSettled()) ? true : undefined), 60_000);
-        const samples = await sample(stage, receiverUrl, options.items ?? 100);
+        const samples = await sample(stage, receiver, options.items ?? 100);
         const beyond = samples.flatMap(({ shownToReceivedMs }) => shownToReceivedMs ?? []);
         const whole = samples.map(({ askedToReceivedMs }) => askedToReceivedMs);
         report.note(
@@ -73,28 +68,13 @@ export const latency: Bench = {
   },
 };
 
-/** @returns where it takes webhooks */
-async function startReceiver(stage: Stage): Promise<string> {
-  const folder = stage.nextFolder();
-  const program = new Program({
-    program: 'sandbox/webhook-receiver/main',
-    args: ['--secret', webhookSecret],
-    env: {},
-    cwd: folder,
-    logFile: join(folder, 'receiver.log'),
-  });
-  stage.onClose(() => program.stop());
-  const ready = await program.lineLike(/^webhook receiver ready at (\S+)/);
-  return ready[1]!;
-}
-
 interface Sample {
   readonly askedToReceivedMs: number;
   /** Null where a request came at the very instant, so that nobody knows whether it showed the question. */
   readonly shownToReceivedMs: number | null;
 }
 
-async function sample(stage: Stage, receiverUrl: string, times: number): Promise<Sample[]> {
+async function sample(stage: Stage, receiver: Receiver, times: number): Promise<Sample[]> {
   await stage.sandbox.forgetRequests();
   const asked: { key: string; fromMs: number; toMs: number }[] = [];
   for (let n = 0; n < times; n += 1) {
@@ -105,7 +85,7 @@ async function sample(stage: Stage, receiverUrl: string, times: number): Promise
     const { results } = await stage.sandbox.control<{ results: { id: number }[] }>('POST', 'mutations', body);
     asked.push({ key: String(results[0]!.id), fromMs, toMs: Date.now() });
   }
-  const receivedAt = await waitUntil('every question was received', () => allReceived(receiverUrl, asked), 60_000);
+  const receivedAt = await waitUntil('every question was received', () => allReceived(receiver, asked), 60_000);
   const requests = (await stage.sandbox.requests()).filter(({ path }) => path.endsWith('/qna-questions'));
   return asked.map(({ key, fromMs, toMs }) => {
     const received = receivedAt.get(key)!;
@@ -124,15 +104,10 @@ function firstShowing(requests: readonly SeenRequest[], fromMs: number, toMs: nu
 
 /** When each question was received, epoch ms; undefined while one is missing. */
 async function allReceived(
-  receiverUrl: string,
+  receiver: Receiver,
   asked: readonly { readonly key: string }[],
 ): Promise<Map<string, number> | undefined> {
-  const answer = await fetch(new URL('/_control/receipts', receiverUrl));
-  const receipts = (await answer.text())
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as { key: string; type: string; receivedAt: string })
-    .filter(({ type }) => type === 'qna-questions.created');
-  const received = new Map(receipts.map(({ key, receivedAt }) => [key, Date.parse(receivedAt)]));
+  const created = (await receiver.received()).filter(({ type }) => type === 'qna-questions.created');
+  const received = new Map(created.map(({ key, atMs }) => [key, atMs]));
   return asked.every(({ key }) => received.has(key)) ? received : undefined;
 }

@@ -1,3 +1,4 @@
+import type { Decision, HeldDeletions } from '../api/deletions.js';
 import type { Action } from '../api/start-api.js';
 import type { Status } from '../api/status.js';
 import type { Config } from '../worker/load-process-config.js';
@@ -7,6 +8,9 @@ import { CommandError, ExitCode } from './exit-code.js';
 export interface ApiClient {
   status(options: { counts: boolean }): Promise<Status>;
   act(action: Action): Promise<void>;
+  deletions(): Promise<{ held: HeldDeletions[] }>;
+  heldDeletions(id: number): Promise<HeldDeletions>;
+  decideDeletions(id: number, decision: Decision): Promise<{ items: number }>;
 }
 
 /** A client of the API that this configuration's `start` serves. */
@@ -49,5 +53,9 @@ export function apiClient(url: string, token?: string): ApiClient {
     act: async (action) => {
       await ask('/api/actions', { method: 'POST', body: JSON.stringify(action) });
     },
+    deletions: async () => (await ask('/api/deletions')) as { held: HeldDeletions[] },
+    heldDeletions: async (id) => (await ask(`/api/deletions/${id}`)) as HeldDeletions,
+    decideDeletions: async (id, decision) =>
+      (await ask(`/api/deletions/${id}`, { method: 'POST', body: JSON.stringify(decision) })) as { items: number },
   };
 }

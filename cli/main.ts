@@ -1,9 +1,11 @@
 #!/usr/bin/env node
+import { boundHeap } from '../worker/bound-heap.js';
 import { ExitCode } from './exit-code.js';
 import { holdSignals } from './until-stopped.js';
 
-/** The command `pigeonpost`. Holds on to signals before the command line, which takes a moment, is even loaded. */
+/** The command `pigeonpost`. Bounds its memory and holds on to signals before the command line, which takes a moment, is even loaded. */
 async function main(): Promise<void> {
+  boundHeap();
   holdSignals();
   const { runCommandLine } = await import('./run-command-line.js');
   await runCommandLine();

@@ -74,6 +74,7 @@ function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
         finish(await act(context(), { verb, what, ...options }));
       });
   }
+  addDeletions(program, context, finish);
   program
     .command('sandbox')
     .description(
@@ -99,6 +100,42 @@ function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
       finish(await demo(context(), options));
     });
   return program;
+}
+
+function addDeletions(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {
+  const deletions = program
+    .command('deletions')
+    .description('deletions that wait for a person, because so many items of a list are gone at once');
+  deletions
+    .command('list')
+    .description('what waits')
+    .option('--json', 'one JSON document', false)
+    .action(async (options: { json: boolean }) => {
+      const { listDeletions } = await import('./commands/deletions.js');
+      finish(await listDeletions(context(), options));
+    });
+  deletions
+    .command('show <id>')
+    .description('the exact items')
+    .option('--json', 'one JSON document', false)
+    .action(async (id: string, options: { json: boolean }) => {
+      const { showDeletions } = await import('./commands/deletions.js');
+      finish(await showDeletions(context(), { id, ...options }));
+    });
+  const decisions = { confirm: 'they are gone: every sink is told', reject: 'they are kept as they are' } as const;
+  for (const verb of ['confirm', 'reject'] as const) {
+    deletions
+      .command(`${verb} <id>`)
+      .description(decisions[verb])
+      .option('--yes', 'do not ask', false)
+      .option('--json', 'one JSON document', false)
+      .action(async (id: string, options: { yes: boolean; json: boolean }) => {
+        const { decideDeletions } = await import('./commands/deletions.js');
+        finish(
+          await decideDeletions(context(), { id, decision: verb === 'confirm' ? 'confirmed' : 'rejected', ...options }),
+        );
+      });
+  }
 }
 
 function version(): string {

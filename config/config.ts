@@ -37,7 +37,10 @@ export interface SyncConfig {
   readonly lists: 'auto' | readonly ListName[];
   readonly everyMs: Intervals;
   /** When a missing item counts as deleted. Share: 0 to 1. */
-  readonly deletions: { readonly settleMs: number; readonly holdAbove: { readonly share: number; readonly items: number } };
+  readonly deletions: {
+    readonly settleMs: number;
+    readonly holdAbove: { readonly share: number; readonly items: number };
+  };
   /** Names of fields at the top level of an item, by list. */
   readonly drop: Readonly<Partial<Record<ListName, readonly string[]>>>;
   /** Keys of `sinks`, each once. */

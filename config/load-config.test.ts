@@ -191,6 +191,7 @@ describe('a setting', () => {
       '    pigeonholes: { status: [live, upcoming], name: "^ACME ", startsAfter: 2026-01-01, exclude: [99] }\n' +
         '    lists: [attendees, votes]\n' +
         '    every: { live: 1s, new: 2h, upcoming: 10m, ended: 1d, sweep: 1h, lists: { votes: 15s } }\n' +
+        '    deletions: { settle: 2h, holdAbove: { share: 10% } }\n' +
         '    drop: { attendees: [linkedIn, "Dietary needs"] }\n',
     );
     expect((await load(text)).syncs.conferences).toEqual({
@@ -205,6 +206,7 @@ describe('a setting', () => {
         sweep: 3_600_000,
         lists: { votes: 15_000 },
       },
+      deletions: { settleMs: 7_200_000, holdAbove: { share: 0.1, items: 50 } },
       drop: { attendees: ['linkedIn', 'Dietary needs'] },
       sinks: ['archive'],
     });

@@ -35,7 +35,15 @@ export function toConfig({ file, folder, parsed, settings, pem, environmentProxy
   };
 }
 
-function toSync({ workspace, pigeonholes, lists, every, deletions, drop, sinks }: ParsedConfig['syncs'][string]): SyncConfig {
+function toSync({
+  workspace,
+  pigeonholes,
+  lists,
+  every,
+  deletions,
+  drop,
+  sinks,
+}: ParsedConfig['syncs'][string]): SyncConfig {
   return {
     workspace,
     pigeonholes: Array.isArray(pigeonholes) ? { ids: pigeonholes } : pigeonholes,

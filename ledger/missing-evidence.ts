@@ -12,7 +12,11 @@ export interface PageBounds {
  * slipped from one to the other while they were read. Only for a list in ascending order of immutable ids. Pure.
  * @param pages all of a walk, in order
  */
-export function lacksBetweenNeighbours(value: number, pages: readonly PageBounds[], direction: Direction | null): boolean {
+export function lacksBetweenNeighbours(
+  value: number,
+  pages: readonly PageBounds[],
+  direction: Direction | null,
+): boolean {
   if (direction === 'mixed' || direction === 'descending') return false;
   const filled = pages.filter((page) => page.firstValue !== null && page.lastValue !== null);
   if (filled.length === 0) return pages.length === 1;

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { startGuardedChild } from '../worker/guarded-child.js';
+import { type GuardedChild, startGuardedChild } from '../worker/guarded-child.js';
 import { until } from './until.js';
 
 /** A PostgreSQL server for one test file, thrown away with it. */
@@ -13,6 +13,10 @@ export interface TestPostgres {
   readonly url: string;
   /** Makes another database, as a copy of `template` (a name) where one is given; 45 ms. No one may be connected to it. */
   createDatabase(name: string, template?: string): Promise<string>;
+  /** SIGKILL, as when memory is short. What was committed is there after `startAgain`: only the machine may not fail. */
+  kill(): Promise<void>;
+  /** On the same port, with the same data; resolves when it answers. */
+  startAgain(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -60,14 +64,15 @@ export async function startPostgres(): Promise<TestPostgres | null> {
     'listen_addresses=127.0.0.1',
     `unix_socket_directories=${folder}`,
     'max_connections=50',
-    'fsync=off',
-    'synchronous_commit=off',
+    'fsync=off', // but commits are handed to the system at once: what was answered for survives a SIGKILL of the server
     'full_page_writes=off',
   ];
   const postgres = [join(binaries, 'postgres'), '-D', join(folder, 'data')];
   const [command = '', ...args] = [...asUser, ...postgres, ...settings.flatMap((setting) => ['-c', setting])];
   // Not by the kernel's guard: it is lost when the child changes its user.
-  const server = startGuardedChild({ command, args, guard: 'pipe', logFile: join(folder, 'log'), cwd: folder });
+  const serve = (): GuardedChild =>
+    startGuardedChild({ command, args, guard: 'pipe', logFile: join(folder, 'log'), cwd: folder });
+  let server = serve();
   const urlOf = (database: string): string => `postgres://app@127.0.0.1:${port}/${database}`;
   await until('PostgreSQL answers', () => answers(urlOf('postgres')), 30_000);
 
@@ -78,6 +83,22 @@ export async function startPostgres(): Promise<TestPostgres | null> {
   return {
     url: await createDatabase('test'),
     createDatabase,
+    async kill() {
+      if (server.pid !== undefined) process.kill(server.pid, 'SIGKILL');
+      await server.exited;
+    },
+    async startAgain() {
+      const answersAgain = async (): Promise<boolean> => {
+        const ended = await Promise.race([
+          server.exited.then(() => true),
+          answers(urlOf('postgres')).then(() => false),
+        ]);
+        // It refuses to start while processes of the one before still hold its memory: they notice within seconds.
+        if (ended) server = serve();
+        return !ended && (await answers(urlOf('postgres')));
+      };
+      await until('PostgreSQL answers again', answersAgain, 30_000);
+    },
     async stop() {
       if (server.pid !== undefined) process.kill(server.pid, 'SIGINT'); // "fast": does not wait for clients
       await server.stop(10_000);

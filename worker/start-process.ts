@@ -125,6 +125,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     configuration,
     trouble: () => trouble,
     act: (action) => act({ config, ledger, starter }, action),
+    wakeSinks: (names) => starter.wakeSinks(names),
   });
   closers.push(closeApi); // in order it is the first to close; a second close does nothing
   return { api, temporalAddress: temporal.address, failed };

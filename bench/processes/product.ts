@@ -102,6 +102,22 @@ export class Product {
     );
   }
 
+  /** Waits for the first page of a list that held an edited item after `fromMs`. @returns when it was stored, epoch ms */
+  async untilUpdated(list: string, fromMs: number, timeoutMs: number): Promise<number> {
+    let looked = 0;
+    return await this.program.until(
+      `has stored an edit of ${list}`,
+      (lines) => {
+        for (; looked < lines.length; looked += 1) {
+          const page = storedPage(lines[looked]!);
+          if (page?.list === list && page.updated > 0 && page.atMs >= fromMs) return page.atMs;
+        }
+        return undefined;
+      },
+      timeoutMs,
+    );
+  }
+
   /** Makes every stream of the pigeonhole due at once. */
   async pollNow(pigeonholeId: number): Promise<void> {
     const answer = await fetch(`${this.apiUrl}/api/actions`, {

@@ -1,4 +1,3 @@
-import { boundHeap } from '../../worker/bound-heap.js';
 import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
 import { installRuntime } from '../../worker/install-runtime.js';
 import { loadProcessConfig, logLevel } from '../../worker/load-process-config.js';
@@ -29,7 +28,6 @@ export async function start({ config, out }: Context, options: StartOptions): Pr
     );
   }
   const log = openLog(logLevel());
-  boundHeap();
   installRuntime(log);
   const stop = untilStopped();
   if (isStopping()) return ExitCode.Done;

@@ -3,7 +3,7 @@ import { reasonWords } from '../format-status.js';
 import { inWords, spanInWords } from '../in-words.js';
 import { type DemoView, type ListLine, listLines, liveFreshness } from './demo-view.js';
 import { formatDemoSinks } from './format-demo-sinks.js';
-import { grouped } from './grouped.js';
+import { grouped } from '../grouped.js';
 import { sourceCounts } from './sandbox-state.js';
 import { keepEnd, renderLine, span, type Style, type TextLine } from './text-line.js';
 import { wrapFacts } from './wrap-facts.js';

@@ -2,7 +2,7 @@ import type { SinkView } from '../../api/status.js';
 import { reasonWords } from '../format-status.js';
 import { inWords } from '../in-words.js';
 import { sumOf } from './demo-view.js';
-import { grouped } from './grouped.js';
+import { grouped } from '../grouped.js';
 import { span, type TextLine } from './text-line.js';
 import { wrapFacts } from './wrap-facts.js';
 

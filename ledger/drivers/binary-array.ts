@@ -1,17 +1,22 @@
 import type { SqlValue } from './sql-values.js';
 
+/** Bytes before the first element of an array of one dimension. */
+const headBytes = 20;
+
 /** How the elements of an array go over the wire. Type numbers: pg_type.dat. */
 interface ElementCoder {
   readonly oid: number;
-  /** Bytes that a value takes; -1 when it has no form here, so that the array has to go as text. */
-  size(value: SqlValue): number;
-  write(buffer: Buffer, offset: number, value: SqlValue): void;
+  /** Bytes that a value takes at most; -1 when it has no form here, so that the array has to go as text. */
+  mostBytes(value: SqlValue): number;
+  /** Gives the bytes that it wrote. */
+  write(buffer: Buffer, offset: number, value: SqlValue): number;
 }
 
+/** A text is encoded once, into room for its longest form: finding its length first would take as long again. */
 const ofText = (oid: number): ElementCoder => ({
   oid,
-  size: (value) => (typeof value === 'string' ? Buffer.byteLength(value) : -1),
-  write: (buffer, offset, value) => void buffer.write(value as string, offset, 'utf8'),
+  mostBytes: (value) => (typeof value === 'string' ? 3 * value.length : -1),
+  write: (buffer, offset, value) => buffer.write(value as string, offset, 'utf8'),
 });
 
 const coders: Readonly<Record<string, ElementCoder>> = {
@@ -19,31 +24,34 @@ const coders: Readonly<Record<string, ElementCoder>> = {
   json: ofText(114),
   bytea: {
     oid: 17,
-    size: (value) => (value instanceof Uint8Array ? value.byteLength : -1),
-    write: (buffer, offset, value) => buffer.set(value as Uint8Array, offset),
+    mostBytes: (value) => (value instanceof Uint8Array ? value.byteLength : -1),
+    write(buffer, offset, value) {
+      buffer.set(value as Uint8Array, offset);
+      return (value as Uint8Array).byteLength;
+    },
   },
   boolean: {
     oid: 16,
-    size: (value) => (typeof value === 'boolean' ? 1 : -1),
-    write: (buffer, offset, value) => void buffer.writeUInt8(value === true ? 1 : 0, offset),
+    mostBytes: (value) => (typeof value === 'boolean' ? 1 : -1),
+    write: (buffer, offset, value) => buffer.writeUInt8(value === true ? 1 : 0, offset) - offset,
   },
   int4: {
     oid: 23,
-    size: (value) => (typeof value === 'number' && (value | 0) === value ? 4 : -1),
-    write: (buffer, offset, value) => void buffer.writeInt32BE(value as number, offset),
+    mostBytes: (value) => (typeof value === 'number' && (value | 0) === value ? 4 : -1),
+    write: (buffer, offset, value) => buffer.writeInt32BE(value as number, offset) - offset,
   },
   int8: {
     oid: 20,
-    size: (value) => (Number.isSafeInteger(value) ? 8 : -1),
-    write: (buffer, offset, value) => {
+    mostBytes: (value) => (Number.isSafeInteger(value) ? 8 : -1),
+    write(buffer, offset, value) {
       buffer.writeInt32BE(Math.floor((value as number) / 2 ** 32), offset);
-      buffer.writeUInt32BE((value as number) >>> 0, offset + 4);
+      return buffer.writeUInt32BE((value as number) >>> 0, offset + 4) - offset;
     },
   },
   uuid: {
     oid: 2950,
-    size: (value) => (typeof value === 'string' && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(value) ? 16 : -1),
-    write: (buffer, offset, value) => void buffer.write((value as string).replaceAll('-', ''), offset, 'hex'),
+    mostBytes: (value) => (typeof value === 'string' && /^[\da-f]{32}$/.test(value) ? 16 : -1),
+    write: (buffer, offset, value) => buffer.write(value as string, offset, 'hex'),
   },
 };
 
@@ -57,38 +65,30 @@ const coders: Readonly<Record<string, ElementCoder>> = {
 export function binaryArray(type: string, values: readonly SqlValue[]): Buffer | undefined {
   const coder = coders[type];
   if (coder === undefined) return undefined;
-  const sizes = new Int32Array(values.length);
-  let total = 0;
+  let most = headBytes + 4 * values.length;
   let hasNull = 0;
-  for (let index = 0; index < values.length; index += 1) {
-    const value = values[index];
+  for (const value of values) {
     if (value === null || value === undefined) {
       hasNull = 1;
-      sizes[index] = -1;
       continue;
     }
-    const size = coder.size(value);
-    if (size < 0) return undefined;
-    sizes[index] = size;
-    total += size;
+    const bytes = coder.mostBytes(value);
+    if (bytes < 0) return undefined;
+    most += bytes;
   }
-  const dimensions = values.length === 0 ? 0 : 1;
-  const headBytes = 12 + 8 * dimensions;
-  const buffer = Buffer.allocUnsafe(headBytes + 4 * values.length + total);
-  buffer.writeInt32BE(dimensions, 0);
+  const buffer = Buffer.allocUnsafe(most);
+  buffer.writeInt32BE(values.length === 0 ? 0 : 1, 0); // dimensions
   buffer.writeInt32BE(hasNull, 4);
   buffer.writeInt32BE(coder.oid, 8);
-  if (dimensions === 1) {
-    buffer.writeInt32BE(values.length, 12);
-    buffer.writeInt32BE(1, 16); // arrays count from 1
-  }
+  if (values.length === 0) return buffer.subarray(0, 12);
+  buffer.writeInt32BE(values.length, 12);
+  buffer.writeInt32BE(1, 16); // arrays count from 1
   let offset = headBytes;
-  for (let index = 0; index < values.length; index += 1) {
-    const size = sizes[index]!;
-    buffer.writeInt32BE(size, offset);
-    offset += 4;
-    if (size > 0) coder.write(buffer, offset, values[index]);
-    offset += Math.max(size, 0);
+  for (const value of values) {
+    const isNull = value === null || value === undefined;
+    const bytes = isNull ? -1 : coder.write(buffer, offset + 4, value);
+    buffer.writeInt32BE(bytes, offset);
+    offset += 4 + Math.max(bytes, 0);
   }
-  return buffer;
+  return buffer.subarray(0, offset);
 }

@@ -76,6 +76,31 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await late(db)).toEqual([{ id: 9 }]);
   });
 
+  it('commits what its work gave and did not wait for, before it gives back a result', async () => {
+    let answered = 0;
+    const result = await db.transaction(async (tx) => {
+      for (const id of [1, 2]) {
+        insert(tx, id).then(
+          () => (answered += 1),
+          () => undefined,
+        );
+      }
+      return 'done';
+    });
+    expect([result, answered]).toEqual(['done', 2]);
+    expect(await ids()).toEqual([1, 2]);
+  });
+
+  it('rolls back by the first failure among what its work did not wait for, and goes on being used', async () => {
+    const transaction = db.transaction(async (tx) => {
+      for (const id of [1, 2, 1, 3]) insert(tx, id).catch(() => undefined);
+    });
+    expect(await storeErrorOf(transaction)).toMatchObject({ kind: 'constraint', sqlState: '23505' });
+    expect(await ids()).toEqual([]);
+    await db.transaction((tx) => insert(tx, 4));
+    expect(await ids()).toEqual([4]);
+  });
+
   it('tells why a transaction was lost, whichever later statement its work happened to wait for', async () => {
     const lost = db.transaction(async (tx) => {
       tx.query('select 1 / 0').catch(() => undefined);

@@ -25,7 +25,8 @@ export interface Database extends Queryable {
   readonly kind: 'embedded' | 'postgres';
   /**
    * Runs `work` in one transaction (read committed): committed when it returns, rolled back when it throws or when it
-   * leaves the transaction idle for longer than `idleInTransactionTimeoutMs`. Nothing is retried here.
+   * leaves the transaction idle for longer than `idleInTransactionTimeoutMs`. Nothing is retried here. The commit is
+   * sent behind statements that `work` gave and did not wait for; it throws what the first of them fails with.
    *
    * Inside `work` only `tx` may be used: the store itself would wait for the transaction that waits for it (embedded,
    * there is one connection), so it refuses with a sentence instead.

@@ -49,7 +49,8 @@ class Transaction implements Queryable {
   /** Never resolves; rejects when nothing was asked for too long. */
   readonly leftIdle: Promise<never>;
   #timer: NodeJS.Timeout | undefined;
-  #running = 0;
+  /** Statements whose answer has not come yet. */
+  readonly #running = new Set<Promise<unknown>>();
   #giveUp!: (error: StoreError) => void;
   /** Why the transaction is lost: what came after it is only told that it is (25P02). */
   #firstFailure: unknown;
@@ -73,7 +74,12 @@ class Transaction implements Queryable {
     return this.#run(() => this.connection.script(sql));
   }
 
+  /**
+   * Sends the commit behind whatever is running: the server goes from the last statement to it without waiting for us.
+   * Should one of those fail, it rolls back instead.
+   */
   async commit(): Promise<void> {
+    const running = [...this.#running];
     this.#end();
     let answer: string;
     try {
@@ -87,6 +93,7 @@ class Transaction implements Queryable {
       );
     }
     if (answer === 'ROLLBACK') {
+      for (const result of await Promise.allSettled(running)) if (result.status === 'rejected') throw result.reason;
       throw new StoreError('other', 'a transaction went on after a failed statement, so all of it was rolled back');
     }
   }
@@ -99,19 +106,29 @@ class Transaction implements Queryable {
     });
   }
 
-  async #run<T>(statement: () => Promise<T>): Promise<T> {
-    if (!this.isOpen)
-      throw new StoreError('other', 'a statement came after its transaction had ended: await it inside');
+  #run<T>(statement: () => Promise<T>): Promise<T> {
+    if (!this.isOpen) {
+      return Promise.reject(
+        new StoreError('other', 'a statement came after its transaction had ended: await it inside'),
+      );
+    }
     clearTimeout(this.#timer);
-    this.#running += 1;
+    const running = this.#runToEnd(statement);
+    this.#running.add(running);
+    const ended = (): void => {
+      this.#running.delete(running);
+      if (this.#running.size === 0 && this.isOpen) this.#startTimer();
+    };
+    running.then(ended, ended);
+    return running;
+  }
+
+  async #runToEnd<T>(statement: () => Promise<T>): Promise<T> {
     try {
       return await statement();
     } catch (error) {
       this.#firstFailure ??= error;
       throw error instanceof StoreError && error.sqlState === '25P02' ? this.#firstFailure : error;
-    } finally {
-      this.#running -= 1;
-      if (this.#running === 0 && this.isOpen) this.#startTimer();
     }
   }
 

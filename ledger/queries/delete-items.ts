@@ -18,12 +18,7 @@ interface GoneRow {
  * @param at instant of the request that proved it; a page requested before does not bring them back
  * @returns how many there were
  */
-export async function deleteItems(
-  tx: Queryable,
-  scope: PageScope,
-  keys: readonly string[],
-  at: Date,
-): Promise<number> {
+export async function deleteItems(tx: Queryable, scope: PageScope, keys: readonly string[], at: Date): Promise<number> {
   if (keys.length === 0) return 0;
   const rows = await tx.query<GoneRow>(
     `select key, session_id, revision, content_hash, visibility, last_sequence from items

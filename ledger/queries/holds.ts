@@ -178,6 +178,15 @@ export async function decideHold(
     };
     const items = await deleteItems(tx, scope, keys, new Date());
     const lanes = await tx.query<{ sink_id: number }>('select sink_id from lanes where ref = $1', [place.ref]);
-    return { items, woken: items > 0 ? await wakeSinks(tx, lanes.map((lane) => lane.sink_id)) : [] };
+    return {
+      items,
+      woken:
+        items > 0
+          ? await wakeSinks(
+              tx,
+              lanes.map((lane) => lane.sink_id),
+            )
+          : [],
+    };
   });
 }

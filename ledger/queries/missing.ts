@@ -37,10 +37,7 @@ export async function settleMissing(
   const keys = absent.map(({ key }) => key);
   const pages = keys.length === 0 ? [] : await boundsOf(tx, lease, walk);
   const between = keys.map((key) => lacksBetweenNeighbours(Number(key), pages, hasIds(key) ? walk.direction : 'mixed'));
-  await tx.query(
-    `delete from missing where stream_id = $1 and not (key = any($2::text[]))`,
-    [lease.streamId, keys],
-  );
+  await tx.query(`delete from missing where stream_id = $1 and not (key = any($2::text[]))`, [lease.streamId, keys]);
   if (keys.length === 0) return 0;
   const rows = await tx.query<{ key: string; walks: number; since: Date; lacked_at: Date | null; state: string }>(
     `insert into missing (ref, list, key, stream_id, since, walks)
@@ -62,7 +59,14 @@ export async function settleMissing(
         how.limits.settleMs,
       ),
   );
-  return await removeProved(tx, lease, scope, proved.map(({ key }) => key), walk.firstAt!, how.limits);
+  return await removeProved(
+    tx,
+    lease,
+    scope,
+    proved.map(({ key }) => key),
+    walk.firstAt!,
+    how.limits,
+  );
 }
 
 /**
@@ -166,11 +170,10 @@ export async function settleLooked(
   looked: { asked: readonly string[]; found: readonly string[]; gone: readonly string[]; at: Date },
   limits: DeletionLimits,
 ): Promise<number> {
-  await tx.query('update missing set looked_at = clock_timestamp() where ref = $1 and list = $2 and key = any($3::text[])', [
-    lease.ref,
-    lease.list,
-    looked.asked,
-  ]);
+  await tx.query(
+    'update missing set looked_at = clock_timestamp() where ref = $1 and list = $2 and key = any($3::text[])',
+    [lease.ref, lease.list, looked.asked],
+  );
   await tx.query('delete from missing where ref = $1 and list = $2 and key = any($3::text[])', [
     lease.ref,
     lease.list,

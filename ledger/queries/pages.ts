@@ -84,12 +84,15 @@ export async function isKnownPage(
 }
 
 /** Whether the sweep under way has asked with that cursor before: it goes round in a circle. */
-export async function hasAskedWith(ledger: Ledger, lease: StreamLease, walk: { pages: number; cursor: string | null }): Promise<boolean> {
-  const rows = await ledger.db.query('select 1 from pages where stream_id = $1 and ordinal < $2 and cursor = $3 limit 1', [
-    lease.streamId,
-    walk.pages,
-    walk.cursor,
-  ]);
+export async function hasAskedWith(
+  ledger: Ledger,
+  lease: StreamLease,
+  walk: { pages: number; cursor: string | null },
+): Promise<boolean> {
+  const rows = await ledger.db.query(
+    'select 1 from pages where stream_id = $1 and ordinal < $2 and cursor = $3 limit 1',
+    [lease.streamId, walk.pages, walk.cursor],
+  );
   return rows.length > 0;
 }
 

@@ -78,7 +78,7 @@ export async function recordPage(ledger: Ledger, lease: StreamLease, page: PageR
 
 async function recordOnce(ledger: Ledger, lease: StreamLease, page: PageRecord): Promise<PageResult> {
   const items = lastOfEachKey(page.items);
-  return await ledger.db.transaction(async (tx) => {
+  const result = await ledger.db.transaction(async (tx) => {
     // Sent together. They run one after the other, each on what is committed when it begins: the second under the lock.
     const [scope, { placed, outdated }] = await Promise.all([
       lockPigeonhole(tx, lease),
@@ -88,6 +88,14 @@ async function recordOnce(ledger: Ledger, lease: StreamLease, page: PageRecord):
       writeChanges(ledger, tx, scope, placed, page.requestedAt),
       rememberPage(tx, lease, page, placed, outdated),
     ]);
+    if (page.end === null && isAllNew(placed) && !speaksForOthers.has(lease.list)) {
+      // Nothing waits for an answer, so all of it goes in one flight, the commit included, which fails with any of it.
+      writing.catch(() => undefined);
+      const woken = placed.length > 0 ? wakeSinks(tx, page.sinkIds) : Promise.resolve([]);
+      woken.catch(() => undefined);
+      page.onWriting?.();
+      return { created: placed.length, updated: 0, deleted: 0, woken, reviewsLeft: false };
+    }
     page.onWriting?.();
     const [written] = await writing;
     const reviewed = await reviewCauses(ledger, tx, scope, placed);
@@ -102,6 +110,15 @@ async function recordOnce(ledger: Ledger, lease: StreamLease, page: PageRecord):
       reviewsLeft: reviewed.left,
     };
   });
+  return { ...result, woken: await result.woken };
+}
+
+/** Lists whose items say who is anonymous among those of others. */
+const speaksForOthers: ReadonlySet<string> = new Set(['sessions', 'qna-questions']);
+
+/** New items are plainly inserted: of no other row anything has to be asked or kept. */
+function isAllNew(placed: readonly PlacedItem[]): boolean {
+  return placed.every(({ known }) => known === undefined);
 }
 
 /**
@@ -173,7 +190,7 @@ async function reviewCauses(
   scope: PageScope,
   placed: readonly PlacedItem[],
 ): Promise<{ changed: number; left: boolean }> {
-  if (scope.list !== 'sessions' && scope.list !== 'qna-questions') return { changed: 0, left: false };
+  if (!speaksForOthers.has(scope.list)) return { changed: 0, left: false };
   const causes = placed.filter(
     ({ item, known }) =>
       item.saysAnonymous !== (known?.saysAnonymous ?? null) ||

@@ -127,7 +127,8 @@ async function revise(ledger: Ledger, tx: Queryable, scope: PageScope, rows: rea
     await tx.query('update streams set sweep_due_at = now(), due_at = now() where id = any($1::int[])', [
       [...new Set(toRead.map(({ row }) => row.stream_id))],
     ]);
-    for (const list of new Set(toRead.map(({ row }) => row.list))) await forgetDigests(tx, { ref: scope.ref, list }, null);
+    for (const list of new Set(toRead.map(({ row }) => row.list)))
+      await forgetDigests(tx, { ref: scope.ref, list }, null);
   }
   return changed;
 }

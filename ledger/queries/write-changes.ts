@@ -53,15 +53,16 @@ export async function writeChanges(
     await followItems(ledger, tx, scope, sameContent, seenAt);
   }
   if (changes.length > 0) {
-    // None needs another's result, so they are sent at once; they run in this order all the same.
+    // None needs another's result, so they are sent at once; they run in this order all the same. The changes go first:
+    // they are soonest put together, and the store is at work on them while the items are.
     await Promise.all([
       keepSnapshots(
         tx,
         scope,
         changes.map((change) => change.placed),
       ),
-      storeItems(ledger, tx, scope, changes, seenAt),
       insertChanges(tx, scope, changes),
+      storeItems(ledger, tx, scope, changes, seenAt),
       tx.query('update pigeonholes set next_sequence = $2 where ref = $1', [scope.ref, scope.nextSequence]),
     ]);
   }

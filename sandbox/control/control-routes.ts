@@ -75,10 +75,14 @@ const ROUTES: Record<string, Handler> = {
     }
     return { results };
   },
+  'GET absences': ({ service }) => ({ absences: service.conference.absences.all() }),
   'POST touch': ({ service }, { body }) => touch(service, check(schemas.touchSchema, body)),
   'POST clear': ({ service }, { body }) => {
     const { pigeonhole, lists } = check(schemas.clearSchema, body);
-    for (const list of lists) tableOf(service, list, pigeonhole).clear();
+    for (const list of lists) {
+      tableOf(service, list, pigeonhole).clear();
+      service.conference.absences.gone({ list, pigeonholeId: pigeonhole, id: null, item: null }, service.now());
+    }
     return { cleared: lists };
   },
   'POST sign-in': ({ service }, { body }) => {

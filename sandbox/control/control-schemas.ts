@@ -8,7 +8,7 @@ const item = z.record(z.string(), z.json());
 
 /** Bodies of the control API. */
 const mutationSchema = z.strictObject({
-  op: z.enum(['insert', 'patch', 'delete']),
+  op: z.enum(['insert', 'patch', 'delete', 'restore']),
   list,
   pigeonhole: z.int().optional(),
   id: z.int().optional(),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LIST_NAMES } from '../list-name.js';
+import { EVENT_KINDS } from '../world/traffic.js';
 
 /**
  * Where the specification is silent, a knob decides, and its default is this sandbox's guess. `README.md` lists
@@ -47,6 +48,8 @@ export const knobsSchema = z.strictObject({
   withdrawal: z.enum(['status', 'remove']).default('status'),
   /** Share of live items that appear with an id below the newest one, as a late commit would. */
   lateRowShare: z.number().min(0).max(1).default(0),
+  /** How often each kind of live event happens, in place of its usual share; 0 is never. */
+  traffic: z.partialRecord(z.enum(EVENT_KINDS), z.number().min(0)).default({}),
   /** Every answer of the service waits this long. */
   latencyMs: z.number().min(0).default(0),
   /** How far the service's clock (Date header, quota reset) is ahead of this machine's. */

@@ -40,7 +40,7 @@ export interface AnyTable {
   insert(item: JsonObject, id?: number): number;
   patch(id: number, patch: JsonObject): JsonObject | undefined;
   remove(id: number): boolean;
-  removeSession(sessionId: number): void;
+  restore(id: number): boolean;
   clear(): void;
   freeId(near?: number): number;
 }
@@ -178,9 +178,20 @@ export class ItemTable<Facts> implements AnyTable {
     return true;
   }
 
-  removeSession(sessionId: number): void {
-    const order = this.order(sessionId, 'byId');
-    for (let id = order.idAt(0); id !== undefined; id = order.idAt(0)) this.remove(id);
+  /** Puts a removed item back as it was; false when it was not removed. */
+  restore(id: number): boolean {
+    const removed = this.#removed.get(id);
+    if (removed === undefined) return false;
+    this.#removed.delete(id);
+    if (removed !== null) {
+      this.#store(id, removed);
+      return true;
+    }
+    this.#version += 1;
+    const own = this.fields(id)?.sessionId ?? null;
+    for (const { sessionId, order } of this.#orders.values())
+      if (sessionId === null || sessionId === own) order.put(id);
+    return true;
   }
 
   /** Takes every item out at once, as the service does when test mode ends. Ids go on counting. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json.js';
 import { isSpaceListName, type ListName } from '../list-name.js';
 import { createStoredTable, type AnyTable, type ItemTable } from '../store/item-table.js';
+import { Absences } from './absences.js';
 import { FIRST_PIGEONHOLE_ID, planConference, type ConferenceSize } from './conference-plan.js';
 import { pigeonholeItem, type PigeonholeFacts } from './pigeonhole-item.js';
 import { PigeonholeSpace } from './pigeonhole-space.js';
@@ -14,6 +15,8 @@ export class Conference {
   readonly size: ConferenceSize;
   readonly pigeonholes: ItemTable<JsonObject>;
   readonly subscriptions: ItemTable<JsonObject>;
+  /** What was taken out of the lists, and when. */
+  readonly absences = new Absences();
   readonly #spaces = new Map<number, PigeonholeSpace>();
 
   /** @param workspaceKind a Personal workspace has no subscriptions, a Team workspace has two */

@@ -8,7 +8,7 @@ import { draw } from './random.js';
 
 /** A change from outside: what a test or a person at the control API asks for. */
 export interface Mutation {
-  op: 'insert' | 'patch' | 'delete';
+  op: 'insert' | 'patch' | 'delete' | 'restore';
   list: ListName;
   /** Null for the two lists of the workspace. */
   pigeonholeId: number | null;
@@ -50,6 +50,7 @@ export function mutate(conference: Conference, mutation: Mutation, nowMs: number
   }
   if (mutation.op === 'insert') return insert(conference, table, mutation, nowMs);
   const { id } = mutation;
+  if (mutation.op === 'restore') return restore(conference, mutation, nowMs);
   if (id === undefined || !table.has(id)) {
     throw new MutationError(
       `${list} has no item ${String(id)} to ${mutation.op}; give the id of an item that is in the list`,
@@ -57,8 +58,8 @@ export function mutate(conference: Conference, mutation: Mutation, nowMs: number
   }
   const mirrored = mutation.mirror === false ? undefined : mirrorOf(conference, mutation);
   if (mutation.op === 'delete') {
-    removeItem(conference, mutation, id);
-    mirrored?.table.remove(id);
+    removeItem(conference, mutation, id, nowMs);
+    if (mirrored !== undefined) removeItem(conference, { ...mutation, list: mirrored.list }, id, nowMs);
     return { id, item: null };
   }
   const patch = mutation.item ?? {};
@@ -95,11 +96,34 @@ function insert(conference: Conference, table: AnyTable, mutation: Mutation, now
 }
 
 /** Takes an item away, and with a session what was done in it. */
-function removeItem(conference: Conference, { list, pigeonholeId }: Mutation, id: number): void {
-  const table = conference.table(list, pigeonholeId);
-  table?.remove(id);
+function removeItem(conference: Conference, { list, pigeonholeId }: Mutation, id: number, nowMs: number): void {
+  takeOut(conference, list, pigeonholeId, id, nowMs);
   if (list !== 'sessions' || pigeonholeId === null) return;
-  for (const name of RESPONSE_LISTS) conference.table(name, pigeonholeId)?.removeSession(id);
+  for (const name of RESPONSE_LISTS) {
+    const own = conference.table(name, pigeonholeId)?.order(id, 'byId');
+    for (let each = own?.idAt(0); each !== undefined; each = own?.idAt(0)) {
+      takeOut(conference, name, pigeonholeId, each, nowMs);
+    }
+  }
+}
+
+function takeOut(conference: Conference, list: ListName, pigeonholeId: number | null, id: number, nowMs: number): void {
+  const table = conference.table(list, pigeonholeId);
+  const item = table?.item(id) ?? null;
+  if (table?.remove(id) === true) conference.absences.gone({ list, pigeonholeId, id, item }, nowMs);
+}
+
+/** Brings back what was deleted, as it was; a question in both of its lists. */
+function restore(conference: Conference, mutation: Mutation, nowMs: number): MutationResult {
+  const { list, pigeonholeId, id } = mutation;
+  const table = conference.table(list, pigeonholeId);
+  if (id === undefined || table?.restore(id) !== true) {
+    throw new MutationError(`${list} has lost no item ${String(id)}; give the id of an item that was deleted from it`);
+  }
+  conference.absences.back(list, pigeonholeId, id, nowMs);
+  const mirrored = mutation.mirror === false ? undefined : mirrorOf(conference, mutation);
+  if (mirrored?.table.restore(id) === true) conference.absences.back(mirrored.list, pigeonholeId, id, nowMs);
+  return { id, item: table.item(id) ?? null };
 }
 
 /** The id an item shows: its own, or that of the entity it is about; votes show none. */
@@ -111,6 +135,7 @@ function idIn(list: ListName, item: JsonObject): number | undefined {
 }
 
 interface Mirror {
+  list: ListName;
   table: AnyTable;
   translate(patch: JsonObject): JsonObject;
 }
@@ -119,8 +144,8 @@ interface Mirror {
 function mirrorOf(conference: Conference, { list, pigeonholeId }: Mutation): Mirror | undefined {
   const space = pigeonholeId === null ? undefined : conference.space(pigeonholeId);
   if (space === undefined) return undefined;
-  if (list === 'questions') return { table: space.qnaQuestions, translate: toQnaPatch };
-  if (list === 'qna-questions') return { table: space.questions, translate: toQuestionPatch };
+  if (list === 'questions') return { list: 'qna-questions', table: space.qnaQuestions, translate: toQnaPatch };
+  if (list === 'qna-questions') return { list: 'questions', table: space.questions, translate: toQuestionPatch };
   return undefined;
 }
 

@@ -1,14 +1,22 @@
 import { isJsonObject, type JsonObject } from '../json.js';
 import type { SpaceListName } from '../list-name.js';
 import type { Conference } from './conference.js';
+import {
+  bringBack,
+  deleteAnything,
+  deleteFrom,
+  type Happening,
+  moveToAnotherSession,
+  renameSession,
+} from './departures.js';
 import { mutate } from './mutations.js';
 import { addNewItem, idAtRandom, lateId } from './new-item.js';
 import type { PigeonholeSpace } from './pigeonhole-space.js';
-import { below, draw, fraction, pick } from './random.js';
+import { draw, fraction, pick } from './random.js';
 import { COMPANIES, JOB_TITLES } from './word-pools.js';
 
-/** What can happen, and how often among a hundred events. */
-const WEIGHTS = {
+/** What can happen, and how often in proportion to each other. */
+export const DEFAULT_WEIGHTS = {
   signIn: 18,
   question: 12,
   vote: 24,
@@ -21,11 +29,16 @@ const WEIGHTS = {
   withdrawal: 2,
   editProfile: 4,
   consent: 2,
+  voteWithdrawal: 2,
+  deletion: 1,
+  reappearance: 1,
+  move: 1,
+  renameSession: 1,
 } as const;
 
-export type EventKind = keyof typeof WEIGHTS;
+export type EventKind = keyof typeof DEFAULT_WEIGHTS;
 
-export const EVENT_KINDS = Object.keys(WEIGHTS) as EventKind[];
+export const EVENT_KINDS = Object.keys(DEFAULT_WEIGHTS) as EventKind[];
 
 const LIST_OF_EVENT: Partial<Record<EventKind, SpaceListName>> = {
   question: 'questions',
@@ -43,7 +56,12 @@ export interface TrafficOptions {
   seed: number;
   /** Milliseconds since 1970. */
   now(): number;
-  settings(): { withdrawal: 'status' | 'remove'; lateRowShare: number };
+  settings(): {
+    withdrawal: 'status' | 'remove';
+    lateRowShare: number;
+    /** In place of the usual ones. */
+    traffic: Partial<Record<EventKind, number>>;
+  };
 }
 
 /**
@@ -94,7 +112,7 @@ export class Traffic {
       this.#emitted += 1;
       const live = this.#liveSpaces();
       if (live.length === 0) continue;
-      this.#happen(pick(live, draw(drawn, 30)), kind ?? drawnKind(draw(drawn, 31)), drawn);
+      this.#happen(pick(live, draw(drawn, 30)), kind ?? this.#drawnKind(draw(drawn, 31)), drawn);
     }
   }
 
@@ -121,6 +139,16 @@ export class Traffic {
         }));
       case 'consent':
         return this.#patchAttendee(space, drawn, (item) => ({ consent: otherConsent(item, nowMs) }));
+      case 'voteWithdrawal':
+        return deleteFrom('votes', this.#happening(space, drawn, nowMs));
+      case 'deletion':
+        return deleteAnything(this.#happening(space, drawn, nowMs));
+      case 'reappearance':
+        return bringBack(this.#happening(space, drawn, nowMs));
+      case 'move':
+        return moveToAnotherSession(this.#happening(space, drawn, nowMs));
+      case 'renameSession':
+        return renameSession(this.#happening(space, drawn, nowMs));
       default: {
         const list = LIST_OF_EVENT[kind];
         if (list === undefined) return;
@@ -128,6 +156,21 @@ export class Traffic {
         if (kind === 'question' && id !== undefined) this.#noteIfPending(space, id);
       }
     }
+  }
+
+  #happening(space: PigeonholeSpace, drawn: number, nowMs: number): Happening {
+    return { conference: this.#options.conference, space, drawn, nowMs };
+  }
+
+  #drawnKind(drawn: number): EventKind {
+    const weights: Record<EventKind, number> = { ...DEFAULT_WEIGHTS, ...this.#options.settings().traffic };
+    const total = EVENT_KINDS.reduce((sum, kind) => sum + weights[kind], 0);
+    let place = fraction(drawn) * total;
+    for (const kind of EVENT_KINDS) {
+      if (place < weights[kind]) return kind;
+      place -= weights[kind];
+    }
+    return 'vote';
   }
 
   #lateId(space: PigeonholeSpace, list: SpaceListName, drawn: number): number | undefined {
@@ -194,16 +237,6 @@ export class Traffic {
     const item = id === undefined ? undefined : space.attendees.item(id);
     if (id !== undefined && item !== undefined) space.attendees.patch(id, patchOf(item));
   }
-}
-
-function drawnKind(drawn: number): EventKind {
-  const total = EVENT_KINDS.reduce((sum, kind) => sum + WEIGHTS[kind], 0);
-  let place = below(drawn, total);
-  for (const kind of EVENT_KINDS) {
-    if (place < WEIGHTS[kind]) return kind;
-    place -= WEIGHTS[kind];
-  }
-  return 'vote';
 }
 
 function contentOf(item: JsonObject): string {

@@ -11,6 +11,8 @@ export interface ArchivedChange {
   readonly key: string;
   readonly revision: number;
   readonly sequence: number;
+  /** ISO 8601: when it was found. */
+  readonly timestamp: string;
   readonly data: Readonly<Record<string, unknown>> | null;
 }
 

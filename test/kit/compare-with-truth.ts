@@ -10,7 +10,7 @@ export interface HeldChange {
   readonly data: Readonly<Record<string, unknown>> | null;
 }
 
-type Item = Readonly<Record<string, unknown>>;
+export type Item = Readonly<Record<string, unknown>>;
 
 /**
  * What a sink lacks, or holds in an old version, of what the source shows, and what it holds although it must not;
@@ -57,8 +57,8 @@ function add(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
-/** What tells one version of an item from another, without the person. */
-function fingerprint(pigeonholeId: number, list: string, item: Item): string {
+/** What tells one version of an item from another, without the person and without copies of other items. */
+export function fingerprint(pigeonholeId: number, list: string, item: Item): string {
   const { attendee: _, attendeeId: __, links: ___, ...rest } = item;
   return `${pigeonholeId} ${list} ${JSON.stringify(sorted(list === 'votes' ? voteOf(item) : withoutCopies(list, rest)))}`;
 }

@@ -4,6 +4,7 @@ import { until } from '../until.js';
 import type { ArchivedChange } from './archive.js';
 import { type HeldChange, lackOf } from './compare-with-truth.js';
 import type { Program } from './processes.js';
+import { seededRandom } from './random.js';
 
 /** What the product promises, as questions to two sinks and the source, for tests that kill things. */
 
@@ -99,14 +100,8 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** A small generator (mulberry32), so that the instants of a run can be had again. */
+/** A random number generator whose seed is printed, so that the instants of a run can be had again. */
 export function seeded(seed: number): () => number {
   console.log(`seed of the kills: ${seed} (CRASH_SEED)`);
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
+  return seededRandom(seed);
 }

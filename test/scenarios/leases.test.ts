@@ -52,7 +52,11 @@ describe.each(kinds)('leases, on %s', (kind) => {
     await until(
       'the first reader waits for its second page',
       async () =>
-        (await stage.db.query(`select 1 from streams where list = 'attendees' and walk_pages = 1`)).length === 1,
+        (
+          await stage.db.query(
+            `select 1 from streams s join walks w on w.stream_id = s.id where list = 'attendees' and pages = 1`,
+          )
+        ).length === 1,
     );
     await second.read(place);
     expect(await slow).toMatchObject({ name: 'LedgerError', kind: 'stale' });

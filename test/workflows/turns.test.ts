@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 function turn(fields: Partial<ReadingTurn>): ReadingTurn {
-  return { pages: 1, created: 0, updated: 0, nextDueInMs: hour, state: 'working', ...fields };
+  return { pages: 1, created: 0, updated: 0, deleted: 0, nextDueInMs: hour, state: 'working', ...fields };
 }
 
 interface Running {

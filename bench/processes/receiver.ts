@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import { Program } from './program.js';
+import type { Stage } from './stage.js';
+
+/** Checks signatures on loopback and opens nothing. */
+const secret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
+
+/** A change as the receiver noted it. */
+export interface Received {
+  readonly list: string;
+  readonly key: string;
+  /** `<list>.created`, `.updated` or `.deleted`. */
+  readonly type: string;
+  /** Epoch ms, when its signature held and it was written down. */
+  readonly atMs: number;
+}
+
+/** The receiver of signed webhooks as a process of its own; it ends with the stage. */
+export class Receiver {
+  private constructor(private readonly url: string) {}
+
+  static async start(stage: Stage): Promise<Receiver> {
+    const folder = stage.nextFolder();
+    const program = new Program({
+      program: 'sandbox/webhook-receiver/main',
+      args: ['--secret', secret],
+      env: {},
+      cwd: folder,
+      logFile: join(folder, 'receiver.log'),
+    });
+    stage.onClose(() => program.stop());
+    const ready = await program.lineLike(/^webhook receiver ready at (\S+)/);
+    return new Receiver(ready[1]!);
+  }
+
+  /** For the product's environment: what `sinkLine` names. */
+  get env(): Readonly<Record<string, string>> {
+    return { BENCH_WEBHOOK_SECRET: secret };
+  }
+
+  /** The YAML of a sink that sends these lists here. */
+  sinkLine(name: string, lists: readonly string[]): string {
+    return `${name}: { type: webhook, url: "${this.url}", secret: "\${BENCH_WEBHOOK_SECRET}", allowPrivateAddresses: true, lists: [${lists.join(', ')}] }`;
+  }
+
+  /** All that was received so far, oldest first. */
+  async received(): Promise<Received[]> {
+    const answer = await fetch(new URL('/_control/receipts', this.url));
+    type Receipt = Omit<Received, 'atMs'> & { receivedAt: string };
+    return (await answer.text())
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Receipt)
+      .map(({ list, key, type, receivedAt }) => ({ list, key, type, atMs: Date.parse(receivedAt) }));
+  }
+}

@@ -1,0 +1,12 @@
+import { createInterface } from 'node:readline/promises';
+
+/** Asks at the terminal; undefined where there is none. Anything but a plain yes is a no. */
+export async function askYesOrNo(question: string): Promise<boolean | undefined> {
+  if (!process.stdin.isTTY) return undefined;
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `)).trim());
+  } finally {
+    lines.close();
+  }
+}

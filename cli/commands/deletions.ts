@@ -1,0 +1,82 @@
+import type { HeldDeletions } from '../../api/deletions.js';
+import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { apiClientFor } from '../api-client.js';
+import { askYesOrNo } from '../ask-yes-or-no.js';
+import type { Context } from '../context.js';
+import { CommandError, ExitCode } from '../exit-code.js';
+import { grouped } from '../grouped.js';
+
+/** Keys shown on a terminal; `--json` has all. */
+const mostKeysShown = 20;
+
+/** `pigeonpost deletions list`: what waits for a person. Exit 0, also when nothing does. */
+export async function listDeletions({ config, out }: Context, { json }: { json: boolean }): Promise<ExitCode> {
+  const { held } = await apiClientFor(await loadProcessConfig(config)).deletions();
+  if (json) out.line(JSON.stringify({ held }));
+  else if (held.length === 0) out.line('no deletions wait');
+  else for (const hold of held) out.line(inWords(hold));
+  return ExitCode.Done;
+}
+
+/**
+ * `pigeonpost deletions confirm|reject <id>`: decides about exactly the items that the person was shown. Confirming
+ * asks, unless told `--yes`. Exit 0, 1 when the set has changed or the answer is no, 4 when there is no such hold.
+ */
+export async function decideDeletions(
+  { config, out }: Context,
+  { id, decision, yes, json }: { id: string; decision: 'confirmed' | 'rejected'; yes: boolean; json: boolean },
+): Promise<ExitCode> {
+  if (!/^\d+$/.test(id))
+    throw new CommandError(ExitCode.WrongUse, `"${id}" is no number: "pigeonpost deletions list" shows them`);
+  const client = apiClientFor(await loadProcessConfig(config));
+  const hold = await client.heldDeletions(Number(id));
+  if (decision === 'confirmed' && !yes) {
+    out.note(inWords(hold));
+    const { keys = [] } = hold;
+    const more =
+      keys.length > mostKeysShown
+        ? `, and ${grouped(keys.length - mostKeysShown)} more (--json of "deletions show")`
+        : '';
+    out.note(`items: ${keys.slice(0, mostKeysShown).join(', ')}${more}`);
+    const agreed = await askYesOrNo('Tell every sink that they are deleted?');
+    if (agreed === undefined)
+      throw new CommandError(ExitCode.WrongUse, 'there is no terminal to ask at: add --yes to confirm');
+    if (!agreed) {
+      out.note('nothing is done');
+      return ExitCode.Failed;
+    }
+  }
+  const { items } = await client.decideDeletions(hold.id, { decision, items: hold.items });
+  if (json) out.line(JSON.stringify({ done: true, id: hold.id, decision, items }));
+  else out.line(decision === 'confirmed' ? `${grouped(items)} items are deleted` : `${grouped(items)} items are kept`);
+  return ExitCode.Done;
+}
+
+/** `pigeonpost deletions show <id>`: the exact set. */
+export async function showDeletions(
+  { config, out }: Context,
+  { id, json }: { id: string; json: boolean },
+): Promise<ExitCode> {
+  if (!/^\d+$/.test(id))
+    throw new CommandError(ExitCode.WrongUse, `"${id}" is no number: "pigeonpost deletions list" shows them`);
+  const hold = await apiClientFor(await loadProcessConfig(config)).heldDeletions(Number(id));
+  if (json) out.line(JSON.stringify(hold));
+  else {
+    out.line(inWords(hold));
+    for (const key of hold.keys ?? []) out.line(`  ${hold.list}:${key}`);
+  }
+  return ExitCode.Done;
+}
+
+function inWords({ id, workspace, pigeonholeId, list, items, ofItems, foundAt, sessions }: HeldDeletions): string {
+  const where = `${list} of pigeonhole ${workspace}/${pigeonholeId}`;
+  const bySession = sessions.filter(({ sessionId }) => sessionId !== null);
+  const split =
+    bySession.length > 1
+      ? `, of ${bySession.length} sessions`
+      : bySession.length === 1
+        ? `, of session ${bySession[0]!.sessionId}`
+        : '';
+  const all = items >= ofItems ? '; the whole list: was a test mode switched off, which removes all responses?' : '';
+  return `${id}  ${grouped(items)} of ${grouped(ofItems)} ${where} are gone since ${foundAt}${split}${all}`;
+}

@@ -1,0 +1,54 @@
+import { isHeld, isProvedMissing, lacksBetweenNeighbours } from './missing-evidence.js';
+
+const page = (firstValue: number | null, lastValue: number | null) => ({ firstValue, lastValue });
+const pages = [page(1, 9), page(12, 20), page(21, 30)];
+
+describe('the place of a missing item', () => {
+  it.each([
+    { value: 5, lacks: true, why: 'between two items of a page' },
+    { value: 15, lacks: true, why: 'between two items of a page' },
+    { value: 10, lacks: false, why: 'at the seam of two pages, where it may have slipped through' },
+    { value: 0, lacks: true, why: 'before the first of the first page' },
+    { value: 31, lacks: true, why: 'behind the last of the last page' },
+  ])('$value: $lacks, $why', ({ value, lacks }) => {
+    expect(lacksBetweenNeighbours(value, pages, 'ascending')).toBe(lacks);
+  });
+
+  it('says nothing in a list of another order', () => {
+    expect(lacksBetweenNeighbours(5, pages, 'mixed')).toBe(false);
+    expect(lacksBetweenNeighbours(5, pages, 'descending')).toBe(false);
+  });
+
+  it('is on the only page of an empty list, and nowhere on several empty ones', () => {
+    expect(lacksBetweenNeighbours(5, [page(null, null)], null)).toBe(true);
+    expect(lacksBetweenNeighbours(5, [page(null, null), page(null, null)], null)).toBe(false);
+    expect(lacksBetweenNeighbours(35, [page(1, 9), page(null, null)], 'ascending')).toBe(false);
+  });
+});
+
+describe('an item is proved to be missing', () => {
+  const dayMs = 86_400_000;
+  const none = { wholeInOne: false, walks: 0, unmovedForMs: 0 };
+
+  it.each([
+    { evidence: none, proved: false },
+    { evidence: { ...none, wholeInOne: true }, proved: true },
+    { evidence: { ...none, walks: 1 }, proved: false },
+    { evidence: { ...none, walks: 2 }, proved: true },
+    { evidence: { ...none, unmovedForMs: dayMs - 1 }, proved: false },
+    { evidence: { ...none, unmovedForMs: dayMs }, proved: true },
+  ])('by $evidence: $proved', ({ evidence, proved }) => {
+    expect(isProvedMissing(evidence, dayMs)).toBe(proved);
+  });
+});
+
+describe('deletions wait for a person', () => {
+  const limits = { settleMs: 0, holdAbove: { share: 0.05, items: 50 } };
+
+  it('above both a number and a share, not above one of them', () => {
+    expect(isHeld(limits, 51, 1000)).toBe(true);
+    expect(isHeld(limits, 50, 100)).toBe(false);
+    expect(isHeld(limits, 100, 2000)).toBe(false);
+    expect(isHeld(limits, 101, 2000)).toBe(true);
+  });
+});

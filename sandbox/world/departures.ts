@@ -1,0 +1,72 @@
+import { isJsonObject, type JsonObject } from '../json.js';
+import type { SpaceListName } from '../list-name.js';
+import type { Conference } from './conference.js';
+import { mutate } from './mutations.js';
+import { idAtRandom } from './new-item.js';
+import type { PigeonholeSpace, SessionNow } from './pigeonhole-space.js';
+import { below, draw, pick } from './random.js';
+
+/** Where something happens, and the number from which all that chance decides follows. */
+export interface Happening {
+  readonly conference: Conference;
+  readonly space: PigeonholeSpace;
+  readonly drawn: number;
+  readonly nowMs: number;
+}
+
+/** What a deletion may concern: questions go from both of their lists. */
+const DELETABLE = ['questions', 'answers', 'answer_ratings', 'poll-mcq-votes', 'poll-quiz-votes', 'attendees'] as const;
+
+/** Takes one item out of a list at random; nothing when the list is empty. */
+export function deleteFrom(list: SpaceListName, { conference, space, drawn, nowMs }: Happening): void {
+  const id = idAtRandom(space.table(list).order(null, 'byId'), draw(drawn, 40));
+  if (id !== undefined) mutate(conference, { op: 'delete', list, pigeonholeId: space.id, id }, nowMs);
+}
+
+/** Takes one item out of some list. */
+export function deleteAnything(happening: Happening): void {
+  deleteFrom(pick(DELETABLE, draw(happening.drawn, 41)), happening);
+}
+
+/** Brings one of the deleted items back as it was; while none is gone, one goes. */
+export function bringBack(happening: Happening): void {
+  const { conference, space, drawn, nowMs } = happening;
+  const gone = conference.absences.openIn(space.id);
+  if (gone.length === 0) return deleteAnything(happening);
+  const { list, id } = pick(gone, draw(drawn, 42));
+  mutate(conference, { op: 'restore', list, pigeonholeId: space.id, id }, nowMs);
+}
+
+/** A question, or now and then an answer, is put into another session of its kind; nothing when there is one alone. */
+export function moveToAnotherSession(happening: Happening): void {
+  const { conference, space, drawn, nowMs } = happening;
+  const answers = sessionsOf(space, 'poll_word_cloud');
+  const list = draw(drawn, 43) % 3 === 0 && answers.length > 1 ? 'answers' : 'questions';
+  const sessions = list === 'answers' ? answers : sessionsOf(space, 'qna');
+  const id = idAtRandom(space.table(list).order(null, 'byId'), draw(drawn, 44));
+  if (id === undefined) return;
+  const from = space.table(list).fields(id)?.sessionId;
+  const others = sessions.filter((session) => session.id !== from);
+  const to = others[below(draw(drawn, 45), others.length)];
+  if (to === undefined) return;
+  const item = { session: { id: to.id, name: to.name, type: to.type } };
+  mutate(conference, { op: 'patch', list, pigeonholeId: space.id, id, item }, nowMs);
+}
+
+/** A session gets another name: a copy in everything that was done in it, and content of the session alone. */
+export function renameSession({ conference, space, drawn, nowMs }: Happening): void {
+  const id = idAtRandom(space.sessions.order(null, 'byId'), draw(drawn, 46));
+  if (id === undefined) return;
+  const item: JsonObject = { name: `${nameOf(space.sessions.item(id))} (room ${1 + (draw(drawn, 47) % 90)})` };
+  mutate(conference, { op: 'patch', list: 'sessions', pigeonholeId: space.id, id, item }, nowMs);
+}
+
+function sessionsOf(space: PigeonholeSpace, type: SessionNow['type']): SessionNow[] {
+  return [...space.sessionsNow().values()].filter((session) => session.type === type);
+}
+
+/** Without the room that an earlier event gave it. */
+function nameOf(session: JsonObject | undefined): string {
+  const name = isJsonObject(session) ? session['name'] : undefined;
+  return typeof name === 'string' ? name.replace(/ \(room \d+\)$/, '') : '';
+}

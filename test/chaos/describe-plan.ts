@@ -1,0 +1,31 @@
+import type { ChaosPlan, Deed } from './plan.js';
+
+/** A plan as a person reads it: the conference, and each deed with its instant. */
+export function describePlan({ seed, store, durationMs, service, deeds }: ChaosPlan): string {
+  const kills = deeds.filter(({ deed }) => deed.do === 'kill').length;
+  return [
+    `seed ${seed}: ${durationMs / 1000} s on the ${store} store, ${kills} kills, ${deeds.length - kills} other deeds`,
+    `sandbox ${service.flags.join(' ')}, knobs ${JSON.stringify(service.knobs)}`,
+  ].join('\n');
+}
+
+export function describeDeed(deed: Deed): string {
+  switch (deed.do) {
+    case 'kill':
+      return `kill -9 ${deed.victim}, started again after ${deed.restartAfterMs} ms`;
+    case 'faults':
+      return `faults for ${deed.forMs} ms: ${deed.rules.map((rule) => JSON.stringify(rule)).join(', ')}`;
+    case 'quota':
+      return `quota for ${deed.forMs} ms: ${JSON.stringify(deed.quota)}`;
+    case 'list':
+      return `${deed.list} is listed otherwise: ${JSON.stringify(deed.setting)}`;
+    case 'page-size':
+      return `pages of ${deed.maxPerPage} at most`;
+    case 'receiver':
+      return `the failing receiver fails for ${deed.forMs} ms: ${deed.mode}`;
+    case 'burst':
+      return `${deed.count} events at once`;
+    case 'poll-now':
+      return 'poll-now';
+  }
+}

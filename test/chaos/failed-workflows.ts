@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { Client, Connection } from '@temporalio/client';
+import type { Stage } from './stage.js';
+
+/** Workflows that ended otherwise than they should: whatever fails around them, they wait and go on. */
+export async function failedWorkflows(stage: Stage): Promise<string[]> {
+  const connection = await Connection.connect({ address: temporalAddress(stage) });
+  try {
+    const ended = new Client({ connection }).workflow.list({
+      query: "ExecutionStatus = 'Failed' or ExecutionStatus = 'TimedOut' or ExecutionStatus = 'Terminated'",
+    });
+    const failed: string[] = [];
+    for await (const { workflowId, status } of ended) failed.push(`workflow ${workflowId} is ${status.name}`);
+    return failed;
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Of the server as it runs now: an embedded one says its port on its command line alone. */
+function temporalAddress(stage: Stage): string {
+  const pid = stage.temporalPid();
+  const port = pid === undefined ? undefined : /--port=(\d+)/.exec(readFileSync(`/proc/${pid}/cmdline`, 'latin1'))?.[1];
+  if (port === undefined) throw new Error('the Temporal server is not running after everything has settled');
+  return `127.0.0.1:${port}`;
+}

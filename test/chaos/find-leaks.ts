@@ -1,0 +1,39 @@
+import type { Item } from '../kit/compare-with-truth.js';
+import type { HeldLine } from './held.js';
+import type { Finding, SinkUnderJudgement } from './judge.js';
+import { latestLines } from './latest-lines.js';
+import type { Source } from './source.js';
+
+/** Persons in the present form of what the source calls anonymous, and records that say a consent the sink refuses. */
+export function findLeaks(sink: SinkUnderJudgement, source: Source): Finding[] {
+  const anonymousSessions = new Set(
+    source.items
+      .filter(({ list, item }) => list === 'sessions' && item['anonymousResponses'] === true)
+      .map(({ pigeonholeId, item }) => `${pigeonholeId} ${String(item['id'])}`),
+  );
+  const flags = new Map<string, boolean>();
+  for (const { pigeonholeId, list, key, item } of source.items) {
+    const flag = (item['attendee'] as { anonymous?: unknown } | undefined)?.anonymous;
+    if (flag !== undefined) flags.set(`${pigeonholeId} ${list} ${key}`, flag === true);
+  }
+  /** A question is as anonymous as its twin says; a row without a flag, as its session. */
+  const isAnonymous = ({ pigeonholeId, list, key, data }: HeldLine): boolean => {
+    const flag = flags.get(`${pigeonholeId} ${list === 'questions' ? 'qna-questions' : list} ${key}`);
+    if (flag !== undefined) return flag;
+    const session = (data?.['session'] as Item | undefined)?.['id'];
+    return anonymousSessions.has(`${pigeonholeId} ${String(session)}`);
+  };
+  return [...latestLines(sink.lines).values()].flatMap((line): Finding[] => {
+    const where = `${line.pigeonholeId} ${line.key}: revision ${line.revision}`;
+    if (line.list === 'attendees') {
+      const refused = line.data !== null && !sink.accepts(line.data['consent']);
+      return refused ? [{ fault: 'leaked', list: line.list, where }] : [];
+    }
+    return showsPerson(line) && isAnonymous(line) ? [{ fault: 'leaked', list: line.list, where }] : [];
+  });
+}
+
+function showsPerson({ data }: HeldLine): boolean {
+  const attendee = data?.['attendee'] as { id?: unknown; attendeeCode?: unknown } | undefined;
+  return data?.['attendeeId'] !== undefined || attendee?.id !== undefined || attendee?.attendeeCode !== undefined;
+}

@@ -1,0 +1,15 @@
+import type { Item } from '../kit/compare-with-truth.js';
+
+/** Where an item shows its id, other than at its top. Source: the specification's examples. */
+const holders: Readonly<Record<string, string>> = {
+  questions: 'question',
+  answers: 'answer',
+  answer_ratings: 'answerRating',
+};
+
+/** The key by which a sink knows an item: its id; null for votes, which show none. */
+export function keyOf(list: string, item: Item): string | null {
+  if (list === 'votes') return null;
+  const holder = holders[list] === undefined ? item : (item[holders[list]] as Item | undefined);
+  return String(holder?.['id']);
+}

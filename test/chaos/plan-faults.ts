@@ -1,0 +1,102 @@
+import { between, instants, oneOf, type Random } from './draw.js';
+import type { Deed, FaultRule, ListSetting, PlannedDeed } from './plan.js';
+
+/** All codes of the service but two that stop everything: for a refused key, and for a spent quota (windows do that). */
+const codes = [4500, 4502, 4503, 4504, 4505, 4506, 4507, 4508, 4509, 4510, 4511, 4512, 5000, 6000, 7001, 9000] as const;
+const refusedKey = 4501;
+
+const lists = [
+  'attendees',
+  'questions',
+  'votes',
+  'answer_ratings',
+  'answers',
+  'poll-mcq-votes',
+  'poll-quiz-votes',
+  'qna-questions',
+] as const;
+
+const orders = ['ascending', 'descending', 'unordered'] as const;
+const cursors = ['keyset', 'offset'] as const;
+
+const meanGapMs = 3500;
+
+/** What the service does wrong, and when. A stretch of every kind may meet any other. */
+export function planFaults(random: Random, durationMs: number, deletions: boolean): PlannedDeed[] {
+  const refusals = random() < 0.25 ? [refusal(random, durationMs)] : [];
+  const other = instants(random, meanGapMs, 500, durationMs).map((atMs) => ({ atMs, deed: drawn(random, deletions) }));
+  return [...refusals, ...other];
+}
+
+/** Early, since a workspace whose key is refused is asked again rarely. */
+function refusal(random: Random, durationMs: number): PlannedDeed {
+  const rules = [{ kind: 'error', code: refusedKey, next: 1 }];
+  return { atMs: between(random, 1000, durationMs / 2), deed: { do: 'faults', rules, forMs: 4000 } };
+}
+
+function drawn(random: Random, deletions: boolean): Deed {
+  const place = random();
+  if (place < 0.55) return { do: 'faults', rules: [rule(random, deletions)], forMs: between(random, 1000, 8000) };
+  if (place < 0.65) return quotaWindow(random);
+  if (place < 0.75) return { do: 'list', list: oneOf(random, lists), setting: setting(random) };
+  if (place < 0.8) return { do: 'page-size', maxPerPage: between(random, 15, 120) };
+  if (place < 0.9) return { do: 'burst', count: between(random, 20, 150) };
+  return { do: 'poll-now' };
+}
+
+function rule(random: Random, deletions: boolean): FaultRule {
+  const scope: FaultRule = random() < 0.5 ? { list: oneOf(random, lists) } : {};
+  const share = Math.round((0.05 + 0.6 * random() ** 2) * 100) / 100;
+  const outage = random() < 0.1; // everything fails for a while
+  const rate = outage ? 1 : share;
+  switch (between(random, 0, 9)) {
+    case 0:
+      return { kind: 'error', code: oneOf(random, codes), next: between(random, 1, 3), ...scope };
+    case 1:
+      return { kind: 'error', code: 5000, rate, ...scope };
+    case 2:
+      return { kind: 'delay', ms: between(random, 50, 2500), rate: share, ...scope };
+    case 3:
+      return { kind: oneOf(random, ['dropBefore', 'dropAfter'] as const), rate, ...scope };
+    case 4:
+      return { kind: 'cutBody', rate: share, ...scope };
+    case 5:
+      return { kind: 'text503', rate: share, ...(random() < 0.5 ? { retryAfterSeconds: between(random, 1, 3) } : {}) };
+    case 6:
+      return { kind: oneOf(random, ['htmlBody', 'wrongContentType'] as const), next: between(random, 1, 2), ...scope };
+    case 7:
+      return {
+        kind: oneOf(random, ['repeatCursor', 'moreWithoutCursor', 'emptyPage'] as const),
+        next: between(random, 1, 2),
+        ...scope,
+      };
+    default:
+      return {
+        kind: 'changeDuringWalk',
+        list: oneOf(random, lists),
+        afterPage: between(random, 1, 3),
+        insert: between(random, deletions ? 0 : 1, 4),
+        remove: deletions ? between(random, 0, 4) : 0,
+        where: oneOf(random, ['behind', 'ahead'] as const),
+        next: between(random, 1, 4),
+      };
+  }
+}
+
+function quotaWindow(random: Random): Deed {
+  const headers = random() < 0.6;
+  const quota = {
+    limit: between(random, 5, 60),
+    windowSeconds: between(random, 2, 6),
+    headers,
+    // Where neither says when it ends, it is asked again after a minute: too long to be of use here.
+    retryAfter: !headers || random() < 0.4,
+  };
+  return { do: 'quota', quota, forMs: between(random, 3000, 9000) };
+}
+
+function setting(random: Random): ListSetting {
+  const order = oneOf(random, orders);
+  const cursor = oneOf(random, cursors);
+  return random() < 0.3 ? { order } : random() < 0.3 ? { cursor } : { order, cursor };
+}

@@ -1,0 +1,13 @@
+import { between, instants, oneOf, type Random } from './draw.js';
+import type { PlannedDeed, ReceiverMode } from './plan.js';
+
+const modes: readonly ReceiverMode[] = ['5xx', '429', 'hang', 'dropBefore', 'dropAfter', 'refuse'];
+const meanGapMs = 12_000;
+
+/** Stretches in which the failing receiver fails; between them it takes what comes. */
+export function planReceiverFailures(random: Random, durationMs: number): PlannedDeed[] {
+  return instants(random, meanGapMs, 0, durationMs).map((atMs) => ({
+    atMs,
+    deed: { do: 'receiver', mode: oneOf(random, modes), forMs: between(random, 1000, 9000) },
+  }));
+}

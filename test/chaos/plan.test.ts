@@ -1,0 +1,47 @@
+import { type PlanOptions, planChaos } from './plan.js';
+
+const options: PlanOptions = { seed: 1, durationMs: 120_000, store: 'any', deletions: true };
+const seeds = Array.from({ length: 40 }, (_, seed) => seed);
+
+describe('the plan of a chaos run', () => {
+  it('is the same for the same seed, and another for another', () => {
+    expect(planChaos(options)).toEqual(planChaos(options));
+    expect(planChaos(options)).not.toEqual(planChaos({ ...options, seed: 2 }));
+  });
+
+  it('keeps its deeds in order and within its time', () => {
+    for (const seed of seeds) {
+      const times = planChaos({ ...options, seed }).deeds.map(({ atMs }) => atMs);
+      expect(times).toEqual(times.toSorted((a, b) => a - b));
+      expect(times.filter((atMs) => atMs < 0 || atMs >= options.durationMs)).toEqual([]);
+    }
+  });
+
+  it('uses both stores, every victim and every way to fail over a few seeds', () => {
+    const plans = seeds.map((seed) => planChaos({ ...options, seed }));
+    expect(new Set(plans.map(({ store }) => store))).toEqual(new Set(['embedded', 'postgres']));
+    const deeds = plans.flatMap((plan) => plan.deeds.map(({ deed }) => deed));
+    const victims = deeds.flatMap((deed) => (deed.do === 'kill' ? [deed.victim] : []));
+    expect(new Set(victims)).toEqual(new Set(['parent', 'worker', 'temporal', 'store', 'everything']));
+    const modes = deeds.flatMap((deed) => (deed.do === 'receiver' ? [deed.mode] : []));
+    expect(new Set(modes)).toEqual(new Set(['5xx', '429', 'hang', 'dropBefore', 'dropAfter', 'refuse']));
+    expect(new Set(deeds.map((deed) => deed.do)).size).toBe(8);
+  });
+
+  it('kills no worker and no server of an embedded store, where there are none', () => {
+    const deeds = seeds.flatMap((seed) => planChaos({ ...options, seed, store: 'embedded' }).deeds);
+    expect(deeds.filter(({ deed }) => deed.do === 'kill' && ['worker', 'store'].includes(deed.victim))).toEqual([]);
+  });
+
+  it('lets nothing leave a list where deletions are left out', () => {
+    for (const seed of seeds) {
+      const { service, deeds } = planChaos({ ...options, seed, deletions: false });
+      expect(service.knobs).toMatchObject({
+        withdrawal: 'status',
+        traffic: { voteWithdrawal: 0, deletion: 0, reappearance: 0 },
+      });
+      const rules = deeds.flatMap(({ deed }) => (deed.do === 'faults' ? deed.rules : []));
+      expect(rules.filter(({ remove }) => remove !== undefined && remove !== 0)).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,78 @@
+import { seededRandom } from '../kit/random.js';
+import { planFaults } from './plan-faults.js';
+import { planKills } from './plan-kills.js';
+import { planReceiverFailures } from './plan-receiver-failures.js';
+import { planService, type ServicePlan } from './plan-service.js';
+
+export type Store = 'embedded' | 'postgres';
+
+/** What is killed with SIGKILL. `store` is PostgreSQL's server; an embedded store dies with `parent`. */
+export type Victim = 'parent' | 'worker' | 'temporal' | 'store' | 'everything';
+
+/** How the receiver that fails does so. `refuse`: it is killed, and nothing listens. */
+export type ReceiverMode = '5xx' | '429' | 'hang' | 'dropBefore' | 'dropAfter' | 'refuse';
+
+export type Deed =
+  | { readonly do: 'kill'; readonly victim: Victim; readonly restartAfterMs: number }
+  /** Rules of the sandbox's fault API, lifted after a while. */
+  | { readonly do: 'faults'; readonly rules: readonly FaultRule[]; readonly forMs: number }
+  | { readonly do: 'quota'; readonly quota: QuotaWindow; readonly forMs: number }
+  /** A list changes its order or its cursors in mid-life. */
+  | { readonly do: 'list'; readonly list: string; readonly setting: ListSetting }
+  | { readonly do: 'page-size'; readonly maxPerPage: number }
+  | { readonly do: 'receiver'; readonly mode: ReceiverMode; readonly forMs: number }
+  /** So many live events at once. */
+  | { readonly do: 'burst'; readonly count: number }
+  /** A person asks for everything to be read now, so that a stream that was told to wait long is not out for good. */
+  | { readonly do: 'poll-now' };
+
+export type FaultRule = Readonly<Record<string, string | number | boolean>>;
+
+export interface ListSetting {
+  readonly order?: 'ascending' | 'descending' | 'unordered';
+  readonly cursor?: 'keyset' | 'offset';
+}
+
+export interface QuotaWindow {
+  readonly limit: number;
+  readonly windowSeconds: number;
+  readonly headers: boolean;
+  readonly retryAfter: boolean;
+}
+
+export interface PlannedDeed {
+  /** From the moment when everything has been ready once. */
+  readonly atMs: number;
+  readonly deed: Deed;
+}
+
+/** All that chance decides about a run. The same seed, length and options give the same plan. */
+export interface ChaosPlan {
+  readonly seed: number;
+  readonly store: Store;
+  readonly durationMs: number;
+  readonly service: ServicePlan;
+  readonly deeds: readonly PlannedDeed[];
+}
+
+export interface PlanOptions {
+  readonly seed: number;
+  readonly durationMs: number;
+  /** `any`: the seed decides. */
+  readonly store: Store | 'any';
+  /** Whether the audience withdraws, deletes and brings back. */
+  readonly deletions: boolean;
+}
+
+/** Each part draws from a generator of its own, so that one more fault does not move every kill. */
+export function planChaos({ seed, durationMs, store, deletions }: PlanOptions): ChaosPlan {
+  const part = (n: number): (() => number) => seededRandom(seed * 16 + n);
+  const drawn: Store = part(0)() < 0.5 ? 'embedded' : 'postgres';
+  const chosen = store === 'any' ? drawn : store;
+  const deeds = [
+    ...planKills(part(1), durationMs, chosen),
+    ...planFaults(part(2), durationMs, deletions),
+    ...planReceiverFailures(part(3), durationMs),
+  ].toSorted((a, b) => a.atMs - b.atMs);
+  return { seed, store: chosen, durationMs, service: planService(part(4), seed, deletions), deeds };
+}

@@ -1,0 +1,29 @@
+import { control } from './control.js';
+import type { Stage } from './stage.js';
+
+/** Everything was read and every change is settled at every sink, in the product's own words; false while it is down. */
+export async function isSettled({ apiUrl }: Stage): Promise<boolean> {
+  try {
+    const answer = await fetch(`${apiUrl}/api/status`, { signal: AbortSignal.timeout(5000) });
+    return answer.ok && ((await answer.json()) as { settled: boolean }).settled;
+  } catch {
+    return false;
+  }
+}
+
+/** Makes every stream due at once, as `pigeonpost poll-now` does; nothing while the product is down. */
+export async function pollNow({ apiUrl, sandboxUrl }: Stage): Promise<void> {
+  const { pigeonholes } = await control<{ pigeonholes: { id: number }[] }>(sandboxUrl, 'GET', 'state');
+  const scopes = [
+    { kind: 'workspace', name: 'acme' },
+    ...pigeonholes.map(({ id }) => ({ kind: 'pigeonhole', name: `acme/${id}` })),
+  ];
+  for (const scope of scopes) {
+    await fetch(`${apiUrl}/api/actions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ do: 'poll-now', ...scope }),
+      signal: AbortSignal.timeout(5000),
+    }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,73 @@
+import { faultNames } from './judge.js';
+import type { ChaosResult } from './run-chaos.js';
+import type { Verdict } from './settle.js';
+
+/** In words, in the order in which they are told. */
+const words = {
+  lost: 'lost',
+  kept: 'not deleted',
+  duplicated: 'duplicated',
+  falselyDeleted: 'falsely deleted',
+  outOfOrder: 'out of order',
+  leaked: 'leaked',
+} as const;
+
+/** A row for each sink and each list of it with something wrong; places of the first few below. */
+export function formatTable(verdict: Verdict): string {
+  const rows: string[][] = [['sink', 'list', 'changes', ...faultNames.map((name) => words[name])]];
+  const places: string[] = [];
+  for (const [sink, { lines, findings }] of verdict) {
+    const count = (list?: string): string[] =>
+      faultNames.map((name) =>
+        String(findings.filter((each) => each.fault === name && (list === undefined || each.list === list)).length),
+      );
+    rows.push([sink, 'all', String(lines), ...count()]);
+    for (const list of new Set(findings.map((each) => each.list))) rows.push(['', list, '', ...count(list)]);
+    for (const { fault, list, where } of findings.slice(0, 8))
+      places.push(`  ${sink}: ${words[fault]}: ${list} ${where}`);
+  }
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const table = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  );
+  return [...table, ...places].join('\n');
+}
+
+/** The one line that says it all: `seed 7: lost 0, not deleted 0, duplicated 0, falsely deleted 0, …`. */
+export function formatResult(result: ChaosResult): string {
+  const { seed, store, minutes, kills, faults, items, changes, falls, wrong, folder } = result;
+  const told = faultNames.map((name) => `${words[name]} ${result.counts[name]}`).join(', ');
+  const facts = `${store}, ${minutes} min, ${kills} kills, ${faults} faults, ${items} items, ${changes} changes, settled after ${Math.round(result.settledAfterMs / 1000)} s${falls > 0 ? `, ${falls} processes ended by themselves` : ''}`;
+  const also = wrong.length === 0 ? '' : `; ${wrong.join('; ')}`;
+  return `seed ${seed}: ${told}${also} (${facts})${folder === undefined ? '' : `\nkept: ${folder}`}`;
+}
+
+/** Rows of the table in docs/reliability.md. */
+export function formatRows(results: readonly ChaosResult[]): string {
+  const head = [
+    'seed',
+    'store',
+    'minutes',
+    'kills',
+    'faults',
+    'items',
+    'changes',
+    ...Object.values(words),
+    'settled after',
+  ];
+  const rows = results.map((each) => [
+    each.seed,
+    each.store,
+    each.minutes,
+    each.kills,
+    each.faults,
+    each.items,
+    each.changes,
+    ...faultNames.map((name) => each.counts[name]),
+    `${Math.round(each.settledAfterMs / 1000)} s`,
+  ]);
+  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}

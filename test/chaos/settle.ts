@@ -1,0 +1,74 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { notRefused, obtained } from '../kit/promises.js';
+import { heldByFile, heldByReceiver } from './held.js';
+import { type Finding, judge, type SinkUnderJudgement } from './judge.js';
+import { isSettled, pollNow } from './product-api.js';
+import { readSource, type Source } from './source.js';
+import { hookSinks, type Stage } from './stage.js';
+
+/** What each sink was given and what is wrong with it, by the sink's name. */
+export type Verdict = ReadonlyMap<string, { readonly lines: number; readonly findings: readonly Finding[] }>;
+
+export interface Settling {
+  readonly verdict: Verdict;
+  readonly source: Source;
+  /** From the end of the faults until nothing was amiss and nothing more came. */
+  readonly tookMs: number;
+  readonly isSettled: boolean;
+}
+
+/** Longer than the longest wait of a record that has failed several times. */
+const longestMs = 6 * 60_000;
+/** Nothing new for more than a sweep of everything: what would be told wrongly, would be by then. */
+const quietMs = 8000;
+const lookEveryMs = 2000;
+
+/**
+ * Waits, with the source standing still, until the product says that it is settled, nothing is lost or kept, and
+ * nothing more comes; then judges. Asks for everything to be read now and again, as a person would.
+ */
+export async function settle(stage: Stage, deletions: boolean, say: (line: string) => void): Promise<Settling> {
+  const source = await readSource(stage.sandboxUrl);
+  const startedAt = performance.now();
+  const passedMs = (): number => Math.round(performance.now() - startedAt);
+  let quietSince = performance.now();
+  let linesBefore = -1;
+  for (let look = 0; ; look += 1) {
+    if (look % 5 === 0) await pollNow(stage);
+    const verdict = judgeAll(stage, source, deletions);
+    const lines = [...verdict.values()].reduce((sum, sink) => sum + sink.lines, 0);
+    const open = [...verdict].map(([name, { findings }]) => `${name} ${findings.filter(isOpen).length}`);
+    const complete = [...verdict.values()].every(({ findings }) => !findings.some(isOpen));
+    const settled = await isSettled(stage);
+    if (lines !== linesBefore || !complete || !settled) quietSince = performance.now();
+    linesBefore = lines;
+    if (complete && settled && performance.now() - quietSince > quietMs) {
+      return { verdict, source, tookMs: passedMs(), isSettled: true };
+    }
+    if (passedMs() > longestMs) return { verdict, source, tookMs: passedMs(), isSettled: false };
+    if (look % 5 === 0) {
+      say(
+        `settling for ${Math.round(passedMs() / 1000)} s: ${lines} changes, open: ${open.join(', ')}${settled ? ', settled' : ''}`,
+      );
+    }
+    await pause(lookEveryMs);
+  }
+}
+
+/** What time may still mend. */
+function isOpen({ fault }: Finding): boolean {
+  return fault === 'lost' || fault === 'kept';
+}
+
+function judgeAll({ folder }: Stage, source: Source, deletions: boolean): Verdict {
+  const sinks: [string, SinkUnderJudgement][] = [
+    ['archive', { kind: 'file', lines: heldByFile(folder), accepts: notRefused }],
+    ...hookSinks.map((name): [string, SinkUnderJudgement] => [
+      name,
+      { kind: 'webhook', lines: heldByReceiver(folder, name), accepts: obtained },
+    ]),
+  ];
+  return new Map(
+    sinks.map(([name, sink]) => [name, { lines: sink.lines.length, findings: judge(sink, source, { deletions }) }]),
+  );
+}

@@ -1,0 +1,62 @@
+import { pigeonholeLists, workspaceLists } from '../../pigeonhole/lists.js';
+import { fingerprint, type Item } from '../kit/compare-with-truth.js';
+import { truthOf } from '../kit/truth.js';
+import { control } from './control.js';
+import { keyOf } from './item-key.js';
+
+/** An item as the service shows it in the end. */
+export interface TrueItem {
+  readonly pigeonholeId: number;
+  readonly list: string;
+  /** Null where the list shows no id: votes. */
+  readonly key: string | null;
+  readonly fingerprint: string;
+  readonly item: Item;
+}
+
+/** A time in which an item was not in its list. */
+export interface KnownAbsence {
+  /** `pigeonhole list key`, or the fingerprint where the list shows no id. */
+  readonly name: string;
+  /** Epoch ms. */
+  readonly goneAt: number;
+}
+
+/** All that is known of the source when it stands still: what a sink is compared with. */
+export interface Source {
+  readonly items: readonly TrueItem[];
+  readonly absences: readonly KnownAbsence[];
+}
+
+/** Reads it from the sandbox, which must be frozen. */
+export async function readSource(sandboxUrl: string): Promise<Source> {
+  const items: TrueItem[] = [];
+  const add = async (list: string, pigeonholeId: number): Promise<void> => {
+    for (const item of await truthOf(sandboxUrl, list, pigeonholeId)) {
+      items.push({
+        pigeonholeId,
+        list,
+        key: keyOf(list, item),
+        fingerprint: fingerprint(pigeonholeId, list, item),
+        item,
+      });
+    }
+  };
+  for (const list of workspaceLists) await add(list, 0);
+  for (const { id } of await truthOf(sandboxUrl, 'pigeonholes', 0)) {
+    for (const list of pigeonholeLists) await add(list, Number(id));
+  }
+  type Logged = { list: string; pigeonholeId: number | null; item: Item | null; goneAt: string };
+  const { absences } = await control<{ absences: Logged[] }>(sandboxUrl, 'GET', 'absences');
+  return {
+    items,
+    absences: absences.flatMap(({ list, pigeonholeId, item, goneAt }) =>
+      item === null ? [] : [{ name: nameOf(pigeonholeId ?? 0, list, item), goneAt: Date.parse(goneAt) }],
+    ),
+  };
+}
+
+function nameOf(pigeonholeId: number, list: string, item: Item): string {
+  const key = keyOf(list, item);
+  return key === null ? fingerprint(pigeonholeId, list, item) : `${pigeonholeId} ${list} ${key}`;
+}

@@ -1,0 +1,136 @@
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
+import { type EmbeddedTemporal, startEmbeddedTemporal } from '../../worker/embedded-temporal/embedded-temporal.js';
+import { findBinary } from '../../worker/embedded-temporal/find-binary.js';
+import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { hookSecret } from '../kit/crash-configuration.js';
+import { processesNaming, temporalOf, writeYaml } from '../kit/processes.js';
+import { startPostgres, type TestPostgres } from '../postgres.js';
+import { chaosConfiguration } from './chaos-configuration.js';
+import { control } from './control.js';
+import type { ChaosPlan } from './plan.js';
+import { Supervised } from './supervised.js';
+
+/** Sinks of type webhook: one whose receiver is slow, one whose receiver fails for stretches. */
+export const hookSinks = ['slow', 'failing'] as const;
+export type HookSink = (typeof hookSinks)[number];
+
+/** The processes of a run, and the folder they write to. */
+export interface Stage {
+  readonly folder: string;
+  readonly sandboxUrl: string;
+  readonly hookUrls: Readonly<Record<HookSink, string>>;
+  /** Of pigeonpost's API. */
+  readonly apiUrl: string;
+  readonly receivers: Readonly<Record<HookSink, Supervised>>;
+  readonly parent: Supervised;
+  /** Beside PostgreSQL alone. */
+  readonly worker: Supervised | undefined;
+  readonly postgres: TestPostgres | undefined;
+  /** Of Temporal's server as it runs now; undefined while it is down. */
+  temporalPid(): number | undefined;
+  /** Ends everything. @returns what is wrong with the way it ended: exit codes, processes that are left over */
+  close(): Promise<string[]>;
+}
+
+/** Starts everything and waits until pigeonpost has read its first page. */
+export async function openStage(plan: ChaosPlan, deletions: boolean): Promise<Stage> {
+  const folder = mkdtempSync(join(tmpdir(), `pigeonpost-chaos-${plan.seed}-`));
+  const opened: { close(): Promise<unknown> }[] = [];
+  try {
+    return await open(plan, deletions, folder, opened);
+  } catch (error) {
+    for (const part of opened.toReversed()) await part.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function open(
+  plan: ChaosPlan,
+  deletions: boolean,
+  folder: string,
+  opened: { close(): Promise<unknown> }[],
+): Promise<Stage> {
+  const start = (name: string, program: string, args: readonly string[], ready: RegExp, env = {}): Supervised => {
+    const logFile = join(folder, `${name}.log`);
+    const supervised = new Supervised({ program, args, env, cwd: folder, logFile, ready });
+    opened.push({ close: () => supervised.stop() });
+    return supervised;
+  };
+
+  const sandbox = start('sandbox', 'sandbox/main', ['--frozen', ...plan.service.flags], /ready on (http:\S+)/);
+  const sandboxUrl = (await sandbox.untilReady())[1]!;
+  await control(sandboxUrl, 'PATCH', 'knobs', plan.service.knobs);
+
+  const ports = { slow: await freePort(), failing: await freePort() };
+  const receiver = (name: HookSink): Supervised => {
+    const args = ['--secret', hookSecret, '--log', join(folder, `${name}.ndjson`), '--port', String(ports[name])];
+    return start(name, 'sandbox/webhook-receiver/main', args, /receiver ready at (\S+)/);
+  };
+  const receivers = { slow: receiver('slow'), failing: receiver('failing') };
+  const hookUrls = {
+    slow: (await receivers.slow.untilReady())[1]!,
+    failing: (await receivers.failing.untilReady())[1]!,
+  };
+
+  const servers = plan.store === 'postgres' ? await startServers(folder, opened) : undefined;
+  const port = await freePort();
+  const places = { baseUrl: sandboxUrl, hooks: hookUrls, port, deletions };
+  const postgres = servers === undefined ? null : { temporalAddress: servers.temporal.address };
+  writeYaml(folder, chaosConfiguration({ ...places, postgres }));
+  const env = {
+    ...definedEnvironment(), // a Temporal server may be named or cached there
+    SERVICE_KEY: 'sandbox-key',
+    HOOK_SECRET: hookSecret,
+    DATABASE_URL: servers?.postgres.url ?? '',
+    TEMPORAL_ADDRESS: '',
+    PIGEONPOST_LOG: 'info',
+  };
+  const parent = start('start', 'cli/main', ['start'], /^ready/m, env);
+  await parent.untilReady();
+  const worker = servers === undefined ? undefined : start('worker', 'cli/main', ['worker'], /^ready/m, env);
+
+  return {
+    folder,
+    sandboxUrl,
+    hookUrls,
+    apiUrl: `http://127.0.0.1:${port}`,
+    receivers,
+    parent,
+    worker,
+    postgres: servers?.postgres,
+    temporalPid: () => (servers === undefined ? temporalOf(parent.pid ?? -1) : servers.temporal.pid),
+    async close() {
+      const wrong: string[] = [];
+      for (const [name, program] of Object.entries({ start: parent, worker })) {
+        const code = program === undefined ? 0 : await program.stop();
+        if (code !== 0) wrong.push(`${name} ended with ${code ?? 'a signal'} after SIGTERM`);
+      }
+      for (const part of opened.toReversed()) await part.close();
+      const left = processesNaming(folder);
+      if (left.length > 0) wrong.push(`processes left over: ${left.join(', ')}`);
+      return wrong;
+    },
+  };
+}
+
+async function startServers(
+  folder: string,
+  opened: { close(): Promise<unknown> }[],
+): Promise<{ postgres: TestPostgres; temporal: EmbeddedTemporal }> {
+  const postgres = await startPostgres();
+  if (postgres === null) throw new Error('PostgreSQL is not installed: install it, or give --store embedded');
+  opened.push({ close: () => postgres.stop() });
+  const binary = await findBinary(binarySources(), (line) => process.stderr.write(`${line}\n`));
+  mkdirSync(join(folder, 'temporal'));
+  const temporal = await startEmbeddedTemporal({ folder: join(folder, 'temporal'), binary });
+  opened.push({ close: () => temporal.stop() });
+  return { postgres, temporal };
+}
+
+function definedEnvironment(): Record<string, string> {
+  const defined = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return Object.fromEntries(defined);
+}

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { startGuardedChild, type GuardedChild } from '../../worker/guarded-child.js';
+import { builtProgram } from '../../worker/package-root.js';
+import { killNow } from '../kit/processes.js';
+import { until } from '../until.js';
+
+export interface SupervisedOptions {
+  /** Of the build: `cli/main`. */
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Its whole environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** Gets what it prints, over all its lives. */
+  readonly logFile: string;
+  /** What it prints when it works. */
+  readonly ready: RegExp;
+}
+
+/** How soon a program that ended by itself is started again, as a service manager would. */
+const restartAfterMs = 500;
+
+/**
+ * A program of the build that is kept running: killed, or ended by itself, it is started again with the same arguments.
+ * It ends with this process, however that ends.
+ */
+export class Supervised {
+  /** Ends that nobody here asked for. */
+  falls = 0;
+  #child: GuardedChild | undefined;
+  #logStart = 0;
+  #restartAfterMs = restartAfterMs;
+  #wasKilled = false;
+  #isStopping = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly options: SupervisedOptions) {
+    this.#start();
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** What it has printed since its latest start; nothing once it is being killed. */
+  output(): string {
+    if (this.#child === undefined || this.#wasKilled) return '';
+    return readFileSync(this.options.logFile).subarray(this.#logStart).toString();
+  }
+
+  /** Waits until a program that was just started says that it is ready. */
+  async untilReady(timeoutMs = 90_000): Promise<RegExpExecArray> {
+    const { ready, program, logFile } = this.options;
+    await until(`${program} says ${ready} (log: ${logFile})`, () => ready.test(this.output()), timeoutMs);
+    return ready.exec(this.output())!;
+  }
+
+  /** SIGKILL; it is started again after so long. Nothing while it is down already. */
+  kill(startAgainAfterMs: number): void {
+    this.#restartAfterMs = startAgainAfterMs;
+    this.#wasKilled = true;
+    killNow(this.#child?.pid);
+  }
+
+  /** SIGTERM, and SIGKILL after fifteen seconds. @returns its exit code; null where a signal ended it */
+  async stop(): Promise<number | null> {
+    this.#isStopping = true;
+    clearTimeout(this.#timer);
+    const exit = await this.#child?.stop(15_000);
+    return exit?.code ?? null;
+  }
+
+  #start(): void {
+    const { program, args, env, cwd, logFile } = this.options;
+    this.#logStart = sizeOf(logFile);
+    this.#wasKilled = false;
+    this.#child = startGuardedChild({
+      command: process.execPath,
+      args: [builtProgram(program), ...args],
+      env,
+      cwd,
+      logFile,
+      onExit: () => this.#restart(),
+    });
+  }
+
+  #restart(): void {
+    if (this.#isStopping) return;
+    if (!this.#wasKilled) this.falls += 1;
+    const afterMs = this.#wasKilled ? this.#restartAfterMs : restartAfterMs;
+    this.#child = undefined;
+    this.#timer = setTimeout(() => this.#start(), afterMs);
+  }
+}
+
+function sizeOf(file: string): number {
+  try {
+    return readFileSync(file).length;
+  } catch {
+    return 0; // not written yet
+  }
+}

@@ -1,0 +1,19 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../../worker/package-root.js';
+
+/**
+ * Puts a table between the two marks of its name in docs/reliability.md, in place of what stood there.
+ * @throws when the page lacks the marks
+ */
+export function writeRows(name: string, table: string): void {
+  const file = join(packageRoot(), 'docs/reliability.md');
+  const page = readFileSync(file, 'utf8');
+  const between = new RegExp(`(<!-- ${name} -->\n)[^]*?(<!-- /${name} -->)`);
+  if (!between.test(page))
+    throw new Error(`${file} has no place for ${name}: it stands between <!-- ${name} --> and <!-- /${name} -->`);
+  writeFileSync(
+    file,
+    page.replace(between, (_, head: string, foot: string) => `${head}\n${table}\n\n${foot}`),
+  );
+}

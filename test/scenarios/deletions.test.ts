@@ -1,0 +1,275 @@
+import { createApp } from '../../api/start-api.js';
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { decideHold, heldItems, openHolds } from '../../ledger/queries/holds.js';
+import { attendee, pollVote, qnaQuestion, question, session, vote } from '../kit/items.js';
+import type { Scene } from '../kit/scene.js';
+import { archived, pigeonhole, type Stage, useStages } from '../kit/stage.js';
+
+const stages = useStages();
+const people = (count: number, from = 1) => Array.from({ length: count }, (_, index) => attendee(from + index));
+const story = (scene: Scene, list: string, key: string | number): string[] =>
+  archived(scene, list, key).map(({ type, revision }) => `${revision} ${type.split('.')[1]}`);
+
+/** Polls come due and are taken, so often. */
+async function polls(stage: Stage, scene: Scene, times: number): Promise<void> {
+  for (let time = 0; time < times; time += 1) {
+    await stage.pollsAreDue();
+    await scene.settle();
+  }
+}
+
+/** As if the present sequence of pages, and what is missing, had been so for a day. */
+async function aDayPasses(stage: Stage): Promise<void> {
+  await stage.db.query(`update streams set sequence_since = sequence_since - interval '25 hours'`);
+  await stage.db.query(`update missing set since = since - interval '25 hours', looked_at = null`);
+}
+
+async function deletedKeys(stage: Stage, list: string): Promise<string[]> {
+  const rows = await stage.db.query<{ key: string }>(
+    `select key from items where list = $1 and payload is null order by key`,
+    [list],
+  );
+  return rows.map(({ key }) => key);
+}
+
+describe.each(kinds)('what is gone at the service, on %s', (kind) => {
+  it('is deleted with the next read of a list of one page, and counts on when it comes back', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', ...people(3));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.remove('attendees', 2);
+    await polls(stage, scene, 1);
+    expect(story(scene, 'attendees', 2)).toEqual(['1 created', '2 deleted']);
+    expect(archived(scene, 'attendees', 2)[1]!.data).toBeNull();
+    await polls(stage, scene, 2);
+    await stage.put('attendees', attendee(2));
+    await polls(stage, scene, 1);
+    expect(story(scene, 'attendees', 2)).toEqual(['1 created', '2 deleted', '3 created']);
+    expect(await deletedKeys(stage, 'attendees')).toEqual([]);
+  });
+
+  it('is deleted in an ascending list after two walks that show its place without it, and not after one', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
+    await stage.put('attendees', ...people(25));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.remove('attendees', 15);
+    await stage.sweepsAreDue();
+    await scene.settle();
+    expect(story(scene, 'attendees', 15)).toEqual(['1 created']);
+    await stage.sweepsAreDue();
+    await scene.settle();
+    expect(story(scene, 'attendees', 15)).toEqual(['1 created', '2 deleted']);
+  });
+
+  it('is deleted in a list without order only when two walks a day apart show the same pages', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10, order: 'unordered' });
+    await stage.put('attendees', ...people(25));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.remove('attendees', 15);
+    for (let time = 0; time < 3; time += 1) {
+      await stage.sweepsAreDue();
+      await scene.settle();
+    }
+    expect(await deletedKeys(stage, 'attendees')).toEqual([]);
+    await aDayPasses(stage);
+    await stage.sweepsAreDue();
+    await scene.settle();
+    expect(await deletedKeys(stage, 'attendees')).toEqual(['15']);
+  });
+
+  it('is asked for by a filter at once where there is one: a withdrawn vote of a list of many pages', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put(
+      'poll-mcq-votes',
+      ...people(25).map((_, index) => pollVote(index + 1, { id: index + 1, anonymous: false }, 1)),
+    );
+    await stage.control('PATCH', 'knobs', { order: 'unordered' });
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.remove('poll-mcq-votes', 15);
+    await stage.requests();
+    await stage.sweepsAreDue();
+    await scene.settle();
+    expect(story(scene, 'poll-mcq-votes', 15)).toEqual(['1 created', '2 deleted']);
+    const filtered = (await stage.requests()).filter(({ query }) => query.includes('attendeeId'));
+    expect(filtered).toHaveLength(1);
+  });
+
+  it('is one of two wholly identical votes when one of them is withdrawn', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    for (const id of [901, 902, 903]) await insertVote(stage, id, vote(12, id === 903 ? 8 : 7, 1));
+    const scene = await stage.scene();
+    await scene.settle();
+    expect(archived(scene, 'votes')).toHaveLength(3);
+    await stage.remove('votes', 901);
+    await polls(stage, scene, 1);
+    expect(archived(scene, 'votes').map(({ type }) => type.split('.')[1])).toEqual([
+      'created',
+      'created',
+      'created',
+      'deleted',
+    ]);
+  });
+
+  it('is no deletion when an answer moves to another session, but an update there', async () => {
+    const stage = await stages.open(kind);
+    const sessions = [1, 2].map((id) => session(id, { type: 'poll_word_cloud', anonymousResponses: false }));
+    await stage.put('sessions', ...sessions);
+    const answer = (id: number, sessionId: number) => ({
+      attendeeId: 5,
+      createdAt: '2026-11-21T08:00:00.000Z',
+      session: { id: sessionId, name: `Session ${sessionId}`, type: 'poll_word_cloud' },
+      answer: { id, content: 'word', status: 'approved' },
+    });
+    await stage.put('attendees', attendee(5));
+    await stage.put('answers', answer(1, 1), answer(2, 1), answer(3, 2));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.remove('answers', 2);
+    await stage.put('answers', answer(2, 2));
+    await polls(stage, scene, 3);
+    expect(story(scene, 'answers', 2)).toEqual(['1 created', '2 updated']);
+    expect(archived(scene, 'answers', 2)[1]!.sessionId).toBe(2);
+    await stage.remove('answers', 2);
+    await polls(stage, scene, 3);
+    expect(story(scene, 'answers', 2)).toEqual(['1 created', '2 updated', '3 deleted']);
+  });
+
+  it('waits for a person when it is much: nothing is deleted before, exactly the set after', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', ...people(40));
+    const scene = await stage.scene({ sync: 'deletions: { holdAbove: { share: 10%, items: 5 } }' });
+    await scene.settle();
+    for (const { id } of people(12)) await stage.remove('attendees', id as number);
+    await polls(stage, scene, 2);
+    expect(await deletedKeys(stage, 'attendees')).toEqual([]);
+    const [hold] = await openHolds(scene.ledger);
+    expect(hold).toMatchObject({ list: 'attendees', items: 12, ofItems: 40, pigeonholeId: pigeonhole });
+
+    await stage.put('attendees', attendee(3)); // back before anyone has decided
+    await polls(stage, scene, 1);
+    expect(await heldItems(scene.ledger, hold!.id)).toHaveLength(11);
+    expect(await decideHold(scene.ledger, hold!.id, 'confirmed')).toMatchObject({ items: 11 });
+    expect(await decideHold(scene.ledger, hold!.id, 'confirmed')).toBeUndefined();
+    await scene.settle();
+    expect(story(scene, 'attendees', 1)).toEqual(['1 created', '2 deleted']);
+    expect(story(scene, 'attendees', 3)).toEqual(['1 created']);
+  });
+
+  it('is decided about over the API only by who has seen the set as it is', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', ...people(20));
+    const scene = await stage.scene({ sync: 'deletions: { holdAbove: { share: 10%, items: 5 } }' });
+    await scene.settle();
+    for (const { id } of people(8)) await stage.remove('attendees', id as number);
+    await polls(stage, scene, 1);
+    const { ledger, config, configuration } = scene.to;
+    const woken: string[] = [];
+    const app = createApp({
+      ledger,
+      config,
+      configuration,
+      trouble: () => null,
+      act: async () => true,
+      wakeSinks: async (names) => void woken.push(...names),
+    });
+    const ask = async (path: string, body?: object) => {
+      const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+      const init = { headers: { host: '127.0.0.1' }, ...sent };
+      const answer = await app.request(`http://127.0.0.1/api/deletions${path}`, init);
+      return { status: answer.status, ...((await answer.json()) as Record<string, unknown>) };
+    };
+    const { held } = (await ask('')) as unknown as { held: { id: number }[] };
+    const path = `/${held[0]!.id}`;
+    expect(await ask(path)).toMatchObject({ items: 8, keys: ['1', '2', '3', '4', '5', '6', '7', '8'] });
+    expect(await ask(path, { decision: 'confirmed', items: 7 })).toMatchObject({ status: 409 });
+    expect(await ask(path, { decision: 'perhaps', items: 8 })).toMatchObject({ status: 400 });
+    expect(await ask('/999', { decision: 'confirmed', items: 8 })).toMatchObject({ status: 404 });
+    expect(await deletedKeys(stage, 'attendees')).toEqual([]);
+    expect(await ask(path, { decision: 'confirmed', items: 8 })).toMatchObject({ status: 200, items: 8 });
+    expect(await ask(path, { decision: 'confirmed', items: 8 })).toMatchObject({ status: 404 });
+    expect([woken, await deletedKeys(stage, 'attendees')]).toEqual([['archive'], '12345678'.split('')]);
+  });
+
+  it('stays when a person says so, and is held anew only after it was seen again', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', ...people(20));
+    const scene = await stage.scene({ sync: 'deletions: { holdAbove: { share: 10%, items: 5 } }' });
+    await scene.settle();
+    for (const { id } of people(8)) await stage.remove('attendees', id as number);
+    await polls(stage, scene, 1);
+    await decideHold(scene.ledger, (await openHolds(scene.ledger))[0]!.id, 'rejected');
+    await polls(stage, scene, 2);
+    expect([await deletedKeys(stage, 'attendees'), await openHolds(scene.ledger)]).toEqual([[], []]);
+  });
+
+  it('counts many small deletions within an hour as one big one', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', ...people(40));
+    const scene = await stage.scene({ sync: 'deletions: { holdAbove: { share: 10%, items: 5 } }' });
+    await scene.settle();
+    for (let id = 1; id <= 9; id += 1) {
+      await stage.remove('attendees', id);
+      await polls(stage, scene, 1);
+    }
+    expect(await deletedKeys(stage, 'attendees')).toHaveLength(5);
+  });
+
+  it('leaves what belonged to a session that is gone as it is', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, { anonymousResponses: false }), session(2));
+    await stage.put('votes', vote(12, 7, 1), vote(12, 8, 1));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.remove('sessions', 1);
+    await polls(stage, scene, 3);
+    expect(story(scene, 'sessions', 1)).toEqual(['1 created', '2 deleted']);
+    expect(archived(scene, 'votes').map(({ type }) => type)).toEqual(['votes.created', 'votes.created']);
+  });
+
+  it('is a pigeonhole only when the service has said so three times over ten minutes', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', ...people(3));
+    const scene = await stage.scene();
+    await scene.settle();
+    const gone = async (): Promise<unknown> =>
+      (await stage.db.query('select count(*)::int as n from pigeonholes where gone_at is not null'))[0]!['n'];
+    await stage.fault({ kind: 'error', code: 4504, path: '/attendees' });
+    for (let time = 0; time < 4; time += 1) await polls(stage, scene, 1);
+    expect(await gone()).toBe(0); // four times, but all at once
+    await stage.db.query(`update streams set gone_since = gone_since - interval '11 minutes' where gone_count > 0`);
+    await polls(stage, scene, 1);
+    expect(await gone()).toBe(1);
+    expect(story(scene, 'attendees', 1)).toEqual(['1 created']);
+  });
+
+  it('comes and goes with what a question says of itself, in a list of many pages', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    const ids = Array.from({ length: 30 }, (_, index) => index + 1);
+    await stage.put('qna-questions', ...ids.map((id) => qnaQuestion(id, { id: 1, anonymous: false }, 1)));
+    await stage.put('questions', ...ids.map((id) => question(id, 1, 1)));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.patch('qna-questions', 4, { status: 'archived' });
+    await polls(stage, scene, 2);
+    expect(story(scene, 'qna-questions', 4)).toEqual(['1 created', '2 updated']);
+    await stage.remove('qna-questions', 4);
+    await polls(stage, scene, 4);
+    expect(story(scene, 'qna-questions', 4)).toEqual(['1 created', '2 updated', '3 deleted']);
+  });
+});
+
+/** Votes show no id, so theirs is named here. */
+async function insertVote(stage: Stage, id: number, item: object): Promise<void> {
+  await stage.control('POST', 'mutations', { op: 'insert', list: 'votes', pigeonhole, id, item, exact: true });
+}
