@@ -15,7 +15,8 @@ export interface Answered {
   readonly tick: number;
   readonly list: ListRef;
   readonly cursor: string | null;
-  readonly hasMore: boolean;
+  /** Null: the last page. */
+  readonly nextCursor: string | null;
   readonly marks: readonly string[];
 }
 
@@ -153,7 +154,7 @@ export class ModelService implements PigeonholeClient {
       tick: this.world.tick,
       list,
       cursor,
-      hasMore,
+      nextCursor,
       marks: shown.map((row) => `${row.list} ${row.id}`),
     });
     const items = shown.map((row) => this.world.shown(list.pigeonholeId, row));

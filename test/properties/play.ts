@@ -16,6 +16,7 @@ import { mutate } from './model/mutation.js';
 import { ModelWorld } from './model/world.js';
 import { passTime } from './pass-time.js';
 import type { Script, Step, TurnEnd } from './script.js';
+import { unwalked } from './unwalked.js';
 import { watched, type WatchedDatabase } from './watched-database.js';
 
 /** What became of a script. */
@@ -203,23 +204,35 @@ class Life {
     }
   }
 
-  /** Nothing changes any more and time goes on, until nothing is due and every rule has had its time. */
+  /** Nothing changes any more and time goes on, until every rule has had its time. */
   async quiet(): Promise<void> {
     this.service.plan([]);
     for (const ms of quietTime) {
-      const from = this.#world.tick;
       await passTime(this.store, ms);
-      await this.scene.discover();
-      for (const pigeonholeId of this.#world.shape.pigeonholeIds) {
-        for (let turns = 0; turns < 20; turns += 1) {
-          if (!(await this.#read(pigeonholeId, { db: this.store, stopping: this.scene.to.stopping }))) break;
-        }
-      }
-      await this.#hear(from);
+      await this.#sweepAll();
     }
     const { lost, kept } = this.#judge.differences(await ledgerItems(this.store), this.#lists);
     this.#judge.faults.lost.push(...lost);
     this.#judge.faults.kept.push(...kept);
+  }
+
+  /** Polls as time passes, until every stream has been walked from its first page to its last. */
+  async #sweepAll(): Promise<void> {
+    const begin = this.service.answered.length;
+    for (let polls = 0; polls < mostPolls; polls += 1) {
+      const from = this.#world.tick;
+      await this.scene.discover();
+      for (const pigeonholeId of this.#world.shape.pigeonholeIds) {
+        for (let turns = 0; turns < mostTurns; turns += 1) {
+          if (!(await this.#read(pigeonholeId, { db: this.store, stopping: this.scene.to.stopping }))) break;
+        }
+      }
+      await this.#hear(from);
+      const left = unwalked(this.#world, this.#lists, this.service.answered.slice(begin));
+      if (left.length === 0) return;
+      if (polls === mostPolls - 1) this.#judge.faults.lost.push(...left.map((stream) => `${stream} is not swept`));
+      await passTime(this.store, polls < shortPolls ? pollMs : longPollMs);
+    }
   }
 
   played(): Played {
@@ -242,5 +255,12 @@ function createGate(): { readonly opened: Promise<void>; readonly open: () => vo
   return { opened, open };
 }
 
-/** Ends every wait, then sweeps: polls by the second, and days for what has to be missing for long. */
-const quietTime: readonly number[] = [20 * minute, 6000, 6000, 25 * hour, 6000, 6000, 25 * hour, 6000, 6000];
+/** Ends every wait; then days, for what has to be missing for long. */
+const quietTime: readonly number[] = [20 * minute, 25 * hour, 25 * hour, 25 * hour];
+/** Longer than a live list is left alone; and for what waits since a walk took long. */
+const pollMs = 6000;
+const longPollMs = 10 * minute;
+/** As many as a sweep needs that reads one page beside each poll. */
+const shortPolls = 20;
+const mostPolls = 60;
+const mostTurns = 20;

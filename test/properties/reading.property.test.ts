@@ -13,10 +13,7 @@ describe.each(kinds)('reading lists that change between any two requests, on %s'
     await openLedger(db);
     const figures = await runProperties(db, { runs: runsOf[kind], seed: kind === 'postgres' ? 1 : 5001 });
     console.log(kind, JSON.stringify({ ...figures, failures: undefined }));
-    // Deletions, and second copies of a vote on another page, are not read yet: what is kept or lost is not looked at.
-    const { kept: _kept, lost: _lost, ...faults } = figures.faults;
-    const broken = Object.entries(faults).filter(([, times]) => times > 0);
-    expect([broken, broken.length === 0 ? [] : figures.failures]).toEqual([[], []]);
+    expect(figures.failures.map(({ seed, what }) => `seed ${seed}: ${what}`)).toEqual([]);
     // A run in which nothing happens would prove nothing.
     expect(Object.entries(figures.disturbed).filter(([, times]) => times === 0)).toEqual([]);
     expect(figures.changes).toBeGreaterThan(10 * runsOf[kind]);

@@ -1,0 +1,34 @@
+import type { ListRef, PigeonholeListName } from '../../pigeonhole/lists.js';
+import type { Answered } from './model-service.js';
+import type { ModelWorld } from './model/world.js';
+
+/** Lists that can be read by session alone. Source: docs/service-contract.md, "Lists and filters". */
+const perSession: ReadonlySet<PigeonholeListName> = new Set(['votes', 'answer_ratings', 'answers']);
+
+/** The streams that some pages do not make up a whole walk of: from the first page on, each from the one before. */
+export function unwalked(
+  world: ModelWorld,
+  lists: ReadonlySet<PigeonholeListName>,
+  answered: readonly Answered[],
+): string[] {
+  const expected = new Map<string, string | null | 'all'>();
+  for (const pigeonholeId of world.shape.pigeonholeIds) {
+    for (const list of lists) {
+      const sessions = perSession.has(list) ? world.rows(pigeonholeId, 'sessions').map(({ id }) => id) : [0];
+      for (const sessionId of sessions) expected.set(`${pigeonholeId} ${list} ${sessionId}`, null);
+    }
+  }
+  for (const { list, cursor, nextCursor } of answered) {
+    const stream = streamOf(list);
+    if (stream === undefined || expected.get(stream) !== cursor) continue;
+    expected.set(stream, nextCursor ?? 'all');
+  }
+  return [...expected].filter(([, cursor]) => cursor !== 'all').map(([stream]) => stream);
+}
+
+/** Undefined: narrowed further, so that its pages are none of a stream's. */
+function streamOf(ref: ListRef): string | undefined {
+  if (ref.list === 'pigeonholes' || ref.list === 'subscriptions') return undefined;
+  if ('filters' in ref && ref.filters !== undefined) return undefined;
+  return `${ref.pigeonholeId} ${ref.list} ${'sessionId' in ref ? ref.sessionId : 0}`;
+}
