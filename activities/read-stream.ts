@@ -1,8 +1,7 @@
-import { LedgerError } from '../ledger/ledger-error.js';
 import { readingRules } from '../ledger/reading-rules.js';
 import { recordPage } from '../ledger/queries/record-page.js';
 import { pause } from '../ledger/queries/pauses.js';
-import { noteQuota, type WaitReason, waitWorkspace } from '../ledger/queries/workspaces.js';
+import { type WaitReason, waitWorkspace } from '../ledger/queries/workspaces.js';
 import {
   beginWalk,
   demoteStream,
@@ -12,13 +11,19 @@ import {
   type StreamLease,
   takeStream,
 } from '../ledger/queries/streams.js';
-import { ApiError } from '../pigeonhole/api-error.js';
+import { putOffStream } from '../ledger/queries/put-off-stream.js';
+import type { ApiError } from '../pigeonhole/api-error.js';
+import { walkPages } from '../pigeonhole/client.js';
 import type { ListName, ListRef } from '../pigeonhole/lists.js';
 import type { Page } from '../pigeonhole/page.js';
-import { intervalOf, untilNextRead } from './cadence.js';
+import { askPage, type Priority } from './ask-page.js';
+import { cadenceOf, untilNextRead } from './cadence.js';
 import type { Collaborators } from './collaborators.js';
-import { judgeFailure, type Verdict } from './failures.js';
+import { isToBeJudged, isWorthALine, judgeFailure, type Verdict, wasWorthALine } from './failures.js';
+import { PermitRefusal } from './permit-refusal.js';
+import { unstretched } from './quota-rules.js';
 import type { ReadingPlan } from './reading-plan.js';
+import { factsOf, type Schedule } from './stream-facts.js';
 import { toItems } from './to-items.js';
 import { advanceWalk, checkpointHolds, type WalkedPage } from './walk-progress.js';
 
@@ -27,9 +32,7 @@ export interface StreamPlace {
   readonly workspace: string;
   readonly pigeonholeId: number;
   readonly plan: ReadingPlan;
-  readonly status: string | null;
-  /** By session id. */
-  readonly sessionTypes: ReadonlyMap<number, string | undefined>;
+  readonly schedule: Schedule;
   /** The wait of the workspace that ended just before; null: there was none. */
   readonly after: { readonly reason: WaitReason; readonly count: number } | null;
 }
@@ -73,7 +76,7 @@ export async function readStream(
       const end = await walkOn(to, place, lease, walk, position, limits, turn);
       if (end !== 'restart' || restarts > 0) return turn;
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+      if (!isToBeJudged(error)) throw error;
       const verdict = await settleFailure(to, place, lease, error, {
         atCursor: position.cursor !== null && restarts === 0,
         storedPages: turn.pages,
@@ -81,7 +84,7 @@ export async function readStream(
       turn.workspaceWaits = verdict.who === 'workspace';
       if (verdict.who !== 'walk') return turn;
     }
-    to.log.info({ ...facts(place, lease) }, 'walk starts again at the first page');
+    to.log.info({ ...logFacts(place, lease) }, 'walk starts again at the first page');
     walk = await beginWalk(to.ledger, lease, 'sweep');
   }
 }
@@ -110,7 +113,11 @@ async function walkOn(
 ): Promise<WalkEnd> {
   const stop = new AbortController(); // ends the request under way when storing fails
   const signal = AbortSignal.any([limits.signal, stop.signal]);
-  const pages = clientOf(to, place).pages(listRef(place, lease), { from: from.cursor, signal });
+  const permit = { workspace: place.workspace, priority: priorityOf(place, lease, from) };
+  const pages = walkPages((list, options = {}) => askPage(to, permit, list, options), listRef(place, lease), {
+    from: from.cursor,
+    signal,
+  });
   let walk = from;
   position.cursor = from.cursor;
   const read = async (hasTime: Promise<void>): Promise<{ page: Page; walked: Walked['walked'] }> => {
@@ -228,7 +235,7 @@ async function storePage(
   if (noteworthy) {
     to.log.info(
       {
-        ...facts(place, lease),
+        ...logFacts(place, lease),
         requestId: page.requestId,
         items: page.items.length,
         created: result.created,
@@ -239,59 +246,57 @@ async function storePage(
       'page stored',
     );
   }
-  if (page.quota !== null && !page.hasMore) {
-    const { limit, remaining, resetAtMs } = page.quota;
-    await noteQuota(to.ledger, place.workspace, {
-      limit,
-      remaining,
-      resetAt: resetAtMs === null ? null : new Date(resetAtMs),
-    });
-  }
 }
 
 async function endWalk(to: Collaborators, place: StreamPlace, lease: StreamLease, walk: OpenWalk): Promise<void> {
-  const interval = intervalOf(
-    {
-      list: lease.list as ListName,
-      sessionType: place.sessionTypes.get(lease.sessionId),
-      status: place.status,
-    },
-    place.plan.everyMs,
-  );
-  const pollInMs = untilNextRead(interval, place.ref, Date.now());
+  const stretch = await to.gate.stretchOf(to, place.workspace);
+  const pages = Math.max(1, walk.pages);
+  const facts = { ...lease, changedAt: null, quietReads: 0, pages, sweptAt: new Date() };
+  const cadence = cadenceOf(factsOf(facts, place.schedule, stretch), place.plan.everyMs, Date.now());
+  const pollInMs = untilNextRead(cadence.pollInMs ?? dormantMs, place.ref, Date.now());
   // A list that has to be walked whole takes at most a fifth of the time, however long it is; but what a walk spent
   // waiting (a quota, a stopped process) counts as well, and must not put the next one off for days.
-  const { sweep } = place.plan.everyMs;
+  const sweep = cadence.sweepInMs ?? dormantMs;
   const tookMs = Date.now() - walk.startedAt.getTime();
   const dueInMs = walk.kind === 'sweep' ? Math.max(pollInMs, Math.min(4 * tookMs, sweep)) : pollInMs;
   await finishWalk(to.ledger, lease, walk, { dueInMs, sweepInMs: sweep });
-  if (lease.failures > 0) to.log.info({ ...facts(place, lease), failures: lease.failures }, 'stream is read again');
+  if (wasWorthALine(lease.failures)) {
+    to.log.info({ ...logFacts(place, lease), failures: lease.failures }, 'stream is read again');
+  }
 }
 
 async function settleFailure(
   to: Collaborators,
   place: StreamPlace,
   lease: StreamLease,
-  error: ApiError,
+  error: ApiError | PermitRefusal,
   where: { atCursor: boolean; storedPages: number },
 ): Promise<Verdict> {
-  const workspaceWaits = place.after?.reason === error.kind ? place.after.count : 0;
+  const isRefusal = error instanceof PermitRefusal;
+  const reason = isRefusal ? 'quota' : error.kind;
+  const workspaceWaits = place.after?.reason === reason ? place.after.count : 0;
   const streamFailures = where.storedPages > 0 ? 0 : lease.failures; // in a row: a stored page ends them
   const verdict = judgeFailure(
     error,
     { streamFailures, workspaceWaits, atCursor: where.atCursor },
     { now: Date.now(), random: Math.random() },
   );
-  const line = { ...facts(place, lease), kind: error.kind, code: error.code, requestId: error.requestId };
+  const line = {
+    ...logFacts(place, lease),
+    ...(isRefusal ? { kind: error.reason } : { kind: error.kind, code: error.code, requestId: error.requestId }),
+  };
   if (verdict.who === 'workspace') {
-    const { reason, waitMs } = verdict;
-    await waitWorkspace(to.ledger, place.workspace, { reason, waitMs, count: workspaceWaits + 1 });
+    const { waitMs } = verdict;
+    await waitWorkspace(to.ledger, place.workspace, { reason: verdict.reason, waitMs, count: workspaceWaits + 1 });
     if (verdict.reason === 'credential') await pauseForKey(to, place.workspace, error.message);
     if (workspaceWaits === 0) to.log.warn({ ...line, waitMs: verdict.waitMs }, `workspace waits: ${verdict.reason}`);
   } else if (verdict.who === 'stream') {
     await failStream(to.ledger, lease, { detail: error.message, retryInMs: verdict.waitMs });
-    // A source that is down for hours is worth one line a stream, not one a try; `status` shows the rest.
-    if (lease.failures === 0) to.log.warn({ ...line, error: error.message }, 'stream cannot be read');
+    if (!isRefusal && isWorthALine(error.kind, streamFailures, to.gate.outages.isDown(place.workspace))) {
+      to.log.warn({ ...line, error: error.message }, 'stream cannot be read');
+    }
+  } else if (verdict.who === 'request') {
+    await putOffStream(to.ledger, lease, verdict.waitMs);
   }
   return verdict;
 }
@@ -349,15 +354,17 @@ function listRef(place: StreamPlace, lease: StreamLease): ListRef {
   }
 }
 
-function clientOf(to: Collaborators, place: StreamPlace): NonNullable<ReturnType<Collaborators['clients']['get']>> {
-  const client = to.clients.get(place.workspace);
-  if (client === undefined) {
-    throw new LedgerError('configuration', `workspace ${place.workspace} is not in this process's configuration`);
-  }
-  return client;
+/** A sweep can wait; not so the first walk over a stream, or those of a stream that can be read in no other way. */
+function priorityOf({ plan, schedule }: StreamPlace, lease: StreamLease, walk: OpenWalk): Priority {
+  if (walk.kind === 'sweep' && lease.order === 'ascending') return 'sweep';
+  const facts = { ...lease, changedAt: null, quietReads: 0, pages: null, sweptAt: null };
+  return cadenceOf(factsOf(facts, schedule, unstretched), plan.everyMs, Date.now()).priority;
 }
 
-function facts(place: StreamPlace, lease: StreamLease): Record<string, unknown> {
+/** What is not read any more is looked at again after a while: its pigeonhole may not have ended after all. */
+const dormantMs = 30 * 24 * 3_600_000;
+
+function logFacts(place: StreamPlace, lease: StreamLease): Record<string, unknown> {
   return {
     workspace: place.workspace,
     pigeonhole: place.pigeonholeId,

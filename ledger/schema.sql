@@ -129,8 +129,30 @@ create table pigeonholes (
   status text,
   next_sequence bigint not null default 1,
   created_at timestamp with time zone not null default now(),
+  ended_at timestamp with time zone,
   UNIQUE (workspace, pigeonhole_id),
   PRIMARY KEY (ref)
+);
+
+create table quotas (
+  fingerprint text not null,
+  request_limit integer,
+  limit_until timestamp with time zone,
+  window_number integer not null default 1,
+  window_whole boolean not null default false,
+  window_from timestamp with time zone not null default now(),
+  window_ms bigint not null default 86400000,
+  reset_at timestamp with time zone,
+  used integer not null default 0,
+  used_imports integer not null default 0,
+  used_idle integer not null default 0,
+  used_sweeps integer not null default 0,
+  remaining integer,
+  refusals integer not null default 0,
+  refused_window integer,
+  wait_until timestamp with time zone,
+  alone_until timestamp with time zone,
+  PRIMARY KEY (fingerprint)
 );
 
 create table selections (
@@ -183,6 +205,8 @@ create table streams (
   item_count integer,
   failures integer not null default 0,
   failure text,
+  changed_at timestamp with time zone,
+  quiet_reads integer not null default 0,
   UNIQUE (ref, list, session_id),
   PRIMARY KEY (id),
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref),
@@ -204,9 +228,6 @@ create table workspaces (
   wait_reason text,
   wait_count integer not null default 0,
   discovered_at timestamp with time zone,
-  quota_limit integer,
-  quota_remaining integer,
-  quota_reset_at timestamp with time zone,
   PRIMARY KEY (name),
   CHECK ((wait_reason = ANY (ARRAY['quota'::text, 'throttled'::text, 'credential'::text])))
 );

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Collaborators } from '../activities/collaborators.js';
+import { ServiceGate } from '../activities/service-gate.js';
 import { type ApiServer, startApi } from '../api/start-api.js';
 import type { Config } from '../config/config.js';
 import { normalizedConfig } from '../config/normalized-config.js';
@@ -186,6 +187,7 @@ async function openCollaborators(
     config,
     configuration,
     clients,
+    gate: new ServiceGate(parts.ledger, log),
     sinks,
     owner: `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`,
     orchestration: parts.starter,

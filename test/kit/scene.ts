@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Collaborators, OpenSink } from '../../activities/collaborators.js';
+import type { Collaborators, Log, OpenSink } from '../../activities/collaborators.js';
 import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
 import { discoverWorkspace } from '../../activities/discover.js';
 import { readPigeonhole } from '../../activities/read-pigeonhole.js';
+import { ServiceGate } from '../../activities/service-gate.js';
 import type { PigeonholeName } from '../../activities/turns.js';
 import type { Config } from '../../config/config.js';
 import { normalizedConfig } from '../../config/normalized-config.js';
@@ -60,22 +61,24 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
   const ledger = await openLedger(options.db);
   const configuration = await useConfiguration(ledger, document(config, ledger), true);
   const lines: string[] = [];
-  const write = (facts: object, event: string): void => void lines.push(JSON.stringify({ event, ...facts }));
+  const write =
+    (level: string) =>
+    (facts: object, event: string): void =>
+      void lines.push(JSON.stringify({ level, event, ...facts }));
+  const log: Log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
   const made = await openSinks(config, ledger);
-  const clients =
-    options.client === undefined
-      ? openClients(config, { debug: write, info: write, warn: write, error: write })
-      : new Map([['acme', options.client]]);
+  const clients = options.client === undefined ? openClients(config, log) : new Map([['acme', options.client]]);
   const stopping = new AbortController();
   const to: Collaborators = {
     ledger,
     config,
     configuration,
     clients,
+    gate: new ServiceGate(ledger, log),
     sinks: options.openSinks?.(made) ?? made,
     owner: randomUUID(),
     orchestration: { wakeSinks: async () => undefined, startReading: async () => undefined },
-    log: { debug: write, info: write, warn: write, error: write },
+    log,
     stopping: stopping.signal,
     onPage: () => undefined,
     onTurn: () => undefined,
