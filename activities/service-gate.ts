@@ -246,7 +246,9 @@ function hold(key: Key, priority: Priority, state: QuotaState): Held {
   return { priority, window: state.window, refusals: state.refusals, probe, alone, release: () => release() };
 }
 
-/** Whether a request that brought nothing may have been counted: only what never reached the service was not. */
-function wasCounted({ kind, status, mayHaveTakenEffect }: ApiError): boolean {
-  return kind !== 'throttled' && kind !== 'credential' && (status !== null || mayHaveTakenEffect);
+/** Whether the service has counted a request that brought nothing: what never reached it was not. */
+function wasCounted({ kind, status, mayHaveTakenEffect }: ApiError): boolean | 'unsure' {
+  if (kind === 'throttled' || kind === 'credential') return false;
+  if (status !== null) return true;
+  return mayHaveTakenEffect ? 'unsure' : false;
 }

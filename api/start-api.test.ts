@@ -39,6 +39,7 @@ async function serving(
     ledger: { db: { query: given.query ?? (async () => []) } } as unknown as Ledger,
     configuration: 1,
     trouble: () => null,
+    quotas: async () => new Map(),
     act: async (action) => {
       actions.push(action);
       return given.act === undefined ? true : await given.act();

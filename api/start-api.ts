@@ -9,7 +9,7 @@ import type { Config } from '../config/config.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { readStatus } from './status.js';
+import { type QuotaView, readStatus } from './status.js';
 
 /** What the API needs of the process that serves it. */
 export interface ApiSources {
@@ -18,6 +18,8 @@ export interface ApiSources {
   readonly configuration: number;
   /** Why the last turn of this process failed as a whole; null when it did not. */
   readonly trouble: () => string | null;
+  /** How the quota of each workspace's key stands; of those that were used. */
+  readonly quotas: () => Promise<ReadonlyMap<string, QuotaView>>;
   /** Writes a person's request to the ledger, then wakes the work; false when the ledger knows no such thing. */
   readonly act: (action: Action) => Promise<boolean>;
 }

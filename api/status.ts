@@ -26,8 +26,28 @@ export interface WorkspaceView {
   readonly state: WorkState;
   readonly reason: string | null;
   readonly until: string | null;
-  readonly quota: LedgerStatus['workspaces'][number]['quota'] | null;
+  /** Null: no request was made with its key yet. */
+  readonly quota: QuotaView | null;
   readonly pigeonholes: readonly PigeonholeView[];
+}
+
+/** How the request quota of a workspace's key stands. Other workspaces with the same key use the same quota. */
+export interface QuotaView {
+  /** Requests of a window; null: not known, the service does not say and has not refused one yet. */
+  readonly limit: number | null;
+  /** The limit was learnt from a refusal; else it is the service's word. */
+  readonly learnt: boolean;
+  readonly used: number;
+  /** At most; null: not known. */
+  readonly left: number | null;
+  /** Of what is left, kept for imports. */
+  readonly reserved: number;
+  /** The end of the window; null: the service does not say. */
+  readonly resetAt: string | null;
+  /** Requests that reading needs within the next hour, at the configured intervals. */
+  readonly nextHour: { readonly live: number; readonly idle: number; readonly sweep: number; readonly all: number };
+  /** When what reading may use is used up at that rate; null: not before the reset, or not known. */
+  readonly lastsUntil: string | null;
 }
 
 export interface PigeonholeView {
@@ -59,15 +79,17 @@ export interface StatusSources {
   readonly config: Config;
   readonly configuration: number;
   readonly trouble: () => string | null;
+  /** By workspace. */
+  readonly quotas: () => Promise<ReadonlyMap<string, QuotaView>>;
 }
 
 export async function readStatus(
-  { ledger, config, configuration, trouble }: StatusSources,
+  { ledger, config, configuration, trouble, quotas }: StatusSources,
   withCounts: boolean,
 ): Promise<Status> {
   const status = await ledgerStatus(ledger);
   const pauses = await allPauses(ledger);
-  const view = viewStatus({ config, configuration, trouble: trouble(), status, pauses });
+  const view = viewStatus({ config, configuration, trouble: trouble(), status, pauses, quotas: await quotas() });
   return withCounts ? { ...view, counts: await countItems(ledger) } : view;
 }
 
@@ -78,20 +100,29 @@ export function viewStatus({
   trouble,
   status,
   pauses,
+  quotas,
 }: {
   readonly config: Config;
   readonly configuration: number;
   readonly trouble: string | null;
   readonly status: LedgerStatus;
   readonly pauses: readonly Pause[];
+  readonly quotas: ReadonlyMap<string, QuotaView>;
 }): Status {
-  const workspaces = Object.keys(config.workspaces).map((name) => workspaceView(name, status, pauses));
+  const workspaces = Object.keys(config.workspaces).map((name) =>
+    workspaceView(name, status, pauses, quotas.get(name) ?? null),
+  );
   const sinks = Object.entries(config.sinks).map(([name, { type }]) => sinkView(name, type, status, pauses));
   const settled = trouble === null && isSettled(config, status, { workspaces, sinks });
   return { configuration, trouble, settled, workspaces, sinks };
 }
 
-function workspaceView(name: string, status: LedgerStatus, pauses: readonly Pause[]): WorkspaceView {
+function workspaceView(
+  name: string,
+  status: LedgerStatus,
+  pauses: readonly Pause[],
+  quota: QuotaView | null,
+): WorkspaceView {
   const row = status.workspaces.find((workspace) => workspace.name === name);
   const pause = pauses.find((each) => each.scope === 'workspace' && each.name === name);
   const pigeonholes = status.pigeonholes
@@ -112,7 +143,7 @@ function workspaceView(name: string, status: LedgerStatus, pauses: readonly Paus
             : 'working',
     reason: pause?.detail ?? row?.waitReason ?? failing?.reason ?? null,
     until: row?.waitUntil?.toISOString() ?? null,
-    quota: row?.quota ?? null,
+    quota,
     pigeonholes,
   };
 }

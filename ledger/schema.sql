@@ -147,6 +147,7 @@ create table quotas (
   used_imports integer not null default 0,
   used_idle integer not null default 0,
   used_sweeps integer not null default 0,
+  unsure integer not null default 0,
   remaining integer,
   refusals integer not null default 0,
   refused_window integer,

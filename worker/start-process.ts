@@ -21,6 +21,7 @@ import { openSinks } from './open-sinks.js';
 import { createStarter, messageOf, type WorkflowStarter } from './orchestration.js';
 import { reconcile } from './reconcile.js';
 import { runWorker } from './run-worker.js';
+import { viewQuotas } from './view-quotas.js';
 
 const reconcileEveryMs = 60_000;
 const maintainEveryMs = 60 * 60_000;
@@ -125,6 +126,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     ledger,
     configuration,
     trouble: () => trouble,
+    quotas: () => viewQuotas(config, ledger, Date.now()),
     act: (action) => act({ config, ledger, starter }, action),
   });
   closers.push(closeApi); // in order it is the first to close; a second close does nothing

@@ -22,6 +22,7 @@ create table quotas (
   used_imports   integer not null default 0,
   used_idle      integer not null default 0,
   used_sweeps    integer not null default 0,
+  unsure         integer not null default 0, -- of those used: whether the service has counted them
   remaining      integer,           -- at most; null: not known
   refusals       integer not null default 0, -- in a row, those under way at once being one
   refused_window integer,           -- the window that the last one was in

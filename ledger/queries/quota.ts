@@ -9,7 +9,7 @@ export interface QuotaState {
   readonly limit: number | null;
   /** The limit is the service's word; else it was learnt from a refusal. */
   readonly told: boolean;
-  /** Requests of this window that are left, at most; null: not known. */
+  /** Requests of this window that are left, at most; null: not known, and not after a refusal either, until a probe. */
   readonly remaining: number | null;
   readonly used: number;
   readonly usedImports: number;
@@ -132,6 +132,7 @@ export async function spendPermit(
        limit_until = case when ${isOver} and limit_until <= now() then null else limit_until end,
        used = ${usedNow('used')} + 1,
        ${count('used_imports', 'import')}, ${count('used_idle', 'idle')}, ${count('used_sweeps', 'sweep')},
+       unsure = ${usedNow('unsure')},
        window_number = window_number + (case when ${isOver} then 1 else 0 end),
        window_whole = window_whole or (reset_at is not null and ${isOver}),
        window_from = case when ${isOver} then now() else window_from end,
@@ -194,6 +195,7 @@ export async function noteAnswer(
        used_imports = case when ${isAnother} then 0 else used_imports end,
        used_idle = case when ${isAnother} then 0 else used_idle end,
        used_sweeps = case when ${isAnother} then 0 else used_sweeps end,
+       unsure = case when ${isAnother} then 0 else unsure end,
        window_number = window_number + (case when ${isAnother} then 1 else 0 end),
        window_whole = window_whole or ${isAnother},
        window_ms = case when ${isFullAgain} and reset_at is null
@@ -213,7 +215,7 @@ export async function noteAnswer(
 
 /**
  * The service has refused a request because the quota is used up (8000). It was not counted, so what was counted in a
- * window whose beginning was seen is the limit, unless the service says it.
+ * window whose beginning was seen, and certainly arrived, is the limit, unless the service says it.
  */
 export async function noteRefusal(
   ledger: Ledger,
@@ -224,14 +226,15 @@ export async function noteRefusal(
 ): Promise<QuotaState> {
   const isOwn = `window_number = $2::int`;
   const counted = `greatest(0, used - (case when ${isOwn} then 1 else 0 end))`;
-  const learns = `($5::int is null and window_whole and ${isOwn} and ${counted} > 0
+  const learns = `($5::int is null and window_whole and ${isOwn} and ${counted} > unsure
     and (request_limit is null or limit_until is not null))`;
   const [row] = await ledger.db.query<QuotaRow>(
     `update quotas set
-       request_limit = case when ${learns} then ${counted} else coalesce($5::int, request_limit) end,
+       request_limit = case when ${learns} then ${counted} - unsure else coalesce($5::int, request_limit) end,
        limit_until = case when ${learns} then now() + window_ms * ${learntForWindows} * interval '1 millisecond'
          when $5::int is not null then null else limit_until end,
-       used = ${counted}, remaining = 0,
+       used = ${counted},
+       remaining = case when $6::float8 is not null or reset_at is not null then 0 end, -- else: probe
        reset_at = case when $6::float8 is null then reset_at else now() + $6::float8 * interval '1 millisecond' end,
        refusals = case when $3::boolean or refusals = 0 then refusals + 1 else refusals end,
        refused_window = window_number,
@@ -243,21 +246,25 @@ export async function noteRefusal(
   return toState(row!);
 }
 
-/** A request ended without saying anything of the quota. `counted` false: the service certainly did not count it. */
+/**
+ * A request ended without an answer that says anything of the quota.
+ * @param counted false: the service certainly did not count it; `unsure`: it may never have heard of it
+ */
 export async function notePassed(
   ledger: Ledger,
   fingerprint: string,
   permit: SpentPermit,
-  counted: boolean,
+  counted: boolean | 'unsure',
 ): Promise<void> {
-  const back = `(case when $2::boolean or window_number <> $3::int then 0 else 1 end)`;
+  const back = `(case when $2::text <> 'false' or window_number <> $3::int then 0 else 1 end)`;
   const takeBack = (name: string, kind: Priority): string =>
     `${name} = greatest(0, ${name} - (case when $5 = '${kind}' then ${back} else 0 end))`;
   await ledger.db.query(
     `update quotas set used = greatest(0, used - ${back}), remaining = remaining + ${back},
+       unsure = unsure + (case when $2::text = 'unsure' and window_number = $3::int then 1 else 0 end),
        ${takeBack('used_imports', 'import')}, ${takeBack('used_idle', 'idle')}, ${takeBack('used_sweeps', 'sweep')},
        alone_until = case when $4::boolean then null else alone_until end
      where fingerprint = $1 and ${withoutWaiting}`,
-    [fingerprint, counted, permit.window, permit.alone, permit.priority],
+    [fingerprint, String(counted), permit.window, permit.alone, permit.priority],
   );
 }

@@ -43,6 +43,8 @@ export interface SceneOptions {
   readonly apiKey?: string;
   /** YAML of `sinks`, and their names; a file sink called `archive` by default. */
   readonly sinks?: Readonly<Record<string, string>>;
+  /** YAML of the workspace's `quota`. */
+  readonly quota?: string;
   /** Further YAML lines of the sync. */
   readonly sync?: string;
   readonly environment?: Readonly<Record<string, string>>;
@@ -103,13 +105,13 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
   return scene;
 }
 
-function writeConfig(folder: string, { baseUrl, sinks, sync }: SceneOptions): string {
+function writeConfig(folder: string, { baseUrl, sinks, sync, quota = '{}' }: SceneOptions): string {
   const chosen = sinks ?? { archive: '{ type: file, folder: ./archive }' };
   const file = join(folder, 'pigeonpost.yaml');
   writeFileSync(
     file,
     [
-      `workspaces: { acme: { baseUrl: "${baseUrl}", apiKey: "\${SCENE_KEY}" } }`,
+      `workspaces: { acme: { baseUrl: "${baseUrl}", apiKey: "\${SCENE_KEY}", quota: ${quota} } }`,
       'syncs:',
       '  events:',
       '    workspace: acme',
