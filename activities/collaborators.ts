@@ -3,6 +3,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { Consent } from '../ledger/seen-item.js';
 import type { PigeonholeClient } from '../pigeonhole/client.js';
 import type { Sink } from '../sinks/sink.js';
+import type { ServiceGate } from './service-gate.js';
 
 /** What activities work with: put together by the process, closed by it. */
 export interface Collaborators {
@@ -12,6 +13,8 @@ export interface Collaborators {
   readonly configuration: number;
   /** By workspace. */
   readonly clients: ReadonlyMap<string, PigeonholeClient>;
+  /** The way to the service: each request takes a permit of its key's quota. One for the life of the process. */
+  readonly gate: ServiceGate;
   /** By name. */
   readonly sinks: ReadonlyMap<string, OpenSink>;
   /** This process among all that ever held a lease. */

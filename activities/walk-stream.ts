@@ -1,7 +1,7 @@
 import { readingRules } from '../ledger/reading-rules.js';
 import { hasAskedWith, type KnownPage, knownPages, type SweptPage } from '../ledger/queries/pages.js';
 import { type PageResult, recordPage, recordSamePage } from '../ledger/queries/record-page.js';
-import { distrustStream, type NextRead } from '../ledger/queries/streams.js';
+import { distrustStream, type NextReads } from '../ledger/queries/streams.js';
 import type { OpenWalk, PageSummary } from '../ledger/queries/walk.js';
 import { ApiError } from '../pigeonhole/api-error.js';
 import { defaultCount, listPath } from '../pigeonhole/list-request.js';
@@ -11,7 +11,7 @@ import { askPage, type Priority } from './ask-page.js';
 import { listRef } from './list-ref.js';
 import { noteAnswer } from './note-answer.js';
 import { breaksOrder, demoted, orderAfterSweep } from './stream-order.js';
-import { limitsOf, sinkIdsFor, type StreamReading } from './stream-reading.js';
+import { foundNews, limitsOf, sinkIdsFor, type StreamReading } from './stream-reading.js';
 import { summarizePage } from './summarize-page.js';
 import { hasIds, type PageItems, toItems } from './to-items.js';
 import { advanceWalk, checkpointHolds, reachesKnown } from './walk-progress.js';
@@ -24,7 +24,7 @@ export interface WalkBudget {
   readonly mostPages: number;
   readonly priority: Priority;
   /** When the stream is due again, should the walk end; null: the turn reads on in this stream. */
-  readonly next: NextRead | null;
+  readonly next: NextReads | null;
 }
 
 /** `distrusted`: what the walk rested on does not hold; only a sweep from the first page is left. */
@@ -177,7 +177,7 @@ async function store(
   reading: StreamReading,
   arrived: Arrived,
   walk: OpenWalk,
-  next: NextRead | null | undefined,
+  next: NextReads | null | undefined,
   onWriting: () => void,
 ): Promise<PageResult> {
   const { to, lease } = reading;
@@ -191,7 +191,7 @@ async function store(
   const order = walk.kind === 'sweep' ? orderAfterSweep(known, walk.direction) : known;
   const basics = {
     walk,
-    end: next === undefined ? null : { order, next, limits: limitsOf(reading) },
+    end: next === undefined ? null : { order, next, foundNews: foundNews(reading.turn), limits: limitsOf(reading) },
     perPage: page.perPage,
     sinkIds: sinkIdsFor(reading, lease.list),
   };

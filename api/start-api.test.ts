@@ -41,6 +41,7 @@ async function serving(
     configuration: 1,
     trouble: () => null,
     wakeSinks: async () => undefined,
+    quotas: async () => new Map(),
     act: async (action) => {
       actions.push(action);
       return given.act === undefined ? 'done' : await given.act();

@@ -18,7 +18,7 @@ import {
   type ConfigurationPlan,
 } from './configuration-plan.js';
 import { type ReplayRequest, replayRequestSchema, type ReplayResult } from './replay-request.js';
-import { readStatus } from './status.js';
+import { type QuotaView, readStatus } from './status.js';
 
 /** What the API needs of the process that serves it. */
 export interface ApiSources {
@@ -27,6 +27,8 @@ export interface ApiSources {
   readonly configuration: number;
   /** Why the last turn of this process failed as a whole; null when it did not. */
   readonly trouble: () => string | null;
+  /** How the quota of each workspace's key stands; of those that were used. */
+  readonly quotas: () => Promise<ReadonlyMap<string, QuotaView>>;
   /** Tells sinks that there is something to deliver. */
   readonly wakeSinks: (names: readonly string[]) => Promise<void>;
   /** Writes a person's request to the ledger, then wakes the work. */

@@ -14,7 +14,6 @@ const workspace = {
   waitReason: null,
   waitUntil: null,
   discovered: true,
-  quota: { limit: null, remaining: null, resetAt: null },
 };
 const pigeonhole = {
   workspace: 'acme',
@@ -48,7 +47,8 @@ function isSettled(
   pauses: readonly Pause[] = [],
   trouble: string | null = null,
 ): boolean {
-  return viewStatus({ config, configuration: 1, trouble, status: { ...done, ...status }, pauses }).settled;
+  return viewStatus({ config, configuration: 1, trouble, status: { ...done, ...status }, pauses, quotas: new Map() })
+    .settled;
 }
 
 function pauseOf(scope: Pause['scope'], name: string): Pause {

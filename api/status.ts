@@ -45,8 +45,28 @@ export interface WorkspaceView {
   readonly until: string | null;
   /** Who stopped it; null when nobody and nothing has. */
   readonly pause: PauseView | null;
-  readonly quota: LedgerStatus['workspaces'][number]['quota'] | null;
+  /** Null: no request was made with its key yet. */
+  readonly quota: QuotaView | null;
   readonly pigeonholes: readonly PigeonholeView[];
+}
+
+/** How the request quota of a workspace's key stands. Other workspaces with the same key use the same quota. */
+export interface QuotaView {
+  /** Requests of a window; null: not known, the service does not say and has not refused one yet. */
+  readonly limit: number | null;
+  /** The limit was learnt from a refusal; else it is the service's word. */
+  readonly learnt: boolean;
+  readonly used: number;
+  /** At most; null: not known. */
+  readonly left: number | null;
+  /** Of what is left, kept for imports. */
+  readonly reserved: number;
+  /** The end of the window; null: the service does not say. */
+  readonly resetAt: string | null;
+  /** Requests that reading needs within the next hour, at the configured intervals. */
+  readonly nextHour: { readonly live: number; readonly idle: number; readonly sweep: number; readonly all: number };
+  /** When what reading may use is used up at that rate; null: not before the reset, or not known. */
+  readonly lastsUntil: string | null;
 }
 
 export interface PigeonholeView {
@@ -80,10 +100,12 @@ export interface StatusSources {
   readonly config: Config;
   readonly configuration: number;
   readonly trouble: () => string | null;
+  /** By workspace. */
+  readonly quotas: () => Promise<ReadonlyMap<string, QuotaView>>;
 }
 
 export async function readStatus(
-  { ledger, config, configuration, trouble }: StatusSources,
+  { ledger, config, configuration, trouble, quotas }: StatusSources,
   withCounts: boolean,
 ): Promise<Status> {
   const status = await ledgerStatus(ledger);
@@ -93,7 +115,15 @@ export async function readStatus(
     approvals: await allApprovals(ledger),
     replays: await openReplays(ledger),
   };
-  const view = viewStatus({ config, configuration, trouble: trouble(), status, pauses, operations });
+  const view = viewStatus({
+    config,
+    configuration,
+    trouble: trouble(),
+    status,
+    pauses,
+    operations,
+    quotas: await quotas(),
+  });
   return withCounts ? { ...view, counts: await countItems(ledger) } : view;
 }
 
@@ -105,6 +135,7 @@ export function viewStatus({
   status,
   pauses,
   operations = noOperations,
+  quotas,
 }: {
   readonly config: Config;
   readonly configuration: number;
@@ -112,8 +143,11 @@ export function viewStatus({
   readonly status: LedgerStatus;
   readonly pauses: readonly Pause[];
   readonly operations?: SinkOperations;
+  readonly quotas: ReadonlyMap<string, QuotaView>;
 }): Status {
-  const workspaces = Object.keys(config.workspaces).map((name) => workspaceView(name, status, pauses));
+  const workspaces = Object.keys(config.workspaces).map((name) =>
+    workspaceView(name, status, pauses, quotas.get(name) ?? null),
+  );
   // What a sink is no longer sent keeps its lane, and is no backlog.
   const lanes = status.lanes.filter((lane) =>
     status.pigeonholes.some((place) => isSamePlace(lane, place) && isSentTo(config, lane.sink, place)),
@@ -125,7 +159,12 @@ export function viewStatus({
   return { configuration, trouble, settled, workspaces, sinks };
 }
 
-function workspaceView(name: string, status: LedgerStatus, pauses: readonly Pause[]): WorkspaceView {
+function workspaceView(
+  name: string,
+  status: LedgerStatus,
+  pauses: readonly Pause[],
+  quota: QuotaView | null,
+): WorkspaceView {
   const row = status.workspaces.find((workspace) => workspace.name === name);
   const pause = pauses.find((each) => each.scope === 'workspace' && each.name === name);
   const pigeonholes = status.pigeonholes
@@ -147,7 +186,7 @@ function workspaceView(name: string, status: LedgerStatus, pauses: readonly Paus
     reason: pause?.detail ?? row?.waitReason ?? failing?.reason ?? null,
     until: row?.waitUntil?.toISOString() ?? null,
     pause: pause === undefined ? null : viewPause(pause),
-    quota: row?.quota ?? null,
+    quota,
     pigeonholes,
   };
 }

@@ -1,5 +1,6 @@
 import { formatStatus } from './format-status.js';
-import { pigeonholeOf, sinkOf, statusOf, workspaceOf } from './status.test-kit.js';
+import type { QuotaView } from '../api/status.js';
+import { pigeonholeOf, quotaOf, sinkOf, statusOf, workspaceOf } from './status.test-kit.js';
 
 const now = new Date('2026-11-21T09:30:00.000Z');
 
@@ -18,13 +19,30 @@ describe('a status for a person', () => {
       state: 'waiting',
       reason: 'quota',
       until: '2026-11-21T11:30:00.000Z',
-      quota: { limit: 1000, remaining: 0, resetAt: null },
+      quota: quotaOf({ used: 1000, left: 0, resetAt: '2026-11-21T11:30:00.000Z' }),
       pigeonholes: [],
     });
     expect(formatStatus(statusOf({ workspaces: [waiting], sinks: [], settled: false }), now)).toEqual([
-      'workspace acme: waiting, again in 2 h: quota, quota 0 of 1000 left',
+      'workspace acme: waiting, again in 2 h: quota',
+      '  requests: 1000 of 1000 used, 0 left, reset in 2 h, the next hour needs 120: 100 live, 15 idle, 5 for sweeps',
       '1 workspace waits: see above',
     ]);
+  });
+
+  it('says when the requests that are left will be used up, and what of them is kept for imports', () => {
+    const short = quotaOf({ used: 700, left: 300, reserved: 100, lastsUntil: '2026-11-21T11:10:00.000Z' });
+    const lines = formatStatus(statusOf({ workspaces: [workspaceOf({ quota: short, pigeonholes: [] })] }), now);
+    expect(lines.slice(1, 3)).toEqual([
+      '  requests: 700 of 1000 used, 300 left (100 of them kept for imports), the next hour needs 120: 100 live, 15 idle, 5 for sweeps',
+      '  at that rate what is left is used up in 100 min; reading slows down so that it lasts',
+    ]);
+  });
+
+  it('says of a quota what it was learnt from, and what nobody knows of it', () => {
+    const lines = (quota: Partial<QuotaView>) =>
+      formatStatus(statusOf({ workspaces: [workspaceOf({ quota: quotaOf(quota), pigeonholes: [] })] }), now)[1];
+    expect(lines({ learnt: true, used: 10, left: 990 })).toContain('10 of about 1000 used, 990 left');
+    expect(lines({ limit: null, used: 10, left: null })).toContain('10 used, nobody says how many are left');
   });
 
   it('names the lists of the workspace itself, and what was never read whole', () => {

@@ -46,7 +46,7 @@ function counted(what: string, views: readonly { readonly state: WorkState }[]):
 
 function workspaceLines(workspace: WorkspaceView, now: Date): string[] {
   const until = workspace.until === null ? '' : `, again ${inWords(new Date(workspace.until), now)}`;
-  const head = `workspace ${workspace.name}: ${workspace.state}${until}${because(workspace.reason)}${asker(workspace.pause, now)}${quotaWords(workspace)}`;
+  const head = `workspace ${workspace.name}: ${workspace.state}${until}${because(workspace.reason)}${asker(workspace.pause, now)}`;
   const pigeonholes = workspace.pigeonholes.map((pigeonhole) => {
     const name = pigeonhole.id === 0 ? 'its own lists' : `pigeonhole ${pigeonhole.id}`;
     const status = pigeonhole.status === null ? '' : ` (${pigeonhole.status})`;
@@ -56,12 +56,28 @@ function workspaceLines(workspace: WorkspaceView, now: Date): string[] {
         : `fresh as of ${inWords(new Date(pigeonhole.freshAsOf), now)}`;
     return `  ${name}${status}: ${pigeonhole.state}, ${pigeonhole.changes} changes, ${fresh}${because(pigeonhole.reason)}${asker(pigeonhole.pause, now)}`;
   });
-  return [head, ...pigeonholes];
+  return [head, ...quotaLines(workspace, now), ...pigeonholes];
 }
 
-function quotaWords({ quota }: WorkspaceView): string {
-  if (quota?.limit == null || quota.remaining == null) return '';
-  return `, quota ${quota.remaining} of ${quota.limit} left`;
+/** What of the quota is used and left, until when, and what the next hour needs of it. */
+function quotaLines({ quota }: WorkspaceView, now: Date): string[] {
+  if (quota === null) return [];
+  const { limit, used, left, reserved, nextHour } = quota;
+  const of = limit === null ? '' : ` of ${quota.learnt ? 'about ' : ''}${limit}`;
+  const kept = reserved > 0 ? ` (${reserved} of them kept for imports)` : '';
+  const parts = [
+    `${used}${of} used`,
+    left === null ? 'nobody says how many are left' : `${left} left${kept}`,
+    ...(quota.resetAt === null ? [] : [`reset ${inWords(new Date(quota.resetAt), now)}`]),
+    `the next hour needs ${nextHour.all}: ${nextHour.live} live, ${nextHour.idle} idle, ${nextHour.sweep} for sweeps`,
+  ];
+  const short =
+    quota.lastsUntil === null
+      ? []
+      : [
+          `  at that rate what is left is used up ${inWords(new Date(quota.lastsUntil), now)}; reading slows down so that it lasts`,
+        ];
+  return [`  requests: ${parts.join(', ')}`, ...short];
 }
 
 function sinkLines(sink: SinkView, now: Date): string[] {

@@ -1,4 +1,4 @@
-import type { PigeonholeView, SinkView, Status, WorkspaceView } from '../api/status.js';
+import type { PigeonholeView, QuotaView, SinkView, Status, WorkspaceView } from '../api/status.js';
 
 /** A status in which all is well, but for what a test is about. */
 export function statusOf(given: Partial<Status> = {}): Status {
@@ -48,6 +48,20 @@ export function sinkOf(given: Partial<SinkView> = {}): SinkView {
     withheld: {},
     dead: {},
     deliveredAt: '2026-11-21T09:29:58.000Z',
+    ...given,
+  };
+}
+
+export function quotaOf(given: Partial<QuotaView> = {}): QuotaView {
+  return {
+    limit: 1000,
+    learnt: false,
+    used: 0,
+    left: 1000,
+    reserved: 0,
+    resetAt: null,
+    nextHour: { live: 100, idle: 15, sweep: 5, all: 120 },
+    lastsUntil: null,
     ...given,
   };
 }

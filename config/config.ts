@@ -28,6 +28,10 @@ export interface WorkspaceConfig {
   /** Without a slash at its end and without `/v2`. */
   readonly baseUrl: string;
   readonly apiKey: Secret;
+  readonly quota: {
+    /** Share of a window's requests, 0 to 1, that reading leaves to imports. */
+    readonly reserve: number;
+  };
 }
 
 export interface SyncConfig {

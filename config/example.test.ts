@@ -19,7 +19,6 @@ describe('the example of the whole contract', () => {
     const problems = (await errorOf(example, environment, files))?.problems ?? [];
     expect(problems.map(({ line, key }) => `${line}: ${key}`)).toEqual([
       '8: workspaces.acme.subscriptionId',
-      '9: workspaces.acme.quota',
       '33: sinks.crm.type',
       '53: sinks.salesforce.type',
       '68: sinks.questions-channel.type',

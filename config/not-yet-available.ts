@@ -17,7 +17,6 @@ export interface NotYetAvailable {
 /** A version that builds a part deletes its line. Types of sinks are missing here when the caller passes no schema for them. */
 export const notYetAvailable: readonly NotYetAvailable[] = [
   { key: 'workspaces.*.subscriptionId' },
-  { key: 'workspaces.*.quota' },
   { key: 'syncs.*.lists.*', values: derivedLists },
   { key: 'sinks.*.lists.*', values: derivedLists },
   { key: 'sinks.*.onConsentWithdrawn' },

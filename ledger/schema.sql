@@ -203,9 +203,32 @@ create table pigeonholes (
   next_sequence bigint not null default 1,
   created_at timestamp with time zone not null default now(),
   gone_at timestamp with time zone,
+  ended_at timestamp with time zone,
   read_by_id_at timestamp with time zone,
   UNIQUE (workspace, pigeonhole_id),
   PRIMARY KEY (ref)
+);
+
+create table quotas (
+  fingerprint text not null,
+  request_limit integer,
+  limit_until timestamp with time zone,
+  window_number integer not null default 1,
+  window_whole boolean not null default false,
+  window_from timestamp with time zone not null default now(),
+  window_ms bigint not null default 86400000,
+  reset_at timestamp with time zone,
+  used integer not null default 0,
+  used_imports integer not null default 0,
+  used_idle integer not null default 0,
+  used_sweeps integer not null default 0,
+  unsure integer not null default 0,
+  remaining integer,
+  refusals integer not null default 0,
+  refused_window integer,
+  wait_until timestamp with time zone,
+  alone_until timestamp with time zone,
+  PRIMARY KEY (fingerprint)
 );
 
 create table recent_deletions (
@@ -298,6 +321,8 @@ create table streams (
   gone_count integer not null default 0,
   gone_since timestamp with time zone,
   gone_at timestamp with time zone,
+  changed_at timestamp with time zone,
+  quiet_reads integer not null default 0,
   UNIQUE (ref, list, session_id),
   PRIMARY KEY (id),
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref),
@@ -353,9 +378,6 @@ create table workspaces (
   wait_reason text,
   wait_count integer not null default 0,
   discovered_at timestamp with time zone,
-  quota_limit integer,
-  quota_remaining integer,
-  quota_reset_at timestamp with time zone,
   PRIMARY KEY (name),
   CHECK ((wait_reason = ANY (ARRAY['quota'::text, 'throttled'::text, 'credential'::text])))
 );

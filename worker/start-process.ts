@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { ServiceGate } from '../activities/service-gate.js';
 import { type ApiServer, startApi } from '../api/start-api.js';
 import type { Config } from '../config/config.js';
 import type { Database } from '../ledger/drivers/database.js';
@@ -22,6 +23,7 @@ import { reconcile, wakeEverything } from './reconcile.js';
 import { runWorker } from './run-worker.js';
 import { startReplay } from './start-replay.js';
 import { createConfigurationSwitch } from './take-up-configuration.js';
+import { viewQuotas } from './view-quotas.js';
 
 const reconcileEveryMs = 60_000;
 const maintainEveryMs = 60 * 60_000;
@@ -96,6 +98,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   let trouble: string | null = null;
   const shared: Shared = {
     ledger,
+    gate: new ServiceGate(ledger, log),
     owner: `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`,
     orchestration: starter,
     log,
@@ -147,6 +150,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
       return editions.current.configuration;
     },
     trouble: () => trouble,
+    quotas: () => viewQuotas(editions.current.config, ledger, Date.now()),
     wakeSinks: (names) => starter.wakeSinks(names),
     act: (action) => act({ to: editions.current, starter }, action),
     replay: (wanted) => startReplay({ to: editions.current, starter }, wanted),

@@ -80,7 +80,8 @@ export async function noteStatuses(
 ): Promise<number[]> {
   const rows = await ledger.db.query<{ pigeonhole_id: number }>(
     `with moved as (
-       update pigeonholes p set status = n.status
+       update pigeonholes p set status = n.status,
+         ended_at = case when n.status = 'ended' then coalesce(p.ended_at, now()) end
        from unnest($2::int8[], $3::text[]) as n (id, status)
        where p.workspace = $1 and p.pigeonhole_id = n.id and p.status is distinct from n.status
        returning p.ref, p.pigeonhole_id),

@@ -13,7 +13,6 @@ export interface WorkspaceStatus {
   readonly waitUntil: Date | null;
   /** Its pigeonholes were chosen from at least once. */
   readonly discovered: boolean;
-  readonly quota: { readonly limit: number | null; readonly remaining: number | null; readonly resetAt: Date | null };
 }
 
 export interface PigeonholeStatus {
@@ -60,12 +59,7 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
       wait_reason: string | null;
       wait_until: Date | null;
       discovered: boolean;
-      quota_limit: number | null;
-      quota_remaining: number | null;
-      quota_reset_at: Date | null;
-    }>(
-      'select name, wait_reason, wait_until, discovered_at is not null as discovered, quota_limit, quota_remaining, quota_reset_at from workspaces order by name',
-    ),
+    }>('select name, wait_reason, wait_until, discovered_at is not null as discovered from workspaces order by name'),
     ledger.db.query<PigeonholeRow>(
       `select p.workspace, p.pigeonhole_id, p.status, p.next_sequence - 1 as changes, count(s.id)::int as streams,
          (count(*) filter (where s.swept_at is null))::int as backfilling, -- a pigeonhole without streams counts as one
@@ -116,7 +110,6 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
       waitReason: row.wait_reason,
       waitUntil: row.wait_until,
       discovered: row.discovered,
-      quota: { limit: row.quota_limit, remaining: row.quota_remaining, resetAt: row.quota_reset_at },
     })),
     pigeonholes: pigeonholes.map(({ pigeonhole_id: pigeonholeId, fresh_as_of: freshAsOf, syncs, ...row }) => ({
       ...row,

@@ -179,6 +179,7 @@ describe.each(kinds)('what is gone at the service, on %s', (kind) => {
       configuration,
       trouble: () => null,
       act: async () => 'done',
+      quotas: async () => new Map(),
       wakeSinks: async (names) => void woken.push(...names),
       replay: async () => ({ unknown: 'nothing' }),
       planConfiguration: async () => await Promise.reject(new Error('not asked for here')),

@@ -20,7 +20,10 @@ async function filled(stage: Stage): Promise<void> {
 
 async function sinkStatus(scene: Scene) {
   const { config, configuration } = scene.to;
-  const status = await readStatus({ ledger: scene.ledger, config, configuration, trouble: () => null }, false);
+  const status = await readStatus(
+    { ledger: scene.ledger, config, configuration, trouble: () => null, quotas: async () => new Map() },
+    false,
+  );
   return { settled: status.settled, ...status.sinks[0]! };
 }
 

@@ -251,7 +251,13 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     await filled(stage, 4);
     const scene = await stage.scene();
     await scene.settle();
-    const sources = { ledger: scene.ledger, config: scene.to.config, configuration: 1, trouble: () => null };
+    const sources = {
+      ledger: scene.ledger,
+      config: scene.to.config,
+      configuration: 1,
+      trouble: () => null,
+      quotas: async () => new Map(),
+    };
     expect((await readStatus(sources, false)).settled).toBe(true);
     const id = idOf(await replay(scene, { by: 'ana', reason: 'new mapping' }));
     const status = await readStatus(sources, false);
