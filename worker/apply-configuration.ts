@@ -1,5 +1,6 @@
 import type { Collaborators } from '../activities/collaborators.js';
 import type { AppliedConfiguration } from '../api/configuration-plan.js';
+import type { Environment } from '../config/environment.js';
 import { planConfiguration } from './plan-configuration.js';
 import type { ConfigurationSwitch } from './take-up-configuration.js';
 
@@ -10,8 +11,9 @@ import type { ConfigurationSwitch } from './take-up-configuration.js';
 export async function applyConfiguration(
   current: Pick<Collaborators, 'config' | 'configuration' | 'ledger' | 'log'>,
   switching: ConfigurationSwitch,
+  environment?: Environment,
 ): Promise<AppliedConfiguration> {
-  const plan = await planConfiguration(current, {}); // before: afterwards there is nothing to compare with
+  const plan = await planConfiguration(current, {}, environment); // before: afterwards there is nothing to compare with
   const { number, changed } = await switching.apply();
   return { number, changed, plan };
 }

@@ -3,6 +3,7 @@ import type { Collaborators } from '../activities/collaborators.js';
 import type { Candidate, ConfigurationChange, ConfigurationPlan } from '../api/configuration-plan.js';
 import type { Config } from '../config/config.js';
 import { formatProblem } from '../config/config-error.js';
+import type { Environment } from '../config/environment.js';
 import { Secret } from '../config/secret.js';
 import { syncsTo } from '../activities/lane-plans.js';
 import { knownLanes, countChangesBehind } from '../ledger/queries/known-lanes.js';
@@ -19,14 +20,19 @@ type Current = Pick<Collaborators, 'config' | 'configuration' | 'ledger' | 'log'
 /**
  * What a file would change in the place of the current configuration, and what that causes; nothing is changed. Its
  * secrets are those of this process: the same variables and files that it would be applied with.
+ * @param environment of this process, unless a test has another
  * @throws {ConfigError | ClientOptionsError} when it cannot be used
  */
-export async function planConfiguration(current: Current, { file, text }: Candidate): Promise<ConfigurationPlan> {
+export async function planConfiguration(
+  current: Current,
+  { file, text }: Candidate,
+  environment?: Environment,
+): Promise<ConfigurationPlan> {
   const own = current.config.file;
   const isOwn = text === undefined || file === undefined || file === own;
   const config = isOwn
-    ? await loadProcessConfig(own)
-    : await loadCandidateConfig(text, { shownFile: file, absoluteFile: own });
+    ? await loadProcessConfig(own, environment)
+    : await loadCandidateConfig(text, { shownFile: file, absoluteFile: own }, environment);
   return await planFor(current, config);
 }
 

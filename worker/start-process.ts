@@ -15,6 +15,7 @@ import { Editions } from './editions.js';
 import { type EmbeddedTemporal, startEmbeddedTemporal } from './embedded-temporal/embedded-temporal.js';
 import type { BinarySources } from './embedded-temporal/find-binary.js';
 import { findBinary } from './embedded-temporal/find-binary.js';
+import { loadProcessConfig } from './load-process-config.js';
 import type { ProcessLog } from './log.js';
 import { openEdition, type Shared } from './open-edition.js';
 import { createStarter, messageOf } from './orchestration.js';
@@ -118,7 +119,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const { taskQueue } = config.temporal;
   const reconcileNow = (): Promise<number> =>
     reconcile({ config: editions.current.config, ledger, client, starter, taskQueue, log });
-  const switching = createConfigurationSwitch(config.file, editions, shared, async (before, now) => {
+  const loadOwn = (): Promise<Config> => loadProcessConfig(config.file);
+  const switching = createConfigurationSwitch(loadOwn, editions, shared, async (before, now) => {
     await reconcileNow();
     await wakeEverything([before, now], ledger, starter);
   });

@@ -2,14 +2,13 @@ import type { Config } from '../config/config.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Ledger } from '../ledger/ledger.js';
 import {
+  anotherConfiguration,
   currentConfiguration,
   isCurrentConfiguration,
   replaceConfiguration,
 } from '../ledger/queries/configurations.js';
-import { anotherConfiguration } from '../ledger/queries/configurations.js';
 import { ClientOptionsError } from '../pigeonhole/client-options-error.js';
 import type { Editions } from './editions.js';
-import { loadProcessConfig } from './load-process-config.js';
 import { documentOf, openEdition, type Shared } from './open-edition.js';
 
 /** How a running process gets from one configuration to the next. */
@@ -34,11 +33,11 @@ const leastBetweenLooksMs = 1000;
 
 /**
  * One switch at a time: they wait for each other.
- * @param file of this process, as it was started with
+ * @param load reads this process's file as it stands now
  * @param onSwitch called after each switch, with the configuration before and the one now
  */
 export function createConfigurationSwitch(
-  file: string,
+  load: () => Promise<Config>,
   editions: Editions,
   shared: Shared,
   onSwitch: (before: Config, now: Config) => Promise<void>,
@@ -61,7 +60,7 @@ export function createConfigurationSwitch(
   };
 
   const apply = async (): Promise<{ number: number; changed: boolean }> => {
-    const config = await loadProcessConfig(file);
+    const config = await load();
     const { configuration } = editions.current;
     if ((await isCurrentConfiguration(ledger, documentOf(config, ledger))) === configuration) {
       return { number: configuration, changed: false };
@@ -75,7 +74,7 @@ export function createConfigurationSwitch(
     if (current === editions.current.configuration) return true;
     if (performance.now() - lookedAt < leastBetweenLooksMs) return false;
     lookedAt = performance.now();
-    const config = await ownFile(file);
+    const config = await ownFile(load);
     if (config !== undefined && (await isCurrentConfiguration(ledger, documentOf(config, ledger))) !== undefined) {
       await switchTo(config, (document) => numberOf(ledger, document, editions.current.configuration));
       return true;
@@ -90,9 +89,9 @@ export function createConfigurationSwitch(
 }
 
 /** Undefined while it cannot be used: it may be half written. */
-async function ownFile(file: string): Promise<Config | undefined> {
+async function ownFile(load: () => Promise<Config>): Promise<Config | undefined> {
   try {
-    return await loadProcessConfig(file);
+    return await load();
   } catch (error) {
     if (error instanceof ConfigError || error instanceof ClientOptionsError) return undefined;
     throw error;

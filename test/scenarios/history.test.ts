@@ -22,15 +22,18 @@ async function joinedBy(stage: Stage, history: string): Promise<Scene> {
   });
 }
 
+/** Key, revision and type of each line, in the order of the keys. */
 const people = (scene: Scene): (string | number)[][] =>
-  archived(scene, 'attendees').map(({ key, revision, type }) => [key, revision, type]);
+  archived(scene, 'attendees')
+    .map(({ key, revision, type }) => [key, revision, type])
+    .toSorted(([a], [b]) => Number(a) - Number(b));
 
 describe.each(kinds)('what a new sink is given of what is there already, on %s', (kind) => {
   it('is each item in its last revision by default, with the id, revision and sequence that it had', async () => {
     const stage = await stages.open(kind);
     const scene = await joinedBy(stage, 'all');
     await scene.settle();
-    expect(people(scene).toSorted()).toEqual([
+    expect(people(scene)).toEqual([
       ['1', 2, 'attendees.updated'],
       ['2', 1, 'attendees.created'],
       ['3', 1, 'attendees.created'],
@@ -57,7 +60,7 @@ describe.each(kinds)('what a new sink is given of what is there already, on %s',
     await stage.patch('attendees', 2, { Name: 'Second' });
     await stage.sweepsAreDue();
     await scene.settle();
-    expect(people(scene).toSorted()).toEqual([
+    expect(people(scene)).toEqual([
       ['2', 2, 'attendees.updated'],
       ['4', 1, 'attendees.created'],
     ]);
@@ -82,14 +85,10 @@ describe.each(kinds)('what a new sink is given of what is there already, on %s',
     const one = { pigeonholeId: pigeonhole, list: 'attendees' };
     await deleteItem(scene.ledger, { ...one, key: '3' });
     await scene.settle();
-    expect(
-      people(scene)
-        .map(([key]) => key)
-        .toSorted(),
-    ).toEqual(['1', '2']);
+    expect(people(scene).map(([key]) => key)).toEqual(['1', '2']);
     await deleteItem(scene.ledger, { ...one, key: '2' });
     await scene.settle();
-    expect(people(scene).at(-1)).toEqual(['2', 2, 'attendees.deleted']);
+    expect(people(scene)).toContainEqual(['2', 2, 'attendees.deleted']);
     expect(archived(scene, 'attendees', '2').at(-1)!.data).toBeNull();
   });
 

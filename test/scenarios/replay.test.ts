@@ -176,7 +176,7 @@ describe.each(kinds)('a replay, on %s', (kind) => {
         .toSorted(),
     ).toEqual(['1', '2', '4']);
     const votes = bodies.filter(({ list }) => list === 'votes');
-    expect(votes.map(({ data }) => data!['attendeeId']).toSorted()).toEqual([4, undefined]);
+    expect(new Set(votes.map(({ data }) => data!['attendeeId']))).toEqual(new Set([4, undefined]));
     // What a replay withholds is released by no one: the change itself is.
     expect(await stage.db.query(`select 1 from deliveries where state = 'withheld' and replay > 0`)).toHaveLength(1);
   });
