@@ -31,6 +31,8 @@ async function main(): Promise<void> {
       seed,
       shrink: values.shrink,
       onRun: (done, { failures }) => {
+        const last = failures.at(-1);
+        if (last?.seed === seed + done - 1) process.stderr.write(`seed ${last.seed} failed: ${last.what}\n`);
         if (done % 100 === 0) process.stderr.write(`${done} runs, ${failures.length} failed\n`);
       },
     });

@@ -14,7 +14,7 @@ import { ModelService, type Occasion } from './model-service.js';
 import type { Fault } from './model/fault.js';
 import { mutate } from './model/mutation.js';
 import { ModelWorld } from './model/world.js';
-import { passTime } from './pass-time.js';
+import { passTime } from '../kit/pass-time.js';
 import type { Script, Step, TurnEnd } from './script.js';
 import { unwalked } from './unwalked.js';
 import { watched, type WatchedDatabase } from './watched-database.js';

@@ -11,7 +11,8 @@ export function unwalked(
   lists: ReadonlySet<PigeonholeListName>,
   answered: readonly Answered[],
 ): string[] {
-  const expected = new Map<string, string | null | 'all'>();
+  /** The cursor of the page that goes on the walk of a stream; undefined: it has ended. */
+  const expected = new Map<string, string | null | undefined>();
   for (const pigeonholeId of world.shape.pigeonholeIds) {
     for (const list of lists) {
       const sessions = perSession.has(list) ? world.rows(pigeonholeId, 'sessions').map(({ id }) => id) : [0];
@@ -21,9 +22,9 @@ export function unwalked(
   for (const { list, cursor, nextCursor } of answered) {
     const stream = streamOf(list);
     if (stream === undefined || expected.get(stream) !== cursor) continue;
-    expected.set(stream, nextCursor ?? 'all');
+    expected.set(stream, nextCursor ?? undefined);
   }
-  return [...expected].filter(([, cursor]) => cursor !== 'all').map(([stream]) => stream);
+  return [...expected].filter(([, cursor]) => cursor !== undefined).map(([stream]) => stream);
 }
 
 /** Undefined: narrowed further, so that its pages are none of a stream's. */
