@@ -82,9 +82,9 @@ export function isWorthALine(kind: ApiErrorKind, streamFailures: number, isDown:
   return kind === 'transient' ? streamFailures === hiccups && !isDown : streamFailures === 0;
 }
 
-/** Whether the end of so many failures in a row is worth a line: where their beginning was. Pure. */
-export function wasWorthALine(streamFailures: number): boolean {
-  return streamFailures > hiccups;
+/** Whether the end of so many failures in a row is worth a line. Pure. @param wasDown the whole service, just before */
+export function isEndWorthALine(streamFailures: number, wasDown: boolean): boolean {
+  return streamFailures > hiccups && !wasDown;
 }
 
 /** A second doubled with every failure in a row, five minutes at most, and any part of it. */

@@ -12,6 +12,9 @@ function watched() {
   return {
     outages,
     lines,
+    pass: (ms: number): void => {
+      now += ms;
+    },
     fail: (times: number, everyMs = 1000): void => {
       for (let n = 0; n < times; n += 1) {
         outages.failed('acme', error);
@@ -32,14 +35,20 @@ describe('a service that cannot be reached', () => {
   });
 
   it('is worth one line when it is gone and one when it is back', () => {
-    const { outages, lines, fail } = watched();
+    const { outages, lines, fail, pass } = watched();
     fail(500);
     expect(outages.isDown('acme')).toBe(true);
     expect(outages.isDown('other')).toBe(false);
     outages.answered('acme');
     outages.answered('acme');
     expect(lines).toEqual(['service cannot be reached 5', 'service can be reached again 500']);
-    expect(outages.isDown('acme')).toBe(false);
+    expect([outages.isDown('acme'), outages.wasDownLately('acme'), outages.wasDownLately('other')]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    pass(10 * minute);
+    expect(outages.wasDownLately('acme')).toBe(false);
   });
 
   it('is worth a handful of lines in a day', () => {

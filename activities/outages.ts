@@ -23,6 +23,7 @@ export class Outages {
   readonly #now: () => number;
   readonly #outages = new Map<string, Outage>();
   readonly #quietUntil = new Map<string, number>();
+  readonly #backAt = new Map<string, number>();
 
   constructor(
     private readonly log: Log,
@@ -51,6 +52,7 @@ export class Outages {
     const outage = this.#outages.get(workspace);
     if (outage === undefined) return;
     this.#outages.delete(workspace);
+    if (outage.failures >= outageAfter) this.#backAt.set(workspace, this.#now());
     if (outage.nextLineAt === null) return;
     const seconds = Math.round((this.#now() - outage.since) / 1000);
     this.log.info({ workspace, failures: outage.failures, seconds }, 'service can be reached again');
@@ -59,5 +61,10 @@ export class Outages {
   /** So many requests in a row have failed that a line for each stream says nothing more. */
   isDown(workspace: string): boolean {
     return (this.#outages.get(workspace)?.failures ?? 0) >= outageAfter;
+  }
+
+  /** It is back since a while ago at most: that streams can be read again goes without saying. */
+  wasDownLately(workspace: string): boolean {
+    return this.#now() - (this.#backAt.get(workspace) ?? Number.NEGATIVE_INFINITY) < quietMs;
   }
 }

@@ -9,7 +9,7 @@ import type { OpenWalk } from '../ledger/queries/walk.js';
 import { type Cadence, cadenceOf, untilNextRead } from './cadence.js';
 import type { Collaborators } from './collaborators.js';
 import { examineMissing } from './examine-missing.js';
-import { isToBeJudged, wasWorthALine } from './failures.js';
+import { isEndWorthALine, isToBeJudged } from './failures.js';
 import { settleFailure } from './settle-failure.js';
 import { factsOf } from './stream-facts.js';
 import {
@@ -49,7 +49,7 @@ export async function readStream(
     try {
       const ending = await pollAndSweep(reading, restarts > 0);
       if (ending !== 'distrusted') {
-        if (wasWorthALine(lease.failures))
+        if (isEndWorthALine(lease.failures, to.gate.outages.wasDownLately(place.workspace)))
           to.log.info({ ...facts(reading), failures: lease.failures }, 'stream is read again');
         return turn;
       }
