@@ -46,10 +46,11 @@ function shown(what: ConfigurationChange['what'], { path, from, to }: Difference
   const mayHoldSecrets = what === 'workspace' || first === 'settings';
   const key = (first === 'settings' ? rest : path).map((step) => (step === 'everyMs' ? 'every' : step)).join('.');
   if (mayHoldSecrets) return { key };
-  const inMs = first === 'everyMs' || path.at(-1) === 'forMs';
   const text = (value: unknown): string => {
     if (value === undefined) return 'nothing';
-    return inMs && typeof value === 'number' ? formatDuration(value) : JSON.stringify(value);
+    if (isGroup(value) && typeof value['forMs'] === 'number') return formatDuration(value['forMs']);
+    const isDuration = typeof value === 'number' && (first === 'everyMs' || path.at(-1) === 'forMs');
+    return isDuration ? formatDuration(value) : JSON.stringify(value);
   };
   return { key: key.replace(/\.forMs$/, ''), from: text(from), to: text(to) };
 }
