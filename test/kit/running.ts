@@ -1,3 +1,4 @@
+import { ServiceGate } from '../../activities/service-gate.js';
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,11 +47,13 @@ export async function openRunning(
   write(lines);
   const ledger = await openLedger(db);
   const nothing = (): void => undefined;
+  const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
   const shared: Shared = {
     ledger,
+    gate: new ServiceGate(ledger, log),
     owner: randomUUID(),
     orchestration: { wakeSinks: async () => undefined, startReading: async () => undefined },
-    log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
+    log,
     stopping: new AbortController().signal,
     onPage: nothing,
     onTurn: nothing,

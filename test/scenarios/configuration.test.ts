@@ -164,7 +164,10 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
     await process.settle();
     expect(linesOf(stage, 'other')).toHaveLength(had);
     const { config, configuration, ledger } = process.editions.current;
-    const status = await readStatus({ ledger, config, configuration, trouble: () => null }, false);
+    const status = await readStatus(
+      { ledger, config, configuration, trouble: () => null, quotas: async () => new Map() },
+      false,
+    );
     expect([status.settled, status.sinks.map(({ name }) => name)]).toEqual([true, ['archive']]);
 
     process.write(both);
