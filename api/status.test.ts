@@ -25,6 +25,9 @@ const pigeonhole = {
   backfilling: 0,
   failing: 0,
   failure: null,
+  setAside: 0,
+  heldDeletions: 0,
+  goneAt: null,
   freshAsOf: new Date('2026-11-21T09:30:00Z'),
 };
 const lane: LaneStatus = {

@@ -79,6 +79,12 @@ export interface PigeonholeView {
   readonly changes: number;
   readonly streams: number;
   readonly freshAsOf: string | null;
+  /** Rows without any identity, as the last sweeps showed them. */
+  readonly setAside: number;
+  /** Deletions that wait for a person: `pigeonpost deletions list`. */
+  readonly heldDeletions: number;
+  /** Since when the service no longer knows it; null: it does. */
+  readonly goneAt: string | null;
 }
 
 export interface SinkView extends OperatedSink {
@@ -203,6 +209,9 @@ function pigeonholeView(row: LedgerStatus['pigeonholes'][number], pauses: readon
     changes: row.changes,
     streams: row.streams,
     freshAsOf: row.freshAsOf?.toISOString() ?? null,
+    setAside: row.setAside,
+    heldDeletions: row.heldDeletions,
+    goneAt: row.goneAt?.toISOString() ?? null,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { PauseView } from '../api/sink-operations.js';
-import type { SinkView, Status, WorkspaceView, WorkState } from '../api/status.js';
+import type { PigeonholeView, SinkView, Status, WorkspaceView, WorkState } from '../api/status.js';
 import { inWords } from './in-words.js';
 
 /** `status` for a person: a line per workspace, pigeonhole and sink, what is wrong in words. Pure. */
@@ -54,9 +54,20 @@ function workspaceLines(workspace: WorkspaceView, now: Date): string[] {
       pigeonhole.freshAsOf === null
         ? 'not yet read whole'
         : `fresh as of ${inWords(new Date(pigeonhole.freshAsOf), now)}`;
-    return `  ${name}${status}: ${pigeonhole.state}, ${pigeonhole.changes} changes, ${fresh}${because(pigeonhole.reason)}${asker(pigeonhole.pause, now)}`;
+    return `  ${name}${status}: ${pigeonhole.state}, ${pigeonhole.changes} changes, ${fresh}${because(pigeonhole.reason)}${asker(pigeonhole.pause, now)}${asides(pigeonhole, now)}`;
   });
   return [head, ...quotaLines(workspace, now), ...pigeonholes];
+}
+
+/** What a person should know beside: what is gone, what waits for them, what could not be told apart. */
+function asides({ goneAt, heldDeletions, setAside }: PigeonholeView, now: Date): string {
+  return [
+    ...(goneAt === null
+      ? []
+      : [`; gone at the service ${inWords(new Date(goneAt), now)}, what was read of it is kept`]),
+    ...(heldDeletions === 0 ? [] : [`; ${heldDeletions} deletions wait for you: pigeonpost deletions list`]),
+    ...(setAside === 0 ? [] : [`; ${setAside} rows without an id are set aside`]),
+  ].join('');
 }
 
 /** What of the quota is used and left, until when, and what the next hour needs of it. */

@@ -32,6 +32,12 @@ export interface PigeonholeStatus {
   readonly failure: string | null;
   /** The end of the oldest last read of its streams; null while one was never read. */
   readonly freshAsOf: Date | null;
+  /** Rows without any identity that the last sweeps showed: counted, and delivered nowhere. */
+  readonly setAside: number;
+  /** Deletions that wait for a person. */
+  readonly heldDeletions: number;
+  /** Since when the service no longer knows it; what was read of it is kept. */
+  readonly goneAt: Date | null;
 }
 
 export interface LaneStatus {
@@ -62,9 +68,13 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
     }>('select name, wait_reason, wait_until, discovered_at is not null as discovered from workspaces order by name'),
     ledger.db.query<PigeonholeRow>(
       `select p.workspace, p.pigeonhole_id, p.status, p.next_sequence - 1 as changes, count(s.id)::int as streams,
-         (count(*) filter (where s.swept_at is null))::int as backfilling, -- a pigeonhole without streams counts as one
-         (count(*) filter (where s.failures > 0))::int as failing, max(s.failure) as failure,
-         case when bool_and(s.polled_at is not null) then min(s.polled_at) end as fresh_as_of,
+         (count(*) filter (where s.swept_at is null and s.gone_at is null))::int as backfilling, -- a pigeonhole without streams counts as one
+         (count(*) filter (where s.failures > 0 and s.gone_at is null))::int as failing,
+         max(s.failure) filter (where s.gone_at is null) as failure,
+         case when bool_and(s.polled_at is not null or s.gone_at is not null)
+           then min(s.polled_at) filter (where s.gone_at is null) end as fresh_as_of,
+         coalesce(sum(s.set_aside), 0)::int as set_aside, p.gone_at,
+         (select count(*)::int from missing m where m.ref = p.ref and m.state = 'held') as held_deletions,
          (select string_agg(n.sync, ' ' order by n.sync) from selections n where n.ref = p.ref and n.archived_at is null)
            as syncs
        from pigeonholes p left join streams s on s.ref = p.ref and s.wanted
@@ -111,11 +121,20 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
       waitUntil: row.wait_until,
       discovered: row.discovered,
     })),
-    pigeonholes: pigeonholes.map(({ pigeonhole_id: pigeonholeId, fresh_as_of: freshAsOf, syncs, ...row }) => ({
-      ...row,
-      syncs: syncs?.split(' ') ?? [],
-      pigeonholeId,
-      freshAsOf,
+    pigeonholes: pigeonholes.map((row) => ({
+      workspace: row.workspace,
+      pigeonholeId: row.pigeonhole_id,
+      status: row.status,
+      changes: row.changes,
+      streams: row.streams,
+      backfilling: row.backfilling,
+      failing: row.failing,
+      failure: row.failure,
+      syncs: row.syncs?.split(' ') ?? [],
+      freshAsOf: row.fresh_as_of,
+      setAside: row.set_aside,
+      heldDeletions: row.held_deletions,
+      goneAt: row.gone_at,
     })),
     lanes: lanes.map((row) => ({
       sink: row.sink,
@@ -143,6 +162,9 @@ interface PigeonholeRow {
   failing: number;
   failure: string | null;
   fresh_as_of: Date | null;
+  set_aside: number;
+  held_deletions: number;
+  gone_at: Date | null;
   syncs: string | null;
 }
 
