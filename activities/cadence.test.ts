@@ -1,38 +1,229 @@
 import type { Intervals } from '../config/config.js';
-import { intervalOf, shortest, type StreamFacts, untilNextRead } from './cadence.js';
+import { cadenceOf, noWindow, shortest, type StreamFacts, untilNextRead } from './cadence.js';
+import { unstretched } from './quota-rules.js';
 
-const every: Intervals = { live: 1, new: 2, upcoming: 3, ended: 4, sweep: 5, lists: { votes: 6, pigeonholes: 7 } };
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+const every: Intervals = {
+  live: 5 * second,
+  new: hour,
+  upcoming: 5 * minute,
+  ended: 6 * hour,
+  sweep: 30 * minute,
+  lists: { answers: 15 * second },
+};
+const now = Date.parse('2026-11-21T10:00:00Z');
 const facts = (more: Partial<StreamFacts>): StreamFacts => ({
   list: 'attendees',
   sessionType: undefined,
+  session: noWindow,
   status: 'live',
+  event: { startsAt: now - day, endsAt: now + day },
+  lastChangeAt: null,
+  quietReads: 0,
+  pages: 3,
+  sweptAt: now - minute,
+  endedAt: null,
+  stretch: unstretched,
   ...more,
 });
+const votes = { list: 'votes', sessionType: 'qna' } as const;
+const isOn = { startsAt: now - hour, endsAt: now + hour };
+const isOver = { startsAt: now - 5 * hour, endsAt: now - 3 * hour };
+const isToCome = { startsAt: now + 3 * hour, endsAt: now + 5 * hour };
 
-describe('the interval of a stream', () => {
-  it.each<[Partial<StreamFacts>, number]>([
-    [{ status: 'live' }, 1],
-    [{ status: 'new' }, 2],
-    [{ status: 'upcoming' }, 3],
-    [{ status: 'ended' }, 4],
-    [{ status: null }, 1], // not known yet
-    [{ status: 'postponed' }, 1], // never heard of
-    [{ list: 'votes', sessionType: 'qna' }, 6],
-    [{ list: 'votes', sessionType: undefined }, 6],
-    [{ list: 'votes', sessionType: 'qna', status: 'ended' }, 4],
-    [{ list: 'votes', sessionType: 'poll_quiz' }, 5],
-    [{ list: 'answers', sessionType: 'poll_word_cloud' }, 1],
-    [{ list: 'answers', sessionType: 'qna' }, 5],
-    [{ list: 'answer_ratings', sessionType: 'break' }, 5],
-    [{ list: 'poll-quiz-votes', sessionType: undefined }, 1],
-    [{ list: 'pigeonholes', status: null }, 7],
-    [{ list: 'subscriptions', status: null }, 5],
-  ])('with %j is number %i', (more, expected) => {
-    expect(intervalOf(facts(more), every)).toBe(expected);
+type Row = readonly [string, Partial<StreamFacts>, Partial<ReturnType<typeof cadenceOf>>];
+
+describe('how often a stream is read', () => {
+  it.each<Row>([
+    ['as configured', {}, { pollInMs: 5 * second, priority: 'live', dormant: false }],
+    ['as configured, however long nothing has changed', { quietReads: 1000 }, { pollInMs: 5 * second }],
+    ['as configured for its list', { list: 'answers', session: isOn }, { pollInMs: 15 * second }],
+    ['as a live one before its status is known', { status: null, event: noWindow }, { pollInMs: 5 * second }],
+    ['as a live one with a status never heard of', { status: 'postponed', event: isOn }, { pollInMs: 5 * second }],
+    [
+      'more rarely before the days of such a one',
+      { status: 'postponed', event: isToCome, quietReads: 20 },
+      { pollInMs: 5 * minute },
+    ],
+    [
+      'more rarely on a day after the last one',
+      { event: isOver, quietReads: 2 },
+      { pollInMs: 20 * second, priority: 'idle' },
+    ],
+  ])('in a live pigeonhole is %s', (_, more, expected) => {
+    expect(cadenceOf(facts(more), every, now)).toMatchObject(expected);
   });
 
-  it('of the list of pigeonholes is a minute unless set', () => {
-    expect(intervalOf(facts({ list: 'pigeonholes' }), { ...every, lists: {} })).toBe(60_000);
+  it.each<Row>([
+    ['as configured during the session', { session: isOn, quietReads: 99 }, { pollInMs: 5 * second, priority: 'live' }],
+    [
+      'as configured ten minutes before',
+      { session: { ...isToCome, startsAt: now + 10 * minute } },
+      { pollInMs: 5 * second, priority: 'live' },
+    ],
+    [
+      'as configured half an hour after',
+      { session: { ...isOver, endsAt: now - 29 * minute } },
+      { pollInMs: 5 * second, priority: 'live' },
+    ],
+    ['as configured where the session says no times', { session: noWindow, quietReads: 99 }, { pollInMs: 5 * second }],
+    [
+      'as configured where it says only a past beginning',
+      { session: { startsAt: now - day, endsAt: null }, quietReads: 99 },
+      { pollInMs: 5 * second },
+    ],
+    [
+      'as configured after activity outside',
+      { session: isOver, lastChangeAt: now - 119 * second, quietReads: 9 },
+      { pollInMs: 5 * second, priority: 'live' },
+    ],
+    [
+      'backing off when that has passed',
+      { session: isOver, lastChangeAt: now - 2 * minute, quietReads: 1 },
+      { pollInMs: 10 * second, priority: 'idle' },
+    ],
+    ['backing off to five minutes at most', { session: isOver, quietReads: 99 }, { pollInMs: 5 * minute }],
+    [
+      'at the opening at the latest',
+      { session: { ...isToCome, startsAt: now + 12 * minute }, quietReads: 99 },
+      { pollInMs: 2 * minute },
+    ],
+  ])('per session is %s', (_, more, expected) => {
+    expect(cadenceOf(facts({ ...votes, ...more }), every, now)).toMatchObject(expected);
+  });
+
+  it.each<Row>([
+    [
+      'every half an hour after the first look',
+      { quietReads: 0, session: isOn },
+      { pollInMs: 30 * minute, priority: 'idle' },
+    ],
+    ['more and more rarely', { quietReads: 2 }, { pollInMs: 2 * hour }],
+    ['every six hours at last', { quietReads: 99 }, { pollInMs: 6 * hour }],
+    ['no more often before the event', { quietReads: 99, status: 'upcoming' }, { pollInMs: 6 * hour }],
+    [
+      'as configured when something was found there all the same',
+      { lastChangeAt: now - minute },
+      { pollInMs: 5 * second },
+    ],
+  ])('that its session’s type does not fill is %s', (_, more, expected) => {
+    expect(cadenceOf(facts({ ...votes, sessionType: 'poll_quiz', ...more }), every, now)).toMatchObject(expected);
+  });
+
+  it('that nobody knows the type of is that of a filled one', () => {
+    expect(cadenceOf(facts({ ...votes, sessionType: undefined, session: isOn }), every, now).pollInMs).toBe(5 * second);
+  });
+
+  it.each<Row>([
+    [
+      'an hour, and sweeps no more often, when new',
+      { status: 'new' },
+      { pollInMs: hour, sweepInMs: hour, slicePages: 0 },
+    ],
+    [
+      'five minutes when upcoming',
+      { status: 'upcoming' },
+      { pollInMs: 5 * minute, sweepInMs: 30 * minute, slicePages: 0 },
+    ],
+    [
+      'as set when it is a list of its own interval, but only while live',
+      { status: 'upcoming', list: 'answers' },
+      { pollInMs: 5 * minute },
+    ],
+  ])('of a pigeonhole to come is %s', (_, more, expected) => {
+    expect(cadenceOf(facts(more), every, now)).toMatchObject(expected);
+  });
+
+  it.each<Row>([
+    ['a minute for pigeonholes', { list: 'pigeonholes', status: null }, { pollInMs: minute, slicePages: 2 }],
+    [
+      'that of sweeps for subscriptions',
+      { list: 'subscriptions', status: null },
+      { pollInMs: 30 * minute, slicePages: 0 },
+    ],
+  ])('of a workspace is %s', (_, more, expected) => {
+    expect(cadenceOf(facts({ event: noWindow, ...more }), every, now)).toMatchObject(expected);
+  });
+
+  it('of a workspace is as it is set', () => {
+    const set = { ...every, lists: { pigeonholes: 7000 } };
+    expect(cadenceOf(facts({ list: 'pigeonholes' }), set, now).pollInMs).toBe(7000);
+  });
+});
+
+describe('after the end of a pigeonhole, a stream', () => {
+  const ended = (since: number, sweptSince: number | null, more: Partial<StreamFacts> = {}) =>
+    cadenceOf(
+      facts({ status: 'ended', endedAt: now - since, sweptAt: sweptSince === null ? null : now - sweptSince, ...more }),
+      every,
+      now,
+    );
+
+  it.each<[string, number, number | null, Partial<ReturnType<typeof cadenceOf>>]>([
+    [
+      'is swept after an hour',
+      10 * minute,
+      20 * minute,
+      { sweepInMs: 50 * minute, pollInMs: 50 * minute, slicePages: 0 },
+    ],
+    ['is swept once that hour has passed', hour, 2 * hour, { sweepInMs: 0, pollInMs: second, slicePages: 10 }],
+    ['is swept after a day next', 3 * hour, hour, { sweepInMs: 21 * hour, pollInMs: 6 * hour }],
+    ['is swept after a week next', 2 * day, day - 1, { sweepInMs: 5 * day, pollInMs: 6 * hour }],
+    ['is swept once where several sweeps were missed', 3 * day, 4 * day, { sweepInMs: 0 }],
+    ['is swept once more where all were missed', 30 * day, 31 * day, { sweepInMs: 0, dormant: false }],
+    ['is swept at once where it never was', 30 * day, null, { sweepInMs: 0, dormant: false }],
+    ['is dormant behind the last', 7 * day, 0, { pollInMs: null, sweepInMs: null, slicePages: 0, dormant: true }],
+  ])('%s', (_, since, sweptSince, expected) => {
+    expect(ended(since, sweptSince)).toMatchObject(expected);
+  });
+
+  it('is read more and more rarely, once a day at last', () => {
+    const reads = [0, 1, 2, 3, 99].map((quietReads) => ended(2 * day, day - 1, { quietReads }).pollInMs);
+    expect(reads).toEqual([6 * hour, 12 * hour, day, day, day]);
+  });
+
+  it('whose end nobody dated counts from now', () => {
+    expect(ended(0, null, { endedAt: null, sweptAt: now - minute }).sweepInMs).toBe(hour);
+  });
+
+  it('is live again when the pigeonhole is', () => {
+    expect(cadenceOf(facts({ status: 'live', endedAt: null, sweptAt: now - day }), every, now)).toMatchObject({
+      pollInMs: 5 * second,
+      dormant: false,
+    });
+  });
+});
+
+describe('the pages that each read sweeps', () => {
+  it.each<[string, Partial<StreamFacts>, number]>([
+    ['half of a live list of questions', { list: 'questions', pages: 7 }, 4],
+    ['half of flagged questions', { list: 'qna-questions', pages: 4 }, 2],
+    ['ten of a long one at most', { list: 'questions', pages: 400 }, 10],
+    ['one of any other live list', { pages: 334 }, 1],
+    ['the whole of a single page', { pages: 1 }, 1],
+    ['the whole of a single page also when it is not live', { pages: 1, status: 'upcoming' }, 1],
+    ['none while it is not live', { ...votes, session: isOver }, 0],
+    ['ten when a sweep is due', { ...votes, session: isOver, sweptAt: now - 31 * minute }, 10],
+    ['ten when none has ended yet', { sweptAt: null, pages: null }, 10],
+  ])('are %s', (_, more, expected) => {
+    expect(cadenceOf(facts(more), every, now).slicePages).toBe(expected);
+  });
+});
+
+describe('a quota that does not reach for all', () => {
+  const stretch = { live: 2, idle: 3, sweep: 4 };
+  it.each<Row>([
+    ['live polls', {}, { pollInMs: 10 * second }],
+    ['idle polls', { status: 'upcoming' }, { pollInMs: 15 * minute }],
+    ['sweeps', { status: 'upcoming' }, { sweepInMs: 2 * hour }],
+    ['rolling sweeps, which take fewer pages along', { list: 'questions', pages: 20 }, { slicePages: 2 }],
+    ['rolling sweeps of one page, which stop', {}, { slicePages: 0 }],
+    ['sweeps of a single page not at all, since they cost nothing', { pages: 1 }, { slicePages: 1 }],
+  ])('stretches %s', (_, more, expected) => {
+    expect(cadenceOf(facts({ stretch, ...more }), every, now)).toMatchObject(expected);
   });
 });
 

@@ -1,12 +1,51 @@
 import type { Intervals } from '../config/config.js';
 import type { ListName } from '../pigeonhole/lists.js';
+import type { Stretch } from './quota-rules.js';
 
+/** When something takes place, epoch ms; null: not known. */
+export interface TimeWindow {
+  readonly startsAt: number | null;
+  readonly endsAt: number | null;
+}
+
+export const noWindow: TimeWindow = { startsAt: null, endsAt: null };
+
+/** All that how often a stream is read depends on. Instants are epoch ms. */
 export interface StreamFacts {
   readonly list: ListName;
   /** Of the session of a per-session stream; undefined for other streams, or when the service did not say. */
   readonly sessionType: string | undefined;
-  /** As the service last said; null: not known yet. */
+  /** Of the session of a per-session stream; without instants for other streams. */
+  readonly session: TimeWindow;
+  /** Of the pigeonhole, as the service last said; null: not known yet. */
   readonly status: string | null;
+  /** The days of the pigeonhole, from the beginning of the first to the end of the last. */
+  readonly event: TimeWindow;
+  /** End of the last read that found something; null: none did. */
+  readonly lastChangeAt: number | null;
+  /** Reads in a row that found nothing. */
+  readonly quietReads: number;
+  /** Of the last whole sweep; null: none has ended. */
+  readonly pages: number | null;
+  readonly sweptAt: number | null;
+  /** When the pigeonhole was first seen as ended; null: it is not, or was not seen. */
+  readonly endedAt: number | null;
+  /** From the quota: how much longer everything waits. */
+  readonly stretch: Stretch;
+}
+
+/** How often a stream is read. */
+export interface Cadence {
+  /** From one read to the next; null: it is not read any more. */
+  readonly pollInMs: number | null;
+  /** From one whole sweep to the next, or until the one that is due by the calendar; null: none is to come. */
+  readonly sweepInMs: number | null;
+  /** Pages of the rolling sweep that each read takes along; of a stream of one page, 1 is the whole of it. */
+  readonly slicePages: number;
+  /** What its polls are for the quota. */
+  readonly priority: 'live' | 'idle';
+  /** It is read again only when its pigeonhole is another thing than ended. */
+  readonly dormant: boolean;
 }
 
 /** Lists that are read per session, and the session type that fills them. */
@@ -16,25 +55,137 @@ export const perSessionLists: ReadonlyMap<ListName, string> = new Map([
   ['answers', 'poll_word_cloud'],
 ]);
 
+/** Lists on whose old pages the moderation of a live session shows: they are swept in seconds. */
+const moderatedLists: ReadonlySet<ListName> = new Set(['questions', 'qna-questions']);
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
 /** How often the workspace's own lists are read: new pigeonholes and their status are told by nothing else. */
-const workspaceIntervalMs = 60_000;
+const workspaceIntervalMs = minuteMs;
+/** Sessions are opened before their time, and run over it. */
+export const marginBeforeMs = 10 * minuteMs;
+export const marginAfterMs = 30 * minuteMs;
+/** What was found so lately means that more is on its way, whatever the calendar says. */
+export const activeForMs = 2 * minuteMs;
+/** The longest that a quiet stream of a live pigeonhole waits outside of its window. */
+const longestQuietMs = 5 * minuteMs;
+/** The longest that a list waits which its session's type does not fill. */
+const longestUnfilledMs = 6 * hourMs;
+/** Whole sweeps after the end: what is approved, withdrawn or signed in late. Behind the last the stream is dormant. */
+export const finalSweepsMs = [hourMs, dayMs, 7 * dayMs] as const;
+/** A sweep that is due is read on by so many pages at a time. */
+export const dueSlicePages = 10;
 
 /**
- * Milliseconds from the end of one read of a stream to the next. Pure. A status never heard of counts as live: reading
- * too often is the smaller mistake. A list that its session's type does not fill is looked at once a sweep.
+ * How often a stream is read. Pure; the only place that decides. What is configured is kept while the stream is live: in
+ * a pigeonhole that is live (or of a status never heard of: reading too often is the smaller mistake), inside its window
+ * and the margins around it, where a window that is not known counts as open, and after activity. Outside it backs off
+ * while nothing changes, but never sleeps past the beginning of its window. Where the quota does not reach for all,
+ * `stretch` lengthens it.
  */
-export function intervalOf(stream: StreamFacts, every: Intervals): number {
-  if (stream.list === 'pigeonholes' || stream.list === 'subscriptions') return liveInterval(stream.list, every);
-  const fills = perSessionLists.get(stream.list);
-  if (fills !== undefined && stream.sessionType !== undefined && stream.sessionType !== fills) return every.sweep;
-  switch (stream.status) {
-    case 'new':
-    case 'upcoming':
-    case 'ended':
-      return every[stream.status];
-    default:
-      return liveInterval(stream.list, every);
+export function cadenceOf(facts: StreamFacts, every: Intervals, now: number): Cadence {
+  const { list } = facts;
+  if (list === 'pigeonholes' || list === 'subscriptions') {
+    // The state of each pigeonhole is an edit on an old page.
+    const slicePages = list === 'pigeonholes' ? halfOf(facts.pages) : 0;
+    return cadence(facts, now, { pollMs: liveInterval(list, every), sweepMs: every.sweep, slicePages, isLive: false });
   }
+  if (facts.status === 'ended') return afterTheEnd(facts, every, now);
+  if (isUnfilled(facts) && !isActive(facts, now)) {
+    const rarely = backedOff(every.sweep, facts.quietReads, Math.max(longestUnfilledMs, every.sweep));
+    return cadence(facts, now, { pollMs: rarely, sweepMs: rarely, slicePages: 0, isLive: false });
+  }
+  if (facts.status === 'new' || facts.status === 'upcoming') {
+    const pollMs = every[facts.status];
+    return cadence(facts, now, { pollMs, sweepMs: Math.max(every.sweep, pollMs), slicePages: 0, isLive: false });
+  }
+  const liveMs = liveInterval(list, every);
+  if (isActive(facts, now) || isWithin(windowOf(facts), now)) {
+    const slicePages = moderatedLists.has(list) ? halfOf(facts.pages) : 1;
+    return cadence(facts, now, { pollMs: liveMs, sweepMs: every.sweep, slicePages, isLive: true });
+  }
+  const quietMs = backedOff(liveMs, facts.quietReads, Math.max(longestQuietMs, liveMs));
+  const read = cadence(facts, now, {
+    pollMs: quietMs,
+    sweepMs: Math.max(every.sweep, quietMs),
+    slicePages: 0,
+    isLive: false,
+  });
+  return { ...read, pollInMs: Math.min(read.pollInMs, untilOpen(facts, now)) };
+}
+
+function isActive({ lastChangeAt }: StreamFacts, now: number): boolean {
+  return lastChangeAt !== null && now - lastChangeAt < activeForMs;
+}
+
+/** The session's window; for a list of the whole pigeonhole, its days. */
+function windowOf({ list, session, event }: StreamFacts): TimeWindow {
+  return perSessionLists.has(list) && (session.startsAt ?? session.endsAt) !== null ? session : event;
+}
+
+function isWithin({ startsAt, endsAt }: TimeWindow, now: number): boolean {
+  return (startsAt === null || now >= startsAt - marginBeforeMs) && (endsAt === null || now < endsAt + marginAfterMs);
+}
+
+/** Ms until the window opens; infinite when it is open, over or not known. */
+function untilOpen(facts: StreamFacts, now: number): number {
+  const { startsAt } = windowOf(facts);
+  const opensAt = startsAt === null ? Number.NEGATIVE_INFINITY : startsAt - marginBeforeMs;
+  return opensAt > now ? Math.max(1000, opensAt - now) : Number.POSITIVE_INFINITY;
+}
+
+function isUnfilled({ list, sessionType }: StreamFacts): boolean {
+  const fills = perSessionLists.get(list);
+  return fills !== undefined && sessionType !== undefined && sessionType !== fills;
+}
+
+/** Fewer polls the longer nothing comes, and whole sweeps at their times; an end that was not dated begins now. */
+function afterTheEnd(facts: StreamFacts, every: Intervals, now: number): Cadence {
+  const { quietReads, sweptAt, endedAt } = facts;
+  const marks = finalSweepsMs.map((afterMs) => (endedAt ?? now) + afterMs);
+  const open = marks.filter((mark) => sweptAt === null || sweptAt < mark);
+  const due = open.findLast((mark) => mark <= now) ?? open[0]; // of several that were missed one is enough
+  if (due === undefined) return { pollInMs: null, sweepInMs: null, slicePages: 0, priority: 'idle', dormant: true };
+  const pollMs = backedOff(every.ended, quietReads, Math.max(dayMs, every.ended));
+  const read = cadence(facts, now, { pollMs, sweepMs: Number.POSITIVE_INFINITY, slicePages: 0, isLive: false });
+  const sweepInMs = Math.max(0, due - now);
+  return {
+    ...read,
+    slicePages: sweepInMs === 0 ? dueSlicePages : read.slicePages,
+    sweepInMs,
+    pollInMs: Math.min(read.pollInMs, Math.max(1000, sweepInMs)),
+  };
+}
+
+/** What is wanted, as the quota allows it; a sweep that is due goes through, in slices. */
+function cadence(
+  { stretch, sweptAt, pages }: StreamFacts,
+  now: number,
+  want: { pollMs: number; sweepMs: number; slicePages: number; isLive: boolean },
+): Cadence & { pollInMs: number } {
+  const sweepInMs = Math.round(want.sweepMs * stretch.sweep);
+  const isDue = sweptAt === null || sweptAt + sweepInMs <= now;
+  const rolling = Math.floor(want.slicePages / stretch.sweep);
+  return {
+    pollInMs: Math.round(want.pollMs * (want.isLive ? stretch.live : stretch.idle)),
+    sweepInMs,
+    // A stream of one page is swept by each poll, at no cost.
+    slicePages: isDue ? dueSlicePages : pages === 1 ? 1 : rolling,
+    priority: want.isLive ? 'live' : 'idle',
+    dormant: false,
+  };
+}
+
+/** At least half of the pages, up to ten; of a stream that was never walked, the one that a poll reads anyway. */
+function halfOf(pages: number | null): number {
+  return Math.min(10, Math.max(1, Math.ceil((pages ?? 1) / 2)));
+}
+
+/** Doubled with every read in a row that found nothing. */
+function backedOff(intervalMs: number, quietReads: number, longestMs: number): number {
+  return Math.min(intervalMs * 2 ** Math.min(quietReads, 30), longestMs);
 }
 
 /** Whether people are taking part now, as far as the service said; a status never heard of counts. Pure. */

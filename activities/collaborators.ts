@@ -3,6 +3,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { Consent } from '../ledger/seen-item.js';
 import type { PigeonholeClient } from '../pigeonhole/client.js';
 import type { Sink } from '../sinks/sink.js';
+import type { ServiceGate } from './service-gate.js';
 
 /** What activities work with: put together by the process, closed by it. */
 export interface Collaborators {
@@ -12,6 +13,8 @@ export interface Collaborators {
   readonly configuration: number;
   /** By workspace. */
   readonly clients: ReadonlyMap<string, PigeonholeClient>;
+  /** The way to the service: each request takes a permit of its key's quota. One for the life of the process. */
+  readonly gate: ServiceGate;
   /** By name. */
   readonly sinks: ReadonlyMap<string, OpenSink>;
   /** This process among all that ever held a lease. */
@@ -26,6 +29,14 @@ export interface Collaborators {
   readonly onTurn: (failure: string | null) => void;
 }
 
+/**
+ * The collaborators of the current configuration. Another configuration takes their place as a whole: work that has
+ * begun goes on with those that it was given, and these are closed when it is over.
+ */
+export interface InUse {
+  use<T>(work: (to: Collaborators) => Promise<T>): Promise<T>;
+}
+
 export interface OpenSink {
   readonly id: number;
   readonly name: string;
@@ -33,6 +44,10 @@ export interface OpenSink {
   readonly accepts: ReadonlySet<Consent>;
   /** Of its credentials; null when it has none. */
   readonly fingerprint: string | null;
+  /** It sends nothing until a person approves what it would send. */
+  readonly observing: boolean;
+  /** Keyed fingerprint of where it sends to. */
+  readonly destination: string;
 }
 
 /** How an activity reaches workflows: signals that only wake, and starts that may find the workflow running. */

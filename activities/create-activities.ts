@@ -1,5 +1,6 @@
-import { heartbeat, cancellationSignal } from '@temporalio/activity';
-import type { Collaborators } from './collaborators.js';
+import { ApplicationFailure, cancellationSignal, heartbeat } from '@temporalio/activity';
+import { LedgerError } from '../ledger/ledger-error.js';
+import type { Collaborators, InUse } from './collaborators.js';
 import { deliverToSinkTurn } from './deliver-to-sink.js';
 import { discoverWorkspace } from './discover.js';
 import { readPigeonhole } from './read-pigeonhole.js';
@@ -11,18 +12,21 @@ const heartbeatEveryMs = 2000;
 
 export type Activities = ReturnType<typeof createActivities>;
 
-/** The steps that workflows call. Each may run twice; each takes ids and gives back counts. */
-export const createActivities = (to: Collaborators) => ({
+/**
+ * The steps that workflows call. Each may run twice; each takes ids and gives back counts, and works from its first
+ * line to its last under the configuration that was current when it began.
+ */
+export const createActivities = (current: InUse) => ({
   async readPigeonholeTurn(pigeonhole: PigeonholeName): Promise<ReadingTurn> {
-    return await heartbeating(to, (signal) => readPigeonhole(to, pigeonhole, signal));
+    return await takeTurn(current, (to, signal) => readPigeonhole(to, pigeonhole, signal));
   },
 
   async discoverTurn(workspace: string): Promise<ReadingTurn> {
-    return await heartbeating(to, (signal) => discoverWorkspace(to, workspace, signal));
+    return await takeTurn(current, (to, signal) => discoverWorkspace(to, workspace, signal));
   },
 
   async deliverTurn(sink: string): Promise<DeliveryTurn> {
-    return await heartbeating(to, (signal) => deliverToSinkTurn(to, sink, signal));
+    return await takeTurn(current, (to, signal) => deliverToSinkTurn(to, sink, signal));
   },
 
   /** Carries out what a person asked for by a signal: written to the ledger, which alone remembers it. */
@@ -30,21 +34,33 @@ export const createActivities = (to: Collaborators) => ({
     scope: { kind: 'workspace' | 'sink'; name: string } | { kind: 'pigeonhole'; name: PigeonholeName },
     request: WorkRequest,
   ): Promise<void> {
-    await handleRequest(to.ledger, scope, request);
+    await current.use((to) => handleRequest(to.ledger, scope, { do: request }));
   },
 });
 
 /** Heartbeats on an interval, not by progress: one slow page must not look like a dead process. */
-async function heartbeating<T>({ onTurn }: Collaborators, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function takeTurn<T>(current: InUse, work: (to: Collaborators, signal: AbortSignal) => Promise<T>): Promise<T> {
   const timer = setInterval(() => heartbeat(), heartbeatEveryMs);
   try {
-    const turn = await work(cancellationSignal());
-    onTurn(null);
-    return turn;
+    return await current.use(async (to) => {
+      try {
+        const turn = await work(to, cancellationSignal());
+        to.onTurn(null);
+        return turn;
+      } catch (error) {
+        to.onTurn(error instanceof Error ? error.message : String(error));
+        throw error;
+      }
+    });
   } catch (error) {
-    onTurn(error instanceof Error ? error.message : String(error));
-    throw error;
+    throw refusal(error);
   } finally {
     clearInterval(timer);
   }
+}
+
+/** Another configuration is current: soon a process has it, or this one, so that waiting longer and longer gains nothing. */
+function refusal(error: unknown): unknown {
+  if (!(error instanceof LedgerError) || error.kind !== 'configuration') return error;
+  return ApplicationFailure.create({ type: 'configuration', message: error.message, nextRetryDelay: '2 seconds' });
 }

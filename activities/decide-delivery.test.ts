@@ -1,4 +1,4 @@
-import type { Candidate } from '../ledger/queries/begin-batch.js';
+import type { Candidate } from '../ledger/queries/candidates.js';
 import { decideDelivery, type DecidingSink } from './decide-delivery.js';
 
 const candidate = (more: Partial<Candidate>): Candidate => ({
@@ -16,6 +16,9 @@ const candidate = (more: Partial<Candidate>): Candidate => ({
   consent: 'obtained',
   sentWithIdentity: null,
   attempts: 0,
+  toldBefore: false,
+  replay: 0,
+  replayId: null,
   ...more,
 });
 const sink = (more: Partial<DecidingSink> = {}): DecidingSink => ({
@@ -51,6 +54,28 @@ describe('what happens with a change at a sink', () => {
     ['a session', { list: 'sessions', visibility: null, consent: 'not-known' }, { kind: 'send', identity: true }],
     ['a pigeonhole that a sync has chosen', { ...event, key: '101' }, { kind: 'send', identity: true }],
     ['a pigeonhole that none has chosen', { ...event, key: '102' }, { kind: 'withhold', reason: 'not-selected' }],
+    ['a deleted question', { kind: 'deleted', payload: null }, { kind: 'send', identity: true }],
+    [
+      'the deleted record of a person whose consent it accepts',
+      { ...person, kind: 'deleted', payload: null },
+      { kind: 'send', identity: true },
+    ],
+    [
+      'the deleted record of a person that it was told of, and who has refused since',
+      { ...person, kind: 'deleted', payload: null, consent: 'refused', toldBefore: true },
+      { kind: 'send', identity: false },
+    ],
+    [
+      'the deleted record of a person that it was never told of',
+      { ...person, kind: 'deleted', payload: null, consent: 'refused' },
+      { kind: 'withhold', reason: 'consent-refused' },
+    ],
+    [
+      'a deleted pigeonhole that none has chosen',
+      { ...event, key: '102', kind: 'deleted', payload: null },
+      { kind: 'withhold', reason: 'not-selected' },
+    ],
+    ['an older revision whose text is gone', { payload: null, latest: false }, { kind: 'supersede' }],
     ['an older revision, at a sink that wants every one', { latest: false }, { kind: 'send', identity: true }],
   ])('for %s', (_what, more, expected) => {
     expect(decideDelivery(candidate(more), sink())).toEqual(expected);

@@ -1,5 +1,6 @@
 import { notSelected } from '../ledger/queries/release-selected.js';
-import type { Candidate, Decision } from '../ledger/queries/begin-batch.js';
+import type { Decision } from '../ledger/queries/begin-batch.js';
+import type { Candidate } from '../ledger/queries/candidates.js';
 import { type Consent, consentStates } from '../ledger/seen-item.js';
 
 export interface DecidingSink {
@@ -15,11 +16,15 @@ export interface DecidingSink {
  */
 export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decision {
   if (sink.revisions === 'latest' && !candidate.latest) return { kind: 'supersede' };
+  // Its text is gone (removed on purpose), and a `created` without data would say something else.
+  if (candidate.payload === null && candidate.kind !== 'deleted') return { kind: 'supersede' };
   if (candidate.list === 'pigeonholes' && !sink.selected.has(candidate.key)) {
     return { kind: 'withhold', reason: notSelected };
   }
   const accepted = candidate.consent === null ? acceptsAll(sink.accepts) : sink.accepts.has(candidate.consent);
   if (candidate.list === 'attendees') {
+    // A deletion holds nothing of the person. Where they were never told of, that they existed is not told either.
+    if (candidate.kind === 'deleted' && candidate.toldBefore) return { kind: 'send', identity: false };
     return accepted
       ? { kind: 'send', identity: true }
       : { kind: 'withhold', reason: consentReason(candidate.consent ?? 'not-known') };

@@ -1,5 +1,6 @@
 import { adoptConfiguration } from '../ledger/queries/adopt-configuration.js';
-import { beginBatch, type Candidate, inFlight } from '../ledger/queries/begin-batch.js';
+import { beginBatch, inFlight } from '../ledger/queries/begin-batch.js';
+import type { Candidate } from '../ledger/queries/candidates.js';
 import { finishBatch } from '../ledger/queries/finish-batch.js';
 import { type LaneLease, type LaneWork, leaveLane, releaseLane, takeLane } from '../ledger/queries/lanes.js';
 import { pause } from '../ledger/queries/pauses.js';
@@ -9,6 +10,7 @@ import { consentReason, decideDelivery } from './decide-delivery.js';
 import { LaneHold, leaseMs } from './lane-hold.js';
 import { settleOutcomes } from './settle-outcomes.js';
 import { toChange } from './to-change.js';
+import type { PigeonholeName } from './turns.js';
 
 /** An operation may show at its destination only some time after it was sent. */
 const lookUpAfterMs = 60_000;
@@ -23,6 +25,7 @@ export interface LaneTurn {
 
 export interface LanePlan {
   readonly sink: OpenSink;
+  readonly place: PigeonholeName;
   readonly lists: readonly string[];
   readonly selected: ReadonlySet<string>;
 }
@@ -149,7 +152,7 @@ class LaneSender {
     await finishBatch(this.#to.ledger, this.#lease, verdict.settled, {
       memory: result.memory === undefined ? undefined : this.#lane.memory,
       failing: verdict.failing,
-      delivered: verdict.delivered,
+      delivered: verdict.settled.filter(({ state, replay }) => state === 'delivered' && replay === 0).length,
     });
     this.#turn.delivered += verdict.delivered;
     this.#turn.failed += sent.length - verdict.delivered;

@@ -1,12 +1,13 @@
+import { isApproved } from '../ledger/queries/approvals.js';
 import { laneWork, type LaneWork } from '../ledger/queries/lanes.js';
 import { pausesOf } from '../ledger/queries/pauses.js';
-import { refOf, type Selected, selectedPigeonholes } from '../ledger/queries/pigeonholes.js';
+import { refOf, selectedPigeonholes } from '../ledger/queries/pigeonholes.js';
 import { releaseSelected } from '../ledger/queries/release-selected.js';
 import { lowerWakeFlag } from '../ledger/queries/sinks.js';
-import { type ListName, pigeonholeLists, workspaceLists } from '../pigeonhole/lists.js';
 import type { Collaborators, OpenSink } from './collaborators.js';
 import { deliverLane, type LanePlan } from './deliver-lane.js';
-import { sinksWanting } from './reading-plan.js';
+import { plannedLanes, syncsTo } from './lane-plans.js';
+import { observeLanes } from './observe-lanes.js';
 import { requireCurrentConfiguration } from './require-current-configuration.js';
 import type { DeliveryTurn } from './turns.js';
 
@@ -19,7 +20,10 @@ const longestSleepMs = 30_000;
 
 const idle = { delivered: 0, withheld: 0, failed: 0 };
 
-/** One turn of a sink: what its lanes hold is sent, longest waiting first. Safe to run twice, also at once. */
+/**
+ * One turn of a sink: what its lanes hold is sent, longest waiting first. One that observes, and that nobody has
+ * approved, counts what it would send. Safe to run twice, also at once.
+ */
 export async function deliverToSinkTurn(
   to: Collaborators,
   sinkName: string,
@@ -35,6 +39,10 @@ export async function deliverToSinkTurn(
   }
   const plans = await lanePlans(to, sink);
   const until = Date.now() + turnMs;
+  if (sink.observing && !(await isApproved(to.ledger, sink.id, sink.destination))) {
+    const done = await observeLanes(to, plans, () => Date.now() < until && !to.stopping.aborted && !signal.aborted);
+    return { ...idle, nextDueInMs: done ? longestSleepMs : 0, state: 'working', reason: 'observe' };
+  }
   const turn = { ...idle };
   let paused = false;
   const lanes = { sinkId: sink.id, refs: [...plans.keys()], configuration: to.configuration };
@@ -59,25 +67,15 @@ function isDue({ dueInMs }: LaneWork): boolean {
   return dueInMs !== null && dueInMs <= 0;
 }
 
-/** The sink's lanes by pigeonhole: those its syncs selected, and the own lists of their workspaces. */
+/** The sink's lanes by the ledger's number of their pigeonhole. */
 async function lanePlans(to: Collaborators, sink: OpenSink): Promise<Map<number, LanePlan>> {
-  const syncs = Object.keys(to.config.syncs).filter((name) => to.config.syncs[name]!.sinks.includes(sink.name));
-  const selected = await selectedPigeonholes(to.ledger, syncs);
+  const selected = await selectedPigeonholes(to.ledger, syncsTo(to.config, sink.name));
   const plans = new Map<number, LanePlan>();
-  const plan = (ref: number, names: readonly string[], lists: readonly ListName[], keys: readonly Selected[]): void => {
-    const wanted = lists.filter((list) =>
-      names.some((name) => sinksWanting(to.config, name, list).includes(sink.name)),
-    );
-    plans.set(ref, { sink, lists: wanted, selected: new Set(keys.map(({ pigeonholeId }) => String(pigeonholeId))) });
-  };
-  for (const row of selected) plan(row.ref, row.syncs, pigeonholeLists, []);
-  for (const workspace of new Set(syncs.map((name) => to.config.syncs[name]!.workspace))) {
-    const names = syncs.filter((name) => to.config.syncs[name]!.workspace === workspace);
-    const ref = await refOf(to.ledger, workspace, 0);
-    const own = selected.filter((row) => row.workspace === workspace);
-    plan(ref, names, workspaceLists, own);
-    const keys = own.map(({ pigeonholeId }) => String(pigeonholeId));
-    await releaseSelected(to.ledger, { sinkId: sink.id, workspaceRef: ref, selected: keys });
+  for (const { workspace, pigeonholeId, lists, selected: keys } of plannedLanes(to.config, sink.name, selected)) {
+    const known = selected.find((row) => row.workspace === workspace && row.pigeonholeId === pigeonholeId);
+    const ref = known?.ref ?? (await refOf(to.ledger, workspace, pigeonholeId));
+    plans.set(ref, { sink, place: { workspace, pigeonholeId }, lists, selected: new Set(keys) });
+    if (pigeonholeId === 0) await releaseSelected(to.ledger, { sinkId: sink.id, workspaceRef: ref, selected: keys });
   }
   return plans;
 }

@@ -2,6 +2,7 @@ import type { PigeonholeChoice } from '../config/config.js';
 import { addSelections, noteStatuses, refOf, storedItems } from '../ledger/queries/pigeonholes.js';
 import { noteDiscovery } from '../ledger/queries/workspaces.js';
 import type { Collaborators } from './collaborators.js';
+import { readHidden } from './read-hidden.js';
 import { readPigeonhole, syncsOf } from './read-pigeonhole.js';
 import type { ReadingTurn } from './turns.js';
 
@@ -16,7 +17,9 @@ export interface DiscoveredPigeonhole {
 
 /**
  * One turn over a workspace: its own lists are read, and the pigeonholes that match a sync for the first time are
- * taken up. Discovery only adds: one that was selected once is read whatever its status becomes.
+ * taken up. Discovery only adds: one that was selected once is read whatever its status becomes, and asked for by its
+ * id where the service's list shows it no more. The list is read without the service's filters: they would hide what
+ * is known.
  */
 export async function discoverWorkspace(
   to: Collaborators,
@@ -29,11 +32,14 @@ export async function discoverWorkspace(
   const known = (await storedItems(to.ledger, ref, 'pigeonholes')).map(({ payload }) => toPigeonhole(payload));
   const started = new Set<number>();
   for (const sync of syncsOf(to.config, workspace)) {
-    const added = await addSelections(to.ledger, sync, workspace, choose(to.config.syncs[sync]!.pigeonholes, known));
+    const { configuration } = to;
+    const chosen = choose(to.config.syncs[sync]!.pigeonholes, known);
+    const added = await addSelections(to.ledger, { sync, workspace, configuration }, chosen);
     if (added.length > 0) to.log.info({ workspace, sync, pigeonholes: added }, 'pigeonholes selected');
     for (const id of added) started.add(id);
   }
-  for (const id of await noteStatuses(to.ledger, workspace, known)) started.add(id);
+  const hidden = await readHidden(to, workspace, signal);
+  for (const id of await noteStatuses(to.ledger, workspace, [...known, ...hidden])) started.add(id);
   await noteDiscovery(to.ledger, workspace);
   // A sink that has looked at the records of these pigeonholes already has withheld them: it looks again.
   if (started.size > 0) await to.orchestration.wakeSinks(sinksOf(to, workspace));
@@ -43,6 +49,17 @@ export async function discoverWorkspace(
 
 function sinksOf(to: Collaborators, workspace: string): string[] {
   return [...new Set(syncsOf(to.config, workspace).flatMap((sync) => to.config.syncs[sync]!.sinks))];
+}
+
+/**
+ * Whether a sync that has selected a pigeonhole would choose it still, whatever its status: only the configuration lets
+ * go of it. One that is not shown is kept where nothing speaks against its id. Pure.
+ */
+export function stillChosen(choice: PigeonholeChoice, id: number, shown: DiscoveredPigeonhole | undefined): boolean {
+  if ('ids' in choice) return choice.ids.includes(id);
+  const { status: _, ...lasting } = choice;
+  if (shown === undefined) return choice.exclude?.includes(id) !== true;
+  return choose(lasting, [shown]).length > 0;
 }
 
 /** The ids that a sync's choice takes of what the service shows. Ids that are named are taken unseen. Pure. */
@@ -60,7 +77,8 @@ export function choose(choice: PigeonholeChoice, shown: readonly DiscoveredPigeo
     .map(({ id }) => id);
 }
 
-function toPigeonhole(payload: string): DiscoveredPigeonhole {
+/** What a stored record of the list `pigeonholes` says. */
+export function toPigeonhole(payload: string): DiscoveredPigeonhole {
   const fields = JSON.parse(payload) as Record<string, unknown>;
   const text = (name: string): string => (typeof fields[name] === 'string' ? fields[name] : '');
   return {

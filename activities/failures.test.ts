@@ -1,5 +1,6 @@
 import { ApiError, type ApiErrorFacts, type ApiErrorKind, apiErrorKinds } from '../pigeonhole/api-error.js';
-import { judgeFailure, type Verdict } from './failures.js';
+import { isEndWorthALine, isToBeJudged, isWorthALine, judgeFailure, type Verdict } from './failures.js';
+import { PermitRefusal } from './permit-refusal.js';
 
 const now = Date.parse('2026-11-21T10:00:00Z');
 const error = (kind: ApiErrorKind, more: Partial<ApiErrorFacts> = {}) =>
@@ -70,5 +71,41 @@ describe('what an activity does about an API error', () => {
       250,
     ]);
     expect(judge('transient', { retryAfterMs: 12_345 })).toEqual({ who: 'stream', waitMs: 12_345 });
+  });
+});
+
+describe('a permit that was refused', () => {
+  const refusal = (scope: 'key' | 'request') => new PermitRefusal({ scope, reason: 'used-up', waitMs: 7000 });
+
+  it('makes the workspace wait for its quota, or puts that request off, and is no failure', () => {
+    const judged = (scope: 'key' | 'request') => judgeFailure(refusal(scope), fresh, { now, random: 1 });
+    expect(judged('key')).toEqual({ who: 'workspace', reason: 'quota', waitMs: 7000 });
+    expect(judged('request')).toEqual({ who: 'request', waitMs: 7000 });
+  });
+
+  it('is judged as answers are, unlike a defect', () => {
+    expect([refusal('key'), error('quota'), new Error('a defect')].map(isToBeJudged)).toEqual([true, true, false]);
+  });
+});
+
+describe('a stream that cannot be read', () => {
+  it.each<[ApiErrorKind, number, boolean, boolean]>([
+    ['transient', 0, false, false], // mostly passes
+    ['transient', 3, false, true],
+    ['transient', 4, false, false], // was said
+    ['transient', 3, true, false], // the whole service is down
+    ['protocol', 0, false, true],
+    ['protocol', 1, false, false],
+    ['unsupported', 0, true, true],
+  ])(
+    'with %s after %i failures, the service being down: %p, is worth a line: %p',
+    (kind, failures, isDown, expected) => {
+      expect(isWorthALine(kind, failures, isDown)).toBe(expected);
+    },
+  );
+
+  it('is worth a line when it can be read again, if its failing was', () => {
+    expect([3, 4].map((failures) => isEndWorthALine(failures, false))).toEqual([false, true]);
+    expect(isEndWorthALine(40, true)).toBe(false);
   });
 });

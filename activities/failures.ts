@@ -1,4 +1,5 @@
-import type { ApiError, ApiErrorKind } from '../pigeonhole/api-error.js';
+import { ApiError, type ApiErrorKind } from '../pigeonhole/api-error.js';
+import { PermitRefusal } from './permit-refusal.js';
 
 /** What an activity does about an API error. */
 export type Verdict =
@@ -6,12 +7,19 @@ export type Verdict =
   | { readonly who: 'workspace'; readonly reason: 'quota' | 'throttled' | 'credential'; readonly waitMs: number }
   /** This stream alone waits, the others go on. */
   | { readonly who: 'stream'; readonly waitMs: number }
+  /** The quota has no room for this request now. Nothing failed: it is put off, other requests may pass. */
+  | { readonly who: 'request'; readonly waitMs: number }
   /** The stored cursor leads nowhere: the walk starts again at the first page. */
   | { readonly who: 'walk' }
   /** The attempt was told to stop. */
   | { readonly who: 'nobody' };
 
 const minuteMs = 60_000;
+
+/** What is no defect and no failure of the store: what `judgeFailure` decides about. Anything else is thrown on. */
+export function isToBeJudged(error: unknown): error is ApiError | PermitRefusal {
+  return error instanceof ApiError || error instanceof PermitRefusal;
+}
 
 /**
  * The only place that decides. States to wait through are results and not failures, so that a workflow's timer waits
@@ -20,10 +28,14 @@ const minuteMs = 60_000;
  * @param now epoch ms; random 0 to 1, for full jitter
  */
 export function judgeFailure(
-  error: ApiError,
+  error: ApiError | PermitRefusal,
   before: { streamFailures: number; workspaceWaits: number; atCursor: boolean },
   { now, random }: { now: number; random: number },
 ): Verdict {
+  if (error instanceof PermitRefusal) {
+    const { scope, waitMs } = error;
+    return scope === 'key' ? { who: 'workspace', reason: 'quota', waitMs } : { who: 'request', waitMs };
+  }
   const { kind } = error;
   switch (kind) {
     case 'quota':
@@ -56,6 +68,23 @@ export function judgeFailure(
     default:
       return neverDecided(kind);
   }
+}
+
+/** Single answers that say something is wrong over there are common, and mostly pass: only the fourth in a row is told. */
+const hiccups = 3;
+
+/**
+ * Whether a stream that could not be read is worth a line of the log: once, and not while the whole service is down,
+ * which is told by itself. `status` shows the rest. Pure.
+ * @param streamFailures in a row before this one
+ */
+export function isWorthALine(kind: ApiErrorKind, streamFailures: number, isDown: boolean): boolean {
+  return kind === 'transient' ? streamFailures === hiccups && !isDown : streamFailures === 0;
+}
+
+/** Whether the end of so many failures in a row is worth a line. Pure. @param wasDown the whole service, just before */
+export function isEndWorthALine(streamFailures: number, wasDown: boolean): boolean {
+  return streamFailures > hiccups && !wasDown;
 }
 
 /** A second doubled with every failure in a row, five minutes at most, and any part of it. */

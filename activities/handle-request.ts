@@ -1,31 +1,41 @@
 import type { Ledger } from '../ledger/ledger.js';
 import { pause, type PauseScope, pigeonholeName, resume } from '../ledger/queries/pauses.js';
 import { refOf } from '../ledger/queries/pigeonholes.js';
-import { pollNow } from '../ledger/queries/streams.js';
-import { forgetRefusedKey, pollWorkspaceNow } from '../ledger/queries/workspaces.js';
+import { pollNow, sweepNow } from '../ledger/queries/streams.js';
+import { forgetRefusedKey, pollWorkspaceNow, sweepWorkspaceNow } from '../ledger/queries/workspaces.js';
 import type { PigeonholeName, WorkRequest } from './turns.js';
 
 export type WorkScope =
   | { readonly kind: 'workspace' | 'sink'; readonly name: string }
   | { readonly kind: 'pigeonhole'; readonly name: PigeonholeName };
 
+/** What is asked, of which list, by whom and why. */
+export interface PersonsRequest {
+  readonly do: WorkRequest;
+  /** Of a sweep: this list alone. */
+  readonly list?: string | undefined;
+  readonly by?: string | undefined;
+  readonly reason?: string | undefined;
+}
+
 /**
  * Writes a person's request to the ledger; whoever runs the work sees it at its next turn. Resuming lifts what a
  * person paused, and for a sink or a workspace also what a cause did: the person says that it is mended. A refused key
- * is tried again at once, over all lists of its workspace.
+ * is tried again at once, over all lists of its workspace. A sweep of a workspace is one of its pigeonholes too.
  */
-export async function handleRequest(ledger: Ledger, scope: WorkScope, request: WorkRequest): Promise<void> {
+export async function handleRequest(ledger: Ledger, scope: WorkScope, request: PersonsRequest): Promise<void> {
   const name = scope.kind === 'pigeonhole' ? pigeonholeName(scope.name.workspace, scope.name.pigeonholeId) : scope.name;
   const kind: PauseScope = scope.kind;
-  switch (request) {
+  switch (request.do) {
     case 'pause':
       await pause(ledger, {
         scope: kind,
         name,
         pausedBy: 'person',
         cause: 'asked',
-        detail: 'paused by a person',
+        detail: request.reason ?? 'paused by a person',
         fingerprint: null,
+        actor: request.by ?? null,
       });
       return;
     case 'resume':
@@ -41,6 +51,17 @@ export async function handleRequest(ledger: Ledger, scope: WorkScope, request: W
         await pollNow(ledger, await refOf(ledger, scope.name.workspace, scope.name.pigeonholeId));
       } else if (scope.kind === 'workspace') {
         await pollNow(ledger, await refOf(ledger, scope.name, 0));
+      }
+      return;
+    case 'sweep':
+      if (scope.kind === 'pigeonhole') {
+        await sweepNow(
+          ledger,
+          await refOf(ledger, scope.name.workspace, scope.name.pigeonholeId),
+          request.list ?? null,
+        );
+      } else if (scope.kind === 'workspace') {
+        await sweepWorkspaceNow(ledger, scope.name, request.list ?? null);
       }
       return;
   }

@@ -1,5 +1,4 @@
 import type { PageResult } from '../ledger/queries/record-page.js';
-import { noteQuota } from '../ledger/queries/workspaces.js';
 import type { Page } from '../pigeonhole/page.js';
 import { facts, type StreamReading } from './stream-reading.js';
 
@@ -10,7 +9,7 @@ export async function noteAnswer(
   unidentified: number,
   result: PageResult,
 ): Promise<void> {
-  const { to, turn, place } = reading;
+  const { to, turn } = reading;
   turn.created += result.created;
   turn.updated += result.updated;
   turn.deleted += result.deleted;
@@ -30,13 +29,5 @@ export async function noteAnswer(
       },
       'page stored',
     );
-  }
-  if (page.quota !== null && !page.hasMore) {
-    const { limit, remaining, resetAtMs } = page.quota;
-    await noteQuota(to.ledger, place.workspace, {
-      limit,
-      remaining,
-      resetAt: resetAtMs === null ? null : new Date(resetAtMs),
-    });
   }
 }

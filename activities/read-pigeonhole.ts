@@ -2,7 +2,7 @@ import type { Config } from '../config/config.js';
 import { continueReview } from '../ledger/queries/review-visibility.js';
 import { pausesOf, pigeonholeName, resume } from '../ledger/queries/pauses.js';
 import { ensureLanes } from '../ledger/queries/lanes.js';
-import { pigeonholeStatus, refOf, selectedPigeonholes, storedItems } from '../ledger/queries/pigeonholes.js';
+import { refOf, selectedPigeonholes } from '../ledger/queries/pigeonholes.js';
 import { type DueStream, dueStreams, ensureStreams } from '../ledger/queries/streams.js';
 import { mayAsk, workspaceAnswers } from '../ledger/queries/workspaces.js';
 import type { Collaborators } from './collaborators.js';
@@ -10,6 +10,7 @@ import { type ReadingPlan, planReading, streamsOf } from './reading-plan.js';
 import { readStream } from './read-stream.js';
 import type { StreamPlace, TurnLimits } from './stream-reading.js';
 import { requireCurrentConfiguration } from './require-current-configuration.js';
+import { readSchedules } from './stream-facts.js';
 import type { PigeonholeName, ReadingTurn } from './turns.js';
 
 /** Streams read side by side in one turn. More would not help: their pages queue at the pigeonhole's row. */
@@ -86,7 +87,7 @@ async function answersAgain(to: Collaborators, workspace: string): Promise<void>
   to.log.info({ workspace }, 'workspace answers again');
 }
 
-type Place = Omit<StreamPlace, 'status' | 'sessionTypes'>;
+type Place = Omit<StreamPlace, 'schedule'>;
 
 /**
  * Sessions, attendees and flagged questions, which say who may be shown, then the rest side by side.
@@ -119,15 +120,9 @@ function sinkIdsOf(to: Collaborators, plan: ReadingPlan): number[] {
 }
 
 async function describe(to: Collaborators, place: Place, ensure: boolean): Promise<StreamPlace> {
-  const stored = place.pigeonholeId === 0 ? [] : await storedItems(to.ledger, place.ref, 'sessions');
-  const sessionTypes = new Map(stored.map(({ key, payload }) => [Number(key), typeOf(payload)]));
-  if (ensure) await ensureStreams(to.ledger, place.ref, streamsOf(place.plan, [...sessionTypes.keys()]));
-  return { ...place, status: await pigeonholeStatus(to.ledger, place.ref), sessionTypes };
-}
-
-function typeOf(payload: string): string | undefined {
-  const { type } = JSON.parse(payload) as { type?: unknown };
-  return typeof type === 'string' ? type : undefined;
+  const schedule = (await readSchedules(to.ledger, [place.ref])).get(place.ref)!;
+  if (ensure) await ensureStreams(to.ledger, place.ref, streamsOf(place.plan, [...schedule.sessions.keys()]));
+  return { ...place, schedule };
 }
 
 async function readAll(

@@ -1,15 +1,32 @@
-import { scheduleStream, type NextRead, type StreamLease, takeStream } from '../ledger/queries/streams.js';
+import {
+  type NextRead,
+  type NextReads,
+  scheduleStream,
+  type StreamLease,
+  takeStream,
+} from '../ledger/queries/streams.js';
 import type { OpenWalk } from '../ledger/queries/walk.js';
-import { ApiError } from '../pigeonhole/api-error.js';
-import type { ListName } from '../pigeonhole/lists.js';
-import { isLive, intervalOf, untilNextRead } from './cadence.js';
+import { type Cadence, cadenceOf, untilNextRead } from './cadence.js';
 import type { Collaborators } from './collaborators.js';
 import { examineMissing } from './examine-missing.js';
+import { isEndWorthALine, isToBeJudged } from './failures.js';
 import { settleFailure } from './settle-failure.js';
-import { facts, type StreamPlace, type StreamReading, type StreamTurn, type TurnLimits } from './stream-reading.js';
-import { slicePages } from './sweep-slice.js';
+import { factsOf } from './stream-facts.js';
+import {
+  facts,
+  foundNews,
+  type StreamPlace,
+  type StreamReading,
+  type StreamTurn,
+  type TurnLimits,
+} from './stream-reading.js';
 import { distrust, walkStream } from './walk-stream.js';
 import { walkStart } from './walk-progress.js';
+
+/** What is not read any more is looked at again after a while: its pigeonhole may not have ended after all. */
+const dormantMs = 30 * 24 * 3_600_000;
+/** Of a list in no order each read takes so many pages, since what is new may stand anywhere. */
+const unorderedSlice = 10;
 
 /**
  * Reads a stream from where it stands. What is new comes from a poll, where the order of the list allows one: on from
@@ -26,13 +43,18 @@ export async function readStream(
 ): Promise<StreamTurn> {
   const lease = await takeStream(to.ledger, streamId, to.owner);
   const turn: StreamTurn = { pages: 0, created: 0, updated: 0, deleted: 0, reviewsLeft: false, workspaceWaits: false };
-  const reading: StreamReading = { to, place, limits, turn, lease, cursor: null, highestId: lease.highestId };
+  const stretch = await to.gate.stretchOf(to, place.workspace);
+  const reading: StreamReading = { to, place, limits, turn, lease, stretch, cursor: null, highestId: lease.highestId };
   for (let restarts = 0; ; restarts += 1) {
     try {
       const ending = await pollAndSweep(reading, restarts > 0);
-      if (ending !== 'distrusted') return turn;
+      if (ending !== 'distrusted') {
+        if (isEndWorthALine(lease.failures, to.gate.outages.wasDownLately(place.workspace)))
+          to.log.info({ ...facts(reading), failures: lease.failures }, 'stream is read again');
+        return turn;
+      }
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+      if (!isToBeJudged(error)) throw error;
       const verdict = await settleFailure(reading, error, { mayRestart: restarts === 0 });
       turn.workspaceWaits = verdict.who === 'workspace';
       if (verdict.who !== 'walk') return turn;
@@ -44,29 +66,47 @@ export async function readStream(
 }
 
 async function pollAndSweep(reading: StreamReading, anew: boolean): Promise<'done' | 'distrusted'> {
-  const { to, lease } = reading;
-  const live = isLive(reading.place.status);
+  const { to, lease, turn } = reading;
+  const cadence = cadenceNow(reading, false);
+  const live = cadence.priority === 'live';
   const polls = canPoll(lease) && !anew;
-  const priority = live ? 'live' : 'idle';
   const through = isThrough(lease, polls, live) || anew;
-  const slice = live ? slicePages(lease.list as ListName, lease.order, lease.pageCount ?? 1) : 0;
-  const pages = through ? Number.POSITIVE_INFINITY : slice;
+  const pages = through ? Number.POSITIVE_INFINITY : sliceOf(lease, cadence);
   if (polls) {
-    const next = pages > 0 ? null : nextRead(reading, 'poll');
     const ending = await walkStream(reading, lease.poll ?? pollOf(lease), {
       mostPages: Number.POSITIVE_INFINITY,
-      priority,
-      next,
+      priority: cadence.priority,
+      next: pages > 0 ? null : nextReads(reading, 0),
     });
     if (ending === 'distrusted') return ending;
     if (ending === 'more' || pages === 0) return 'done';
   }
   const walk = reading.lease.sweep ?? sweepOf(reading.lease, through);
-  const next = nextRead(reading, 'sweep', walk);
-  const ending = await walkStream(reading, walk, { mostPages: pages, priority: through ? 'sweep' : priority, next });
+  const next = nextReads(reading, restAfter(reading, walk));
+  // A sweep can wait; not so the first one, or those of a stream that can be read in no other way.
+  const priority = polls ? 'sweep' : cadence.priority;
+  const ending = await walkStream(reading, walk, { mostPages: pages, priority, next });
   if (ending === 'finished') await examineMissing(reading);
-  else if (!through) await scheduleStream(to.ledger, reading.lease, next);
+  else if (!through) await scheduleStream(to.ledger, reading.lease, next, foundNews(turn));
   return 'done';
+}
+
+function cadenceNow({ place, lease, stretch }: StreamReading, afterNews: boolean): Cadence {
+  const stream = {
+    list: lease.list,
+    sessionId: lease.sessionId,
+    changedAt: afterNews ? new Date() : lease.changedAt,
+    quietReads: afterNews ? 0 : lease.quietReads,
+    pages: lease.pageCount,
+    sweptAt: lease.sweptAt,
+  };
+  return cadenceOf(factsOf(stream, place.schedule, stretch), place.plan.everyMs, Date.now());
+}
+
+/** Pages of the rolling sweep beside a poll. */
+function sliceOf({ order, pageCount }: StreamLease, { slicePages, priority }: Cadence): number {
+  const all = Math.min(unorderedSlice, Math.max(1, pageCount ?? 1));
+  return order === 'unordered' && priority === 'live' ? Math.max(slicePages, all) : slicePages;
 }
 
 /** Whether what is new can be told without a sweep. A stream of one page is swept by every read, at the same cost. */
@@ -110,16 +150,20 @@ function sweepOf(lease: StreamLease, through: boolean): OpenWalk {
   };
 }
 
-function nextRead({ place, lease }: StreamReading, kind: OpenWalk['kind'], walk?: OpenWalk): NextRead {
-  const interval = intervalOf(
-    { list: lease.list as ListName, sessionType: place.sessionTypes.get(lease.sessionId), status: place.status },
-    place.plan.everyMs,
-  );
-  const pollInMs = untilNextRead(interval, place.ref, Date.now());
-  const { sweep } = place.plan.everyMs;
-  // A list that has to be walked whole takes at most a fifth of the time, however long it is; but what a walk spent
-  // waiting (a quota, a stopped process) counts as well, and must not put the next one off for days.
-  const tookMs = walk === undefined || walk.pages === 0 ? 0 : Date.now() - walk.startedAt.getTime();
-  const restMs = kind === 'sweep' && !canPoll(lease) ? Math.min(4 * tookMs, sweep) : 0;
-  return { dueInMs: Math.max(pollInMs, restMs), sweepInMs: sweep };
+/**
+ * A list that has to be walked whole takes at most a fifth of the time, however long it is; but what a walk spent
+ * waiting (a quota, a stopped process) counts as well, and must not put the next one off for days.
+ */
+function restAfter({ place, lease }: StreamReading, walk: OpenWalk): number {
+  if (canPoll(lease) || walk.pages === 0) return 0;
+  return Math.min(4 * (Date.now() - walk.startedAt.getTime()), place.plan.everyMs.sweep);
+}
+
+/** @param restMs at least so long */
+function nextReads(reading: StreamReading, restMs: number): NextReads {
+  const next = (cadence: Cadence): NextRead => ({
+    dueInMs: Math.max(untilNextRead(cadence.pollInMs ?? dormantMs, reading.place.ref, Date.now()), restMs),
+    sweepInMs: cadence.sweepInMs ?? dormantMs,
+  });
+  return { afterNews: next(cadenceNow(reading, true)), afterNothing: next(cadenceNow(reading, false)) };
 }

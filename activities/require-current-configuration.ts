@@ -1,5 +1,4 @@
-import { LedgerError } from '../ledger/ledger-error.js';
-import { currentConfiguration } from '../ledger/queries/configurations.js';
+import { anotherConfiguration, currentConfiguration } from '../ledger/queries/configurations.js';
 import type { Collaborators } from './collaborators.js';
 
 /**
@@ -9,8 +8,5 @@ import type { Collaborators } from './collaborators.js';
 export async function requireCurrentConfiguration({ ledger, configuration }: Collaborators): Promise<void> {
   const current = await currentConfiguration(ledger);
   if (current === configuration) return;
-  throw new LedgerError(
-    'configuration',
-    `this process runs configuration ${configuration}, and ${current} is current: restart it with the current file`,
-  );
+  throw anotherConfiguration(configuration, current);
 }

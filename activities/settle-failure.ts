@@ -1,9 +1,11 @@
 import { pause } from '../ledger/queries/pauses.js';
+import { putOffStream } from '../ledger/queries/put-off-stream.js';
 import { abandonWalks, failStream, noteGone } from '../ledger/queries/streams.js';
 import { waitWorkspace } from '../ledger/queries/workspaces.js';
 import type { ApiError } from '../pigeonhole/api-error.js';
 import type { Collaborators } from './collaborators.js';
-import { judgeFailure, type Verdict } from './failures.js';
+import { isWorthALine, judgeFailure, type Verdict } from './failures.js';
+import { PermitRefusal } from './permit-refusal.js';
 import { facts, type StreamReading } from './stream-reading.js';
 
 /** Asked again so soon, until the service has said it often enough for the thing to count as gone; then rarely. */
@@ -13,27 +15,35 @@ const askGoneInMs = 24 * 60 * 60_000;
 /** Stores what a refusal means: as the stream's next time, or as the workspace's. */
 export async function settleFailure(
   reading: StreamReading,
-  error: ApiError,
+  error: ApiError | PermitRefusal,
   { mayRestart }: { mayRestart: boolean },
 ): Promise<Verdict> {
   const { to, place, lease, turn } = reading;
-  const workspaceWaits = place.after?.reason === error.kind ? place.after.count : 0;
+  const isRefusal = error instanceof PermitRefusal;
+  const wait = isRefusal ? 'quota' : error.kind;
+  const workspaceWaits = place.after?.reason === wait ? place.after.count : 0;
   const streamFailures = turn.pages > 0 ? 0 : lease.failures; // in a row: a stored page ends them
   const verdict = judgeFailure(
     error,
     { streamFailures, workspaceWaits, atCursor: mayRestart && reading.cursor !== null },
     { now: Date.now(), random: Math.random() },
   );
-  const line = { ...facts(reading), kind: error.kind, code: error.code, requestId: error.requestId };
+  const line = {
+    ...facts(reading),
+    ...(isRefusal ? { kind: error.reason } : { kind: error.kind, code: error.code, requestId: error.requestId }),
+  };
   if (verdict.who === 'workspace') {
     const { reason, waitMs } = verdict;
     await waitWorkspace(to.ledger, place.workspace, { reason, waitMs, count: workspaceWaits + 1 });
     if (verdict.reason === 'credential') await pauseForKey(to, place.workspace, error.message);
     if (workspaceWaits === 0) to.log.warn({ ...line, waitMs: verdict.waitMs }, `workspace waits: ${verdict.reason}`);
-  } else if (verdict.who === 'stream') {
+  } else if (verdict.who === 'request') {
+    await putOffStream(to.ledger, lease, verdict.waitMs);
+  } else if (verdict.who === 'stream' && !isRefusal) {
     await failOrGone(reading, error, verdict.waitMs);
-    // A source that is down for hours is worth one line a stream, not one a try; `status` shows the rest.
-    if (lease.failures === 0) to.log.warn({ ...line, error: error.message }, 'stream cannot be read');
+    if (isWorthALine(error.kind, streamFailures, to.gate.outages.isDown(place.workspace))) {
+      to.log.warn({ ...line, error: error.message }, 'stream cannot be read');
+    }
   }
   return verdict;
 }

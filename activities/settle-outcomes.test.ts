@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Candidate } from '../ledger/queries/begin-batch.js';
+import type { Candidate } from '../ledger/queries/candidates.js';
 import type { Outcome } from '../sinks/sink.js';
 import { settleOutcomes } from './settle-outcomes.js';
 

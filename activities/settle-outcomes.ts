@@ -1,4 +1,4 @@
-import type { Candidate } from '../ledger/queries/begin-batch.js';
+import type { Candidate } from '../ledger/queries/candidates.js';
 import type { Settled } from '../ledger/queries/finish-batch.js';
 import type { Outcome } from '../sinks/sink.js';
 
@@ -14,6 +14,7 @@ export interface BatchVerdict {
   /** Nothing passes: a sentence, and when the lane may try again. Null: it does. Undefined: nothing was tried. */
   readonly failing: { readonly detail: string; readonly retryInMs: number } | null | undefined;
   readonly pause: Extract<Outcome, { kind: 'pause' }> | null;
+  /** Replays included. */
   readonly delivered: number;
 }
 
@@ -61,18 +62,18 @@ function laneWait(waits: readonly Outcome[], failingForMs: number, random: numbe
   return Math.ceil(Math.max(asked, own));
 }
 
-function inFlight({ sequence, attempts }: Candidate, detail: string): Settled {
-  return { sequence, state: 'sending', reason: null, detail, attempts, retryInMs: null };
+function inFlight({ sequence, replay, attempts }: Candidate, detail: string): Settled {
+  return { sequence, replay, state: 'sending', reason: null, detail, attempts, retryInMs: null };
 }
 
 function settle(
-  { sequence, attempts }: Candidate,
+  { sequence, replay, attempts }: Candidate,
   outcome: Outcome,
   counts: boolean,
   laneWaitMs: number,
   random: number,
 ): Settled {
-  const row = { sequence, reason: null, detail: null, attempts, retryInMs: null };
+  const row = { sequence, replay, reason: null, detail: null, attempts, retryInMs: null };
   switch (outcome.kind) {
     case 'delivered':
       return { ...row, state: 'delivered', detail: outcome.detail ?? null, attempts: attempts + 1 };

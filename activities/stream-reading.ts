@@ -3,7 +3,9 @@ import type { StreamLease } from '../ledger/queries/streams.js';
 import type { WaitReason } from '../ledger/queries/workspaces.js';
 import type { ListName } from '../pigeonhole/lists.js';
 import type { Collaborators } from './collaborators.js';
+import type { Stretch } from './quota-rules.js';
 import type { ReadingPlan } from './reading-plan.js';
+import type { Schedule } from './stream-facts.js';
 
 /** The pigeonhole that a stream belongs to, and what of it matters to reading. */
 export interface StreamPlace {
@@ -11,9 +13,7 @@ export interface StreamPlace {
   readonly workspace: string;
   readonly pigeonholeId: number;
   readonly plan: ReadingPlan;
-  readonly status: string | null;
-  /** By session id. */
-  readonly sessionTypes: ReadonlyMap<number, string | undefined>;
+  readonly schedule: Schedule;
   /** The wait of the workspace that ended just before; null: there was none. */
   readonly after: { readonly reason: WaitReason; readonly count: number } | null;
 }
@@ -45,6 +45,8 @@ export interface StreamReading {
   readonly turn: StreamTurn;
   /** Replaced when the stream is trusted less than it was. */
   lease: StreamLease;
+  /** How much longer than configured is waited, so that the quota lasts. */
+  readonly stretch: Stretch;
   /** Cursor of the request under way, and so what a refusal is about. */
   cursor: string | null;
   /** The highest id that the stream has stored. */
@@ -58,6 +60,10 @@ export function sinkIdsFor({ to, place }: Pick<StreamReading, 'to' | 'place'>, l
   const lists = speaksForOthers ? [...place.plan.sinks.keys()] : [list as ListName];
   const names = new Set(lists.flatMap((each) => place.plan.sinks.get(each) ?? []));
   return [...names].flatMap((name) => to.sinks.get(name)?.id ?? []);
+}
+
+export function foundNews({ created, updated, deleted }: StreamTurn): boolean {
+  return created + updated + deleted > 0;
 }
 
 export function limitsOf({ place }: Pick<StreamReading, 'place'>): DeletionLimits {

@@ -1,13 +1,17 @@
 import { withoutIdentity } from '../ledger/identity.js';
 import type { Fields } from '../ledger/item-form.js';
-import type { Candidate } from '../ledger/queries/begin-batch.js';
+import type { Candidate } from '../ledger/queries/candidates.js';
+import { replayedChangeId } from '../ledger/keyed-hash.js';
 import type { Change } from '../sinks/change.js';
 import type { PigeonholeName } from './turns.js';
 
-/** The envelope of a change. Deterministic: a repeat gives the same bytes, unless the person may no longer be shown. */
+/**
+ * The envelope of a change. Deterministic: a repeat gives the same bytes, unless the person may no longer be shown.
+ * What a replay emits has an id of its own, so that a receiver that keeps ids takes it.
+ */
 export function toChange(candidate: Candidate, identity: boolean, place: PigeonholeName): Change {
   return {
-    id: candidate.id,
+    id: candidate.replayId === null ? candidate.id : replayedChangeId(candidate.replayId, candidate.id),
     type: `${candidate.list}.${candidate.kind}`,
     timestamp: candidate.foundAt.toISOString(),
     workspace: place.workspace,
@@ -18,6 +22,7 @@ export function toChange(candidate: Candidate, identity: boolean, place: Pigeonh
     revision: candidate.revision,
     sequence: candidate.sequence,
     data: dataOf(candidate, identity),
+    ...(candidate.replayId === null ? {} : { replay: candidate.replayId }),
   };
 }
 

@@ -31,4 +31,4 @@ export interface DeliveryTurn extends Turn {
 }
 
 /** What a person may ask of running work by a signal. */
-export type WorkRequest = 'pause' | 'resume' | 'poll-now';
+export type WorkRequest = 'pause' | 'resume' | 'poll-now' | 'sweep';

@@ -1,7 +1,7 @@
 import { readingRules } from '../ledger/reading-rules.js';
 import { hasAskedWith, type KnownPage, knownPages, type SweptPage } from '../ledger/queries/pages.js';
 import { type PageResult, recordPage, recordSamePage } from '../ledger/queries/record-page.js';
-import { distrustStream, type NextRead } from '../ledger/queries/streams.js';
+import { distrustStream, type NextReads } from '../ledger/queries/streams.js';
 import type { OpenWalk, PageSummary } from '../ledger/queries/walk.js';
 import { ApiError } from '../pigeonhole/api-error.js';
 import { defaultCount, listPath } from '../pigeonhole/list-request.js';
@@ -11,7 +11,7 @@ import { askPage, type Priority } from './ask-page.js';
 import { listRef } from './list-ref.js';
 import { noteAnswer } from './note-answer.js';
 import { breaksOrder, demoted, orderAfterSweep } from './stream-order.js';
-import { limitsOf, sinkIdsFor, type StreamReading } from './stream-reading.js';
+import { foundNews, limitsOf, sinkIdsFor, type StreamReading } from './stream-reading.js';
 import { summarizePage } from './summarize-page.js';
 import { hasIds, type PageItems, toItems } from './to-items.js';
 import { advanceWalk, checkpointHolds, reachesKnown } from './walk-progress.js';
@@ -24,7 +24,7 @@ export interface WalkBudget {
   readonly mostPages: number;
   readonly priority: Priority;
   /** When the stream is due again, should the walk end; null: the turn reads on in this stream. */
-  readonly next: NextRead | null;
+  readonly next: NextReads | null;
 }
 
 /** `distrusted`: what the walk rested on does not hold; only a sweep from the first page is left. */
@@ -40,46 +40,38 @@ interface Arrived {
 }
 
 /**
- * Reads a walk on, page by page; the next one is asked for while this one is written. Each page commits with the place
- * where the walk goes on, under the lease alone.
+ * Reads a walk on, page by page. The page after is asked for as soon as this one has come, and is looked at while this
+ * one is written. Each page commits with the place where the walk goes on, under the lease alone.
  * @throws {ApiError} what the service refused; what was read before is stored
+ * @throws {PermitRefusal} when the quota has no room for a request
  */
 export async function walkStream(reading: StreamReading, from: OpenWalk, budget: WalkBudget): Promise<WalkEnding> {
-  const { to, limits, turn } = reading;
-  const stop = new AbortController(); // ends the request under way when storing fails
-  const signal = AbortSignal.any([limits.signal, stop.signal]);
   const known = await pagesKnown(reading, from);
-  const asked = new Set<string>();
-  let walk = from;
-  let left = budget.mostPages;
-  reading.cursor = from.cursor;
-  const read = async (ordinal: number, cursor: string | null, hasTime: Promise<void>): Promise<Arrived> => {
-    if (cursor !== null && asked.has(cursor)) throw circle(reading);
-    if (cursor !== null) asked.add(cursor);
-    const ref = listRef(reading.place.pigeonholeId, reading.lease);
-    const page = await askPage(to, { workspace: reading.place.workspace, priority: budget.priority }, ref, {
-      cursor,
-      signal,
-    });
+  const requests = new Requests(reading, from, budget);
+  // Where a read from the head ends, only what a page shows can tell: the next is asked for after that.
+  const eager = from.untilId === null;
+  const read = async (flight: Promise<Page>, ordinal: number, hasTime: Promise<void>): Promise<Read> => {
+    const page = await flight;
+    const goesOn = page.hasMore && requests.mayAsk(ordinal + 1);
+    const ahead = eager && goesOn ? requests.ask(page.nextCursor) : undefined;
     await hasTime;
-    return arrive(reading, from.kind, page, known.get(ordinal));
+    return { arrived: arrive(reading, from.kind, page, known.get(ordinal)), goesOn, ahead };
   };
-  let next = read(walk.pages, walk.cursor, Promise.resolve());
+  let walk = from;
+  reading.cursor = from.cursor;
+  let next = read(requests.ask(walk.cursor), walk.pages, Promise.resolve());
   try {
     for (;;) {
-      const arrived = await next;
-      to.onPage();
+      const { arrived, goesOn, ahead } = await next;
+      reading.to.onPage();
       const after = await follow(reading, walk, arrived);
       if (after === 'distrusted') return after;
-      turn.pages += 1;
-      left -= 1;
+      reading.turn.pages += 1;
       const ends = !arrived.page.hasMore || (walk.kind === 'poll' && reachesKnown(walk.untilId, arrived.summary));
-      const enough = turn.pages >= limits.leastPages && (Date.now() > limits.until || to.stopping.aborted);
-      const stops = left <= 0 || enough || limits.halted() || limits.signal.aborted;
-      // Asked for at once, but looked at while the store writes this page: before, the store would wait for us.
+      // Looked at while the store writes this page: before, the store would wait for us.
       const writing = createGate();
-      if (!ends && !stops) {
-        next = read(after.pages, after.cursor, writing.opened);
+      if (!ends && goesOn) {
+        next = read(ahead ?? requests.ask(after.cursor), after.pages, writing.opened);
         next.catch(() => undefined); // awaited above; until then a refusal must not count as unhandled
       }
       const result = await store(reading, arrived, after, ends ? budget.next : undefined, writing.open);
@@ -87,10 +79,61 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
       walk = after;
       reading.cursor = walk.cursor;
       if (ends) return 'finished';
-      if (stops) return 'more';
+      if (!goesOn) return 'more';
     }
   } finally {
-    stop.abort();
+    requests.stop();
+  }
+}
+
+interface Read {
+  readonly arrived: Arrived;
+  /** The page after is to be read in this turn. */
+  readonly goesOn: boolean;
+  /** It is on its way already. */
+  readonly ahead: Promise<Page> | undefined;
+}
+
+/** The requests of one walk in one turn. */
+class Requests {
+  readonly #stop = new AbortController(); // ends the request under way when storing fails
+  readonly #signal: AbortSignal;
+  readonly #asked = new Set<string>();
+  readonly #pagesBefore: number;
+
+  constructor(
+    private readonly reading: StreamReading,
+    private readonly from: OpenWalk,
+    private readonly budget: WalkBudget,
+  ) {
+    this.#signal = AbortSignal.any([reading.limits.signal, this.#stop.signal]);
+    this.#pagesBefore = reading.turn.pages;
+  }
+
+  /** Whether the turn has room for one more page. */
+  mayAsk(ordinal: number): boolean {
+    const { limits, to } = this.reading;
+    const pages = ordinal - this.from.pages;
+    const enough = this.#pagesBefore + pages >= limits.leastPages && (Date.now() > limits.until || to.stopping.aborted);
+    return pages < this.budget.mostPages && !enough && !limits.halted() && !limits.signal.aborted;
+  }
+
+  ask(cursor: string | null): Promise<Page> {
+    const page = this.#ask(cursor);
+    page.catch(() => undefined); // awaited later; until then a refusal must not count as unhandled
+    return page;
+  }
+
+  async #ask(cursor: string | null): Promise<Page> {
+    const { to, place, lease } = this.reading;
+    if (cursor !== null && this.#asked.has(cursor)) throw circle(this.reading);
+    if (cursor !== null) this.#asked.add(cursor);
+    const permit = { workspace: place.workspace, priority: this.budget.priority };
+    return await askPage(to, permit, listRef(place.pigeonholeId, lease), { cursor, signal: this.#signal });
+  }
+
+  stop(): void {
+    this.#stop.abort();
   }
 }
 
@@ -177,7 +220,7 @@ async function store(
   reading: StreamReading,
   arrived: Arrived,
   walk: OpenWalk,
-  next: NextRead | null | undefined,
+  next: NextReads | null | undefined,
   onWriting: () => void,
 ): Promise<PageResult> {
   const { to, lease } = reading;
@@ -191,7 +234,7 @@ async function store(
   const order = walk.kind === 'sweep' ? orderAfterSweep(known, walk.direction) : known;
   const basics = {
     walk,
-    end: next === undefined ? null : { order, next, limits: limitsOf(reading) },
+    end: next === undefined ? null : { order, next, foundNews: foundNews(reading.turn), limits: limitsOf(reading) },
     perPage: page.perPage,
     sinkIds: sinkIdsFor(reading, lease.list),
   };

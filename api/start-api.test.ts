@@ -4,7 +4,8 @@ import { Secret } from '../config/secret.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { type Action, type ApiServer, startApi } from './start-api.js';
+import type { Action, ActionResult } from './action.js';
+import { type ApiServer, startApi } from './start-api.js';
 
 const token = 'the-right-token';
 
@@ -28,7 +29,7 @@ async function listening(): Promise<ApiServer> {
 
 /** Serves an empty ledger. With a token, as off loopback: the socket itself stays on loopback. */
 async function serving(
-  given: { withToken?: boolean; act?: () => Promise<boolean>; query?: () => Promise<never[]> } = {},
+  given: { withToken?: boolean; act?: () => Promise<ActionResult>; query?: () => Promise<never[]> } = {},
 ): Promise<Served> {
   const api = await listening();
   const actions: Action[] = [];
@@ -40,10 +41,14 @@ async function serving(
     configuration: 1,
     trouble: () => null,
     wakeSinks: async () => undefined,
+    quotas: async () => new Map(),
     act: async (action) => {
       actions.push(action);
-      return given.act === undefined ? true : await given.act();
+      return given.act === undefined ? 'done' : await given.act();
     },
+    replay: async () => ({ unknown: 'no sink is known' }),
+    planConfiguration: async () => await Promise.reject(new Error('not asked for here')),
+    applyConfiguration: async () => await Promise.reject(new Error('not asked for here')),
   });
   return { api, host: new URL(api.url).host, actions };
 }
@@ -167,7 +172,7 @@ describe('an action', () => {
     const { api, actions } = await serving();
     const answer = await askToAct(api, body);
     expect(answer).toMatchObject({ status: 400, type: 'application/problem+json' });
-    expect(answer.text).toContain('an action has \\"do\\" (pause, resume, poll-now)');
+    expect(answer.text).toContain('an action has \\"do\\" (pause, resume, poll-now, sweep');
     expect(actions).toEqual([]);
   });
 
@@ -180,7 +185,7 @@ describe('an action', () => {
   });
 
   it('on something unknown is answered with 404 and where to look', async () => {
-    const { api } = await serving({ act: async () => false });
+    const { api } = await serving({ act: async () => 'unknown' });
     const answer = await askToAct(api, pauseHooks);
     expect(answer.status).toBe(404);
     expect(JSON.parse(answer.text)).toEqual({

@@ -4,13 +4,21 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { z } from 'zod';
 import type { Config } from '../config/config.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { serveDeletions } from './deletions.js';
-import { readStatus } from './status.js';
+import { type Action, type ActionResult, actionSchema } from './action.js';
+import {
+  type AppliedConfiguration,
+  applySchema,
+  type Candidate,
+  candidateSchema,
+  type ConfigurationPlan,
+} from './configuration-plan.js';
+import { type ReplayRequest, replayRequestSchema, type ReplayResult } from './replay-request.js';
+import { type QuotaView, readStatus } from './status.js';
 
 /** What the API needs of the process that serves it. */
 export interface ApiSources {
@@ -19,19 +27,17 @@ export interface ApiSources {
   readonly configuration: number;
   /** Why the last turn of this process failed as a whole; null when it did not. */
   readonly trouble: () => string | null;
-  /** Writes a person's request to the ledger, then wakes the work; false when the ledger knows no such thing. */
-  readonly act: (action: Action) => Promise<boolean>;
+  /** How the quota of each workspace's key stands; of those that were used. */
+  readonly quotas: () => Promise<ReadonlyMap<string, QuotaView>>;
   /** Tells sinks that there is something to deliver. */
   readonly wakeSinks: (names: readonly string[]) => Promise<void>;
+  /** Writes a person's request to the ledger, then wakes the work. */
+  readonly act: (action: Action) => Promise<ActionResult>;
+  readonly replay: (wanted: ReplayRequest) => Promise<ReplayResult>;
+  /** @throws {ConfigError} or another error of a configuration that cannot be used */
+  readonly planConfiguration: (candidate: Candidate) => Promise<ConfigurationPlan>;
+  readonly applyConfiguration: () => Promise<AppliedConfiguration>;
 }
-
-export const actionSchema = z.object({
-  do: z.enum(['pause', 'resume', 'poll-now']),
-  kind: z.enum(['workspace', 'pigeonhole', 'sink']),
-  /** A workspace's or a sink's name; for a pigeonhole `<workspace>/<id>`. */
-  name: z.string().min(1).max(200),
-});
-export type Action = z.infer<typeof actionSchema>;
 
 /** Listens from the beginning, so that a taken port is told before anything else is begun; answers 503 until it serves. */
 export interface ApiServer {
@@ -47,6 +53,8 @@ export class ListenError extends Error {
 }
 
 const largestBodyBytes = 64 * 1024;
+/** Of a whole configuration file. */
+const largestFileBytes = 1024 * 1024;
 
 const nothingToReadAtSink = 'there is nothing to read at a sink: write workspace:NAME or pigeonhole:WORKSPACE/ID';
 
@@ -79,21 +87,50 @@ export function createApp(sources: ApiSources): Hono {
   });
   app.use('/api/*', onlyOwnHost(sources.config), onlyOwnOrigin, onlyWithToken(sources.config));
   app.get('/api/status', async (c) => c.json(await readStatus(sources, c.req.query('counts') !== undefined)));
-  app.post('/api/actions', onlySmallBodies, async (c) => {
+  app.post('/api/actions', onlyBodiesUpTo(largestBodyBytes), async (c) => {
     const action = actionSchema.safeParse(await c.req.json().catch(() => undefined));
     if (!action.success) {
       return problem(
         400,
-        'an action has "do" (pause, resume, poll-now), "kind" (workspace, pigeonhole, sink) and "name"',
+        'an action has "do" (pause, resume, poll-now, sweep; approve for a sink), "kind" (workspace, pigeonhole, sink), "name", and may have "list", "by" and "reason"',
       );
     }
     const { kind, name } = action.data;
-    if (action.data.do === 'poll-now' && kind === 'sink') return problem(400, nothingToReadAtSink);
-    if (!(await sources.act(action.data)))
-      return problem(404, `no ${kind} ${name} is known; "pigeonpost status" shows what is`);
-    return c.json({ done: true });
+    const reads = action.data.do === 'poll-now' || action.data.do === 'sweep';
+    if (reads && kind === 'sink') return problem(400, nothingToReadAtSink);
+    const result = await sources.act(action.data);
+    if (result === 'unknown') return problem(404, `no ${kind} ${name} is known; "pigeonpost status" shows what is`);
+    return result === 'done' ? c.json({ done: true }) : problem(409, result.refused);
   });
-  serveDeletions(app, sources, { problem, bodies: onlySmallBodies });
+  app.post('/api/replays', onlyBodiesUpTo(largestBodyBytes), async (c) => {
+    const wanted = replayRequestSchema.safeParse(await c.req.json().catch(() => undefined));
+    if (!wanted.success) {
+      return problem(
+        400,
+        'a replay has "id" (a UUID), "sink", "lists", "pigeonhole" and "from" (an instant), each null for all, and "dryRun"',
+      );
+    }
+    const result = await sources.replay(wanted.data);
+    return 'unknown' in result ? problem(404, `${result.unknown}; "pigeonpost status" shows what is`) : c.json(result);
+  });
+  app.post('/api/configuration/plan', onlyBodiesUpTo(largestFileBytes), async (c) => {
+    const candidate = candidateSchema.safeParse(await c.req.json().catch(() => undefined));
+    if (!candidate.success) return problem(400, 'a plan is asked for with {}, or with "file" and its "text"');
+    return await usable(async () => c.json(await sources.planConfiguration(candidate.data)));
+  });
+  app.post('/api/configuration/apply', onlyBodiesUpTo(largestBodyBytes), async (c) => {
+    const asked = applySchema.safeParse(await c.req.json().catch(() => undefined));
+    if (!asked.success) return problem(400, 'apply takes "file", the absolute path of the file that is to be applied');
+    const own = sources.config.file;
+    if (asked.data.file !== own) {
+      return problem(
+        409,
+        `this pigeonpost was started with ${own}: put what is to be applied there, or start it with the other file`,
+      );
+    }
+    return await usable(async () => c.json(await sources.applyConfiguration()));
+  });
+  serveDeletions(app, sources, { problem, bodies: onlyBodiesUpTo(largestBodyBytes) });
   app.notFound(() => problem(404, 'there is nothing at this address'));
   app.onError((error) => problem(500, `the request failed: ${reasonForPerson(error)}`));
   return app;
@@ -105,10 +142,26 @@ function reasonForPerson(error: Error): string {
   return 'ask again; if it goes on, "pigeonpost check" shows what cannot be reached';
 }
 
-const onlySmallBodies = bodyLimit({
-  maxSize: largestBodyBytes,
-  onError: () => problem(413, `the body is too large: send at most ${largestBodyBytes} bytes`),
-});
+function onlyBodiesUpTo(maxSize: number): MiddlewareHandler {
+  return bodyLimit({
+    maxSize,
+    onError: () => problem(413, `the body is too large: send at most ${maxSize} bytes`),
+  });
+}
+
+/** Answers 422, with every problem, for a configuration that cannot be used. */
+async function usable(work: () => Promise<Response>): Promise<Response> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Error && unusable.has(error.name)) return problem(422, error.message);
+    if (error instanceof LedgerError && error.kind === 'configuration') return problem(409, error.message);
+    throw error;
+  }
+}
+
+/** By name: they belong to rooms that this one does not know. */
+const unusable: ReadonlySet<string> = new Set(['ConfigError', 'ClientOptionsError']);
 
 /**
  * Refuses requests that a foreign page makes with a visitor's browser, by a name of its own that leads here (DNS

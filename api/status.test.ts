@@ -14,12 +14,12 @@ const workspace = {
   waitReason: null,
   waitUntil: null,
   discovered: true,
-  quota: { limit: null, remaining: null, resetAt: null },
 };
 const pigeonhole = {
   workspace: 'acme',
   pigeonholeId: 101,
   status: 'live',
+  syncs: ['all'],
   changes: 5,
   streams: 3,
   backfilling: 0,
@@ -47,7 +47,8 @@ function isSettled(
   pauses: readonly Pause[] = [],
   trouble: string | null = null,
 ): boolean {
-  return viewStatus({ config, configuration: 1, trouble, status: { ...done, ...status }, pauses }).settled;
+  return viewStatus({ config, configuration: 1, trouble, status: { ...done, ...status }, pauses, quotas: new Map() })
+    .settled;
 }
 
 function pauseOf(scope: Pause['scope'], name: string): Pause {
@@ -58,6 +59,7 @@ function pauseOf(scope: Pause['scope'], name: string): Pause {
     cause: 'asked',
     detail: 'paused by a person',
     fingerprint: null,
+    actor: null,
     since: new Date(0),
   };
 }

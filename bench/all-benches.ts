@@ -5,9 +5,10 @@ import { idle } from './idle.js';
 import { latency } from './latency.js';
 import { memory } from './memory.js';
 import { moderation } from './moderation.js';
+import { peers } from './peers.js';
 import { unchanged } from './unchanged.js';
 
-export const allBenches: readonly Bench[] = [coldLoad, unchanged, idle, latency, moderation, detection, memory];
+export const allBenches: readonly Bench[] = [coldLoad, unchanged, idle, latency, moderation, detection, memory, peers];
 
 /** What runs without being named: a few minutes on two cores. */
 export const usualBenches: readonly string[] = ['cold-load', 'unchanged', 'idle'];

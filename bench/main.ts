@@ -13,7 +13,7 @@ const usage = `npm run bench [-- NAME… [options]]
 ${allBenches.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
 
 without names: ${usualBenches.join(', ')}
-options: --store postgres|embedded  --items N  --latency-ms N  --pairs N (3)  --profile FOLDER (CPU profiles of the product)`;
+options: --store postgres|embedded  --items N  --latency-ms N  --pairs N (3)  --python COMMAND (python3)  --profile FOLDER (CPU profiles of the product)`;
 
 /** Exit codes: 0 done, 1 a must was missed or a bench failed, 2 wrong use. */
 async function main(argv: readonly string[]): Promise<number> {
@@ -51,6 +51,7 @@ function readTask(argv: readonly string[]): { benches: Bench[]; options: BenchOp
         'latency-ms': { type: 'string', default: '0' },
         pairs: { type: 'string', default: '3' },
         profile: { type: 'string' },
+        python: { type: 'string', default: 'python3' },
       },
     });
     const names = positionals.length > 0 ? positionals : usualBenches;
@@ -67,6 +68,7 @@ function readTask(argv: readonly string[]): { benches: Bench[]; options: BenchOp
         latencyMs: wholeNumber('--latency-ms', values['latency-ms'], 0),
         pairs: wholeNumber('--pairs', values.pairs, 1),
         profileFolder,
+        python: values.python,
       },
     };
   } catch (error) {

@@ -1,5 +1,7 @@
 import type { Decision, HeldDeletions } from '../api/deletions.js';
-import type { Action } from '../api/start-api.js';
+import type { Action } from '../api/action.js';
+import type { AppliedConfiguration, Candidate, ConfigurationPlan } from '../api/configuration-plan.js';
+import type { ReplayRequest, ReplayResult } from '../api/replay-request.js';
 import type { Status } from '../api/status.js';
 import type { Config } from '../worker/load-process-config.js';
 import { CommandError, ExitCode } from './exit-code.js';
@@ -11,6 +13,9 @@ export interface ApiClient {
   deletions(): Promise<{ held: HeldDeletions[] }>;
   heldDeletions(id: number): Promise<HeldDeletions>;
   decideDeletions(id: number, decision: Decision): Promise<{ items: number }>;
+  replay(wanted: ReplayRequest): Promise<Extract<ReplayResult, { id: string }>>;
+  planConfiguration(candidate: Candidate): Promise<ConfigurationPlan>;
+  applyConfiguration(asked: { readonly file: string }): Promise<AppliedConfiguration>;
 }
 
 /** A client of the API that this configuration's `start` serves. */
@@ -24,16 +29,20 @@ export function apiClientFor({ server }: Config): ApiClient {
 /** 503 is what `start` answers until it serves: as if nothing could be reached yet. */
 function exitCodeFor(status: number): ExitCode {
   if (status === 404) return ExitCode.NotFound;
+  if (status === 422) return ExitCode.WrongUse; // a configuration that cannot be used
   return status === 503 ? ExitCode.Unreachable : ExitCode.Failed;
 }
 
+/** For what reads whole lists of the ledger. */
+const countingMs = 5 * 60_000;
+
 export function apiClient(url: string, token?: string): ApiClient {
-  const ask = async (path: string, init: RequestInit = {}): Promise<unknown> => {
+  const ask = async (path: string, init: RequestInit = {}, timeoutMs = 30_000): Promise<unknown> => {
     const headers = {
       'content-type': 'application/json',
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     };
-    const answer = await fetch(`${url}${path}`, { ...init, headers, signal: AbortSignal.timeout(30_000) }).catch(
+    const answer = await fetch(`${url}${path}`, { ...init, headers, signal: AbortSignal.timeout(timeoutMs) }).catch(
       (error: unknown) => {
         throw new CommandError(
           ExitCode.Unreachable,
@@ -48,14 +57,21 @@ export function apiClient(url: string, token?: string): ApiClient {
       typeof body === 'object' && body !== null && 'title' in body ? String(body.title) : `HTTP ${answer.status}`;
     throw new CommandError(exitCodeFor(answer.status), title);
   };
+  const post = async (path: string, body: unknown, timeoutMs?: number): Promise<unknown> =>
+    await ask(path, { method: 'POST', body: JSON.stringify(body) }, timeoutMs);
   return {
     status: async ({ counts }) => (await ask(`/api/status${counts ? '?counts' : ''}`)) as Status,
     act: async (action) => {
-      await ask('/api/actions', { method: 'POST', body: JSON.stringify(action) });
+      await post('/api/actions', action);
     },
     deletions: async () => (await ask('/api/deletions')) as { held: HeldDeletions[] },
     heldDeletions: async (id) => (await ask(`/api/deletions/${id}`)) as HeldDeletions,
     decideDeletions: async (id, decision) =>
       (await ask(`/api/deletions/${id}`, { method: 'POST', body: JSON.stringify(decision) })) as { items: number },
+    replay: async (wanted) => (await post('/api/replays', wanted, countingMs)) as Extract<ReplayResult, { id: string }>,
+    planConfiguration: async (candidate) =>
+      (await post('/api/configuration/plan', candidate, countingMs)) as ConfigurationPlan,
+    applyConfiguration: async (asked) =>
+      (await post('/api/configuration/apply', asked, countingMs)) as AppliedConfiguration,
   };
 }

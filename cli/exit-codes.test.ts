@@ -52,6 +52,28 @@ describe('pigeonpost used wrongly', () => {
       /there is nothing to read at a sink: write workspace:NAME or pigeonhole:WORKSPACE\/ID/,
     ],
     [
+      'a sweep of a list that is none',
+      ['sweep', 'workspace:acme', '--list', 'qustions', '--config', 'good.yaml'],
+      /"qustions" is no list: did you mean "questions"\?/,
+    ],
+    [
+      'a replay to nobody',
+      ['replay', '--config', 'good.yaml'],
+      /a replay goes to one sink, or with --all to every one/,
+    ],
+    [
+      'a replay from no time',
+      ['replay', 'archive', '--from', 'noon', '--config', 'good.yaml'],
+      /--from is "noon": write a day/,
+    ],
+    [
+      'a replay of a pigeonhole without its workspace',
+      ['replay', 'archive', '--pigeonhole', '101', '--config', 'good.yaml'],
+      /--pigeonhole is "101": write WORKSPACE\/ID/,
+    ],
+    ['a configuration that cannot be planned', ['config', 'plan', '--config', 'wrong.yaml'], /sinkz/],
+    ['a configuration that cannot be applied', ['config', 'apply', '--config', 'wrong.yaml'], /sinkz/],
+    [
       'a demo of no size',
       ['demo', '--attendees', 'many'],
       /--attendees is "many": give a whole number from 1 to 1000000/,
@@ -68,22 +90,32 @@ describe('pigeonpost used wrongly', () => {
 });
 
 describe('pigeonpost', () => {
-  it.each([['--help'], ['--version'], ['demo', '--help'], ['sandbox', '--help']])(
-    'ends with 0 for %s %s',
-    (...args) => {
-      expect(run(...args.filter(Boolean))).toMatchObject({ status: 0, stderr: '' });
-    },
-  );
+  it.each([
+    ['--help'],
+    ['--version'],
+    ['demo', '--help'],
+    ['sandbox', '--help'],
+    ['config', 'plan', '--help'],
+    ['replay', '--help'],
+  ])('ends with 0 for %s %s %s', (...args) => {
+    expect(run(...args.filter(Boolean))).toMatchObject({ status: 0, stderr: '' });
+  });
 
-  it.each([[['status']], [['pause', 'sink:archive']], [['poll-now', 'workspace:acme']]])(
-    'ends with 3 for %j while nothing runs, in one sentence without a secret',
-    (args) => {
-      const { status, stderr } = run(...args, '--config', 'good.yaml');
-      expect(stderr).toMatch(
-        /^pigeonpost: no pigeonpost answers at http:\/\/127\.0\.0\.1:1: start it with "pigeonpost start".*\n$/,
-      );
-      expect(stderr).not.toContain('a-secret-key');
-      expect(status).toBe(3);
-    },
-  );
+  it.each([
+    [['status']],
+    [['pause', 'sink:archive']],
+    [['poll-now', 'workspace:acme']],
+    [['sweep', 'workspace:acme']],
+    [['replay', 'archive']],
+    [['sink', 'approve', 'archive']],
+    [['config', 'plan']],
+    [['config', 'apply']],
+  ])('ends with 3 for %j while nothing runs, in one sentence without a secret', (args) => {
+    const { status, stderr } = run(...args, '--config', 'good.yaml');
+    expect(stderr).toMatch(
+      /^pigeonpost: no pigeonpost answers at http:\/\/127\.0\.0\.1:1: start it with "pigeonpost start".*\n$/,
+    );
+    expect(stderr).not.toContain('a-secret-key');
+    expect(status).toBe(3);
+  });
 });

@@ -1,5 +1,6 @@
 import { formatStatus } from './format-status.js';
-import { pigeonholeOf, sinkOf, statusOf, workspaceOf } from './status.test-kit.js';
+import type { QuotaView } from '../api/status.js';
+import { pigeonholeOf, quotaOf, sinkOf, statusOf, workspaceOf } from './status.test-kit.js';
 
 const now = new Date('2026-11-21T09:30:00.000Z');
 
@@ -18,13 +19,30 @@ describe('a status for a person', () => {
       state: 'waiting',
       reason: 'quota',
       until: '2026-11-21T11:30:00.000Z',
-      quota: { limit: 1000, remaining: 0, resetAt: null },
+      quota: quotaOf({ used: 1000, left: 0, resetAt: '2026-11-21T11:30:00.000Z' }),
       pigeonholes: [],
     });
     expect(formatStatus(statusOf({ workspaces: [waiting], sinks: [], settled: false }), now)).toEqual([
-      'workspace acme: waiting, again in 2 h: quota, quota 0 of 1000 left',
+      'workspace acme: waiting, again in 2 h: quota',
+      '  requests: 1000 of 1000 used, 0 left, reset in 2 h, the next hour needs 120: 100 live, 15 idle, 5 for sweeps',
       '1 workspace waits: see above',
     ]);
+  });
+
+  it('says when the requests that are left will be used up, and what of them is kept for imports', () => {
+    const short = quotaOf({ used: 700, left: 300, reserved: 100, lastsUntil: '2026-11-21T11:10:00.000Z' });
+    const lines = formatStatus(statusOf({ workspaces: [workspaceOf({ quota: short, pigeonholes: [] })] }), now);
+    expect(lines.slice(1, 3)).toEqual([
+      '  requests: 700 of 1000 used, 300 left (100 of them kept for imports), the next hour needs 120: 100 live, 15 idle, 5 for sweeps',
+      '  at that rate what is left is used up in 100 min; reading slows down so that it lasts',
+    ]);
+  });
+
+  it('says of a quota what it was learnt from, and what nobody knows of it', () => {
+    const lines = (quota: Partial<QuotaView>) =>
+      formatStatus(statusOf({ workspaces: [workspaceOf({ quota: quotaOf(quota), pigeonholes: [] })] }), now)[1];
+    expect(lines({ learnt: true, used: 10, left: 990 })).toContain('10 of about 1000 used, 990 left');
+    expect(lines({ limit: null, used: 10, left: null })).toContain('10 used, nobody says how many are left');
   });
 
   it('names the lists of the workspace itself, and what was never read whole', () => {
@@ -48,6 +66,55 @@ describe('a status for a person', () => {
       '  1 withheld: condition-false',
       '  2 dead letters: attempts-exhausted',
     ]);
+  });
+
+  it('says who has paused something, why and since when', () => {
+    const pause = {
+      pausedBy: 'person',
+      actor: 'ana',
+      reason: 'receiver is moved',
+      since: '2026-11-21T09:20:00.000Z',
+    } as const;
+    const sink = sinkOf({ state: 'paused', reason: pause.reason, pause, deliveredAt: null });
+    expect(formatStatus(statusOf({ workspaces: [], sinks: [sink] }), now)[0]).toBe(
+      'sink hooks (webhook): paused, 1200 delivered, 0 to go: receiver is moved (by ana 10 min ago)',
+    );
+  });
+
+  it('tells what an observing sink would do, and when it may do so', () => {
+    const observation = {
+      wouldSend: 40,
+      wouldSendAnonymously: 2,
+      wouldWithhold: { 'consent-refused': 3 },
+      behind: 0,
+    };
+    const lines = (approval: { approvedBy: string; reason: string; since: string } | null): string[] =>
+      formatStatus(
+        statusOf({ workspaces: [], sinks: [sinkOf({ mode: 'observe', observation, approval })] }),
+        now,
+      ).slice(1, -1);
+    expect(lines(null)).toEqual([
+      '  observes and sends nothing: would send 42 changes, 2 without the person who did it',
+      '  would withhold 3: consent refused',
+      '  let it send with: pigeonpost sink approve hooks',
+    ]);
+    expect(lines({ approvedBy: 'ana', reason: 'looked at', since: '2026-11-21T09:29:00.000Z' })).toEqual([
+      '  observes, and was approved by ana 60 s ago: it sends: looked at',
+    ]);
+  });
+
+  it('tells how far a replay is', () => {
+    const replay = {
+      id: 'the-id',
+      requestedBy: 'ana',
+      reason: null,
+      since: '2026-11-21T09:29:50.000Z',
+      taken: 128,
+      open: 3,
+    };
+    expect(formatStatus(statusOf({ workspaces: [], sinks: [sinkOf({ replays: [replay] })] }), now)[1]).toBe(
+      '  replay the-id by ana, 10 s ago: 128 items so far, 3 of them to go',
+    );
   });
 
   it('ends with what needs attention, each trouble once, however much is settled besides', () => {

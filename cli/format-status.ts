@@ -1,3 +1,4 @@
+import type { PauseView } from '../api/sink-operations.js';
 import type { SinkView, Status, WorkspaceView, WorkState } from '../api/status.js';
 import { inWords } from './in-words.js';
 
@@ -45,7 +46,7 @@ function counted(what: string, views: readonly { readonly state: WorkState }[]):
 
 function workspaceLines(workspace: WorkspaceView, now: Date): string[] {
   const until = workspace.until === null ? '' : `, again ${inWords(new Date(workspace.until), now)}`;
-  const head = `workspace ${workspace.name}: ${workspace.state}${until}${because(workspace.reason)}${quotaWords(workspace)}`;
+  const head = `workspace ${workspace.name}: ${workspace.state}${until}${because(workspace.reason)}${asker(workspace.pause, now)}`;
   const pigeonholes = workspace.pigeonholes.map((pigeonhole) => {
     const name = pigeonhole.id === 0 ? 'its own lists' : `pigeonhole ${pigeonhole.id}`;
     const status = pigeonhole.status === null ? '' : ` (${pigeonhole.status})`;
@@ -53,24 +54,69 @@ function workspaceLines(workspace: WorkspaceView, now: Date): string[] {
       pigeonhole.freshAsOf === null
         ? 'not yet read whole'
         : `fresh as of ${inWords(new Date(pigeonhole.freshAsOf), now)}`;
-    return `  ${name}${status}: ${pigeonhole.state}, ${pigeonhole.changes} changes, ${fresh}${because(pigeonhole.reason)}`;
+    return `  ${name}${status}: ${pigeonhole.state}, ${pigeonhole.changes} changes, ${fresh}${because(pigeonhole.reason)}${asker(pigeonhole.pause, now)}`;
   });
-  return [head, ...pigeonholes];
+  return [head, ...quotaLines(workspace, now), ...pigeonholes];
 }
 
-function quotaWords({ quota }: WorkspaceView): string {
-  if (quota?.limit == null || quota.remaining == null) return '';
-  return `, quota ${quota.remaining} of ${quota.limit} left`;
+/** What of the quota is used and left, until when, and what the next hour needs of it. */
+function quotaLines({ quota }: WorkspaceView, now: Date): string[] {
+  if (quota === null) return [];
+  const { limit, used, left, reserved, nextHour } = quota;
+  const of = limit === null ? '' : ` of ${quota.learnt ? 'about ' : ''}${limit}`;
+  const kept = reserved > 0 ? ` (${reserved} of them kept for imports)` : '';
+  const parts = [
+    `${used}${of} used`,
+    left === null ? 'nobody says how many are left' : `${left} left${kept}`,
+    ...(quota.resetAt === null ? [] : [`reset ${inWords(new Date(quota.resetAt), now)}`]),
+    `the next hour needs ${nextHour.all}: ${nextHour.live} live, ${nextHour.idle} idle, ${nextHour.sweep} for sweeps`,
+  ];
+  const short =
+    quota.lastsUntil === null
+      ? []
+      : [
+          `  at that rate what is left is used up ${inWords(new Date(quota.lastsUntil), now)}; reading slows down so that it lasts`,
+        ];
+  return [`  requests: ${parts.join(', ')}`, ...short];
 }
 
 function sinkLines(sink: SinkView, now: Date): string[] {
   const last = sink.deliveredAt === null ? '' : `, last ${inWords(new Date(sink.deliveredAt), now)}`;
   return [
-    `sink ${sink.name} (${sink.type}): ${sink.state}, ${sink.delivered} delivered${last}, ${sink.backlog} to go${because(sink.reason)}`,
+    `sink ${sink.name} (${sink.type}): ${sink.state}, ${sink.delivered} delivered${last}, ${sink.backlog} to go${because(sink.reason)}${asker(sink.pause, now)}`,
     ...(sink.state === 'paused' ? [`  resume with: pigeonpost resume sink:${sink.name}`] : []),
+    ...observationLines(sink, now),
+    ...sink.replays.map(
+      ({ id, taken, open, since, requestedBy }) =>
+        `  replay ${id}${requestedBy === null ? '' : ` by ${requestedBy}`}, ${inWords(new Date(since), now)}: ${taken} items so far, ${open} of them to go`,
+    ),
     ...Object.entries(sink.withheld).map(([reason, n]) => `  ${n} withheld: ${reasonWords(reason)}`),
     ...Object.entries(sink.dead).map(([cause, n]) => `  ${n} dead letters: ${cause}`),
   ];
+}
+
+function observationLines({ name, observation, approval }: SinkView, now: Date): string[] {
+  if (observation === null) return [];
+  if (approval !== null) {
+    const by = approval.approvedBy === null ? '' : ` by ${approval.approvedBy}`;
+    return [
+      `  observes, and was approved${by} ${inWords(new Date(approval.since), now)}: it sends${because(approval.reason)}`,
+    ];
+  }
+  const { wouldSend, wouldSendAnonymously, wouldWithhold } = observation;
+  const anonymously = wouldSendAnonymously === 0 ? '' : `, ${wouldSendAnonymously} without the person who did it`;
+  return [
+    `  observes and sends nothing: would send ${wouldSend + wouldSendAnonymously} changes${anonymously}`,
+    ...Object.entries(wouldWithhold).map(([reason, n]) => `  would withhold ${n}: ${reasonWords(reason)}`),
+    `  let it send with: pigeonpost sink approve ${name}`,
+  ];
+}
+
+/** Who has paused it, and since when; nothing for a cause, which says so itself. */
+function asker(pause: PauseView | null, now: Date): string {
+  if (pause === null || pause.pausedBy !== 'person') return '';
+  const who = pause.actor === null ? '' : `by ${pause.actor} `;
+  return ` (${who}${inWords(new Date(pause.since), now)})`;
 }
 
 function because(reason: string | null): string {

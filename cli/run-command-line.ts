@@ -1,8 +1,9 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { failureKindOf } from '../worker/failure-kind.js';
 import type { Context, Output } from './context.js';
 import type { DemoArguments } from './demo/demo-options.js';
 import { CommandError, ExitCode } from './exit-code.js';
+import { addOperationCommands } from './operation-commands.js';
 import { processOutput } from './process-output.js';
 import { releaseSignals } from './until-stopped.js';
 
@@ -45,10 +46,12 @@ function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
   program
     .command('check')
     .description('look at the configuration, each key, each sink, the store and Temporal; changes nothing')
+    .option('--estimate', 'also what reading will need of the request quota, by the days of the calendar', false)
+    .option('--quota <n>', 'for --estimate: requests a day, where the service does not tell', toRequests)
     .option('--json', 'one JSON document', false)
-    .action(async (options: { json: boolean }) => {
+    .action(async (options: { json: boolean; estimate: boolean; quota?: number }) => {
       const { check } = await import('./commands/check.js');
-      finish(await check(context(), options));
+      finish(await check(context(), { ...options, quota: options.quota ?? null }));
     });
   program
     .command('status')
@@ -59,21 +62,7 @@ function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
       const { status } = await import('./commands/status.js');
       finish(await status(context(), options));
     });
-  const verbs = {
-    pause: 'stop reading or delivering until it is resumed',
-    resume: 'go on with what was paused',
-    'poll-now': 'read now instead of at the next interval',
-  } as const;
-  for (const verb of ['pause', 'resume', 'poll-now'] as const) {
-    program
-      .command(`${verb} <what>`)
-      .description(`${verbs[verb]}: workspace:NAME, pigeonhole:WORKSPACE/ID or sink:NAME`)
-      .option('--json', 'one JSON document', false)
-      .action(async (what: string, options: { json: boolean }) => {
-        const { act } = await import('./commands/act.js');
-        finish(await act(context(), { verb, what, ...options }));
-      });
-  }
+  addOperationCommands(program, context, finish);
   addDeletions(program, context, finish);
   program
     .command('sandbox')
@@ -136,6 +125,12 @@ function addDeletions(program: Command, context: () => Context, finish: (code: E
         );
       });
   }
+}
+
+function toRequests(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count > 0) return count;
+  throw new InvalidArgumentError('give a whole number of requests, such as 10000');
 }
 
 function version(): string {

@@ -1,4 +1,4 @@
-import type { PigeonholeView, SinkView, Status, WorkspaceView } from '../api/status.js';
+import type { PigeonholeView, QuotaView, SinkView, Status, WorkspaceView } from '../api/status.js';
 
 /** A status in which all is well, but for what a test is about. */
 export function statusOf(given: Partial<Status> = {}): Status {
@@ -11,6 +11,7 @@ export function workspaceOf(given: Partial<WorkspaceView> = {}): WorkspaceView {
     state: 'working',
     reason: null,
     until: null,
+    pause: null,
     quota: null,
     pigeonholes: [pigeonholeOf()],
     ...given,
@@ -23,6 +24,7 @@ export function pigeonholeOf(given: Partial<PigeonholeView> = {}): PigeonholeVie
     status: 'live',
     state: 'working',
     reason: null,
+    pause: null,
     changes: 1234,
     streams: 12,
     freshAsOf: '2026-11-21T09:29:57.000Z',
@@ -36,11 +38,30 @@ export function sinkOf(given: Partial<SinkView> = {}): SinkView {
     type: 'webhook',
     state: 'working',
     reason: null,
+    pause: null,
+    mode: 'send',
+    observation: null,
+    approval: null,
+    replays: [],
     delivered: 1200,
     backlog: 0,
     withheld: {},
     dead: {},
     deliveredAt: '2026-11-21T09:29:58.000Z',
+    ...given,
+  };
+}
+
+export function quotaOf(given: Partial<QuotaView> = {}): QuotaView {
+  return {
+    limit: 1000,
+    learnt: false,
+    used: 0,
+    left: 1000,
+    reserved: 0,
+    resetAt: null,
+    nextHour: { live: 100, idle: 15, sweep: 5, all: 120 },
+    lastsUntil: null,
     ...given,
   };
 }

@@ -28,6 +28,10 @@ export interface WorkspaceConfig {
   /** Without a slash at its end and without `/v2`. */
   readonly baseUrl: string;
   readonly apiKey: Secret;
+  readonly quota: {
+    /** Share of a window's requests, 0 to 1, that reading leaves to imports. */
+    readonly reserve: number;
+  };
 }
 
 export interface SyncConfig {
@@ -79,8 +83,10 @@ export interface SinkConfig {
   readonly lists?: readonly ListName[];
   /** Absent: what the sink's type accepts by default. */
   readonly consent?: { readonly accept: readonly ConsentState[]; readonly basis?: string };
-  readonly history: 'all';
-  readonly mode: 'send';
+  /** Of what the ledger holds already, how much a new sink is given: everything, nothing, or what was found lately. */
+  readonly history: 'all' | 'none' | { readonly forMs: number };
+  /** `observe`: counts what it would send, and sends nothing until a person approves. */
+  readonly mode: 'send' | 'observe';
 }
 
 export interface TemporalConfig {

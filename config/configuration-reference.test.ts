@@ -27,10 +27,7 @@ describe('the reference', () => {
     for (const { key } of notYetAvailable) {
       const path = key.replace(/\.\*$/, '').replaceAll('*', 'NAME');
       const told = rows.filter((row) => row.startsWith(`| \`${path}\` `)).at(0) ?? rows[rows.indexOf(`## ${path}`) + 2];
-      expect([path, told]).toEqual([
-        path,
-        expect.stringMatching(/\*\*(Not available in this version|In this version)/),
-      ]);
+      expect([path, told]).toEqual([path, expect.stringContaining('**Not available in this version')]);
     }
   });
 

@@ -87,8 +87,7 @@ function availability(path: string): string {
   return parts.map((part) => `${availabilityText(part)} `).join('');
 }
 
-function availabilityText({ values, except }: NotYetAvailable): string {
-  if (except !== undefined) return `**In this version ${except.map(code).join(', ')} only.**`;
+function availabilityText({ values }: NotYetAvailable): string {
   if (values !== undefined) return `**Not available in this version: ${values.map(code).join(', ')}.**`;
   return '**Not available in this version.**';
 }

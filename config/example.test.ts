@@ -19,15 +19,12 @@ describe('the example of the whole contract', () => {
     const problems = (await errorOf(example, environment, files))?.problems ?? [];
     expect(problems.map(({ line, key }) => `${line}: ${key}`)).toEqual([
       '8: workspaces.acme.subscriptionId',
-      '9: workspaces.acme.quota',
       '33: sinks.crm.type',
       '53: sinks.salesforce.type',
       '68: sinks.questions-channel.type',
-      '73: sinks.questions-channel.history',
       '84: sinks.lms.type',
       '96: sinks.grades.type',
       '108: sinks.warehouse.type',
-      '117: sinks.hooks.history',
       '136: server.publicUrl',
       '145: alerts',
       '152: imports',

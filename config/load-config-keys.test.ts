@@ -198,16 +198,6 @@ describe('a part that this version lacks', () => {
       ['11: sinks.archive.type: "slack" is not available in this version, allowed: file, webhook'],
     ],
     [
-      'a mode of a later version',
-      atEnd('    mode: observe\n'),
-      ['13: sinks.archive.mode: "observe" is not available in this version, allowed: send'],
-    ],
-    [
-      'a history of a later version',
-      atEnd('    history: 30d\n'),
-      ['13: sinks.archive.history: "30d" is not available in this version, allowed: all'],
-    ],
-    [
       'a list of a later version',
       inSync('    lists: [votes, engagement]\n'),
       ['8: syncs.conferences.lists[1]: "engagement" is not available in this version; remove it'],

@@ -36,8 +36,24 @@ export async function loadConfig(
 ): Promise<Config> {
   const shownFile = normalize(file);
   const absoluteFile = resolve(file);
+  return await loadConfigText(await readText(absoluteFile, shownFile), { shownFile, absoluteFile }, environment, {
+    sinkSchemas,
+  });
+}
+
+/**
+ * As `loadConfig`, of a text that is to stand in a file, or does.
+ * @param place.shownFile what messages call it
+ * @param place.absoluteFile where it stands, or will: paths in it are taken from there
+ */
+export async function loadConfigText(
+  text: string,
+  { shownFile, absoluteFile }: { readonly shownFile: string; readonly absoluteFile: string },
+  environment: Environment,
+  { sinkSchemas }: LoadOptions,
+): Promise<Config> {
   const folder = dirname(absoluteFile);
-  const written = readDocument(await readText(absoluteFile, shownFile), shownFile, { environment, folder });
+  const written = readDocument(text, shownFile, { environment, folder });
   const document = withEnvironmentDefaults(written, environment);
 
   // each looks at the document for itself, so that a problem found by one hides none of another's

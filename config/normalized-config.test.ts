@@ -17,6 +17,7 @@ describe('the normalized configuration', () => {
         acme: {
           baseUrl: 'https://engagement.example.com',
           apiKey: { $secret: 'fingerprint of 8 letters ending in c' },
+          quota: { reserve: 0.1 },
         },
       },
       syncs: {

@@ -12,18 +12,13 @@ export interface NotYetAvailable {
   readonly key: string;
   /** Only these values are missing; all when absent. */
   readonly values?: readonly string[];
-  /** Only these values are there. */
-  readonly except?: readonly string[];
 }
 
 /** A version that builds a part deletes its line. Types of sinks are missing here when the caller passes no schema for them. */
 export const notYetAvailable: readonly NotYetAvailable[] = [
   { key: 'workspaces.*.subscriptionId' },
-  { key: 'workspaces.*.quota' },
   { key: 'syncs.*.lists.*', values: derivedLists },
   { key: 'sinks.*.lists.*', values: derivedLists },
-  { key: 'sinks.*.mode', except: ['send'] },
-  { key: 'sinks.*.history', except: ['all'] },
   { key: 'sinks.*.onConsentWithdrawn' },
   { key: 'sinks.*.onForget' },
   { key: 'sinks.*.limits' },
@@ -38,17 +33,15 @@ export const notYetAvailable: readonly NotYetAvailable[] = [
 export function findNotYetAvailable(document: ConfigDocument): Problem[] {
   return notYetAvailable.flatMap((part) =>
     matchingPaths(document.tree, part.key.split('.')).flatMap((path) => {
-      if (part.values === undefined && part.except === undefined) {
+      if (part.values === undefined) {
         return [problemAt(document, path, 'not available in this version; remove it')];
       }
       const found = valueAt(document.tree, path);
       const word = found instanceof Secret ? found.reveal() : found;
       if (typeof word !== 'string') return []; // the schema says what is wrong with it
-      if (part.values !== undefined && !part.values.includes(word)) return [];
-      if (part.except?.includes(word) === true) return [];
+      if (!part.values.includes(word)) return [];
       const { shown } = document.placeOf(path);
-      const instead = part.except === undefined ? '; remove it' : `, allowed: ${part.except.join(', ')}`;
-      return [problemAt(document, path, `${shown} is not available in this version${instead}`)];
+      return [problemAt(document, path, `${shown} is not available in this version; remove it`)];
     }),
   );
 }
@@ -59,7 +52,7 @@ export function findNotYetAvailable(document: ConfigDocument): Problem[] {
  */
 export function isWithinUnavailable(key: string, { tree }: ConfigDocument): boolean {
   return notYetAvailable
-    .filter(({ values, except }) => values === undefined && except === undefined)
+    .filter(({ values }) => values === undefined)
     .flatMap((part) => matchingPaths(tree, part.key.split('.')).map(formatKey))
     .some((part) => key === part || key.startsWith(`${part}.`) || key.startsWith(`${part}[`));
 }

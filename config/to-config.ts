@@ -24,7 +24,7 @@ export function toConfig({ file, folder, parsed, settings, pem, environmentProxy
   return {
     file,
     folder,
-    workspaces: mapValues(parsed.workspaces, ({ baseUrl, apiKey }) => ({ baseUrl, apiKey })),
+    workspaces: mapValues(parsed.workspaces, ({ baseUrl, apiKey, quota }) => ({ baseUrl, apiKey, quota })),
     syncs: mapValues(parsed.syncs, toSync),
     sinks: mapValues(parsed.sinks, (sink, name) => toSink(sink, settings[name])),
     store: store.kind === 'embedded' ? { kind: 'embedded', folder: resolve(folder, store.folder) } : store,
@@ -55,9 +55,9 @@ function toSync({
   };
 }
 
-function toSink({ type, lists, consent }: ParsedConfig['sinks'][string], settings: unknown): SinkConfig {
-  // the other values of history and mode were refused as not available
-  return { type, settings, lists, consent, history: 'all', mode: 'send' };
+function toSink({ type, lists, consent, history, mode }: ParsedConfig['sinks'][string], settings: unknown): SinkConfig {
+  const far = typeof history === 'number' ? { forMs: history } : history;
+  return { type, settings, lists, consent, history: far, mode };
 }
 
 function toTemporal({ tls, ...temporal }: ParsedConfig['temporal'], pem: PemTexts): TemporalConfig {

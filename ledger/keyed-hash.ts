@@ -73,3 +73,12 @@ function withNamespace(name: string): Buffer {
   if (3 * name.length > 4096) return Buffer.concat([changeNamespace, Buffer.from(name)]);
   return named.subarray(0, changeNamespace.length + named.write(name, changeNamespace.length, 'utf8'));
 }
+
+/**
+ * The id of a change as a replay emits it: the same however often that is repeated, and never the change's own. Written
+ * as UUIDs are, since no store does that on its way out.
+ */
+export function replayedChangeId(replayId: string, id: string): string {
+  const hex = changeId(['replay', replayId, id].join('\n'));
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}

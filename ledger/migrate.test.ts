@@ -8,8 +8,10 @@ import { migrate } from './migrate.js';
 const databases = useBothDatabases();
 const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-migrations-'));
 cpSync(join(__dirname, 'migrations'), folder, { recursive: true });
-const numbers = readdirSync(folder).map((name) => Number(name.slice(0, 4)));
-const newest = Math.max(...numbers);
+const numbers = readdirSync(folder)
+  .map((name) => Number(name.slice(0, 4)))
+  .toSorted((a, b) => a - b);
+const newest = numbers.at(-1)!;
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe.each(kinds)('migrations on %s', (kind) => {
@@ -22,8 +24,7 @@ describe.each(kinds)('migrations on %s', (kind) => {
     expect([second.id, again.id]).toEqual([first.id, first.id]);
     expect(again.hash.content('{}')).toEqual(first.hash.content('{}'));
     expect(await db.query('select name from workspaces')).toEqual([{ name: 'acme' }]);
-    const applied = await db.query('select number from migrations order by number');
-    expect(applied).toEqual(numbers.toSorted((a, b) => a - b).map((number) => ({ number })));
+    expect(await db.query('select number from migrations order by 1')).toEqual(numbers.map((number) => ({ number })));
   });
 
   it('that fail leave neither their number nor a part of themselves', async () => {
@@ -44,7 +45,7 @@ describe.each(kinds)('migrations on %s', (kind) => {
     await expect(openLedger(db)).rejects.toMatchObject({
       name: 'LedgerError',
       kind: 'version',
-      message: expect.stringContaining(`version ${newest + 1}, this pigeonpost knows ${newest}`),
+      message: expect.stringContaining(`version ${newest + 1}, this pigeonpost knows ${newest}:`),
     });
     await db.query('delete from migrations where number = $1', [newest + 1]);
   });

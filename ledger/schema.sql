@@ -1,5 +1,15 @@
 -- What all migrations together make: to be read, never run. A test compares it; UPDATE_SCHEMA=1 writes it anew.
 
+create table approvals (
+  sink_id integer not null,
+  destination text not null,
+  approved_by text,
+  reason text,
+  since timestamp with time zone not null default now(),
+  PRIMARY KEY (sink_id),
+  FOREIGN KEY (sink_id) REFERENCES sinks(id)
+);
+
 create table changes (
   ref integer not null,
   sequence bigint not null,
@@ -41,7 +51,8 @@ create table deliveries (
   identity boolean,
   configuration integer not null,
   updated_at timestamp with time zone not null default now(),
-  PRIMARY KEY (sink_id, ref, sequence),
+  replay integer not null default 0,
+  PRIMARY KEY (sink_id, ref, sequence, replay),
   CHECK ((state = ANY (ARRAY['waiting'::text, 'sending'::text, 'retry'::text, 'delivered'::text, 'withheld'::text, 'superseded'::text, 'dead'::text])))
 );
 
@@ -99,6 +110,9 @@ create table lanes (
   failure text,
   delivered bigint not null default 0,
   delivered_at timestamp with time zone,
+  history_since timestamp with time zone,
+  observed bigint,
+  observed_configuration integer,
   PRIMARY KEY (sink_id, ref),
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref),
   FOREIGN KEY (sink_id) REFERENCES sinks(id)
@@ -139,6 +153,16 @@ create table missing (
   CHECK ((state = ANY (ARRAY['open'::text, 'held'::text, 'kept'::text])))
 );
 
+create table observations (
+  sink_id integer not null,
+  ref integer not null,
+  outcome text not null,
+  reason text not null default ''::text,
+  changes bigint not null,
+  PRIMARY KEY (sink_id, ref, outcome, reason),
+  CHECK ((outcome = ANY (ARRAY['send'::text, 'send-anonymous'::text, 'withhold'::text, 'supersede'::text])))
+);
+
 create table pages (
   stream_id integer not null,
   ordinal integer not null,
@@ -165,6 +189,7 @@ create table pauses (
   detail text not null,
   fingerprint text,
   since timestamp with time zone not null default now(),
+  actor text,
   PRIMARY KEY (scope, name, paused_by),
   CHECK ((paused_by = ANY (ARRAY['person'::text, 'cause'::text]))),
   CHECK ((scope = ANY (ARRAY['workspace'::text, 'pigeonhole'::text, 'sink'::text])))
@@ -178,8 +203,32 @@ create table pigeonholes (
   next_sequence bigint not null default 1,
   created_at timestamp with time zone not null default now(),
   gone_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  read_by_id_at timestamp with time zone,
   UNIQUE (workspace, pigeonhole_id),
   PRIMARY KEY (ref)
+);
+
+create table quotas (
+  fingerprint text not null,
+  request_limit integer,
+  limit_until timestamp with time zone,
+  window_number integer not null default 1,
+  window_whole boolean not null default false,
+  window_from timestamp with time zone not null default now(),
+  window_ms bigint not null default 86400000,
+  reset_at timestamp with time zone,
+  used integer not null default 0,
+  used_imports integer not null default 0,
+  used_idle integer not null default 0,
+  used_sweeps integer not null default 0,
+  unsure integer not null default 0,
+  remaining integer,
+  refusals integer not null default 0,
+  refused_window integer,
+  wait_until timestamp with time zone,
+  alone_until timestamp with time zone,
+  PRIMARY KEY (fingerprint)
 );
 
 create table recent_deletions (
@@ -191,10 +240,37 @@ create table recent_deletions (
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref)
 );
 
+create table replay_lanes (
+  replay integer not null,
+  sink_id integer not null,
+  ref integer not null,
+  until bigint not null,
+  position bigint not null default 0,
+  emitted integer not null default 0,
+  done_at timestamp with time zone,
+  PRIMARY KEY (replay, sink_id, ref),
+  FOREIGN KEY (ref) REFERENCES pigeonholes(ref),
+  FOREIGN KEY (replay) REFERENCES replays(number),
+  FOREIGN KEY (sink_id) REFERENCES sinks(id)
+);
+
+create table replays (
+  number integer not null generated always as identity,
+  id uuid not null,
+  lists text,
+  from_at timestamp with time zone,
+  requested_at timestamp with time zone not null default now(),
+  requested_by text,
+  reason text,
+  UNIQUE (id),
+  PRIMARY KEY (number)
+);
+
 create table selections (
   sync text not null,
   ref integer not null,
   selected_at timestamp with time zone not null default now(),
+  archived_at timestamp with time zone,
   PRIMARY KEY (sync, ref),
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref)
 );
@@ -206,6 +282,7 @@ create table sinks (
   wake boolean not null default false,
   created_at timestamp with time zone not null default now(),
   archived_at timestamp with time zone,
+  history_ms bigint,
   UNIQUE (name),
   PRIMARY KEY (id)
 );
@@ -244,11 +321,22 @@ create table streams (
   gone_count integer not null default 0,
   gone_since timestamp with time zone,
   gone_at timestamp with time zone,
+  changed_at timestamp with time zone,
+  quiet_reads integer not null default 0,
   UNIQUE (ref, list, session_id),
   PRIMARY KEY (id),
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref),
   CHECK ((clean_direction = ANY (ARRAY['ascending'::text, 'descending'::text]))),
   CHECK ((item_order = ANY (ARRAY['unknown'::text, 'ascending'::text, 'descending'::text, 'unordered'::text])))
+);
+
+create table syncs (
+  name text not null,
+  workspace text not null,
+  choice json not null,
+  created_at timestamp with time zone not null default now(),
+  archived_at timestamp with time zone,
+  PRIMARY KEY (name)
 );
 
 create table visibility_reviews (
@@ -290,9 +378,6 @@ create table workspaces (
   wait_reason text,
   wait_count integer not null default 0,
   discovered_at timestamp with time zone,
-  quota_limit integer,
-  quota_remaining integer,
-  quota_reset_at timestamp with time zone,
   PRIMARY KEY (name),
   CHECK ((wait_reason = ANY (ARRAY['quota'::text, 'throttled'::text, 'credential'::text])))
 );
@@ -302,4 +387,5 @@ CREATE INDEX deliveries_open ON deliveries USING btree (sink_id, ref, list, key,
 CREATE INDEX deliveries_parked ON deliveries USING btree (sink_id, ref, list, state, reason) WHERE (state = ANY (ARRAY['withheld'::text, 'dead'::text]));
 CREATE INDEX items_by_session ON items USING btree (ref, session_id, list, key) WHERE (visibility IS NOT NULL);
 CREATE INDEX missing_of_stream ON missing USING btree (stream_id);
+CREATE INDEX replay_lanes_open ON replay_lanes USING btree (sink_id, ref) WHERE (done_at IS NULL);
 CREATE INDEX streams_due ON streams USING btree (ref, due_at) WHERE wanted;

@@ -93,10 +93,11 @@ async function fetchPage(exchange: Exchange, list: ListRef, { cursor, count, sig
 }
 
 /**
- * A cursor is opaque: sent back as it came, never parsed. `hasMore` alone ends the walk; a short page does not.
+ * The pages of a list, each asked for by `page`: what `PigeonholeClient.pages` does, for a caller with a way of its own
+ * to ask. A cursor is opaque: sent back as it came, never parsed. `hasMore` alone ends the walk; a short page does not.
  * Source: docs/service-contract.md, "Pagination".
  */
-async function* walkPages(
+export async function* walkPages(
   page: PigeonholeClient['page'],
   list: ListRef,
   { from, count, signal }: WalkOptions,

@@ -93,6 +93,11 @@ export interface SinkType<Config = unknown> {
   readonly configSchema: z.ZodType<Config>;
   /** Consent states whose records are sent when the configuration names none (docs/sinks.md). */
   readonly acceptsByDefault: readonly ConsentState[];
+  /**
+   * What tells one destination from another: the same text, the same place. May hold a secret (a token in a URL), so
+   * it is only ever compared as a keyed fingerprint. A person's approval is bound to it.
+   */
+  destination(config: Config, environment: Pick<SinkEnvironment, 'baseFolder'>): string;
   create(config: Config, environment: SinkEnvironment): Sink;
 }
 

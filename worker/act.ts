@@ -1,26 +1,54 @@
+import type { Collaborators } from '../activities/collaborators.js';
 import { handleRequest, type WorkScope } from '../activities/handle-request.js';
-import type { Action } from '../api/start-api.js';
-import type { Config } from '../config/config.js';
-import type { Ledger } from '../ledger/ledger.js';
+import type { Action, ActionResult } from '../api/action.js';
+import { approveSink } from '../ledger/queries/approvals.js';
 import { selectedPigeonholes } from '../ledger/queries/pigeonholes.js';
 import { delivering, discovering, reading, type WantedWorkflow, type WorkflowStarter } from './orchestration.js';
 
+/** What an action works on. */
+export interface ActingProcess {
+  readonly to: Pick<Collaborators, 'config' | 'ledger' | 'sinks' | 'log'>;
+  readonly starter: WorkflowStarter;
+}
+
 /** Carries out what a person asks of running work: the ledger first, then the signal that only wakes. */
-export async function act(
-  { config, ledger, starter }: { config: Config; ledger: Ledger; starter: WorkflowStarter },
-  action: Action,
-): Promise<boolean> {
-  const target = await findTarget(config, ledger, action);
-  if (target === undefined) return false;
-  await handleRequest(ledger, target.scope, action.do);
+export async function act({ to, starter }: ActingProcess, action: Action): Promise<ActionResult> {
+  const target = await findTarget(to, action);
+  if (target === undefined) return 'unknown';
+  const refusal = await carryOut(to, target.scope, action);
+  if (refusal !== undefined) return { refused: refusal };
+  const { do: verb, kind, name, list, by, reason } = action;
+  to.log.info({ do: verb, kind, target: name, list, by, reason }, 'a person asked');
   await starter.signal(target.workflow.id, 'wake'); // where it is not running, the reconciler starts it
-  if (action.kind === 'workspace' && action.do === 'resume') await wakeAll(config, ledger, starter, action.name);
-  return true;
+  if (kind === 'workspace' && (verb === 'resume' || verb === 'sweep')) await wakeAll(to, starter, name);
+  return 'done';
+}
+
+/** @returns why it cannot be done; undefined when it is */
+async function carryOut(
+  { ledger, sinks }: ActingProcess['to'],
+  scope: WorkScope,
+  action: Action,
+): Promise<string | undefined> {
+  const { by, reason, list } = action;
+  if (action.do !== 'approve') {
+    await handleRequest(ledger, scope, { do: action.do, list, by, reason });
+    return undefined;
+  }
+  const sink = scope.kind === 'sink' ? sinks.get(scope.name) : undefined;
+  if (sink === undefined) return 'only a sink can be approved: write sink approve NAME';
+  if (!sink.observing) return `sink ${sink.name} does not observe, so there is nothing to approve: it sends`;
+  await approveSink(ledger, {
+    sinkId: sink.id,
+    destination: sink.destination,
+    by: by ?? null,
+    reason: reason ?? null,
+  });
+  return undefined;
 }
 
 async function findTarget(
-  config: Config,
-  ledger: Ledger,
+  { config, ledger }: ActingProcess['to'],
   { kind, name }: Action,
 ): Promise<{ scope: WorkScope; workflow: WantedWorkflow } | undefined> {
   switch (kind) {
@@ -38,7 +66,11 @@ async function findTarget(
   }
 }
 
-async function wakeAll(config: Config, ledger: Ledger, starter: WorkflowStarter, workspace: string): Promise<void> {
+async function wakeAll(
+  { config, ledger }: ActingProcess['to'],
+  starter: WorkflowStarter,
+  workspace: string,
+): Promise<void> {
   const selected = await selectedPigeonholes(ledger, Object.keys(config.syncs));
   const own = selected.filter((row) => row.workspace === workspace);
   await Promise.all(own.map((row) => starter.signal(reading(row).id, 'wake')));

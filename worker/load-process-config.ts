@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.js';
 import { type Environment, processEnvironment } from '../config/environment.js';
-import { loadConfig } from '../config/load-config.js';
+import { loadConfig, loadConfigText } from '../config/load-config.js';
+import type { SinkSchemas } from '../config/parse-sinks.js';
 import { allSinks } from '../sinks/all-sinks.js';
 
 /** The configuration of a process, checked with every sink type that this version has. @throws {ConfigError} */
@@ -8,8 +9,24 @@ export async function loadProcessConfig(
   file: string,
   environment: Environment = processEnvironment(),
 ): Promise<Config> {
-  const sinkSchemas = Object.fromEntries([...allSinks].map(([type, { configSchema }]) => [type, configSchema]));
-  return await loadConfig(file, environment, { sinkSchemas });
+  return await loadConfig(file, environment, { sinkSchemas: sinkSchemas() });
+}
+
+/**
+ * The configuration that a text would be in the place of this process's file, which is not touched.
+ * @param shownFile what messages call it
+ * @throws {ConfigError}
+ */
+export async function loadCandidateConfig(
+  text: string,
+  place: { readonly shownFile: string; readonly absoluteFile: string },
+  environment: Environment = processEnvironment(),
+): Promise<Config> {
+  return await loadConfigText(text, place, environment, { sinkSchemas: sinkSchemas() });
+}
+
+function sinkSchemas(): SinkSchemas {
+  return Object.fromEntries([...allSinks].map(([type, { configSchema }]) => [type, configSchema]));
 }
 
 export type { Config };

@@ -5,14 +5,34 @@ import type { Ledger } from '../ledger/ledger.js';
 import { liftChangedCredential } from '../ledger/queries/pauses.js';
 import { registerSinks } from '../ledger/queries/sinks.js';
 import { allSinks } from '../sinks/all-sinks.js';
-import type { NetworkSettings, Sink, SinkType } from '../sinks/sink.js';
+import type { ConsentState, NetworkSettings, Sink, SinkType } from '../sinks/sink.js';
 
 /** The sinks of a configuration, by name, known to the ledger and open. Whoever opens them closes them. */
 export async function openSinks(config: Config, ledger: Ledger): Promise<Map<string, OpenSink>> {
+  return await registerOpenSinks(config, ledger, createSinks(config));
+}
+
+/** The sinks of a configuration, of which the ledger need not know: making them shows that they can be made. */
+export function createSinks(config: Config): Map<string, Sink> {
+  return new Map(Object.keys(config.sinks).map((name) => [name, createSink(config, name)]));
+}
+
+/** Makes the ledger's sinks those of this configuration. */
+export async function registerOpenSinks(
+  config: Config,
+  ledger: Ledger,
+  made: ReadonlyMap<string, Sink>,
+): Promise<Map<string, OpenSink>> {
   const entries = Object.entries(config.sinks);
   const ids = await registerSinks(
     ledger,
-    entries.map(([name, { type }]) => ({ name, type })),
+    entries.map(([name, sinkConfig]) => ({
+      name,
+      type: sinkConfig.type,
+      historyMs: historyMs(sinkConfig),
+      observing: sinkConfig.mode === 'observe',
+      destination: destinationOf(config, ledger, name),
+    })),
   );
   const sinks = new Map<string, OpenSink>();
   for (const [name, sinkConfig] of entries) {
@@ -21,12 +41,32 @@ export async function openSinks(config: Config, ledger: Ledger): Promise<Map<str
     sinks.set(name, {
       id: ids.get(name)!,
       name,
-      sink: createSink(config, name),
-      accepts: new Set(sinkConfig.consent?.accept ?? typeOf(sinkConfig).acceptsByDefault),
+      sink: made.get(name)!,
+      accepts: acceptedBy(sinkConfig),
       fingerprint,
+      observing: sinkConfig.mode === 'observe',
+      destination: destinationOf(config, ledger, name),
     });
   }
   return sinks;
+}
+
+/** Of what is there already, what a new sink takes: null all, 0 nothing. */
+export function historyMs({ history }: SinkConfig): number | null {
+  if (history === 'all') return null;
+  return history === 'none' ? 0 : history.forMs;
+}
+
+/** The states of consent whose records the sink takes. */
+export function acceptedBy(sinkConfig: SinkConfig): Set<ConsentState> {
+  return new Set(sinkConfig.consent?.accept ?? typeOf(sinkConfig).acceptsByDefault);
+}
+
+/** Keyed, since an address may hold a token. */
+function destinationOf(config: Config, ledger: Ledger, name: string): string {
+  const sinkConfig = config.sinks[name]!;
+  const text = typeOf(sinkConfig).destination(sinkConfig.settings, { baseFolder: config.folder });
+  return ledger.hash.fingerprint(JSON.stringify([sinkConfig.type, text]));
 }
 
 /** One sink of a configuration, for a check or for sending. */

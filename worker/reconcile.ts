@@ -41,3 +41,18 @@ export async function reconcile(to: {
   if (missing.length > 0) to.log.info({ started: missing.length, running: running.size }, 'workflows reconciled');
   return missing.length;
 }
+
+/** Wakes all that these configurations name: what is wanted still plans anew, what is not ends. */
+export async function wakeEverything(
+  configs: readonly Config[],
+  ledger: Ledger,
+  starter: WorkflowStarter,
+): Promise<void> {
+  const ids = new Set<string>();
+  for (const config of configs) {
+    // oxlint-disable-next-line no-await-in-loop -- two of them
+    for (const { id } of await wantedWorkflows(config, ledger)) ids.add(id);
+  }
+  // oxlint-disable-next-line no-await-in-loop -- never a burst
+  for (const id of ids) await starter.signal(id, 'wake'); // what is not running is the reconciler's
+}

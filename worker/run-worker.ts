@@ -1,6 +1,6 @@
 import { type NativeConnection, Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/create-activities.js';
-import type { Collaborators } from '../activities/collaborators.js';
+import type { InUse } from '../activities/collaborators.js';
 import type { Config } from '../config/config.js';
 import { workflowBundlePath } from './workflow-bundle.js';
 
@@ -14,7 +14,7 @@ export interface RunningWorker {
 
 /** Registers workflows and activities and begins to work. Opens nothing else, so it closes nothing else. */
 export async function runWorker(
-  to: Collaborators,
+  current: InUse,
   { native, temporal }: { native: NativeConnection; temporal: Config['temporal'] },
 ): Promise<RunningWorker> {
   const worker = await Worker.create({
@@ -22,7 +22,7 @@ export async function runWorker(
     namespace: temporal.namespace,
     taskQueue: temporal.taskQueue,
     workflowBundle: { codePath: workflowBundlePath() },
-    activities: createActivities(to),
+    activities: createActivities(current),
     maxCachedWorkflows: temporal.maxCachedWorkflows, // measured: 1 GB holds about 600
     maxConcurrentActivityTaskExecutions: 20, // each reads or sends with a few requests at once, over one store
     maxConcurrentWorkflowTaskExecutions: 40,

@@ -1,25 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Collaborators } from '../activities/collaborators.js';
+import { ServiceGate } from '../activities/service-gate.js';
 import { type ApiServer, startApi } from '../api/start-api.js';
 import type { Config } from '../config/config.js';
-import { normalizedConfig } from '../config/normalized-config.js';
 import type { Database } from '../ledger/drivers/database.js';
 import { openDatabase } from '../ledger/drivers/open-database.js';
-import { bindCluster, type Ledger, openLedger } from '../ledger/ledger.js';
+import { bindCluster, openLedger } from '../ledger/ledger.js';
 import { useConfiguration } from '../ledger/queries/configurations.js';
 import { endLeases } from '../ledger/queries/lanes.js';
 import { act } from './act.js';
+import { applyConfiguration } from './apply-configuration.js';
 import { connectTemporal, type TemporalConnections } from './connect-temporal.js';
+import { Editions } from './editions.js';
 import { type EmbeddedTemporal, startEmbeddedTemporal } from './embedded-temporal/embedded-temporal.js';
 import type { BinarySources } from './embedded-temporal/find-binary.js';
 import { findBinary } from './embedded-temporal/find-binary.js';
+import { loadProcessConfig } from './load-process-config.js';
 import type { ProcessLog } from './log.js';
-import { liftRefusedKeys, openClients } from './open-clients.js';
-import { openSinks } from './open-sinks.js';
-import { createStarter, messageOf, type WorkflowStarter } from './orchestration.js';
-import { reconcile } from './reconcile.js';
+import { openEdition, type Shared } from './open-edition.js';
+import { createStarter, messageOf } from './orchestration.js';
+import { planConfiguration } from './plan-configuration.js';
+import { reconcile, wakeEverything } from './reconcile.js';
 import { runWorker } from './run-worker.js';
+import { startReplay } from './start-replay.js';
+import { createConfigurationSwitch } from './take-up-configuration.js';
+import { viewQuotas } from './view-quotas.js';
 
 const reconcileEveryMs = 60_000;
 const maintainEveryMs = 60 * 60_000;
@@ -92,12 +97,36 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const starter = createStarter(temporal.connections.client, config.temporal.taskQueue, log);
   const stopping = new AbortController();
   let trouble: string | null = null;
-  const onTurn = (failure: string | null): void => {
-    trouble = failure;
+  const shared: Shared = {
+    ledger,
+    gate: new ServiceGate(ledger, log),
+    owner: `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`,
+    orchestration: starter,
+    log,
+    stopping: stopping.signal,
+    onTurn: (failure) => {
+      trouble = failure;
+    },
+    onPage: once(options.onFirstPage),
   };
-  const to = await openCollaborators(options, { ledger, starter, stopping: stopping.signal, onTurn }, closers);
-  const { configuration } = to;
-  const worker = await runWorker(to, { native: temporal.connections.native, temporal: config.temporal });
+  // The folder's lock proves that no other process runs another one: an older file is simply taken back.
+  const accept = options.acceptConfiguration || embedded;
+  const first = await openEdition(config, shared, (document) => useConfiguration(ledger, document, accept));
+  const editions = new Editions(first, (error) => log.warn({ error: messageOf(error) }, 'closing failed'));
+  closers.push(() => editions.close());
+
+  const { client } = temporal.connections;
+  const { taskQueue } = config.temporal;
+  const reconcileNow = (): Promise<number> =>
+    reconcile({ config: editions.current.config, ledger, client, starter, taskQueue, log });
+  const loadOwn = (): Promise<Config> => loadProcessConfig(config.file);
+  const switching = createConfigurationSwitch(loadOwn, editions, shared, async (before, now) => {
+    await reconcileNow();
+    await wakeEverything([before, now], ledger, starter);
+  });
+  editions.catchUp = () => switching.catchUp();
+
+  const worker = await runWorker(editions, { native: temporal.connections.native, temporal: config.temporal });
   worker.ended.then(
     () => undefined,
     (error: unknown) => fail(error instanceof Error ? error : new Error(messageOf(error))),
@@ -107,28 +136,39 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     await worker.stop();
   });
 
-  const reconciling = {
-    config,
-    ledger,
-    client: temporal.connections.client,
-    starter,
-    taskQueue: config.temporal.taskQueue,
-    log,
+  await reconcileNow();
+  const tend = async (): Promise<void> => {
+    if (await switching.catchUp()) await reconcileNow(); // with another configuration it would start what is not wanted
   };
-  await reconcile(reconciling);
-  closers.push(repeat(reconcileEveryMs, () => reconcile(reconciling), 'reconciling failed', log));
+  closers.push(repeat(reconcileEveryMs, tend, 'reconciling failed', log));
   closers.push(repeat(maintainEveryMs, () => db.maintain(), 'maintaining the store failed', log));
 
   api?.serve({
-    config,
     ledger,
-    configuration,
+    get config() {
+      return editions.current.config;
+    },
+    get configuration() {
+      return editions.current.configuration;
+    },
     trouble: () => trouble,
-    act: (action) => act({ config, ledger, starter }, action),
+    quotas: () => viewQuotas(editions.current.config, ledger, Date.now()),
     wakeSinks: (names) => starter.wakeSinks(names),
+    act: (action) => act({ to: editions.current, starter }, action),
+    replay: (wanted) => startReplay({ to: editions.current, starter }, wanted),
+    planConfiguration: (candidate) => planConfiguration(editions.current, candidate),
+    applyConfiguration: () => applyConfiguration(editions.current, switching),
   });
   closers.push(closeApi); // in order it is the first to close; a second close does nothing
   return { api, temporalAddress: temporal.address, failed };
+}
+
+function once(work: () => void): () => void {
+  let first = true;
+  return () => {
+    if (first) work();
+    first = false;
+  };
 }
 
 async function openStore(config: Config, closers: (() => Promise<void>)[]): Promise<Database> {
@@ -165,39 +205,6 @@ async function openTemporal(
 function embeddedFolder({ store }: Config): string {
   if (store.kind === 'embedded') return store.folder;
   throw new Error('an embedded Temporal needs an embedded store: set temporal.address, or store to embedded:FOLDER');
-}
-
-async function openCollaborators(
-  { config, log, onFirstPage, acceptConfiguration }: ProcessOptions,
-  parts: { ledger: Ledger; starter: WorkflowStarter; stopping: AbortSignal; onTurn: Collaborators['onTurn'] },
-  closers: (() => Promise<void>)[],
-): Promise<Collaborators> {
-  const clients = openClients(config, log); // first: a configuration that cannot be used must not become current
-  closers.push(async () => void (await Promise.all([...clients.values()].map((client) => client.close()))));
-  const document = normalizedConfig(config, (secret) => parts.ledger.hash.fingerprint(secret));
-  // The folder's lock proves that no other process runs another one: an older file is simply taken back.
-  const accept = acceptConfiguration || config.store.kind === 'embedded';
-  const configuration = await useConfiguration(parts.ledger, document, accept);
-  await liftRefusedKeys(config, parts.ledger);
-  const sinks = await openSinks(config, parts.ledger);
-  closers.push(async () => void (await Promise.all([...sinks.values()].map(({ sink }) => sink.close()))));
-  let first = true;
-  return {
-    ledger: parts.ledger,
-    config,
-    configuration,
-    clients,
-    sinks,
-    owner: `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`,
-    orchestration: parts.starter,
-    log,
-    stopping: parts.stopping,
-    onTurn: parts.onTurn,
-    onPage: () => {
-      if (first) onFirstPage();
-      first = false;
-    },
-  };
 }
 
 /** Runs `work` again and again, never twice at once. @returns what ends it */

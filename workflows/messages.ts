@@ -7,6 +7,7 @@ export const wakeSignal = defineSignal('wake');
 export const pauseSignal = defineSignal('pause');
 export const resumeSignal = defineSignal('resume');
 export const pollNowSignal = defineSignal('poll-now');
+export const sweepSignal = defineSignal('sweep');
 
 export interface WorkState {
   readonly turns: number;

@@ -1,6 +1,6 @@
 import { allHandlersFinished, condition, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { Turn, WorkRequest } from '../activities/turns.js';
-import { pauseSignal, pollNowSignal, resumeSignal, stateQuery, wakeSignal } from './messages.js';
+import { pauseSignal, pollNowSignal, resumeSignal, stateQuery, sweepSignal, wakeSignal } from './messages.js';
 
 /**
  * Turn, sleep, turn: the life of every long-running workflow here. A turn says when the next one is due; a signal
@@ -27,6 +27,9 @@ export async function runTurns(
   });
   setHandler(pollNowSignal, () => {
     requests.push('poll-now');
+  });
+  setHandler(sweepSignal, () => {
+    requests.push('sweep');
   });
   setHandler(stateQuery, () => ({ turns, last }));
 

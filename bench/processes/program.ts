@@ -5,8 +5,10 @@ import { builtProgram } from '../../worker/package-root.js';
 import { waitUntil } from './wait-until.js';
 
 export interface ProgramOptions {
-  /** Of the build, by its path without `dist` and suffix: `cli/main`. */
+  /** Of the build, by its path without `dist` and suffix: `cli/main`. With a `command` of its own, any file. */
   readonly program: string;
+  /** What runs the program; Node.js unless given. */
+  readonly command?: string;
   readonly args: readonly string[];
   /** Its whole environment. */
   readonly env: Readonly<Record<string, string>>;
@@ -29,11 +31,11 @@ export class Program {
   #ended: string | undefined;
 
   constructor(options: ProgramOptions) {
-    const { program, args, env, cwd, logFile, nodeArgs = [] } = options;
+    const { program, command, args, env, cwd, logFile, nodeArgs = [] } = options;
     this.#options = options;
     this.#child = startGuardedChild({
-      command: process.execPath,
-      args: [...nodeArgs, builtProgram(program), ...args],
+      command: command ?? process.execPath,
+      args: command === undefined ? [...nodeArgs, builtProgram(program), ...args] : [program, ...args],
       env,
       cwd,
       logFile,

@@ -6,6 +6,8 @@ export interface Run {
   readonly seconds: number;
   /** Of the contender's own process, in that time. */
   readonly cpuSeconds: number;
+  /** Of the PostgreSQL server that it wrote to, likewise; undefined: it wrote to none. */
+  readonly serverCpuSeconds?: number | undefined;
   /** Of the process since its start. */
   readonly peakRssMb: number;
   readonly requests: number;
@@ -22,6 +24,7 @@ export function formatRun(run: Run): string {
     `${Math.round(itemsPerSecond(run)).toLocaleString('en').padStart(9)} items/s`,
     `${run.seconds.toFixed(2).padStart(7)} s`,
     `${run.cpuSeconds.toFixed(2).padStart(6)} CPU s`,
+    ...(run.serverCpuSeconds === undefined ? [] : [`+ ${run.serverCpuSeconds.toFixed(2)} of the server`]),
     `${Math.round(run.peakRssMb).toString().padStart(5)} MB`,
     `${run.requests.toString().padStart(6)} requests`,
   ];

@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import type { Action } from '../../api/start-api.js';
+import type { Action } from '../../api/action.js';
 import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
 import { act } from './act.js';
@@ -45,15 +45,17 @@ async function run(verb: Action['do'], what: string, json = false): Promise<{ co
   return { code, lines };
 }
 
-describe('pause, resume and poll-now', () => {
+describe('pause, resume, poll-now, sweep and approve', () => {
   it.each([
     ['pause', 'sink:hooks', 'sink hooks is paused'],
     ['resume', 'workspace:acme', 'workspace acme is resumed'],
     ['poll-now', 'pigeonhole:acme/101', 'pigeonhole acme/101 is read now'],
+    ['sweep', 'workspace:acme', 'workspace acme is walked whole now'],
+    ['approve', 'sink:hooks', 'sink hooks is approved and sends from its watermark'],
   ] as const)('answer %s %s with the sentence "%s"', async (verb, what, sentence) => {
     expect(await run(verb, what)).toEqual({ code: ExitCode.Done, lines: [sentence] });
     const [kind, name] = what.split(':');
-    expect(asked).toEqual([{ do: verb, kind, name }]);
+    expect(asked).toEqual([{ do: verb, kind, name, by: userInfo().username }]);
   });
 
   it('say in JSON what was done', async () => {

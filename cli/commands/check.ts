@@ -1,14 +1,23 @@
 import { check as checkAll, type Checked } from '../../worker/check.js';
 import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { type Estimate, estimate } from '../../worker/estimate.js';
 import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
+import { formatEstimate } from '../format-estimate.js';
+
+/** A request or two for each pigeonhole, one after another. */
+const estimateTimeoutMs = 10 * 60_000;
 
 /**
- * `pigeonpost check`: the configuration, each key, each sink, the store, Temporal; a line each. Exit 0 when all is
+ * `pigeonpost check`: the configuration, each key, each sink, the store, Temporal; a line each. With `--estimate` also
+ * what reading will need of the request quota on the busiest day of the calendar. Exit 0 when all is
  * well, 2 for a wrong configuration, 3 when something cannot be reached, 1 when something refuses.
  */
-export async function check({ config, out }: Context, { json }: { json: boolean }): Promise<ExitCode> {
+export async function check(
+  { config, out }: Context,
+  { json, estimate: wantsEstimate, quota }: { json: boolean; estimate: boolean; quota: number | null },
+): Promise<ExitCode> {
   const loaded = await loadProcessConfig(config);
   const results: Checked[] = [{ what: 'configuration', result: 'ok', text: `${config} can be used` }];
   const show = ({ what, result, text }: Checked): void => {
@@ -22,7 +31,18 @@ export async function check({ config, out }: Context, { json }: { json: boolean 
     results.push(result);
     show(result);
   }
-  if (json) out.line(JSON.stringify({ results, warnings: loaded.warnings }));
+  const estimates: Estimate[] = [];
+  const canRead = results.every(({ what, result }) => result === 'ok' || !what.startsWith('workspace '));
+  if (wantsEstimate && canRead) {
+    const signal = AbortSignal.timeout(estimateTimeoutMs);
+    for await (const each of estimate(loaded, { quota, now: Date.now(), signal })) {
+      estimates.push(each);
+      if (!json) for (const line of formatEstimate(each)) out.line(line);
+    }
+  }
+  if (json) {
+    out.line(JSON.stringify({ results, warnings: loaded.warnings, ...(wantsEstimate ? { estimates } : {}) }));
+  }
   if (results.some(({ result }) => result === 'refused')) return ExitCode.Failed;
   return results.some(({ result }) => result === 'unreachable') ? ExitCode.Unreachable : ExitCode.Done;
 }

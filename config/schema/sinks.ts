@@ -14,7 +14,7 @@ export const commonSinkShape = {
     .describe('What kind of destination it is. It decides which other keys there are.'),
   mode: oneOf(['send', 'observe'])
     .prefault('send')
-    .describe('`observe` plans and counts what would be sent, and sends nothing.'),
+    .describe('`observe` plans and counts what would be sent, and sends nothing until a person approves it.'),
   history: z
     .union([oneOf(['none', 'all']), duration()], { error: 'allowed: none, all, or a duration such as 30d' })
     .prefault('all')

@@ -18,11 +18,9 @@ export const workspacesSchema = z
           .describe('Team workspaces only: the subscription under which a pigeonhole is created.'),
         quota: z
           .strictObject({
-            reserve: percent()
-              .prefault('10%')
-              .describe('Share of the daily request quota that is kept back for imports.'),
+            reserve: percent().prefault('10%').describe('Share of the request quota that reading leaves to imports.'),
           })
-          .optional()
+          .prefault({})
           .describe('How the request quota of the API key is shared out.'),
       })
       .describe('A workspace under a name of your choice.'),

@@ -13,7 +13,7 @@ import { LedgerError } from '../ledger-error.js';
  */
 export async function useConfiguration(ledger: Ledger, document: unknown, accept: boolean): Promise<number> {
   const text = canonicalJson(document);
-  const digest = hash('sha256', text, 'base64url');
+  const digest = digestOf(text);
   return await ledger.db.transaction(async (tx) => {
     await tx.query('lock table configurations in exclusive mode');
     const rows = await tx.query<{ number: number; digest: string }>(
@@ -37,6 +37,63 @@ export async function useConfiguration(ledger: Ledger, document: unknown, accept
     ]);
     return number;
   });
+}
+
+function digestOf(text: string): string {
+  return hash('sha256', text, 'base64url');
+}
+
+export interface StoredConfiguration {
+  readonly number: number;
+  readonly document: unknown;
+}
+
+/** The current configuration as it was stored, secrets as fingerprints; undefined in a ledger that never had one. */
+export async function storedConfiguration(ledger: Ledger): Promise<StoredConfiguration | undefined> {
+  const [row] = await ledger.db.query<{ number: number; document: string }>(
+    'select number, document from configurations order by number desc limit 1',
+  );
+  return row && { number: row.number, document: JSON.parse(row.document) as unknown };
+}
+
+/** Whether a configuration is the current one, and under which number. */
+export async function isCurrentConfiguration(ledger: Ledger, document: unknown): Promise<number | undefined> {
+  const [row] = await ledger.db.query<{ number: number; digest: string }>(
+    'select number, digest from configurations order by number desc limit 1',
+  );
+  return row?.digest === digestOf(canonicalJson(document)) ? row.number : undefined;
+}
+
+/**
+ * Makes a configuration the next one, in place of the one that whoever asks has compared it with. The same as the
+ * current one: its number, nothing is written.
+ * @param after the number that it takes the place of
+ * @throws {LedgerError} kind `configuration` when another one is current
+ */
+export async function replaceConfiguration(ledger: Ledger, document: unknown, after: number): Promise<number> {
+  const text = canonicalJson(document);
+  return await ledger.db.transaction(async (tx) => {
+    await tx.query('lock table configurations in exclusive mode');
+    const [row] = await tx.query<{ number: number; digest: string }>(
+      'select number, digest from configurations order by number desc limit 1',
+    );
+    if (row?.number !== after) throw anotherConfiguration(after, row?.number ?? 0);
+    if (row.digest === digestOf(text)) return row.number;
+    await tx.query('insert into configurations (number, document, digest) values ($1, $2::json, $3)', [
+      after + 1,
+      text,
+      digestOf(text),
+    ]);
+    return after + 1;
+  });
+}
+
+/** What a process is told that runs another configuration than the current one. */
+export function anotherConfiguration(own: number, current: number): LedgerError {
+  return new LedgerError(
+    'configuration',
+    `this process runs configuration ${own}, and ${current} is current: give it the current file, which it takes up by itself, or restart it`,
+  );
 }
 
 /** The number of the current configuration. A process that runs another one refuses work. */

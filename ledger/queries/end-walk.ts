@@ -2,7 +2,7 @@ import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
 import type { DeletionLimits } from '../missing-evidence.js';
 import { settleMissing } from './missing.js';
-import type { NextRead, StreamLease } from './streams.js';
+import { type NextReads, readEnded, type StreamLease } from './streams.js';
 import type { OpenWalk } from './walk.js';
 import type { PageScope } from './write-changes.js';
 
@@ -10,7 +10,9 @@ import type { PageScope } from './write-changes.js';
 export interface WalkEnd {
   readonly order: Pick<StreamLease, 'order' | 'cleanWalks' | 'cleanDirection' | 'promoteAt'>;
   /** Null: the turn reads on in this stream, and says later when it is due again. */
-  readonly next: NextRead | null;
+  readonly next: NextReads | null;
+  /** Earlier pages of the turn held something new. */
+  readonly foundNews: boolean;
   readonly limits: DeletionLimits;
 }
 
@@ -26,6 +28,7 @@ export async function endWalk(
   scope: PageScope,
   walk: OpenWalk,
   end: WalkEnd,
+  pageHasNews: boolean,
 ): Promise<number> {
   const { order } = end.order;
   const checkpoint = order === 'ascending' ? [walk.checkpoint, walk.checkpointKey] : [null, null];
@@ -45,12 +48,13 @@ export async function endWalk(
   );
   await tx.query('delete from walks where stream_id = $1 and kind = $2', [lease.streamId, walk.kind]);
   const deleted = walk.kind === 'sweep' ? await endSweep(ledger, tx, lease, scope, walk, end) : 0;
+  const foundNews = end.foundNews || pageHasNews || deleted > 0;
   if (end.next !== null) {
     await tx.query(
-      `update streams set owner = null, polled_at = clock_timestamp(), due_at = case
+      `update streams set ${readEnded('$3')}, owner = null, polled_at = clock_timestamp(), due_at = case
          when sweep_due_at <= clock_timestamp() then clock_timestamp()
          else clock_timestamp() + $2 * interval '1 millisecond' end where id = $1`,
-      [lease.streamId, end.next.dueInMs],
+      [lease.streamId, (foundNews ? end.next.afterNews : end.next.afterNothing).dueInMs, foundNews],
     );
   }
   return deleted;
@@ -77,7 +81,7 @@ async function endSweep(
       walk.items,
       walk.setAside,
       walk.firstAt,
-      next?.sweepInMs ?? 0,
+      next?.afterNothing.sweepInMs ?? 0,
       walk.startedAt,
     ],
   );

@@ -7,6 +7,8 @@ import { type LaneLease, lockLane } from './lanes.js';
  */
 export interface Settled {
   readonly sequence: number;
+  /** The number of the replay that emitted it; 0: none. */
+  readonly replay: number;
   readonly state: 'delivered' | 'waiting' | 'retry' | 'sending' | 'dead';
   readonly reason: string | null;
   readonly detail: string | null;
@@ -19,6 +21,7 @@ export interface LaneOutcome {
   readonly memory: Readonly<Record<string, unknown>> | undefined;
   /** Nothing passes: why, and when to try again. Null: it does. Undefined: nothing was tried, and all stays as it was. */
   readonly failing: { readonly detail: string; readonly retryInMs: number } | null | undefined;
+  /** Changes delivered by themselves; what replays emit is counted with the replay. */
   readonly delivered: number;
 }
 
@@ -34,13 +37,14 @@ export async function finishBatch(
     await tx.query(
       `update deliveries d set state = n.state, reason = n.reason, detail = n.detail, attempts = n.attempts,
          due_at = clock_timestamp() + n.retry_in_ms * interval '1 millisecond', updated_at = clock_timestamp()
-       from unnest($3::int8[], $4::text[], $5::text[], $6::text[], $7::int4[], $8::float8[])
-         as n (sequence, state, reason, detail, attempts, retry_in_ms)
-       where d.sink_id = $1 and d.ref = $2 and d.sequence = n.sequence`,
+       from unnest($3::int8[], $4::int4[], $5::text[], $6::text[], $7::text[], $8::int4[], $9::float8[])
+         as n (sequence, replay, state, reason, detail, attempts, retry_in_ms)
+       where d.sink_id = $1 and d.ref = $2 and d.sequence = n.sequence and d.replay = n.replay`,
       [
         lease.sinkId,
         lease.ref,
         settled.map(({ sequence }) => sequence),
+        settled.map(({ replay }) => replay),
         settled.map(({ state }) => state),
         settled.map(({ reason }) => reason),
         settled.map(({ detail }) => detail),

@@ -41,6 +41,8 @@ export async function laneWork(
               when l.retry_at > now() then l.retry_at
               when l.configuration is distinct from $3 then now() -- what it wants may have changed
               when p.next_sequence - 1 > coalesce(l.watermark, 0) then now()
+              when exists (select 1 from replay_lanes r where r.sink_id = $1 and r.ref = p.ref and r.done_at is null)
+                then now()
               else l.due_at end - now())::float8 * 1000 as due_in_ms
      from pigeonholes p left join lanes l on l.ref = p.ref and l.sink_id = $1
      where p.ref = any($2::int[])
@@ -68,11 +70,16 @@ export async function ensureLanes(ledger: Ledger, ref: number, sinkIds: readonly
   for (const { id } of missing) await addLane(ledger.db, id, ref);
 }
 
-/** A lane that is new notes the present sequence: up to there the sink takes each item's last change alone. */
-async function addLane(tx: Queryable, sinkId: number, ref: number): Promise<void> {
+/**
+ * A lane that is new notes the present sequence: up to there the sink takes each item's last change alone, as far back
+ * as its `history` reaches. A second call changes nothing.
+ */
+export async function addLane(tx: Queryable, sinkId: number, ref: number): Promise<void> {
   await tx.query(
-    `insert into lanes (sink_id, ref, history_until)
-     select $1, ref, next_sequence - 1 from pigeonholes where ref = $2 on conflict (sink_id, ref) do nothing`,
+    `insert into lanes (sink_id, ref, history_until, history_since, watermark)
+     select s.id, p.ref, p.next_sequence - 1, now() - s.history_ms * interval '1 millisecond',
+       case when s.history_ms = 0 then p.next_sequence - 1 else 0 end
+     from sinks s, pigeonholes p where s.id = $1 and p.ref = $2 on conflict (sink_id, ref) do nothing`,
     [sinkId, ref],
   );
 }
@@ -128,12 +135,13 @@ export async function releaseLane(ledger: Ledger, lease: LaneLease, order: 'item
   await ledger.db.query(
     `update lanes l set owner = null, lease_expires_at = null, due_at = case when $4 = 'pigeonhole' then
          (select coalesce(d.due_at, now()) from deliveries d where d.sink_id = l.sink_id and d.ref = l.ref
-            and d.state in ('waiting', 'sending', 'retry') order by d.sequence limit 1)
+            and d.state in ('waiting', 'sending', 'retry') order by d.sequence, d.replay limit 1)
        else
          (select min(coalesce(d.due_at, now())) from deliveries d
           where d.sink_id = l.sink_id and d.ref = l.ref and d.state in ('waiting', 'sending', 'retry')
             and not exists (select 1 from deliveries e where e.sink_id = d.sink_id and e.ref = d.ref and e.list = d.list
-              and e.key = d.key and e.sequence < d.sequence and e.state in ('waiting', 'sending', 'retry')))
+              and e.key = d.key and (e.sequence, e.replay) < (d.sequence, d.replay)
+              and e.state in ('waiting', 'sending', 'retry')))
        end
      where l.sink_id = $1 and l.ref = $2 and l.epoch = $3`,
     [lease.sinkId, lease.ref, lease.epoch, order],
@@ -163,13 +171,28 @@ export async function endLeases(ledger: Ledger): Promise<void> {
   await ledger.db.query('update lanes set lease_expires_at = now() where owner is not null');
 }
 
+/** A lane whose row is locked. */
+export interface LockedLane {
+  readonly watermark: number;
+  readonly historyUntil: number;
+  readonly historySince: Date | null;
+  /** The newest sequence of the pigeonhole. */
+  readonly newest: number;
+  /** Some replay has not yet looked at everything here. */
+  readonly replaying: boolean;
+}
+
 /** Locks the lane for a commit. @throws {LedgerError} kind `stale` when another attempt has taken it since */
-export async function lockLane(
-  tx: Queryable,
-  lease: LaneLease,
-): Promise<{ watermark: number; historyUntil: number; newest: number }> {
-  const [row] = await tx.query<{ watermark: number; history_until: number; newest: number }>(
-    `select l.watermark, l.history_until, p.next_sequence - 1 as newest
+export async function lockLane(tx: Queryable, lease: LaneLease): Promise<LockedLane> {
+  const [row] = await tx.query<{
+    watermark: number;
+    history_until: number;
+    history_since: Date | null;
+    newest: number;
+    replaying: boolean;
+  }>(
+    `select l.watermark, l.history_until, l.history_since, p.next_sequence - 1 as newest,
+       exists (select 1 from replay_lanes r where r.sink_id = $1 and r.ref = $2 and r.done_at is null) as replaying
      from lanes l join pigeonholes p on p.ref = l.ref
      where l.sink_id = $1 and l.ref = $2 and l.epoch = $3 for update of l`,
     [lease.sinkId, lease.ref, lease.epoch],
@@ -177,5 +200,6 @@ export async function lockLane(
   if (row === undefined) {
     throw new LedgerError('stale', `the lane of sink ${lease.sinkId} in pigeonhole row ${lease.ref} was taken over`);
   }
-  return { watermark: row.watermark, historyUntil: row.history_until, newest: row.newest };
+  const { history_until: historyUntil, history_since: historySince, ...lane } = row;
+  return { ...lane, historyUntil, historySince };
 }

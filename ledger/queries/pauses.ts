@@ -9,6 +9,8 @@ export interface Pause {
   readonly cause: string;
   readonly detail: string;
   readonly fingerprint: string | null;
+  /** Who asked; null: not a person, or not said. */
+  readonly actor: string | null;
   readonly since: Date;
 }
 
@@ -17,13 +19,17 @@ export function pigeonholeName(workspace: string, pigeonholeId: number): string 
   return `${workspace}/${pigeonholeId}`;
 }
 
-/** Written before the signal that only wakes. A second pause by the same party changes nothing but its reason. */
-export async function pause(ledger: Ledger, entry: Omit<Pause, 'since'>): Promise<void> {
+/** Written before the signal that only wakes. A second pause by the same party changes nothing but who asked and why. */
+export async function pause(
+  ledger: Ledger,
+  entry: Omit<Pause, 'since' | 'actor'> & Partial<Pick<Pause, 'actor'>>,
+): Promise<void> {
   await ledger.db.query(
-    `insert into pauses (scope, name, paused_by, cause, detail, fingerprint) values ($1, $2, $3, $4, $5, $6)
+    `insert into pauses (scope, name, paused_by, cause, detail, fingerprint, actor)
+     values ($1, $2, $3, $4, $5, $6, $7)
      on conflict (scope, name, paused_by) do update set cause = excluded.cause, detail = excluded.detail,
-       fingerprint = excluded.fingerprint`,
-    [entry.scope, entry.name, entry.pausedBy, entry.cause, entry.detail, entry.fingerprint],
+       fingerprint = excluded.fingerprint, actor = excluded.actor`,
+    [entry.scope, entry.name, entry.pausedBy, entry.cause, entry.detail, entry.fingerprint, entry.actor ?? null],
   );
 }
 
@@ -47,7 +53,7 @@ export async function pausesOf(
   names: readonly { scope: PauseScope; name: string }[],
 ): Promise<Pause[]> {
   const rows = await ledger.db.query<Omit<Pause, 'pausedBy'> & { paused_by: Pause['pausedBy'] }>(
-    `select scope, name, paused_by, cause, detail, fingerprint, since from pauses
+    `select scope, name, paused_by, cause, detail, fingerprint, actor, since from pauses
      where (scope, name) in (select * from unnest($1::text[], $2::text[]))`,
     [names.map(({ scope }) => scope), names.map(({ name }) => name)],
   );
@@ -71,7 +77,7 @@ export async function liftChangedCredential(
 /** Everything that is paused. */
 export async function allPauses(ledger: Ledger): Promise<Pause[]> {
   const rows = await ledger.db.query<Omit<Pause, 'pausedBy'> & { paused_by: Pause['pausedBy'] }>(
-    'select scope, name, paused_by, cause, detail, fingerprint, since from pauses order by scope, name, paused_by',
+    'select scope, name, paused_by, cause, detail, fingerprint, actor, since from pauses order by scope, name, paused_by',
   );
   return rows.map(({ paused_by: pausedBy, ...row }) => ({ ...row, pausedBy }));
 }

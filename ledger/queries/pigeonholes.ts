@@ -1,5 +1,6 @@
 import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
+import { anotherConfiguration } from './configurations.js';
 
 export interface PigeonholeRow {
   readonly ref: number;
@@ -19,7 +20,8 @@ export async function refOf(ledger: Ledger, workspace: string, pigeonholeId: num
   return (await findRef(ledger.db, workspace, pigeonholeId))!;
 }
 
-async function findRef(tx: Queryable, workspace: string, pigeonholeId: number): Promise<number | undefined> {
+/** As `refOf`, where a pigeonhole that was never mentioned is undefined. */
+export async function findRef(tx: Queryable, workspace: string, pigeonholeId: number): Promise<number | undefined> {
   const [row] = await tx.query<{ ref: number }>(
     'select ref from pigeonholes where workspace = $1 and pigeonhole_id = $2',
     [workspace, pigeonholeId],
@@ -34,14 +36,23 @@ export async function pigeonholeStatus(ledger: Ledger, ref: number): Promise<str
   return row?.status ?? null;
 }
 
-/** Adds pigeonholes to what a sync reads; gives back those that are new to it. Nothing is ever taken away here. */
+/**
+ * Adds pigeonholes to what a sync reads; gives back those that are new to it, or that have come back. Nothing is ever
+ * taken away here.
+ * @param configuration under which they were chosen
+ * @throws {LedgerError} kind `configuration` when it is no longer the current one, which may have let them go
+ */
 export async function addSelections(
   ledger: Ledger,
-  sync: string,
-  workspace: string,
+  { sync, workspace, configuration }: { sync: string; workspace: string; configuration: number },
   ids: readonly number[],
 ): Promise<number[]> {
   return await ledger.db.transaction(async (tx) => {
+    const [current] = await tx.query<{ number: number | null }>(
+      'select max(number) as number from configurations having max(number) is distinct from $1',
+      [configuration],
+    );
+    if (current !== undefined) throw anotherConfiguration(configuration, current.number ?? 0);
     await tx.query(
       `insert into pigeonholes (workspace, pigeonhole_id) select $1, id from unnest($2::int8[]) as n (id)
        on conflict (workspace, pigeonhole_id) do nothing`,
@@ -51,7 +62,9 @@ export async function addSelections(
       `with added as (
          insert into selections (sync, ref)
          select $1, ref from pigeonholes where workspace = $2 and pigeonhole_id = any($3::int8[])
-         on conflict (sync, ref) do nothing returning ref)
+         on conflict (sync, ref) do update set archived_at = null, selected_at = now()
+           where selections.archived_at is not null
+         returning ref)
        select p.pigeonhole_id from added join pigeonholes p on p.ref = added.ref order by 1`,
       [sync, workspace, ids],
     );
@@ -67,7 +80,8 @@ export async function noteStatuses(
 ): Promise<number[]> {
   const rows = await ledger.db.query<{ pigeonhole_id: number }>(
     `with moved as (
-       update pigeonholes p set status = n.status
+       update pigeonholes p set status = n.status,
+         ended_at = case when n.status = 'ended' then coalesce(p.ended_at, now()) end
        from unnest($2::int8[], $3::text[]) as n (id, status)
        where p.workspace = $1 and p.pigeonhole_id = n.id and p.status is distinct from n.status
        returning p.ref, p.pigeonhole_id),
@@ -94,7 +108,7 @@ export async function selectedPigeonholes(ledger: Ledger, syncs: readonly string
   }>(
     `select p.ref, p.workspace, p.pigeonhole_id, p.status, string_agg(s.sync, ' ' order by s.sync) as syncs
      from selections s join pigeonholes p on p.ref = s.ref
-     where s.sync = any($1::text[]) group by p.ref order by p.ref`,
+     where s.sync = any($1::text[]) and s.archived_at is null group by p.ref order by p.ref`,
     [syncs],
   );
   return rows.map((row) => ({
@@ -116,4 +130,29 @@ export async function storedItems(
     'select key, payload from items where ref = $1 and list = $2 and payload is not null order by key',
     [ref, list],
   );
+}
+
+/**
+ * Of these pigeonholes, those that the service's list does not show (any more), and that were not asked for by their
+ * id for so long; they count as asked for from now on, so that two processes do not ask twice.
+ * @param every.msWhenOver for those that are over, or that the service does not know any more
+ */
+export async function claimHidden(
+  ledger: Ledger,
+  workspace: string,
+  ids: readonly number[],
+  every: { readonly ms: number; readonly msWhenOver: number },
+): Promise<number[]> {
+  const rows = await ledger.db.query<{ pigeonhole_id: number }>(
+    `update pigeonholes p set read_by_id_at = now()
+     where p.workspace = $1 and p.pigeonhole_id = any($2::int8[])
+       and (p.read_by_id_at is null or p.read_by_id_at <= now() - interval '1 millisecond'
+         * case when p.gone_at is not null or p.status = 'ended' then $4::float8 else $3::float8 end)
+       and not exists (select 1 from items i join pigeonholes w on w.ref = i.ref
+         where w.workspace = p.workspace and w.pigeonhole_id = 0 and i.list = 'pigeonholes'
+           and i.key = p.pigeonhole_id::text and i.payload is not null)
+     returning p.pigeonhole_id`,
+    [workspace, ids, every.ms, every.msWhenOver],
+  );
+  return rows.map((row) => row.pigeonhole_id).toSorted((a, b) => a - b);
 }

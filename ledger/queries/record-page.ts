@@ -99,8 +99,9 @@ async function recordOnce(ledger: Ledger, lease: StreamLease, page: PageRecord):
     page.onWriting?.();
     const [written] = await writing;
     const reviewed = await reviewCauses(ledger, tx, scope, placed);
-    const ended = await endWith(ledger, tx, lease, scope, page);
-    const changed = written.changes.length + reviewed.changed + ended > 0;
+    const changes = written.changes.length + reviewed.changed;
+    const ended = await endWith(ledger, tx, lease, scope, page, changes > 0);
+    const changed = changes + ended > 0;
     const woken = changed ? await wakeSinks(tx, page.sinkIds) : [];
     return {
       created: written.changes.filter((change: Change) => change.kind === 'created').length,
@@ -137,7 +138,7 @@ export async function recordSamePage(
     if (page.end === null) {
       await saveWalk(tx, lease, page.walk, { perPage: page.perPage, highestId: null, differs: false });
     }
-    const deleted = await endWith(ledger, tx, lease, scope, page);
+    const deleted = await endWith(ledger, tx, lease, scope, page, false);
     const woken = deleted > 0 ? await wakeSinks(tx, page.sinkIds) : [];
     return { created: 0, updated: 0, deleted, woken, reviewsLeft: false };
   });
@@ -179,8 +180,9 @@ async function endWith(
   lease: StreamLease,
   scope: PageScope,
   { walk, end }: PageBasics,
+  hasNews: boolean,
 ): Promise<number> {
-  return walk === null || end === null ? 0 : await endWalk(ledger, tx, lease, scope, walk, end);
+  return walk === null || end === null ? 0 : await endWalk(ledger, tx, lease, scope, walk, end, hasNews);
 }
 
 /** A session or a question's twin that changed what it says about anonymity changes the items that it speaks for. */

@@ -15,8 +15,8 @@ export async function releaseSelected(
   await ledger.db.query(
     `with released as (
        update deliveries set state = 'waiting', reason = null, due_at = null, updated_at = clock_timestamp()
-       where sink_id = $1 and ref = $2 and list = 'pigeonholes' and state = 'withheld' and reason = $4
-         and key = any($3::text[]) returning 1)
+       where sink_id = $1 and ref = $2 and replay = 0 and list = 'pigeonholes' and state = 'withheld'
+         and reason = $4 and key = any($3::text[]) returning 1)
      update lanes set due_at = now() where sink_id = $1 and ref = $2 and exists (select 1 from released)`,
     [sinkId, workspaceRef, selected, notSelected],
   );

@@ -1,16 +1,27 @@
 import type { Ledger } from '../ledger.js';
 
-/** Makes the ledger's sinks exactly these, by name; what is no longer configured is archived with its watermarks. */
-export async function registerSinks(
-  ledger: Ledger,
-  sinks: readonly { name: string; type: string }[],
-): Promise<Map<string, number>> {
+/** A configured sink as the ledger keeps it. */
+export interface RegisteredSink {
+  readonly name: string;
+  readonly type: string;
+  /** Of what is there already, what a new lane takes: null all, 0 nothing. */
+  readonly historyMs: number | null;
+  readonly observing: boolean;
+  /** Keyed fingerprint of where it sends to. */
+  readonly destination: string;
+}
+
+/**
+ * Makes the ledger's sinks exactly these, by name; what is no longer configured is archived with its watermarks, and
+ * comes back with them. An approval ends when its sink leaves `mode: observe`, or sends somewhere else.
+ */
+export async function registerSinks(ledger: Ledger, sinks: readonly RegisteredSink[]): Promise<Map<string, number>> {
   return await ledger.db.transaction(async (tx) => {
     const names = sinks.map(({ name }) => name);
     await tx.query(
-      `insert into sinks (name, type) select * from unnest($1::text[], $2::text[])
-       on conflict (name) do update set type = excluded.type, archived_at = null`,
-      [names, sinks.map(({ type }) => type)],
+      `insert into sinks (name, type, history_ms) select * from unnest($1::text[], $2::text[], $3::int8[])
+       on conflict (name) do update set type = excluded.type, history_ms = excluded.history_ms, archived_at = null`,
+      [names, sinks.map(({ type }) => type), sinks.map(({ historyMs }) => historyMs)],
     );
     await tx.query('update sinks set archived_at = now() where archived_at is null and not name = any($1::text[])', [
       names,
@@ -19,7 +30,19 @@ export async function registerSinks(
       'select id, name from sinks where name = any($1::text[])',
       [names],
     );
-    return new Map(rows.map(({ id, name }) => [name, id]));
+    const ids = new Map(rows.map(({ id, name }) => [name, id]));
+    const observing = sinks.filter((sink) => sink.observing);
+    const observingIds = observing.map(({ name }) => ids.get(name)!);
+    await tx.query(
+      `delete from approvals a where not exists (select 1 from unnest($1::int4[], $2::text[]) as n (sink_id, destination)
+         where n.sink_id = a.sink_id and n.destination = a.destination)`,
+      [observingIds, observing.map(({ destination }) => destination)],
+    );
+    await tx.query('delete from observations where sink_id <> all($1::int4[])', [observingIds]);
+    await tx.query('update lanes set observed = null where observed is not null and sink_id <> all($1::int4[])', [
+      observingIds,
+    ]);
+    return ids;
   });
 }
 

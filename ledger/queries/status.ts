@@ -13,7 +13,6 @@ export interface WorkspaceStatus {
   readonly waitUntil: Date | null;
   /** Its pigeonholes were chosen from at least once. */
   readonly discovered: boolean;
-  readonly quota: { readonly limit: number | null; readonly remaining: number | null; readonly resetAt: Date | null };
 }
 
 export interface PigeonholeStatus {
@@ -21,6 +20,8 @@ export interface PigeonholeStatus {
   /** 0: the workspace's own lists. */
   readonly pigeonholeId: number;
   readonly status: string | null;
+  /** That read it; none for the workspace's own lists. */
+  readonly syncs: readonly string[];
   /** Changes found so far. */
   readonly changes: number;
   readonly streams: number;
@@ -58,19 +59,17 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
       wait_reason: string | null;
       wait_until: Date | null;
       discovered: boolean;
-      quota_limit: number | null;
-      quota_remaining: number | null;
-      quota_reset_at: Date | null;
-    }>(
-      'select name, wait_reason, wait_until, discovered_at is not null as discovered, quota_limit, quota_remaining, quota_reset_at from workspaces order by name',
-    ),
+    }>('select name, wait_reason, wait_until, discovered_at is not null as discovered from workspaces order by name'),
     ledger.db.query<PigeonholeRow>(
       `select p.workspace, p.pigeonhole_id, p.status, p.next_sequence - 1 as changes, count(s.id)::int as streams,
          (count(*) filter (where s.swept_at is null))::int as backfilling, -- a pigeonhole without streams counts as one
          (count(*) filter (where s.failures > 0))::int as failing, max(s.failure) as failure,
-         case when bool_and(s.polled_at is not null) then min(s.polled_at) end as fresh_as_of
+         case when bool_and(s.polled_at is not null) then min(s.polled_at) end as fresh_as_of,
+         (select string_agg(n.sync, ' ' order by n.sync) from selections n where n.ref = p.ref and n.archived_at is null)
+           as syncs
        from pigeonholes p left join streams s on s.ref = p.ref and s.wanted
-       where p.pigeonhole_id = 0 or exists (select 1 from selections n where n.ref = p.ref) group by p.ref order by p.workspace, p.pigeonhole_id`,
+       where p.pigeonhole_id = 0 or exists (select 1 from selections n where n.ref = p.ref and n.archived_at is null
+         and not exists (select 1 from syncs y where y.name = n.sync and y.archived_at is not null)) group by p.ref order by p.workspace, p.pigeonhole_id`,
     ),
     ledger.db.query<LaneRow>(
       `select k.name as sink, p.workspace, p.pigeonhole_id, p.next_sequence - 1 - l.watermark as behind,
@@ -90,7 +89,7 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
     }>(
       `select k.name as sink, p.workspace, p.pigeonhole_id, d.state, coalesce(d.reason, '') as reason, count(*)::int as n
        from deliveries d join sinks k on k.id = d.sink_id join pigeonholes p on p.ref = d.ref
-       where d.state in ('withheld', 'dead') group by 1, 2, 3, 4, 5`,
+       where d.state = 'dead' or (d.state = 'withheld' and d.replay = 0) group by 1, 2, 3, 4, 5`,
     ),
   ]);
   const reasonsOf = (lane: LaneRow, state: 'withheld' | 'dead'): Record<string, number> =>
@@ -111,10 +110,10 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
       waitReason: row.wait_reason,
       waitUntil: row.wait_until,
       discovered: row.discovered,
-      quota: { limit: row.quota_limit, remaining: row.quota_remaining, resetAt: row.quota_reset_at },
     })),
-    pigeonholes: pigeonholes.map(({ pigeonhole_id: pigeonholeId, fresh_as_of: freshAsOf, ...row }) => ({
+    pigeonholes: pigeonholes.map(({ pigeonhole_id: pigeonholeId, fresh_as_of: freshAsOf, syncs, ...row }) => ({
       ...row,
+      syncs: syncs?.split(' ') ?? [],
       pigeonholeId,
       freshAsOf,
     })),
@@ -144,6 +143,7 @@ interface PigeonholeRow {
   failing: number;
   failure: string | null;
   fresh_as_of: Date | null;
+  syncs: string | null;
 }
 
 interface LaneRow {
@@ -187,7 +187,7 @@ export async function countItems(ledger: Ledger): Promise<{ items: ListCount[]; 
   }>(
     `select k.name as sink, p.workspace, p.pigeonhole_id, i.list, d.state, count(*)::int as items
      from items i join pigeonholes p on p.ref = i.ref
-       join deliveries d on d.ref = i.ref and d.sequence = i.last_sequence join sinks k on k.id = d.sink_id
+       join deliveries d on d.ref = i.ref and d.sequence = i.last_sequence and d.replay = 0 join sinks k on k.id = d.sink_id
      where i.payload is not null group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5`,
   );
   return {

@@ -40,6 +40,11 @@ export interface StreamLease extends StreamName {
   readonly sweeps: number;
   /** Of the last sweep; null: none has ended. */
   readonly pageCount: number | null;
+  readonly sweptAt: Date | null;
+  /** End of the last read that found something; null: none did. */
+  readonly changedAt: Date | null;
+  /** Reads in a row that found nothing. */
+  readonly quietReads: number;
   /** Rows were written since the last sweep began, by others than itself. */
   readonly differs: boolean;
   /** By the database's clock, when the lease was taken. */
@@ -119,6 +124,9 @@ interface StreamRow {
   highest_id: number | null;
   sweeps: number;
   page_count: number | null;
+  swept_at: Date | null;
+  changed_at: Date | null;
+  quiet_reads: number;
   differs: boolean;
   taken_at: Date;
 }
@@ -149,7 +157,7 @@ export async function takeStream(ledger: Ledger, streamId: number, owner: string
     `update streams set epoch = epoch + 1, owner = $2 where id = $1
      returning ref, list, session_id, epoch, item_order, clean_walks, clean_direction, promote_at,
        coalesce(sweep_due_at <= now(), false) as sweep_due, failures, checkpoint, checkpoint_key, head_id, per_page, highest_id, sweeps,
-       page_count, differs, clock_timestamp() as taken_at`,
+       page_count, swept_at, changed_at, quiet_reads, differs, clock_timestamp() as taken_at`,
     [streamId, owner],
   );
   if (row === undefined) throw new LedgerError('stale', `stream ${streamId} is no longer in the ledger`);
@@ -177,6 +185,9 @@ export async function takeStream(ledger: Ledger, streamId: number, owner: string
     highestId: row.highest_id,
     sweeps: row.sweeps,
     pageCount: row.page_count,
+    sweptAt: row.swept_at,
+    changedAt: row.changed_at,
+    quietReads: row.quiet_reads,
     differs: row.differs,
     takenAt: row.taken_at,
     poll: openWalk(walks.find(({ kind }) => kind === 'poll')),
@@ -241,16 +252,33 @@ export interface NextRead {
   readonly sweepInMs: number;
 }
 
+/** By what the read has found: where something moves, more is on its way. */
+export interface NextReads {
+  readonly afterNews: NextRead;
+  readonly afterNothing: NextRead;
+}
+
 /** Says when the stream is due again, after a turn that ended in the middle of a rolling sweep. */
-export async function scheduleStream(ledger: Ledger, lease: StreamLease, next: NextRead): Promise<void> {
+export async function scheduleStream(
+  ledger: Ledger,
+  lease: StreamLease,
+  next: NextReads,
+  foundNews: boolean,
+): Promise<void> {
   await commit(
     ledger.db,
     lease,
-    `owner = null, polled_at = clock_timestamp(), failures = 0, failure = null, gone_count = 0, gone_since = null,
+    `${readEnded('$4')}, owner = null, polled_at = clock_timestamp(), failures = 0, failure = null, gone_count = 0, gone_since = null,
      gone_at = null, due_at = case when sweep_due_at <= clock_timestamp() then clock_timestamp()
        else clock_timestamp() + $3 * interval '1 millisecond' end`,
-    [next.dueInMs],
+    [(foundNews ? next.afterNews : next.afterNothing).dueInMs, foundNews],
   );
+}
+
+/** @param found the parameter that says whether the read has found something */
+export function readEnded(found: '$3' | '$4'): string {
+  return `changed_at = case when ${found}::boolean then clock_timestamp() else changed_at end,
+    quiet_reads = case when ${found}::boolean then 0 else quiet_reads + 1 end`;
 }
 
 /** The stream could not be read on: noted, with the time of the next try; its walks stay where they are. */
@@ -306,6 +334,21 @@ export async function noteGone(
 /** Makes every stream of a pigeonhole due at once. */
 export async function pollNow(ledger: Ledger, ref: number): Promise<void> {
   await ledger.db.query('update streams set due_at = now() where ref = $1 and wanted and due_at > now()', [ref]);
+}
+
+/**
+ * Makes whole walks of a pigeonhole's streams due at once. Asked for while one is under way, another one follows: what
+ * it is wanted for may stand on pages already read.
+ * @param list of this list alone; null: all
+ * @returns how many streams that concerns
+ */
+export async function sweepNow(ledger: Ledger, ref: number, list: string | null): Promise<number> {
+  const rows = await ledger.db.query(
+    `update streams set sweep_due_at = now(), due_at = least(due_at, now())
+     where ref = $1 and wanted and ($2::text is null or list = $2) returning id`,
+    [ref, list],
+  );
+  return rows.length;
 }
 
 async function commit(

@@ -1,21 +1,21 @@
 import { kinds, useBothDatabases } from '../drivers/both-databases.test-kit.js';
 import { openLedger } from '../ledger.js';
-import { lowerWakeFlag, registerSinks } from './sinks.js';
+import { lowerWakeFlag, type RegisteredSink, registerSinks } from './sinks.js';
 import { wakeSinks } from './wake-sinks.js';
 
 const databases = useBothDatabases();
+const sink = (name: string): RegisteredSink => ({
+  name,
+  type: 'file',
+  historyMs: null,
+  observing: false,
+  destination: name,
+});
 
 describe.each(kinds)('the wake flag of a sink, on %s', (kind) => {
   it('rises once, and is told by the page that raised it alone', async () => {
     const ledger = await openLedger(databases.of(kind));
-    const ids = [
-      ...(
-        await registerSinks(ledger, [
-          { name: 'one', type: 'file' },
-          { name: 'two', type: 'file' },
-        ])
-      ).values(),
-    ];
+    const ids = [...(await registerSinks(ledger, [sink('one'), sink('two')])).values()];
     await ledger.db.query('update sinks set wake = false');
     const raise = (which: readonly number[]) => ledger.db.transaction((tx) => wakeSinks(tx, which));
     expect(await raise([ids[0]!])).toEqual(['one']);
@@ -28,7 +28,7 @@ describe.each(kinds)('the wake flag of a sink, on %s', (kind) => {
 
   it('is not lowered over a page that found it up and is about to commit', async () => {
     const ledger = await openLedger(databases.of(kind));
-    const [id] = [...(await registerSinks(ledger, [{ name: 'one', type: 'file' }])).values()];
+    const [id] = [...(await registerSinks(ledger, [sink('one')])).values()];
     await ledger.db.query('update sinks set wake = true');
     const events: string[] = [];
     let onFound!: () => void;

@@ -36,7 +36,7 @@ export async function mayAsk(ledger: Ledger, name: string): Promise<Permission> 
 }
 
 /**
- * Everything that reads this workspace waits; one process after another learns it from this row.
+ * Everything that reads this workspace waits, as long as the longest of several that found out at once says; one process after another learns it from this row.
  * @param wait.count which wait in a row this is, as the caller counts: several requests that are refused at once are one
  */
 export async function waitWorkspace(
@@ -47,7 +47,9 @@ export async function waitWorkspace(
   await ledger.db.query(
     `insert into workspaces (name, wait_until, wait_reason, wait_count)
      values ($1, clock_timestamp() + $3 * interval '1 millisecond', $2, $4)
-     on conflict (name) do update set wait_until = excluded.wait_until, wait_reason = excluded.wait_reason,
+     on conflict (name) do update set wait_until = case when workspaces.wait_reason = excluded.wait_reason
+         then greatest(workspaces.wait_until, excluded.wait_until) else excluded.wait_until end,
+       wait_reason = excluded.wait_reason,
        wait_count = excluded.wait_count`,
     [name, wait.reason, wait.waitMs, wait.count],
   );
@@ -80,27 +82,20 @@ export async function pollWorkspaceNow(ledger: Ledger, name: string): Promise<vo
   );
 }
 
+/** Makes whole walks of every stream of a workspace due at once, or (`list`) of those of one list. */
+export async function sweepWorkspaceNow(ledger: Ledger, name: string, list: string | null): Promise<void> {
+  await ledger.db.query(
+    `update streams set sweep_due_at = now(), due_at = least(due_at, now()) where wanted
+       and ($2::text is null or list = $2) and ref in (select ref from pigeonholes where workspace = $1)`,
+    [name, list],
+  );
+}
+
 /** The syncs have chosen from what the workspace holds; until then nothing says that everything is read. */
 export async function noteDiscovery(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.query(
     `insert into workspaces (name, discovered_at) values ($1, now())
      on conflict (name) do update set discovered_at = now() where workspaces.discovered_at is null`,
     [name],
-  );
-}
-
-export interface QuotaReading {
-  readonly limit: number | null;
-  readonly remaining: number | null;
-  readonly resetAt: Date | null;
-}
-
-/** What the service's headers last said of a workspace's quota. */
-export async function noteQuota(ledger: Ledger, name: string, quota: QuotaReading): Promise<void> {
-  await ledger.db.query(
-    `insert into workspaces (name, quota_limit, quota_remaining, quota_reset_at) values ($1, $2, $3, $4)
-     on conflict (name) do update set quota_limit = excluded.quota_limit, quota_remaining = excluded.quota_remaining,
-       quota_reset_at = excluded.quota_reset_at`,
-    [name, quota.limit, quota.remaining, quota.resetAt],
   );
 }

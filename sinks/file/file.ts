@@ -71,5 +71,6 @@ export const fileSinkType: SinkType<FileConfig> = {
   type: 'file',
   configSchema: fileConfigSchema,
   acceptsByDefault: ['obtained', 'not-asked', 'not-known'],
+  destination: ({ folder }, { baseFolder }) => resolve(baseFolder, folder),
   create: (config, environment) => createFileSink(config, environment),
 };

@@ -74,5 +74,6 @@ export const webhookSinkType: SinkType<WebhookConfig> = {
   type: 'webhook',
   configSchema: webhookConfigSchema,
   acceptsByDefault: ['obtained'],
+  destination: ({ url }) => url,
   create: (config, environment) => createWebhookSink(config, environment),
 };

@@ -36,7 +36,7 @@ function source(shown: readonly (readonly [string, Item])[], gone: readonly (rea
       fingerprint: fingerprint(101, list, item),
       item,
     })),
-    absences: gone.map(([list, item]) => ({ name: named(list, item), goneAt: Date.parse(goneAt) })),
+    absences: gone.map(([list, item]) => ({ name: named(list, item), goneAt: Date.parse(goneAt), backAt: null })),
   };
 }
 

@@ -2,11 +2,13 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { carryOut } from './carry-out.js';
 import { describePlan } from './describe-plan.js';
+import { dumpStore } from './dump-store.js';
 import { failedWorkflows } from './failed-workflows.js';
 import { faultNames, type FaultName } from './judge.js';
 import { type PlanOptions, planChaos } from './plan.js';
 import { formatTable } from './report.js';
 import { settle } from './settle.js';
+import { readAbsences } from './source.js';
 import { openStage } from './stage.js';
 
 export interface ChaosResult {
@@ -50,6 +52,10 @@ export async function runChaos(
     const { verdict, source, tookMs, isSettled } = await settle(stage, options.deletions, say);
     const falls = stage.parent.falls + (stage.worker?.falls ?? 0);
     const failed = await failedWorkflows(stage);
+    if (!isSettled || [...verdict.values()].some(({ findings: found }) => found.length > 0)) {
+      await dumpStore(stage);
+      writeFileSync(join(stage.folder, 'absences.json'), JSON.stringify(await readAbsences(stage.sandboxUrl), null, 1));
+    }
     closed = await stage.close();
     const findings = [...verdict].flatMap(([sink, { findings: found }]) => found.map((each) => ({ sink, ...each })));
     const counts = Object.fromEntries(

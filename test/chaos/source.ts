@@ -20,6 +20,8 @@ export interface KnownAbsence {
   readonly name: string;
   /** Epoch ms. */
   readonly goneAt: number;
+  /** ISO 8601; null: it never came back. */
+  readonly backAt: string | null;
 }
 
 /** All that is known of the source when it stands still: what a sink is compared with. */
@@ -46,14 +48,22 @@ export async function readSource(sandboxUrl: string): Promise<Source> {
   for (const { id } of await truthOf(sandboxUrl, 'pigeonholes', 0)) {
     for (const list of pigeonholeLists) await add(list, Number(id));
   }
-  type Logged = { list: string; pigeonholeId: number | null; item: Item | null; goneAt: string };
-  const { absences } = await control<{ absences: Logged[] }>(sandboxUrl, 'GET', 'absences');
-  return {
-    items,
-    absences: absences.flatMap(({ list, pigeonholeId, item, goneAt }) =>
-      item === null ? [] : [{ name: nameOf(pigeonholeId ?? 0, list, item), goneAt: Date.parse(goneAt) }],
-    ),
+  return { items, absences: await readAbsences(sandboxUrl) };
+}
+
+/** All removals of single items, in their order. */
+export async function readAbsences(sandboxUrl: string): Promise<KnownAbsence[]> {
+  type Logged = {
+    list: string;
+    pigeonholeId: number | null;
+    item: Item | null;
+    goneAt: string;
+    backAt: string | null;
   };
+  const { absences } = await control<{ absences: Logged[] }>(sandboxUrl, 'GET', 'absences');
+  return absences.flatMap(({ list, pigeonholeId, item, goneAt, backAt }) =>
+    item === null ? [] : [{ name: nameOf(pigeonholeId ?? 0, list, item), goneAt: Date.parse(goneAt), backAt }],
+  );
 }
 
 function nameOf(pigeonholeId: number, list: string, item: Item): string {

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Collaborators, OpenSink } from '../../activities/collaborators.js';
+import type { Collaborators, Log, OpenSink } from '../../activities/collaborators.js';
 import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
 import { discoverWorkspace } from '../../activities/discover.js';
 import { readPigeonhole } from '../../activities/read-pigeonhole.js';
+import { ServiceGate } from '../../activities/service-gate.js';
 import type { PigeonholeName } from '../../activities/turns.js';
 import type { Config } from '../../config/config.js';
 import { normalizedConfig } from '../../config/normalized-config.js';
@@ -14,6 +15,7 @@ import { type Ledger, openLedger } from '../../ledger/ledger.js';
 import { useConfiguration } from '../../ledger/queries/configurations.js';
 import { selectedPigeonholes } from '../../ledger/queries/pigeonholes.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
+import { adoptSyncs } from '../../worker/adopt-syncs.js';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
 import { openClients } from '../../worker/open-clients.js';
 import { openSinks } from '../../worker/open-sinks.js';
@@ -42,6 +44,8 @@ export interface SceneOptions {
   readonly apiKey?: string;
   /** YAML of `sinks`, and their names; a file sink called `archive` by default. */
   readonly sinks?: Readonly<Record<string, string>>;
+  /** YAML of the workspace's `quota`. */
+  readonly quota?: string;
   /** Further YAML lines of the sync. */
   readonly sync?: string;
   readonly environment?: Readonly<Record<string, string>>;
@@ -59,23 +63,26 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
   });
   const ledger = await openLedger(options.db);
   const configuration = await useConfiguration(ledger, document(config, ledger), true);
+  await adoptSyncs(config, ledger);
   const lines: string[] = [];
-  const write = (facts: object, event: string): void => void lines.push(JSON.stringify({ event, ...facts }));
+  const write =
+    (level: string) =>
+    (facts: object, event: string): void =>
+      void lines.push(JSON.stringify({ level, event, ...facts }));
+  const log: Log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
   const made = await openSinks(config, ledger);
-  const clients =
-    options.client === undefined
-      ? openClients(config, { debug: write, info: write, warn: write, error: write })
-      : new Map([['acme', options.client]]);
+  const clients = options.client === undefined ? openClients(config, log) : new Map([['acme', options.client]]);
   const stopping = new AbortController();
   const to: Collaborators = {
     ledger,
     config,
     configuration,
     clients,
+    gate: new ServiceGate(ledger, log),
     sinks: options.openSinks?.(made) ?? made,
     owner: randomUUID(),
     orchestration: { wakeSinks: async () => undefined, startReading: async () => undefined },
-    log: { debug: write, info: write, warn: write, error: write },
+    log,
     stopping: stopping.signal,
     onPage: () => undefined,
     onTurn: () => undefined,
@@ -100,13 +107,13 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
   return scene;
 }
 
-function writeConfig(folder: string, { baseUrl, sinks, sync }: SceneOptions): string {
+function writeConfig(folder: string, { baseUrl, sinks, sync, quota = '{}' }: SceneOptions): string {
   const chosen = sinks ?? { archive: '{ type: file, folder: ./archive }' };
   const file = join(folder, 'pigeonpost.yaml');
   writeFileSync(
     file,
     [
-      `workspaces: { acme: { baseUrl: "${baseUrl}", apiKey: "\${SCENE_KEY}" } }`,
+      `workspaces: { acme: { baseUrl: "${baseUrl}", apiKey: "\${SCENE_KEY}", quota: ${quota} } }`,
       'syncs:',
       '  events:',
       '    workspace: acme',

@@ -77,12 +77,12 @@ describe.each(kinds)('consent, on %s', (kind) => {
   it('shows nobody whose own record was not read yet, also where everyone but the refused is accepted', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
-    await stage.put('poll-mcq-votes', pollVote(51, { id: 777, anonymous: false }, 1)); // attendee 777 stands in no list
+    await stage.put('poll-mcq-votes', pollVote(51, { id: 770077007, anonymous: false }, 1)); // attendee 770077007 stands in no list
     const allButRefused = 'consent: { accept: [obtained, not-asked, not-known] }';
     const scene = await stage.webhookScene(allButRefused);
     await scene.settle();
     expect(stage.received('poll-mcq-votes')[0]!.change.data).toMatchObject({ attendee: { anonymous: true } });
-    expect(JSON.stringify(stage.received('poll-mcq-votes'))).not.toContain('777');
+    expect(JSON.stringify(stage.received('poll-mcq-votes'))).not.toContain('770077007');
   });
 
   it('releases what was withheld when the sink accepts it by a later configuration', async () => {

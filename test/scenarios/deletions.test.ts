@@ -178,8 +178,12 @@ describe.each(kinds)('what is gone at the service, on %s', (kind) => {
       config,
       configuration,
       trouble: () => null,
-      act: async () => true,
+      act: async () => 'done',
+      quotas: async () => new Map(),
       wakeSinks: async (names) => void woken.push(...names),
+      replay: async () => ({ unknown: 'nothing' }),
+      planConfiguration: async () => await Promise.reject(new Error('not asked for here')),
+      applyConfiguration: async () => await Promise.reject(new Error('not asked for here')),
     });
     const ask = async (path: string, body?: object) => {
       const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };

@@ -140,7 +140,7 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
     await scene.deliver('hooks');
     expect(stage.received()).toHaveLength(before);
 
-    await handleRequest(scene.ledger, { kind: 'sink', name: 'hooks' }, 'resume');
+    await handleRequest(scene.ledger, { kind: 'sink', name: 'hooks' }, { do: 'resume' });
     await stage.retriesAreDue();
     await scene.settle();
     expect(

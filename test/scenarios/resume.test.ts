@@ -29,7 +29,7 @@ describe.each(kinds)('a workspace whose key was refused, on %s', (kind) => {
       signal: async (id: string) => woken.push(id) > 0,
     };
     const resume = { do: 'resume', kind: 'workspace', name: 'acme' } as const;
-    expect(await act({ config: scene.to.config, ledger: scene.ledger, starter }, resume)).toBe(true);
+    expect(await act({ to: scene.to, starter }, resume)).toBe('done');
     expect(woken).toEqual(['discover/acme', `sync/acme/${pigeonhole}`]);
     expect(await allPauses(scene.ledger)).toEqual([]);
     expect((await scene.read(place)).pages).toBeGreaterThan(0);
@@ -44,7 +44,7 @@ describe.each(kinds)('a workspace whose key was refused, on %s', (kind) => {
     await stage.control('POST', 'keys', { accepted: [] });
     await stage.pollsAreDue();
     await scene.read(place);
-    await handleRequest(scene.ledger, { kind: 'workspace', name: 'acme' }, 'resume');
+    await handleRequest(scene.ledger, { kind: 'workspace', name: 'acme' }, { do: 'resume' });
     await stage.requests();
     await scene.read(place);
     expect((await stage.requests()).length).toBeGreaterThan(0);
@@ -70,7 +70,7 @@ describe.each(kinds)('resuming a workspace, on %s', (kind) => {
       fingerprint: null,
     } as const;
     await pause(scene.ledger, entry);
-    await handleRequest(scene.ledger, { kind: 'workspace', name: 'acme' }, 'resume');
+    await handleRequest(scene.ledger, { kind: 'workspace', name: 'acme' }, { do: 'resume' });
     expect((await scene.discover()).reason).toBe('quota');
     expect(await allPauses(scene.ledger)).toMatchObject([{ scope: 'pigeonhole', name: 'acme/101' }]);
   });

@@ -106,9 +106,9 @@ describe('a workflow that takes turns', () => {
       () => turn({}),
       async ({ handle, turns, requests }) => {
         await until('the first turn is over', () => turns() === 1);
-        for (const signal of ['pause', 'resume', 'poll-now']) await handle.signal(signal);
-        await until('all wishes were heard', () => requests.length === 3);
-        expect(requests).toEqual(['pause', 'resume', 'poll-now']);
+        for (const signal of ['pause', 'resume', 'poll-now', 'sweep']) await handle.signal(signal);
+        await until('all wishes were heard', () => requests.length === 4);
+        expect(requests).toEqual(['pause', 'resume', 'poll-now', 'sweep']);
         await until('a turn followed', () => turns() > 1);
       },
     );

@@ -1,0 +1,43 @@
+import { observeLane, unobservedLanes } from '../ledger/queries/observe-lane.js';
+import type { Collaborators } from './collaborators.js';
+import { decideDelivery } from './decide-delivery.js';
+import type { LanePlan } from './deliver-lane.js';
+import { toChange } from './to-change.js';
+
+/** Looked at in one transaction: as many as a sink that writes files takes at once. */
+const sliceSize = 500;
+
+/**
+ * What a sink would do with what its lanes hold, decided and planned as for sending, counted, and not sent.
+ * @param mayGoOn asked before each slice
+ * @returns false when there is more to look at
+ */
+export async function observeLanes(
+  to: Collaborators,
+  plans: ReadonlyMap<number, LanePlan>,
+  mayGoOn: () => boolean,
+): Promise<boolean> {
+  const [first] = plans.values();
+  if (first === undefined) return true;
+  const { sink } = first;
+  const { configuration } = to;
+  const lanes = await unobservedLanes(to.ledger, { sinkId: sink.id, refs: [...plans.keys()], configuration });
+  for (const ref of lanes) {
+    const { lists, selected, place } = plans.get(ref)!;
+    for (let more = true; more;) {
+      if (!mayGoOn()) return false;
+      ({ more } = await observeLane(to.ledger, {
+        sinkId: sink.id,
+        ref,
+        lists,
+        configuration,
+        size: sliceSize,
+        decide: (candidate) =>
+          decideDelivery(candidate, { accepts: sink.accepts, revisions: sink.sink.traits.revisions, selected }),
+        plan: (sending) =>
+          void sink.sink.plan(sending.map(({ candidate, identity }) => toChange(candidate, identity, place))),
+      }));
+    }
+  }
+  return true;
+}

@@ -1,0 +1,254 @@
+import { performance } from 'node:perf_hooks';
+import type { Config } from '../config/config.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { LedgerError } from '../ledger/ledger-error.js';
+import {
+  noteAnswer,
+  notePassed,
+  noteRefusal,
+  type Priority,
+  type QuotaState,
+  readQuota,
+  type SpentPermit,
+  spendPermit,
+} from '../ledger/queries/quota.js';
+import { ApiError } from '../pigeonhole/api-error.js';
+import type { PigeonholeClient } from '../pigeonhole/client.js';
+import type { Quota } from '../pigeonhole/quota.js';
+import type { Collaborators, Log } from './collaborators.js';
+import { forecastNeeds } from './forecast.js';
+import { isNews } from './is-news.js';
+import { Outages } from './outages.js';
+import { PermitRefusal } from './permit-refusal.js';
+import {
+  aloneBelow,
+  leastLeft,
+  leftForReading,
+  type Needs,
+  refusalOf,
+  type Stretch,
+  stretchFor,
+  unstretched,
+  waitAfterRefusal,
+} from './quota-rules.js';
+
+/** What of the collaborators a request takes. They may be others at the next one: a configuration can be replaced. */
+type Way = Pick<Collaborators, 'clients' | 'config'>;
+
+/** How long a forecast of what reading will need is believed. */
+const forecastMs = 60_000;
+/** Others may change what stands in the way between looking and asking; then it is looked at again, so often. */
+const mostLooks = 5;
+
+/** What this process knows of an API key. */
+interface Key {
+  readonly fingerprint: string;
+  state: QuotaState | undefined;
+  /** When `state` was read, by a clock that never jumps. */
+  stateAt: number;
+  /** Requests that the service has refused because the quota is used up. */
+  refused: number;
+  /** So many of them the ledger does not know yet. */
+  unnoted: number;
+  needs: { readonly at: number; readonly value: Promise<Needs> } | undefined;
+  /** Ends with the request of this process that no other may stand beside. */
+  alone: Promise<void> | undefined;
+}
+
+interface Held extends SpentPermit {
+  /** In a row, before it was asked. */
+  readonly refusals: number;
+  readonly release: () => void;
+}
+
+/**
+ * The only way to the service: each request takes a permit of its API key's quota before, by one short statement, and
+ * tells the ledger what the answer says of the quota, where that is news. One for a process, for all its workspaces;
+ * what several processes have to agree on stands in the ledger (decision 0013).
+ */
+export class ServiceGate {
+  readonly outages: Outages;
+  readonly #keys = new Map<string, Key>();
+
+  constructor(
+    private readonly ledger: Ledger,
+    log: Log,
+  ) {
+    this.outages = new Outages(log);
+  }
+
+  /**
+   * Makes one request under a permit.
+   * @param quotaOf what the answer says of the quota, where the call's result tells
+   * @throws {PermitRefusal} when the quota does not allow it now: no request was made
+   * @throws {ApiError} as the call
+   */
+  async ask<T>(
+    way: Way,
+    { workspace, priority }: { readonly workspace: string; readonly priority: Priority },
+    call: (client: PigeonholeClient) => Promise<T>,
+    quotaOf: (result: T) => Quota | null = () => null,
+  ): Promise<T> {
+    const client = way.clients.get(workspace);
+    if (client === undefined) {
+      throw new LedgerError('configuration', `workspace ${workspace} is not in this process's configuration`);
+    }
+    const key = this.#keyOf(way.config, workspace);
+    const held = await this.#take(way, key, workspace, priority);
+    try {
+      const result = await this.#call(key, held, workspace, () => call(client));
+      this.outages.answered(workspace);
+      await this.#answered(key, held, quotaOf(result));
+      return result;
+    } finally {
+      held.release();
+    }
+  }
+
+  async #call<T>(key: Key, held: Held, workspace: string, call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      if (error instanceof ApiError) await this.#failed(key, held, workspace, error);
+      throw error;
+    }
+  }
+
+  /** How much longer than configured each kind of reading has to wait, so that the quota lasts until its reset. */
+  async stretchOf(way: Way, workspace: string): Promise<Stretch> {
+    const key = this.#keyOf(way.config, workspace);
+    const state = await this.#stateOf(key);
+    const left = leftForReading(state, reserveOf(way.config, workspace));
+    return left === null ? unstretched : stretchFor(await this.#needsOf(way, key, workspace, state), left);
+  }
+
+  async #take(way: Way, key: Key, workspace: string, priority: Priority): Promise<Held> {
+    const reserve = reserveOf(way.config, workspace);
+    for (let looks = 0; looks < mostLooks;) {
+      const known = await this.#stateOf(key);
+      const { refused } = key;
+      const needs = await this.#needsOf(way, key, workspace, known);
+      const spent = await spendPermit(this.ledger, key.fingerprint, priority, {
+        limit: known.limit,
+        least: leastLeft(priority, known, reserve, needs),
+        aloneBelow: aloneBelow(known.limit),
+      });
+      if (spent !== null) return await this.#confirm(key, refused, hold(key, priority, learn(key, spent)));
+      const now = learn(key, await readQuota(this.ledger, key.fingerprint));
+      const refusal = refusalOf(priority, now, leastLeft(priority, now, reserve, needs));
+      if (refusal?.reason === 'one-at-a-time' && key.alone !== undefined) {
+        await key.alone; // one of this process: its deadline bounds the wait
+      } else if (refusal !== null) {
+        throw new PermitRefusal(refusal);
+      } else {
+        looks += 1; // it was another one's doing, and that is over
+      }
+    }
+    throw new PermitRefusal({ scope: 'request', reason: 'one-at-a-time', waitMs: 250 });
+  }
+
+  /** @throws {PermitRefusal} when the service has refused another request while this one waited for its permit */
+  async #confirm(key: Key, refused: number, held: Held): Promise<Held> {
+    if (key.refused === refused && key.unnoted === 0) return held;
+    try {
+      await notePassed(this.ledger, key.fingerprint, held, false);
+    } finally {
+      held.release();
+    }
+    throw new PermitRefusal({ scope: 'key', reason: 'used-up', waitMs: 1000 });
+  }
+
+  async #answered(key: Key, held: Held, quota: Quota | null): Promise<void> {
+    if (held.alone || held.probe || isNews(key.state, performance.now() - key.stateAt, quota)) {
+      learn(key, await noteAnswer(this.ledger, key.fingerprint, held, quota ?? nothingSaid));
+    }
+  }
+
+  async #failed(key: Key, held: Held, workspace: string, error: ApiError): Promise<void> {
+    if (error.kind === 'transient') this.outages.failed(workspace, error);
+    else if (error.kind !== 'aborted') this.outages.answered(workspace);
+    if (error.kind === 'quota') {
+      const said = error.quota ?? nothingSaid;
+      const waitMs = waitAfterRefusal({ resetInMs: said.resetInMs, retryAfterMs: error.retryAfterMs }, held.refusals);
+      key.refused += 1; // at once: the ledger takes a moment, in which no request may start
+      key.unnoted += 1;
+      try {
+        learn(key, await noteRefusal(this.ledger, key.fingerprint, held, said, waitMs));
+      } finally {
+        key.unnoted -= 1;
+      }
+      return;
+    }
+    if (error.code !== null && error.kind !== 'credential') return await this.#answered(key, held, error.quota);
+    await notePassed(this.ledger, key.fingerprint, held, wasCounted(error));
+  }
+
+  async #stateOf(key: Key): Promise<QuotaState> {
+    return key.state ?? learn(key, await readQuota(this.ledger, key.fingerprint));
+  }
+
+  /** Until the reset. Where no limit is known, nothing is held against it. */
+  async #needsOf(way: Way, key: Key, workspace: string, state: QuotaState): Promise<Needs> {
+    if (state.limit === null) return nothingNeeded;
+    const now = performance.now();
+    if (key.needs === undefined || now - key.needs.at > forecastMs) {
+      const { fingerprint } = this.#keyOf(way.config, workspace);
+      const sharing = Object.keys(way.config.workspaces).filter(
+        (name) => this.#keyOf(way.config, name).fingerprint === fingerprint,
+      );
+      const value = forecastNeeds({ ledger: this.ledger, config: way.config }, sharing, [state.resetInMs], Date.now());
+      key.needs = { at: now, value: value.then(([needs]) => needs!) };
+      key.needs.value.catch(() => {
+        key.needs = undefined; // the store failed: whoever waited is told, the next one tries again
+      });
+    }
+    return await key.needs.value;
+  }
+
+  #keyOf(config: Config, workspace: string): Key {
+    const fingerprint = this.ledger.hash.fingerprint(config.workspaces[workspace]!.apiKey.reveal());
+    let key = this.#keys.get(fingerprint);
+    if (key === undefined) {
+      key = { fingerprint, state: undefined, stateAt: 0, refused: 0, unnoted: 0, needs: undefined, alone: undefined };
+      this.#keys.set(fingerprint, key);
+    }
+    return key;
+  }
+}
+
+const nothingSaid = { limit: null, remaining: null, resetInMs: null };
+const nothingNeeded: Needs = { live: 0, idle: 0, sweep: 0 };
+
+/** Of the quota of this workspace's key. */
+export function reserveOf(config: Config, workspace: string): number {
+  return config.workspaces[workspace]!.quota.reserve;
+}
+
+function learn(key: Key, state: QuotaState): QuotaState {
+  key.state = state;
+  key.stateAt = performance.now();
+  return state;
+}
+
+function hold(key: Key, priority: Priority, state: QuotaState): Held {
+  const probe = state.refusals > 0;
+  const alone = probe || (state.remaining !== null && state.remaining + 1 <= aloneBelow(state.limit));
+  let release = (): void => undefined;
+  if (alone) {
+    const done = new Promise<void>((resolve) => {
+      release = () => {
+        if (key.alone === done) key.alone = undefined;
+        resolve();
+      };
+    });
+    key.alone = done;
+  }
+  return { priority, window: state.window, refusals: state.refusals, probe, alone, release: () => release() };
+}
+
+/** Whether the service has counted a request that brought nothing: what never reached it was not. */
+function wasCounted({ kind, status, mayHaveTakenEffect }: ApiError): boolean | 'unsure' {
+  if (kind === 'throttled' || kind === 'credential') return false;
+  if (status !== null) return true;
+  return mayHaveTakenEffect ? 'unsure' : false;
+}

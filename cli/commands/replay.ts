@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import type { ReplayCount, ReplayRequest } from '../../api/replay-request.js';
+import { instantNamed } from '../../worker/command-words.js';
+import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { apiClientFor } from '../api-client.js';
+import { askedBy } from '../asked-by.js';
+import type { Context } from '../context.js';
+import { CommandError, ExitCode } from '../exit-code.js';
+import { reasonWords } from '../format-status.js';
+import { listNamed } from '../list-named.js';
+
+export interface ReplayOptions {
+  /** A sink's name, with or without `sink:`. */
+  readonly sink?: string | undefined;
+  readonly all: boolean;
+  readonly list?: readonly string[] | undefined;
+  readonly pigeonhole?: string | undefined;
+  readonly from?: string | undefined;
+  readonly dryRun: boolean;
+  readonly reason?: string | undefined;
+  readonly json: boolean;
+}
+
+/**
+ * `pigeonpost replay <sink>` or `--all`: has stored items sent again, marked as a replay. Exit 0, 4 when the sink or
+ * the pigeonhole is not known. The replay has begun when the command ends; `status` shows how far it is.
+ */
+export async function replay({ config, out }: Context, options: ReplayOptions): Promise<ExitCode> {
+  const wanted = requestOf(options);
+  const result = await apiClientFor(await loadProcessConfig(config)).replay(wanted);
+  if (options.json) {
+    out.line(JSON.stringify(result));
+    return ExitCode.Done;
+  }
+  for (const line of result.counts.flatMap(countLines)) out.line(line);
+  const items = result.counts.reduce((sum, count) => sum + count.items, 0);
+  if (result.dryRun) out.line(`${items} to send; nothing was sent`);
+  else out.line(`replay ${result.id} has begun: ${items} to send`);
+  return ExitCode.Done;
+}
+
+function requestOf({ sink, all, list, pigeonhole, from, dryRun, reason }: ReplayOptions): ReplayRequest {
+  if ((sink === undefined) !== all) {
+    throw new CommandError(
+      ExitCode.WrongUse,
+      'a replay goes to one sink, or with --all to every one: name one of them',
+    );
+  }
+  const place = pigeonhole?.replace(/^pigeonhole:/, '');
+  if (place !== undefined && !/^[^/]+\/\d+$/.test(place)) {
+    throw new CommandError(
+      ExitCode.WrongUse,
+      `--pigeonhole is "${pigeonhole}": write WORKSPACE/ID, where ID 0 means the lists of the workspace itself`,
+    );
+  }
+  const at = from === undefined ? undefined : instantNamed(from, new Date());
+  if (from !== undefined && at === undefined) {
+    throw new CommandError(
+      ExitCode.WrongUse,
+      `--from is "${from}": write a day (2026-11-21), an instant (2026-11-21T09:30Z) or how long ago (2h)`,
+    );
+  }
+  return {
+    id: randomUUID(),
+    sink: sink?.replace(/^sink:/, '') ?? null,
+    lists: list?.map(listNamed) ?? null,
+    pigeonhole: place ?? null,
+    from: at?.toISOString() ?? null,
+    dryRun,
+    by: askedBy(),
+    reason,
+  };
+}
+
+function countLines({ sink, list, items, withheld }: ReplayCount): string[] {
+  const kept = Object.entries(withheld).map(([reason, n]) => `${n} withheld: ${reasonWords(reason)}`);
+  return [`${sink} ${list}: ${[items, ...kept].join(', ')}`];
+}

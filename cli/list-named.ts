@@ -1,0 +1,9 @@
+import { listNamed as findList } from '../worker/command-words.js';
+import { CommandError, ExitCode } from './exit-code.js';
+
+/** The list that a person has named. @throws {CommandError} when there is none of that name */
+export function listNamed(word: string): Extract<ReturnType<typeof findList>, { list: string }>['list'] {
+  const found = findList(word);
+  if ('list' in found) return found.list;
+  throw new CommandError(ExitCode.WrongUse, found.problem);
+}

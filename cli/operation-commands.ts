@@ -1,0 +1,124 @@
+import type { Command } from 'commander';
+import type { Context } from './context.js';
+import type { ExitCode } from './exit-code.js';
+
+/** The commands that ask something of a running pigeonpost. Each is loaded when it is asked for. */
+export function addOperationCommands(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {
+  addActions(program, context, finish);
+  addReplay(program, context, finish);
+  addSinkCommands(program, context, finish);
+  addConfigCommands(program, context, finish);
+}
+
+interface ActionOptions {
+  readonly json: boolean;
+  readonly list?: string;
+  readonly reason?: string;
+}
+
+const places = 'workspace:NAME, pigeonhole:WORKSPACE/ID or sink:NAME';
+const why = 'why, for those who look later; shown in status, so without personal data';
+
+function addActions(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {
+  const actions = [
+    [
+      'pause',
+      `stop reading or delivering until it is resumed: ${places}`,
+      'pause sink:hooks --reason "receiver is moved"',
+    ],
+    ['resume', `go on with what was paused: ${places}`, 'resume sink:hooks'],
+    [
+      'poll-now',
+      'read now instead of at the next interval: workspace:NAME or pigeonhole:WORKSPACE/ID',
+      'poll-now pigeonhole:acme/101',
+    ],
+    [
+      'sweep',
+      'walk whole lists now, to find edits and missing items: pigeonhole:WORKSPACE/ID, or workspace:NAME with all its pigeonholes',
+      'sweep pigeonhole:acme/101 --list questions',
+    ],
+  ] as const;
+  for (const [verb, description, example] of actions) {
+    const command = program
+      .command(`${verb} <what>`)
+      .description(description)
+      .option('--json', 'one JSON document', false)
+      .addHelpText('after', exampleText(example))
+      .action(async (what: string, options: ActionOptions) => {
+        const { act } = await import('./commands/act.js');
+        finish(await act(context(), { verb, what, ...options }));
+      });
+    if (verb === 'pause') command.option('--reason <text>', why);
+    if (verb === 'sweep') command.option('--list <list>', 'this list alone');
+  }
+}
+
+interface ReplayArguments {
+  readonly all: boolean;
+  readonly list?: string[];
+  readonly pigeonhole?: string;
+  readonly from?: string;
+  readonly dryRun: boolean;
+  readonly reason?: string;
+  readonly json: boolean;
+}
+
+function addReplay(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {
+  program
+    .command('replay [sink]')
+    .description('send stored items again, each in its latest revision, marked as a replay')
+    .option('--all', 'to every sink', false)
+    .option('--list <list...>', 'of these lists alone')
+    .option('--pigeonhole <workspace/id>', 'of this pigeonhole alone')
+    .option('--from <time>', 'only what has changed since: 2026-11-21, 2026-11-21T09:30Z or 2h (ago)')
+    .option('--dry-run', 'only count', false)
+    .option('--reason <text>', why)
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('replay hooks --list questions votes --from 2h --dry-run'))
+    .action(async (sink: string | undefined, options: ReplayArguments) => {
+      const { replay } = await import('./commands/replay.js');
+      finish(await replay(context(), { sink, ...options }));
+    });
+}
+
+function addSinkCommands(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {
+  const sink = program.command('sink').description('what concerns one sink');
+  sink
+    .command('approve <name>')
+    .description(
+      'let a sink with "mode: observe" send from its watermark, until its mode is another or its destination changes',
+    )
+    .option('--reason <text>', why)
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('sink approve hooks --reason "counts were looked at"'))
+    .action(async (name: string, options: ActionOptions) => {
+      const { act } = await import('./commands/act.js');
+      finish(await act(context(), { verb: 'approve', what: `sink:${name.replace(/^sink:/, '')}`, ...options }));
+    });
+}
+
+function addConfigCommands(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {
+  const config = program.command('config').description('what concerns pigeonpost.yaml while it is in use');
+  config
+    .command('plan')
+    .description('what the file would change in the running configuration, and the deliveries that it causes')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('config plan --config changed.yaml'))
+    .action(async (options: { json: boolean }) => {
+      const { planConfig } = await import('./commands/configuration.js');
+      finish(await planConfig(context(), options));
+    });
+  config
+    .command('apply')
+    .description('make the file that "start" was given, as it stands now, the running configuration')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('config apply'))
+    .action(async (options: { json: boolean }) => {
+      const { applyConfig } = await import('./commands/configuration.js');
+      finish(await applyConfig(context(), options));
+    });
+}
+
+function exampleText(line: string): string {
+  return `\nExample:\n  pigeonpost ${line}`;
+}

@@ -1,0 +1,169 @@
+import type { Queryable } from '../drivers/database.js';
+import type { Consent } from '../seen-item.js';
+import { type EffectiveVisibility, judgedLists, judgeVisibility, type Visibility } from '../visibility.js';
+import { questionFlags, sessionSettings } from './place-items.js';
+
+/** A change that may be sent now, with what the decision depends on, from current rows. */
+export interface Candidate {
+  readonly sequence: number;
+  readonly id: string;
+  readonly list: string;
+  readonly key: string;
+  readonly revision: number;
+  readonly kind: 'created' | 'updated' | 'deleted';
+  readonly sessionId: number | null;
+  readonly foundAt: Date;
+  /** Canonical JSON of the item at this revision; null when deleted. */
+  readonly payload: string | null;
+  /** No later change of the item exists. */
+  readonly latest: boolean;
+  /** As judged when the change was found, tightened by what is known now; null: not a matter of this list. */
+  readonly visibility: EffectiveVisibility | null;
+  /** What the attendee behind it has said; for an attendee's own record, too. Null: that record was not read yet. */
+  readonly consent: Consent | null;
+  /** Of an attendee's deleted record: an earlier revision was sent to this sink, or may have been. */
+  readonly toldBefore: boolean;
+  /** An earlier attempt went out with, or without, the person; null: there was none. */
+  readonly sentWithIdentity: boolean | null;
+  readonly attempts: number;
+  /** The number of the replay that emits it again; 0: it is delivered by itself. */
+  readonly replay: number;
+  /** The id under which that replay is known to receivers; null: none. */
+  readonly replayId: string | null;
+}
+
+export interface CandidateRow {
+  sequence: number;
+  id: string;
+  list: string;
+  key: string;
+  revision: number;
+  kind: 'created' | 'updated' | 'deleted';
+  session_id: number | null;
+  found_at: Date;
+  payload: string | null;
+  latest: boolean;
+  visibility: EffectiveVisibility | null;
+  item_visibility: Visibility | null;
+  item_session_id: number | null;
+  consent: Consent | null;
+  told_before: boolean;
+  identity: boolean | null;
+  attempts: number;
+  held: boolean;
+  replay: number;
+  replay_id: string | null;
+}
+
+/** The columns of a candidate; `c` its change, `i` its item, `a` the attendee's record; `$1` is the sink. */
+export const candidateColumns = `c.sequence, c.id, c.list, c.key, c.revision, c.kind, c.session_id, c.found_at,
+  c.visibility,
+  case when c.kind = 'deleted' then null else coalesce(c.snapshot, case when i.last_sequence = c.sequence then i.payload end)
+    end as payload,
+  i.last_sequence = c.sequence as latest, i.visibility as item_visibility, i.session_id as item_session_id,
+  case when c.list = 'attendees' then i.consent else a.consent end as consent,
+  case when c.kind = 'deleted' and c.list = 'attendees' then exists (
+    with recursive before (sequence) as (
+      select c.previous_sequence
+      union all
+      select e.previous_sequence from before b join changes e on e.ref = c.ref and e.sequence = b.sequence)
+    select 1 from before b join deliveries t on t.sink_id = $1 and t.ref = c.ref and t.sequence = b.sequence
+    where t.identity is not null) else false end as told_before`;
+
+export const candidateJoins = `join items i on i.ref = c.ref and i.list = c.list and i.key = c.key
+  left join items a on a.ref = c.ref and a.list = 'attendees' and a.key = i.attendee_id::text and a.payload is not null`;
+
+/** An unsettled change of the item holds its later ones. */
+const heldByOpen = `exists (select 1 from deliveries d where d.sink_id = $1 and d.ref = c.ref and d.list = c.list
+  and d.key = c.key and d.state in ('waiting', 'sending', 'retry')) as held`;
+
+export interface LaneRange {
+  readonly sinkId: number;
+  readonly ref: number;
+  readonly lists: readonly string[];
+  /** Behind this sequence, up to and including `newest`. */
+  readonly after: number;
+  readonly newest: number;
+  /** Up to here only each item's last change counts, and none of an item that is deleted: the sink was not there yet. */
+  readonly historyUntil: number;
+  /** And of these only what was found since; null: all. */
+  readonly historySince: Date | null;
+}
+
+/** The changes that a lane has not looked at yet, in their order. */
+export async function newChanges(tx: Queryable, range: LaneRange, limit: number): Promise<CandidateRow[]> {
+  return await tx.query<CandidateRow>(
+    `select ${candidateColumns}, null::boolean as identity, 0 as attempts, ${heldByOpen}, 0 as replay,
+       null::uuid as replay_id
+     from changes c ${candidateJoins}
+     where c.ref = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
+       and (c.sequence > $6 or (c.sequence = i.last_sequence and i.payload is not null
+         and ($7::timestamptz is null or c.found_at >= $7)))
+     order by c.sequence limit $8`,
+    [range.sinkId, range.ref, range.after, range.newest, range.lists, range.historyUntil, range.historySince, limit],
+  );
+}
+
+export interface ReplayRange {
+  readonly sinkId: number;
+  readonly ref: number;
+  readonly lists: readonly string[];
+  readonly after: number;
+  readonly until: number;
+  /** Only what was found since; null: all. */
+  readonly from: Date | null;
+  readonly replay: number;
+  readonly replayId: string;
+}
+
+/**
+ * What a replay emits next: items whose last change stands in the range. One that has changed since goes out by that
+ * change, whose revision is a later one.
+ */
+export async function replayedChanges(tx: Queryable, range: ReplayRange, limit: number): Promise<CandidateRow[]> {
+  return await tx.query<CandidateRow>(
+    `select ${candidateColumns}, null::boolean as identity, 0 as attempts, ${heldByOpen}, $7::int4 as replay,
+       $8::uuid as replay_id
+     from changes c ${candidateJoins}
+     where c.ref = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
+       and c.sequence = i.last_sequence and i.payload is not null and ($6::timestamptz is null or c.found_at >= $6)
+     order by c.sequence limit $9`,
+    [range.sinkId, range.ref, range.after, range.until, range.lists, range.from, range.replay, range.replayId, limit],
+  );
+}
+
+/** Judges anonymity from current rows, so that no change goes out named because its item's own row is late to follow. */
+export async function toCandidates(tx: Queryable, ref: number, rows: readonly CandidateRow[]): Promise<Candidate[]> {
+  const judged = rows.filter((row) => judgedLists.has(row.list));
+  const sessions = await sessionSettings(tx, ref, [...new Set(judged.map((row) => row.item_session_id))]);
+  const questions = judged.filter((row) => row.list === 'questions').map((row) => row.key);
+  const flags = await questionFlags(tx, ref, questions);
+  return rows.map((row) => {
+    const now = judgedLists.has(row.list)
+      ? judgeVisibility(row.list, {
+          anonymousResponses: sessions.get(row.item_session_id),
+          questionIsAnonymous: flags.get(`${row.key} ${row.item_session_id}`),
+        })
+      : row.item_visibility;
+    const named = row.visibility === 'named' && now === 'named' && row.item_visibility === 'named';
+    return {
+      sequence: row.sequence,
+      id: row.id,
+      list: row.list,
+      key: row.key,
+      revision: row.revision,
+      kind: row.kind,
+      sessionId: row.session_id,
+      foundAt: row.found_at,
+      payload: row.payload,
+      latest: row.latest,
+      visibility: row.visibility === null ? null : named ? 'named' : 'anonymous',
+      consent: row.consent,
+      toldBefore: row.told_before,
+      sentWithIdentity: row.identity,
+      attempts: row.attempts,
+      replay: row.replay,
+      replayId: row.replay_id,
+    };
+  });
+}

@@ -1,0 +1,123 @@
+import type { Ledger } from '../ledger.js';
+import type { Decision } from './begin-batch.js';
+import { type Candidate, newChanges, toCandidates } from './candidates.js';
+import { addLane } from './lanes.js';
+
+export interface Observation {
+  readonly sinkId: number;
+  readonly ref: number;
+  readonly lists: readonly string[];
+  readonly configuration: number;
+  /** Most changes looked at. */
+  readonly size: number;
+  readonly decide: (candidate: Candidate) => Decision;
+  /** What the sink would make of what it would be sent; pure. */
+  readonly plan: (sending: readonly { readonly candidate: Candidate; readonly identity: boolean }[]) => void;
+}
+
+interface LaneRow {
+  watermark: number;
+  observed: number | null;
+  observed_configuration: number | null;
+  history_until: number;
+  history_since: Date | null;
+  newest: number;
+}
+
+/**
+ * Looks at the next changes of a lane as if they were to be sent, and counts. The position is the observation's own:
+ * the watermark stays, so that what was observed is sent once the sink may. Another configuration counts anew. Two at
+ * once take turns at the lane's row; no lease is taken, since nothing leaves.
+ * @returns how many changes were looked at, and whether there are more
+ */
+export async function observeLane(ledger: Ledger, asked: Observation): Promise<{ looked: number; more: boolean }> {
+  const { sinkId, ref } = asked;
+  return await ledger.db.transaction(async (tx) => {
+    await addLane(tx, sinkId, ref);
+    const [lane] = await tx.query<LaneRow>(
+      `select l.watermark, l.observed, l.observed_configuration, l.history_until, l.history_since,
+         p.next_sequence - 1 as newest
+       from lanes l join pigeonholes p on p.ref = l.ref where l.sink_id = $1 and l.ref = $2 for update of l`,
+      [sinkId, ref],
+    );
+    const { watermark, newest, history_until: historyUntil, history_since: historySince } = lane!;
+    const goesOn = lane!.observed !== null && lane!.observed_configuration === asked.configuration;
+    if (!goesOn) await tx.query('delete from observations where sink_id = $1 and ref = $2', [sinkId, ref]);
+    const after = goesOn ? Math.max(lane!.observed!, watermark) : watermark;
+    const range = { sinkId, ref, lists: asked.lists, after, newest, historyUntil, historySince };
+    const rows = await newChanges(tx, range, asked.size);
+    const decided = (await toCandidates(tx, ref, rows)).map((candidate) => ({
+      candidate,
+      decision: asked.decide(candidate),
+    }));
+    asked.plan(
+      decided.flatMap(({ candidate, decision }) =>
+        decision.kind === 'send' ? [{ candidate, identity: decision.identity }] : [],
+      ),
+    );
+    const counts = countBy(decided.map(outcomeOf));
+    await tx.query(
+      `insert into observations (sink_id, ref, outcome, reason, changes)
+       select $1, $2, n.* from unnest($3::text[], $4::text[], $5::int8[]) as n
+       on conflict (sink_id, ref, outcome, reason) do update set changes = observations.changes + excluded.changes`,
+      [
+        sinkId,
+        ref,
+        counts.map(({ outcome }) => outcome),
+        counts.map(({ reason }) => reason),
+        counts.map(({ changes }) => changes),
+      ],
+    );
+    const more = rows.length === asked.size;
+    await tx.query('update lanes set observed = $3, observed_configuration = $4 where sink_id = $1 and ref = $2', [
+      sinkId,
+      ref,
+      more ? rows.at(-1)!.sequence : newest,
+      asked.configuration,
+    ]);
+    return { looked: rows.length, more };
+  });
+}
+
+type Counted = { readonly outcome: 'send' | 'send-anonymous' | 'withhold' | 'supersede'; readonly reason: string };
+
+function outcomeOf({ candidate, decision }: { candidate: Candidate; decision: Decision }): Counted {
+  switch (decision.kind) {
+    case 'send':
+      // What belongs to nobody goes out as it is; what somebody did goes out with them, or without.
+      return {
+        outcome: decision.identity || candidate.visibility === null ? 'send' : 'send-anonymous',
+        reason: '',
+      };
+    case 'withhold':
+      return { outcome: 'withhold', reason: decision.reason };
+    case 'supersede':
+      return { outcome: 'supersede', reason: '' };
+  }
+}
+
+function countBy(all: readonly Counted[]): (Counted & { changes: number })[] {
+  const counts = new Map<string, Counted & { changes: number }>();
+  for (const each of all) {
+    const name = `${each.outcome} ${each.reason}`;
+    const known = counts.get(name);
+    if (known === undefined) counts.set(name, { ...each, changes: 1 });
+    else known.changes += 1;
+  }
+  return [...counts.values()];
+}
+
+/** Pigeonholes of a sink in which there is something that it has not observed under this configuration. */
+export async function unobservedLanes(
+  ledger: Ledger,
+  { sinkId, refs, configuration }: { sinkId: number; refs: readonly number[]; configuration: number },
+): Promise<number[]> {
+  const rows = await ledger.db.query<{ ref: number }>(
+    `select p.ref from pigeonholes p left join lanes l on l.ref = p.ref and l.sink_id = $1
+     where p.ref = any($2::int4[]) and (l.observed is null or l.observed_configuration is distinct from $3
+       or p.next_sequence - 1 > greatest(l.observed, l.watermark))
+     order by p.ref`,
+    [sinkId, refs, configuration],
+  );
+  return rows.map(({ ref }) => ref);
+}

@@ -1,0 +1,31 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import type { Stage } from './stage.js';
+
+/** What a post-mortem asks of a ledger; ids, times and counts, no contents. */
+const questions = {
+  streams: 'select * from streams order by ref, list, session_id',
+  walks: 'select * from walks',
+  missing: 'select * from missing',
+  holds: 'select * from holds',
+  pages: "select stream_id, ordinal, cursor, encode(digest, 'hex') as digest, keys from pages order by 1, 2",
+  items: `select ref, list, key, session_id, stream_id, revision, payload is null as deleted, visibility, seen_at,
+    last_sequence from items order by 1, 2, 3`,
+  deliveries: "select * from deliveries where state not in ('delivered', 'withheld') limit 1000",
+} as const;
+
+/** Writes the state of a store on PostgreSQL beside the logs: it is thrown away. An embedded store stays in the folder. */
+export async function dumpStore({ folder, postgres }: Stage): Promise<void> {
+  if (postgres === undefined) return;
+  const client = new Client({ connectionString: postgres.url });
+  await client.connect();
+  try {
+    for (const [name, sql] of Object.entries(questions)) {
+      const { rows } = await client.query<object>(sql);
+      writeFileSync(join(folder, `store-${name}.ndjson`), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    }
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,103 @@
+import { ServiceGate } from '../../activities/service-gate.js';
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
+import { discoverWorkspace } from '../../activities/discover.js';
+import { readPigeonhole } from '../../activities/read-pigeonhole.js';
+import type { AppliedConfiguration, Candidate, ConfigurationPlan } from '../../api/configuration-plan.js';
+import type { Database } from '../../ledger/drivers/database.js';
+import { type Ledger, openLedger } from '../../ledger/ledger.js';
+import { useConfiguration } from '../../ledger/queries/configurations.js';
+import { selectedPigeonholes } from '../../ledger/queries/pigeonholes.js';
+import { applyConfiguration } from '../../worker/apply-configuration.js';
+import { Editions } from '../../worker/editions.js';
+import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { openEdition, type Shared } from '../../worker/open-edition.js';
+import { planConfiguration } from '../../worker/plan-configuration.js';
+import { type ConfigurationSwitch, createConfigurationSwitch } from '../../worker/take-up-configuration.js';
+
+/**
+ * A process without Temporal whose configuration is a file that a test rewrites: what `start` puts together around its
+ * editions, with turns that a test takes. Several can stand on one ledger, as a `start` and its `worker`s do.
+ */
+export interface Running {
+  readonly editions: Editions;
+  readonly switching: ConfigurationSwitch;
+  readonly ledger: Ledger;
+  /** Names of the configurations' changes that were told, in order: what would wake workflows. */
+  readonly switches: number[];
+  /** Rewrites the file of this process. */
+  write(lines: readonly string[]): void;
+  plan(candidate?: Candidate): Promise<ConfigurationPlan>;
+  apply(): Promise<AppliedConfiguration>;
+  /** Takes turns until everything due now is read and delivered. */
+  settle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openRunning(
+  db: Database,
+  folder: string,
+  lines: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<Running> {
+  const file = join(folder, 'pigeonpost.yaml');
+  const write = (text: readonly string[]): void => writeFileSync(file, text.join('\n'));
+  write(lines);
+  const ledger = await openLedger(db);
+  const nothing = (): void => undefined;
+  const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+  const shared: Shared = {
+    ledger,
+    gate: new ServiceGate(ledger, log),
+    owner: randomUUID(),
+    orchestration: { wakeSinks: async () => undefined, startReading: async () => undefined },
+    log,
+    stopping: new AbortController().signal,
+    onPage: nothing,
+    onTurn: nothing,
+  };
+  const load = () => loadProcessConfig(file, environment);
+  const first = await openEdition(await load(), shared, (document) => useConfiguration(ledger, document, false));
+  const editions = new Editions(first, (error) => {
+    throw error;
+  });
+  const switches: number[] = [];
+  const switching = createConfigurationSwitch(load, editions, shared, async () => {
+    switches.push(editions.current.configuration);
+  });
+  editions.catchUp = () => switching.catchUp();
+  return {
+    editions,
+    switching,
+    ledger,
+    switches,
+    write,
+    plan: (candidate = {}) => planConfiguration(editions.current, candidate, environment),
+    apply: () => applyConfiguration(editions.current, switching, environment),
+    settle: () => settle(editions),
+    close: () => editions.close(),
+  };
+}
+
+async function settle(editions: Editions): Promise<void> {
+  const never = new AbortController().signal;
+  for (let busy = true; busy;) {
+    const { config, configuration, ledger } = editions.current;
+    busy = false;
+    for (const workspace of Object.keys(config.workspaces)) {
+      const turn = await editions.use((to) => discoverWorkspace(to, workspace, never));
+      busy ||= turn.state === 'working' && turn.nextDueInMs === 0;
+    }
+    for (const place of await selectedPigeonholes(ledger, Object.keys(config.syncs))) {
+      const turn = await editions.use((to) => readPigeonhole(to, place, never));
+      busy ||= turn.state === 'working' && turn.nextDueInMs === 0;
+    }
+    for (const sink of Object.keys(config.sinks)) {
+      const turn = await editions.use((to) => deliverToSinkTurn(to, sink, never));
+      busy ||= turn.delivered > 0 || (turn.state === 'working' && turn.nextDueInMs === 0);
+    }
+    busy ||= editions.current.configuration !== configuration; // another one was taken up on the way
+  }
+}

@@ -1,0 +1,31 @@
+import { performance } from 'node:perf_hooks';
+import { ApiError } from '../../pigeonhole/api-error.js';
+import { createPigeonholeClient, type PigeonholeClient } from '../../pigeonhole/client.js';
+
+export interface WatchedClient extends PigeonholeClient {
+  /** When each page was asked for, by `performance.now`. */
+  readonly startedAt: number[];
+  /** When it was told that the quota is used up. */
+  readonly refusedAt: number[];
+}
+
+/** A client that notes when it asks, and when it hears that the quota is used up. */
+export function watchedClient(baseUrl: string, apiKey = 'sandbox-key'): WatchedClient {
+  const client = createPigeonholeClient({ baseUrl, apiKey });
+  const startedAt: number[] = [];
+  const refusedAt: number[] = [];
+  return {
+    ...client,
+    startedAt,
+    refusedAt,
+    async page(list, options) {
+      startedAt.push(performance.now());
+      try {
+        return await client.page(list, options);
+      } catch (error) {
+        if (error instanceof ApiError && error.kind === 'quota') refusedAt.push(performance.now());
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,302 @@
+import { join } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { readStatus } from '../../api/status.js';
+import { readArchive } from '../kit/archive.js';
+import { attendee, question, session, vote } from '../kit/items.js';
+import { openRunning, type Running } from '../kit/running.js';
+import { type Stage, useStages } from '../kit/stage.js';
+import { until } from '../until.js';
+
+const stages = useStages();
+const open: Running[] = [];
+afterEach(async () => {
+  for (const running of open.splice(0)) await running.close();
+});
+
+const environment = { SCENE_KEY: 'sandbox-key' };
+
+/** A file with one sync to these sinks; each sink writes into a folder of its own name. */
+function yaml(stage: Stage, sinks: Readonly<Record<string, string>>, sync: readonly string[] = []): string[] {
+  return [
+    `workspaces: { acme: { baseUrl: "${stage.sandbox.baseUrl}", apiKey: "\${SCENE_KEY}" } }`,
+    'syncs:',
+    '  events:',
+    '    workspace: acme',
+    `    sinks: [${Object.keys(sinks).join(', ')}]`,
+    ...sync.map((line) => `    ${line}`),
+    'sinks:',
+    ...Object.entries(sinks).map(
+      ([name, more]) => `  ${name}: { type: file, folder: ${stage.folder}/${name}${more === '' ? '' : `, ${more}`} }`,
+    ),
+    `store: embedded:${stage.folder}/data`,
+  ];
+}
+
+async function running(stage: Stage, lines: readonly string[], folder = stage.folder): Promise<Running> {
+  mkdirSync(folder, { recursive: true });
+  const process = await openRunning(stage.db, folder, lines, environment);
+  open.push(process);
+  return process;
+}
+
+async function filled(stage: Stage): Promise<void> {
+  await stage.put('sessions', session(1, { anonymousResponses: false }));
+  await stage.put('attendees', attendee(1), attendee(2), attendee(3, { consent: { obtained: false } }));
+  await stage.put('questions', question(11, 1, 1));
+  await stage.put('votes', vote(11, 2, 1));
+}
+
+function linesOf(stage: Stage, sink: string, list?: string): string[] {
+  return readArchive(join(stage.folder, sink))
+    .filter((line) => list === undefined || line.list === list)
+    .map((line) => `${line.list} ${line.key} ${line.revision}`)
+    .toSorted((a, b) => (a < b ? -1 : 1));
+}
+
+const nothing = { changes: [], pigeonholes: [], deliveries: [], atNextStart: [] };
+
+describe.each(kinds)('a changed configuration, on %s', (kind) => {
+  it('is planned with what it adds, changes and removes and the deliveries that this causes, and changes nothing', async () => {
+    const stage = await stages.open(kind);
+    await filled(stage);
+    const process = await running(stage, yaml(stage, { archive: 'lists: [attendees, sessions]', old: '' }));
+    await process.settle();
+    expect(await process.plan()).toMatchObject(nothing);
+
+    process.write(
+      yaml(
+        stage,
+        {
+          archive: 'lists: [attendees, sessions, questions], consent: { accept: [obtained, refused] }',
+          fresh: 'lists: [attendees, votes], history: all',
+          quiet: 'history: none',
+          watcher: 'lists: [votes], mode: observe',
+        },
+        ['every: { live: 20s }'],
+      ),
+    );
+    const before = await stage.db.query('select count(*)::int as n from deliveries');
+    const plan = await process.plan();
+    expect(plan.current).toBe(1);
+    expect(plan.changes.map(({ kind: what, what: of, name }) => `${what} ${of} ${name}`)).toEqual([
+      'changed sync events',
+      'changed sink archive',
+      'added sink fresh',
+      'removed sink old',
+      'added sink quiet',
+      'added sink watcher',
+    ]);
+    expect(plan.changes[0]!.keys).toEqual([
+      { key: 'every.live', from: '5s', to: '20s' },
+      { key: 'sinks', from: '["archive","old"]', to: '["archive","fresh","quiet","watcher"]' },
+    ]);
+    expect(plan.changes[3]!.note).toMatch(/^archived with its watermark: everything was delivered/);
+    const caused = plan.deliveries.map(({ sink, list, cause, reason, changes, withheld, observed }) => [
+      `${sink} ${list} ${cause}${reason === null ? '' : ` ${reason}`}${observed ? ' observed' : ''}`,
+      changes,
+      withheld,
+    ]);
+    expect(caused).toEqual([
+      ['archive questions list-added', 1, {}],
+      ['archive attendees released consent-refused', 1, {}],
+      ['fresh attendees history', 2, { 'consent-refused': 1 }],
+      ['fresh votes history', 1, {}],
+      ['watcher votes history observed', 1, {}],
+    ]);
+    expect(await stage.db.query('select count(*)::int as n from deliveries')).toEqual(before);
+    expect((await process.plan()).current).toBe(1);
+
+    // And it comes as planned.
+    const applied = await process.apply();
+    expect([applied.number, applied.changed]).toEqual([2, true]);
+    await process.settle();
+    expect(linesOf(stage, 'archive', 'attendees')).toEqual(['attendees 1 1', 'attendees 2 1', 'attendees 3 1']);
+    expect(linesOf(stage, 'archive', 'questions')).toEqual(['questions 11 1']);
+    expect(linesOf(stage, 'fresh', 'attendees')).toEqual(['attendees 1 1', 'attendees 2 1']);
+    expect(linesOf(stage, 'fresh', 'votes')).toHaveLength(1);
+    expect(process.switches).toEqual([2]);
+  });
+
+  it('that another file would be is planned from its text, at the place of the own file', async () => {
+    const stage = await stages.open(kind);
+    await filled(stage);
+    const process = await running(stage, yaml(stage, { archive: '' }));
+    await process.settle();
+    const text = yaml(stage, { archive: '', fresh: '' }).join('\n');
+    const plan = await process.plan({ file: '/elsewhere/changed.yaml', text });
+    expect(plan.changes.map(({ kind: what, name }) => `${what} ${name}`)).toEqual(['changed events', 'added fresh']);
+    await expect(
+      process.plan({ file: '/elsewhere/changed.yaml', text: text.replace('type: file', 'type: fil') }),
+    ).rejects.toThrow(/^\/elsewhere\/changed\.yaml:7: sinks\.archive\.type: found "fil"/);
+    expect(await process.plan()).toMatchObject(nothing);
+  });
+
+  it('that cannot be used changes nothing, and says what is wrong with it', async () => {
+    const stage = await stages.open(kind);
+    await filled(stage);
+    const lines = yaml(stage, { archive: '' });
+    const process = await running(stage, lines);
+    await process.settle();
+    process.write([...lines, 'sinkz: {}']);
+    await expect(process.apply()).rejects.toMatchObject({ name: 'ConfigError' });
+    process.write(lines.map((line) => line.replace('${SCENE_KEY}', '${NOT_SET}')));
+    await expect(process.apply()).rejects.toThrow(/NOT_SET is not set/);
+    expect(process.editions.current.configuration).toBe(1);
+    expect(await stage.db.query('select number from configurations')).toEqual([{ number: 1 }]);
+    await stage.put('attendees', attendee(4));
+    await stage.pollsAreDue();
+    await process.settle();
+    expect(linesOf(stage, 'archive', 'attendees')).toContain('attendees 4 1');
+  });
+
+  it('archives a removed sink, and gives it what it missed when it is named again', async () => {
+    const stage = await stages.open(kind);
+    await filled(stage);
+    const both = yaml(stage, { archive: '', other: '' });
+    const process = await running(stage, both);
+    await process.settle();
+    const had = linesOf(stage, 'other').length;
+    process.write(yaml(stage, { archive: '' }));
+    await process.apply();
+    await stage.put('attendees', attendee(4), attendee(5));
+    await stage.pollsAreDue();
+    await process.settle();
+    expect(linesOf(stage, 'other')).toHaveLength(had);
+    const { config, configuration, ledger } = process.editions.current;
+    const status = await readStatus(
+      { ledger, config, configuration, trouble: () => null, quotas: async () => new Map() },
+      false,
+    );
+    expect([status.settled, status.sinks.map(({ name }) => name)]).toEqual([true, ['archive']]);
+
+    process.write(both);
+    const plan = await process.plan();
+    expect(plan.changes.at(-1)).toMatchObject({
+      kind: 'added',
+      name: 'other',
+      note: expect.stringContaining('watermark'),
+    });
+    expect(plan.deliveries).toMatchObject([
+      { sink: 'other', list: 'attendees', cause: 'since-watermark', changes: 2, withheld: {} },
+    ]);
+    await process.apply();
+    await process.settle();
+    expect(linesOf(stage, 'other')).toHaveLength(had + 2);
+    expect(linesOf(stage, 'other')).toEqual(linesOf(stage, 'archive'));
+  });
+
+  it('lets go of pigeonholes that it no longer chooses, and takes them up where they were', async () => {
+    const stage = await stages.open(kind);
+    await filled(stage);
+    const lines = yaml(stage, { archive: '' }, ['pigeonholes: { status: [live] }']);
+    const process = await running(stage, lines);
+    await process.settle();
+    await stage.patch('pigeonholes', 101, { status: 'ended' });
+    await stage.sweepsAreDue();
+    await process.settle();
+    const selected = () =>
+      stage.db.query<{ live: number }>(
+        'select count(*)::int as live from selections where archived_at is null and sync = $1',
+        ['events'],
+      );
+    expect(await selected()).toEqual([{ live: 1 }]); // its status alone lets go of nothing
+
+    process.write(yaml(stage, { archive: '' }, ['pigeonholes: { exclude: [101] }']));
+    expect((await process.plan()).pigeonholes).toEqual([
+      { sync: 'events', workspace: 'acme', added: [], removed: [101], unread: 0 },
+    ]);
+    await process.apply();
+    await process.settle();
+    expect(await selected()).toEqual([{ live: 0 }]);
+
+    process.write(yaml(stage, { archive: '' }));
+    expect((await process.plan()).pigeonholes).toMatchObject([{ added: [101], removed: [], unread: 0 }]);
+    await process.apply();
+    await stage.put('attendees', attendee(4));
+    await stage.pollsAreDue();
+    await process.settle();
+    expect(await selected()).toEqual([{ live: 1 }]);
+    expect(linesOf(stage, 'archive', 'attendees')).toEqual(['attendees 1 1', 'attendees 2 1', 'attendees 4 1']);
+  });
+
+  it('is taken up by a process that has the same file, and refused by one that has another', async () => {
+    const stage = await stages.open(kind);
+    await filled(stage);
+    const first = yaml(stage, { archive: '' });
+    const one = await running(stage, first, join(stage.folder, 'one'));
+    const two = await running(stage, first, join(stage.folder, 'two'));
+    await one.settle();
+    const changed = yaml(stage, { archive: '', fresh: '' });
+    one.write(changed);
+    await one.apply();
+    await expect(two.settle()).rejects.toMatchObject({
+      name: 'LedgerError',
+      message: expect.stringContaining('this process runs configuration 1, and 2 is current'),
+    });
+    two.write(changed);
+    await until('the second process has looked into its file again', () => two.switching.catchUp());
+    await two.settle();
+    expect(two.editions.current.configuration).toBe(2);
+    expect([one.switches, two.switches]).toEqual([[2], [2]]);
+    expect(linesOf(stage, 'fresh')).toEqual(linesOf(stage, 'archive'));
+
+    two.write(first);
+    await two.apply();
+    await expect(one.apply()).rejects.toThrow(/this process runs configuration 2, and 3 is current/);
+  });
+
+  it('goes back to what was current before under a new number', async () => {
+    const stage = await stages.open(kind);
+    const first = yaml(stage, { archive: '' });
+    const process = await running(stage, first);
+    process.write(yaml(stage, { archive: '', fresh: '' }));
+    await process.apply();
+    process.write(first);
+    expect(await process.apply()).toMatchObject({ number: 3, changed: true });
+    expect(await process.apply()).toMatchObject({ number: 3, changed: false });
+  });
+
+  it('closes what a turn still uses only when that turn is over', async () => {
+    const stage = await stages.open(kind);
+    await filled(stage);
+    const process = await running(stage, yaml(stage, { archive: '' }));
+    const old = process.editions.current;
+    let closed = false;
+    const { sink } = old.sinks.get('archive')!;
+    const close = sink.close.bind(sink);
+    sink.close = async () => {
+      closed = true;
+      await close();
+    };
+    let letGo!: () => void;
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const turn = process.editions.use(async (to) => {
+      await held;
+      return to.configuration;
+    });
+    process.write(yaml(stage, { archive: '', fresh: '' }));
+    await process.apply();
+    expect([closed, process.editions.current.configuration]).toEqual([false, 2]);
+    letGo();
+    expect(await turn).toBe(1);
+    expect(closed).toBe(true);
+  });
+
+  it('shows no secret in its plan', async () => {
+    const stage = await stages.open(kind);
+    const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
+    const hook = (path: string): string[] => [
+      ...yaml(stage, { archive: '' }).filter((line) => !line.startsWith('store')),
+      `  hooks: { type: webhook, url: "https://hooks.example.com/${path}", secret: "\${HOOK}" }`,
+    ];
+    const process = await openRunning(stage.db, stage.folder, hook('token-one'), { ...environment, HOOK: secret });
+    open.push(process);
+    process.write(hook('token-two'));
+    const plan = await process.plan();
+    expect(plan.changes).toMatchObject([{ name: 'hooks', keys: [{ key: 'url' }] }]);
+    expect(JSON.stringify(plan)).not.toMatch(/token-|whsec_|sandbox-key/);
+  });
+});

@@ -1,0 +1,121 @@
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { attendee, question, session } from '../kit/items.js';
+import { archived, pigeonhole, type Stage, useStages } from '../kit/stage.js';
+
+const stages = useStages();
+const place = { workspace: 'acme', pigeonholeId: pigeonhole };
+
+const event = (id: number, more: object = {}) => ({
+  id,
+  name: `ACME Event ${id}`,
+  status: 'live',
+  startDate: '2026-11-20',
+  endDate: '2026-11-22',
+  timezone: 'UTC',
+  ...more,
+});
+
+const asked = async (stage: Stage): Promise<string[]> =>
+  (await stage.requests()).map(({ path }) => path).filter((path) => /^\/v2\/pigeonholes\/\d+$/.test(path));
+
+/** As the passing of a minute does. */
+async function aMinutePasses(stage: Stage): Promise<void> {
+  await stage.db.query(`update pigeonholes set read_by_id_at = read_by_id_at - interval '61 seconds'`);
+  await stage.pollsAreDue();
+}
+
+const statusOf = async (stage: Stage, id = pigeonhole): Promise<string | null> =>
+  (await stage.db.query<{ status: string | null }>('select status from pigeonholes where pigeonhole_id = $1', [id]))[0]!
+    .status;
+
+describe.each(kinds)('discovery, on %s', (kind) => {
+  it('takes up pigeonholes and sessions that appear while it runs', async () => {
+    const stage = await stages.open(kind);
+    const scene = await stage.scene({ sync: 'pigeonholes: { name: "^ACME ", status: [live, upcoming] }' });
+    await stage.patch('pigeonholes', pigeonhole, { name: 'ACME Event' });
+    await scene.settle();
+    await stage.put('pigeonholes', event(202), event(203, { name: 'Another' }), event(204, { status: 'ended' }));
+    await stage.put('sessions', session(7));
+    await stage.put('questions', question(70, 1, 7));
+    await stage.sweepsAreDue();
+    await scene.settle();
+    const selected = await stage.db.query<{ pigeonhole_id: number }>(
+      'select p.pigeonhole_id from selections s join pigeonholes p on p.ref = s.ref order by 1',
+    );
+    expect(selected.map((row) => row.pigeonhole_id)).toEqual([101, 202]);
+    expect(archived(scene, 'sessions', 7)).toHaveLength(1);
+    expect(archived(scene, 'questions', 70)).toHaveLength(1);
+    const streams = await stage.db.query(`select 1 from streams where session_id = 7 and wanted`);
+    expect(streams.length).toBeGreaterThan(0);
+  });
+
+  it('asks for a known pigeonhole by its id while the list does not show it, follows its status, and goes on reading it', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(1));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.requests();
+    expect(await asked(stage)).toEqual([]); // shown: nothing to ask
+
+    // As the list would be without it: it is in the ledger's selection, and its record is not.
+    await stage.db.query(`delete from items where list = 'pigeonholes'`);
+    await stage.db.query(`update streams set due_at = now() + interval '1 hour' where list = 'pigeonholes'`);
+    await stage.patch('pigeonholes', pigeonhole, { status: 'ended' });
+    await scene.discover();
+    expect(await asked(stage)).toEqual([`/v2/pigeonholes/${pigeonhole}`]);
+    expect(await statusOf(stage)).toBe('ended');
+    await scene.discover();
+    expect(await asked(stage)).toEqual([]); // once a minute, and rarer when it is over
+
+    await stage.put('attendees', attendee(2));
+    await stage.db.query(`update streams set due_at = now() where list = 'attendees'`);
+    await scene.read(place);
+    await scene.deliver('archive');
+    expect(archived(scene, 'attendees').map(({ key }) => key)).toEqual(['1', '2']);
+
+    await stage.patch('pigeonholes', pigeonhole, { status: 'live' });
+    await stage.db.query(`update pigeonholes set read_by_id_at = read_by_id_at - interval '61 minutes'`);
+    await scene.discover();
+    expect(await statusOf(stage)).toBe('live'); // ended can be left again
+  });
+
+  it('keeps what it knows while the service does not answer for it', async () => {
+    const stage = await stages.open(kind);
+    const scene = await stage.scene({ sync: `pigeonholes: [${pigeonhole}, 777]` });
+    await scene.settle();
+    expect(await asked(stage)).toContain('/v2/pigeonholes/777');
+    expect(await statusOf(stage, 777)).toBeNull();
+    await stage.db.query(`delete from items where list = 'pigeonholes'`);
+    await stage.db.query(`update streams set due_at = now() + interval '1 hour' where list = 'pigeonholes'`);
+    await stage.patch('pigeonholes', pigeonhole, { status: 'ended' });
+    await stage.fault({ kind: 'error', code: 5000, path: `/v2/pigeonholes/${pigeonhole}`, next: 1 });
+    await stage.requests();
+    await aMinutePasses(stage);
+    await stage.db.query(`update streams set due_at = now() + interval '1 hour' where list = 'pigeonholes'`);
+    await scene.discover();
+    expect((await stage.requests()).map(({ code }) => code)).toContain(5000);
+    expect(await statusOf(stage)).toBe('live');
+    await aMinutePasses(stage);
+    await stage.db.query(`update streams set due_at = now() + interval '1 hour' where list = 'pigeonholes'`);
+    await scene.discover();
+    expect(await statusOf(stage)).toBe('ended');
+  });
+
+  it('asks for none that has left the configuration, and for none that a person has paused', async () => {
+    const stage = await stages.open(kind);
+    const first = await stage.scene({ sync: `pigeonholes: [${pigeonhole}, 777]` });
+    await first.settle();
+    const scene = await stage.scene({ sync: `pigeonholes: [${pigeonhole}]` });
+    await aMinutePasses(stage);
+    await stage.requests();
+    await scene.discover();
+    expect(await asked(stage)).toEqual([]);
+    await stage.db.query(
+      `insert into pauses (scope, name, paused_by, cause, detail) values ('pigeonhole', 'acme/101', 'person', 'asked', 'x')`,
+    );
+    await stage.db.query(`delete from items where list = 'pigeonholes'`);
+    await stage.db.query(`update streams set due_at = now() + interval '1 hour' where list = 'pigeonholes'`);
+    await scene.discover();
+    expect(await asked(stage)).toEqual([]);
+  });
+});

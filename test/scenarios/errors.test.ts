@@ -1,0 +1,212 @@
+import { Secret } from '../../config/secret.js';
+import { discoverWorkspace } from '../../activities/discover.js';
+import { readPigeonhole } from '../../activities/read-pigeonhole.js';
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { allPauses } from '../../ledger/queries/pauses.js';
+import { errorCodes } from '../../pigeonhole/error-codes.js';
+import { createPigeonholeClient } from '../../pigeonhole/client.js';
+import { attendee, pollVote, session } from '../kit/items.js';
+import type { Scene } from '../kit/scene.js';
+import { archived, pigeonhole, type Stage, useStages } from '../kit/stage.js';
+
+const stages = useStages();
+const place = { workspace: 'acme', pigeonholeId: pigeonhole };
+const never = new AbortController().signal;
+
+/** Who waits for an answer to the request for attendees, and how it goes on. */
+type Effect =
+  | { readonly who: 'stream'; readonly atLeastMs: number; readonly atMostMs: number }
+  | { readonly who: 'workspace'; readonly reason: string; readonly atLeastMs: number; readonly atMostMs: number };
+
+const second = 1000;
+const minute = 60 * second;
+const retried: Effect = { who: 'stream', atLeastMs: 0, atMostMs: second };
+const notThere: Effect = { who: 'stream', atLeastMs: 4 * minute, atMostMs: 5 * minute };
+const permanent: Effect = { who: 'stream', atLeastMs: 14 * minute, atMostMs: 15 * minute };
+const mayBeGone: Effect = { who: 'stream', atLeastMs: 0, atMostMs: 16 * second };
+const throttled: Effect = { who: 'workspace', reason: 'throttled', atLeastMs: 0, atMostMs: second };
+
+const byCode: Readonly<Record<number, Effect>> = {
+  4500: permanent,
+  4501: { who: 'workspace', reason: 'credential', atLeastMs: 25 * second, atMostMs: 30 * second },
+  4502: notThere,
+  4503: notThere,
+  4504: mayBeGone,
+  4505: notThere,
+  4506: notThere,
+  4507: permanent,
+  4508: permanent,
+  4509: mayBeGone,
+  4510: notThere,
+  4511: notThere,
+  4512: notThere,
+  5000: retried,
+  6000: notThere,
+  7001: permanent,
+  8000: { who: 'workspace', reason: 'quota', atLeastMs: 55 * second, atMostMs: minute },
+  9000: permanent,
+};
+
+const others: readonly (readonly [string, object, Effect])[] = [
+  ['a connection that closes before anything happened', { kind: 'dropBefore' }, retried],
+  ['a connection that closes after it', { kind: 'dropAfter' }, retried],
+  ['a body that is cut short', { kind: 'cutBody' }, retried],
+  ['a page of HTML that claims to be JSON', { kind: 'htmlBody' }, retried],
+  ['a page of another type', { kind: 'wrongContentType' }, mayBeGone],
+  ['a plain 503', { kind: 'text503' }, throttled],
+  [
+    'a plain 503 that says how long',
+    { kind: 'text503', retryAfterSeconds: 40 },
+    { ...throttled, atLeastMs: 35 * second, atMostMs: 40 * second },
+  ],
+  [
+    '8000 that says how long',
+    { kind: 'error', code: 8000, retryAfterSeconds: 300 },
+    { who: 'workspace', reason: 'quota', atLeastMs: 290 * second, atMostMs: 300 * second },
+  ],
+  ['5000 under status 200', { kind: 'error', code: 5000, status: 200 }, retried],
+  [
+    '8000 under status 500',
+    { kind: 'error', code: 8000, status: 500 },
+    { who: 'workspace', reason: 'quota', atLeastMs: 55 * second, atMostMs: minute },
+  ],
+  ['502 with the code of a failure', { kind: 'error', code: 5000, status: 502 }, retried],
+  ['a code that nobody knows, as 404', { kind: 'error', code: 4999, status: 404 }, notThere],
+  ['a code that nobody knows, as 500', { kind: 'error', code: 5999, status: 500 }, retried],
+];
+
+/** People, and a vote that does not wait for them. */
+async function smallStage(kind: (typeof kinds)[number]): Promise<{ stage: Stage; scene: Scene }> {
+  const stage = await stages.open(kind);
+  await stage.put('sessions', session(1));
+  await stage.put('attendees', attendee(1));
+  const scene = await stage.scene();
+  await scene.settle();
+  await stage.put('attendees', attendee(2));
+  await stage.put('poll-mcq-votes', pollVote(51, { id: 1, anonymous: false }, 1));
+  await stage.pollsAreDue();
+  return { stage, scene };
+}
+
+async function streamWaits(stage: Stage): Promise<{ list: string; waitMs: number }[]> {
+  const rows = await stage.db.query<{ list: string; wait_ms: number }>(
+    `select list, (extract(epoch from due_at - now()) * 1000)::float8 as wait_ms from streams where failures > 0`,
+  );
+  return rows.map(({ list, wait_ms: waitMs }) => ({ list, waitMs }));
+}
+
+async function timePasses(stage: Stage): Promise<void> {
+  await stage.db.query(`update workspaces set wait_until = now() where wait_until > now()`);
+  await stage.db.query(
+    `update quotas set wait_until = case when wait_until is not null then now() end,
+       reset_at = case when reset_at is not null then now() end, alone_until = null`,
+  );
+  await stage.pollsAreDue();
+}
+
+async function showsEffect(stage: Stage, scene: Scene, effect: Effect): Promise<void> {
+  const failing = await streamWaits(stage);
+  if (effect.who === 'stream') {
+    expect(failing.map(({ list }) => list)).toEqual(['attendees']);
+    expect(failing[0]!.waitMs).toBeGreaterThan(effect.atLeastMs - second);
+    expect(failing[0]!.waitMs).toBeLessThanOrEqual(effect.atMostMs);
+    await scene.deliver('archive');
+    expect(archived(scene, 'poll-mcq-votes')).toHaveLength(1); // nothing else waited for it
+  } else {
+    expect(failing).toEqual([]);
+    const turn = await scene.read(place);
+    if (effect.atLeastMs === 0 && turn.state === 'working') return; // a short wait that is over already
+    expect(turn).toMatchObject({ state: 'waiting', reason: effect.reason, pages: 0 });
+    expect(turn.nextDueInMs).toBeGreaterThan(effect.atLeastMs);
+    expect(turn.nextDueInMs).toBeLessThanOrEqual(effect.atMostMs);
+  }
+}
+
+describe.each(kinds)('an error of the service, on %s', (kind) => {
+  it('is decided about for every code', () => {
+    expect(Object.keys(byCode).map(Number)).toEqual(Object.values(errorCodes));
+  });
+
+  it.each([
+    ...Object.entries(byCode).map(([code, effect]) => [code, { kind: 'error', code: Number(code) }, effect] as const),
+    ...others,
+  ])('makes wait whom it concerns, and nobody else: %s', async (_, fault, effect) => {
+    const { stage, scene } = await smallStage(kind);
+    await stage.fault({ list: 'attendees', next: 1, ...fault });
+    await scene.read(place);
+    await showsEffect(stage, scene, effect);
+
+    await timePasses(stage);
+    await scene.settle();
+    expect(archived(scene, 'attendees').map(({ key }) => key)).toEqual(['1', '2']);
+    expect(archived(scene, 'poll-mcq-votes')).toHaveLength(1);
+    expect(await streamWaits(stage)).toEqual([]);
+    expect(await allPauses(scene.ledger)).toEqual([]);
+  });
+
+  it('is worth a handful of lines, whatever it is, when it lasts for hours', async () => {
+    for (const fault of [{ kind: 'dropBefore' }, { kind: 'error', code: 5000 }, { kind: 'text503' }]) {
+      const stage = await stages.open(kind);
+      await stage.put('sessions', ...Array.from({ length: 12 }, (_, n) => session(n + 1)));
+      await stage.put('attendees', attendee(1));
+      const scene = await stage.scene();
+      await scene.settle();
+      const before = scene.logText().split('\n').length;
+      await stage.fault(fault);
+      await stage.control('DELETE', 'requests');
+      for (let turn = 0; turn < 60; turn += 1) {
+        await timePasses(stage);
+        await scene.read(place);
+      }
+      const tries = ((await stage.control('GET', 'state'))['requests'] as { total: number }).total;
+      expect(tries).toBeGreaterThan(50);
+      await stage.control('DELETE', 'faults');
+      await stage.put('attendees', attendee(2));
+      await timePasses(stage);
+      await scene.settle();
+      const lines = scene
+        .logText()
+        .split('\n')
+        .slice(before)
+        .filter((line) => !line.includes('"level":"debug"') && !line.includes('page stored'));
+      expect(lines.length).toBeGreaterThan(0);
+      expect(lines.length).toBeLessThanOrEqual(8);
+      expect(archived(scene, 'attendees')).toHaveLength(2);
+      await stage.control('DELETE', 'faults');
+    }
+  });
+
+  it('of a wrong key pauses the workspace of that key, and no other', async () => {
+    const stage = await stages.open(kind, { apiKeys: ['sandbox-key', 'other-key'] });
+    await stage.put('attendees', attendee(1));
+    const scene = await stage.scene();
+    const acme = scene.to.config.workspaces['acme']!;
+    const other = createPigeonholeClient({ baseUrl: stage.sandbox.baseUrl, apiKey: 'other-key' });
+    try {
+      const { events } = scene.to.config.syncs;
+      const to = {
+        ...scene.to,
+        clients: new Map([...scene.to.clients, ['other', other]]),
+        config: {
+          ...scene.to.config,
+          workspaces: { acme, other: { ...acme, apiKey: new Secret('other-key') } },
+          syncs: { events: events!, more: { ...events!, workspace: 'other' } },
+        },
+      };
+      for (const workspace of ['acme', 'other']) {
+        await discoverWorkspace(to, workspace, never);
+        await readPigeonhole(to, { workspace, pigeonholeId: pigeonhole }, never);
+      }
+      await stage.control('POST', 'keys', { accepted: ['other-key'] });
+      await stage.put('attendees', attendee(2));
+      await stage.pollsAreDue();
+      await readPigeonhole(to, place, never);
+      const turn = await readPigeonhole(to, { workspace: 'other', pigeonholeId: pigeonhole }, never);
+      expect(turn).toMatchObject({ state: 'working', created: 1 });
+      expect(await readPigeonhole(to, place, never)).toMatchObject({ state: 'waiting', reason: 'credential' });
+      expect(await allPauses(scene.ledger)).toMatchObject([{ scope: 'workspace', name: 'acme', cause: 'credential' }]);
+    } finally {
+      await other.close();
+    }
+  });
+});

@@ -1,0 +1,232 @@
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { PermitRefusal } from '../../activities/permit-refusal.js';
+import type { Priority } from '../../ledger/queries/quota.js';
+import { rating, session } from '../kit/items.js';
+import type { Scene } from '../kit/scene.js';
+import { type Stage, useStages } from '../kit/stage.js';
+import { type WatchedClient, watchedClient } from '../kit/watched-client.js';
+
+const stages = useStages();
+const sessions = 8;
+const sinks = { archive: '{ type: file, folder: ./archive, lists: [answer_ratings] }' };
+
+/** A service whose ratings take so many requests to read, one a page, in streams that are read side by side. */
+async function busyStage(kind: (typeof kinds)[number], demand: number, pigeonholes = [101]): Promise<Stage> {
+  const stage = await stages.open(kind, { pigeonholes: pigeonholes.length });
+  await stage.control('PATCH', 'knobs', { maxPerPage: 1 });
+  for (const pigeonhole of pigeonholes) {
+    const items = [
+      ...Array.from({ length: sessions }, (_, n) => ({ list: 'sessions', id: n + 1, item: session(n + 1) })),
+      ...Array.from({ length: demand }, (_, n) => ({
+        list: 'answer_ratings',
+        id: n + 1,
+        item: rating(n + 1, 70, 1, (n % sessions) + 1),
+      })),
+    ];
+    const days = { startDate: '2020-01-01', endDate: '2099-01-01' };
+    await stage.control('POST', 'mutations', {
+      op: 'patch',
+      list: 'pigeonholes',
+      id: pigeonhole,
+      item: { status: 'live', ...days },
+    });
+    await stage.control(
+      'POST',
+      'mutations',
+      items.map((item) => ({ op: 'insert', pigeonhole, exact: true, ...item })),
+    );
+  }
+  return stage;
+}
+
+async function watchedScene(stage: Stage): Promise<{ scene: Scene; client: WatchedClient }> {
+  const client = watchedClient(stage.sandbox.baseUrl);
+  return { client, scene: await stage.scene({ client, sinks }) };
+}
+
+/** Takes turns until the workspace waits or nothing is due; throws what a turn throws, as an attempt that failed. */
+async function readOn(scene: Scene, pigeonholeId = 101): Promise<'waiting' | 'read'> {
+  if ((await scene.discover()).state === 'waiting') return 'waiting';
+  for (;;) {
+    const turn = await scene.read({ workspace: 'acme', pigeonholeId });
+    if (turn.state === 'waiting') return 'waiting';
+    if (turn.nextDueInMs > 1000) return 'read';
+  }
+}
+
+/** The next window begins, at the service and by the clock of the ledger. */
+async function nextWindow(stage: Stage): Promise<void> {
+  await stage.control('DELETE', 'quota');
+  await stage.db.query(
+    `update quotas set window_from = window_from - interval '1 hour', 
+       reset_at = case when reset_at is not null then now() end,
+       wait_until = case when wait_until is not null then now() end`,
+  );
+  await stage.db.query('update workspaces set wait_until = now() where wait_until is not null');
+}
+
+async function importing(scene: Scene, times: number, priority: Priority = 'import'): Promise<string[]> {
+  const outcomes: string[] = [];
+  for (let n = 0; n < times; n += 1) {
+    try {
+      await scene.to.gate.ask(scene.to, { workspace: 'acme', priority }, (client) =>
+        client.page({ list: 'subscriptions' }),
+      );
+      outcomes.push('made');
+    } catch (error) {
+      if (!(error instanceof PermitRefusal)) throw error;
+      outcomes.push(error.reason);
+    }
+  }
+  return outcomes;
+}
+
+async function ratingsRead(stage: Stage): Promise<number> {
+  const [row] = await stage.db.query<{ n: number }>(
+    `select count(*)::int as n from items where list = 'answer_ratings'`,
+  );
+  return row!.n;
+}
+
+const failed = (stage: Stage) => stage.db.query(`select list, failure from streams where failures > 0`);
+
+const spent = async (stage: Stage): Promise<{ codes: Record<string, number>; total: number }> => {
+  const { requests } = (await stage.control('GET', 'state')) as {
+    requests: { total: number; byPathAndCode: Record<string, number> };
+  };
+  const codes: Record<string, number> = {};
+  for (const [name, n] of Object.entries(requests.byPathAndCode)) {
+    const code = name.split(' ').at(-1)!;
+    codes[code] = (codes[code] ?? 0) + n;
+  }
+  await stage.control('DELETE', 'requests');
+  return { codes, total: requests.total };
+};
+
+describe('a quota of 1,000 requests a window, told by headers, and a demand for 3,000', () => {
+  it('is never exceeded, leaves imports their reserve, and lets all be read in its windows, without a failure', async () => {
+    const stage = await busyStage(kinds.at(-1)!, 3000);
+    await stage.control('PATCH', 'knobs', { quota: { limit: 1000, windowSeconds: 3600, headers: true } });
+    const { scene, client } = await watchedScene(stage);
+
+    expect(await readOn(scene)).toBe('waiting');
+    expect(await spent(stage)).toEqual({ total: 900, codes: { 200: 900 } });
+    expect(await importing(scene, 102)).toEqual([...Array<string>(100).fill('made'), 'used-up', 'used-up']);
+    expect(await spent(stage)).toEqual({ total: 100, codes: { 200: 100 } });
+    expect(await readOn(scene)).toBe('waiting');
+    expect(await spent(stage)).toEqual({ total: 0, codes: {} });
+
+    let windows = 1;
+    for (; windows < 6; windows += 1) {
+      await nextWindow(stage);
+      const end = await readOn(scene);
+      const { codes, total } = await spent(stage);
+      expect(codes).toEqual({ 200: total });
+      if (end === 'read') break;
+      expect(total).toBe(900);
+    }
+    expect(windows).toBeLessThan(5);
+    expect(await ratingsRead(stage)).toBe(3000);
+    expect(await failed(stage)).toEqual([]);
+    expect(client.refusedAt).toEqual([]);
+  });
+});
+
+describe.each(kinds)('a quota that no header tells, on %s', (kind) => {
+  it('is learnt from its refusals; after the first of a window nothing is asked until its wait is over', async () => {
+    const stage = await busyStage(kind, 700);
+    await stage.control('PATCH', 'knobs', { quota: { limit: 200, windowSeconds: 3600, headers: false } });
+    const { scene, client } = await watchedScene(stage);
+
+    for (const window of [1, 2]) {
+      expect(await readOn(scene)).toBe('waiting');
+      const [first] = client.refusedAt;
+      expect(first).toBeDefined();
+      expect([window, client.startedAt.filter((at) => at > first!)]).toEqual([window, []]);
+      const { codes } = await spent(stage);
+      expect(codes['200']).toBe(200);
+      expect(codes['8000']).toBeLessThanOrEqual(4); // those that were under way at once
+      expect(await readOn(scene)).toBe('waiting');
+      expect((await spent(stage)).total).toBe(0);
+      client.refusedAt.length = 0;
+      await nextWindow(stage);
+    }
+
+    // The third window knows what the second one had: imports get their reserve, and the service refuses nothing.
+    expect(await readOn(scene)).toBe('waiting');
+    expect(await spent(stage)).toEqual({ total: 180, codes: { 200: 180 } });
+    expect(await importing(scene, 20)).toEqual(Array<string>(20).fill('made'));
+    expect(await spent(stage)).toEqual({ total: 20, codes: { 200: 20 } });
+
+    await stage.control('PATCH', 'knobs', { quota: null });
+    await stage.db.query(
+      "update quotas set window_from = now() - 8 * window_ms * interval '1 millisecond', limit_until = now()",
+    );
+    await nextWindow(stage);
+    expect(await readOn(scene)).toBe('read');
+    expect(await ratingsRead(stage)).toBe(700);
+    expect(await failed(stage)).toEqual([]);
+  });
+});
+
+describe.each(kinds)('a key that two processes use, on %s', (kind) => {
+  it.each([
+    ['told by headers', true],
+    ['not told', false],
+  ])('has one quota, %s', async (_, headers) => {
+    const stage = await busyStage(kind, 300, [101, 102]);
+    await stage.control('PATCH', 'knobs', { quota: { limit: 200, windowSeconds: 3600, headers } });
+    const one = await watchedScene(stage);
+    const other = await watchedScene(stage);
+    await one.scene.discover();
+
+    await Promise.all([readOn(one.scene, 101), readOn(other.scene, 102)]);
+    const { codes } = await spent(stage);
+    if (headers) expect(codes).toEqual({ 200: 180 });
+    else {
+      expect(codes['200']).toBe(200);
+      expect(codes['8000']).toBeLessThanOrEqual(8);
+      const first = Math.min(...one.client.refusedAt, ...other.client.refusedAt);
+      for (const { client } of [one, other]) {
+        // the other process learns it from the ledger, which is told as soon as it is heard
+        expect(client.startedAt.filter((at) => at > first + 50)).toEqual([]);
+      }
+    }
+    for (let window = 0; window < 8; window += 1) {
+      await nextWindow(stage);
+      const ends = await Promise.all([readOn(one.scene, 101), readOn(other.scene, 102)]);
+      if (ends.every((end) => end === 'read')) break;
+    }
+    expect(await ratingsRead(stage)).toBe(600);
+    expect(await failed(stage)).toEqual([]);
+  });
+});
+
+describe.each(kinds)('a quota that is nearly used up, on %s', (kind) => {
+  it('is asked for by one request at a time', async () => {
+    const stage = await busyStage(kind, 400);
+    await stage.control('PATCH', 'knobs', { latencyMs: 5, quota: { limit: 60, windowSeconds: 3600, headers: true } });
+    const scene = await stage.scene({ sinks, quota: '{ reserve: 0% }' });
+    expect(await readOn(scene)).toBe('waiting');
+    const { requests } = (await stage.control('GET', 'requests?last=1000')) as {
+      requests: { inFlight: number; code: number | null }[];
+    };
+    expect(requests).toHaveLength(60);
+    expect(Math.max(...requests.slice(0, 50).map(({ inFlight }) => inFlight))).toBeGreaterThan(1);
+    expect(requests.slice(-4).map(({ inFlight }) => inFlight)).toEqual([1, 1, 1, 1]);
+  });
+
+  it('serves live polls before idle ones, and those before sweeps, but for a floor', async () => {
+    const stage = await busyStage(kind, 16);
+    await stage.control('PATCH', 'knobs', { quota: { limit: 1000, windowSeconds: 36_000, headers: true } });
+    const scene = await stage.scene({ sinks });
+    await scene.settle();
+    await stage.db.query(`update quotas set remaining = 600, used = 400, used_idle = 49, used_sweeps = 49`);
+    const fresh = await stage.scene({ sinks }); // knows the new counts; live polls alone will need thousands
+    expect(await importing(fresh, 2, 'sweep')).toEqual(['made', 'kept-for-others']);
+    expect(await importing(fresh, 2, 'idle')).toEqual(['made', 'kept-for-others']);
+    expect(await importing(fresh, 2, 'live')).toEqual(['made', 'made']);
+    const stretch = await fresh.to.gate.stretchOf(fresh.to, 'acme');
+    expect(stretch.live).toBeGreaterThan(1);
+  });
+});

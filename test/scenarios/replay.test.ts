@@ -1,0 +1,272 @@
+import { randomUUID } from 'node:crypto';
+import type { Collaborators } from '../../activities/collaborators.js';
+import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
+import type { ReplayRequest, ReplayResult } from '../../api/replay-request.js';
+import { readStatus } from '../../api/status.js';
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { replayedChangeId } from '../../ledger/keyed-hash.js';
+import { startReplay } from '../../worker/start-replay.js';
+import { attendee, question, session, vote } from '../kit/items.js';
+import { mortalDatabase, ProcessDied } from '../kit/mortal-database.js';
+import type { Scene } from '../kit/scene.js';
+import { archive, everyone, pigeonhole, type Stage, useStages } from '../kit/stage.js';
+import { deleteItem } from '../kit/tombstone.js';
+
+const stages = useStages();
+const never = new AbortController().signal;
+const place = { workspace: 'acme', pigeonholeId: pigeonhole };
+
+type Line = ReturnType<typeof archive>[number] & { readonly replay?: string };
+
+function starterOf(to: Collaborators) {
+  return { ...to.orchestration, start: async () => undefined, signal: async () => true };
+}
+
+async function replay(scene: Scene, wanted: Partial<ReplayRequest> = {}): Promise<ReplayResult> {
+  const all = { id: randomUUID(), sink: null, lists: null, pigeonhole: null, from: null, dryRun: false };
+  return await startReplay({ to: scene.to, starter: starterOf(scene.to) }, { ...all, ...wanted });
+}
+
+function idOf(result: ReplayResult): string {
+  if ('unknown' in result) throw new Error(result.unknown);
+  return result.id;
+}
+
+function replayed(scene: Scene, id: string): Line[] {
+  return (archive(scene) as Line[]).filter((line) => line.replay === id);
+}
+
+async function filled(stage: Stage, people = 20): Promise<void> {
+  await stage.put('sessions', session(1, { anonymousResponses: false }));
+  await stage.put('attendees', ...Array.from({ length: people }, (_, index) => attendee(index + 1)));
+  await stage.put('questions', question(11, 1, 1), question(12, 2, 1));
+  await stage.put('votes', vote(11, 3, 1), vote(12, 4, 1));
+}
+
+const both = { sinks: { archive: `{ type: file, folder: ./archive, ${everyone} }` } };
+
+describe.each(kinds)('a replay, on %s', (kind) => {
+  it('sends each stored item once more in its latest revision, marked, under an id of its own, and moves no watermark', async () => {
+    const stage = await stages.open(kind);
+    await filled(stage);
+    const scene = await stage.webhookScene(everyone, both);
+    await scene.settle();
+    await stage.patch('attendees', 1, { Name: 'Renamed' });
+    await stage.sweepsAreDue();
+    await scene.settle();
+    const before = archive(scene) as Line[];
+    const watermarks = await stage.db.query('select sink_id, ref, watermark, delivered from lanes order by 1, 2');
+    const receipts = stage.received().length;
+
+    const id = idOf(await replay(scene));
+    await scene.settle();
+    const lines = replayed(scene, id);
+    const latest = new Map(before.map((line) => [`${line.pigeonholeId} ${line.list} ${line.key}`, line]));
+    expect(lines.map((line) => `${line.pigeonholeId} ${line.list} ${line.key}`).toSorted()).toEqual(
+      [...latest.keys()].toSorted(),
+    );
+    for (const line of lines) {
+      const original = latest.get(`${line.pigeonholeId} ${line.list} ${line.key}`)!;
+      expect(line).toEqual({ ...original, id: replayedChangeId(id, original.id), replay: id });
+    }
+    expect(archive(scene)).toHaveLength(before.length + lines.length);
+    expect(stage.received().length - receipts).toBe(lines.length);
+    expect(await stage.db.query('select sink_id, ref, watermark, delivered from lanes order by 1, 2')).toEqual(
+      watermarks,
+    );
+  });
+
+  it('goes where, and reaches as far back, as was asked', async () => {
+    const stage = await stages.open(kind);
+    await filled(stage);
+    const scene = await stage.webhookScene(everyone, both);
+    await scene.settle();
+    await stage.db.query(`update changes set found_at = found_at - interval '1 day' where key <> '11'`);
+    const receipts = stage.received().length;
+
+    const old = idOf(await replay(scene, { sink: 'archive', lists: ['questions', 'votes'], pigeonhole: 'acme/101' }));
+    await scene.settle();
+    expect(
+      replayed(scene, old)
+        .map(({ list }) => list)
+        .toSorted(),
+    ).toEqual(['questions', 'questions', 'votes', 'votes']);
+    expect(stage.received()).toHaveLength(receipts);
+
+    const from = new Date(Date.now() - 3_600_000).toISOString();
+    const late = idOf(await replay(scene, { sink: 'archive', lists: ['questions'], from }));
+    await scene.settle();
+    expect(replayed(scene, late).map(({ key }) => key)).toEqual(['11']);
+  });
+
+  it('only counts when that is all that was asked, and says what is not known', async () => {
+    const stage = await stages.open(kind);
+    await filled(stage, 3);
+    await stage.put('attendees', attendee(9, { consent: { obtained: false } }));
+    const scene = await stage.scene({ sinks: { archive: '{ type: file, folder: ./archive }' } });
+    await scene.settle();
+    const lines = archive(scene).length;
+    const result = await replay(scene, { dryRun: true, lists: ['attendees', 'questions'] });
+    expect(result).toMatchObject({
+      dryRun: true,
+      counts: [
+        { sink: 'archive', list: 'attendees', items: 3, withheld: { 'consent-refused': 1 } },
+        { sink: 'archive', list: 'questions', items: 2, withheld: {} },
+      ],
+    });
+    await scene.settle();
+    expect(archive(scene)).toHaveLength(lines);
+    expect(await replay(scene, { sink: 'nobody' })).toEqual({ unknown: 'no sink nobody is known' });
+    expect(await replay(scene, { pigeonhole: 'acme/777' })).toEqual({
+      unknown: 'no pigeonhole acme/777 is read for any sink',
+    });
+  });
+
+  it('asked for twice under one id is one replay', async () => {
+    const stage = await stages.open(kind);
+    await filled(stage, 3);
+    const scene = await stage.scene();
+    await scene.settle();
+    const id = randomUUID();
+    await replay(scene, { id, lists: ['attendees'] });
+    await replay(scene, { id, lists: ['attendees'] });
+    await scene.settle();
+    expect(replayed(scene, id)).toHaveLength(3);
+  });
+
+  it('leaves out what is deleted, and sends an item that changes meanwhile by that change alone', async () => {
+    const stage = await stages.open(kind);
+    await filled(stage, 5);
+    const scene = await stage.scene();
+    await scene.settle();
+    await deleteItem(scene.ledger, { ...place, list: 'attendees', key: '5' });
+    const id = idOf(await replay(scene, { lists: ['attendees'] }));
+    await stage.patch('attendees', 2, { Name: 'Renamed' });
+    await stage.sweepsAreDue();
+    await scene.read(place);
+    await scene.settle();
+    expect(replayed(scene, id).map(({ key }) => key)).toEqual(['1', '3', '4']);
+    const second = (archive(scene) as Line[]).filter(({ list, key }) => list === 'attendees' && key === '2');
+    expect(second.map(({ revision, replay: mark }) => [revision, mark])).toEqual([
+      [1, undefined],
+      [2, undefined],
+    ]);
+  });
+
+  it('judges consent anew, and tells no one who has refused since', async () => {
+    const stage = await stages.open(kind);
+    await filled(stage, 4);
+    const scene = await stage.webhookScene('consent: { accept: [obtained] }');
+    await scene.settle();
+    await stage.patch('attendees', 3, { consent: { obtained: false } });
+    await stage.sweepsAreDue();
+    await scene.settle();
+    const before = stage.received().length;
+    const id = idOf(await replay(scene, { lists: ['attendees', 'votes'] }));
+    await scene.settle();
+    const bodies = stage
+      .received()
+      .slice(before)
+      .map(({ change }) => change as unknown as Line);
+    expect(bodies.every((line) => line.replay === id)).toBe(true);
+    expect(
+      bodies
+        .filter(({ list }) => list === 'attendees')
+        .map(({ key }) => key)
+        .toSorted(),
+    ).toEqual(['1', '2', '4']);
+    const votes = bodies.filter(({ list }) => list === 'votes');
+    expect(new Set(votes.map(({ data }) => data!['attendeeId']))).toEqual(new Set([4, undefined]));
+    // What a replay withholds is released by no one: the change itself is.
+    expect(await stage.db.query(`select 1 from deliveries where state = 'withheld' and replay > 0`)).toHaveLength(1);
+  });
+
+  it('waits behind a change of its item that is not through, and overtakes nothing', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('attendees', attendee(1), attendee(2));
+    const scene = await stage.webhookScene();
+    await scene.settle();
+    await stage.planAnswer({ list: 'attendees', key: '1', status: 500 });
+    await stage.patch('attendees', 1, { Name: 'Second' });
+    await stage.patch('attendees', 2, { Name: 'Second' });
+    await stage.sweepsAreDue();
+    await scene.read(place);
+    const id = idOf(await replay(scene, { lists: ['attendees'] }));
+    await scene.settle();
+    const open = await stage.db.query<{ replay: number; state: string }>(
+      `select replay, state from deliveries where list = 'attendees' and key = '1' and state in ('waiting', 'retry')
+       order by replay`,
+    );
+    expect(open).toEqual([
+      { replay: 0, state: 'retry' },
+      { replay: 1, state: 'waiting' },
+    ]);
+    await stage.forgetAnswers();
+    await stage.retriesAreDue();
+    await scene.settle();
+    const first = stage
+      .received('attendees')
+      .filter(({ key }) => key === '1') // only what was taken is in the log
+      .map(({ change }) => change as unknown as Line);
+    expect(first.map(({ revision, replay: mark }) => [revision, mark])).toEqual([
+      [1, undefined],
+      [2, undefined],
+      [2, id],
+    ]);
+  });
+
+  it('killed at any instant sends each item once to the file, and the same bytes again to the webhook', async () => {
+    const stage = await stages.open(kind);
+    await filled(stage, 6);
+    const scene = await stage.webhookScene(everyone, both);
+    await scene.settle();
+    const receipts = stage.received().length;
+    const id = idOf(await replay(scene));
+    for (let moments = 1; moments < (kind === 'embedded' ? 60 : 120); moments += 1) {
+      for (const sink of ['archive', 'hooks']) {
+        const db = mortalDatabase(scene.ledger.db, ({ n }) => n >= moments);
+        const to = { ...scene.to, ledger: { ...scene.ledger, db } };
+        await deliverToSinkTurn(to, sink, never).catch((error: unknown) => {
+          if (!(error instanceof ProcessDied)) throw error;
+        });
+      }
+      await stage.db.query('update lanes set lease_expires_at = now() where owner is not null');
+    }
+    await stage.retriesAreDue();
+    await scene.settle();
+    const lines = replayed(scene, id).map(({ pigeonholeId, list, key }) => `${pigeonholeId} ${list} ${key}`);
+    const items = new Set((archive(scene) as Line[]).map((line) => `${line.pigeonholeId} ${line.list} ${line.key}`));
+    expect(lines.toSorted()).toEqual([...items].toSorted());
+    const bytes = new Map<string, string>();
+    for (const { id: changeId, sha256 } of stage.received().slice(receipts)) {
+      expect(bytes.get(changeId) ?? sha256).toBe(sha256);
+      bytes.set(changeId, sha256);
+    }
+    expect(bytes.size).toBe(items.size);
+  });
+
+  it('shows how far it is, and the work as not settled, until it is over', async () => {
+    const stage = await stages.open(kind);
+    await filled(stage, 4);
+    const scene = await stage.scene();
+    await scene.settle();
+    const sources = {
+      ledger: scene.ledger,
+      config: scene.to.config,
+      configuration: 1,
+      trouble: () => null,
+      quotas: async () => new Map(),
+    };
+    expect((await readStatus(sources, false)).settled).toBe(true);
+    const id = idOf(await replay(scene, { by: 'ana', reason: 'new mapping' }));
+    const status = await readStatus(sources, false);
+    expect(status.settled).toBe(false);
+    expect(status.sinks[0]!.replays).toMatchObject([{ id, requestedBy: 'ana', reason: 'new mapping', taken: 0 }]);
+    const counted = (await readStatus(sources, true)).counts!.deliveries;
+    await scene.settle();
+    const over = await readStatus(sources, true);
+    expect([over.settled, over.sinks[0]!.replays]).toEqual([true, []]);
+    expect(over.counts!.deliveries).toEqual(counted); // an item is counted once, however often it is sent
+  });
+});

@@ -1,0 +1,165 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { readArchive } from '../kit/archive.js';
+import { type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
+import { endAll } from '../kit/promises.js';
+import { until } from '../until.js';
+
+/** A `start` on a frozen conference, and the commands that a person gives it while it runs. */
+const env = { SERVICE_KEY: 'sandbox-key' };
+const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-operations-'));
+let sandbox: Program;
+let main: Program;
+let baseUrl: string;
+let port: number;
+
+beforeAll(async () => {
+  sandbox = startProgram('sandbox/main.js', ['--attendees', '60', '--seed', '9', '--frozen'], { cwd: folder });
+  baseUrl = (await untilOutput(sandbox, /http:\/\/127\.0\.0\.1:\d+/))[0];
+  port = await freePort();
+  configure({ archive: '' });
+  main = startProgram('cli/main.js', ['start'], { cwd: folder, env });
+  await untilOutput(main, /ready/);
+  await untilSettled();
+}, 120_000);
+afterAll(async () => {
+  await endAll([main]);
+  await endAll([sandbox]);
+  expect(processesNaming(folder)).toEqual([]);
+  rmSync(folder, { recursive: true });
+}, 60_000);
+
+function configure(sinks: Readonly<Record<string, string>>, more: readonly string[] = [], name?: string): void {
+  const lines = [
+    `workspaces: { acme: { baseUrl: "${baseUrl}", apiKey: "\${SERVICE_KEY}" } }`,
+    `syncs: { all: { workspace: acme, every: { live: 1s }, sinks: [${Object.keys(sinks).join(', ')}] } }`,
+    'sinks:',
+    ...Object.entries(sinks).map(
+      ([sink, keys]) => `  ${sink}: { type: file, folder: ./${sink}${keys === '' ? '' : `, ${keys}`} }`,
+    ),
+    `server: { port: ${port} }`,
+    ...more,
+  ];
+  if (name === undefined) writeYaml(folder, lines);
+  else writeFileSync(join(folder, name), lines.join('\n'));
+}
+
+async function run(...args: string[]): Promise<{ code: number | null; out: string; errors: string }> {
+  const program = startProgram('cli/main.js', args, { cwd: folder, env });
+  const code = await program.exited;
+  return { code, out: program.output(), errors: program.errors() };
+}
+
+async function json<T>(...args: string[]): Promise<T> {
+  const { code, out, errors } = await run(...args, '--json');
+  expect([args, code, errors]).toEqual([args, 0, '']);
+  return JSON.parse(out) as T;
+}
+
+interface SinkStatus {
+  readonly name: string;
+  readonly state: string;
+  readonly delivered: number;
+  readonly pause: { readonly reason: string; readonly actor: string } | null;
+  readonly observation: { readonly wouldSend: number } | null;
+  readonly approval: { readonly reason: string } | null;
+}
+
+async function status(): Promise<{ configuration: number; settled: boolean; sinks: SinkStatus[] }> {
+  return await json('status');
+}
+
+async function untilSettled(): Promise<void> {
+  await until('everything is settled', async () => (await status()).settled, 90_000);
+}
+
+function linesOf(sink: string): readonly { readonly list: string; readonly replay?: string }[] {
+  return existsSync(join(folder, sink)) ? readArchive(join(folder, sink)) : [];
+}
+
+describe('a running pigeonpost', () => {
+  it('pauses with a reason that others see, and resumes', async () => {
+    const { workspaces } = await json<{ workspaces: { pigeonholes: { id: number }[] }[] }>('status');
+    const id = workspaces[0]!.pigeonholes.map((pigeonhole) => pigeonhole.id).find((each) => each > 0)!;
+    expect((await run('pause', `pigeonhole:acme/${id}`, '--reason', 'the room is rebuilt')).out).toBe(
+      `pigeonhole acme/${id} is paused\n`,
+    );
+    expect((await run('status')).out).toMatch(/paused.*the room is rebuilt \(by /);
+    expect((await run('resume', `pigeonhole:acme/${id}`)).out).toBe(`pigeonhole acme/${id} is resumed\n`);
+  });
+
+  it('walks whole lists when it is asked to', async () => {
+    const walks = async (): Promise<number> => {
+      const answer = await fetch(`${baseUrl}/_control/requests?last=1000`);
+      const { requests } = (await answer.json()) as { requests: { path: string; query: string }[] };
+      return requests.filter(({ path, query }) => path.endsWith('/attendees') && !query.includes('cursor')).length;
+    };
+    const before = await walks();
+    expect((await run('sweep', 'workspace:acme', '--list', 'attendees')).out).toBe(
+      'workspace acme is walked whole now: attendees\n',
+    );
+    await until('attendees are read from the first page', async () => (await walks()) > before);
+    expect(await run('sweep', 'workspace:acme', '--list', 'attendee')).toMatchObject({
+      code: 2,
+      errors: 'pigeonpost: "attendee" is no list: did you mean "attendees"?\n',
+    });
+  });
+
+  it('replays to a sink what was asked for', async () => {
+    const before = linesOf('archive').length;
+    const counted = await run('replay', 'archive', '--list', 'sessions', '--dry-run');
+    expect(counted.out).toMatch(/^archive sessions: \d+\n\d+ to send; nothing was sent\n$/);
+    const sessions = linesOf('archive').filter(({ list }) => list === 'sessions').length;
+    const begun = await json<{ id: string }>('replay', 'sink:archive', '--list', 'sessions', '--reason', 'lost there');
+    await until('the replay is in the file', () => linesOf('archive').length === before + sessions, 30_000);
+    expect(linesOf('archive').filter(({ replay }) => replay === begun.id)).toHaveLength(sessions);
+    await untilSettled();
+    expect(await run('replay', 'nobody')).toMatchObject({ code: 4 });
+    expect(await run('replay')).toMatchObject({ code: 2, errors: expect.stringContaining('--all') });
+    expect(await run('replay', '--all', '--from', 'yesterday')).toMatchObject({ code: 2 });
+  });
+
+  it('plans and applies a changed file without a restart, and an observing sink sends once it is approved', async () => {
+    configure({ archive: '', late: 'mode: observe, lists: [sessions]' }, [], 'changed.yaml');
+    const planned = await run('config', 'plan', '--config', 'changed.yaml');
+    expect(planned).toMatchObject({ code: 0, errors: '' });
+    expect(planned.out).toMatch(
+      /^changed: sync all\n {2}sinks: \["archive"\] becomes \["archive","late"\]\nadded: sink late\n/,
+    );
+    expect(planned.out).toMatch(/sink late counts, and does not send, \d+ sessions/);
+    expect((await status()).configuration).toBe(1);
+    expect(await run('config', 'apply', '--config', 'changed.yaml')).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('this pigeonpost was started with'),
+    });
+
+    configure({ archive: '', late: 'mode: observe, lists: [sessions]' });
+    expect((await run('config', 'apply')).out).toMatch(/configuration 2 is current\n$/);
+    await until(
+      'the new sink has counted',
+      async () => ((await status()).sinks.find(({ name }) => name === 'late')?.observation?.wouldSend ?? 0) > 0,
+    );
+    expect(linesOf('late')).toEqual([]);
+    expect((await run('sink', 'approve', 'late', '--reason', 'counted')).out).toBe(
+      'sink late is approved and sends from its watermark\n',
+    );
+    await until('the approved sink has sent', () => linesOf('late').length > 0, 30_000);
+    await untilSettled();
+    expect((await status()).sinks.find(({ name }) => name === 'late')!.approval).toMatchObject({ reason: 'counted' });
+    expect((await run('config', 'apply')).out).toBe('nothing has changed: configuration 2 is current\n');
+    expect(await run('sink', 'approve', 'archive')).toMatchObject({ code: 1 });
+    expect(await run('sink', 'approve', 'nobody')).toMatchObject({ code: 4 });
+  });
+
+  it('refuses a file that cannot be used, goes on with what it has, and lets go of a sink', async () => {
+    configure({ archive: '', late: '' }, ['sinkz: {}']);
+    expect(await run('config', 'apply')).toMatchObject({ code: 2, errors: expect.stringContaining('sinkz') });
+    configure({ archive: '' });
+    const { out } = await run('config', 'apply');
+    expect(out).toMatch(/removed: sink late \(archived with its watermark: everything was delivered/);
+    expect((await status()).sinks.map(({ name }) => name)).toEqual(['archive']);
+    await untilSettled();
+  });
+});

@@ -1,0 +1,28 @@
+import { nearestWord } from '../config/nearest-word.js';
+import { type ListName, serviceLists } from '../config/schema/list-names.js';
+import { parseDurationMs } from '../config/values.js';
+
+/** Words that a person writes on the command line, understood as the configuration understands them. */
+
+/** A list of the service. @returns what is wrong, and what to write, when there is none of that name */
+export function listNamed(word: string): { list: (typeof serviceLists)[number] } | { problem: string } {
+  const list = serviceLists.find((name) => name === word);
+  if (list !== undefined) return { list };
+  const nearest = nearestWord(word, serviceLists);
+  const hint = nearest === undefined ? `there are ${serviceLists.join(', ')}` : `did you mean "${nearest}"?`;
+  return { problem: `"${word}" is no list: ${hint}` };
+}
+
+export type { ListName };
+
+const instant = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/;
+
+/**
+ * `2026-11-21` (its beginning in UTC), `2026-11-21T09:30Z` (without a zone: this machine's), or how long ago, such as
+ * `2h`. Undefined for anything else.
+ */
+export function instantNamed(word: string, now: Date): Date | undefined {
+  const agoMs = parseDurationMs(word);
+  const at = agoMs === undefined ? new Date(instant.test(word) ? word : Number.NaN) : new Date(now.getTime() - agoMs);
+  return Number.isNaN(at.getTime()) ? undefined : at;
+}

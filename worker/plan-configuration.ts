@@ -1,0 +1,115 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Collaborators } from '../activities/collaborators.js';
+import type { Candidate, ConfigurationChange, ConfigurationPlan } from '../api/configuration-plan.js';
+import type { Config } from '../config/config.js';
+import { formatProblem } from '../config/config-error.js';
+import type { Environment } from '../config/environment.js';
+import { Secret } from '../config/secret.js';
+import { syncsTo } from '../activities/lane-plans.js';
+import { knownLanes, countChangesBehind } from '../ledger/queries/known-lanes.js';
+import { compareConfigurations } from './compare-configurations.js';
+import { loadCandidateConfig, loadProcessConfig } from './load-process-config.js';
+import { documentOf } from './open-edition.js';
+import { createSinks } from './open-sinks.js';
+import { openClients } from './open-clients.js';
+import { planDeliveries } from './plan-deliveries.js';
+import { compareSelections, selectedNow, selectedThen } from './plan-selections.js';
+
+type Current = Pick<Collaborators, 'config' | 'configuration' | 'ledger' | 'log'>;
+
+/**
+ * What a file would change in the place of the current configuration, and what that causes; nothing is changed. Its
+ * secrets are those of this process: the same variables and files that it would be applied with.
+ * @param environment of this process, unless a test has another
+ * @throws {ConfigError | ClientOptionsError} when it cannot be used
+ */
+export async function planConfiguration(
+  current: Current,
+  { file, text }: Candidate,
+  environment?: Environment,
+): Promise<ConfigurationPlan> {
+  const own = current.config.file;
+  const isOwn = text === undefined || file === undefined || file === own;
+  const config = isOwn
+    ? await loadProcessConfig(own, environment)
+    : await loadCandidateConfig(text, { shownFile: file, absoluteFile: own }, environment);
+  return await planFor(current, config);
+}
+
+/** The same for a configuration that has been read. @throws {ClientOptionsError} when a client cannot be made of it */
+export async function planFor(
+  { config: before, configuration, ledger, log }: Current,
+  now: Config,
+): Promise<ConfigurationPlan> {
+  await tryToOpen(now, log);
+  const selected = { before: await selectedNow(before, ledger), now: await selectedThen(before, now, ledger) };
+  const changes = compareConfigurations(documentOf(before, ledger), documentOf(now, ledger));
+  return {
+    current: configuration,
+    changes: await Promise.all(changes.map((change) => withNote(change, before, now, ledger))),
+    pigeonholes: await compareSelections(ledger, { before, now }, selected),
+    deliveries: await planDeliveries(ledger, {
+      before,
+      now,
+      selectedBefore: selected.before,
+      selectedNow: selected.now,
+    }),
+    atNextStart: (['store', 'temporal', 'server'] as const).filter(
+      (key) => !isDeepStrictEqual(revealed(before[key]), revealed(now[key])),
+    ),
+    warnings: now.warnings.map((problem) => formatProblem(now.file, problem)),
+  };
+}
+
+async function tryToOpen(config: Config, log: Current['log']): Promise<void> {
+  const clients = openClients(config, log);
+  try {
+    const sinks = createSinks(config);
+    await Promise.all([...sinks.values()].map((sink) => sink.close()));
+  } finally {
+    await Promise.all([...clients.values()].map((client) => client.close()));
+  }
+}
+
+async function withNote(
+  change: ConfigurationChange,
+  before: Config,
+  now: Config,
+  ledger: Current['ledger'],
+): Promise<ConfigurationChange> {
+  if (change.what === 'sync' && change.kind === 'removed') {
+    return { ...change, note: 'its pigeonholes are read no more for its sinks; it comes back where it was' };
+  }
+  if (change.what !== 'sink') return change;
+  if (change.kind === 'removed') {
+    const left = await leftBehind(ledger, change.name);
+    const rest = left === 0 ? 'everything was delivered' : `up to ${left} changes are not delivered yet`;
+    return { ...change, note: `archived with its watermark: ${rest}; it comes back where it was` };
+  }
+  if (change.kind === 'added' && (await knownLanes(ledger, [change.name])).length > 0) {
+    return { ...change, note: 'known from before: it goes on at its watermark' };
+  }
+  const unused = syncsTo(now, change.name).length === 0 && before.sinks[change.name] === undefined;
+  return unused ? { ...change, note: 'no sync names it, so nothing is sent to it' } : change;
+}
+
+async function leftBehind(ledger: Current['ledger'], sink: string): Promise<number> {
+  let left = 0;
+  for (const { ref, watermark, lists } of await knownLanes(ledger, [sink])) {
+    // oxlint-disable-next-line no-await-in-loop -- a handful of lanes
+    for (const { changes } of await countChangesBehind(ledger, { ref, watermark, lists })) left += changes;
+  }
+  return left;
+}
+
+/** A copy in which secrets can be compared; kept nowhere. */
+function revealed(value: unknown): unknown {
+  if (value instanceof Secret) return { secret: value.reveal() };
+  if (Array.isArray(value)) return value.map(revealed);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, member]) => member !== undefined)
+      .map(([key, member]) => [key, revealed(member)]),
+  );
+}
