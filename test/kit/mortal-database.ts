@@ -37,7 +37,12 @@ export function mortalDatabase(db: Database, isLast: (moment: Moment) => boolean
     kind: db.kind,
     async transaction(work) {
       live('begin');
-      const result = await db.transaction((tx) => work(mortal(tx)));
+      const result = await db.transaction(async (tx) => {
+        const done = await work(mortal(tx));
+        // Work may end before the answers to what it sent; a process that died meanwhile sends no commit behind them.
+        live('before commit');
+        return done;
+      });
       live('commit');
       return result;
     },
