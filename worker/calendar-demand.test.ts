@@ -10,7 +10,13 @@ const now = Date.parse('2026-11-21T10:00:00Z');
 const today = Date.parse('2026-11-21T00:00:00Z');
 const everyMs = { live: 10_000, new: hour, upcoming: 5 * minute, ended: 6 * hour, sweep: 30 * minute, lists: {} };
 
-const plan = (...lists: ReadingPlan['lists']): ReadingPlan => ({ lists, everyMs, drop: {}, sinks: new Map() });
+const plan = (...lists: ReadingPlan['lists']): ReadingPlan => ({
+  lists,
+  everyMs,
+  drop: {},
+  deletions: { settleMs: 0, holdAbove: { share: 0, items: 0 } },
+  sinks: new Map(),
+});
 const planned = (from: number, to: number, more: Partial<PlannedPigeonhole> = {}): PlannedPigeonhole => ({
   status: 'upcoming',
   event: { startsAt: today + from * day, endsAt: today + to * day },
