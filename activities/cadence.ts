@@ -188,11 +188,6 @@ function backedOff(intervalMs: number, quietReads: number, longestMs: number): n
   return Math.min(intervalMs * 2 ** Math.min(quietReads, 30), longestMs);
 }
 
-/** Whether people are taking part now, as far as the service said; a status never heard of counts. Pure. */
-export function isLive(status: string | null): boolean {
-  return status !== 'new' && status !== 'upcoming' && status !== 'ended';
-}
-
 /** Of a list by itself: as it is set, else the default of its kind. */
 function liveInterval(list: ListName, every: Intervals): number {
   const otherwise = { pigeonholes: workspaceIntervalMs, subscriptions: every.sweep } as const;

@@ -1,3 +1,4 @@
+import { putOffStream } from '../ledger/queries/put-off-stream.js';
 import {
   type NextRead,
   type NextReads,
@@ -10,6 +11,7 @@ import { type Cadence, cadenceOf, untilNextRead } from './cadence.js';
 import type { Collaborators } from './collaborators.js';
 import { examineMissing } from './examine-missing.js';
 import { isEndWorthALine, isToBeJudged } from './failures.js';
+import { PermitRefusal } from './permit-refusal.js';
 import { settleFailure } from './settle-failure.js';
 import { factsOf } from './stream-facts.js';
 import {
@@ -76,29 +78,38 @@ async function pollAndSweep(reading: StreamReading, anew: boolean): Promise<'don
     const ending = await walkStream(reading, lease.poll ?? pollOf(lease), {
       mostPages: Number.POSITIVE_INFINITY,
       priority: cadence.priority,
-      next: pages > 0 ? null : nextReads(reading, 0),
+      next: pages > 0 ? null : nextReads(reading, { restMs: 0, swept: false }),
     });
     if (ending === 'distrusted') return ending;
     if (ending === 'more' || pages === 0) return 'done';
   }
   const walk = reading.lease.sweep ?? sweepOf(reading.lease, through);
-  const next = nextReads(reading, restAfter(reading, walk));
+  const next = nextReads(reading, { restMs: restAfter(reading, walk), swept: true });
   // A sweep can wait; not so the first one, or those of a stream that can be read in no other way.
   const priority = polls ? 'sweep' : cadence.priority;
-  const ending = await walkStream(reading, walk, { mostPages: pages, priority, next });
-  if (ending === 'finished') await examineMissing(reading);
-  else if (!through) await scheduleStream(to.ledger, reading.lease, next, foundNews(turn));
+  try {
+    const ending = await walkStream(reading, walk, { mostPages: pages, priority, next });
+    if (ending === 'finished') await examineMissing(reading);
+    else if (!through) await scheduleStream(to.ledger, reading.lease, next, foundNews(turn));
+  } catch (error) {
+    if (!polls || !(error instanceof PermitRefusal) || error.scope === 'key') throw error;
+    // The sweep waits: no poll waits for it, and none comes sooner because a sweep is due.
+    await scheduleStream(to.ledger, reading.lease, next, foundNews(turn));
+    const { dueInMs } = foundNews(turn) ? next.afterNews : next.afterNothing;
+    await putOffStream(to.ledger, reading.lease, dueInMs);
+  }
   return 'done';
 }
 
-function cadenceNow({ place, lease, stretch }: StreamReading, afterNews: boolean): Cadence {
+/** @param swept as it will be when the sweep that is under way has ended */
+function cadenceNow({ place, lease, stretch }: StreamReading, afterNews: boolean, swept = false): Cadence {
   const stream = {
     list: lease.list,
     sessionId: lease.sessionId,
     changedAt: afterNews ? new Date() : lease.changedAt,
     quietReads: afterNews ? 0 : lease.quietReads,
     pages: lease.pageCount,
-    sweptAt: lease.sweptAt,
+    sweptAt: swept ? new Date() : lease.sweptAt,
   };
   return cadenceOf(factsOf(stream, place.schedule, stretch), place.plan.everyMs, Date.now());
 }
@@ -159,11 +170,11 @@ function restAfter({ place, lease }: StreamReading, walk: OpenWalk): number {
   return Math.min(4 * (Date.now() - walk.startedAt.getTime()), place.plan.everyMs.sweep);
 }
 
-/** @param restMs at least so long */
-function nextReads(reading: StreamReading, restMs: number): NextReads {
+/** @param restMs at least so long; @param swept behind a sweep */
+function nextReads(reading: StreamReading, { restMs, swept }: { restMs: number; swept: boolean }): NextReads {
   const next = (cadence: Cadence): NextRead => ({
     dueInMs: Math.max(untilNextRead(cadence.pollInMs ?? dormantMs, reading.place.ref, Date.now()), restMs),
     sweepInMs: cadence.sweepInMs ?? dormantMs,
   });
-  return { afterNews: next(cadenceNow(reading, true)), afterNothing: next(cadenceNow(reading, false)) };
+  return { afterNews: next(cadenceNow(reading, true, swept)), afterNothing: next(cadenceNow(reading, false, swept)) };
 }

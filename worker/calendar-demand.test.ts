@@ -13,8 +13,8 @@ const everyMs = { live: 10_000, new: hour, upcoming: 5 * minute, ended: 6 * hour
 const plan = (...lists: ReadingPlan['lists']): ReadingPlan => ({
   lists,
   everyMs,
-  deletions: { settleMs: day, holdAbove: { share: 0.05, items: 50 } },
   drop: {},
+  deletions: { settleMs: 0, holdAbove: { share: 0, items: 0 } },
   sinks: new Map(),
 });
 const planned = (from: number, to: number, more: Partial<PlannedPigeonhole> = {}): PlannedPigeonhole => ({

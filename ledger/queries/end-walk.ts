@@ -48,7 +48,8 @@ export async function endWalk(
   );
   await tx.query('delete from walks where stream_id = $1 and kind = $2', [lease.streamId, walk.kind]);
   const deleted = walk.kind === 'sweep' ? await endSweep(ledger, tx, lease, scope, walk, end) : 0;
-  const foundNews = end.foundNews || pageHasNews || deleted > 0;
+  // What the first sweep finds was there already: it says nothing of how much is going on.
+  const foundNews = lease.sweeps > 0 && (end.foundNews || pageHasNews || deleted > 0);
   if (end.next !== null) {
     await tx.query(
       `update streams set ${readEnded('$3')}, owner = null, polled_at = clock_timestamp(), due_at = case

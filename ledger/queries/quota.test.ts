@@ -203,6 +203,12 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     const state = await fullAgain(hour);
     await notePassed(ledger, key, permit(state), 'unsure');
     expect(await window(40)).toMatchObject({ limit: 39, used: 40 });
+    await notePassed(ledger, key, permit(state), 'unsure'); // of another one, that ends after the refusal
+    expect(await readQuota(ledger, key)).toMatchObject({ limit: 38, used: 40 });
+    await notePassed(ledger, key, permit(state), false);
+    expect(await readQuota(ledger, key)).toMatchObject({ limit: 37, used: 39 });
+    await notePassed(ledger, key, permit(state), true);
+    expect(await readQuota(ledger, key)).toMatchObject({ limit: 37, used: 39 });
   });
 
   it('that was learnt gives way to the service’s word, and is forgotten after seven windows', async () => {

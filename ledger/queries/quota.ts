@@ -257,10 +257,14 @@ export async function notePassed(
   counted: boolean | 'unsure',
 ): Promise<void> {
   const back = `(case when $2::text <> 'false' or window_number <> $3::int then 0 else 1 end)`;
+  // A limit that this window has taught counted it, too.
+  const wasLearntHere = `$2::text <> 'true' and window_number = $3::int and refused_window = window_number
+    and limit_until is not null`;
   const takeBack = (name: string, kind: Priority): string =>
     `${name} = greatest(0, ${name} - (case when $5 = '${kind}' then ${back} else 0 end))`;
   await ledger.db.query(
     `update quotas set used = greatest(0, used - ${back}), remaining = remaining + ${back},
+       request_limit = case when ${wasLearntHere} then greatest(1, request_limit - 1) else request_limit end,
        unsure = unsure + (case when $2::text = 'unsure' and window_number = $3::int then 1 else 0 end),
        ${takeBack('used_imports', 'import')}, ${takeBack('used_idle', 'idle')}, ${takeBack('used_sweeps', 'sweep')},
        alone_until = case when $4::boolean then null else alone_until end

@@ -23,7 +23,7 @@ const minute = 60 * second;
 const retried: Effect = { who: 'stream', atLeastMs: 0, atMostMs: second };
 const notThere: Effect = { who: 'stream', atLeastMs: 4 * minute, atMostMs: 5 * minute };
 const permanent: Effect = { who: 'stream', atLeastMs: 14 * minute, atMostMs: 15 * minute };
-const mayBeGone: Effect = { who: 'stream', atLeastMs: 0, atMostMs: 16 * second };
+const brokenContract: Effect = { who: 'stream', atLeastMs: 0, atMostMs: 16 * second };
 const throttled: Effect = { who: 'workspace', reason: 'throttled', atLeastMs: 0, atMostMs: second };
 
 const byCode: Readonly<Record<number, Effect>> = {
@@ -31,12 +31,12 @@ const byCode: Readonly<Record<number, Effect>> = {
   4501: { who: 'workspace', reason: 'credential', atLeastMs: 25 * second, atMostMs: 30 * second },
   4502: notThere,
   4503: notThere,
-  4504: mayBeGone,
+  4504: notThere,
   4505: notThere,
   4506: notThere,
   4507: permanent,
   4508: permanent,
-  4509: mayBeGone,
+  4509: notThere,
   4510: notThere,
   4511: notThere,
   4512: notThere,
@@ -52,7 +52,7 @@ const others: readonly (readonly [string, object, Effect])[] = [
   ['a connection that closes after it', { kind: 'dropAfter' }, retried],
   ['a body that is cut short', { kind: 'cutBody' }, retried],
   ['a page of HTML that claims to be JSON', { kind: 'htmlBody' }, retried],
-  ['a page of another type', { kind: 'wrongContentType' }, mayBeGone],
+  ['a page of another type', { kind: 'wrongContentType' }, brokenContract],
   ['a plain 503', { kind: 'text503' }, throttled],
   [
     'a plain 503 that says how long',

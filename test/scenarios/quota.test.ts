@@ -1,7 +1,7 @@
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import { PermitRefusal } from '../../activities/permit-refusal.js';
 import type { Priority } from '../../ledger/queries/quota.js';
-import { rating, session } from '../kit/items.js';
+import { attendee, rating, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
 import { type WatchedClient, watchedClient } from '../kit/watched-client.js';
@@ -228,5 +228,32 @@ describe.each(kinds)('a quota that is nearly used up, on %s', (kind) => {
     expect(await importing(fresh, 2, 'live')).toEqual(['made', 'made']);
     const stretch = await fresh.to.gate.stretchOf(fresh.to, 'acme');
     expect(stretch.live).toBeGreaterThan(1);
+  });
+
+  it('that has no room for sweeps stops no live poll', async () => {
+    const stage = await stages.open(kind);
+    const days = { startDate: '2020-01-01', endDate: '2099-01-01' };
+    await stage.patch('pigeonholes', 101, days);
+    await stage.control('PATCH', 'knobs', {
+      maxPerPage: 10,
+      quota: { limit: 10_000, windowSeconds: 600, headers: true },
+    });
+    await stage.put('attendees', ...Array.from({ length: 25 }, (_, n) => attendee(n + 1)));
+    await (await stage.scene()).settle();
+    // Six live lists need 720 polls in these ten minutes: that is left, beside the reserve, and nothing for sweeps.
+    await stage.db.query(`update quotas set remaining = 1725, used = 8275, used_idle = 500, used_sweeps = 500`);
+    await stage.put('attendees', attendee(26));
+    await stage.sweepsAreDue();
+    await stage.requests();
+    const scene = await stage.scene();
+    await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+
+    const asked = (await stage.requests()).filter(({ path }) => path.endsWith('/attendees'));
+    expect(asked).toHaveLength(1); // the poll, and no page of the rolling sweep
+    const [stream] = await stage.db.query(
+      `select failures, (extract(epoch from due_at - now()))::float8 < 15 as soon,
+         (select count(*)::int from items where list = 'attendees') as people from streams where list = 'attendees'`,
+    );
+    expect(stream).toEqual({ failures: 0, soon: true, people: 26 });
   });
 });
