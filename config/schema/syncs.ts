@@ -32,10 +32,18 @@ const pigeonholeFilters = z.strictObject({
 
 const everySchema = z
   .strictObject({
-    live: interval().prefault('5s').describe('While a session is live, or something was just found.'),
+    live: interval()
+      .prefault('5s')
+      .describe(
+        'While a session runs, with ten minutes before and half an hour after, or something was just found; less often outside.',
+      ),
     new: interval().prefault('1h').describe('Pigeonholes in status `new`.'),
     upcoming: interval().prefault('5m').describe('Pigeonholes in status `upcoming`.'),
-    ended: interval().prefault('6h').describe('Pigeonholes in status `ended`.'),
+    ended: interval()
+      .prefault('6h')
+      .describe(
+        'Pigeonholes in status `ended`, less often the longer nothing comes; no more after the last sweep, a week later.',
+      ),
     sweep: interval().prefault('30m').describe('Between two walks over a whole list, which find edits and late rows.'),
     lists: z
       .partialRecord(z.enum(listNames), interval(), { error: 'allowed: a group of lists, each with a duration' })
