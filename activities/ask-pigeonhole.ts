@@ -1,17 +1,17 @@
-import { LedgerError } from '../ledger/ledger-error.js';
+import type { Priority } from '../ledger/queries/quota.js';
 import type { Pigeonhole } from '../pigeonhole/wire-entities.js';
 import type { Collaborators } from './collaborators.js';
 
-/** Asks the service for one pigeonhole by its id. @throws {ApiError} as `PigeonholeClient.getPigeonhole` */
+/**
+ * Asks the service for one pigeonhole by its id, under a permit as every request.
+ * @throws {PermitRefusal} when the quota does not allow it now: no request was made
+ * @throws {ApiError} as `PigeonholeClient.getPigeonhole`
+ */
 export async function askPigeonhole(
-  to: Pick<Collaborators, 'clients'>,
-  workspace: string,
+  to: Pick<Collaborators, 'clients' | 'config' | 'gate'>,
+  permit: { readonly workspace: string; readonly priority: Priority },
   pigeonholeId: number,
   signal: AbortSignal,
 ): Promise<Pigeonhole> {
-  const client = to.clients.get(workspace);
-  if (client === undefined) {
-    throw new LedgerError('configuration', `workspace ${workspace} is not in this process's configuration`);
-  }
-  return await client.getPigeonhole(pigeonholeId, { signal });
+  return await to.gate.ask(to, permit, (client) => client.getPigeonhole(pigeonholeId, { signal }));
 }

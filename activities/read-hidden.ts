@@ -3,6 +3,7 @@ import { claimHidden, selectedPigeonholes } from '../ledger/queries/pigeonholes.
 import { ApiError } from '../pigeonhole/api-error.js';
 import { askPigeonhole } from './ask-pigeonhole.js';
 import type { Collaborators } from './collaborators.js';
+import { PermitRefusal } from './permit-refusal.js';
 import { syncsOf } from './read-pigeonhole.js';
 
 /** How often a pigeonhole that the service's list does not show is asked for by its id. */
@@ -32,9 +33,10 @@ export async function readHidden(
     const name = pigeonholeName(workspace, id);
     if ((await pausesOf(to.ledger, [{ scope: 'pigeonhole', name }])).length > 0) continue;
     try {
-      const { status } = await askPigeonhole(to, workspace, id, signal);
+      const { status } = await askPigeonhole(to, { workspace, priority: 'idle' }, id, signal);
       seen.push({ id, status: typeof status === 'string' && status !== '' ? status : null });
     } catch (error) {
+      if (error instanceof PermitRefusal) break; // the others would be refused as well: asked for another time
       if (!(error instanceof ApiError)) throw error;
       const { kind, code, requestId } = error;
       to.log.debug({ workspace, pigeonhole: id, kind, code, requestId }, 'pigeonhole cannot be asked for by its id');

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { changeId, KeyedHash } from './keyed-hash.js';
+import { changeId, KeyedHash, replayedChangeId } from './keyed-hash.js';
 
 const keysOf = (fill: number) => ({
   hash: Buffer.alloc(32, fill),
@@ -53,5 +53,26 @@ describe('the id of a change', () => {
     digest[6] = (digest[6]! & 0x0f) | 0x50;
     digest[8] = (digest[8]! & 0x3f) | 0x80;
     expect(changeId(name)).toBe(digest.toString('hex', 0, 16));
+  });
+});
+
+describe('the id of a replayed change', () => {
+  const change = '6880c64a-a0c4-54a4-bcb8-994d364606f3';
+  const replay = '3f1d2c4b-5a69-4788-9a6b-7c8d9e0f1a2b';
+
+  it('is a UUID as the store writes them, and the same for the same replay and change', () => {
+    const id = replayedChangeId(replay, change);
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(replayedChangeId(replay, change)).toBe(id);
+  });
+
+  it('is another one for another replay, for another change, and than the change’s own', () => {
+    const ids = [
+      change,
+      replayedChangeId(replay, change),
+      replayedChangeId(change, replay),
+      replayedChangeId(replay, replay),
+    ];
+    expect(new Set(ids).size).toBe(ids.length);
   });
 });

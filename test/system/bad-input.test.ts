@@ -195,8 +195,8 @@ describe('pigeonpost start', () => {
       configuration('no-service', { baseUrl: `http://127.0.0.1:${port}` }),
     ]);
     await until(
-      'the log says that a stream cannot be read',
-      () => /stream cannot be read/.test(program.errors()),
+      'the log says that the service cannot be reached',
+      () => /service cannot be reached/.test(program.errors()),
       40_000,
     );
     expect(program.output()).not.toContain('ready');
