@@ -255,11 +255,11 @@ function createGate(): { readonly opened: Promise<void>; readonly open: () => vo
   return { opened, open };
 }
 
-/** Ends every wait; then days, for what has to be missing for long. */
-const quietTime: readonly number[] = [20 * minute, 25 * hour, 25 * hour, 25 * hour];
+/** Ends every wait, and lets be missing what is missing for as long as the rules ask. */
+const quietTime: readonly number[] = [25 * hour, 25 * hour, 25 * hour];
 /** Longer than a live list is left alone; and for what waits since a walk took long. */
 const pollMs = 6000;
-const longPollMs = 10 * minute;
+const longPollMs = 30 * minute;
 /** As many as a sweep needs that reads one page beside each poll. */
 const shortPolls = 20;
 const mostPolls = 60;
