@@ -3,6 +3,7 @@ import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import {
+  forgetToldLimit,
   noteAnswer,
   notePassed,
   noteRefusal,
@@ -40,6 +41,9 @@ const forecastMs = 60_000;
 /** Others may change what stands in the way between looking and asking; then it is looked at again, so often. */
 const mostLooks = 5;
 
+/** So many successes in a row that say nothing of the quota, and what the service said of it before is over. */
+const silenceMeansNone = 3;
+
 /** What this process knows of an API key. */
 interface Key {
   readonly fingerprint: string;
@@ -50,6 +54,8 @@ interface Key {
   refused: number;
   /** So many of them the ledger does not know yet. */
   unnoted: number;
+  /** Successes in a row that said nothing of the quota. */
+  silent: number;
   needs: { readonly at: number; readonly value: Promise<Needs> } | undefined;
   /** Ends with the request of this process that no other may stand beside. */
   alone: Promise<void> | undefined;
@@ -87,7 +93,7 @@ export class ServiceGate {
     way: Way,
     { workspace, priority }: { readonly workspace: string; readonly priority: Priority },
     call: (client: PigeonholeClient) => Promise<T>,
-    quotaOf: (result: T) => Quota | null = () => null,
+    quotaOf?: (result: T) => Quota | null,
   ): Promise<T> {
     const client = way.clients.get(workspace);
     if (client === undefined) {
@@ -98,11 +104,21 @@ export class ServiceGate {
     try {
       const result = await this.#call(key, held, workspace, () => call(client));
       this.outages.answered(workspace);
-      await this.#answered(key, held, quotaOf(result));
+      const said = quotaOf?.(result) ?? null;
+      await this.#answered(key, held, said);
+      if (quotaOf !== undefined) await this.#listen(key, said);
       return result;
     } finally {
       held.release();
     }
+  }
+
+  /** A limit that the service has told is believed as long as it goes on telling it. */
+  async #listen(key: Key, said: Quota | null): Promise<void> {
+    key.silent = said === null ? key.silent + 1 : 0;
+    const { state } = key;
+    if (key.silent < silenceMeansNone || state === undefined || state.limit === null || !state.told) return;
+    learn(key, await forgetToldLimit(this.ledger, key.fingerprint));
   }
 
   async #call<T>(key: Key, held: Held, workspace: string, call: () => Promise<T>): Promise<T> {
@@ -209,7 +225,16 @@ export class ServiceGate {
     const fingerprint = this.ledger.hash.fingerprint(config.workspaces[workspace]!.apiKey.reveal());
     let key = this.#keys.get(fingerprint);
     if (key === undefined) {
-      key = { fingerprint, state: undefined, stateAt: 0, refused: 0, unnoted: 0, needs: undefined, alone: undefined };
+      key = {
+        fingerprint,
+        state: undefined,
+        stateAt: 0,
+        refused: 0,
+        unnoted: 0,
+        silent: 0,
+        needs: undefined,
+        alone: undefined,
+      };
       this.#keys.set(fingerprint, key);
     }
     return key;

@@ -214,6 +214,21 @@ export async function noteAnswer(
 }
 
 /**
+ * The service no longer says what it used to say: its word of the limit counts no more. Without that a plan without a
+ * limit, or a way to the service that strips headers, would be waited for until the end of a window that nobody counts.
+ */
+export async function forgetToldLimit(ledger: Ledger, fingerprint: string): Promise<QuotaState> {
+  const [row] = await ledger.db.query<QuotaRow>(
+    `update quotas set request_limit = case when limit_until is null then null else request_limit end,
+       remaining = case when limit_until is null then null else remaining end,
+       reset_at = case when limit_until is null then null else reset_at end
+     where fingerprint = $1 returning ${columns}`,
+    [fingerprint],
+  );
+  return toState(row!);
+}
+
+/**
  * The service has refused a request because the quota is used up (8000). It was not counted, so what was counted in a
  * window whose beginning was seen, and certainly arrived, is the limit, unless the service says it.
  */

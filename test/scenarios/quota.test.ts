@@ -132,6 +132,19 @@ describe('a quota of 1,000 requests a window, told by headers, and a demand for 
   });
 });
 
+describe.each(kinds)('a quota that was told and is told no more, on %s', (kind) => {
+  it('is waited for no longer: a plan without one would be waited for until a window ends that nobody counts', async () => {
+    const stage = await busyStage(kind, 60);
+    await stage.control('PATCH', 'knobs', { quota: { limit: 40, windowSeconds: 3600, headers: true } });
+    const { scene } = await watchedScene(stage);
+    expect(await readOn(scene)).toBe('waiting');
+    await stage.control('PATCH', 'knobs', { quota: null });
+    await nextWindow(stage);
+    expect(await readOn(scene)).toBe('read');
+    expect(await ratingsRead(stage)).toBe(60);
+  });
+});
+
 describe.each(kinds)('a quota that no header tells, on %s', (kind) => {
   it('is learnt from its refusals; after the first of a window nothing is asked until its wait is over', async () => {
     const stage = await busyStage(kind, 700);
