@@ -1,6 +1,6 @@
 import type { PigeonholeListName } from '../../pigeonhole/lists.js';
 import type { LedgerChange, LedgerItem } from './ledger-view.js';
-import { contentOf, type Item, markOf, payloadOf, type Row } from './model/row.js';
+import { contentOf, copiesOf, type Item, markOf, type Row } from './model/row.js';
 import { copiesToCount } from './model/pages.js';
 import type { ModelWorld, Span } from './model/world.js';
 
@@ -23,9 +23,15 @@ export interface Faults {
 /** Lists whose rows show a person and no flag. Source: design, "Anonymity fails closed". */
 const judged: ReadonlySet<string> = new Set<PigeonholeListName>(['questions', 'votes', 'answers', 'answer_ratings']);
 
+/** An item as it ought to be held: what it says, and what it repeats of other items. */
+interface Saying {
+  readonly said: string;
+  readonly copies: string;
+}
+
 /** Rows of one mark that are shown now, and how many of them a reader has to have counted. */
 interface Shown {
-  readonly shown: readonly string[];
+  readonly shown: readonly Saying[];
   readonly fewest: number;
 }
 
@@ -118,35 +124,30 @@ export class Judge {
 
   /** Compares what the ledger holds with what the service shows now. To be asked when all has been read. */
   differences(items: readonly LedgerItem[], lists: ReadonlySet<PigeonholeListName>): Pick<Faults, 'lost' | 'kept'> {
-    const held = new Map<string, string[]>();
-    const kept: string[] = [];
+    const held = new Map<string, Saying[]>();
     for (const item of items) {
       if (item.item === null || !lists.has(item.list)) continue;
       const name = `${item.pigeonholeId} ${item.list} ${String(item.item['mark'])}`;
       held.set(name, [...(held.get(name) ?? []), this.#asHeld(item, item.item)]);
     }
     const lost: string[] = [];
-    for (const [name, { shown, fewest }] of this.#shown(lists)) {
+    const kept: string[] = [];
+    for (const [name, shown] of this.#shown(lists)) {
       const inLedger = held.get(name) ?? [];
       held.delete(name);
-      if (inLedger.length > shown.length) kept.push(`${name}, ${inLedger.length} instead of ${shown.length}`);
-      const unmatched = [...inLedger];
-      let uncounted = shown.length - fewest;
-      for (const each of shown) {
-        const index = unmatched.indexOf(each);
-        if (index !== -1) unmatched.splice(index, 1);
-        else if (unmatched.length === 0 && uncounted > 0) uncounted -= 1;
-        else lost.push(`${name}: ${each} is shown, and held is ${inLedger.join(' and ') || 'nothing'}`);
-      }
+      if (inLedger.length > shown.shown.length) kept.push(`${name}, ${inLedger.length} of ${shown.shown.length}`);
+      const missing = unmatched(shown, inLedger).map(({ said, copies }) => `${said} with ${copies}`);
+      const instead = inLedger.map(({ said, copies }) => `${said} with ${copies}`).join(' and ') || 'nothing';
+      lost.push(...missing.map((text) => `${name}: ${text} is shown, and held is ${instead}`));
     }
     for (const [name] of held) if (!this.#isOfGoneSession(name, items)) kept.push(name);
     return { lost, kept };
   }
 
-  #asHeld({ list, sessionId, visibility }: LedgerItem, item: Item): string {
+  #asHeld({ list, sessionId, visibility }: LedgerItem, item: Item): Saying {
     const named = !judged.has(list) || visibility === 'named';
     const leaks = visibility === 'anonymous' && item['attendeeId'] !== undefined ? ' with its person' : '';
-    return `${named ? 'named' : 'anonymous'}${leaks} in ${sessionId ?? 0}: ${payloadOf(list, item, named)}`;
+    return sayingOf(list, item, { named, sessionId: sessionId ?? 0, leaks });
   }
 
   #shown(lists: ReadonlySet<PigeonholeListName>): Map<string, Shown> {
@@ -155,10 +156,10 @@ export class Judge {
       for (const list of lists) {
         for (const row of this.world.rows(pigeonholeId, list)) {
           const named = !judged.has(list) || this.#isNamed(pigeonholeId, row);
-          const payload = payloadOf(list, this.world.shown(pigeonholeId, row), named);
+          const item = this.world.shown(pigeonholeId, row);
+          const saying = sayingOf(list, item, { named, sessionId: row.sessionId, leaks: '' });
           const name = `${pigeonholeId} ${list} ${markOf(row)}`;
-          const text = `${named ? 'named' : 'anonymous'} in ${row.sessionId}: ${payload}`;
-          const shown = [...(all.get(name)?.shown ?? []), text];
+          const shown = [...(all.get(name)?.shown ?? []), saying];
           all.set(name, { shown, fewest: shown.length === 1 ? 1 : copiesToCount(this.world, pigeonholeId, row) });
         }
       }
@@ -187,6 +188,32 @@ export class Judge {
     if (found === undefined || found.list === 'sessions' || found.list === 'attendees') return false;
     return !this.world.rows(found.pigeonholeId, 'sessions').some(({ id }) => id === found.sessionId);
   }
+}
+
+function sayingOf(
+  list: PigeonholeListName,
+  item: Item,
+  { named, sessionId, leaks }: { named: boolean; sessionId: number; leaks: string },
+): Saying {
+  const said = `${named ? 'named' : 'anonymous'}${leaks} in ${sessionId}: ${contentOf(list, item, named)}`;
+  return { said, copies: copiesOf(list, item) };
+}
+
+/**
+ * What is shown and not held. Of wholly identical rows as many have to be held as a reader can tell apart, and of those
+ * that it cannot, it does not see that what they repeat of others has changed.
+ */
+function unmatched({ shown, fewest }: Shown, held: readonly Saying[]): Saying[] {
+  const left = [...held];
+  let untold = shown.length - fewest;
+  return shown.filter((each) => {
+    const index = left.findIndex(({ said, copies }) => said === each.said && copies === each.copies);
+    if (index === -1 && untold === 0) return true;
+    untold -= index === -1 ? 1 : 0;
+    const taken = index === -1 ? left.findIndex(({ said }) => said === each.said) : index;
+    if (taken !== -1) left.splice(taken, 1);
+    return taken === -1 && left.length > 0;
+  });
 }
 
 function nameOf({ pigeonholeId, list, key }: LedgerChange): string {

@@ -1,4 +1,4 @@
-// npm run properties -- --runs N --seed S [--shrink] [--database embedded|postgres]
+// npm run properties -- --runs N --seed S [--shrink] [--store embedded|postgres] [--write: a row into docs/reliability.md]
 // Plays N lives of a service and its reader against a model, and prints what was lost, told twice or falsely deleted.
 // A failure names its seed: --seed S --runs 1 plays it again, --shrink makes it smaller.
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,6 +9,7 @@ import type { Database } from '../../ledger/drivers/database.js';
 import { openEmbedded } from '../../ledger/drivers/embedded.js';
 import { openPostgres } from '../../ledger/drivers/postgres.js';
 import { openLedger } from '../../ledger/ledger.js';
+import { writeRows } from '../chaos/write-rows.js';
 import { hasPostgres, startPostgres } from '../postgres.js';
 import { type Figures, runProperties } from './run-properties.js';
 
@@ -18,11 +19,12 @@ async function main(): Promise<void> {
       runs: { type: 'string', default: '1000' },
       seed: { type: 'string', default: '1' },
       shrink: { type: 'boolean', default: false },
-      database: { type: 'string', default: hasPostgres() ? 'postgres' : 'embedded' },
+      store: { type: 'string', default: hasPostgres() ? 'postgres' : 'embedded' },
+      write: { type: 'boolean', default: false },
     },
   });
   const [runs, seed] = [wholeNumber('runs', values.runs), wholeNumber('seed', values.seed)];
-  const { db, close } = await openStore(values.database);
+  const { db, close } = await openStore(values.store);
   try {
     await openLedger(db);
     const startedAt = Date.now();
@@ -38,6 +40,7 @@ async function main(): Promise<void> {
     });
     const seconds = Math.round((Date.now() - startedAt) / 1000);
     process.stdout.write(`${runs} runs from seed ${seed} on ${db.kind}, ${seconds} s\n${formatFigures(figures)}\n`);
+    if (values.write) writeRows('properties', formatRow({ runs, seed, store: db.kind }, figures));
     process.exitCode = figures.failures.length === 0 ? 0 : 1;
   } finally {
     await close();
@@ -58,10 +61,36 @@ function formatFigures({ failures, faults, disturbed, ...counts }: Figures): str
   ].join('\n');
 }
 
+/** As a table of one row. */
+function formatRow(run: { runs: number; seed: number; store: string }, figures: Figures): string {
+  const { requests, turns, changes, deletions, disturbed, faults } = figures;
+  const interrupted = disturbed.died + disturbed.cancelled + disturbed.stopped + disturbed.overtaken;
+  const cells = {
+    runs: run.runs,
+    'from seed': run.seed,
+    store: run.store,
+    turns,
+    'of these interrupted': interrupted,
+    requests,
+    'changes between two requests': disturbed.changedBetweenRequests,
+    'changes told': changes,
+    'of these deletions': deletions,
+    lost: faults.lost,
+    'not deleted': faults.kept,
+    'told twice': faults.twice,
+    'falsely deleted': faults.falselyDeleted,
+    untrue: faults.untrue,
+    'out of order': faults.disordered,
+  };
+  const line = (values: readonly unknown[]): string => `| ${values.join(' | ')} |`;
+  const names = Object.keys(cells);
+  return [line(names), line(names.map(() => '---:')), line(Object.values(cells))].join('\n');
+}
+
 async function openStore(kind: string): Promise<{ db: Database; close: () => Promise<void> }> {
   if (kind === 'postgres') {
     const server = await startPostgres();
-    if (server === null) throw new Error('PostgreSQL is not installed here; take --database embedded');
+    if (server === null) throw new Error('PostgreSQL is not installed here; take --store embedded');
     const db = await openPostgres({ url: server.url });
     const close = async (): Promise<void> => {
       await db.close();
@@ -69,7 +98,7 @@ async function openStore(kind: string): Promise<{ db: Database; close: () => Pro
     };
     return { db, close };
   }
-  if (kind !== 'embedded') throw new Error(`--database ${kind} is not known; take embedded or postgres`);
+  if (kind !== 'embedded') throw new Error(`--store ${kind} is not known; take embedded or postgres`);
   const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-properties-'));
   const db = await openEmbedded({ folder });
   const close = async (): Promise<void> => {

@@ -56,6 +56,20 @@ describe.each(kinds)('trust, on %s', (kind) => {
     }
   });
 
+  it('finds an edit on the first page of a list of many pages, and tells that alone', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 50 });
+    await stage.put('attendees', ...ids(1000).map((id) => attendee(id)));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.patch('attendees', 2, { Name: 'Edited' });
+    // `npm run bench -- detection` asks the same of 100,000 rows.
+    say('an edit on the first of 20 pages', kind, await detect(stage, scene, isNamed(stage, 2, 'Edited'), 25));
+    expect(archived(scene, 'attendees').filter(({ revision }) => revision > 1)).toMatchObject([
+      { key: '2', revision: 2, data: { Name: 'Edited' } },
+    ]);
+  });
+
   it('finds a hundred rows that commit late, with ids far behind the checkpoint', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 100 });

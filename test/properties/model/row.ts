@@ -161,10 +161,9 @@ export function contentOf(list: PigeonholeListName, item: Item, named: boolean):
   return inOneOrder(kept);
 }
 
-/** All of a shown row that a ledger may keep: copies too. */
-export function payloadOf(list: PigeonholeListName, item: Item, named: boolean): string {
-  const copies = Object.fromEntries((copiesIn[list] ?? []).map((name) => [name, item[name]]));
-  return `${contentOf(list, item, named)} with ${inOneOrder(copies)}`;
+/** What a shown row repeats of other rows. */
+export function copiesOf(list: PigeonholeListName, item: Item): string {
+  return inOneOrder(Object.fromEntries((copiesIn[list] ?? []).map((name) => [name, item[name]])));
 }
 
 const copiesIn: Partial<Record<PigeonholeListName, readonly string[]>> = {
