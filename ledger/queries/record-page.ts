@@ -195,7 +195,8 @@ async function reviewCauses(
   if (!speaksForOthers.has(scope.list)) return { changed: 0, left: false };
   const causes = placed.filter(
     ({ item, known }) =>
-      item.saysAnonymous !== (known?.saysAnonymous ?? null) ||
+      // what is back after it was gone says so anew: meanwhile it counted for nothing
+      item.saysAnonymous !== (known === undefined || known.deleted ? null : known.saysAnonymous) ||
       (known !== undefined && known.sessionId !== item.sessionId),
   );
   if (causes.length === 0) return { changed: 0, left: false };

@@ -255,6 +255,25 @@ describe.each(kinds)('what is gone at the service, on %s', (kind) => {
     expect(story(scene, 'attendees', 1)).toEqual(['1 created']);
   });
 
+  it('says again who may be named when it is back, though it says what it said before', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, { anonymousResponses: true }));
+    await stage.put('attendees', attendee(5));
+    await stage.put('qna-questions', qnaQuestion(11, { id: 5, anonymous: false }, 1));
+    await stage.put('questions', question(11, 5, 1));
+    const scene = await stage.scene();
+    await scene.settle();
+    const asked = (): unknown[] => archived(scene, 'questions', 11).map(({ data }) => data?.['attendeeId']);
+    expect(asked().at(-1)).toBe(5);
+    await stage.remove('qna-questions', 11);
+    await stage.patch('questions', 11, { question: { content: 'Another text' } });
+    await polls(stage, scene, 2);
+    expect(asked().at(-1)).toBeUndefined(); // nothing says any more that its author wants to be known
+    await stage.put('qna-questions', qnaQuestion(11, { id: 5, anonymous: false }, 1));
+    await polls(stage, scene, 2);
+    expect(asked().at(-1)).toBe(5);
+  });
+
   it('comes and goes with what a question says of itself, in a list of many pages', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
