@@ -5,6 +5,9 @@ import type { Stage } from './stage.js';
 
 /** What a post-mortem asks of a ledger; ids, times and counts, no contents. */
 const questions = {
+  workspaces: 'select * from workspaces',
+  quotas: 'select * from quotas', // keys as fingerprints
+  lanes: 'select * from lanes',
   streams: 'select * from streams order by ref, list, session_id',
   walks: 'select * from walks',
   missing: 'select * from missing',

@@ -4,6 +4,9 @@ import type { Finding, SinkUnderJudgement } from './judge.js';
 import { latestLines } from './latest-lines.js';
 import type { Source } from './source.js';
 
+/** Lists of which no row and no twin says whether it is anonymous. */
+const judgedBySession: ReadonlySet<string> = new Set(['votes', 'answers', 'answer_ratings']);
+
 /** Persons in the present form of what the source calls anonymous, and records that say a consent the sink refuses. */
 export function findLeaks(sink: SinkUnderJudgement, source: Source): Finding[] {
   const anonymousSessions = new Set(
@@ -16,10 +19,11 @@ export function findLeaks(sink: SinkUnderJudgement, source: Source): Finding[] {
     const flag = (item['attendee'] as { anonymous?: unknown } | undefined)?.anonymous;
     if (flag !== undefined) flags.set(`${pigeonholeId} ${list} ${key}`, flag === true);
   }
-  /** A question is as anonymous as its twin says; a row without a flag, as its session. */
+  /** A question is as anonymous as its twin says, a row without a flag as its session; of what is gone nothing is known. */
   const isAnonymous = ({ pigeonholeId, list, key, data }: HeldLine): boolean => {
-    const flag = flags.get(`${pigeonholeId} ${list === 'questions' ? 'qna-questions' : list} ${key}`);
-    if (flag !== undefined) return flag;
+    if (!judgedBySession.has(list)) {
+      return flags.get(`${pigeonholeId} ${list === 'questions' ? 'qna-questions' : list} ${key}`) === true;
+    }
     const session = (data?.['session'] as Item | undefined)?.['id'];
     return anonymousSessions.has(`${pigeonholeId} ${String(session)}`);
   };
