@@ -84,6 +84,7 @@ function mutationOf(lists: readonly PigeonholeListName[]): fc.Arbitrary<Mutation
     }),
     of(2, 'repeat', { pick: number }),
     of(4, 'edit', { pick: number, text: fc.nat(4) }),
+    of(4, 'undo', { pick: number }),
     of(2, 'status', { pick: number, status: fc.constantFrom('approved', 'rejected', 'archived') }),
     of(3, 'reorder', { pick: number, rank: fc.nat(1000) }),
     of(3, 'move', { pick: number, session: number }),
@@ -105,6 +106,7 @@ function touchOf(lists: readonly PigeonholeListName[]): fc.Arbitrary<Mutation> {
   const row = { list: fc.constantFrom(...lists), where: fc.nat(1), pick: number };
   return fc.oneof(
     { weight: 3, arbitrary: fc.record({ ...row, op: fc.constant('edit' as const), text: fc.nat(4) }) },
+    { weight: 2, arbitrary: fc.record({ ...row, op: fc.constant('undo' as const) }) },
     { weight: 1, arbitrary: fc.record({ ...row, op: fc.constant('move' as const), session: number }) },
     { weight: 1, arbitrary: fc.record({ ...row, op: fc.constant('delete' as const), count: fc.constant(1) }) },
   );
@@ -132,7 +134,7 @@ function stepOf(mutation: fc.Arbitrary<Mutation>, touch: fc.Arbitrary<Mutation>)
       { weight: 1, arbitrary: fc.constantFrom(6 * hour + minute, 25 * hour) },
     ),
     where: fc.nat(1),
-    before: fc.array(mutation, { maxLength: 3 }),
+    before: fc.array(mutation, { maxLength: 3, size: 'max' }),
     during: fc.array(fc.record({ request, mutation }), { maxLength: 6, size: 'max' }),
     faults: fc.oneof(
       { weight: 3, arbitrary: fc.constant([]) },
@@ -160,7 +162,7 @@ function startOf(lists: readonly PigeonholeListName[]): fc.Arbitrary<Mutation[]>
         })),
       );
   const few = fc.integer({ min: 1, max: 4 });
-  const pages = fc.oneof(fc.nat(8), fc.nat(30));
+  const pages = fc.nat(30);
   return fc
     .tuple(put('sessions', few), put('attendees', few), ...lists.map((list) => put(list, pages)))
     .map((parts) => parts.flat());

@@ -25,6 +25,8 @@ export type Mutation = {
   | { readonly op: 'repeat'; readonly pick: number }
   | { readonly op: 'edit'; readonly pick: number; readonly text: number }
   | { readonly op: 'status'; readonly pick: number; readonly status: string }
+  /** Its latest change is taken back, so that a page is once more what it was. */
+  | { readonly op: 'undo'; readonly pick: number }
   | { readonly op: 'reorder'; readonly pick: number; readonly rank: number }
   | { readonly op: 'move'; readonly pick: number; readonly session: number }
   | { readonly op: 'delete'; readonly pick: number; readonly count: number }
@@ -61,6 +63,11 @@ export function mutate(world: ModelWorld, mutation: Mutation): void {
       return change(world, place, pick(rows, mutation.pick), { text: mutation.text });
     case 'status':
       return change(world, place, pick(rows, mutation.pick), { status: mutation.status });
+    case 'undo': {
+      const changed = rows.filter((row) => world.former(place, row) !== undefined);
+      const row = pick(changed, mutation.pick);
+      return change(world, place, row, row === undefined ? {} : formerOf(world, place, row));
+    }
     case 'reorder':
       return change(world, place, pick(rows, mutation.pick), { rank: mutation.rank });
     case 'move': {
@@ -137,6 +144,12 @@ function remove(world: ModelWorld, place: number, list: PigeonholeListName, pick
       world.remove(place, done);
     }
   }
+}
+
+/** Not into a session that is gone meanwhile. */
+function formerOf(world: ModelWorld, place: number, row: Row): Partial<Row> {
+  const former = world.former(place, row)!;
+  return hasItsSession(world, place, former) ? former : { ...former, sessionId: row.sessionId };
 }
 
 function hasItsSession(world: ModelWorld, place: number, row: Row): boolean {

@@ -37,6 +37,8 @@ export class ModelWorld {
   readonly #rows = new Map<string, Row[]>();
   /** Rows that were deleted, as they were last. */
   readonly #past = new Map<string, Row[]>();
+  /** Rows as they were before their latest change, by place and id. */
+  readonly #former = new Map<string, Row>();
   readonly #held = new Map<string, Held[]>();
 
   constructor(readonly shape: WorldShape) {
@@ -69,7 +71,13 @@ export class ModelWorld {
     );
   }
 
+  /** The row as it was before its latest change; undefined: it never changed. */
+  former(pigeonholeId: number, { list, id }: Row): Row | undefined {
+    return this.#former.get(`${placeOf(pigeonholeId, list)} ${id}`);
+  }
+
   replace(pigeonholeId: number, row: Row, by: Partial<Row>): void {
+    this.#former.set(`${placeOf(pigeonholeId, row.list)} ${row.id}`, row);
     const rows = this.rows(pigeonholeId, row.list).map((other) => (other === row ? { ...row, ...by } : other));
     this.#write(pigeonholeId, row.list, rows);
   }
