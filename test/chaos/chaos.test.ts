@@ -16,7 +16,7 @@ describe('pigeonpost under random faults and kills', () => {
     'loses nothing, doubles nothing, deletes nothing falsely and leaves nothing behind (seed $seed, $store)',
     async ({ seed, store }) => {
       const lines: string[] = [];
-      const result = await runChaos({ seed, durationMs, store, deletions: false, keep: false }, (line) =>
+      const result = await runChaos({ seed, durationMs, store, deletions: true, keep: false }, (line) =>
         lines.push(line),
       );
       const { isGood } = result;
