@@ -63,7 +63,8 @@ export async function readStream(
       await distrust(reading, reading.lease);
     }
     to.log.info(facts(reading), 'walk starts again at the first page');
-    reading.lease = { ...reading.lease, sweep: null };
+    // Pages that the sweep so far has stored look known from now on: what it lacked there is still to be judged.
+    reading.lease = { ...reading.lease, sweep: null, differs: true };
   }
 }
 
@@ -82,6 +83,8 @@ async function pollAndSweep(reading: StreamReading, anew: boolean): Promise<'don
     });
     if (ending === 'distrusted') return ending;
     if (ending === 'more' || pages === 0) return 'done';
+    // What the poll has stored may be gone before the sweep comes by, which then sees nothing new.
+    if (foundNews(turn)) reading.lease = { ...reading.lease, differs: true };
   }
   const walk = reading.lease.sweep ?? sweepOf(reading.lease, through);
   const next = nextReads(reading, { restMs: restAfter(reading, walk), swept: true });

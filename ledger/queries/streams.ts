@@ -237,10 +237,11 @@ export async function distrustStream(
   });
 }
 
-/** The next read begins its walks anew. */
+/** The next read begins its walks anew. What a sweep among them lacked on the pages it stored is still to be judged. */
 export async function abandonWalks(ledger: Ledger, lease: StreamLease): Promise<void> {
   await ledger.db.query(
-    'delete from walks w using streams s where w.stream_id = $1 and s.id = w.stream_id and s.epoch = $2',
+    `with own as (update streams set differs = true where id = $1 and epoch = $2 returning id)
+     delete from walks w using own where w.stream_id = own.id`,
     [lease.streamId, lease.epoch],
   );
 }
