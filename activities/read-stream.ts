@@ -63,7 +63,8 @@ export async function readStream(
       await distrust(reading, reading.lease);
     }
     to.log.info(facts(reading), 'walk starts again at the first page');
-    reading.lease = { ...reading.lease, sweep: null };
+    // The pages that the given-up sweep has stored are known to the next one, which would see no difference in them.
+    reading.lease = { ...reading.lease, sweep: null, differs: true };
   }
 }
 

@@ -164,7 +164,9 @@ async function rememberPage(
   await Promise.all([
     known.length > 0 ? forgetDigests(tx, lease, rangeOf(known)) : undefined,
     swept !== null ? savePage(tx, lease, swept, outdated ? null : swept.digest) : undefined,
-    walk !== null ? saveWalk(tx, lease, walk, { perPage, highestId, differs }) : undefined,
+    walk !== null
+      ? saveWalk(tx, lease, walk, { perPage, highestId, differs })
+      : differs && tx.query('update streams set differs = true where id = $1', [lease.streamId]),
   ]);
 }
 

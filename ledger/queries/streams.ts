@@ -237,10 +237,11 @@ export async function distrustStream(
   });
 }
 
-/** The next read begins its walks anew. */
+/** The next read begins its walks anew. What the pages of the given-up sweep differed in, it will not see by itself. */
 export async function abandonWalks(ledger: Ledger, lease: StreamLease): Promise<void> {
   await ledger.db.query(
-    'delete from walks w using streams s where w.stream_id = $1 and s.id = w.stream_id and s.epoch = $2',
+    `with stream as (update streams set differs = true where id = $1 and epoch = $2 returning id)
+     delete from walks where stream_id in (select id from stream)`,
     [lease.streamId, lease.epoch],
   );
 }
