@@ -164,10 +164,11 @@ function sweepOf(lease: StreamLease, through: boolean): OpenWalk {
 
 /**
  * A list that has to be walked whole takes at most a fifth of the time, however long it is; but what a walk spent
- * waiting (a quota, a stopped process) counts as well, and must not put the next one off for days.
+ * waiting (a quota, a stopped process) counts as well, and must not put the next one off for days. A rolling sweep
+ * spreads its pages over the polls by itself.
  */
 function restAfter({ place, lease }: StreamReading, walk: OpenWalk): number {
-  if (canPoll(lease) || walk.pages === 0) return 0;
+  if (canPoll(lease) || walk.pages === 0 || !walk.through) return 0;
   return Math.min(4 * (Date.now() - walk.startedAt.getTime()), place.plan.everyMs.sweep);
 }
 

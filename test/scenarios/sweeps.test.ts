@@ -1,5 +1,5 @@
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
-import { attendee } from '../kit/items.js';
+import { attendee, question, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { archived, type Stage, useStages } from '../kit/stage.js';
 
@@ -33,5 +33,26 @@ describe.each(kinds)('sweeps beside polls, on %s', (kind) => {
       await scene.settle();
     }
     expect(story(scene, 'attendees', 26)).toEqual(['1 created', '2 deleted']);
+  });
+
+  it('of a list in no order go on at the pace of its polls', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 1, order: 'unordered' });
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('questions', ...Array.from({ length: 45 }, (_, index) => question(index + 1, 1, 1)));
+    const scene = await stage.scene({ sync: 'every: { live: 2s, sweep: 30m }' });
+    await scene.settle();
+    for (let slice = 0; slice < 2; slice += 1) {
+      await stage.pollsAreDue();
+      // what the turns of a real minute would have put between
+      await stage.db.query(`update walks set started_at = started_at - interval '1 minute'`);
+      await scene.settle();
+    }
+    const [row] = await stage.db.query<{ in_s: number; pages: number }>(
+      `select extract(epoch from due_at - clock_timestamp())::float8 as in_s, w.pages
+       from streams s join walks w on w.stream_id = s.id and w.kind = 'sweep' where list = 'questions'`,
+    );
+    expect(row!.pages).toBeGreaterThan(0);
+    expect(row!.in_s).toBeLessThan(10);
   });
 });
