@@ -1,7 +1,7 @@
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import { attendee, question, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
-import { archived, type Stage, useStages } from '../kit/stage.js';
+import { archived, pigeonhole, type Stage, useStages } from '../kit/stage.js';
 
 const stages = useStages();
 const people = (count: number, from = 1) => Array.from({ length: count }, (_, index) => attendee(from + index));
@@ -14,6 +14,13 @@ async function polls(stage: Stage, scene: Scene, times: number): Promise<void> {
     await scene.settle();
   }
 }
+
+const answer = (id: number, sessionId: number, attendeeId = 5) => ({
+  attendeeId,
+  createdAt: '2026-11-21T08:00:00.000Z',
+  session: { id: sessionId, name: `Session ${sessionId}`, type: 'poll_word_cloud' },
+  answer: { id, content: 'word', status: 'approved' },
+});
 
 describe.each(kinds)('sweeps beside polls, on %s', (kind) => {
   it('miss what a poll found just before they began, and what was gone before they came to it', async () => {
@@ -54,5 +61,30 @@ describe.each(kinds)('sweeps beside polls, on %s', (kind) => {
     );
     expect(row!.pages).toBeGreaterThan(0);
     expect(row!.in_s).toBeLessThan(10);
+  });
+
+  it('leave a stream that cannot be read alone, though an answer is missing in another session', async () => {
+    const stage = await stages.open(kind);
+    const sessions = [1, 2].map((id) => session(id, { type: 'poll_word_cloud', anonymousResponses: false }));
+    await stage.put('sessions', ...sessions);
+    await stage.put('attendees', attendee(5));
+    await stage.put('answers', answer(1, 1), answer(2, 1), answer(3, 2));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.fault({ kind: 'error', list: 'answers', session: 2, code: 9000 });
+    await stage.remove('answers', 2);
+    await stage.pollsAreDue();
+    for (let turn = 0; turn < 5; turn += 1) await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
+    const due = await stage.db.query<{ session_id: number; due: boolean }>(
+      `select session_id, due_at <= now() as due from streams where list = 'answers' order by session_id`,
+    );
+    expect(due).toEqual([
+      { session_id: 1, due: false },
+      { session_id: 2, due: false },
+    ]);
+    expect(story(scene, 'answers', 2)).toEqual(['1 created']);
+    await stage.control('DELETE', 'faults');
+    await polls(stage, scene, 3);
+    expect(story(scene, 'answers', 2)).toEqual(['1 created', '2 deleted']);
   });
 });
