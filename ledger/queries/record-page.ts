@@ -197,7 +197,7 @@ async function reviewCauses(
   if (!speaksForOthers.has(scope.list)) return { changed: 0, left: false };
   const causes = placed.filter(
     ({ item, known }) =>
-      item.saysAnonymous !== (known?.saysAnonymous ?? null) ||
+      item.saysAnonymous !== (known?.deleted === false ? known.saysAnonymous : null) || // a tombstone says nothing
       (known !== undefined && known.sessionId !== item.sessionId),
   );
   if (causes.length === 0) return { changed: 0, left: false };
