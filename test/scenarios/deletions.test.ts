@@ -255,6 +255,48 @@ describe.each(kinds)('what is gone at the service, on %s', (kind) => {
     expect(story(scene, 'attendees', 1)).toEqual(['1 created']);
   });
 
+  it('is there again with the first answer, and so is what else of it counted as gone', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1));
+    await stage.put('attendees', ...people(3));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.fault({ kind: 'error', code: 4504, pigeonhole });
+    for (let time = 0; time < 4; time += 1) {
+      await polls(stage, scene, 1);
+      await stage.db.query(`update streams set gone_since = gone_since - interval '11 minutes' where gone_count > 0`);
+    }
+    const gone = async (): Promise<unknown> => {
+      const [row] = await stage.db.query(
+        `select (select count(*)::int from pigeonholes where gone_at is not null) as pigeonholes,
+           (select count(*)::int from streams where wanted and gone_at is not null) as streams`,
+      );
+      return row;
+    };
+    expect(await gone()).toMatchObject({ pigeonholes: 1 });
+    await stage.control('DELETE', 'faults');
+    await stage.put('attendees', attendee(4));
+    await stage.db.query(`update streams set due_at = now() where list = 'sessions'`);
+    await scene.settle();
+    expect(await gone()).toEqual({ pigeonholes: 0, streams: 0 });
+    expect(story(scene, 'attendees', 4)).toEqual(['1 created']);
+  });
+
+  it('is read at once when a session that was gone is back', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1), session(2));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.remove('sessions', 1);
+    await polls(stage, scene, 2);
+    await stage.db.query(`update streams set due_at = now() + interval '1 day' where session_id = 1`);
+    await stage.put('sessions', session(1));
+    await stage.put('votes', vote(12, 7, 1));
+    await stage.db.query(`update streams set due_at = now() where list = 'sessions'`);
+    await scene.settle();
+    expect(archived(scene, 'votes')).toHaveLength(1);
+  });
+
   it('comes and goes with what a question says of itself, in a list of many pages', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
