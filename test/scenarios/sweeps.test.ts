@@ -87,4 +87,49 @@ describe.each(kinds)('sweeps beside polls, on %s', (kind) => {
     await polls(stage, scene, 3);
     expect(story(scene, 'answers', 2)).toEqual(['1 created', '2 deleted']);
   });
+
+  it('keep no poll waiting for a page that cannot be read', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
+    await stage.put('attendees', ...people(25));
+    const scene = await stage.scene({ sync: 'every: { live: 20s }' });
+    await scene.settle();
+    for (const [code, hasCursor] of [
+      [5000, false],
+      [9000, false],
+    ] as const) {
+      await stage.fault({ kind: 'error', list: 'attendees', hasCursor, code }); // the first page; a poll has a cursor
+      await stage.sweepsAreDue();
+      await scene.settle();
+      const [row] = await stage.db.query<{ in_s: number; failures: number }>(
+        `select extract(epoch from due_at - clock_timestamp())::float8 as in_s, failures from streams
+         where list = 'attendees'`,
+      );
+      expect(row!.failures).toBe(1);
+      expect(row!.in_s).toBeGreaterThan(5);
+      expect(row!.in_s).toBeLessThan(31);
+      await stage.control('DELETE', 'faults');
+    }
+  });
+
+  it('are finished before a pigeonhole that has ended is read no more', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 1 });
+    await stage.put('attendees', ...people(15));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.patch('pigeonholes', pigeonhole, { status: 'ended' });
+    await polls(stage, scene, 1);
+    await stage.db.query(`update pigeonholes set ended_at = now() - interval '170 hours' where pigeonhole_id <> 0`);
+    await stage.db.query(
+      `update streams set swept_at = now() - interval '3 days', sweep_due_at = null, due_at = now() where list = 'attendees'`,
+    );
+    await scene.settle();
+    const [row] = await stage.db.query<{ pages: number; in_s: number }>(
+      `select w.pages, extract(epoch from due_at - clock_timestamp())::float8 as in_s
+       from streams s join walks w on w.stream_id = s.id where list = 'attendees'`,
+    );
+    expect(row!.pages).toBe(10);
+    expect(row!.in_s).toBeLessThan(10);
+  });
 });
