@@ -125,10 +125,10 @@ async function heldForOthers(
          and (swept_from is null or swept_from <= $4)`,
       [lease.ref, lease.list, lease.streamId, lackedAt],
     );
-    await tx.query(`update streams set sweep_due_at = clock_timestamp() + $2 * interval '1 millisecond' where id = $1`, [
-      lease.streamId,
-      walkAgainMs,
-    ]);
+    await tx.query(
+      `update streams set sweep_due_at = clock_timestamp() + $2 * interval '1 millisecond' where id = $1`,
+      [lease.streamId, walkAgainMs],
+    );
   }
   return new Set(waiting.map(({ key }) => key));
 }
@@ -171,16 +171,23 @@ export async function missingItems(ledger: Ledger, lease: StreamLease, most: num
   return rows.map(toMissingItem);
 }
 
-/**
- * What a filtered answer said of missing items.
- * @param found stand there after all
- * @param gone do not, in an answer that held the whole filtered set
- */
+/** What a filtered answer said of missing items. */
+export interface Looked {
+  readonly asked: readonly string[];
+  /** Stand there after all. */
+  readonly found: readonly string[];
+  /** Do not, in an answer that held the whole filtered set. */
+  readonly gone: readonly string[];
+  /** Instant of its request. */
+  readonly at: Date;
+}
+
+/** Notes what a filtered answer said, and deletes what it proves to be gone. */
 export async function settleLooked(
   tx: Queryable,
   lease: StreamLease,
   scope: PageScope,
-  looked: { asked: readonly string[]; found: readonly string[]; gone: readonly string[]; at: Date },
+  looked: Looked,
   limits: DeletionLimits,
 ): Promise<number> {
   await tx.query(

@@ -1,5 +1,5 @@
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
-import { attendee, question, session } from '../kit/items.js';
+import { attendee, pollVote, question, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { archived, pigeonhole, type Stage, useStages } from '../kit/stage.js';
 
@@ -131,5 +131,26 @@ describe.each(kinds)('sweeps beside polls, on %s', (kind) => {
     );
     expect(row!.pages).toBe(10);
     expect(row!.in_s).toBeLessThan(10);
+  });
+
+  it('go on where the service does not take a filter', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10, order: 'unordered' });
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put(
+      'poll-mcq-votes',
+      ...people(25).map((_, index) => pollVote(index + 1, { id: index + 1, anonymous: false }, 1)),
+    );
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.remove('poll-mcq-votes', 15);
+    await stage.fault({ kind: 'error', list: 'poll-mcq-votes', hasCursor: false, skip: 1, next: 1, code: 4502 });
+    await stage.sweepsAreDue();
+    await scene.settle();
+    const [row] = await stage.db.query(
+      `select s.failures, m.looked_at is not null as looked from streams s join missing m on m.stream_id = s.id`,
+    );
+    expect(row).toEqual({ failures: 0, looked: true });
+    expect(story(scene, 'poll-mcq-votes', 15)).toEqual(['1 created']);
   });
 });
