@@ -1,9 +1,11 @@
 import { readingRules } from '../ledger/reading-rules.js';
 import { lockPigeonhole } from '../ledger/queries/lock-pigeonhole.js';
-import { doubledItems, missingItems, settleLooked } from '../ledger/queries/missing.js';
+import { doubledItems, type Looked, missingItems, settleLooked } from '../ledger/queries/missing.js';
 import { recordPage } from '../ledger/queries/record-page.js';
 import { wakeSinks } from '../ledger/queries/wake-sinks.js';
+import { ApiError, type ApiErrorKind } from '../pigeonhole/api-error.js';
 import type { ListName } from '../pigeonhole/lists.js';
+import type { Page } from '../pigeonhole/page.js';
 import { askPage } from './ask-page.js';
 import { type FilteredSet, filteredSet } from './filtered-set.js';
 import { noteAnswer } from './note-answer.js';
@@ -39,14 +41,12 @@ export async function examineMissing(reading: StreamReading): Promise<void> {
 }
 
 async function look(reading: StreamReading, group: { set: FilteredSet; missing: string[] }): Promise<void> {
-  const { to, place, lease, turn, limits } = reading;
+  const { to, place, lease, turn } = reading;
   const list = lease.list as ListName;
   const { set } = group;
   reading.cursor = null;
-  const page = await askPage(to, { workspace: place.workspace, priority: 'live' }, set.ref, {
-    cursor: null,
-    signal: limits.signal,
-  });
+  const page = await ask(reading, set);
+  if (page === undefined) return await settle(reading, { asked: group.missing, found: [], gone: [], at: new Date() });
   turn.pages += 1;
   const rows = page.items.filter((row) => set.holds(row));
   const complete = !page.hasMore && rows.length === page.items.length;
@@ -75,7 +75,33 @@ async function look(reading: StreamReading, group: { set: FilteredSet; missing: 
     gone: complete ? group.missing.filter((key) => !shown.has(key)) : [],
     at: requestedAt,
   };
-  if (group.missing.length === 0) return;
+  await settle(reading, looked);
+}
+
+/** Kinds that are about the filter, and say nothing of the list: what was voted on may be gone itself. */
+const aboutTheFilter: ReadonlySet<ApiErrorKind> = new Set([
+  'notFound',
+  'invalidParameter',
+  'invalid',
+  'malformed',
+  'unsupported',
+]);
+
+/** Undefined: the service does not take the filter, so that it can tell nothing; reading goes on without. */
+async function ask({ to, place, limits }: StreamReading, set: FilteredSet): Promise<Page | undefined> {
+  const permit = { workspace: place.workspace, priority: 'live' } as const;
+  try {
+    return await askPage(to, permit, set.ref, { cursor: null, signal: limits.signal });
+  } catch (error) {
+    if (error instanceof ApiError && aboutTheFilter.has(error.kind)) return undefined;
+    throw error;
+  }
+}
+
+async function settle(reading: StreamReading, looked: Looked): Promise<void> {
+  const { to, lease, turn } = reading;
+  const list = lease.list as ListName;
+  if (looked.asked.length === 0) return;
   const { deleted, woken } = await to.ledger.db.transaction(async (tx) => {
     const scope = await lockPigeonhole(tx, lease);
     const count = await settleLooked(tx, lease, scope, looked, limitsOf(reading));

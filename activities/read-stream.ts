@@ -27,6 +27,8 @@ import { walkStart } from './walk-progress.js';
 
 /** What is not read any more is looked at again after a while: its pigeonhole may not have ended after all. */
 const dormantMs = 30 * 24 * 3_600_000;
+/** What cannot be swept beside its polls is tried again at the latest then, also where no poll is to come. */
+const sweepAgainMs = 3_600_000;
 /** Of a list in no order each read takes so many pages, since what is new may stand anywhere. */
 const unorderedSlice = 10;
 
@@ -46,7 +48,17 @@ export async function readStream(
   const lease = await takeStream(to.ledger, streamId, to.owner);
   const turn: StreamTurn = { pages: 0, created: 0, updated: 0, deleted: 0, reviewsLeft: false, workspaceWaits: false };
   const stretch = await to.gate.stretchOf(to, place.workspace);
-  const reading: StreamReading = { to, place, limits, turn, lease, stretch, cursor: null, highestId: lease.highestId };
+  const reading: StreamReading = {
+    to,
+    place,
+    limits,
+    turn,
+    lease,
+    stretch,
+    cursor: null,
+    highestId: lease.highestId,
+    nextPollInMs: null,
+  };
   for (let restarts = 0; ; restarts += 1) {
     try {
       const ending = await pollAndSweep(reading, restarts > 0);
@@ -63,7 +75,7 @@ export async function readStream(
       await distrust(reading, reading.lease);
     }
     to.log.info(facts(reading), 'walk starts again at the first page');
-    // Pages that the sweep so far has stored look known from now on: what it lacked there is still to be judged.
+    // The pages that the given-up sweep has stored are known to the next one, which would see no difference in them.
     reading.lease = { ...reading.lease, sweep: null, differs: true };
   }
 }
@@ -87,19 +99,25 @@ async function pollAndSweep(reading: StreamReading, anew: boolean): Promise<'don
     if (foundNews(turn)) reading.lease = { ...reading.lease, differs: true };
   }
   const walk = reading.lease.sweep ?? sweepOf(reading.lease, through);
-  const next = nextReads(reading, { restMs: restAfter(reading, walk), swept: true });
+  const restMs = restAfter(reading, walk);
+  const next = nextReads(reading, { restMs, swept: true });
   // A sweep can wait; not so the first one, or those of a stream that can be read in no other way.
   const priority = polls ? 'sweep' : cadence.priority;
   try {
     const ending = await walkStream(reading, walk, { mostPages: pages, priority, next });
     if (ending === 'finished') await examineMissing(reading);
-    else if (!through) await scheduleStream(to.ledger, reading.lease, next, foundNews(turn));
+    else if (!through) {
+      const goesOn = nextReads(reading, { restMs, swept: false });
+      await scheduleStream(to.ledger, reading.lease, goesOn, foundNews(turn));
+    }
   } catch (error) {
-    if (!polls || !(error instanceof PermitRefusal) || error.scope === 'key') throw error;
+    if (!polls) throw error;
     // The sweep waits: no poll waits for it, and none comes sooner because a sweep is due.
-    await scheduleStream(to.ledger, reading.lease, next, foundNews(turn));
     const { dueInMs } = foundNews(turn) ? next.afterNews : next.afterNothing;
-    await putOffStream(to.ledger, reading.lease, dueInMs);
+    reading.nextPollInMs = Math.min(dueInMs, sweepAgainMs);
+    if (!(error instanceof PermitRefusal) || error.scope === 'key') throw error;
+    await scheduleStream(to.ledger, reading.lease, next, foundNews(turn));
+    await putOffStream(to.ledger, reading.lease, reading.nextPollInMs);
   }
   return 'done';
 }
@@ -166,10 +184,11 @@ function sweepOf(lease: StreamLease, through: boolean): OpenWalk {
 
 /**
  * A list that has to be walked whole takes at most a fifth of the time, however long it is; but what a walk spent
- * waiting (a quota, a stopped process) counts as well, and must not put the next one off for days.
+ * waiting (a quota, a stopped process) counts as well, and must not put the next one off for days. A rolling sweep
+ * spreads its pages over the polls by itself.
  */
 function restAfter({ place, lease }: StreamReading, walk: OpenWalk): number {
-  if (canPoll(lease) || walk.pages === 0) return 0;
+  if (canPoll(lease) || walk.pages === 0 || !walk.through) return 0;
   return Math.min(4 * (Date.now() - walk.startedAt.getTime()), place.plan.everyMs.sweep);
 }
 

@@ -40,7 +40,7 @@ export async function settleFailure(
   } else if (verdict.who === 'request') {
     await putOffStream(to.ledger, lease, verdict.waitMs);
   } else if (verdict.who === 'stream' && !isRefusal) {
-    await failOrGone(reading, error, verdict.waitMs);
+    await failOrGone(reading, error, reading.nextPollInMs ?? verdict.waitMs);
     if (isWorthALine(error.kind, streamFailures, to.gate.outages.isDown(place.workspace))) {
       to.log.warn({ ...line, error: error.message }, 'stream cannot be read');
     }

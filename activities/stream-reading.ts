@@ -49,6 +49,8 @@ export interface StreamReading {
   readonly stretch: Stretch;
   /** Cursor of the request under way, and so what a refusal is about. */
   cursor: string | null;
+  /** The poll of this turn has ended, so that whatever becomes of the sweep beside it, the next is due then. */
+  nextPollInMs: number | null;
   /** The highest id that the stream has stored. */
   highestId: number | null;
 }

@@ -76,6 +76,8 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
       }
       const result = await store(reading, arrived, after, ends ? budget.next : undefined, writing.open);
       await noteAnswer(reading, arrived.page, arrived.seen?.unidentified ?? 0, result);
+      // A sweep that begins behind this poll, in this turn, has to compare keys at its end.
+      if (walk.kind === 'poll' && changesOf(result) > 0) reading.lease = { ...reading.lease, differs: true };
       walk = after;
       reading.cursor = walk.cursor;
       if (ends) return 'finished';
@@ -84,6 +86,10 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
   } finally {
     requests.stop();
   }
+}
+
+function changesOf({ created, updated, deleted }: PageResult): number {
+  return created + updated + deleted;
 }
 
 interface Read {

@@ -3,6 +3,9 @@ import { changeId } from '../keyed-hash.js';
 import { forgetDigests } from './pages.js';
 import type { PageScope } from './write-changes.js';
 
+/** Lists whose items say who is anonymous among the questions. */
+const speaksForOthers: ReadonlySet<string> = new Set(['sessions', 'qna-questions']);
+
 interface GoneRow {
   key: string;
   session_id: number | null;
@@ -86,6 +89,9 @@ export async function deleteItems(tx: Queryable, scope: PageScope, keys: readonl
   const range = values.every(Number.isSafeInteger) ? { low: Math.min(...values), high: Math.max(...values) } : null;
   await forgetDigests(tx, scope, range);
   if (scope.list === 'sessions') await keepAsSourceGone(tx, scope.ref, values);
+  // What it said of others' anonymity holds no more: those that the service still shows are judged when next read.
+  const spokenFor = scope.list === 'sessions' ? null : range;
+  if (speaksForOthers.has(scope.list)) await forgetDigests(tx, { ref: scope.ref, list: 'questions' }, spokenFor);
   return rows.length;
 }
 

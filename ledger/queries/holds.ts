@@ -140,7 +140,8 @@ export async function heldItems(ledger: Ledger, holdId: number): Promise<string[
 
 /**
  * Carries out a person's decision about exactly the items of a hold that are missing still. Confirmed: they are
- * deleted. Rejected: they are kept, until they are seen again and go missing anew.
+ * deleted, but for those that were read in another form since (in another session, say): these are missing no more.
+ * Rejected: they are kept, until they are seen again and go missing anew.
  * @returns how many it was about, and the sinks to be woken; undefined: no such hold is open
  */
 export async function decideHold(
@@ -155,15 +156,18 @@ export async function decideHold(
       workspace: string;
       pigeonhole_id: number;
       next_sequence: number;
+      found_at: Date;
     }>(
-      `select p.ref, h.list, p.workspace, p.pigeonhole_id, p.next_sequence
+      `select p.ref, h.list, p.workspace, p.pigeonhole_id, p.next_sequence, h.found_at
        from pigeonholes p join holds h on h.ref = p.ref where h.id = $1 and h.decision is null for no key update`,
       [holdId],
     );
     if (place === undefined) return undefined;
     await tx.query('update holds set decision = $2, decided_at = clock_timestamp() where id = $1', [holdId, decision]);
     const rows = await tx.query<{ key: string }>(
-      `update missing set state = 'kept' where hold = $1 and state = 'held' returning key`,
+      decision === 'rejected'
+        ? `update missing set state = 'kept' where hold = $1 and state = 'held' returning key`
+        : `delete from missing where hold = $1 and state = 'held' returning key`,
       [holdId],
     );
     const keys = rows.map(({ key }) => key);
@@ -176,7 +180,7 @@ export async function decideHold(
       streamId: 0,
       nextSequence: place.next_sequence,
     };
-    const items = await deleteItems(tx, scope, keys, new Date());
+    const items = await deleteItems(tx, scope, keys, place.found_at);
     const lanes = await tx.query<{ sink_id: number }>('select sink_id from lanes where ref = $1', [place.ref]);
     return {
       items,

@@ -93,28 +93,41 @@ export async function removeProved(
   );
 }
 
-/** Has the other streams of the list walked, and gives back the keys for which that is still to be done. */
+/** This stream is walked again with its next read after so long: by then the others mostly were. */
+const walkAgainMs = 1000;
+
+/**
+ * Has the other streams of the list walked, and gives back the keys for which that is still to be done. Nobody is
+ * hurried twice: a stream that fails keeps the time of its next try, and this one is read when it is due, or each of
+ * its walks would bring on the next for as long as another cannot be read.
+ */
 async function heldForOthers(
   tx: Queryable,
   lease: StreamLease,
   keys: readonly string[],
   at: Date,
 ): Promise<Set<string>> {
-  const waiting = await tx.query<{ key: string }>(
+  const waiting = await tx.query<{ key: string; lacked_at: Date }>(
     `with marked as (
        update missing set lacked_at = coalesce(lacked_at, $4)
        where ref = $1 and list = $2 and key = any($5::text[]) returning key, lacked_at),
      others as (
        select swept_from from streams where ref = $1 and list = $2 and id <> $3 and wanted and gone_at is null)
-     select key from marked m where exists (
+     select key, lacked_at from marked m where exists (
        select 1 from others o where m.lacked_at >= $4 or o.swept_from is null or o.swept_from <= m.lacked_at)`,
     [lease.ref, lease.list, lease.streamId, at, keys],
   );
   if (waiting.length > 0) {
+    const lackedAt = new Date(Math.max(...waiting.map((row) => row.lacked_at.getTime())));
     await tx.query(
-      `update streams set due_at = least(due_at, now()), sweep_due_at = now()
-       where ref = $1 and list = $2 and wanted and gone_at is null and (id = $3 or swept_from is null or swept_from <= $4)`,
-      [lease.ref, lease.list, lease.streamId, at],
+      `update streams set due_at = case when failures = 0 then least(due_at, now()) else due_at end, sweep_due_at = now()
+       where ref = $1 and list = $2 and wanted and gone_at is null and id <> $3
+         and (swept_from is null or swept_from <= $4)`,
+      [lease.ref, lease.list, lease.streamId, lackedAt],
+    );
+    await tx.query(
+      `update streams set sweep_due_at = clock_timestamp() + $2 * interval '1 millisecond' where id = $1`,
+      [lease.streamId, walkAgainMs],
     );
   }
   return new Set(waiting.map(({ key }) => key));
@@ -158,16 +171,23 @@ export async function missingItems(ledger: Ledger, lease: StreamLease, most: num
   return rows.map(toMissingItem);
 }
 
-/**
- * What a filtered answer said of missing items.
- * @param found stand there after all
- * @param gone do not, in an answer that held the whole filtered set
- */
+/** What a filtered answer said of missing items. */
+export interface Looked {
+  readonly asked: readonly string[];
+  /** Stand there after all. */
+  readonly found: readonly string[];
+  /** Do not, in an answer that held the whole filtered set. */
+  readonly gone: readonly string[];
+  /** Instant of its request. */
+  readonly at: Date;
+}
+
+/** Notes what a filtered answer said, and deletes what it proves to be gone. */
 export async function settleLooked(
   tx: Queryable,
   lease: StreamLease,
   scope: PageScope,
-  looked: { asked: readonly string[]; found: readonly string[]; gone: readonly string[]; at: Date },
+  looked: Looked,
   limits: DeletionLimits,
 ): Promise<number> {
   await tx.query(

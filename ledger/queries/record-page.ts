@@ -164,7 +164,9 @@ async function rememberPage(
   await Promise.all([
     known.length > 0 ? forgetDigests(tx, lease, rangeOf(known)) : undefined,
     swept !== null ? savePage(tx, lease, swept, outdated ? null : swept.digest) : undefined,
-    walk !== null ? saveWalk(tx, lease, walk, { perPage, highestId, differs }) : undefined,
+    walk !== null
+      ? saveWalk(tx, lease, walk, { perPage, highestId, differs })
+      : differs && tx.query('update streams set differs = true where id = $1', [lease.streamId]),
   ]);
 }
 
@@ -195,8 +197,7 @@ async function reviewCauses(
   if (!speaksForOthers.has(scope.list)) return { changed: 0, left: false };
   const causes = placed.filter(
     ({ item, known }) =>
-      // what is back after it was gone says so anew: meanwhile it counted for nothing
-      item.saysAnonymous !== (known === undefined || known.deleted ? null : known.saysAnonymous) ||
+      item.saysAnonymous !== (known?.deleted === false ? known.saysAnonymous : null) || // a tombstone says nothing
       (known !== undefined && known.sessionId !== item.sessionId),
   );
   if (causes.length === 0) return { changed: 0, left: false };

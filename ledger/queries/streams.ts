@@ -54,7 +54,10 @@ export interface StreamLease extends StreamName {
   readonly sweep: OpenWalk | null;
 }
 
-/** Makes the streams of a pigeonhole exactly these: missing ones are added and due, others are read no more. */
+/**
+ * Makes the streams of a pigeonhole exactly these: missing ones are added and due, others are read no more. One that
+ * is wanted again (its session is back) is due at once, whatever was thought of it.
+ */
 export async function ensureStreams(ledger: Ledger, ref: number, wanted: readonly StreamName[]): Promise<void> {
   const lists = wanted.map(({ list }) => list);
   const sessions = wanted.map(({ sessionId }) => sessionId);
@@ -66,7 +69,11 @@ export async function ensureStreams(ledger: Ledger, ref: number, wanted: readonl
       [ref, lists, sessions],
     );
     await tx.query(
-      `update streams s set wanted = not s.wanted where s.ref = $1 and s.wanted <> exists
+      `update streams s set wanted = not s.wanted,
+         due_at = case when s.wanted then s.due_at else least(s.due_at, now()) end,
+         gone_count = case when s.wanted then s.gone_count else 0 end,
+         gone_since = case when s.wanted then s.gone_since end, gone_at = case when s.wanted then s.gone_at end
+       where s.ref = $1 and s.wanted <> exists
          (select 1 from unnest($2::text[], $3::int8[]) as n (list, session_id)
           where n.list = s.list and n.session_id = s.session_id)`,
       [ref, lists, sessions],
@@ -237,11 +244,11 @@ export async function distrustStream(
   });
 }
 
-/** The next read begins its walks anew. What a sweep among them lacked on the pages it stored is still to be judged. */
+/** The next read begins its walks anew. What the pages of the given-up sweep differed in, it will not see by itself. */
 export async function abandonWalks(ledger: Ledger, lease: StreamLease): Promise<void> {
   await ledger.db.query(
-    `with own as (update streams set differs = true where id = $1 and epoch = $2 returning id)
-     delete from walks w using own where w.stream_id = own.id`,
+    `with stream as (update streams set differs = true where id = $1 and epoch = $2 returning id)
+     delete from walks where stream_id in (select id from stream)`,
     [lease.streamId, lease.epoch],
   );
 }
@@ -310,6 +317,7 @@ export async function noteGone(
   failure: { detail: string; what: 'pigeonhole' | 'session'; askAgainInMs: number; askGoneInMs: number },
 ): Promise<boolean> {
   return await ledger.db.transaction(async (tx) => {
+    await tx.query('select 1 from pigeonholes where ref = $1 for no key update', [lease.ref]); // first, as everywhere
     const [row] = await tx.query<{ gone: boolean }>(
       `update streams set owner = null, failures = failures + 1, failure = $3, gone_count = gone_count + 1,
          gone_since = coalesce(gone_since, clock_timestamp()),
@@ -330,6 +338,23 @@ export async function noteGone(
     }
     return row.gone;
   });
+}
+
+/**
+ * The service has answered for a stream of which it had said that it does not exist. Where it counted as gone, so may
+ * its pigeonhole have, and its other streams, which are asked for rarely: they are looked at again. The pigeonhole's
+ * row is locked.
+ */
+export async function existsAgain(tx: Queryable, lease: StreamLease): Promise<void> {
+  await tx.query(
+    `with before as (select gone_at from streams where id = $1),
+     pigeonhole as (update pigeonholes set gone_at = null where ref = $2 and gone_at is not null
+       and exists (select 1 from before where gone_at is not null)),
+     others as (update streams set due_at = now() where ref = $2 and id <> $1 and wanted and gone_at is not null
+       and due_at > now() and exists (select 1 from before where gone_at is not null))
+     update streams set gone_count = 0, gone_since = null, gone_at = null where id = $1`,
+    [lease.streamId, lease.ref],
+  );
 }
 
 /** Makes every stream of a pigeonhole due at once. */

@@ -274,6 +274,74 @@ describe.each(kinds)('what is gone at the service, on %s', (kind) => {
     expect(asked().at(-1)).toBe(5);
   });
 
+  it('is there again with the first answer, and so is what else of it counted as gone', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1));
+    await stage.put('attendees', ...people(3));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.fault({ kind: 'error', code: 4504, pigeonhole });
+    for (let time = 0; time < 4; time += 1) {
+      await polls(stage, scene, 1);
+      await stage.db.query(`update streams set gone_since = gone_since - interval '11 minutes' where gone_count > 0`);
+    }
+    const gone = async (): Promise<unknown> => {
+      const [row] = await stage.db.query(
+        `select (select count(*)::int from pigeonholes where gone_at is not null) as pigeonholes,
+           (select count(*)::int from streams where wanted and gone_at is not null) as streams`,
+      );
+      return row;
+    };
+    expect(await gone()).toMatchObject({ pigeonholes: 1 });
+    await stage.control('DELETE', 'faults');
+    await stage.put('attendees', attendee(4));
+    await stage.db.query(`update streams set due_at = now() where list = 'sessions'`);
+    await scene.settle();
+    expect(await gone()).toEqual({ pigeonholes: 0, streams: 0 });
+    expect(story(scene, 'attendees', 4)).toEqual(['1 created']);
+  });
+
+  it('is read at once when a session that was gone is back', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1), session(2));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.remove('sessions', 1);
+    await polls(stage, scene, 2);
+    await stage.db.query(`update streams set due_at = now() + interval '1 day' where session_id = 1`);
+    await stage.put('sessions', session(1));
+    await stage.put('votes', vote(12, 7, 1));
+    await stage.db.query(`update streams set due_at = now() where list = 'sessions'`);
+    await scene.settle();
+    expect(archived(scene, 'votes')).toHaveLength(1);
+  });
+
+  it('is kept, though confirmed, when it was changed since it went missing', async () => {
+    const stage = await stages.open(kind);
+    const sessions = [1, 2].map((id) => session(id, { type: 'poll_word_cloud', anonymousResponses: false }));
+    const word = (id: number, sessionId: number) => ({
+      attendeeId: 5,
+      createdAt: '2026-11-21T08:00:00.000Z',
+      session: { id: sessionId, name: `Session ${sessionId}`, type: 'poll_word_cloud' },
+      answer: { id, content: 'word', status: 'approved' },
+    });
+    await stage.put('sessions', ...sessions);
+    await stage.put('answers', ...Array.from({ length: 12 }, (_, index) => word(index + 1, 1)), word(20, 2));
+    const scene = await stage.scene({ sync: 'deletions: { holdAbove: { share: 10%, items: 5 } }' });
+    await scene.settle();
+    for (let id = 1; id <= 8; id += 1) await stage.remove('answers', id);
+    await polls(stage, scene, 3);
+    const [hold] = await openHolds(scene.ledger);
+    expect(hold).toMatchObject({ items: 8 });
+    await stage.put('answers', word(1, 2)); // it moved, and the other session is read first
+    await stage.db.query(`update streams set due_at = now() where list = 'answers' and session_id = 2`);
+    await scene.settle();
+    await decideHold(scene.ledger, hold!.id, 'confirmed');
+    await scene.settle();
+    expect(story(scene, 'answers', 1)).toEqual(['1 created', '2 updated']);
+    expect(story(scene, 'answers', 2)).toEqual(['1 created', '2 deleted']);
+  });
+
   it('comes and goes with what a question says of itself, in a list of many pages', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10 });

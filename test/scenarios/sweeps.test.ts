@@ -1,0 +1,156 @@
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { attendee, pollVote, question, session } from '../kit/items.js';
+import type { Scene } from '../kit/scene.js';
+import { archived, pigeonhole, type Stage, useStages } from '../kit/stage.js';
+
+const stages = useStages();
+const people = (count: number, from = 1) => Array.from({ length: count }, (_, index) => attendee(from + index));
+const story = (scene: Scene, list: string, key: string | number): string[] =>
+  archived(scene, list, key).map(({ type, revision }) => `${revision} ${type.split('.')[1]}`);
+
+async function polls(stage: Stage, scene: Scene, times: number): Promise<void> {
+  for (let time = 0; time < times; time += 1) {
+    await stage.pollsAreDue();
+    await scene.settle();
+  }
+}
+
+const answer = (id: number, sessionId: number, attendeeId = 5) => ({
+  attendeeId,
+  createdAt: '2026-11-21T08:00:00.000Z',
+  session: { id: sessionId, name: `Session ${sessionId}`, type: 'poll_word_cloud' },
+  answer: { id, content: 'word', status: 'approved' },
+});
+
+describe.each(kinds)('sweeps beside polls, on %s', (kind) => {
+  it('miss what a poll found just before they began, and what was gone before they came to it', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
+    await stage.put('attendees', ...people(25));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.sweepsAreDue();
+    await scene.settle();
+    await stage.put('attendees', attendee(26));
+    await polls(stage, scene, 1); // by a poll, and the first page of a new sweep
+    expect(story(scene, 'attendees', 26)).toEqual(['1 created']);
+    await stage.remove('attendees', 26);
+    for (let time = 0; time < 3; time += 1) {
+      await stage.sweepsAreDue();
+      await scene.settle();
+    }
+    expect(story(scene, 'attendees', 26)).toEqual(['1 created', '2 deleted']);
+  });
+
+  it('of a list in no order go on at the pace of its polls', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 1, order: 'unordered' });
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('questions', ...Array.from({ length: 45 }, (_, index) => question(index + 1, 1, 1)));
+    const scene = await stage.scene({ sync: 'every: { live: 2s, sweep: 30m }' });
+    await scene.settle();
+    for (let slice = 0; slice < 2; slice += 1) {
+      await stage.pollsAreDue();
+      // what the turns of a real minute would have put between
+      await stage.db.query(`update walks set started_at = started_at - interval '1 minute'`);
+      await scene.settle();
+    }
+    const [row] = await stage.db.query<{ in_s: number; pages: number }>(
+      `select extract(epoch from due_at - clock_timestamp())::float8 as in_s, w.pages
+       from streams s join walks w on w.stream_id = s.id and w.kind = 'sweep' where list = 'questions'`,
+    );
+    expect(row!.pages).toBeGreaterThan(0);
+    expect(row!.in_s).toBeLessThan(10);
+  });
+
+  it('leave a stream that cannot be read alone, though an answer is missing in another session', async () => {
+    const stage = await stages.open(kind);
+    const sessions = [1, 2].map((id) => session(id, { type: 'poll_word_cloud', anonymousResponses: false }));
+    await stage.put('sessions', ...sessions);
+    await stage.put('attendees', attendee(5));
+    await stage.put('answers', answer(1, 1), answer(2, 1), answer(3, 2));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.fault({ kind: 'error', list: 'answers', session: 2, code: 9000 });
+    await stage.remove('answers', 2);
+    await stage.pollsAreDue();
+    for (let turn = 0; turn < 5; turn += 1) await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
+    const due = await stage.db.query<{ session_id: number; due: boolean }>(
+      `select session_id, due_at <= now() as due from streams where list = 'answers' order by session_id`,
+    );
+    expect(due).toEqual([
+      { session_id: 1, due: false },
+      { session_id: 2, due: false },
+    ]);
+    expect(story(scene, 'answers', 2)).toEqual(['1 created']);
+    await stage.control('DELETE', 'faults');
+    await polls(stage, scene, 3);
+    expect(story(scene, 'answers', 2)).toEqual(['1 created', '2 deleted']);
+  });
+
+  it('keep no poll waiting for a page that cannot be read', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
+    await stage.put('attendees', ...people(25));
+    const scene = await stage.scene({ sync: 'every: { live: 20s }' });
+    await scene.settle();
+    for (const [code, hasCursor] of [
+      [5000, false],
+      [9000, false],
+    ] as const) {
+      await stage.fault({ kind: 'error', list: 'attendees', hasCursor, code }); // the first page; a poll has a cursor
+      await stage.sweepsAreDue();
+      await scene.settle();
+      const [row] = await stage.db.query<{ in_s: number; failures: number }>(
+        `select extract(epoch from due_at - clock_timestamp())::float8 as in_s, failures from streams
+         where list = 'attendees'`,
+      );
+      expect(row!.failures).toBe(1);
+      expect(row!.in_s).toBeGreaterThan(5);
+      expect(row!.in_s).toBeLessThan(31);
+      await stage.control('DELETE', 'faults');
+    }
+  });
+
+  it('are finished before a pigeonhole that has ended is read no more', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 1 });
+    await stage.put('attendees', ...people(15));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.patch('pigeonholes', pigeonhole, { status: 'ended' });
+    await polls(stage, scene, 1);
+    await stage.db.query(`update pigeonholes set ended_at = now() - interval '170 hours' where pigeonhole_id <> 0`);
+    await stage.db.query(
+      `update streams set swept_at = now() - interval '3 days', sweep_due_at = null, due_at = now() where list = 'attendees'`,
+    );
+    await scene.settle();
+    const [row] = await stage.db.query<{ pages: number; in_s: number }>(
+      `select w.pages, extract(epoch from due_at - clock_timestamp())::float8 as in_s
+       from streams s join walks w on w.stream_id = s.id where list = 'attendees'`,
+    );
+    expect(row!.pages).toBe(10);
+    expect(row!.in_s).toBeLessThan(10);
+  });
+
+  it('go on where the service does not take a filter', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10, order: 'unordered' });
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put(
+      'poll-mcq-votes',
+      ...people(25).map((_, index) => pollVote(index + 1, { id: index + 1, anonymous: false }, 1)),
+    );
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.remove('poll-mcq-votes', 15);
+    await stage.fault({ kind: 'error', list: 'poll-mcq-votes', hasCursor: false, skip: 1, next: 1, code: 4502 });
+    await stage.sweepsAreDue();
+    await scene.settle();
+    const [row] = await stage.db.query(
+      `select s.failures, m.looked_at is not null as looked from streams s join missing m on m.stream_id = s.id`,
+    );
+    expect(row).toEqual({ failures: 0, looked: true });
+    expect(story(scene, 'poll-mcq-votes', 15)).toEqual(['1 created']);
+  });
+});
