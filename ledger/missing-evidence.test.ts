@@ -1,6 +1,10 @@
 import { isHeld, isProvedMissing, lacksBetweenNeighbours } from './missing-evidence.js';
 
-const page = (firstValue: number | null, lastValue: number | null) => ({ firstValue, lastValue });
+const page = (firstValue: number | null, lastValue: number | null, isFull = false) => ({
+  firstValue,
+  lastValue,
+  isFull,
+});
 const pages = [page(1, 9), page(12, 20), page(21, 30)];
 
 describe('the place of a missing item', () => {
@@ -12,6 +16,11 @@ describe('the place of a missing item', () => {
     { value: 31, lacks: true, why: 'behind the last of the last page' },
   ])('$value: $lacks, $why', ({ value, lacks }) => {
     expect(lacksBetweenNeighbours(value, pages, 'ascending')).toBe(lacks);
+  });
+
+  it('is not behind a last page that is full: one that ends too early looks the same', () => {
+    expect(lacksBetweenNeighbours(31, [page(1, 9, true), page(12, 30, true)], 'ascending')).toBe(false);
+    expect(lacksBetweenNeighbours(31, [page(1, 9, true), page(12, 30)], 'ascending')).toBe(true);
   });
 
   it('says nothing in a list of another order', () => {

@@ -4,6 +4,8 @@ import type { Direction } from './queries/walk.js';
 export interface PageBounds {
   readonly firstValue: number | null;
   readonly lastValue: number | null;
+  /** As many rows as a page may have: that nothing comes behind it is the service's word alone. */
+  readonly isFull: boolean;
 }
 
 /**
@@ -21,12 +23,12 @@ export function lacksBetweenNeighbours(
   const filled = pages.filter((page) => page.firstValue !== null && page.lastValue !== null);
   if (filled.length === 0) return pages.length === 1;
   if (value < filled[0]!.firstValue!) return filled[0] === pages[0];
-  if (value > filled.at(-1)!.lastValue!) return filled.at(-1) === pages.at(-1);
+  if (value > filled.at(-1)!.lastValue!) return filled.at(-1) === pages.at(-1) && !pages.at(-1)!.isFull;
   return filled.some(({ firstValue, lastValue }) => firstValue! < value && value < lastValue!);
 }
 
 export interface Evidence {
-  /** One answer, asked for without a cursor and without a filter, held the whole list. */
+  /** One answer, asked for without a cursor and without a filter, held the whole list, and had room for more. */
   readonly wholeInOne: boolean;
   /** Whole walks that lacked it between its neighbours (`lacksBetweenNeighbours`). */
   readonly walks: number;

@@ -28,7 +28,7 @@ export async function endWalk(
   scope: PageScope,
   walk: OpenWalk,
   end: WalkEnd,
-  pageHasNews: boolean,
+  { pageHasNews, perPage }: { readonly pageHasNews: boolean; readonly perPage: number },
 ): Promise<number> {
   const { order } = end.order;
   const checkpoint = order === 'ascending' ? [walk.checkpoint, walk.checkpointKey] : [null, null];
@@ -47,7 +47,7 @@ export async function endWalk(
     ],
   );
   await tx.query('delete from walks where stream_id = $1 and kind = $2', [lease.streamId, walk.kind]);
-  const deleted = walk.kind === 'sweep' ? await endSweep(ledger, tx, lease, scope, walk, end) : 0;
+  const deleted = walk.kind === 'sweep' ? await endSweep(ledger, tx, lease, scope, walk, { ...end, perPage }) : 0;
   // What the first sweep finds was there already: it says nothing of how much is going on.
   const foundNews = lease.sweeps > 0 && (end.foundNews || pageHasNews || deleted > 0);
   if (end.next !== null) {
@@ -67,7 +67,7 @@ async function endSweep(
   lease: StreamLease,
   scope: PageScope,
   walk: OpenWalk,
-  { limits, next }: WalkEnd,
+  { limits, next, perPage }: WalkEnd & { readonly perPage: number },
 ): Promise<number> {
   const [stream] = await tx.query<{ differs: boolean; sequence_hash: Buffer | null; sequence_since: Date | null }>(
     `update streams set sweeps = $2, page_count = $3, item_count = $4, set_aside = $5, swept_from = $6,
@@ -93,7 +93,7 @@ async function endSweep(
   const differs = walk.differs || stream!.differs || lease.pageCount !== walk.pages;
   if (!differs && open.length === 0) return 0; // the pages of the sweep before, and nothing was missing there
   const unmovedSince = await noteSequence(ledger, tx, lease, walk, stream!);
-  return await settleMissing(tx, lease, scope, walk, { limits, unmovedSince });
+  return await settleMissing(tx, lease, scope, walk, { limits, unmovedSince, perPage });
 }
 
 /** Since when walks have shown these pages with these keys, in this sequence. */

@@ -23,7 +23,7 @@ export async function settleMissing(
   lease: StreamLease,
   scope: PageScope,
   walk: OpenWalk,
-  how: { limits: DeletionLimits; unmovedSince: Date },
+  how: { limits: DeletionLimits; unmovedSince: Date; perPage: number },
 ): Promise<number> {
   const absent = await tx.query<{ key: string }>(
     `with seen as materialized (
@@ -35,7 +35,7 @@ export async function settleMissing(
     [lease.streamId, lease.ref, lease.list, walk.pages, walk.firstAt],
   );
   const keys = absent.map(({ key }) => key);
-  const pages = keys.length === 0 ? [] : await boundsOf(tx, lease, walk);
+  const pages = keys.length === 0 ? [] : await boundsOf(tx, lease, walk, how.perPage);
   const between = keys.map((key) => lacksBetweenNeighbours(Number(key), pages, hasIds(key) ? walk.direction : 'mixed'));
   await tx.query(`delete from missing where stream_id = $1 and not (key = any($2::text[]))`, [lease.streamId, keys]);
   if (keys.length === 0) return 0;
@@ -52,7 +52,7 @@ export async function settleMissing(
       row.state === 'open' &&
       isProvedMissing(
         {
-          wholeInOne: walk.pages === 1,
+          wholeInOne: walk.pages === 1 && !pages[0]!.isFull,
           walks: row.walks,
           unmovedForMs: firstAt - Math.max(row.since.getTime(), how.unmovedSince.getTime()),
         },
@@ -137,12 +137,12 @@ function hasIds(key: string): boolean {
   return /^\d+$/.test(key);
 }
 
-async function boundsOf(tx: Queryable, lease: StreamLease, walk: OpenWalk): Promise<PageBounds[]> {
-  const rows = await tx.query<{ first_value: number | null; last_value: number | null }>(
-    'select first_value, last_value from pages where stream_id = $1 and ordinal < $2 order by ordinal',
-    [lease.streamId, walk.pages],
+async function boundsOf(tx: Queryable, lease: StreamLease, walk: OpenWalk, perPage: number): Promise<PageBounds[]> {
+  const rows = await tx.query<{ first_value: number | null; last_value: number | null; is_full: boolean }>(
+    'select first_value, last_value, cardinality(keys) + set_aside >= $3 as is_full from pages where stream_id = $1 and ordinal < $2 order by ordinal',
+    [lease.streamId, walk.pages, perPage],
   );
-  return rows.map((row) => ({ firstValue: row.first_value, lastValue: row.last_value }));
+  return rows.map((row) => ({ firstValue: row.first_value, lastValue: row.last_value, isFull: row.is_full }));
 }
 
 /** An item that may be asked for by a filter, to see at once whether it is gone. */

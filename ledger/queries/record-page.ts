@@ -181,10 +181,12 @@ async function endWith(
   tx: Queryable,
   lease: StreamLease,
   scope: PageScope,
-  { walk, end }: PageBasics,
+  { walk, end, perPage }: PageBasics,
   hasNews: boolean,
 ): Promise<number> {
-  return walk === null || end === null ? 0 : await endWalk(ledger, tx, lease, scope, walk, end, hasNews);
+  return walk === null || end === null
+    ? 0
+    : await endWalk(ledger, tx, lease, scope, walk, end, { pageHasNews: hasNews, perPage });
 }
 
 /** A session or a question's twin that changed what it says about anonymity changes the items that it speaks for. */

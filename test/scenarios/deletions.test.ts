@@ -64,6 +64,20 @@ describe.each(kinds)('what is gone at the service, on %s', (kind) => {
     expect(story(scene, 'attendees', 15)).toEqual(['1 created', '2 deleted']);
   });
 
+  it('is nothing of what a list lacks that ends too early, at a page that is full', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
+    await stage.put('attendees', ...people(25));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.fault({ kind: 'earlyEnd', list: 'attendees', hasCursor: false, next: 3 });
+    for (let time = 0; time < 3; time += 1) {
+      await stage.sweepsAreDue();
+      await scene.settle();
+    }
+    expect(await deletedKeys(stage, 'attendees')).toEqual([]);
+  });
+
   it('is deleted in a list without order only when two walks a day apart show the same pages', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10, order: 'unordered' });
