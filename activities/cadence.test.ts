@@ -225,6 +225,12 @@ describe('a quota that does not reach for all', () => {
   ])('stretches %s', (_, more, expected) => {
     expect(cadenceOf(facts({ stretch, ...more }), every, now)).toMatchObject(expected);
   });
+
+  it('stretches nothing beyond a day, when the next window of the quota has begun', () => {
+    const most = { live: 100, idle: 100, sweep: 100 };
+    const { pollInMs, sweepInMs } = cadenceOf(facts({ stretch: most, status: 'upcoming' }), every, now);
+    expect([pollInMs! <= 86_400_000, sweepInMs! <= 86_400_000]).toEqual([true, true]);
+  });
 });
 
 describe('the intervals of several syncs', () => {

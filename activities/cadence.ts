@@ -165,17 +165,22 @@ function cadence(
   now: number,
   want: { pollMs: number; sweepMs: number; slicePages: number; isLive: boolean },
 ): Cadence & { pollInMs: number } {
-  const sweepInMs = Math.round(want.sweepMs * stretch.sweep);
+  const sweepInMs = stretched(want.sweepMs, stretch.sweep);
   const isDue = sweptAt === null || sweptAt + sweepInMs <= now;
   const rolling = Math.floor(want.slicePages / stretch.sweep);
   return {
-    pollInMs: Math.round(want.pollMs * (want.isLive ? stretch.live : stretch.idle)),
+    pollInMs: stretched(want.pollMs, want.isLive ? stretch.live : stretch.idle),
     sweepInMs,
     // A stream of one page is swept by each poll, at no cost.
     slicePages: isDue ? dueSlicePages : pages === 1 ? 1 : rolling,
     priority: want.isLive ? 'live' : 'idle',
     dormant: false,
   };
+}
+
+/** What is stretched waits for no longer than a window of the quota lasts: in the next one there is room again. */
+function stretched(intervalMs: number, stretch: number): number {
+  return Math.min(Math.round(intervalMs * stretch), Math.max(intervalMs, dayMs));
 }
 
 /** At least half of the pages, up to ten; of a stream that was never walked, the one that a poll reads anyway. */

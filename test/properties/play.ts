@@ -262,5 +262,5 @@ const pollMs = 6000;
 const longPollMs = 30 * minute;
 /** As many as a sweep needs that reads one page beside each poll. */
 const shortPolls = 20;
-const mostPolls = 60;
+const mostPolls = 90;
 const mostTurns = 20;
