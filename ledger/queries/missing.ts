@@ -82,15 +82,28 @@ export async function removeProved(
   at: Date,
   limits: DeletionLimits,
 ): Promise<number> {
-  if (keys.length === 0) return 0;
-  const stays = movingLists.has(lease.list) ? await heldForOthers(tx, lease, keys, at) : new Set<string>();
+  const missing = await stillMissing(tx, lease, keys);
+  if (missing.length === 0) return 0;
+  const stays = movingLists.has(lease.list) ? await heldForOthers(tx, lease, missing, at) : new Set<string>();
   return await deleteOrHold(
     tx,
     scope,
-    keys.filter((key) => !stays.has(key)),
+    missing.filter((key) => !stays.has(key)),
     at,
     limits,
   );
+}
+
+/** Without those that another stream has shown since they were asked for: they are not gone, they have moved there. */
+async function stillMissing(tx: Queryable, lease: StreamLease, keys: readonly string[]): Promise<string[]> {
+  if (keys.length === 0) return [];
+  const rows = await tx.query<{ key: string }>(
+    `select m.key from missing m join items i on i.ref = m.ref and i.list = m.list and i.key = m.key
+     where m.ref = $1 and m.list = $2 and m.key = any($4::text[]) and m.stream_id = $3 and m.state = 'open'
+       and i.stream_id = m.stream_id`,
+    [lease.ref, lease.list, lease.streamId, keys],
+  );
+  return rows.map(({ key }) => key);
 }
 
 /** This stream is walked again with its next read after so long: by then the others mostly were. */

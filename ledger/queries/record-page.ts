@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Queryable } from '../drivers/database.js';
 import { StoreError } from '../drivers/store-error.js';
 import type { Ledger } from '../ledger.js';
@@ -90,10 +91,16 @@ async function recordOnce(ledger: Ledger, lease: StreamLease, page: PageRecord):
     ]);
     if (page.end === null && isAllNew(placed) && !speaksForOthers.has(lease.list)) {
       // Nothing waits for an answer, so all of it goes in one flight, the commit included, which fails with any of it.
-      writing.catch(() => undefined);
+      let failure: unknown;
+      writing.catch((error: unknown) => {
+        failure = error;
+      });
       const woken = placed.length > 0 ? wakeSinks(tx, page.sinkIds) : Promise.resolve([]);
       woken.catch(() => undefined);
       page.onWriting?.();
+      // What fails in the server fails the commit; what failed here, before it was sent, must not be committed in part.
+      await nextTurn();
+      if (failure !== undefined) throw failure;
       return { created: placed.length, updated: 0, deleted: 0, woken, reviewsLeft: false };
     }
     page.onWriting?.();
