@@ -25,7 +25,29 @@ const meanGapMs = 3500;
 export function planFaults(random: Random, durationMs: number, deletions: boolean): PlannedDeed[] {
   const refusals = random() < 0.25 ? [refusal(random, durationMs)] : [];
   const other = instants(random, meanGapMs, 500, durationMs).map((atMs) => ({ atMs, deed: drawn(random, deletions) }));
-  return [...refusals, ...other];
+  return [movingLists(random, durationMs, deletions), ...refusals, ...other];
+}
+
+/** Items come and go between two pages of some walk every second or so, all the time: what walks are bad at. */
+function movingLists(random: Random, durationMs: number, deletions: boolean): PlannedDeed {
+  const rules = lists.map((list) => ({
+    ...changeDuringWalk(random, list, deletions),
+    afterPage: between(random, 1, 2),
+    ...(deletions ? { remove: between(random, 1, 2), where: 'behind' } : {}),
+    rate: 0.15,
+  }));
+  return { atMs: 0, deed: { do: 'faults', rules, forMs: durationMs - 1 } };
+}
+
+function changeDuringWalk(random: Random, list: string, deletions: boolean): FaultRule {
+  return {
+    kind: 'changeDuringWalk',
+    list,
+    afterPage: between(random, 1, 3),
+    insert: between(random, deletions ? 0 : 1, 3),
+    remove: deletions ? between(random, 0, 3) : 0,
+    where: oneOf(random, ['behind', 'behind', 'ahead'] as const),
+  };
 }
 
 /** Early, since a workspace whose key is refused is asked again rarely. */
@@ -39,7 +61,7 @@ function drawn(random: Random, deletions: boolean): Deed {
   if (place < 0.55) return { do: 'faults', rules: [rule(random, deletions)], forMs: between(random, 1000, 8000) };
   if (place < 0.65) return quotaWindow(random);
   if (place < 0.75) return { do: 'list', list: oneOf(random, lists), setting: setting(random) };
-  if (place < 0.8) return { do: 'page-size', maxPerPage: between(random, 15, 120) };
+  if (place < 0.8) return { do: 'page-size', maxPerPage: between(random, 10, 100) };
   if (place < 0.9) return { do: 'burst', count: between(random, 20, 150) };
   return { do: 'poll-now' };
 }
@@ -71,15 +93,7 @@ function rule(random: Random, deletions: boolean): FaultRule {
         ...scope,
       };
     default:
-      return {
-        kind: 'changeDuringWalk',
-        list: oneOf(random, lists),
-        afterPage: between(random, 1, 3),
-        insert: between(random, deletions ? 0 : 1, 4),
-        remove: deletions ? between(random, 0, 4) : 0,
-        where: oneOf(random, ['behind', 'ahead'] as const),
-        next: between(random, 1, 4),
-      };
+      return { ...changeDuringWalk(random, oneOf(random, lists), deletions), next: between(random, 1, 4) };
   }
 }
 

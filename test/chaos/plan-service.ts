@@ -30,8 +30,9 @@ export function planService(random: Random, seed: number, deletions: boolean): S
   return {
     flags: Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]),
     knobs: {
-      maxPerPage: between(random, 20, 100),
+      maxPerPage: between(random, 10, 60),
       lateRowShare: 0.1,
+      latencyMs: oneOf(random, [0, 5, 20, 60] as const), // the slower, the more happens while a list is walked
       withdrawal: deletions ? oneOf(random, ['status', 'remove'] as const) : 'status',
       traffic: { move: 3, renameSession: 1, moderation: 10, editQuestion: 4, ...(deletions ? departures : none) },
     },

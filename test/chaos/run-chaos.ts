@@ -50,7 +50,8 @@ export async function runChaos(
   try {
     await carryOut(plan, stage, say);
     const { verdict, source, tookMs, isSettled } = await settle(stage, options.deletions, say);
-    const falls = stage.parent.falls + (stage.worker?.falls ?? 0);
+    const falls = [...stage.parent.falls, ...(stage.worker?.falls ?? [])];
+    for (const last of falls) say(`a process ended by itself, and said last: ${last}`);
     const failed = await failedWorkflows(stage);
     if (!isSettled || [...verdict.values()].some(({ findings: found }) => found.length > 0)) {
       await dumpStore(stage);
@@ -77,7 +78,7 @@ export async function runChaos(
       counts,
       wrong,
       settledAfterMs: tookMs,
-      falls,
+      falls: falls.length,
       isGood,
       folder: isGood && !options.keep ? undefined : stage.folder,
     };

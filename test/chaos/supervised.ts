@@ -25,8 +25,8 @@ const restartAfterMs = 500;
  * It ends with this process, however that ends.
  */
 export class Supervised {
-  /** Ends that nobody here asked for. */
-  falls = 0;
+  /** What it said last, each time that it ended though nobody here asked for it. */
+  readonly falls: string[] = [];
   #child: GuardedChild | undefined;
   #logStart = 0;
   #restartAfterMs = restartAfterMs;
@@ -86,7 +86,7 @@ export class Supervised {
 
   #restart(): void {
     if (this.#isStopping) return;
-    if (!this.#wasKilled) this.falls += 1;
+    if (!this.#wasKilled) this.falls.push(this.output().trimEnd().split('\n').at(-1) ?? '');
     const afterMs = this.#wasKilled ? this.#restartAfterMs : restartAfterMs;
     this.#child = undefined;
     this.#timer = setTimeout(() => this.#start(), afterMs);
