@@ -1,19 +1,25 @@
 import { adoptConfiguration } from '../ledger/queries/adopt-configuration.js';
-import { beginBatch, inFlight } from '../ledger/queries/begin-batch.js';
+import { beginBatch, inFlight, putOffLookUps } from '../ledger/queries/begin-batch.js';
 import type { Candidate } from '../ledger/queries/candidates.js';
 import { finishBatch } from '../ledger/queries/finish-batch.js';
-import { type LaneLease, type LaneWork, leaveLane, releaseLane, takeLane } from '../ledger/queries/lanes.js';
+import {
+  type LaneLease,
+  type LaneWork,
+  leaveLane,
+  releaseLane,
+  rememberOnLane,
+  takeLane,
+} from '../ledger/queries/lanes.js';
 import { pause } from '../ledger/queries/pauses.js';
-import type { Lane, Outcome, SendResult } from '../sinks/sink.js';
+import { surroundingsOf } from '../ledger/queries/surroundings.js';
+import type { Lane, Outcome, Planned } from '../sinks/sink.js';
 import type { Collaborators, OpenSink } from './collaborators.js';
 import { consentReason, decideDelivery } from './decide-delivery.js';
 import { LaneHold, leaseMs } from './lane-hold.js';
-import { settleOutcomes } from './settle-outcomes.js';
-import { toChange } from './to-change.js';
+import { sendPlanned, type Settlements } from './plan-and-send.js';
+import { lookUpAfterMs, settleOutcomes } from './settle-outcomes.js';
+import { nothingAround, toSubject } from './to-subject.js';
 import type { PigeonholeName } from './turns.js';
-
-/** An operation may show at its destination only some time after it was sent. */
-const lookUpAfterMs = 60_000;
 
 export interface LaneTurn {
   delivered: number;
@@ -51,12 +57,12 @@ export async function deliverLane(
     const ends = AbortSignal.any([signal, hold.signal]);
     const mayBegin = (): boolean => Date.now() < until && !to.stopping.aborted && !ends.aborted;
     const sender = new LaneSender(to, plan, work, lease, ends, turn);
-    let state = lease.takenOver ? await sender.settleInFlight() : 'more';
+    let state = await sender.begin();
     if (lease.configuration !== to.configuration) {
       const released = [...sink.accepts].map(consentReason);
       await adoptConfiguration(to.ledger, lease, { configuration: to.configuration, lists: plan.lists, released });
     }
-    while (state === 'more' && mayBegin()) state = await sender.sendNext();
+    while (state === 'more' && mayBegin()) state = await sender.goOn();
     if (state === 'unsettled') await leaveLane(to.ledger, lease, lookUpAfterMs);
     else await releaseLane(to.ledger, lease, sink.sink.traits.order);
   } finally {
@@ -67,6 +73,12 @@ export async function deliverLane(
 
 /** `unsettled`: something may or may not have been sent, and has to be looked up before anything else goes out. */
 type LaneState = 'more' | 'done' | 'unsettled';
+
+/** A change that is on its way, or about to be. */
+type Sent = { readonly candidate: Candidate; readonly identity: boolean };
+
+/** A lane that is one line is settled as a whole. */
+const wholeLane = 100_000;
 
 class LaneSender {
   readonly #to: Collaborators;
@@ -98,21 +110,48 @@ class LaneSender {
       pigeonholeId: work.pigeonholeId,
       ledgerId: to.ledger.id,
       memory: lease.memory,
+      remember: async (memory) => {
+        const all = { ...this.#lane.memory, ...memory };
+        await rememberOnLane(to.ledger, lease, all);
+        this.#lane = { ...this.#lane, memory: all };
+      },
     };
   }
 
-  /**
-   * The holder before ended with operations on their way. A sink that can tell what became of them is asked first;
-   * for others a repeat is harmless.
-   */
-  async settleInFlight(): Promise<LaneState> {
-    const candidates = await inFlight(this.#to.ledger, this.#lease);
+  /** Takes up what the holder before left, should it have ended in the middle. */
+  async begin(): Promise<LaneState> {
+    const { ledger } = this.#to;
+    const { order, repeats, batchSize } = this.#plan.sink.sink.traits;
+    if (!this.#lease.takenOver) return 'more';
+    if (order === 'item' && repeats === 'lookUp') await putOffLookUps(ledger, this.#lease, lookUpAfterMs);
+    // Also with nothing on its way: what a sink remembers may have to be brought in line with its destination.
+    return await this.#settle(await inFlight(ledger, this.#lease, order === 'item' ? batchSize : wholeLane));
+  }
+
+  /** The next step: what is to be looked up comes first. */
+  async goOn(): Promise<LaneState> {
+    const { order, batchSize } = this.#plan.sink.sink.traits;
+    const left = order === 'item' ? await inFlight(this.#to.ledger, this.#lease, batchSize) : [];
+    return left.length > 0 ? await this.#settle(left) : await this.sendNext();
+  }
+
+  /** A sink that can tell what became of these is asked first; for others a repeat is harmless. */
+  async #settle(sent: readonly Sent[]): Promise<LaneState> {
+    return await this.#commit(
+      sent,
+      await sendPlanned(this.#plan.sink.sink, await this.#planned(sent), 'recover', this.#lane, this.#signal),
+    );
+  }
+
+  async #planned(sent: readonly Sent[]): Promise<Planned[]> {
     const { sink } = this.#plan.sink;
-    if (sink.recover === undefined) {
-      return await this.#commit(candidates, { outcomes: candidates.map(() => ({ kind: 'unsent' })) });
-    }
-    const operations = sink.plan(candidates.map((each) => toChange(each, each.identity, this.#work)));
-    return await this.#commit(candidates, await sink.recover(operations, this.#lane, this.#signal));
+    const candidates = sent.map(({ candidate }) => candidate);
+    const around = sink.traits.looksAround ? await surroundingsOf(this.#to.ledger.db, this.#lease, candidates) : [];
+    return await sink.plan(
+      sent.map(({ candidate, identity }, index) =>
+        toSubject(candidate, around[index] ?? nothingAround, { identity, place: this.#work }),
+      ),
+    );
   }
 
   async sendNext(): Promise<LaneState> {
@@ -128,29 +167,18 @@ class LaneSender {
     });
     this.#turn.withheld += batch.withheld;
     if (batch.sending.length === 0) return batch.empty ? 'done' : 'more';
-    const operations = sink.plan(
-      batch.sending.map(({ candidate, identity }) => toChange(candidate, identity, this.#work)),
-    );
-    const result = await sink.send(operations, this.#lane, this.#signal);
-    return await this.#commit(
-      batch.sending.map(({ candidate }) => candidate),
-      result,
-    );
+    const planned = await this.#planned(batch.sending);
+    return await this.#commit(batch.sending, await sendPlanned(sink, planned, 'send', this.#lane, this.#signal));
   }
 
-  async #commit(candidates: readonly Candidate[], result: SendResult): Promise<LaneState> {
-    const sent = candidates.map((candidate, index) => ({
-      candidate,
-      outcome: result.outcomes[index] ?? ({ kind: 'unknown', detail: 'the sink gave no outcome' } satisfies Outcome),
-    }));
+  async #commit(settling: readonly Sent[], { settlements, memory }: Settlements): Promise<LaneState> {
+    const sent = settling.map(({ candidate }, index) => ({ candidate, outcome: settlements[index]! }));
     const { order, repeats } = this.#plan.sink.sink.traits;
     const lane = { failingForMs: this.#failingForMs, holdsAll: order === 'pigeonhole', lookUp: repeats === 'lookUp' };
     const verdict = settleOutcomes(sent, lane, Math.random());
-    if (result.memory !== undefined) {
-      this.#lane = { ...this.#lane, memory: { ...this.#lane.memory, ...result.memory } };
-    }
+    if (memory !== undefined) this.#lane = { ...this.#lane, memory: { ...this.#lane.memory, ...memory } };
     await finishBatch(this.#to.ledger, this.#lease, verdict.settled, {
-      memory: result.memory === undefined ? undefined : this.#lane.memory,
+      memory: memory === undefined ? undefined : this.#lane.memory,
       failing: verdict.failing,
       delivered: verdict.settled.filter(({ state, replay }) => state === 'delivered' && replay === 0).length,
     });
@@ -162,7 +190,7 @@ class LaneSender {
       await this.#pause(verdict.pause);
     }
     if (verdict.failing === null) this.#failingForMs = 0;
-    if (verdict.settled.some(({ state }) => state === 'sending')) return 'unsettled';
+    if (order === 'pigeonhole' && verdict.settled.some(({ state }) => state === 'sending')) return 'unsettled';
     return verdict.failing == null && verdict.pause === null ? 'more' : 'done';
   }
 

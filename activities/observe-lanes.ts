@@ -1,8 +1,13 @@
+import type { Candidate } from '../ledger/queries/candidates.js';
 import { observeLane, unobservedLanes } from '../ledger/queries/observe-lane.js';
 import type { Collaborators } from './collaborators.js';
 import { decideDelivery } from './decide-delivery.js';
 import type { LanePlan } from './deliver-lane.js';
-import { toChange } from './to-change.js';
+import type { Queryable } from '../ledger/drivers/database.js';
+import { surroundingsOf } from '../ledger/queries/surroundings.js';
+import type { Planned, Sink } from '../sinks/sink.js';
+import { nothingAround, toSubject } from './to-subject.js';
+import type { PigeonholeName } from './turns.js';
 
 /** Looked at in one transaction: as many as a sink that writes files takes at once. */
 const sliceSize = 500;
@@ -34,10 +39,30 @@ export async function observeLanes(
         size: sliceSize,
         decide: (candidate) =>
           decideDelivery(candidate, { accepts: sink.accepts, revisions: sink.sink.traits.revisions, selected }),
-        plan: (sending) =>
-          void sink.sink.plan(sending.map(({ candidate, identity }) => toChange(candidate, identity, place))),
+        withheld: async (tx, sending) =>
+          (await planned(tx, sink.sink, { sinkId: sink.id, ref, place }, sending)).map(whyNothing),
       }));
     }
   }
   return true;
+}
+
+async function planned(
+  tx: Queryable,
+  sink: Sink,
+  { place, ...lane }: { readonly sinkId: number; readonly ref: number; readonly place: PigeonholeName },
+  sending: readonly { readonly candidate: Candidate; readonly identity: boolean }[],
+): Promise<Planned[]> {
+  const candidates = sending.map(({ candidate }) => candidate);
+  const around = sink.traits.looksAround ? await surroundingsOf(tx, lane, candidates) : [];
+  return await sink.plan(
+    sending.map(({ candidate, identity }, index) =>
+      toSubject(candidate, around[index] ?? nothingAround, { identity, place }),
+    ),
+  );
+}
+
+function whyNothing(each: Planned): string | null {
+  if (each.kind === 'send') return null;
+  return each.kind === 'nothing' ? each.reason : each.cause;
 }

@@ -75,7 +75,15 @@ describe('the outcomes of a batch', () => {
   });
 
   it('leave what may have been sent in flight where it has to be looked up, and try it again where a repeat is harmless', () => {
-    expect(states(settle([unknown], { lookUp: true }))).toEqual(['sending 0']);
+    expect(states(settle([unknown], { lookUp: true, holdsAll: true }))).toEqual(['sending 0']);
+    expect(settle([unknown, delivered], { lookUp: true }).settled[0]).toMatchObject({
+      state: 'sending',
+      retryInMs: 60_000,
+    });
+    expect(settle([unknown], { lookUp: true }, [19]).settled[0]).toMatchObject({
+      state: 'dead',
+      reason: 'outcome-unknown',
+    });
     expect(states(settle([unknown]))).toEqual(['retry 0']);
   });
 
@@ -83,6 +91,29 @@ describe('the outcomes of a batch', () => {
     const verdict = settle([delivered, pause, unsent], {}, [0, 4]);
     expect(states(verdict)).toEqual(['delivered 1', 'waiting 4', 'waiting 0']);
     expect(verdict.pause).toBe(pause);
+  });
+
+  it('keep what was not handed over apart: nothing to do is withheld, what no mapping could make is dead, and neither speaks for the sink', () => {
+    const planned = [
+      { kind: 'nothing', reason: 'condition' },
+      { kind: 'unplannable', cause: 'mapping: crm: T0410', detail: 'failed' },
+    ] as const;
+    const verdict = settleOutcomes(
+      planned.map((outcome, index) => ({ candidate: candidate(index + 1), outcome })),
+      perItem,
+      0.5,
+    );
+    expect(verdict.settled.map(({ state, reason }) => [state, reason])).toEqual([
+      ['withheld', 'condition'],
+      ['dead', 'mapping: crm: T0410'],
+    ]);
+    expect(verdict.failing).toBeUndefined();
+    const beside = settleOutcomes(
+      [...planned, retry].map((outcome, index) => ({ candidate: candidate(index + 1), outcome })),
+      perItem,
+      0.5,
+    );
+    expect(beside.failing).toMatchObject({ detail: 'later' });
   });
 
   it('say nothing of the sink when nothing was tried', () => {
@@ -110,9 +141,11 @@ describe('the outcomes of a batch', () => {
           const [outcome, before] = sent[index]!;
           expect(attempts - before).toBeGreaterThanOrEqual(0);
           expect(state === 'delivered').toBe(outcome.kind === 'delivered');
-          expect((retryInMs ?? 0) > 0).toBe(state === 'retry');
+          const isLookedUp = lookUp && !holdsAll && outcome.kind === 'unknown';
+          expect((retryInMs ?? 0) > 0).toBe(state === 'retry' || (isLookedUp && state === 'sending'));
           if (isFailing) expect(reason).not.toBe('attempts-exhausted');
-          if (isFailing && outcome.kind !== 'delivered' && outcome.kind !== 'rejected') expect(attempts).toBe(before);
+          if (isFailing && !isLookedUp && outcome.kind !== 'delivered' && outcome.kind !== 'rejected')
+            expect(attempts).toBe(before);
         }
       }),
     );

@@ -1,12 +1,15 @@
 import type { Candidate } from '../ledger/queries/candidates.js';
 import type { Settled } from '../ledger/queries/finish-batch.js';
 import type { Outcome } from '../sinks/sink.js';
+import type { Settlement } from './plan-and-send.js';
 
 /** A record that fails while others pass is tried this often (about two days), then parked. */
 const mostAttempts = 20;
 /** More records than this that fail together, with none that passes, are rather the sink's fault than theirs. */
 const fewRecords = 10;
 const minuteMs = 60_000;
+/** An operation may show at its destination only some time after it was sent. */
+export const lookUpAfterMs = minuteMs;
 const longestWaitMs = 4 * 60 * minuteMs;
 
 export interface BatchVerdict {
@@ -29,11 +32,11 @@ export interface BatchVerdict {
  * @param random 0 to 1, for jitter
  */
 export function settleOutcomes(
-  sent: readonly { readonly candidate: Candidate; readonly outcome: Outcome }[],
+  sent: readonly { readonly candidate: Candidate; readonly outcome: Settlement }[],
   { failingForMs, holdsAll, lookUp }: { failingForMs: number; holdsAll: boolean; lookUp: boolean },
   random: number,
 ): BatchVerdict {
-  const tried = sent.filter(({ outcome }) => outcome.kind !== 'unsent');
+  const tried = sent.filter(({ outcome }) => !['unsent', 'nothing', 'unplannable'].includes(outcome.kind));
   const passed = tried.some(({ outcome }) => outcome.kind === 'delivered' || outcome.kind === 'rejected');
   const pause = sent.map(({ outcome }) => outcome).find((outcome) => outcome.kind === 'pause') ?? null;
   const waits = tried.flatMap(({ outcome }) =>
@@ -46,8 +49,8 @@ export function settleOutcomes(
   return {
     settled: sent.map(({ candidate, outcome }) =>
       lookUp && outcome.kind === 'unknown'
-        ? inFlight(candidate, outcome.detail)
-        : settle(candidate, outcome, counts, laneWaitMs, random),
+        ? { ...inFlight(candidate, outcome.detail, holdsAll), ...objectOf(candidate, outcome) }
+        : { ...settle(candidate, outcome, counts, laneWaitMs, random), ...objectOf(candidate, outcome) },
     ),
     failing: stuck ? { detail: waits[0]!.detail, retryInMs: laneWaitMs } : tried.length > 0 ? null : undefined,
     pause,
@@ -56,19 +59,32 @@ export function settleOutcomes(
 }
 
 /** As long as the destination said, else half as long again as it has failed by now: a second, up to five minutes. */
-function laneWait(waits: readonly Outcome[], failingForMs: number, random: number): number {
+function laneWait(waits: readonly Settlement[], failingForMs: number, random: number): number {
   const asked = Math.max(0, ...waits.map((outcome) => (outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0)));
   const own = Math.min(Math.max(1000, failingForMs / 2), 5 * minuteMs) * (0.75 + random / 2);
   return Math.ceil(Math.max(asked, own));
 }
 
-function inFlight({ sequence, replay, attempts }: Candidate, detail: string): Settled {
-  return { sequence, replay, state: 'sending', reason: null, detail, attempts, retryInMs: null };
+/**
+ * To be looked up: by whoever takes the lane next, where the lane is one line; else when its time has come, while
+ * other items go on. What no look-up finds out is a matter for a person in the end.
+ */
+function inFlight({ sequence, replay, attempts }: Candidate, detail: string, holdsAll: boolean): Settled {
+  const row = { sequence, replay, reason: null, detail, attempts, retryInMs: null };
+  if (holdsAll) return { ...row, state: 'sending' };
+  if (attempts + 1 >= mostAttempts) return { ...row, state: 'dead', reason: 'outcome-unknown', attempts: attempts + 1 };
+  return { ...row, state: 'sending', attempts: attempts + 1, retryInMs: lookUpAfterMs };
+}
+
+/** What the sink has made of the item, where the outcome says. */
+function objectOf({ list, key }: Candidate, outcome: Settlement): Pick<Settled, 'object'> {
+  if (!('object' in outcome) || outcome.object === undefined) return {};
+  return { object: { list, key, value: outcome.object } };
 }
 
 function settle(
   { sequence, replay, attempts }: Candidate,
-  outcome: Outcome,
+  outcome: Settlement,
   counts: boolean,
   laneWaitMs: number,
   random: number,
@@ -77,7 +93,10 @@ function settle(
   switch (outcome.kind) {
     case 'delivered':
       return { ...row, state: 'delivered', detail: outcome.detail ?? null, attempts: attempts + 1 };
+    case 'nothing':
+      return { ...row, state: 'withheld', reason: outcome.reason };
     case 'rejected':
+    case 'unplannable':
       return { ...row, state: 'dead', reason: outcome.cause, detail: outcome.detail, attempts: attempts + 1 };
     case 'retry':
     case 'unknown': {

@@ -275,6 +275,17 @@ create table selections (
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref)
 );
 
+create table sink_objects (
+  sink_id integer not null,
+  ref integer not null,
+  list text not null,
+  key text not null,
+  object json not null,
+  updated_at timestamp with time zone not null default now(),
+  PRIMARY KEY (sink_id, ref, list, key),
+  FOREIGN KEY (sink_id) REFERENCES sinks(id)
+);
+
 create table sinks (
   id integer not null generated always as identity,
   name text not null,

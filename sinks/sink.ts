@@ -14,8 +14,8 @@ export interface Sink<Op extends Operation = Operation> {
   readonly traits: SinkTraits;
   /** Makes sure that the destination would accept operations, without leaving anything there. One line each; never throws. */
   check(signal: AbortSignal): Promise<CheckLine[]>;
-  /** The operations for these changes, in their order. Pure: no I/O, no clock, no randomness. */
-  plan(changes: readonly Change[]): Op[];
+  /** What it would do about each of these, in their order. Pure: no I/O, no clock, no randomness; never throws for one. */
+  plan(subjects: readonly Subject[]): Promise<Planned<Op>[]>;
   /**
    * Makes the calls; answers one outcome per operation, in their order. Never throws for a record or an answer: what
    * went wrong is an outcome. Aborting the signal ends open calls soon; operations not begun by then are `unsent`.
@@ -30,7 +30,33 @@ export interface Sink<Op extends Operation = Operation> {
   close(): Promise<void>;
 }
 
-/** One call that a sink would make: plain data, so that it can be shown without being sent. */
+/** A change, and all else that a sink may look at when it plans. Holds nothing of a person who may not be shown. */
+export interface Subject {
+  readonly change: Change;
+  /** The item at its change before; null: there was none, or it is kept no more. */
+  readonly previous: Fields | null;
+  /** The record of the person whose item it is; null where there is none, or the person may not be shown. */
+  readonly attendee: Fields | null;
+  /** The item's session, or the session itself; null where there is none or it was not read yet. */
+  readonly session: Fields | null;
+  readonly pigeonhole: Fields | null;
+  /** What this sink has made of the item before, as its outcomes last said; null: nothing yet. */
+  readonly object: Fields | null;
+  /** Why what was sent has to go, where it has: `change.data` is null then. */
+  readonly removal: 'deleted' | 'consent-withdrawn' | null;
+}
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** What becomes of one change, before anything is called. */
+export type Planned<Op extends Operation = Operation> =
+  | { readonly kind: 'send'; readonly operation: Op }
+  /** Nothing is to be done at the destination; `reason` is a short stable code, such as `condition`. */
+  | { readonly kind: 'nothing'; readonly reason: string }
+  /** The mapping failed on this one: parked as a dead letter under `cause`. */
+  | { readonly kind: 'unplannable'; readonly cause: string; readonly detail: string };
+
+/** What one change makes a sink call: plain data without secrets, so that it can be shown without being sent. */
 export interface Operation {
   /** The change that it carries out. */
   readonly changeId: string;
@@ -39,6 +65,8 @@ export interface Operation {
 export interface SinkTraits {
   /** `item`: changes of one item go in order; `pigeonhole`: all changes of a pigeonhole do. */
   readonly order: 'item' | 'pigeonhole';
+  /** Whether its plans look at more than the change itself: reading that costs a statement a batch. */
+  readonly looksAround: boolean;
   /** Log sinks want every revision, state sinks only the latest. */
   readonly revisions: 'every' | 'latest';
   /** `harmless`: an operation may be sent again after an unknown outcome. `lookUp`: only after `recover` has said what became of it. */
@@ -54,7 +82,12 @@ export interface Lane {
   /** Identifies the ledger, so that a destination can be marked as its own. */
   readonly ledgerId: string;
   /** What the sink asked to have remembered on this lane, as last committed. */
-  readonly memory: Readonly<Record<string, unknown>>;
+  readonly memory: Fields;
+  /**
+   * Commits more of it at once, key by key: what has to be known should the process end in the next call (an intent).
+   * @throws when the lane was taken over: nothing may be sent then
+   */
+  remember(memory: Fields): Promise<void>;
 }
 
 export interface SendResult {
@@ -63,8 +96,14 @@ export interface SendResult {
   readonly memory?: Readonly<Record<string, unknown>>;
 }
 
-/** What a destination's answer means. `detail` is for a person: no secret, no personal data, at most a sentence. */
-export type Outcome =
+/**
+ * What a destination's answer means. `detail` is for a person: no secret, no personal data, at most a sentence; the
+ * destination's request id belongs there. `object` is committed with it: what the sink will find as the subject's
+ * `object` (remote ids and states, never personal data); null: nothing is left there; absent: as it was.
+ */
+export type Outcome = Result & { readonly object?: Fields | null };
+
+export type Result =
   | { readonly kind: 'delivered'; readonly detail?: string }
   /** Failed for now; afterMs when the destination said how long to wait. */
   | { readonly kind: 'retry'; readonly afterMs?: number; readonly detail: string }
@@ -72,7 +111,7 @@ export type Outcome =
   | { readonly kind: 'pause'; readonly cause: PauseCause; readonly detail: string }
   /** Will never pass as it is: parked as a dead letter under `cause`, a short stable code that groups them. */
   | { readonly kind: 'rejected'; readonly cause: string; readonly detail: string }
-  /** May or may not have happened: looked up before it is sent again. */
+  /** May or may not have happened: looked up before it is sent again, no sooner than a minute later. */
   | { readonly kind: 'unknown'; readonly detail: string }
   /** Certainly not sent, and no fault of its own: due again at once. */
   | { readonly kind: 'unsent' };
@@ -93,6 +132,10 @@ export interface SinkType<Config = unknown> {
   readonly configSchema: z.ZodType<Config>;
   /** Consent states whose records are sent when the configuration names none (docs/sinks.md). */
   readonly acceptsByDefault: readonly ConsentState[];
+  /** The lists whose changes it can use as it is configured; only these are read for it. */
+  lists(config: Config): readonly string[] | 'all';
+  /** What else its mapping looks at, and has to be read for that. */
+  joins?(config: Config): readonly Join[];
   /**
    * What tells one destination from another: the same text, the same place. May hold a secret (a token in a URL), so
    * it is only ever compared as a keyed fingerprint. A person's approval is bound to it.
@@ -100,6 +143,8 @@ export interface SinkType<Config = unknown> {
   destination(config: Config, environment: Pick<SinkEnvironment, 'baseFolder'>): string;
   create(config: Config, environment: SinkEnvironment): Sink;
 }
+
+export type Join = 'attendees' | 'sessions' | 'pigeonholes';
 
 export type ConsentState = 'obtained' | 'refused' | 'not-asked' | 'not-known';
 
@@ -110,6 +155,10 @@ export interface SinkEnvironment {
   /** Relative folders are taken from here: the folder of the configuration file. */
   readonly baseFolder: string;
   readonly network: NetworkSettings;
+  /** Where the account's limits differ from what the vendor grants by default. */
+  readonly limits?: { readonly per10s?: number; readonly perDay?: number };
+  /** What removing a person at the destination means. */
+  readonly onForget?: 'clear-our-fields' | 'delete' | 'manual';
 }
 
 /** How to reach other machines: `network` in pigeonpost.yaml. */

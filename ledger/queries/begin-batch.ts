@@ -85,17 +85,37 @@ function inOrder(a: Place, b: Place): number {
   return a.sequence - b.sequence || a.replay - b.replay;
 }
 
-/** Changes that were being sent when an earlier holder of the lane ended. */
-export async function inFlight(ledger: Ledger, lease: LaneLease): Promise<(Candidate & { identity: boolean })[]> {
+/**
+ * Changes that are on their way and have to be settled: those that an earlier holder of the lane left, and those whose
+ * time to be looked up has come.
+ */
+export async function inFlight(
+  ledger: Ledger,
+  lease: LaneLease,
+  limit: number,
+): Promise<{ readonly candidate: Candidate; readonly identity: boolean }[]> {
   const rows = await ledger.db.query<CandidateRow>(
     `select ${candidateColumns}, d.identity, d.attempts, false as held, d.replay, r.id as replay_id
      from deliveries d join changes c on c.ref = d.ref and c.sequence = d.sequence ${candidateJoins}
        left join replays r on r.number = d.replay
-     where d.sink_id = $1 and d.ref = $2 and d.state = 'sending' order by d.sequence, d.replay`,
-    [lease.sinkId, lease.ref],
+     where d.sink_id = $1 and d.ref = $2 and d.state = 'sending' and (d.due_at is null or d.due_at <= now())
+     order by d.sequence, d.replay limit $3`,
+    [lease.sinkId, lease.ref, limit],
   );
   const judged = await toCandidates(ledger.db, lease.ref, rows);
-  return judged.map((candidate) => ({ ...candidate, identity: candidate.sentWithIdentity === true }));
+  return judged.map((candidate) => ({ candidate, identity: candidate.sentWithIdentity === true }));
+}
+
+/**
+ * What the holder before left on its way is looked up no sooner than so long after it was sent; meanwhile the lane
+ * goes on with other items.
+ */
+export async function putOffLookUps(ledger: Ledger, lease: LaneLease, afterMs: number): Promise<void> {
+  await ledger.db.query(
+    `update deliveries set due_at = updated_at + $3 * interval '1 millisecond'
+     where sink_id = $1 and ref = $2 and state = 'sending' and due_at is null`,
+    [lease.sinkId, lease.ref, afterMs],
+  );
 }
 
 /** Open deliveries whose time has come and that nothing earlier holds. */

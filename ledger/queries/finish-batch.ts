@@ -1,19 +1,27 @@
+import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
 import { type LaneLease, lockLane } from './lanes.js';
 
 /**
  * What became of one delivery. `waiting`: not sent, due again at once; `retry`: due again in `retryInMs`; `sending`:
- * nobody knows yet, to be looked up.
+ * nobody knows yet, to be looked up (in `retryInMs`, or as soon as the lane is taken over); `withheld`: the sink had
+ * nothing to do.
  */
 export interface Settled {
   readonly sequence: number;
   /** The number of the replay that emitted it; 0: none. */
   readonly replay: number;
-  readonly state: 'delivered' | 'waiting' | 'retry' | 'sending' | 'dead';
+  readonly state: 'delivered' | 'waiting' | 'retry' | 'sending' | 'withheld' | 'dead';
   readonly reason: string | null;
   readonly detail: string | null;
   readonly attempts: number;
   readonly retryInMs: number | null;
+  /** What the sink has made of the item, where that has changed; value null: nothing is left. */
+  readonly object?: {
+    readonly list: string;
+    readonly key: string;
+    readonly value: Readonly<Record<string, unknown>> | null;
+  };
 }
 
 export interface LaneOutcome {
@@ -52,6 +60,11 @@ export async function finishBatch(
         settled.map(({ retryInMs }) => retryInMs),
       ],
     );
+    await keepObjects(
+      tx,
+      lease,
+      settled.flatMap(({ object }) => (object === undefined ? [] : [object])),
+    );
     await tx.query(
       `update lanes set memory = coalesce($3::json, memory),
          failure = case when $7 then $4::text else failure end,
@@ -72,4 +85,29 @@ export async function finishBatch(
       ],
     );
   });
+}
+
+/** The last word counts where an item was settled twice in a batch. */
+async function keepObjects(
+  tx: Queryable,
+  { sinkId, ref }: LaneLease,
+  objects: readonly NonNullable<Settled['object']>[],
+): Promise<void> {
+  if (objects.length === 0) return;
+  const last = [...new Map(objects.map((each) => [JSON.stringify([each.list, each.key]), each])).values()];
+  await tx.query(
+    `with n as (select * from unnest($3::text[], $4::text[], $5::text[]) as n (list, key, object)),
+       gone as (delete from sink_objects o using n
+         where o.sink_id = $1 and o.ref = $2 and o.list = n.list and o.key = n.key and n.object is null)
+     insert into sink_objects (sink_id, ref, list, key, object)
+     select $1, $2, n.list, n.key, n.object::json from n where n.object is not null
+     on conflict (sink_id, ref, list, key) do update set object = excluded.object, updated_at = clock_timestamp()`,
+    [
+      sinkId,
+      ref,
+      last.map(({ list }) => list),
+      last.map(({ key }) => key),
+      last.map(({ value }) => (value === null ? null : JSON.stringify(value))),
+    ],
+  );
 }

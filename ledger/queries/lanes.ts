@@ -158,6 +158,23 @@ export async function renewLane(ledger: Ledger, lease: LaneLease, leaseMs: numbe
   return rows.length > 0;
 }
 
+/** Commits what a sink has to have remembered before it makes a call. @throws {LedgerError} kind `stale` when the lane was taken over */
+export async function rememberOnLane(
+  ledger: Ledger,
+  lease: LaneLease,
+  memory: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const rows = await ledger.db.query(
+    'update lanes set memory = $4::json where sink_id = $1 and ref = $2 and epoch = $3 returning epoch',
+    [lease.sinkId, lease.ref, lease.epoch, JSON.stringify(memory)],
+  );
+  if (rows.length === 0) throw staleLane(lease);
+}
+
+function staleLane({ sinkId, ref }: LaneLease): LedgerError {
+  return new LedgerError('stale', `the lane of sink ${sinkId} in pigeonhole row ${ref} was taken over`);
+}
+
 /** Leaves a lane with something in flight: whoever takes it next, no sooner than then, settles that first. */
 export async function leaveLane(ledger: Ledger, lease: LaneLease, takeableInMs: number): Promise<void> {
   await renewLane(ledger, lease, takeableInMs);
@@ -198,7 +215,7 @@ export async function lockLane(tx: Queryable, lease: LaneLease): Promise<LockedL
     [lease.sinkId, lease.ref, lease.epoch],
   );
   if (row === undefined) {
-    throw new LedgerError('stale', `the lane of sink ${lease.sinkId} in pigeonhole row ${lease.ref} was taken over`);
+    throw staleLane(lease);
   }
   const { history_until: historyUntil, history_since: historySince, ...lane } = row;
   return { ...lane, historyUntil, historySince };

@@ -1,3 +1,4 @@
+import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
 import type { Decision } from './begin-batch.js';
 import { type Candidate, newChanges, toCandidates } from './candidates.js';
@@ -11,8 +12,11 @@ export interface Observation {
   /** Most changes looked at. */
   readonly size: number;
   readonly decide: (candidate: Candidate) => Decision;
-  /** What the sink would make of what it would be sent; pure. */
-  readonly plan: (sending: readonly { readonly candidate: Candidate; readonly identity: boolean }[]) => void;
+  /** Of what the sink would be given: why it would do nothing about it, in their order; null: it would. */
+  readonly withheld: (
+    tx: Queryable,
+    sending: readonly { readonly candidate: Candidate; readonly identity: boolean }[],
+  ) => Promise<readonly (string | null)[]>;
 }
 
 interface LaneRow {
@@ -50,12 +54,12 @@ export async function observeLane(ledger: Ledger, asked: Observation): Promise<{
       candidate,
       decision: asked.decide(candidate),
     }));
-    asked.plan(
-      decided.flatMap(({ candidate, decision }) =>
-        decision.kind === 'send' ? [{ candidate, identity: decision.identity }] : [],
-      ),
+    const given = decided.flatMap(({ candidate, decision }) =>
+      decision.kind === 'send' ? [{ candidate, identity: decision.identity }] : [],
     );
-    const counts = countBy(decided.map(outcomeOf));
+    const withheld = await asked.withheld(tx, given);
+    const reasons = new Map(given.map(({ candidate }, index) => [candidate, withheld[index] ?? null]));
+    const counts = countBy(decided.map((each) => outcomeOf(each, reasons.get(each.candidate) ?? null)));
     await tx.query(
       `insert into observations (sink_id, ref, outcome, reason, changes)
        select $1, $2, n.* from unnest($3::text[], $4::text[], $5::int8[]) as n
@@ -81,7 +85,11 @@ export async function observeLane(ledger: Ledger, asked: Observation): Promise<{
 
 type Counted = { readonly outcome: 'send' | 'send-anonymous' | 'withhold' | 'supersede'; readonly reason: string };
 
-function outcomeOf({ candidate, decision }: { candidate: Candidate; decision: Decision }): Counted {
+function outcomeOf(
+  { candidate, decision }: { candidate: Candidate; decision: Decision },
+  reason: string | null,
+): Counted {
+  if (reason !== null) return { outcome: 'withhold', reason };
   switch (decision.kind) {
     case 'send':
       // What belongs to nobody goes out as it is; what somebody did goes out with them, or without.

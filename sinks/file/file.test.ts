@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import type { Change } from '../change.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import type { Lane, Outcome, SendResult, Sink } from '../sink.js';
+import { operationsFor } from '../plan-of.test-kit.js';
 import { failingAccess } from './failing-access.test-kit.js';
 import type { FileAccess } from './file-access.js';
 import { createFileSink } from './file.js';
@@ -43,6 +44,7 @@ const laneWith = (memory: Lane['memory'] = {}, ledgerId = 'ledger-1'): Lane => (
   pigeonholeId: 101,
   ledgerId,
   memory,
+  remember: () => Promise.resolve(),
 });
 
 /** A change of a list, told apart by its sequence. */
@@ -58,7 +60,7 @@ const idsIn = (path: string): string[] =>
 const kinds = ({ outcomes }: SendResult): Outcome['kind'][] => outcomes.map(({ kind }) => kind);
 
 async function sendAll(sink: Sink<FileOperation>, changes: readonly Change[], lane = laneWith()): Promise<SendResult> {
-  return sink.send(sink.plan(changes), lane, live);
+  return sink.send(await operationsFor(sink, changes), lane, live);
 }
 
 describe('a file sink', () => {
@@ -99,7 +101,11 @@ describe('a file sink', () => {
 
   it('begins nothing when it is stopped before', async () => {
     const sink = sinkNamed('archive');
-    const result = await sink.send(sink.plan([changeOf('questions', 1)]), laneWith(), AbortSignal.abort());
+    const result = await sink.send(
+      await operationsFor(sink, [changeOf('questions', 1)]),
+      laneWith(),
+      AbortSignal.abort(),
+    );
     expect(result).toEqual({ outcomes: [{ kind: 'unsent' }], memory: {} });
     expect(() => statSync(folder)).toThrow('ENOENT');
   });
@@ -254,7 +260,11 @@ describe('recovery after an attempt that died', () => {
   it('counts whole lines, cuts a torn one, and says so again when asked again', async () => {
     const sink = sinkNamed('archive');
     const before = await sendAll(sink, [changeOf('questions', 1)]);
-    const operations = sink.plan([changeOf('questions', 2), changeOf('questions', 3), changeOf('questions', 4)]);
+    const operations = await operationsFor(sink, [
+      changeOf('questions', 2),
+      changeOf('questions', 3),
+      changeOf('questions', 4),
+    ]);
     await sink.send(operations, laneWith(before.memory), live);
     truncateSync(join(folder, QUESTIONS), statSync(join(folder, QUESTIONS)).size - 5);
 
@@ -268,7 +278,11 @@ describe('recovery after an attempt that died', () => {
 
   it('counts nothing after the first change that is missing, so that order holds across files', async () => {
     const sink = sinkNamed('archive');
-    const operations = sink.plan([changeOf('questions', 1), changeOf('votes', 2), changeOf('questions', 3)]);
+    const operations = await operationsFor(sink, [
+      changeOf('questions', 1),
+      changeOf('votes', 2),
+      changeOf('questions', 3),
+    ]);
     await sink.send(operations, laneWith(), live);
     rmSync(join(folder, VOTES)); // as a power loss may leave it
     const recovered = await sink.recover!(operations, laneWith(), live);
@@ -289,7 +303,7 @@ describe('recovery after an attempt that died', () => {
   it('cuts a line whose change has lost its identity since, so that it is written as it is now', async () => {
     const sink = sinkNamed('archive');
     await sendAll(sink, [changeOf('questions', 1, { data: { attendeeId: 7 } })]);
-    const operations = sink.plan([changeOf('questions', 1, { data: {} })]);
+    const operations = await operationsFor(sink, [changeOf('questions', 1, { data: {} })]);
     const recovered = await sink.recover!(operations, laneWith(), live);
     expect(kinds(recovered)).toEqual(['unsent']);
     await sink.send(operations, laneWith(recovered.memory), live);
@@ -309,7 +323,7 @@ describe('recovery after an attempt that died', () => {
     const before = await sendAll(sink, [changeOf('questions', 1), changeOf('votes', 2)]);
     rmSync(join(folder, QUESTIONS));
     truncateSync(join(folder, VOTES), 0);
-    const next = sink.plan([changeOf('questions', 3, { timestamp: '2026-11-22T00:00:00.000Z' })]);
+    const next = await operationsFor(sink, [changeOf('questions', 3, { timestamp: '2026-11-22T00:00:00.000Z' })]);
     expect(await sink.recover!(next, laneWith(before.memory), live)).toEqual({
       outcomes: [{ kind: 'unsent' }],
       memory: {},
@@ -318,7 +332,7 @@ describe('recovery after an attempt that died', () => {
 
   it('makes nothing in a folder that is still to be claimed', async () => {
     const sink = sinkNamed('archive');
-    const operations = sink.plan([changeOf('questions', 1)]);
+    const operations = await operationsFor(sink, [changeOf('questions', 1)]);
     expect(kinds(await sink.recover!(operations, laneWith(), live))).toEqual(['unsent']);
     expect(readdirSync(base)).toEqual([]);
   });
@@ -326,7 +340,7 @@ describe('recovery after an attempt that died', () => {
   it('stays unknown while the folder cannot be looked at, and pauses when it is another one', async () => {
     const { access, faults } = failingAccess();
     const sink = sinkNamed('archive', access);
-    const operations = sink.plan([changeOf('questions', 1), changeOf('questions', 2)]);
+    const operations = await operationsFor(sink, [changeOf('questions', 1), changeOf('questions', 2)]);
     const { memory } = await sink.send(operations, laneWith(), live);
     faults.push({ call: 'sync', code: 'EIO' });
     expect(kinds(await sink.recover!(operations, laneWith(), live))).toEqual(['unknown', 'unknown']);

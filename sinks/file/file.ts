@@ -24,12 +24,14 @@ export function createFileSink(
   return {
     traits: {
       order: 'pigeonhole',
+      looksAround: false,
       revisions: 'every',
       repeats: 'lookUp',
       batchSize: BATCH_SIZE,
     },
     check: () => checkFolder(folder, environment.name, access),
-    plan: (changes) => changes.map(toFileOperation),
+    plan: (subjects) =>
+      Promise.resolve(subjects.map(({ change }) => ({ kind: 'send', operation: toFileOperation(change) }))),
     async send(operations, lane, signal) {
       try {
         const owner = { ledgerId: lane.ledgerId, sink: environment.name };
@@ -71,6 +73,7 @@ export const fileSinkType: SinkType<FileConfig> = {
   type: 'file',
   configSchema: fileConfigSchema,
   acceptsByDefault: ['obtained', 'not-asked', 'not-known'],
+  lists: () => 'all',
   destination: ({ folder }, { baseFolder }) => resolve(baseFolder, folder),
   create: (config, environment) => createFileSink(config, environment),
 };

@@ -9,11 +9,18 @@ import { Secret } from '../../config/secret.js';
 import { localhostCertificate, localhostKey } from '../network/localhost-certificate.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import type { Lane, NetworkSettings, Outcome, Sink } from '../sink.js';
+import { operationsFor } from '../plan-of.test-kit.js';
 import type { WebhookOperation } from './format.js';
 import { createWebhookSink, type WebhookTuning } from './webhook.js';
 
 const secret = `whsec_${randomBytes(32).toString('base64')}`;
-const lane: Lane = { workspace: 'acme', pigeonholeId: 101, ledgerId: 'ledger', memory: {} };
+const lane: Lane = {
+  workspace: 'acme',
+  pigeonholeId: 101,
+  ledgerId: 'ledger',
+  memory: {},
+  remember: () => Promise.resolve(),
+};
 const opened: { close(): Promise<unknown> }[] = [];
 
 afterEach(async () => {
@@ -63,7 +70,7 @@ function sinkFor(
 }
 
 async function outcomeOf(sink: Sink<WebhookOperation>, signal = new AbortController().signal): Promise<Outcome> {
-  const { outcomes } = await sink.send(sink.plan([sampleChange()]), lane, signal);
+  const { outcomes } = await sink.send(await operationsFor(sink, [sampleChange()]), lane, signal);
   expect(outcomes).toHaveLength(1);
   return outcomes[0]!;
 }
@@ -134,7 +141,7 @@ describe('a webhook', () => {
     const { url, requests } = await receiver(() => stop.abort());
     const sink = sinkFor(url);
     const changes = Array.from({ length: 40 }, (_, index) => sampleChange({ key: String(index) }));
-    const { outcomes } = await sink.send(sink.plan(changes), lane, stop.signal);
+    const { outcomes } = await sink.send(await operationsFor(sink, changes), lane, stop.signal);
     expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(['retry', 'unsent']));
     expect(outcomes.filter(({ kind }) => kind === 'unsent').length).toBeGreaterThanOrEqual(24);
     expect(requests.length).toBeLessThanOrEqual(16);

@@ -41,12 +41,14 @@ export function createWebhookSink(
   return {
     traits: {
       order: 'item',
+      looksAround: false,
       revisions: 'every',
       repeats: 'harmless',
       batchSize: BATCH_SIZE,
     },
     check: (signal) => checkReceiver(endpoint, signal),
-    plan: (changes) => changes.map(toWebhookOperation),
+    plan: (subjects) =>
+      Promise.resolve(subjects.map(({ change }) => ({ kind: 'send', operation: toWebhookOperation(change) }))),
     async send(operations, _lane, signal) {
       const startUntilMs = performance.now() + START_WINDOW_MS; // monotonic: a set clock must not stretch a lease
       // One listener on the caller's signal, however many requests listen to this one.
@@ -74,6 +76,7 @@ export const webhookSinkType: SinkType<WebhookConfig> = {
   type: 'webhook',
   configSchema: webhookConfigSchema,
   acceptsByDefault: ['obtained'],
+  lists: () => 'all',
   destination: ({ url }) => url,
   create: (config, environment) => createWebhookSink(config, environment),
 };

@@ -1,4 +1,5 @@
 import type { Change } from '../../../sinks/change.js';
+import { operationsFor } from '../../../sinks/plan-of.test-kit.js';
 import type { Lane, Operation, Outcome, SendResult, Sink } from '../../../sinks/sink.js';
 
 /** What stands at a destination for one call. */
@@ -27,7 +28,8 @@ export interface Fault<D extends Destination> {
 
 /** The bookkeeping of the delivery engine in small: what is settled, and what the lane remembers. */
 export class Courier {
-  readonly #unsettled: Operation[];
+  #unsettled: Operation[] = [];
+  #planned: Promise<void>;
   #memory: Record<string, unknown> = {};
   #mustLookUp = false;
 
@@ -35,15 +37,21 @@ export class Courier {
     private readonly sink: Sink,
     changes: readonly Change[],
   ) {
-    this.#unsettled = sink.plan(changes);
+    this.#planned = this.plan(changes);
   }
 
   add(changes: readonly Change[]): void {
-    this.#unsettled.push(...this.sink.plan(changes));
+    this.#planned = this.#planned.then(() => this.plan(changes));
   }
 
   get lane(): Lane {
-    return { workspace: 'acme', pigeonholeId: 101, ledgerId: 'ledger-1', memory: { ...this.#memory } };
+    return {
+      workspace: 'acme',
+      pigeonholeId: 101,
+      ledgerId: 'ledger-1',
+      memory: { ...this.#memory },
+      remember: (memory) => Promise.resolve(void Object.assign(this.#memory, memory)),
+    };
   }
 
   get isDone(): boolean {
@@ -52,18 +60,21 @@ export class Courier {
 
   /** Sends the next batch of what is not settled and commits what came back. */
   async sendOnce(signal: AbortSignal = new AbortController().signal): Promise<readonly Outcome[]> {
+    await this.#planned;
     if (this.#mustLookUp) this.commit(await this.sink.recover!(this.batch(), this.lane, signal));
     return this.commit(await this.sink.send(this.batch(), this.lane, signal));
   }
 
   /** Sends and dies before anything is committed; the next holder of the lane looks first where it has to. */
   async sendAndDie(signal: AbortSignal = new AbortController().signal): Promise<void> {
+    await this.#planned;
     await this.sink.send(this.batch(), this.lane, signal);
     this.#mustLookUp = this.sink.traits.repeats === 'lookUp';
   }
 
   /** Sends until all is delivered. @throws when something is still left after as many rounds as there are operations */
   async sendAll(): Promise<void> {
+    await this.#planned;
     for (let rounds = this.#unsettled.length + 1; !this.isDone; rounds -= 1) {
       if (rounds === 0) throw new Error(`${this.#unsettled.length} operations are still not delivered`);
       await this.sendOnce();
@@ -72,6 +83,10 @@ export class Courier {
 
   batch(): Operation[] {
     return this.#unsettled.slice(0, this.sink.traits.batchSize);
+  }
+
+  private async plan(changes: readonly Change[]): Promise<void> {
+    this.#unsettled.push(...(await operationsFor(this.sink, changes)));
   }
 
   private commit({ outcomes, memory }: SendResult): readonly Outcome[] {

@@ -16,6 +16,7 @@ import { failingAccess, type Fault as DiskFault } from '../../../sinks/file/fail
 import { nodeFileAccess, type FileAccess } from '../../../sinks/file/file-access.js';
 import { createFileSink } from '../../../sinks/file/file.js';
 import type { Lane, SendResult } from '../../../sinks/sink.js';
+import { operationsFor } from '../../../sinks/plan-of.test-kit.js';
 import type { Destination, Fault } from './destination.js';
 import { storyOf } from './generated-changes.js';
 import { describeSink } from './sink-conformance.js';
@@ -99,15 +100,16 @@ describe('the file sink after a kill between writing and committing', () => {
     pigeonholeId: 101,
     ledgerId: 'ledger-1',
     memory: lengths,
+    remember: () => Promise.resolve(),
   });
   const newSink = () => createFileSink({ folder: 'archive' }, environment(base), access);
 
   beforeEach(async () => {
     base = mkdtempSync(join(tmpdir(), 'file-kill-'));
     const sink = newSink();
-    memory = (await sink.send(sink.plan(committed), laneWith({}), signal)).memory ?? {};
+    memory = (await sink.send(await operationsFor(sink, committed), laneWith({}), signal)).memory ?? {};
     before = filesIn(join(base, 'archive'));
-    await sink.send(sink.plan(inFlight), laneWith(memory), signal);
+    await sink.send(await operationsFor(sink, inFlight), laneWith(memory), signal);
     whole = filesIn(join(base, 'archive'));
   });
 
@@ -125,7 +127,7 @@ describe('the file sink after a kill between writing and committing', () => {
   /** A new process takes the lane over: recovers, then sends what is left. Expects every line once, whole, in order. */
   async function expectMended(): Promise<SendResult> {
     const sink = newSink();
-    const operations = sink.plan(inFlight);
+    const operations = await operationsFor(sink, inFlight);
     const recovered = await sink.recover!(operations, laneWith(memory), signal);
     const left = operations.filter((_, position) => recovered.outcomes[position]?.kind !== 'delivered');
     const lengths = { ...memory, ...recovered.memory };
@@ -139,7 +141,10 @@ describe('the file sink after a kill between writing and committing', () => {
 
   it('has every change once and whole, at whichever byte it was killed', async () => {
     const sink = newSink();
-    const steps = sink.plan(inFlight).map(({ path, line }) => ({ path, bytes: Buffer.from(`${line}\n`) }));
+    const steps = (await operationsFor(sink, inFlight)).map(({ path, line }) => ({
+      path,
+      bytes: Buffer.from(`${line}\n`),
+    }));
     const totalBytes = steps.reduce((sum, { bytes }) => sum + bytes.length, 0);
     const deliveredCounts = new Set<number>();
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { Change } from '../../../sinks/change.js';
 import type { Outcome } from '../../../sinks/sink.js';
+import { operationsFor } from '../../../sinks/plan-of.test-kit.js';
 import { Courier, type Destination, type Fault, type Received } from './destination.js';
 import { anyChange, PERSONAL_DATA, storyOf, throughJson } from './generated-changes.js';
 
@@ -22,34 +23,35 @@ export function describeSink<D extends Destination>(name: string, harness: SinkH
     afterEach(() => destination.close());
 
     describe('plans', () => {
-      it('every change, in order, as plain data, the same each time and without touching it', () => {
-        fc.assert(
-          fc.property(fc.array(anyChange, { maxLength: 20 }), (changes) => {
+      it('every change, in order, as plain data, the same each time and without touching it', async () => {
+        await fc.assert(
+          fc.asyncProperty(fc.array(anyChange, { maxLength: 20 }), async (changes) => {
             const before = JSON.stringify(changes);
             changes.forEach(deepFreeze);
-            const operations = destination.sink.plan(changes);
+            const operations = await operationsFor(destination.sink, changes);
             expect(operations.map(({ changeId }) => changeId)).toEqual(changes.map(({ id }) => id));
-            expect(JSON.stringify(destination.sink.plan(changes))).toBe(JSON.stringify(operations));
+            expect(JSON.stringify(await operationsFor(destination.sink, changes))).toBe(JSON.stringify(operations));
             expect(throughJson(operations)).toEqual(operations);
             expect(JSON.stringify(changes)).toBe(before);
           }),
         );
       });
 
-      it('a change one by one as in company', () => {
-        fc.assert(
-          fc.property(fc.array(anyChange, { maxLength: 10 }), (changes) => {
-            expect(changes.flatMap((change) => destination.sink.plan([change]))).toEqual(
-              destination.sink.plan(changes),
-            );
+      it('a change one by one as in company', async () => {
+        await fc.assert(
+          fc.asyncProperty(fc.array(anyChange, { maxLength: 10 }), async (changes) => {
+            const alone = await Promise.all(changes.map((change) => operationsFor(destination.sink, [change])));
+            expect(alone.flat()).toEqual(await operationsFor(destination.sink, changes));
           }),
         );
       });
 
-      it('data that is nested a thousand levels deep', () => {
+      it('data that is nested a thousand levels deep', async () => {
         let data: Record<string, unknown> = {};
         for (let level = 0; level < 1_000; level += 1) data = { data };
-        expect(destination.sink.plan([{ ...storyOf({ items: 1, revisions: 1 })[0]!, data }])).toHaveLength(1);
+        expect(
+          await operationsFor(destination.sink, [{ ...storyOf({ items: 1, revisions: 1 })[0]!, data }]),
+        ).toHaveLength(1);
       });
     });
 

@@ -1,0 +1,37 @@
+import { withoutIdentity } from '../ledger/identity.js';
+import type { Candidate } from '../ledger/queries/candidates.js';
+import type { Surroundings } from '../ledger/queries/surroundings.js';
+import type { Fields, Subject } from '../sinks/sink.js';
+import { toChange } from './to-change.js';
+import type { PigeonholeName } from './turns.js';
+
+/** For a sink that looks at nothing but the change. */
+export const nothingAround: Surroundings = {
+  previous: null,
+  attendee: null,
+  session: null,
+  pigeonhole: null,
+  object: null,
+};
+
+/** A change with what stands around it, less the person where they may not be shown. */
+export function toSubject(
+  candidate: Candidate,
+  around: Surroundings,
+  { identity, place }: { readonly identity: boolean; readonly place: PigeonholeName },
+): Subject {
+  const previous = parsed(around.previous);
+  return {
+    change: toChange(candidate, identity, place),
+    previous: previous === null || identity ? previous : withoutIdentity(previous),
+    attendee: identity ? parsed(around.attendee) : null,
+    session: parsed(around.session),
+    pigeonhole: parsed(around.pigeonhole),
+    object: parsed(around.object),
+    removal: candidate.kind === 'deleted' ? 'deleted' : null,
+  };
+}
+
+function parsed(payload: string | null): Fields | null {
+  return payload === null ? null : (JSON.parse(payload) as Fields);
+}
