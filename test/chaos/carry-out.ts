@@ -3,7 +3,7 @@ import { killNow } from '../kit/processes.js';
 import { control } from './control.js';
 import { describeDeed } from './describe-plan.js';
 import type { ChaosPlan, Deed, ReceiverMode, Victim } from './plan.js';
-import { pollNow } from './product-api.js';
+import { askFor } from './product-api.js';
 import type { Stage } from './stage.js';
 
 /** How long the slow receiver takes for each change, in ms. */
@@ -77,7 +77,7 @@ async function carryOutOne(deed: Deed, stage: Stage): Promise<void> {
       await control(sandboxUrl, 'POST', 'events', { count: deed.count });
       return;
     case 'poll-now':
-      await pollNow(stage);
+      await askFor('poll-now', stage);
   }
 }
 

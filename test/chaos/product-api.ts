@@ -11,8 +11,8 @@ export async function isSettled({ apiUrl }: Stage): Promise<boolean> {
   }
 }
 
-/** Makes every stream due at once, as `pigeonpost poll-now` does; nothing while the product is down. */
-export async function pollNow({ apiUrl, sandboxUrl }: Stage): Promise<void> {
+/** Asks for every pigeonhole what `pigeonpost poll-now` or `sweep` asks for one; nothing while the product is down. */
+export async function askFor(what: 'poll-now' | 'sweep', { apiUrl, sandboxUrl }: Stage): Promise<void> {
   const { pigeonholes } = await control<{ pigeonholes: { id: number }[] }>(sandboxUrl, 'GET', 'state');
   const scopes = [
     { kind: 'workspace', name: 'acme' },
@@ -22,7 +22,7 @@ export async function pollNow({ apiUrl, sandboxUrl }: Stage): Promise<void> {
     await fetch(`${apiUrl}/api/actions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ do: 'poll-now', ...scope }),
+      body: JSON.stringify({ do: what, ...scope }),
       signal: AbortSignal.timeout(5000),
     }).catch(() => undefined);
   }

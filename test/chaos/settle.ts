@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { notRefused, obtained } from '../kit/promises.js';
 import { heldByFile, heldByReceiver } from './held.js';
 import { type Finding, judge, type SinkUnderJudgement } from './judge.js';
-import { isSettled, pollNow } from './product-api.js';
+import { askFor, isSettled } from './product-api.js';
 import { readSource, type Source } from './source.js';
 import { hookSinks, type Stage } from './stage.js';
 
@@ -22,6 +22,8 @@ const longestMs = 6 * 60_000;
 /** Nothing new for more than a sweep of everything: what would be told wrongly, would be by then. */
 const quietMs = 8000;
 const lookEveryMs = 2000;
+/** Looks before whole sweeps are asked for: of an event that has ended the next one is due an hour later. */
+const sweepsFrom = 20;
 
 /**
  * Waits, with the source standing still, until the product says that it is settled, nothing is lost or kept, and
@@ -34,7 +36,7 @@ export async function settle(stage: Stage, deletions: boolean, say: (line: strin
   let quietSince = performance.now();
   let linesBefore = -1;
   for (let look = 0; ; look += 1) {
-    if (look % 5 === 0) await pollNow(stage);
+    if (look % 5 === 0) await askFor(look < sweepsFrom ? 'poll-now' : 'sweep', stage);
     const verdict = judgeAll(stage, source, deletions);
     const lines = [...verdict.values()].reduce((sum, sink) => sum + sink.lines, 0);
     const open = [...verdict].map(([name, { findings }]) => `${name} ${findings.filter(isOpen).length}`);
