@@ -18,7 +18,7 @@ export interface Settling {
 }
 
 /** Longer than the longest wait of a record that has failed several times. */
-const longestMs = 6 * 60_000;
+const longestMs = 10 * 60_000;
 /** Nothing new for more than a sweep of everything: what would be told wrongly, would be by then. */
 const quietMs = 8000;
 const lookEveryMs = 2000;
