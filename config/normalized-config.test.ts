@@ -31,7 +31,16 @@ describe('the normalized configuration', () => {
           sinks: ['archive'],
         },
       },
-      sinks: { archive: { type: 'file', settings: { folder: './archive' }, history: 'all', mode: 'send' } },
+      sinks: {
+        archive: {
+          type: 'file',
+          settings: { folder: './archive' },
+          history: 'all',
+          mode: 'send',
+          onConsentWithdrawn: 'keep',
+          onForget: 'clear-our-fields',
+        },
+      },
     });
   });
 

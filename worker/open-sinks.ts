@@ -72,10 +72,13 @@ function destinationOf(config: Config, ledger: Ledger, name: string): string {
 /** One sink of a configuration, for a check or for sending. */
 export function createSink(config: Config, name: string): Sink {
   const sinkConfig = config.sinks[name]!;
+  const { onForget, limits } = sinkConfig;
   return typeOf(sinkConfig).create(sinkConfig.settings, {
     name,
     baseFolder: config.folder,
     network: networkSettings(config),
+    onForget,
+    ...(limits === undefined ? {} : { limits }),
   });
 }
 

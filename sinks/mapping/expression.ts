@@ -23,6 +23,11 @@ export class Expression {
     }
   }
 
+  /** So it stands in the configuration that processes compare. */
+  toJSON(): string {
+    return this.text;
+  }
+
   /**
    * The value for one item, as plain data; undefined: none.
    * @param key where the expression stands, for messages: sink and key path, e.g. `crm.records[0].properties.email`
