@@ -8,6 +8,7 @@ import type { Config } from '../config/config.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import type { Ledger } from '../ledger/ledger.js';
+import { serveDeadLetters } from './dead-letters.js';
 import { serveDeletions } from './deletions.js';
 import { type Action, type ActionResult, actionSchema } from './action.js';
 import {
@@ -131,6 +132,7 @@ export function createApp(sources: ApiSources): Hono {
     return await usable(async () => c.json(await sources.applyConfiguration()));
   });
   serveDeletions(app, sources, { problem, bodies: onlyBodiesUpTo(largestBodyBytes) });
+  serveDeadLetters(app, sources, { problem, bodies: onlyBodiesUpTo(largestBodyBytes) });
   app.notFound(() => problem(404, 'there is nothing at this address'));
   app.onError((error) => problem(500, `the request failed: ${reasonForPerson(error)}`));
   return app;

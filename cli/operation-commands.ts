@@ -7,6 +7,7 @@ export function addOperationCommands(program: Command, context: () => Context, f
   addActions(program, context, finish);
   addReplay(program, context, finish);
   addSinkCommands(program, context, finish);
+  addDeadLetters(program, context, finish);
   addConfigCommands(program, context, finish);
 }
 
@@ -94,6 +95,36 @@ function addSinkCommands(program: Command, context: () => Context, finish: (code
     .action(async (name: string, options: ActionOptions) => {
       const { act } = await import('./commands/act.js');
       finish(await act(context(), { verb: 'approve', what: `sink:${name.replace(/^sink:/, '')}`, ...options }));
+    });
+}
+
+function addDeadLetters(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {
+  type Options = { sink?: string; cause?: string; item?: string; json: boolean };
+  const letters = program
+    .command('dead-letters')
+    .description(
+      'changes that a destination refused, parked by cause until the record, the mapping or the sink changes',
+    );
+  const chosen = (command: Command): Command =>
+    command
+      .option('--sink <name>', 'of this sink alone')
+      .option('--cause <cause>', 'of this cause alone, as "list" shows it')
+      .option('--item <list:key>', 'of this item alone')
+      .option('--json', 'one JSON document', false);
+  chosen(letters.command('list').description('how many, by sink, cause and list')).action(async (options: Options) => {
+    const { listDeadLetters } = await import('./commands/dead-letters.js');
+    finish(await listDeadLetters(context(), options));
+  });
+  chosen(letters.command('show').description('one by one, oldest first')).action(async (options: Options) => {
+    const { showDeadLetters } = await import('./commands/dead-letters.js');
+    finish(await showDeadLetters(context(), options));
+  });
+  chosen(letters.command('redrive').description('send them again, once what refused them is mended'))
+    .option('--yes', 'do not ask', false)
+    .addHelpText('after', exampleText('dead-letters redrive --sink crm --cause "http:422"'))
+    .action(async (options: Options & { yes: boolean }) => {
+      const { redriveDeadLetters } = await import('./commands/dead-letters.js');
+      finish(await redriveDeadLetters(context(), options));
     });
 }
 

@@ -113,6 +113,7 @@ create table lanes (
   history_since timestamp with time zone,
   observed bigint,
   observed_configuration integer,
+  settings text,
   PRIMARY KEY (sink_id, ref),
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref),
   FOREIGN KEY (sink_id) REFERENCES sinks(id)
