@@ -23,6 +23,8 @@ create table changes (
   found_at timestamp with time zone not null,
   previous_sequence bigint,
   snapshot json,
+  request_id text,
+  read_as text,
   PRIMARY KEY (ref, sequence),
   CHECK ((kind = ANY (ARRAY['created'::text, 'updated'::text, 'deleted'::text]))),
   CHECK ((visibility = ANY (ARRAY['named'::text, 'anonymous'::text])))
