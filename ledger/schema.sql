@@ -231,6 +231,7 @@ create table quotas (
   refused_window integer,
   wait_until timestamp with time zone,
   alone_until timestamp with time zone,
+  window_told boolean not null default false,
   PRIMARY KEY (fingerprint)
 );
 
