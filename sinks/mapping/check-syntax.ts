@@ -4,7 +4,7 @@ import { nodesOf, type SyntaxNode } from './syntax-tree.js';
 
 /** JSONata's own functions. Source: JSONata 2.2, "Function Library"; a test compares. */
 export const jsonataFunctions: readonly string[] = `
-  abs append assert average boolean ceil clone contains count decodeUrl decodeUrlComponent distinct each encodeUrl
+  abs append assert average base64decode base64encode boolean ceil clone contains count decodeUrl decodeUrlComponent distinct each encodeUrl
   encodeUrlComponent error eval exists filter floor formatBase formatInteger formatNumber fromMillis join keys length
   lookup lowercase map match max merge millis min not now number pad parseInteger power random reduce replace reverse
   round shuffle sift single sort split spread sqrt string substring substringAfter substringBefore sum toMillis trim

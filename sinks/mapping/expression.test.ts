@@ -1,6 +1,7 @@
 import { Expression } from './expression.js';
 import { evaluationLimits } from './evaluation-limits.js';
 import { MappingError } from './mapping-error.js';
+import { numberValue } from './property-value.js';
 import { viewOf } from './view-of.test-kit.js';
 
 const secretText = 'maria.lopez@example.com';
@@ -52,8 +53,18 @@ describe('an expression', () => {
     const failure = await failureOf('$lowercase(item.Email)', { Email: 7 });
     expect(failure.causeCode).toBe('mapping: crm.records[0].properties.email: T0410');
     expect(failure.message).toBe(
-      'crm.records[0].properties.email (line 34 of the configuration) failed for questions:9001: T0410, a function was given a value of another kind than it takes, at character 11',
+      'crm.records[0].properties.email (line 34 of the configuration) for questions:9001 failed: T0410, a function was given a value of another kind than it takes, at character 11',
     );
+  });
+
+  it('tells them as well when its value is not what is wanted', async () => {
+    const expression = new Expression('item.Email');
+    expression.standsAt({ line: 34 });
+    await expect(expression.evaluate(viewOf({ Email: secretText }), key, numberValue)).rejects.toMatchObject({
+      causeCode: `mapping: ${key}: not-a-number`,
+      message: `${key} (line 34 of the configuration) for questions:9001 gave a text: it takes a number`,
+    });
+    expect(await expression.evaluate(viewOf({ Email: '7' }), key, numberValue)).toBe(7);
   });
 
   it.each([

@@ -6,7 +6,8 @@ import { failureCode, failureInWords } from './failure-words.js';
 import { inTurn } from './in-turn.js';
 import { LinearRegExp } from './linear-regexp.js';
 import { mappingFunctions } from './mapping-functions.js';
-import { MappingError } from './mapping-error.js';
+import { FailedMapping } from './failed-mapping.js';
+import type { MappingError } from './mapping-error.js';
 import type { MappingView } from './mapping-view.js';
 import { plainValue } from './plain-value.js';
 import type { SyntaxNode } from './syntax-tree.js';
@@ -49,13 +50,18 @@ export class Expression {
   /**
    * The value for one item, as plain data; undefined: none.
    * @param key where the expression stands, for messages: sink and key path, e.g. `crm.records[0].properties.email`
-   * @throws {MappingError} when it fails for this item, or takes too much
+   * @param read what the value has to be (property-value.ts); any by default
+   * @throws {MappingError} when it fails for this item, takes too much, or its value cannot be read
    */
-  async evaluate(view: MappingView, key: string): Promise<unknown> {
+  async evaluate<Value = unknown>(
+    view: MappingView,
+    key: string,
+    read: (value: unknown, key: string) => Value = (value) => value as Value,
+  ): Promise<Value> {
     return await inTurn(async () => {
       this.#steps.restart();
       try {
-        return plainValue(await this.#compiled.evaluate(view));
+        return read(plainValue(await this.#compiled.evaluate(view)), key);
       } catch (error) {
         throw this.#failure(error, view, key);
       }
@@ -72,14 +78,13 @@ export class Expression {
   }
 
   #failure(error: unknown, { change }: MappingView, key: string): MappingError {
+    const line = this.#line === undefined ? '' : ` (line ${this.#line} of the configuration)`;
+    const where = `${line} for ${change.list}:${change.key}`;
+    if (error instanceof FailedMapping) return error.placed(where);
     const code = failureCode(error);
     const { position } = (error ?? {}) as { position?: unknown };
-    const where = this.#line === undefined ? '' : ` (line ${this.#line} of the configuration)`;
     const at = typeof position === 'number' ? `, at character ${position}` : '';
-    return new MappingError(
-      `mapping: ${key}: ${code}`,
-      `${key}${where} failed for ${change.list}:${change.key}: ${failureInWords(code)}${at}`,
-    );
+    return new FailedMapping(key, code, `failed: ${failureInWords(code)}${at}`, where);
   }
 }
 

@@ -1,9 +1,10 @@
 import { instantOf, utcMidnightMs } from './event-time.js';
-import { MappingError } from './mapping-error.js';
+import { FailedMapping } from './failed-mapping.js';
 
 /**
  * What expressions give, as vendors' properties take it. Each leaves undefined ("leave it alone") and null ("clear it")
- * as they are, and refuses what it could only guess at: a wrong value in a CRM is worse than a dead letter.
+ * as they are, and refuses what it could only guess at: a wrong value in a CRM is worse than a dead letter. Given to
+ * `Expression.evaluate` as what it reads by, the message has line and item, too.
  *
  * @param key where the expression stands, e.g. `crm.records[0].properties.email`
  * @throws {MappingError} naming kinds, never the value
@@ -70,8 +71,8 @@ function isScalar(value: unknown): value is string | number | boolean {
   return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-function refusal(key: string, code: string, wanted: string, value: unknown): MappingError {
-  return new MappingError(`mapping: ${key}: ${code}`, `${key} gave ${kindOf(value)}: it takes ${wanted}`);
+function refusal(key: string, code: string, wanted: string, value: unknown): FailedMapping {
+  return new FailedMapping(key, code, `gave ${kindOf(value)}: it takes ${wanted}`);
 }
 
 function kindOf(value: unknown): string {
