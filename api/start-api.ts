@@ -17,6 +17,7 @@ import {
   candidateSchema,
   type ConfigurationPlan,
 } from './configuration-plan.js';
+import { serveFields } from './fields.js';
 import { type ReplayRequest, replayRequestSchema, type ReplayResult } from './replay-request.js';
 import { type QuotaView, readStatus } from './status.js';
 
@@ -130,6 +131,7 @@ export function createApp(sources: ApiSources): Hono {
     }
     return await usable(async () => c.json(await sources.applyConfiguration()));
   });
+  serveFields(app, sources, problem);
   serveDeletions(app, sources, { problem, bodies: onlyBodiesUpTo(largestBodyBytes) });
   app.notFound(() => problem(404, 'there is nothing at this address'));
   app.onError((error) => problem(500, `the request failed: ${reasonForPerson(error)}`));

@@ -1,6 +1,7 @@
 import type { Decision, HeldDeletions } from '../api/deletions.js';
 import type { Action } from '../api/action.js';
 import type { AppliedConfiguration, Candidate, ConfigurationPlan } from '../api/configuration-plan.js';
+import type { FieldsQuery, SeenFields } from '../api/fields.js';
 import type { ReplayRequest, ReplayResult } from '../api/replay-request.js';
 import type { Status } from '../api/status.js';
 import type { Config } from '../worker/load-process-config.js';
@@ -13,6 +14,7 @@ export interface ApiClient {
   deletions(): Promise<{ held: HeldDeletions[] }>;
   heldDeletions(id: number): Promise<HeldDeletions>;
   decideDeletions(id: number, decision: Decision): Promise<{ items: number }>;
+  fields(query: FieldsQuery): Promise<{ list: string; pigeonholes: SeenFields[] }>;
   replay(wanted: ReplayRequest): Promise<Extract<ReplayResult, { id: string }>>;
   planConfiguration(candidate: Candidate): Promise<ConfigurationPlan>;
   applyConfiguration(asked: { readonly file: string }): Promise<AppliedConfiguration>;
@@ -68,6 +70,11 @@ export function apiClient(url: string, token?: string): ApiClient {
     heldDeletions: async (id) => (await ask(`/api/deletions/${id}`)) as HeldDeletions,
     decideDeletions: async (id, decision) =>
       (await ask(`/api/deletions/${id}`, { method: 'POST', body: JSON.stringify(decision) })) as { items: number },
+    fields: async ({ list, pigeonhole }) => {
+      const query = new URLSearchParams({ list, ...(pigeonhole === undefined ? {} : { pigeonhole }) });
+      const answer = await ask(`/api/fields?${query.toString()}`, {}, countingMs);
+      return answer as { list: string; pigeonholes: SeenFields[] };
+    },
     replay: async (wanted) => (await post('/api/replays', wanted, countingMs)) as Extract<ReplayResult, { id: string }>,
     planConfiguration: async (candidate) =>
       (await post('/api/configuration/plan', candidate, countingMs)) as ConfigurationPlan,

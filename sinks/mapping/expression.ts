@@ -37,6 +37,11 @@ export class Expression {
     return this.#compiled.ast() as SyntaxNode;
   }
 
+  /** Where it stands in pigeonpost.yaml, from 1; undefined where it stands in none. */
+  get line(): number | undefined {
+    return this.#line;
+  }
+
   /** The line of pigeonpost.yaml, from 1; told by whoever reads the file (config/tell-places.ts). */
   standsAt({ line }: { readonly line: number }): void {
     this.#line = line;
