@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.js';
 import { nearestWord } from '../config/nearest-word.js';
+import { type ListName, listNames } from '../config/schema/list-names.js';
 import type { SeenFields } from '../ledger/queries/seen-fields.js';
 import { expressionsIn, type PlacedExpression } from '../sinks/mapping/expressions-in.js';
 import { fieldKey } from '../sinks/mapping/find-field.js';
@@ -9,11 +10,11 @@ import { mentionedFields, type Mention, type ViewPart } from '../sinks/mapping/m
 export type SeenByList = ReadonlyMap<string, readonly SeenFields[]>;
 
 /** The lists whose fields the expressions of all sinks mention: what `fieldNotes` wants to know. Empty without expressions. */
-export function mentionedLists(config: Config): string[] {
+export function mentionedLists(config: Config): ListName[] {
   const lists = allExpressions(config).flatMap((placed) =>
     mentionedFields(placed.expression).flatMap((mention) => sourcesOf(mention, placed)),
   );
-  return [...new Set(lists)];
+  return listNames.filter((list) => lists.includes(list));
 }
 
 /**
@@ -112,8 +113,11 @@ function alike(mention: Mention, fields: SeenFields['fields']): string {
   return `${told.length === 0 ? 'no fields' : told.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
+/** Shorter names stand in many others by chance. */
+const shortestPart = 3;
+
 function isPartOf(one: string, other: string): boolean {
-  return one !== '' && other !== '' && (one.includes(other) || other.includes(one));
+  return Math.min(one.length, other.length) >= shortestPart && (one.includes(other) || other.includes(one));
 }
 
 function placeName({ workspace, pigeonholeId }: SeenFields): string {

@@ -1,5 +1,4 @@
 import { Expression } from './expression.js';
-import { evaluationLimits } from './evaluation-limits.js';
 import { MappingError } from './mapping-error.js';
 import { numberValue } from './property-value.js';
 import { viewOf } from './view-of.test-kit.js';
@@ -102,9 +101,8 @@ describe('an expression', () => {
       'too-large',
     ],
   ])('ends soon with %s', async (_, text, code) => {
-    const begunAt = performance.now();
+    // the last resort, which goes by the clock, would say D1012
     expect((await failureOf(text, { answered: 0, offered: 0 })).causeCode).toBe(`mapping: ${key}: ${code}`);
-    expect(performance.now() - begunAt).toBeLessThan(evaluationLimits.timeMs);
   });
 
   it('fails by its steps and not by the clock, so that it fails for the same items on every machine', async () => {
