@@ -1,11 +1,13 @@
 import { readDocument } from './read-document.js';
-import { tellPlaces } from './tell-places.js';
+import { type SettingPlace, tellPlaces } from './tell-places.js';
 
 class Placed {
   line = 0;
+  key = '';
   constructor(readonly text: string) {}
-  standsAt({ line }: { readonly line: number }): void {
+  standsAt({ line, key }: SettingPlace): void {
     this.line = line;
+    this.key = key;
   }
 }
 
@@ -44,6 +46,8 @@ describe('a setting that is told its place', () => {
     const [email, event] = [new Placed('item.Email'), new Placed('pigeonhole.name')];
     linesOf({ records: [{ properties: { email: { value: email }, event: { value: event } } }] });
     expect([email.line, event.line]).toEqual([6, 8]);
+    expect(email.key).toBe('sinks.crm.records[0].properties.email');
+    expect(event.key).toBe('sinks.crm.records[0].properties.event.value');
   });
 
   it('is told the line of its text where the schema has given it another key', () => {

@@ -5,13 +5,13 @@ import { fieldNotes, mentionedLists } from './field-notes.js';
 
 function configWith(text: string, { from = 'attendees', ids = undefined as number[] | undefined } = {}): Config {
   const email = new Expression(text);
-  email.standsAt({ line: 34 });
+  email.standsAt({ line: 34, key: 'sinks.crm.records[0].properties.email' });
   return {
     syncs: {
       all: { workspace: 'acme', pigeonholes: ids === undefined ? {} : { ids }, sinks: ['crm'] },
       other: { workspace: 'umbrella', pigeonholes: {}, sinks: [] },
     },
-    sinks: { crm: { type: 'hubspot', settings: { records: [{ from, properties: { email } }] } } },
+    sinks: { crm: { type: 'hubspot', settings: { records: [{ from, properties: { email: { value: email } } }] } } },
   } as unknown as Config;
 }
 

@@ -61,10 +61,12 @@ function noteOf(placed: SinkExpression, mention: Mention, config: Config, seen: 
   });
   if (lacking.length === 0) return [];
   const fields = places.filter((place) => lacking.includes(placeName(place))).flatMap((place) => place.fields);
-  const line = placed.expression.line === undefined ? '' : ` (line ${placed.expression.line})`;
+  const { place } = placed.expression;
+  const where =
+    place === undefined ? `${placed.sink}.${placed.key}` : `${place.key.replace(/^sinks\./, '')} (line ${place.line})`;
   const what = mention.of === 'field' ? `$field(${mention.names.map(quoted).join(', ')})` : written(mention);
   return [
-    `${placed.sink}.${placed.key}${line} reads ${what}, never seen on ${sources.join(' or ')} of ${placesInWords(lacking)}; seen: ${alike(mention, fields)}`,
+    `${where} reads ${what}, never seen on ${sources.join(' or ')} of ${placesInWords(lacking)}; seen: ${alike(mention, fields)}`,
   ];
 }
 

@@ -8,7 +8,7 @@ const key = 'crm.records[0].properties.email';
 
 async function failureOf(text: string, item: Record<string, unknown> = {}): Promise<MappingError> {
   const expression = new Expression(text);
-  expression.standsAt({ line: 34 });
+  expression.standsAt({ line: 34, key: `sinks.${key}` });
   const failure = await expression.evaluate(viewOf(item), key).then(
     (value) => new Error(`it gave ${JSON.stringify(value)?.slice(0, 100)}`),
     (error: unknown) => error,
@@ -58,7 +58,7 @@ describe('an expression', () => {
 
   it('tells them as well when its value is not what is wanted', async () => {
     const expression = new Expression('item.Email');
-    expression.standsAt({ line: 34 });
+    expression.standsAt({ line: 34, key: `sinks.${key}` });
     await expect(expression.evaluate(viewOf({ Email: secretText }), key, numberValue)).rejects.toMatchObject({
       causeCode: `mapping: ${key}: not-a-number`,
       message: `${key} (line 34 of the configuration) for questions:9001 gave a text: it takes a number`,

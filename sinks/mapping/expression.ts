@@ -1,4 +1,5 @@
 import jsonata from 'jsonata';
+import type { SettingPlace } from '../../config/tell-places.js';
 import { booleanValue } from './boolean-value.js';
 import { checkSyntax } from './check-syntax.js';
 import { StepCounter } from './evaluation-limits.js';
@@ -19,7 +20,7 @@ import type { SyntaxNode } from './syntax-tree.js';
 export class Expression {
   readonly #compiled: jsonata.Expression;
   readonly #steps = new StepCounter();
-  #line: number | undefined;
+  #place: SettingPlace | undefined;
 
   /** @throws {SyntaxError} with what is wrong and at which position of the text; never quotes an item */
   constructor(readonly text: string) {
@@ -37,14 +38,14 @@ export class Expression {
     return this.#compiled.ast() as SyntaxNode;
   }
 
-  /** Where it stands in pigeonpost.yaml, from 1; undefined where it stands in none. */
-  get line(): number | undefined {
-    return this.#line;
+  /** Where it stands in pigeonpost.yaml; undefined where it stands in none. */
+  get place(): SettingPlace | undefined {
+    return this.#place;
   }
 
-  /** The line of pigeonpost.yaml, from 1; told by whoever reads the file (config/tell-places.ts). */
-  standsAt({ line }: { readonly line: number }): void {
-    this.#line = line;
+  /** Called by whoever reads the file: config/tell-places.ts. */
+  standsAt(place: SettingPlace): void {
+    this.#place = place;
   }
 
   /** What tells it from another one: two processes with the same text map alike. */
@@ -83,7 +84,7 @@ export class Expression {
   }
 
   #failure(error: unknown, { change }: MappingView, key: string): MappingError {
-    const line = this.#line === undefined ? '' : ` (line ${this.#line} of the configuration)`;
+    const line = this.#place === undefined ? '' : ` (line ${this.#place.line} of the configuration)`;
     const where = `${line} for ${change.list}:${change.key}`;
     if (error instanceof FailedMapping) return error.placed(where);
     const code = failureCode(error);
