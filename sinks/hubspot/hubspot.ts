@@ -11,7 +11,7 @@ import { DailyLimit } from './daily-limit.js';
 import { EventTimes } from './event-times.js';
 import { findNotes } from './find-notes.js';
 import type { HubSpotOperation, NoteStep } from './operation.js';
-import { Planner } from './plan.js';
+import { isDoneByPeople, Planner } from './plan.js';
 import { Task } from './task.js';
 
 /** Records of one call; HubSpot takes no more. */
@@ -170,9 +170,14 @@ export const hubspotSinkType: SinkType<HubSpotConfig> = {
   create: (config, environment) => createHubSpotSink(config, environment),
 };
 
-/** What the expressions name; the pigeonhole also says when its event was, which `if-newer` needs. */
-function joinsOf(config: HubSpotConfig): Join[] {
-  const texts = JSON.stringify(config.records); // an expression stands there as its text
-  const joins = (['attendees', 'sessions'] as const).filter((join) => texts.includes(join.slice(0, -1)));
-  return [...joins, 'pigeonholes'];
+/**
+ * What the expressions name; attendees also wherever items are what people did, for whom they may be shown as. The
+ * pigeonhole says when its event was, which `if-newer` needs.
+ */
+function joinsOf({ records }: HubSpotConfig): Join[] {
+  const texts = JSON.stringify(records); // an expression stands there as its text
+  const joins: Join[] = ['pigeonholes'];
+  if (/\battendee\b/.test(texts) || records.some(({ from }) => isDoneByPeople(from))) joins.push('attendees');
+  if (/\bsession\b/.test(texts)) joins.push('sessions');
+  return joins;
 }

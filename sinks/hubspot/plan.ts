@@ -18,8 +18,19 @@ interface Entry {
   readonly path: string;
 }
 
-/** Lists whose items are people, or have none: identity is nothing that such an item could lose. */
-const withoutOthers = new Set(['attendees', 'registrants', 'sessions', 'pigeonholes', 'subscriptions']);
+/** Lists whose items are people themselves, or have nothing to do with any. */
+const notDoneByPeople: ReadonlySet<string> = new Set([
+  'attendees',
+  'registrants',
+  'sessions',
+  'pigeonholes',
+  'subscriptions',
+]);
+
+/** Whether the items of a list are what people did, so that they may turn anonymous. */
+export function isDoneByPeople(list: string): boolean {
+  return !notDoneByPeople.has(list);
+}
 
 /** Turns changes into what HubSpot is made to do. Pure: what it looks at is given with the change. */
 export class Planner {
@@ -98,8 +109,7 @@ export class Planner {
     if (keys.when !== undefined && (await keys.when.evaluate(view, `${path}.when`)) !== true) {
       return remove('withdrawn', 'condition');
     }
-    const anonymous = subject.attendee === null && !withoutOthers.has(subject.change.list);
-    if (anonymous && wasMade && ['contacts', 'notes', 'marketing-event'].includes(keys.object)) {
+    if (isAnonymous(subject) && wasMade && ['contacts', 'notes', 'marketing-event'].includes(keys.object)) {
       return remove('anonymous', 'no-person');
     }
     switch (keys.object) {
@@ -249,6 +259,12 @@ function emailOf(value: string, key: string): string {
   const email = normalEmail(value);
   if (!looksLikeEmail(email)) throw new MappingError('hubspot:INVALID_EMAIL:email', `${key} gives no e-mail address`);
   return email;
+}
+
+/** Whether it is what someone did who may not be shown: such an item carries no id of theirs. */
+function isAnonymous({ change, attendee }: Subject): boolean {
+  if (attendee !== null || !isDoneByPeople(change.list)) return false;
+  return change.data?.attendeeId === undefined && fieldsOf(change.data?.attendee).id === undefined;
 }
 
 /** When what the item tells of happened, Unix time in ms: its own time, else the event's day, else when it was found. */

@@ -185,7 +185,11 @@ async function upsert(searches: readonly Search[], objectType: string, sending: 
     task.note(`no ${objectType} record matches, and none is to be created`);
     if (step.id !== null) task.made(step.record, null);
   }
-  const creating = searches.filter(({ step }) => step.create);
+  const creating = searches.filter(({ step }) => step.create && step.match.length > 0);
+  for (const { task, step } of searches.filter(({ step }) => step.create && step.match.length === 0)) {
+    task.note(`${objectType} ${step.id} was removed in HubSpot, and the item names nothing that could find another`);
+    task.made(step.record, null);
+  }
   const byKey = grouped(creating, ({ step }) => JSON.stringify(step.match[0]));
   const call: BatchCall = {
     path: sending.client.paths.objects(objectType, 'batch/upsert'),
