@@ -139,8 +139,10 @@ function replyByInput(
 ): (RecordReply | 'untold')[] {
   const replies: (RecordReply | undefined)[] = inputs.map(() => undefined);
   for (const found of listOf(body.results).map(fieldsOf)) {
-    const index = inputs.findIndex((input, at) => replies[at] === undefined && isResultOf(found, input, at));
-    if (index !== -1) replies[index] = { kind: 'done', result: found };
+    // Not the first alone: two addresses of one contact are read as one record.
+    inputs.forEach((input, at) => {
+      if (isResultOf(found, input, at)) replies[at] ??= { kind: 'done', result: found };
+    });
   }
   const untoldErrors: RecordReply[] = [];
   for (const error of listOf(body.errors).map(fieldsOf)) {

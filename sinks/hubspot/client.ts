@@ -40,8 +40,6 @@ export type Reply =
 
 /** Of an answer more than this is not read: the largest there are hold 100 records. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
-/** After a 429 without Retry-After: HubSpot's longer window. */
-const windowMs = 10_000;
 
 /** One call at a time to HubSpot's API, within the limits of the account. Never throws. */
 export class HubSpotClient {
@@ -120,7 +118,7 @@ export class HubSpotClient {
           daily.close();
           return dayIsUsed(daily.closedForMs());
         }
-        const waitMs = verdict.retryAfterMs ?? windowMs;
+        const waitMs = verdict.retryAfterMs ?? limiter.windowMs;
         limiter.close(waitMs);
         const detail = said('HubSpot is asked too often by this account (HTTP 429)', answer.correlationId);
         return { kind: 'failed', processed: 'no', result: { kind: 'retry', afterMs: waitMs, detail } };
@@ -190,8 +188,10 @@ export class HubSpotClient {
     };
     const [most, remaining] = [number('x-hubspot-ratelimit-max'), number('x-hubspot-ratelimit-remaining')];
     // The header is about the window that it names; only the one that we keep can be learnt.
-    if (most !== undefined && (number('x-hubspot-ratelimit-interval-milliseconds') ?? windowMs) === windowMs) {
-      this.#options.limiter.learn({ limit: most, ...(remaining !== undefined && { used: most - remaining }) });
+    const { limiter } = this.#options;
+    const interval = number('x-hubspot-ratelimit-interval-milliseconds') ?? limiter.windowMs;
+    if (most !== undefined && interval === limiter.windowMs) {
+      limiter.learn({ limit: most, ...(remaining !== undefined && { used: most - remaining }) });
     }
     const [daily, left] = [number('x-hubspot-ratelimit-daily'), number('x-hubspot-ratelimit-daily-remaining')];
     if (daily !== undefined && left !== undefined) this.#options.daily.learnUsed(daily - left);

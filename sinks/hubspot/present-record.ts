@@ -3,12 +3,18 @@ import type { PresentValue } from './decide-writes.js';
 import { clockToleranceMs, type EventTimes } from './event-times.js';
 import type { RecordStep } from './operation.js';
 
-/** When a property of a record was last changed, Unix time in ms; undefined: it never had a value, or nobody says. */
+/**
+ * Since when a property of a record has its present value, Unix time in ms; undefined: it never had one, or nobody says.
+ * Writing what stands there already may make a new entry of the history: the first of a run of equals counts.
+ */
 export function changedAtMs(record: Readonly<Record<string, unknown>>, property: string): number | undefined {
-  const times = listOf(fieldsOf(record.propertiesWithHistory)[property])
-    .map((entry) => timeOf(fieldsOf(entry).timestamp))
-    .filter((time) => !Number.isNaN(time));
-  return times.length === 0 ? undefined : Math.max(...times);
+  const newestFirst = listOf(fieldsOf(record.propertiesWithHistory)[property])
+    .map(fieldsOf)
+    .map(({ value, timestamp }) => ({ value: value ?? '', atMs: timeOf(timestamp) }))
+    .filter(({ atMs }) => !Number.isNaN(atMs))
+    .sort((a, b) => b.atMs - a.atMs);
+  const other = newestFirst.findIndex(({ value }) => value !== newestFirst[0]!.value);
+  return newestFirst.at(other === -1 ? -1 : other - 1)?.atMs;
 }
 
 /** An instant as HubSpot writes it: ISO 8601, or epoch milliseconds. NaN: it is none. */

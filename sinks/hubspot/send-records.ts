@@ -190,23 +190,26 @@ async function upsert(searches: readonly Search[], objectType: string, sending: 
     task.note(`${objectType} ${step.id} was removed in HubSpot, and the item names nothing that could find another`);
     task.made(step.record, null);
   }
-  const byKey = grouped(creating, ({ step }) => JSON.stringify(step.match[0]));
   const call: BatchCall = {
     path: sending.client.paths.objects(objectType, 'batch/upsert'),
     traced: true,
     silence: 'failed',
   };
-  await write(
-    [...byKey.values()].map((group) => mergedFor(group, sending)),
-    call,
-    ({ searches: [first] }, properties) => {
-      const { property, value } = first!.step.match[0]!;
-      const body = { idProperty: property, id: value, properties: { ...properties, [property]: value } };
-      return { body, key: value, keyProperty: property };
-    },
-    sending,
-    (search) => search.task.endBy({ kind: 'missing' }),
-  );
+  // HubSpot takes one property to match by in a call.
+  for (const alike of grouped(creating, ({ step }) => step.match[0]!.property).values()) {
+    const byValue = grouped(alike, ({ step }) => step.match[0]!.value.toLowerCase());
+    await write(
+      [...byValue.values()].map((group) => mergedFor(group, sending)),
+      call,
+      ({ searches: [first] }, properties) => {
+        const { property, value } = first!.step.match[0]!;
+        const body = { idProperty: property, id: value, properties: { ...properties, [property]: value } };
+        return { body, key: value, keyProperty: property };
+      },
+      sending,
+      (search) => search.task.endBy({ kind: 'missing' }),
+    );
+  }
 }
 
 /** One call for each record; where it is refused and several steps had a part in it, each of them alone. */

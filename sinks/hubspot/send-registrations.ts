@@ -90,6 +90,7 @@ async function register(pairs: readonly Pair[], { client, asking }: Sending): Pr
       if (attendance === 'cancel') task.made(step.record, null); // nothing is left to be cancelled
       else {
         gone = true;
+        task.made(step.record, null); // by e-mail the next time: the contact that the id was of may be gone
         task.end({ kind: 'retry', detail: 'HubSpot has no such marketing event or contact any more' });
       }
     } else task.endBy(reply);
