@@ -160,6 +160,7 @@ class LaneSender {
     const batch = await beginBatch(this.#to.ledger, this.#lease, {
       lists: this.#plan.lists,
       order: traits.order,
+      revisions: traits.revisions,
       size: traits.batchSize,
       configuration: this.#to.configuration,
       decide: (candidate) =>
