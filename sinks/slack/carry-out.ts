@@ -55,6 +55,11 @@ async function post(operation: ShowOperation, turn: Turn): Promise<Outcome> {
     }
     turn.notes.notePost(itemKey, undefined);
     noteEdit(operation, turn);
+    if (to.thread !== null && !isReplyTo(place.threadTs, verdict.body['message'])) {
+      // Somebody deleted the thread, and Slack posts such a reply to the channel itself. Planned anew, it is moved.
+      turn.notes.noteThread(channel, to.thread.key, undefined);
+      return { kind: 'unsent', object: shownObject({ channel, ts, threadTs: null, threadKey: null }, shown) };
+    }
     return { kind: 'delivered', detail: verdict.detail, object: shownObject({ ...place, ts }, shown) };
   }
   turn.notes.notePost(itemKey, undefined);
@@ -63,6 +68,12 @@ async function post(operation: ShowOperation, turn: Turn): Promise<Outcome> {
     return { kind: 'retry', detail: verdict.detail };
   }
   return outcomeOf(verdict, turn.account.hasOneChannel);
+}
+
+/** Whether the answer shows the message in its thread; one that does not show it is believed. */
+function isReplyTo(threadTs: string | null, message: unknown): boolean {
+  if (typeof message !== 'object' || message === null) return true;
+  return (message as { thread_ts?: unknown }).thread_ts === threadTs;
 }
 
 async function edit(operation: ShowOperation, at: StandingMessage, turn: Turn): Promise<Outcome> {

@@ -41,7 +41,7 @@ async function findOrPost(
         notes.noteThread(channel, thread.key, { ts });
         return { ts };
       }
-    } else {
+    } else if (posted.kind === 'failed') {
       const { verdict } = posted;
       if (!isImpossible(verdict)) return { outcome: outcomeOf(verdict, turn.account.hasOneChannel) };
       if (known.parked !== operation.changeId) {

@@ -9,6 +9,8 @@ const MOST_PAGES = 500;
 export type PostedMessages =
   /** Everything that pigeonpost has posted there since, by the id in its metadata: the message's ts. */
   | { readonly kind: 'read'; readonly tsById: ReadonlyMap<string, string> }
+  /** The thread is not there; what was to be a reply in it may stand in the channel itself. */
+  | { readonly kind: 'no-thread' }
   | { readonly kind: 'failed'; readonly verdict: Exclude<Verdict, { kind: 'ok' }> };
 
 export type ReadMessages = (
@@ -38,7 +40,7 @@ export async function readPosted(
       include_all_metadata: true,
       ...(cursor !== undefined && { cursor }),
     });
-    if (verdict.kind === 'no-message') return { kind: 'read', tsById }; // no thread, so nothing in it
+    if (verdict.kind === 'no-message' && place.threadTs !== null) return { kind: 'no-thread' };
     if (verdict.kind !== 'ok') return { kind: 'failed', verdict };
     collect(verdict.body['messages'], tsById);
     cursor = nextCursor(verdict.body);

@@ -11,6 +11,8 @@ export type SlackMethod =
 
 /** Messages in 10 s and channel that Slack grants, in bursts of no more than one a second. */
 const postsPer10s = 10;
+/** Messages in a minute and workspace, whatever the channels: Slack says "several hundred". */
+const postsPerMinute = 240;
 /** A minute of a tier 3 method. Source: docs.slack.dev, "Rate limits". */
 const tier3PerMinute = 50;
 /** Of these for edits of nothing but a count: the rest stays free for texts. */
@@ -37,27 +39,24 @@ export class SlackRates {
   /** The right to post. `waitMs`: Slack wants nothing for so long; undefined: no turn came within the time. */
   async post(channel: string, signal: AbortSignal, withinMs: number): Promise<Granted> {
     const limit = this.#per10s === undefined ? { limit: 1, windowMs: 1000 } : { limit: this.#per10s, windowMs: 10_000 };
-    return await this.#take(postKey(channel), limit, signal, withinMs);
+    const granted = await this.#take(postKey(channel), limit, signal, withinMs);
+    if (granted === undefined || 'waitMs' in granted) return granted;
+    const all = await this.#take('posts', this.#perMinute(postsPerMinute), signal, withinMs);
+    if (all === undefined || 'waitMs' in all) granted.permit.done();
+    return both(granted, all);
   }
 
   async method(method: SlackMethod, signal: AbortSignal, withinMs: number): Promise<Granted> {
-    return await this.#take(method, this.#tier(tier3PerMinute), signal, withinMs);
+    return await this.#take(method, this.#perMinute(tier3PerMinute), signal, withinMs);
   }
 
   /** The right to edit a count, if there is room at once. */
   async count(signal: AbortSignal): Promise<Granted> {
-    const counts = await this.#take('counts', this.#tier(countsPerMinute), signal, 0);
+    const counts = await this.#take('counts', this.#perMinute(countsPerMinute), signal, 0);
     if (counts === undefined || 'waitMs' in counts) return counts;
     const update = await this.method('chat.update', signal, 0);
-    if (update === undefined || 'waitMs' in update) {
-      counts.permit.done();
-      return update;
-    }
-    const done = (): void => {
-      counts.permit.done();
-      update.permit.done();
-    };
-    return { permit: { done } };
+    if (update === undefined || 'waitMs' in update) counts.permit.done();
+    return both(counts, update);
   }
 
   closePosts(channel: string, forMs: number): void {
@@ -68,7 +67,7 @@ export class SlackRates {
     this.#close(method, forMs);
   }
 
-  #tier(perMinute: number) {
+  #perMinute(perMinute: number) {
     const share = (this.#per10s ?? postsPer10s) / postsPer10s;
     return { limit: Math.max(1, Math.floor(perMinute * share)), windowMs: 60_000 };
   }
@@ -91,6 +90,16 @@ export class SlackRates {
     this.#closedUntil.set(key, this.#clock.now() + forMs);
     this.#limiters.get(key)?.close(forMs);
   }
+}
+
+/** The two as one; without the second, what the second says. */
+function both(one: { readonly permit: Permit }, other: Granted): Granted {
+  if (other === undefined || 'waitMs' in other) return other;
+  const done = (): void => {
+    one.permit.done();
+    other.permit.done();
+  };
+  return { permit: { done } };
 }
 
 function postKey(channel: string): string {

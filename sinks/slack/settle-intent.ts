@@ -29,10 +29,16 @@ export async function settleIntent(
     await turn.wait(youngForMs);
     if (turn.signal.aborted) return { kind: 'unknown', detail: 'stopped before the message was looked up' };
   }
-  const posted = await turn.posted(intent.channel, intent.threadTs, intent.atMs + LOOK_UP_AFTER_MS);
+  const notBeforeMs = intent.atMs + LOOK_UP_AFTER_MS;
+  let place = intent;
+  let posted = await turn.posted(place.channel, place.threadTs, notBeforeMs);
+  if (posted.kind === 'no-thread') {
+    place = { ...intent, threadTs: null, threadKey: null };
+    posted = await turn.posted(place.channel, null, notBeforeMs);
+  }
   if (posted.kind === 'held') return { kind: 'unknown', detail: 'no turn came to look the message up' };
-  if (posted.kind === 'failed') {
-    const { verdict } = posted;
+  if (posted.kind !== 'read') {
+    const verdict = posted.kind === 'failed' ? posted.verdict : noThread;
     if (verdict.kind === 'limited' || verdict.kind === 'later' || verdict.kind === 'maybe') {
       return { kind: 'unknown', detail: verdict.detail };
     }
@@ -45,9 +51,9 @@ export async function settleIntent(
   const ts = posted.tsById.get(intent.id);
   turn.notes.notePost(operation.itemKey, undefined);
   if (ts === undefined) return 'clear';
-  const { channel, threadTs, threadKey, shown } = intent;
+  const { channel, threadTs, threadKey, shown } = place;
   const object = shownObject({ channel, ts, threadTs, threadKey }, shown);
-  if (isAsWanted(operation, intent)) return { kind: 'delivered', detail: 'found by its metadata', object };
+  if (isAsWanted(operation, place)) return { kind: 'delivered', detail: 'found by its metadata', object };
   return { kind: 'unsent', object }; // planned anew, now that it is known what stands there
 }
 
@@ -66,6 +72,9 @@ export function decidedByPerson(
   const detail = `may have been posted and cannot be looked up (${why}): look into the channel, and redrive it if it is not there`;
   return { kind: 'rejected', cause: 'outcome-unknown', detail, object: unknownObject };
 }
+
+/** Of a channel's own history Slack never says this. */
+const noThread = { kind: 'refused', code: 'thread_not_found', detail: 'the channel cannot be read' } as const;
 
 export const unknownObject: SlackObject = { state: 'unknown' };
 
