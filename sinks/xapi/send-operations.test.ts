@@ -93,7 +93,7 @@ describe('a batch', () => {
     expect(lrs.requests.length).toBeGreaterThan(1);
   });
 
-  it.each(Array.from({ length: 100 }, (_, bad) => bad))(
+  it.each([0, 1, 12, 24, 25, 49, 50, 62, 75, 98, 99])(
     'of 100 with one bad at place %d delivers 99 and parks that one in at most 15 requests',
     async (bad) => {
       const sink = sinkWith();
