@@ -11,6 +11,7 @@ import {
   takeLane,
 } from '../ledger/queries/lanes.js';
 import { pause } from '../ledger/queries/pauses.js';
+import { withdrawalsLeft } from '../ledger/queries/withdrawals.js';
 import { surroundingsOf } from '../ledger/queries/surroundings.js';
 import type { Lane, Outcome, Planned } from '../sinks/sink.js';
 import type { Collaborators, OpenSink } from './collaborators.js';
@@ -34,6 +35,8 @@ export interface LanePlan {
   readonly place: PigeonholeName;
   readonly lists: readonly string[];
   readonly selected: ReadonlySet<string>;
+  /** So many people may withdraw at once before a person has to look. */
+  readonly withdrawals: { readonly share: number; readonly items: number };
 }
 
 /**
@@ -60,7 +63,12 @@ export async function deliverLane(
     let state = await sender.begin();
     if (lease.configuration !== to.configuration) {
       const released = [...sink.accepts].map(consentReason);
-      await adoptConfiguration(to.ledger, lease, { configuration: to.configuration, lists: plan.lists, released });
+      await adoptConfiguration(to.ledger, lease, {
+        configuration: to.configuration,
+        lists: plan.lists,
+        released,
+        settings: sink.fingerprint,
+      });
     }
     while (state === 'more' && mayBegin()) state = await sender.goOn();
     if (state === 'unsettled') await leaveLane(to.ledger, lease, lookUpAfterMs);
@@ -89,6 +97,8 @@ class LaneSender {
   readonly #turn: LaneTurn;
   #lane: Lane;
   #failingForMs: number;
+  /** So many more people may be forgotten in this turn; undefined: not counted yet. */
+  #withdrawalsLeft: number | undefined;
 
   constructor(
     to: Collaborators,
@@ -155,15 +165,27 @@ class LaneSender {
   }
 
   async sendNext(): Promise<LaneState> {
-    const { sink, accepts } = this.#plan.sink;
+    const { sink, accepts, onConsentWithdrawn } = this.#plan.sink;
     const { traits } = sink;
+    const onlyLatest = traits.revisions === 'latest';
+    if (onConsentWithdrawn === 'forget') {
+      this.#withdrawalsLeft ??= await withdrawalsLeft(this.#to.ledger.db, this.#lease, this.#plan.withdrawals);
+    }
+    const mayForget = (): boolean => (this.#withdrawalsLeft = (this.#withdrawalsLeft ?? 0) - 1) >= 0;
     const batch = await beginBatch(this.#to.ledger, this.#lease, {
       lists: this.#plan.lists,
       order: traits.order,
       size: traits.batchSize,
       configuration: this.#to.configuration,
+      onlyLatest,
       decide: (candidate) =>
-        decideDelivery(candidate, { accepts, revisions: traits.revisions, selected: this.#plan.selected }),
+        decideDelivery(candidate, {
+          accepts,
+          revisions: traits.revisions,
+          selected: this.#plan.selected,
+          onConsentWithdrawn,
+          mayForget,
+        }),
     });
     this.#turn.withheld += batch.withheld;
     if (batch.sending.length === 0) return batch.empty ? 'done' : 'more';
@@ -180,6 +202,7 @@ class LaneSender {
     await finishBatch(this.#to.ledger, this.#lease, verdict.settled, {
       memory: memory === undefined ? undefined : this.#lane.memory,
       failing: verdict.failing,
+      onlyLatest: this.#plan.sink.sink.traits.revisions === 'latest',
       delivered: verdict.settled.filter(({ state, replay }) => state === 'delivered' && replay === 0).length,
     });
     this.#turn.delivered += verdict.delivered;

@@ -7,6 +7,7 @@ import { lowerWakeFlag } from '../ledger/queries/sinks.js';
 import type { Collaborators, OpenSink } from './collaborators.js';
 import { deliverLane, type LanePlan } from './deliver-lane.js';
 import { plannedLanes, syncsTo } from './lane-plans.js';
+import { strictest } from './reading-plan.js';
 import { observeLanes } from './observe-lanes.js';
 import { requireCurrentConfiguration } from './require-current-configuration.js';
 import type { DeliveryTurn } from './turns.js';
@@ -71,10 +72,12 @@ function isDue({ dueInMs }: LaneWork): boolean {
 async function lanePlans(to: Collaborators, sink: OpenSink): Promise<Map<number, LanePlan>> {
   const selected = await selectedPigeonholes(to.ledger, syncsTo(to.config, sink.name));
   const plans = new Map<number, LanePlan>();
+  const syncs = syncsTo(to.config, sink.name).map((name) => to.config.syncs[name]!.deletions);
+  const withdrawals = strictest(syncs).holdAbove;
   for (const { workspace, pigeonholeId, lists, selected: keys } of plannedLanes(to.config, sink.name, selected)) {
     const known = selected.find((row) => row.workspace === workspace && row.pigeonholeId === pigeonholeId);
     const ref = known?.ref ?? (await refOf(to.ledger, workspace, pigeonholeId));
-    plans.set(ref, { sink, place: { workspace, pigeonholeId }, lists, selected: new Set(keys) });
+    plans.set(ref, { sink, place: { workspace, pigeonholeId }, lists, selected: new Set(keys), withdrawals });
     if (pigeonholeId === 0) await releaseSelected(to.ledger, { sinkId: sink.id, workspaceRef: ref, selected: keys });
   }
   return plans;
