@@ -14,8 +14,8 @@ import { untilStopped } from '../until-stopped.js';
 const showEveryMs = 1000;
 
 /**
- * `pigeonpost demo`, which is what `npm start` runs: a conference with live traffic, a receiver of webhooks, and
- * pigeonpost between them, until Ctrl-C. With `--once` the conference stands still, and the command ends by itself when
+ * `pigeonpost demo`, which is what `npm start` runs: a conference with live traffic, a receiver of webhooks, stand-ins
+ * for HubSpot and Slack, and pigeonpost between them, until Ctrl-C. With `--once` the conference stands still, and the command ends by itself when
  * all is settled: 0 when what the source holds is what was delivered and withheld, list by list and sink by sink, else 1.
  * It ends with 1 and a sentence, too, when one of its processes ends by itself.
  */
@@ -71,9 +71,15 @@ async function compareOnce({ folder, processes, observer, display }: DemoRun): R
     display(view);
     return view;
   });
-  const { sandboxUrl, receiverUrl } = processes.addresses;
+  const { sandboxUrl, receiverUrl, hubSpotUrl, slackUrl } = processes.addresses;
   return await compareEverything(
-    { sandboxUrl: sandboxUrl!, receiverUrl: receiverUrl!, archive: folder.archive },
+    {
+      sandboxUrl: sandboxUrl!,
+      receiverUrl: receiverUrl!,
+      hubSpotUrl: hubSpotUrl!,
+      slackUrl: slackUrl!,
+      archive: folder.archive,
+    },
     settled,
   );
 }

@@ -42,6 +42,23 @@ describe('what source and destinations are compared by', () => {
     ]);
   });
 
+  it('has no row for a list that a sink does not take', () => {
+    const own = compareCounts({
+      source: counts({ attendees: 10, votes: 300 }),
+      delivered: new Map([
+        ['archive', counts({ attendees: 10, votes: 300 })],
+        ['crm', counts({ attendees: 10 })],
+      ]),
+      withheld: new Map(),
+      lists: new Map([['crm', ['attendees']]]),
+    });
+    expect(own.map((row) => `${row.list}/${row.sink} ${agrees(row)}`)).toEqual([
+      'attendees/archive true',
+      'attendees/crm true',
+      'votes/archive true',
+    ]);
+  });
+
   it('is a table that says by how much a row differs', () => {
     expect(formatComparison(rows)).toEqual([
       'list       sink     source  =  delivered  +  withheld',
@@ -74,7 +91,7 @@ describe('the report of a comparison', () => {
     const problems = receivingProblems({ deliveries: 9, refused: {}, lists: { votes: { ...good, outOfOrder: 2 } } });
     expect(reported(rows.slice(0, 3), problems)).toMatchObject({
       code: 1,
-      notes: ['at the webhook receiver: 2 changes of votes came after a later revision of their item'],
+      notes: ['2 changes of votes came after a later revision of their item'],
     });
   });
 

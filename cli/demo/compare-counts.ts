@@ -14,19 +14,24 @@ export interface CountsToCompare {
   readonly delivered: ReadonlyMap<string, ReadonlyMap<string, number>>;
   /** By sink, then by list, as the ledger says. */
   readonly withheld: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  /** The lists of sinks that do not take all. */
+  readonly lists?: ReadonlyMap<string, readonly string[]>;
 }
 
-/** A row for each list at each sink; a list that only a destination has ever heard of gets one, too. Pure. */
-export function compareCounts({ source, delivered, withheld }: CountsToCompare): ComparedRow[] {
+/** A row for each list at each sink that takes it; a list that only a destination has ever heard of gets one, too. Pure. */
+export function compareCounts({ source, delivered, withheld, lists: own }: CountsToCompare): ComparedRow[] {
+  const takes = (sink: string, list: string): boolean => own?.get(sink)?.includes(list) ?? true;
   const lists = new Set([...source.keys(), ...[...delivered.values()].flatMap((counts) => [...counts.keys()])]);
   return [...lists].flatMap((list) =>
-    [...delivered.keys()].map((sink) => ({
-      list,
-      sink,
-      source: source.get(list) ?? 0,
-      delivered: delivered.get(sink)?.get(list) ?? 0,
-      withheld: withheld.get(sink)?.get(list) ?? 0,
-    })),
+    [...delivered.keys()]
+      .filter((sink) => takes(sink, list))
+      .map((sink) => ({
+        list,
+        sink,
+        source: source.get(list) ?? 0,
+        delivered: delivered.get(sink)?.get(list) ?? 0,
+        withheld: withheld.get(sink)?.get(list) ?? 0,
+      })),
   );
 }
 

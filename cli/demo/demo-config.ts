@@ -1,20 +1,36 @@
 /** Names in the demo's pigeonpost.yaml. */
-export const demoNames = { workspace: 'sandbox', fileSink: 'archive', webhookSink: 'hooks' } as const;
+export const demoNames = {
+  workspace: 'sandbox',
+  fileSink: 'archive',
+  webhookSink: 'hooks',
+  crmSink: 'crm',
+  slackSink: 'questions',
+} as const;
 
 /** Variables that its secrets come from. They are handed to the child and stand in no file. */
 export const demoVariables = {
   apiKey: 'PIGEONPOST_DEMO_API_KEY',
   webhookSecret: 'PIGEONPOST_DEMO_WEBHOOK_SECRET',
+  hubSpotToken: 'PIGEONPOST_DEMO_HUBSPOT_TOKEN',
+  slackToken: 'PIGEONPOST_DEMO_SLACK_TOKEN',
 } as const;
 
-export interface DemoAddresses {
+/** The one channel of the stand-in for Slack. */
+export const demoChannel = 'C0123456789';
+
+export interface DemoPlaces {
   readonly sandboxUrl: string;
   readonly receiverUrl: string;
+  readonly hubSpotUrl: string;
+  readonly slackUrl: string;
   readonly apiPort: number;
+  /** Requests in ten seconds that the vendors' stand-ins grant; null: what the vendors do. */
+  readonly per10s: number | null;
 }
 
-/** The text of the demo's pigeonpost.yaml: one workspace, everything in it, a file and a webhook sink. Pure. */
-export function demoConfig({ sandboxUrl, receiverUrl, apiPort }: DemoAddresses): string {
+/** The text of the demo's pigeonpost.yaml: one workspace, everything in it, and a sink of each kind that the demo has. Pure. */
+export function demoConfig({ sandboxUrl, receiverUrl, hubSpotUrl, slackUrl, apiPort, per10s }: DemoPlaces): string {
+  const limits = per10s === null ? '' : `\n    limits: { per10s: ${per10s} }`;
   return `# Written by "pigeonpost demo" at each start: changes are lost. Secrets come from its environment.
 workspaces:
   ${demoNames.workspace}:
@@ -33,19 +49,51 @@ syncs:
       lists:
         pigeonholes: 5s
         subscriptions: 5s
-    sinks: [${demoNames.fileSink}, ${demoNames.webhookSink}]
+    sinks: [${demoNames.fileSink}, ${demoNames.webhookSink}, ${demoNames.crmSink}, ${demoNames.slackSink}]
 
 sinks:
   ${demoNames.fileSink}: # takes everyone but those who refused, its default
     type: file
     folder: ./archive
     history: all
-  ${demoNames.webhookSink}: # takes those who consented alone, its default
+  ${demoNames.webhookSink}: # takes those who consented alone, its default, like the two below
     type: webhook
     url: ${receiverUrl}
     secret: \${${demoVariables.webhookSecret}}
     allowPrivateAddresses: true
     history: all
+  ${demoNames.crmSink}: # a contact for each attendee, who takes part in the event
+    type: hubspot
+    baseUrl: ${hubSpotUrl} # a stand-in on this machine; without this line it is HubSpot
+    token: \${${demoVariables.hubSpotToken}}${limits}
+    history: all
+    records:
+      - from: attendees
+        object: contacts
+        match: [email]
+        properties:
+          email: $email(item.Email)
+          firstname: $substringBefore(item.Name, " ")
+          lastname: $substringAfter(item.Name, " ")
+          company: item.Company
+          jobtitle: item.\`Job title\`
+          country: item.Country
+      - from: attendees
+        object: marketing-event
+        event: { name: pigeonhole.name, organizer: '"ACME"' }
+        attendance: '"attend"'
+        email: $email(item.Email)
+  ${demoNames.slackSink}: # approved questions, a thread for each session; who may not be named is "Someone"
+    type: slack
+    baseUrl: ${slackUrl}/api # a stand-in on this machine; without this line it is Slack
+    token: \${${demoVariables.slackToken}}${limits}
+    channel: ${demoChannel}
+    history: all
+    messages:
+      - from: qna-questions
+        when: item.status = "allowed"
+        text: '(attendee.Name ? attendee.Name : "Someone") & ": " & item.content'
+        threadBy: item.session.id
 
 store: embedded:./data
 temporal: { address: embedded, namespace: default }

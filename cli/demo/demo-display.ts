@@ -16,11 +16,16 @@ export function createDemoDisplay(out: Output, line: (text: string) => void): De
   return (view) => block.show(formatDemoBlock(view, new Date(), out));
 }
 
-/** What is being waited for is told at once when it changes; all else every five seconds. */
+/** What is being waited for is told at once when it changes, and each place to look at once; all else every five seconds. */
 export function lineDisplay(line: (text: string) => void, nowMs: () => number): DemoDisplay {
   let saidAt = -Infinity;
   let note: string | null = null;
+  const told = new Set<string>();
   return (view) => {
+    for (const { label, place } of view.places) {
+      if (!told.has(label)) line(`look at the ${label}: ${place}`);
+      told.add(label);
+    }
     const now = nowMs();
     if (now - saidAt < lineEveryMs && view.note === note) return;
     line(formatDemoLine(view, new Date(now)));

@@ -2,15 +2,23 @@ import { apiClient } from '../api-client.js';
 import type { DemoFolder } from './demo-folder.js';
 import type { DemoProcesses } from './demo-processes.js';
 import type { DemoView } from './demo-view.js';
+import { hubSpotState, hubSpotSummary } from './hubspot-state.js';
 import { sandboxState, type SandboxState } from './sandbox-state.js';
+import { slackState, slackSummary } from './slack-state.js';
 
-/** Looks at a running demo through the doors that anyone has: the sandbox's control API and pigeonpost's own API. */
+/** What the stand-ins hold is read whole and grows: less often than what pigeonpost itself says. */
+const lookAtStandInsEveryMs = 3000;
+
+/** Looks at a running demo through the doors that anyone has: control APIs, and pigeonpost's own API. */
 export class DemoObserver {
   readonly #folder: DemoFolder;
   readonly #processes: DemoProcesses;
   readonly #startedAt = Date.now();
   #source: SandboxState | null = null;
   #status: DemoView['status'] = null;
+  #contacts = '';
+  #messages = '';
+  #lookedAtStandInsAt = -Infinity;
 
   constructor(folder: DemoFolder, processes: DemoProcesses) {
     this.#folder = folder;
@@ -27,6 +35,7 @@ export class DemoObserver {
     try {
       if (sandboxUrl !== undefined) this.#source = await sandboxState(sandboxUrl);
       if (apiUrl !== undefined) this.#status = await apiClient(apiUrl).status({ counts: true });
+      await this.#lookAtStandIns();
     } catch (error) {
       notes.push(`not up to date: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -35,17 +44,27 @@ export class DemoObserver {
       runningForMs: Date.now() - this.#startedAt,
       source: this.#source,
       status: this.#status,
-      places: this.#places(apiUrl),
+      places: this.#places(),
     };
   }
 
-  #places(apiUrl: string | undefined): DemoView['places'] {
-    const { shown } = this.#folder;
+  async #lookAtStandIns(): Promise<void> {
+    const { hubSpotUrl, slackUrl } = this.#processes.addresses;
+    const now = Date.now();
+    if (hubSpotUrl === undefined || slackUrl === undefined) return;
+    if (now - this.#lookedAtStandInsAt < lookAtStandInsEveryMs) return;
+    this.#lookedAtStandInsAt = now;
+    this.#contacts = hubSpotSummary(await hubSpotState(hubSpotUrl));
+    this.#messages = slackSummary(await slackState(slackUrl));
+  }
+
+  #places(): DemoView['places'] {
+    const { hubSpotUrl, slackUrl, apiUrl } = this.#processes.addresses;
     return [
-      ['archive', `${shown}/archive`],
-      ['hooks', `${shown}/receipts.ndjson`],
-      ['other', `${shown} (pigeonpost.yaml, logs)`],
-      ...(apiUrl === undefined ? [] : [['api', `${apiUrl}/api/status`] as const]),
+      ...(slackUrl === undefined ? [] : [{ label: 'messages', place: slackUrl, holds: this.#messages }]),
+      ...(hubSpotUrl === undefined ? [] : [{ label: 'contacts', place: hubSpotUrl, holds: this.#contacts }]),
+      { label: 'files', place: this.#folder.shown, holds: 'archive, receipts.ndjson, pigeonpost.yaml, logs' },
+      ...(apiUrl === undefined ? [] : [{ label: 'status', place: `${apiUrl}/api/status`, holds: '' }]),
     ];
   }
 }

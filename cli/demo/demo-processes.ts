@@ -10,17 +10,35 @@ import type { DemoOptions } from './demo-options.js';
 
 /** Of the page and the API, unless something else listens there. It is the default of pigeonpost.yaml, too. */
 const usualApiPort = 8088;
+/** What the stand-ins for HubSpot and Slack grant in ten seconds where nobody watches: their own limits take minutes. */
+const per10sOfOnce = 1000;
+
 export interface DemoAddresses {
   readonly sandboxUrl: string;
   readonly receiverUrl: string;
+  readonly hubSpotUrl: string;
+  readonly slackUrl: string;
   readonly apiUrl: string;
+}
+
+/** Where pigeonpost reads and delivers. */
+type Surroundings = Omit<DemoAddresses, 'apiUrl'>;
+
+interface DemoSecrets {
+  readonly apiKey: string;
+  readonly webhookSecret: string;
+  readonly hubSpotToken: string;
+  readonly slackToken: string;
 }
 
 /** pigeonpost drains, ends Temporal and closes the store; the others have nothing to lose. Together less than ten seconds. */
 const stopPigeonpostMs = 8000;
 const stopOthersMs = 1000;
 
-/** The three processes of a demo: the sandbox, a receiver of webhooks, and pigeonpost itself as a user would start it. */
+/**
+ * The processes of a demo: the sandbox, a receiver of webhooks, stand-ins for HubSpot and Slack, and pigeonpost itself
+ * as a user would start it.
+ */
 export class DemoProcesses {
   readonly #folder: DemoFolder;
   readonly #options: DemoOptions;
@@ -47,7 +65,8 @@ export class DemoProcesses {
   /** What is being waited for, for a person: what pigeonpost itself says of it (building Temporal takes minutes). */
   get stage(): string | null {
     if (this.#addresses.apiUrl !== undefined) return null;
-    if (this.#pigeonpost === undefined) return 'starting the sandbox and a receiver of webhooks';
+    if (this.#pigeonpost === undefined)
+      return 'starting the sandbox, a receiver of webhooks, and stand-ins for HubSpot and Slack';
     return this.#pigeonpost.lastLine ?? 'starting pigeonpost: its store, Temporal, and a worker';
   }
 
@@ -63,12 +82,21 @@ export class DemoProcesses {
   }
 
   async #start(): Promise<void> {
-    const apiKey = `sandbox-${randomBytes(12).toString('hex')}`;
-    const secret = `whsec_${randomBytes(32).toString('base64')}`;
-    const [sandboxUrl, receiverUrl] = await Promise.all([this.#startSandbox(apiKey), this.#startReceiver(secret)]);
-    this.#addresses = { sandboxUrl, receiverUrl };
-    const apiUrl = await this.#startPigeonpost({ sandboxUrl, receiverUrl }, { apiKey, secret });
-    this.#addresses = { sandboxUrl, receiverUrl, apiUrl };
+    const secrets: DemoSecrets = {
+      apiKey: `sandbox-${randomBytes(12).toString('hex')}`,
+      webhookSecret: `whsec_${randomBytes(32).toString('base64')}`,
+      hubSpotToken: `pat-${randomBytes(12).toString('hex')}`,
+      slackToken: `xoxb-${randomBytes(12).toString('hex')}`,
+    };
+    const [sandboxUrl, receiverUrl, hubSpotUrl, slackUrl] = await Promise.all([
+      this.#startSandbox(secrets.apiKey),
+      this.#startReceiver(secrets.webhookSecret),
+      this.#startDouble('HubSpot', 'hubspot', secrets.hubSpotToken),
+      this.#startDouble('Slack', 'slack', secrets.slackToken),
+    ]);
+    const surroundings = { sandboxUrl, receiverUrl, hubSpotUrl, slackUrl };
+    this.#addresses = surroundings;
+    this.#addresses = { ...surroundings, apiUrl: await this.#startPigeonpost(surroundings, secrets) };
   }
 
   async #startSandbox(apiKey: string): Promise<string> {
@@ -97,20 +125,27 @@ export class DemoProcesses {
     return (await child.lineLike(/^webhook receiver ready at (\S+)/))[1]!;
   }
 
-  async #startPigeonpost(
-    others: { sandboxUrl: string; receiverUrl: string },
-    { apiKey, secret }: { apiKey: string; secret: string },
-  ): Promise<string> {
-    const apiPort = this.#options.once || !(await isFree(usualApiPort)) ? await freePort() : usualApiPort;
-    await writeFile(this.#folder.config, demoConfig({ ...others, apiPort }));
-    const secrets = { [demoVariables.apiKey]: apiKey, [demoVariables.webhookSecret]: secret };
-    const child = this.#startChild(
-      'pigeonpost',
-      'cli/main',
-      'pigeonpost',
-      ['--config', this.#folder.config, 'start'],
-      secrets,
-    );
+  /** The double that the tests of the sink are run against, as a program. */
+  async #startDouble(vendor: string, folder: string, token: string): Promise<string> {
+    const child = this.#startChild(`the stand-in for ${vendor}`, `test/doubles/${folder}/main`, folder, [
+      '--token',
+      token,
+      ...(this.#options.once ? ['--per10s', String(per10sOfOnce)] : []),
+    ]);
+    return (await child.lineLike(new RegExp(`^${vendor} double ready at (\\S+)$`)))[1]!;
+  }
+
+  async #startPigeonpost(surroundings: Surroundings, secrets: DemoSecrets): Promise<string> {
+    const { once } = this.#options;
+    const apiPort = once || !(await isFree(usualApiPort)) ? await freePort() : usualApiPort;
+    const per10s = once ? per10sOfOnce : null;
+    await writeFile(this.#folder.config, demoConfig({ ...surroundings, apiPort, per10s }));
+    const child = this.#startChild('pigeonpost', 'cli/main', 'pigeonpost', ['--config', this.#folder.config, 'start'], {
+      [demoVariables.apiKey]: secrets.apiKey,
+      [demoVariables.webhookSecret]: secrets.webhookSecret,
+      [demoVariables.hubSpotToken]: secrets.hubSpotToken,
+      [demoVariables.slackToken]: secrets.slackToken,
+    });
     this.#pigeonpost = child;
     return (await child.lineLike(/^status: (\S+)\/api\/status$/))[1]!;
   }

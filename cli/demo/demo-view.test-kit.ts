@@ -34,8 +34,8 @@ export function viewOf(given: Partial<DemoView> = {}): DemoView {
     source: sourceOf(),
     status: statusOf({ counts: { items, deliveries: [] } }),
     places: [
-      ['archive', './demo-data/archive'],
-      ['api', 'http://127.0.0.1:8088/api/status'],
+      { label: 'messages', place: 'http://127.0.0.1:40001', holds: '128 questions in 4 threads, 3 redacted' },
+      { label: 'files', place: './demo-data', holds: '' },
     ],
     ...given,
   };

@@ -8,8 +8,16 @@ export interface DemoView {
   readonly runningForMs: number;
   readonly source: SandboxState | null;
   readonly status: Status | null;
-  /** Where to look: label and path or address. */
-  readonly places: readonly (readonly [label: string, place: string])[];
+  /** Where to look. */
+  readonly places: readonly Place[];
+}
+
+export interface Place {
+  readonly label: string;
+  /** Path or address. */
+  readonly place: string;
+  /** What is found there, in a few words; may be empty. */
+  readonly holds: string;
 }
 
 export interface ListLine {

@@ -23,7 +23,10 @@ const manySinks = viewOf({
       }),
     ),
   }),
-  places: [['archive', `/a/folder/${'that/lies/very/deep/'.repeat(9)}archive`]],
+  places: [
+    { label: 'messages', place: 'http://127.0.0.1:40001', holds: 'a great many questions, and as many threads again' },
+    { label: 'files', place: `/a/folder/${'that/lies/very/deep/'.repeat(9)}archive`, holds: '' },
+  ],
 });
 
 describe('the block of the demo', () => {
@@ -59,15 +62,16 @@ describe('the block of the demo', () => {
       'sink            delivered  withheld     to go        last',
       'hooks (webhook)     1,200         0         0     2 s ago',
       '',
-      'archive ./demo-data/archive',
-      'api     http://127.0.0.1:8088/api/status',
+      'messages http://127.0.0.1:40001  128 questions in 4 threads, 3 redacted',
+      'files    ./demo-data',
     ]);
   });
 
   it('puts one list below the other on 40 columns and three beside each other on 120', () => {
     const rowsOfLists = (columns: number): number =>
-      formatDemoBlock(viewOf(), now, screen(columns)).filter((line) => /\d+ +\d+/.test(line) && !line.includes('hooks'))
-        .length;
+      formatDemoBlock(viewOf(), now, screen(columns)).filter(
+        (line) => /\d+ +\d+/.test(line) && !/hooks|http/.test(line),
+      ).length;
     expect([rowsOfLists(40), rowsOfLists(80), rowsOfLists(120)]).toEqual([11, 6, 4]);
   });
 
@@ -75,11 +79,11 @@ describe('the block of the demo', () => {
     const lines = formatDemoBlock(viewOf(), now, screen(40, 18));
     expect(lines).toContain('… enlarge the window for more');
     expect(lines.some((line) => line.startsWith('hooks'))).toBe(true);
-    expect(lines.at(-1)).toMatch(/^api /);
+    expect(lines.at(-1)).toMatch(/^files /);
   });
 
   it('keeps the end of a path that is too long', () => {
-    expect(formatDemoBlock(manySinks, now, screen(40, 200)).at(-1)).toMatch(/^archive ….*\/archive$/);
+    expect(formatDemoBlock(manySinks, now, screen(40, 200)).at(-1)).toMatch(/^files +….*\/archive$/);
   });
 
   it('says what is being waited for before anything runs', () => {

@@ -32,10 +32,7 @@ export function formatDemoBlock(view: DemoView, now: Date, screen: Screen): stri
     [...sourceLines(view, columns), ...(view.status === null ? [] : readLines(view.status, now, columns))],
     lists,
     view.status === null ? [] : formatDemoSinks(view.status.sinks, now, columns),
-    view.places.map(([label, place]) => [
-      span(label.padEnd(labelWidth), 'dim'),
-      span(keepEnd(place, columns - labelWidth)),
-    ]),
+    placeLines(view.places, columns),
   ];
   return fitRows(sections, screen.rows - 1).map((line) => renderLine(line, screen));
 }
@@ -95,6 +92,17 @@ function listCells({ list, source, ledger }: ListLine, nameWidth: number, number
     span((source === null ? '' : grouped(source)).padStart(numberWidth), 'dim'),
     span(grouped(ledger).padStart(numberWidth), behind ? 'yellow' : 'green'),
   ];
+}
+
+/** Where to look, and what is there as far as there is room beside it. */
+function placeLines(places: DemoView['places'], columns: number): TextLine[] {
+  const width = Math.max(labelWidth, ...places.map(({ label }) => label.length + 1));
+  const placeWidth = Math.max(0, ...places.filter(({ holds }) => holds !== '').map(({ place }) => place.length));
+  return places.map(({ label, place, holds }) => [
+    span(label.padEnd(width), 'dim'),
+    span(keepEnd(place, columns - width)),
+    ...(holds === '' ? [] : [span(' '.repeat(Math.max(0, placeWidth - place.length))), span(`  ${holds}`, 'dim')]),
+  ]);
 }
 
 /** A sentence, broken between words. */

@@ -37,7 +37,7 @@ describe('a display without a terminal', () => {
     );
     const show = (seconds: number, note: string): void => {
       atMs = seconds * 1000;
-      display(viewOf({ status: null, note }));
+      display(viewOf({ status: null, note, places: [] }));
     };
     show(0, 'one');
     show(1, 'one');
@@ -45,5 +45,20 @@ describe('a display without a terminal', () => {
     show(6, 'two');
     show(7, 'two');
     expect(lines).toEqual(['00:00:00 one', '00:00:02 two', '00:00:07 two']);
+  });
+
+  it('names each place to look at once, as soon as it is there', () => {
+    const lines: string[] = [];
+    const display = lineDisplay(
+      (line) => lines.push(line),
+      () => 0,
+    );
+    const messages = { label: 'messages', place: 'http://127.0.0.1:40001', holds: '' };
+    const contacts = { label: 'contacts', place: 'http://127.0.0.1:40002', holds: '' };
+    for (const places of [[], [messages], [messages, contacts]]) display(viewOf({ status: null, places }));
+    expect(lines.filter((line) => line.startsWith('look'))).toEqual([
+      'look at the messages: http://127.0.0.1:40001',
+      'look at the contacts: http://127.0.0.1:40002',
+    ]);
   });
 });

@@ -12,7 +12,7 @@ export function reportComparison({ rows, problems }: Comparison, out: Pick<Outpu
       `${list} at ${sink}: the source has ${source}, but ${delivered} delivered + ${withheld} withheld = ${delivered + withheld}`,
     );
   }
-  for (const problem of problems) out.note(`at the webhook receiver: ${problem}`);
+  for (const problem of problems) out.note(problem);
   if (wrong.length + problems.length > 0) return ExitCode.Failed;
   out.line(`source = delivered + withheld in all ${rows.length} rows`);
   return ExitCode.Done;

@@ -29,6 +29,13 @@ export function sourceCounts(state: SandboxState): Map<string, number> {
   return counts;
 }
 
+/** Every item of one list, as the sandbox gives the truth. */
+export async function readTruth<Item>(sandboxUrl: string, list: string, pigeonholeId: number): Promise<Item[]> {
+  const answer = await ask(`${sandboxUrl}/_control/truth/${list}?pigeonhole=${pigeonholeId}`);
+  const lines = (await answer.text()).split('\n').filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line) as Item);
+}
+
 /** Items of one list, counted one by one in what the sandbox gives as the truth. @param pigeonholeId null: the workspace's own */
 export async function countTruth(sandboxUrl: string, list: string, pigeonholeId: number | null): Promise<number> {
   const of = pigeonholeId === null ? '' : `?pigeonhole=${pigeonholeId}`;

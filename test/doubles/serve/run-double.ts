@@ -1,20 +1,36 @@
 import { parseArgs } from 'node:util';
 
+/** What a double is started with from a command line. */
+export interface DoubleArguments {
+  /** 0: a free one. */
+  readonly port: number;
+  /** The one token that is accepted, in place of the double's own. */
+  readonly token?: string;
+  /** Requests that the account grants in ten seconds, in place of the vendor's own limits. */
+  readonly per10s?: number;
+}
+
+/** What a double may take beside `--port`. */
+export type DoubleOption = Exclude<keyof DoubleArguments, 'port'>;
+
 /**
- * Runs a double as a program: `--port <number>` (a free one by default). Prints one line, `<name> ready at <url>`, once it
- * answers, and ends at SIGTERM or SIGINT. Exit codes: 0 ended, 1 failed, 2 wrong use.
+ * Runs a double as a program: `--port <number>` (a free one by default), and those of `--token <text>` and
+ * `--per10s <number>` that it knows. Prints one line, `<name> ready at <url>`, once it answers, and ends at SIGTERM or
+ * SIGINT. Exit codes: 0 ended, 1 failed, 2 wrong use.
  */
 export function runDouble(
   name: string,
-  start: (options: { port: number }) => Promise<{ readonly url: string; close(): Promise<void> }>,
+  start: (options: DoubleArguments) => Promise<{ readonly url: string; close(): Promise<void> }>,
+  known: readonly DoubleOption[] = [],
 ): void {
-  const port = readPort();
-  if (port === undefined) {
-    process.stderr.write(`${name}: the only option is --port, a number from 0 to 65535\n`);
+  const given = readArguments(known);
+  if (given === undefined) {
+    const options = ['--port, a number from 0 to 65535', ...known.map((option) => meanings[option])];
+    process.stderr.write(`${name}: it takes ${options.join('; ')}\n`);
     process.exitCode = 2;
     return;
   }
-  start({ port })
+  start(given)
     .then((double) => {
       const end = (): void => {
         double.close().catch((error: unknown) => fail(name, error));
@@ -25,14 +41,30 @@ export function runDouble(
     .catch((error: unknown) => fail(name, error));
 }
 
-function readPort(): number | undefined {
+const meanings: Readonly<Record<DoubleOption, string>> = {
+  token: '--token, a text',
+  per10s: '--per10s, a number of requests from 1',
+};
+
+/** Undefined: an option that it does not know, or a value that is none. */
+function readArguments(known: readonly DoubleOption[]): DoubleArguments | undefined {
+  const own = Object.fromEntries(known.map((option) => [option, { type: 'string' as const }]));
+  let values: Readonly<Record<string, string | undefined>>;
   try {
-    const { values } = parseArgs({ options: { port: { type: 'string', default: '0' } } });
-    const port = Number(values.port);
-    return /^\d+$/.test(values.port) && port <= 65_535 ? port : undefined;
+    ({ values } = parseArgs({ options: { port: { type: 'string', default: '0' }, ...own } }));
   } catch {
-    return undefined; // an option it does not know
+    return undefined;
   }
+  const { token } = values;
+  const port = wholeNumber(values['port'] ?? '0', 0, 65_535);
+  const per10s = values['per10s'] === undefined ? undefined : wholeNumber(values['per10s'], 1, 1_000_000);
+  if (port === undefined || token === '' || (values['per10s'] !== undefined && per10s === undefined)) return undefined;
+  return { port, ...(token !== undefined && { token }), ...(per10s !== undefined && { per10s }) };
+}
+
+function wholeNumber(text: string, least: number, most: number): number | undefined {
+  const value = Number(text);
+  return /^\d+$/.test(text) && value >= least && value <= most ? value : undefined;
 }
 
 function fail(name: string, error: unknown): void {

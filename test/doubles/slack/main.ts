@@ -1,5 +1,16 @@
 import { runDouble } from '../serve/run-double.js';
+import { scaledLimits } from './rate-limits.js';
+import { ALL_SCOPES } from './slack-workspace.js';
 import { startSlackDouble } from './start-slack-double.js';
 
 /** Runs the Slack double by itself, with its one channel and its one token: see README.md. */
-runDouble('Slack double', startSlackDouble);
+runDouble(
+  'Slack double',
+  ({ port, token, per10s }) =>
+    startSlackDouble({
+      port,
+      ...(token !== undefined && { tokens: [{ token, scopes: ALL_SCOPES }] }),
+      ...(per10s !== undefined && { limits: scaledLimits(per10s) }),
+    }),
+  ['token', 'per10s'],
+);

@@ -30,6 +30,18 @@ export const DOCUMENTED_LIMITS: SlackLimits = {
   distributedOutsideMarketplace: false,
 };
 
+/** The documented limits as a workspace would have them that grants so many posts a channel in ten seconds; all may come at once. */
+export function scaledLimits(postsPer10s: number): SlackLimits {
+  const postsPerSecond = postsPer10s / 10;
+  return {
+    ...DOCUMENTED_LIMITS,
+    postsPerSecond,
+    postBurst: Math.max(DOCUMENTED_LIMITS.postBurst, postsPer10s),
+    postsPerMinute: Math.ceil(DOCUMENTED_LIMITS.postsPerMinute * postsPerSecond),
+    tier3PerMinute: Math.ceil(DOCUMENTED_LIMITS.tier3PerMinute * postsPerSecond),
+  };
+}
+
 /** All limits of one app in one workspace (https://docs.slack.dev/apis/web-api/rate-limits), each made when first used. */
 export class RateLimits {
   readonly byName = new Map<string, CallLimit>();
