@@ -17,6 +17,8 @@ const sink = (lists?: SinkConfig['lists']): SinkConfig => ({
   settings: {},
   history: 'all',
   mode: 'send',
+  onConsentWithdrawn: 'keep',
+  onForget: 'clear-our-fields',
   ...(lists === undefined ? {} : { lists }),
 });
 const config = (syncs: Record<string, SyncConfig>, sinks: Record<string, SinkConfig>) =>

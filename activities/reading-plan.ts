@@ -4,6 +4,7 @@ import type { StreamName } from '../ledger/queries/streams.js';
 import { judgedLists } from '../ledger/visibility.js';
 import { type ListName, pigeonholeLists, workspaceLists } from '../pigeonhole/lists.js';
 import { perSessionLists, shortest } from './cadence.js';
+import { joinsOf, usesList } from './sink-lists.js';
 
 /** What is read of a pigeonhole, united over all syncs that name it. */
 export interface ReadingPlan {
@@ -24,7 +25,7 @@ const byAttendees: ReadonlySet<ListName> = new Set(
 
 /**
  * The plan for a pigeonhole, or (`workspace`) for a workspace's own lists. Reads what some sink wants, and what that
- * needs: sessions and flagged questions for anonymity, attendees for consent. These come first, so that who may be
+ * needs: sessions and flagged questions for anonymity, attendees for consent, what its mapping looks at. These come first, so that who may be
  * named is known as early as can be.
  */
 export function planReading(config: Config, syncs: readonly string[], scope: 'workspace' | 'pigeonhole'): ReadingPlan {
@@ -40,6 +41,10 @@ export function planReading(config: Config, syncs: readonly string[], scope: 'wo
     if (wanted.has('questions')) wanted.add('qna-questions');
     if ([...wanted].some((list) => judgedLists.has(list) || perSessionLists.has(list))) wanted.add('sessions');
     if ([...wanted].some((list) => byAttendees.has(list))) wanted.add('attendees');
+    const sinkNames = new Set(syncs.flatMap((name) => config.syncs[name]!.sinks));
+    for (const name of sinkNames) {
+      for (const join of joinsOf(config.sinks[name]!)) if (join !== 'pigeonholes') wanted.add(join);
+    }
   }
   return {
     lists: readingOrder.filter((list) => wanted.has(list)),
@@ -62,7 +67,7 @@ const readingOrder: readonly ListName[] = [
 export function sinksWanting(config: Config, syncName: string, list: ListName): string[] {
   const sync = config.syncs[syncName]!;
   if (sync.lists !== 'auto' && !sync.lists.includes(list)) return [];
-  return sync.sinks.filter((name) => config.sinks[name]!.lists?.includes(list) ?? true);
+  return sync.sinks.filter((name) => usesList(config.sinks[name]!, list));
 }
 
 function unitedDrop(config: Config, syncs: readonly string[]): Partial<Record<ListName, readonly string[]>> {
@@ -75,7 +80,8 @@ function unitedDrop(config: Config, syncs: readonly string[]): Partial<Record<Li
   return drop;
 }
 
-function strictest(all: readonly DeletionLimits[]): DeletionLimits {
+/** Of the limits of several syncs. */
+export function strictest(all: readonly DeletionLimits[]): DeletionLimits {
   return {
     settleMs: Math.max(...all.map(({ settleMs }) => settleMs)),
     holdAbove: {

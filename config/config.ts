@@ -87,6 +87,12 @@ export interface SinkConfig {
   readonly history: 'all' | 'none' | { readonly forMs: number };
   /** `observe`: counts what it would send, and sends nothing until a person approves. */
   readonly mode: 'send' | 'observe';
+  /** What becomes of what was sent when someone withdraws consent. */
+  readonly onConsentWithdrawn: 'keep' | 'forget';
+  /** What removing a person at the destination means. */
+  readonly onForget: 'clear-our-fields' | 'delete' | 'manual';
+  /** Where the account's limits differ from what the vendor grants by default. */
+  readonly limits?: { readonly per10s?: number; readonly perDay?: number };
 }
 
 export interface TemporalConfig {

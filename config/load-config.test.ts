@@ -29,7 +29,16 @@ describe('the smallest file', () => {
           drop: {},
         },
       },
-      sinks: { archive: { type: 'file', settings: { folder: './archive' }, history: 'all', mode: 'send' } },
+      sinks: {
+        archive: {
+          type: 'file',
+          settings: { folder: './archive' },
+          history: 'all',
+          mode: 'send',
+          onConsentWithdrawn: 'keep',
+          onForget: 'clear-our-fields',
+        },
+      },
       store: { kind: 'embedded', folder: join(config.folder, 'data') },
       temporal: { address: 'embedded', namespace: 'default', taskQueue: 'pigeonpost', maxCachedWorkflows: 600 },
       server: { host: '127.0.0.1', port: 8088 },
@@ -223,6 +232,8 @@ describe('a setting', () => {
       consent: { accept: ['obtained', 'not-asked'], basis: 'own records' },
       history: 'all',
       mode: 'send',
+      onConsentWithdrawn: 'keep',
+      onForget: 'clear-our-fields',
     });
   });
 

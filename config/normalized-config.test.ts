@@ -31,7 +31,16 @@ describe('the normalized configuration', () => {
           sinks: ['archive'],
         },
       },
-      sinks: { archive: { type: 'file', settings: { folder: './archive' }, history: 'all', mode: 'send' } },
+      sinks: {
+        archive: {
+          type: 'file',
+          settings: { folder: './archive' },
+          history: 'all',
+          mode: 'send',
+          onConsentWithdrawn: 'keep',
+          onForget: 'clear-our-fields',
+        },
+      },
     });
   });
 
@@ -65,6 +74,14 @@ describe('the normalized configuration', () => {
 
   it('is another one with another secret', async () => {
     expect(await normalized(smallest, { ACME_API_KEY: 'key-1f9d' })).not.toEqual(await normalized(smallest));
+  });
+
+  it('holds what says how it is written as JSON, such as an expression, as that', async () => {
+    const config = await loadText(smallest, smallestEnvironment);
+    const sinks = { archive: { ...config.sinks.archive!, settings: { when: { toJSON: () => 'item.a' } } } };
+    expect(normalizedConfig({ ...config, sinks }, fingerprint)).toMatchObject({
+      sinks: { archive: { settings: { when: 'item.a' } } },
+    });
   });
 
   it('refuses a setting that JSON cannot carry, rather than compare something else', async () => {

@@ -46,6 +46,7 @@ function canonical(value: unknown, fingerprint: (secret: string) => string): Jso
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (Array.isArray(value)) return value.map((item) => canonical(item, fingerprint));
   if (value instanceof URL || value instanceof RegExp) return String(value);
+  if (saysItself(value)) return canonical(value.toJSON(), fingerprint); // an expression: its text
   if (typeof value === 'object' && [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null)) {
     const entries = Object.entries(value).filter(([, item]) => item !== undefined);
     const inOrder = entries.sort(([one], [other]) => (one < other ? -1 : 1));
@@ -54,6 +55,10 @@ function canonical(value: unknown, fingerprint: (secret: string) => string): Jso
   throw new TypeError(
     `a setting of type ${typeof value} cannot be compared between processes; let the sink's schema give plain data`,
   );
+}
+
+function saysItself(value: unknown): value is { toJSON(): unknown } {
+  return typeof value === 'object' && value !== null && 'toJSON' in value && typeof value.toJSON === 'function';
 }
 
 function sorted<Item extends string | number>(items: readonly Item[]): Item[] {

@@ -55,9 +55,10 @@ function toSync({
   };
 }
 
-function toSink({ type, lists, consent, history, mode }: ParsedConfig['sinks'][string], settings: unknown): SinkConfig {
+function toSink({ history, ...sink }: ParsedConfig['sinks'][string], settings: unknown): SinkConfig {
+  const { type, lists, consent, mode, onConsentWithdrawn, onForget, limits } = sink;
   const far = typeof history === 'number' ? { forMs: history } : history;
-  return { type, settings, lists, consent, history: far, mode };
+  return { type, settings, lists, consent, history: far, mode, onConsentWithdrawn, onForget, limits };
 }
 
 function toTemporal({ tls, ...temporal }: ParsedConfig['temporal'], pem: PemTexts): TemporalConfig {

@@ -43,6 +43,7 @@ export async function registerOpenSinks(
       name,
       sink: made.get(name)!,
       accepts: acceptedBy(sinkConfig),
+      onConsentWithdrawn: sinkConfig.onConsentWithdrawn,
       fingerprint,
       observing: sinkConfig.mode === 'observe',
       destination: destinationOf(config, ledger, name),
@@ -72,10 +73,13 @@ function destinationOf(config: Config, ledger: Ledger, name: string): string {
 /** One sink of a configuration, for a check or for sending. */
 export function createSink(config: Config, name: string): Sink {
   const sinkConfig = config.sinks[name]!;
+  const { onForget, limits } = sinkConfig;
   return typeOf(sinkConfig).create(sinkConfig.settings, {
     name,
     baseFolder: config.folder,
     network: networkSettings(config),
+    onForget,
+    ...(limits === undefined ? {} : { limits }),
   });
 }
 

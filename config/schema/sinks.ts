@@ -35,11 +35,11 @@ export const commonSinkShape = {
       "Whose data it is sent. By default everyone's but those who refused for `file` and `postgres`, and of those who consented alone for the others.",
     ),
   onConsentWithdrawn: oneOf(['keep', 'forget'])
-    .optional()
+    .prefault('keep')
     .describe('What becomes of what was sent when someone withdraws consent.'),
   onForget: oneOf(['clear-our-fields', 'delete', 'manual'])
-    .optional()
-    .describe('What erasing a person does at the destination.'),
+    .prefault('clear-our-fields')
+    .describe('What removing a person does at the destination.'),
   limits: z
     .strictObject({
       per10s: wholeNumber({ min: 1, max: 1_000_000, unit: 'requests' }).optional().describe('Requests in 10 seconds.'),
