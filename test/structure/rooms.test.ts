@@ -82,7 +82,7 @@ describe('the rooms', () => {
 });
 
 function isSinkFolder(name: string): boolean {
-  return ['file', 'hubspot', 'webhook'].includes(name);
+  return ['file', 'hubspot', 'slack', 'webhook'].includes(name);
 }
 
 function reaches(

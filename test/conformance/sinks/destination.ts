@@ -61,14 +61,14 @@ export class Courier {
   /** Sends the next batch of what is not settled and commits what came back. */
   async sendOnce(signal: AbortSignal = new AbortController().signal): Promise<readonly Outcome[]> {
     await this.#planned;
-    if (this.#mustLookUp) this.commit(await this.sink.recover!(this.#batch(), this.lane, signal));
-    return this.commit(await this.sink.send(this.#batch(), this.lane, signal));
+    if (this.#mustLookUp) this.commit(await this.sink.recover!(this.batch(), this.lane, signal));
+    return this.commit(await this.sink.send(this.batch(), this.lane, signal));
   }
 
   /** Sends and dies before anything is committed; the next holder of the lane looks first where it has to. */
   async sendAndDie(signal: AbortSignal = new AbortController().signal): Promise<void> {
     await this.#planned;
-    await this.sink.send(this.#batch(), this.lane, signal);
+    await this.sink.send(this.batch(), this.lane, signal);
     this.#mustLookUp = this.sink.traits.repeats === 'lookUp';
   }
 
@@ -81,13 +81,13 @@ export class Courier {
     }
   }
 
-  /** What the next `send` is given. */
-  async batch(): Promise<Operation[]> {
+  /** What would be sent next; once it is planned. */
+  async nextBatch(): Promise<Operation[]> {
     await this.#planned;
-    return this.#batch();
+    return this.batch();
   }
 
-  #batch(): Operation[] {
+  private batch(): Operation[] {
     return this.#unsettled.slice(0, this.sink.traits.batchSize);
   }
 
@@ -99,7 +99,7 @@ export class Courier {
     this.#mustLookUp = outcomes.some(({ kind }) => kind === 'unknown');
     Object.assign(this.#memory, memory);
     const settled = (position: number): boolean => ['delivered', 'rejected'].includes(outcomes[position]?.kind ?? '');
-    this.#unsettled.splice(0, outcomes.length, ...this.#batch().filter((_, position) => !settled(position)));
+    this.#unsettled.splice(0, outcomes.length, ...this.batch().filter((_, position) => !settled(position)));
     return outcomes;
   }
 }
