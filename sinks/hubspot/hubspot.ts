@@ -1,5 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { isLoopback } from '../../config/loopback.js';
+import { expressionsIn } from '../mapping/expressions-in.js';
+import { joinsOf } from '../mapping/joins-of.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
 import { RollingLimiter } from '../network/rolling-limiter.js';
 import type { Join, Outcome, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
@@ -164,7 +166,7 @@ export const hubspotSinkType: SinkType<HubSpotConfig> = {
   configSchema: hubspotConfigSchema,
   acceptsByDefault: ['obtained'],
   lists: ({ records }) => [...new Set(records.map(({ from }) => from))],
-  joins: joinsOf,
+  joins,
   // With the token: another one may belong to another account.
   destination: ({ baseUrl, token }) => `${baseUrl} ${token.reveal()}`,
   create: (config, environment) => createHubSpotSink(config, environment),
@@ -174,10 +176,8 @@ export const hubspotSinkType: SinkType<HubSpotConfig> = {
  * What the expressions name; attendees also wherever items are what people did, for whom they may be shown as. The
  * pigeonhole says when its event was, which `if-newer` needs.
  */
-function joinsOf({ records }: HubSpotConfig): Join[] {
-  const texts = JSON.stringify(records); // an expression stands there as its text
-  const joins: Join[] = ['pigeonholes'];
-  if (/\battendee\b/.test(texts) || records.some(({ from }) => isDoneByPeople(from))) joins.push('attendees');
-  if (/\bsession\b/.test(texts)) joins.push('sessions');
-  return joins;
+function joins({ records }: HubSpotConfig): Join[] {
+  const named = joinsOf(expressionsIn(records).map(({ expression }) => expression));
+  const people: Join[] = records.some(({ from }) => isDoneByPeople(from)) ? ['attendees'] : [];
+  return [...new Set<Join>(['pigeonholes', ...people, ...named])];
 }

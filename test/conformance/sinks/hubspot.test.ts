@@ -80,7 +80,7 @@ async function startHubSpot(options: HubSpotOptions = {}): Promise<HubSpotDestin
     state: () =>
       [
         ...account.types.flatMap((type) =>
-          account.portal.all(type).map(({ values }) => `${type.name} ${JSON.stringify([...values].sort())}`),
+          account.portal.all(type).map(({ values }) => `${type.name} ${JSON.stringify(Object.fromEntries(values))}`),
         ),
         ...account.marketingEvents
           .all()
