@@ -86,6 +86,23 @@ describe('contacts', () => {
     expect(ids[1]).toMatchObject({ contacts: { id: '101' } });
   });
 
+  it.each(['upsert', 'update'])(
+    'that two attendees are, of whom one is refused, take what the other says: by %s',
+    async (call) => {
+      const { account } = await openDesk([contacts]);
+      if (call === 'update') {
+        await desk.deliver([1, 2].map((key) => attendee(key, { Email: 'ada@example.com', Name: 'A' })));
+      }
+      account.script = ({ body }) => (JSON.stringify(body).includes('refused') ? invalidEmail('ada') : undefined);
+      const outcomes = await desk.deliver([
+        attendee(1, { Email: 'ada@example.com', Name: 'Ada' }),
+        attendee(2, { Email: 'ada@example.com', Name: 'refused' }),
+      ]);
+      expect(kinds(outcomes)).toEqual(['delivered', 'rejected']);
+      expect([...account.of('contacts').values()].map(({ properties }) => properties.firstname)).toEqual(['Ada']);
+    },
+  );
+
   it('of which one is refused are made all the same, in at most 15 requests, and it is named by code and property', async () => {
     const { account } = await openDesk([contacts]);
     account.script = ({ body }) =>

@@ -80,7 +80,9 @@ async function startHubSpot(options: HubSpotOptions = {}): Promise<HubSpotDestin
     state: () =>
       [
         ...account.types.flatMap((type) =>
-          account.portal.all(type).map(({ values }) => `${type.name} ${JSON.stringify(Object.fromEntries(values))}`),
+          account.portal
+            .all(type)
+            .map(({ values }) => `${type.name} ${JSON.stringify([...values].sort(([a], [b]) => a.localeCompare(b)))}`),
         ),
         ...account.marketingEvents
           .all()
