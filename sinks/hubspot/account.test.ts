@@ -62,6 +62,12 @@ describe('the account', () => {
     at.forEach((from) => expect(at.filter((time) => time >= from && time < from + 300).length).toBeLessThanOrEqual(5));
   });
 
+  it('is left to other lanes when its turn does not come in time', async () => {
+    await openDesk({ tuning: { limit: { limit: 1, windowMs: 60_000 }, patienceMs: 200 } });
+    expect(await desk.deliver([person()])).toEqual([{ kind: 'unsent' }]); // its time zone took the only turn
+    expect(desk.account.requests).toHaveLength(1);
+  });
+
   it.each([
     [401, {}, 'token'],
     [

@@ -23,7 +23,7 @@ export interface ClientOptions {
 /** Who asks: until when, and how long they wait for their turn. */
 export interface Asking {
   readonly signal: AbortSignal;
-  /** How long from now on a request may wait for the account's limit, in ms. */
+  /** How long from now on a request may wait for the account's limit, in ms; 0: none is begun any more. */
   readonly patienceMs: () => number;
 }
 
@@ -88,7 +88,8 @@ export class HubSpotClient {
     const { limiter, daily } = this.#options;
     const closedForMs = daily.closedForMs();
     if (closedForMs > 0) return dayIsUsed(closedForMs);
-    const permit = await limiter.take(asking.signal, asking.patienceMs());
+    const patienceMs = asking.patienceMs();
+    const permit = patienceMs > 0 ? await limiter.take(asking.signal, patienceMs) : undefined;
     if (permit === undefined) return { kind: 'failed', result: { kind: 'unsent' }, processed: 'no' };
     try {
       daily.spend();

@@ -21,9 +21,8 @@ const BATCH_SIZE = 100;
 /** Connections, and with them requests under way at once. */
 const CONNECTIONS = 10;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** HubSpot ends what takes longer itself. */
-const REQUEST_TIMEOUT_MS = 60_000;
-/** A `send` waits so long for the account's limit, then gives the lane's turn back. */
+const REQUEST_TIMEOUT_MS = 30_000;
+/** So long after its beginning a `send` begins no further request, and gives the lane's turn back: it ends within a minute. */
 const PATIENCE_MS = 30_000;
 /** What every account has, whatever its plan; the answers' headers tell of more. Source: HubSpot, "Usage guidelines". */
 const LEAST_LIMIT = { limit: 100, windowMs: 10_000 };
@@ -32,6 +31,7 @@ export interface HubSpotTuning {
   /** Unix time in ms. */
   readonly now?: () => number;
   readonly requestTimeoutMs?: number;
+  readonly patienceMs?: number;
   /** The account's limit to begin with. */
   readonly limit?: { readonly limit: number; readonly windowMs: number };
 }
@@ -70,7 +70,7 @@ export function createHubSpotSink(
     const forward = (): void => stop.abort();
     signal.addEventListener('abort', forward);
     if (signal.aborted) forward();
-    const untilMs = performance.now() + PATIENCE_MS;
+    const untilMs = performance.now() + (tuning.patienceMs ?? PATIENCE_MS);
     try {
       return await work({ signal: stop.signal, patienceMs: () => Math.max(0, untilMs - performance.now()) });
     } finally {

@@ -87,7 +87,7 @@ describe('a rolling limiter', () => {
 
   it('gives up when the turn does not come in time, or when it is stopped', async () => {
     const { clock, limiter } = limiterOf(1);
-    await limiter.take(never, longMs);
+    (await limiter.take(never, longMs))!.done();
     const stop = new AbortController();
     const late = limiter.take(never, 5000);
     const stopped = limiter.take(stop.signal, longMs);

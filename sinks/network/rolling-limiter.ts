@@ -54,7 +54,9 @@ export class RollingLimiter {
     if (this.#waiting.size === 0 && this.#hasRoom()) return this.#permit();
     return await new Promise((resolve) => {
       const giveUp = (): void => {
-        if (this.#waiting.delete(waiting)) waiting.grant(undefined);
+        if (!this.#waiting.delete(waiting)) return;
+        waiting.grant(undefined);
+        this.#serve(); // also takes back the timer that nobody waits for any more
       };
       const cancelDeadline = this.#clock.after(withinMs, giveUp);
       signal.addEventListener('abort', giveUp);
