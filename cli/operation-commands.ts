@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { Context } from './context.js';
 import type { ExitCode } from './exit-code.js';
 
@@ -7,6 +7,7 @@ export function addOperationCommands(program: Command, context: () => Context, f
   addActions(program, context, finish);
   addReplay(program, context, finish);
   addSinkCommands(program, context, finish);
+  addQuestions(program, context, finish);
   addDeadLetters(program, context, finish);
   addConfigCommands(program, context, finish);
 }
@@ -96,6 +97,49 @@ function addSinkCommands(program: Command, context: () => Context, finish: (code
       const { act } = await import('./commands/act.js');
       finish(await act(context(), { verb: 'approve', what: `sink:${name.replace(/^sink:/, '')}`, ...options }));
     });
+}
+
+function addQuestions(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {
+  type Asked = {
+    sink: string;
+    list?: string;
+    item?: string;
+    pigeonhole?: string;
+    limit: number;
+    changedFrom?: string;
+    json: boolean;
+  };
+  program
+    .command('preview')
+    .description('the exact operations that the configuration would send for stored items; nothing is sent')
+    .requiredOption('--sink <name>', 'of this sink')
+    .option('--list <list>', 'of this list alone')
+    .option('--item <list:key>', 'of this item alone')
+    .option('--pigeonhole <workspace/id>', 'of this pigeonhole alone')
+    .option('--limit <n>', 'so many items, newest first', toLimit, 20)
+    .option('--changed-from <file>', 'only where another pigeonpost.yaml would send something else')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('preview --sink crm --list attendees --limit 5 --changed-from old.yaml'))
+    .action(async (options: Asked) => {
+      const { preview } = await import('./commands/preview.js');
+      finish(await preview(context(), options));
+    });
+  program
+    .command('why <list:key>')
+    .description('where an item was read, and what each sink was told, answered, or why it was not told')
+    .option('--pigeonhole <id>', 'where several pigeonholes have that key: ID or WORKSPACE/ID')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('why question:9001'))
+    .action(async (item: string, options: { pigeonhole?: string; json: boolean }) => {
+      const { why } = await import('./commands/why.js');
+      finish(await why(context(), { item, ...options }));
+    });
+}
+
+function toLimit(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1 && count <= 1000) return count;
+  throw new InvalidArgumentError('give a whole number from 1 to 1000');
 }
 
 function addDeadLetters(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {

@@ -1,9 +1,13 @@
 import { fileSinkType } from './file/file.js';
+import { hubspotSinkType } from './hubspot/hubspot.js';
 import { postgresSinkType } from './postgres/postgres.js';
 import type { SinkType } from './sink.js';
 import { webhookSinkType } from './webhook/webhook.js';
 
 /** Every sink there is, by the `type` that names it in pigeonpost.yaml. A new one is a folder and a line here. */
 export const allSinks: ReadonlyMap<string, SinkType> = new Map(
-  [fileSinkType, postgresSinkType, webhookSinkType].map((sinkType: SinkType) => [sinkType.type, sinkType]),
+  [fileSinkType, hubspotSinkType, postgresSinkType, webhookSinkType].map((sinkType: SinkType) => [
+    sinkType.type,
+    sinkType,
+  ]),
 );

@@ -6,6 +6,7 @@ import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { grouped } from '../grouped.js';
 import { inWords } from '../in-words.js';
+import { itemNamed } from '../item-named.js';
 
 export interface DeadLetterArguments {
   readonly sink?: string | undefined;
@@ -70,13 +71,10 @@ export async function redriveDeadLetters(
 }
 
 function choiceOf({ sink, cause, item }: DeadLetterArguments): DeadLetterChoice {
-  const parts = item === undefined ? null : /^([a-z_-]+):(.+)$/.exec(item);
-  if (parts === null && item !== undefined)
-    throw new CommandError(ExitCode.WrongUse, `"${item}" is no item: write it as list:key, e.g. questions:9001`);
   return {
     ...(sink === undefined ? {} : { sink }),
     ...(cause === undefined ? {} : { cause }),
-    ...(parts === null ? {} : { list: parts[1]!, key: parts[2]! }),
+    ...(item === undefined ? {} : itemNamed(item)),
   };
 }
 

@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import type { CheckLine } from '../sink.js';
-import { failureSentence } from './classify-failure.js';
+import { failureSentence } from '../network/failure-sentence.js';
 import type { Endpoint } from './deliver.js';
 
 /**

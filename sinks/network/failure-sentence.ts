@@ -1,0 +1,55 @@
+import { errors } from 'undici';
+import { RefusedAddressError } from './refused-address-error.js';
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'refused the connection',
+  ECONNRESET: 'closed the connection before answering',
+  EPIPE: 'closed the connection before answering',
+  UND_ERR_SOCKET: 'closed the connection before answering',
+  ENOTFOUND: 'was not found by name: check its address',
+  EAI_AGAIN: 'could not be looked up: the name server did not answer',
+  EHOSTUNREACH: 'cannot be reached from this network',
+  ENETUNREACH: 'cannot be reached from this network',
+  ETIMEDOUT: 'did not take the connection in time',
+  UND_ERR_CONNECT_TIMEOUT: 'did not take the connection in time',
+  UND_ERR_ABORTED: 'could not be reached through the proxy',
+  CERT_HAS_EXPIRED: 'has a certificate that has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'has a certificate for another name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'has a self-signed certificate: name it in "network.ca"',
+  SELF_SIGNED_CERT_IN_CHAIN: 'has a certificate of an unknown authority: name it in "network.ca"',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'has a certificate of an unknown authority: name it in "network.ca"',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'has a certificate of an unknown authority: name it in "network.ca"',
+};
+
+/** Failures after which nothing can have arrived: there never was a connection. */
+const NEVER_CONNECTED = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'ERR_REFUSED_ADDRESS',
+]);
+
+/**
+ * What went wrong on the way to a host, as a sentence without path, query or secret. Tells errors apart by code alone;
+ * a message could carry the URL, which may hold a token.
+ */
+export function failureSentence(error: unknown, host: string): string {
+  if (error instanceof RefusedAddressError) return error.message;
+  if (error instanceof errors.HTTPParserError) return `${host} answered with something that is not HTTP`;
+  const code = codeOf(error);
+  return `${host} ${SENTENCES[code] ?? `could not be asked (${code === '' ? 'no known cause' : code})`}`;
+}
+
+/** Whether a failed request certainly had no effect, so that it may be made again though it is not idempotent. */
+export function neverArrived(error: unknown): boolean {
+  return NEVER_CONNECTED.has(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  // Not instanceof: errors of Node's own modules come from another realm where code runs in a context of its own.
+  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+  return /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? code : '';
+}

@@ -1,0 +1,120 @@
+import { setMaxListeners } from 'node:events';
+import { RollingLimiter } from './rolling-limiter.js';
+import { VirtualClock } from './virtual-clock.test-kit.js';
+
+const never = new AbortController().signal;
+setMaxListeners(0, never);
+const longMs = 3_600_000;
+
+function limiterOf(limit: number, most?: number) {
+  const clock = new VirtualClock();
+  return { clock, limiter: new RollingLimiter({ limit, windowMs: 10_000 }, most, clock) };
+}
+
+/** The largest number of instants within any window. */
+function mostWithin(instants: readonly number[], windowMs: number): number {
+  const sorted = [...instants].sort((a, b) => a - b);
+  return Math.max(...sorted.map((from) => sorted.filter((at) => at >= from && at < from + windowMs).length));
+}
+
+describe('a rolling limiter', () => {
+  it.each([
+    ['at once', () => 0],
+    ['after 100 ms', () => 100],
+    ['sooner or later', (n: number) => (n * 7919) % 900],
+  ])(
+    'uses more than 90 %% of the limit, and never more than all of it, when requests arrive %s',
+    async (_, latency) => {
+      const { clock, limiter } = limiterOf(100);
+      const arrivals: number[] = [];
+      let left = 1000;
+      const lane = async (): Promise<void> => {
+        while (left > 0) {
+          left -= 1;
+          const permit = (await limiter.take(never, longMs))!;
+          const takes = latency(left);
+          // The other side sees it somewhere on the way there and back.
+          const arrives = takes * ((left % 5) / 5);
+          await new Promise<void>((resolve) => void clock.after(arrives, resolve));
+          arrivals.push(clock.now());
+          await new Promise<void>((resolve) => void clock.after(takes - arrives, resolve));
+          permit.done();
+        }
+      };
+      const lanes = Promise.all(Array.from({ length: 20 }, lane));
+      await clock.advance(200_000);
+      await lanes;
+      expect(arrivals).toHaveLength(1000);
+      expect(mostWithin(arrivals, 10_000)).toBeLessThanOrEqual(100);
+      expect(Math.max(...arrivals)).toBeLessThanOrEqual(90_000 / 0.9); // ten bursts of 100, the last after 90 s
+    },
+  );
+
+  it('serves those who wait in the order in which they came', async () => {
+    const { clock, limiter } = limiterOf(1);
+    (await limiter.take(never, longMs))!.done();
+    const order: string[] = [];
+    const turn = async (name: string): Promise<void> => {
+      const permit = await limiter.take(never, longMs);
+      order.push(name);
+      permit!.done();
+    };
+    const turns = Promise.all(['a', 'b', 'c'].map(turn));
+    await clock.advance(30_000);
+    await turns;
+    expect(order).toEqual(['a', 'b', 'c']);
+  });
+
+  it('gives up when the turn does not come in time, or when it is stopped', async () => {
+    const { clock, limiter } = limiterOf(1);
+    await limiter.take(never, longMs);
+    const stop = new AbortController();
+    const late = limiter.take(never, 5000);
+    const stopped = limiter.take(stop.signal, longMs);
+    await clock.advance(5000);
+    stop.abort();
+    expect([await late, await stopped]).toEqual([undefined, undefined]);
+    expect(clock.pending).toBe(0);
+    expect(await limiter.take(stop.signal, longMs)).toBeUndefined();
+  });
+
+  it('leaves room for what others use of the account', async () => {
+    const { clock, limiter } = limiterOf(10);
+    (await limiter.take(never, longMs))!.done();
+    limiter.learn({ limit: 10, used: 8 });
+    const permits = Array.from({ length: 5 }, () => limiter.take(never, 1));
+    await clock.advance(1);
+    expect((await Promise.all(permits)).filter((permit) => permit !== undefined)).toHaveLength(2);
+  });
+
+  it('does not take its own requests for those of others', async () => {
+    const { clock, limiter } = limiterOf(10);
+    for (let n = 0; n < 4; n += 1) (await limiter.take(never, longMs))!.done();
+    limiter.learn({ limit: 10, used: 4 });
+    const permits = Array.from({ length: 8 }, () => limiter.take(never, 1));
+    await clock.advance(1);
+    expect((await Promise.all(permits)).filter((permit) => permit !== undefined)).toHaveLength(6);
+  });
+
+  it.each([
+    ['a higher limit', 190, undefined, 190],
+    ['a lower limit', 50, undefined, 50],
+    ['no higher limit than it was told to keep', 190, 120, 120],
+  ])('learns %s', async (_, learnt, most, granted) => {
+    const { clock, limiter } = limiterOf(100, most);
+    limiter.learn({ limit: learnt });
+    const permits = Array.from({ length: 200 }, () => limiter.take(never, 1));
+    await clock.advance(1);
+    expect((await Promise.all(permits)).filter((permit) => permit !== undefined)).toHaveLength(granted);
+  });
+
+  it('gives nothing while it is closed', async () => {
+    const { clock, limiter } = limiterOf(10);
+    limiter.close(4000);
+    const early = limiter.take(never, 3999);
+    const later = limiter.take(never, 4001);
+    await clock.advance(4000);
+    expect(await early).toBeUndefined();
+    expect(await later).toBeDefined();
+  });
+});

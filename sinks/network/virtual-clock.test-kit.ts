@@ -1,0 +1,42 @@
+import type { Clock } from './clock.js';
+
+/** A clock that stands still until it is told to go on. */
+export class VirtualClock implements Clock {
+  #nowMs = 0;
+  readonly #calls = new Set<{ readonly atMs: number; readonly call: () => void }>();
+
+  now(): number {
+    return this.#nowMs;
+  }
+
+  after(delayMs: number, call: () => void): () => void {
+    const entry = { atMs: this.#nowMs + delayMs, call };
+    this.#calls.add(entry);
+    return () => void this.#calls.delete(entry);
+  }
+
+  /** How many calls are still to come. */
+  get pending(): number {
+    return this.#calls.size;
+  }
+
+  /** Goes on by so many milliseconds, and lets everything happen that falls due on the way, in its order. */
+  async advance(byMs: number): Promise<void> {
+    const untilMs = this.#nowMs + byMs;
+    await settle();
+    for (;;) {
+      const due = [...this.#calls].filter(({ atMs }) => atMs <= untilMs).sort((a, b) => a.atMs - b.atMs)[0];
+      if (due === undefined) break;
+      this.#calls.delete(due);
+      this.#nowMs = Math.max(this.#nowMs, due.atMs);
+      due.call();
+      await settle();
+    }
+    this.#nowMs = untilMs;
+  }
+}
+
+/** Lets all promises that are resolved already have their say. */
+async function settle(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
