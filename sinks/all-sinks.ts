@@ -1,3 +1,4 @@
+import { canvasSinkType } from './canvas/canvas.js';
 import { fileSinkType } from './file/file.js';
 import { hubspotSinkType } from './hubspot/hubspot.js';
 import { postgresSinkType } from './postgres/postgres.js';
@@ -6,7 +7,7 @@ import { webhookSinkType } from './webhook/webhook.js';
 
 /** Every sink there is, by the `type` that names it in pigeonpost.yaml. A new one is a folder and a line here. */
 export const allSinks: ReadonlyMap<string, SinkType> = new Map(
-  [fileSinkType, hubspotSinkType, postgresSinkType, webhookSinkType].map((sinkType: SinkType) => [
+  [canvasSinkType, fileSinkType, hubspotSinkType, postgresSinkType, webhookSinkType].map((sinkType: SinkType) => [
     sinkType.type,
     sinkType,
   ]),
