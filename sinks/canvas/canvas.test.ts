@@ -49,7 +49,12 @@ interface Options {
   readonly patienceMs?: number;
 }
 
-function newSink({ record, token = canvas.token, onForget, patienceMs }: Options = {}): Sink<CanvasOperation> {
+function newSink({
+  record,
+  token = canvas.token,
+  onForget,
+  patienceMs = 3_600_000,
+}: Options = {}): Sink<CanvasOperation> {
   const config = canvasConfigSchema.parse({
     baseUrl,
     token: new Secret(token),
@@ -66,7 +71,7 @@ function newSink({ record, token = canvas.token, onForget, patienceMs }: Options
     ],
   });
   const environment = { name: 'grades', baseFolder: '/', network: { allowHosts: [] }, ...(onForget && { onForget }) };
-  const tuning = { clock: hurriedClock, requestTimeoutMs: 5_000, ...(patienceMs !== undefined && { patienceMs }) };
+  const tuning = { clock: hurriedClock, requestTimeoutMs: 5_000, patienceMs };
   const sink = createCanvasSink(config, environment, tuning);
   sinks.push(sink);
   return sink;
