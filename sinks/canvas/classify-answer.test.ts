@@ -4,7 +4,6 @@ const answer = (status: number, more: Partial<CanvasAnswer> = {}): CanvasAnswer 
   status,
   body: {},
   text: '{}',
-  asksForToken: false,
   retryAfter: undefined,
   requestId: undefined,
   answeredAtMs: 0,
@@ -18,7 +17,7 @@ describe("Canvas' answer", () => {
     ['404 as a page', answer(404, { body: undefined }), { kind: 'failed', result: { kind: 'retry' } }],
     [
       '401 to a token',
-      answer(401, { asksForToken: true }),
+      answer(401, { body: { errors: [{ message: 'Invalid access token.' }] } }),
       { kind: 'failed', result: { kind: 'pause', cause: 'credential' } },
     ],
     ['401 without a token', answer(401, { body: { status: 'unauthenticated' } }), { result: { kind: 'pause' } }],

@@ -7,8 +7,6 @@ export interface CanvasAnswer {
   readonly body: unknown;
   /** As it came; looked at for the words that tell throttling alone. */
   readonly text: string;
-  /** Whether the answer asks for credentials (`WWW-Authenticate`). */
-  readonly asksForToken: boolean;
   readonly retryAfter: string | undefined;
   /** Identifies the request to Canvas' support. */
   readonly requestId: string | undefined;
@@ -46,7 +44,7 @@ export function classifyAnswer(answer: CanvasAnswer): Verdict {
     const detail = said(`Canvas is asked too much with this token (HTTP ${status})`);
     return { kind: 'throttled', afterMs: wait ?? THROTTLED_WAIT_MS, detail };
   }
-  if (status === 401 && (answer.asksForToken || isUnauthenticated(body))) {
+  if (status === 401 && !isAboutTheUser(body)) {
     const detail = said('Canvas refused the token (HTTP 401): put a valid access token into "token"');
     return { kind: 'failed', processed: 'no', result: { kind: 'pause', cause: 'credential', detail } };
   }
@@ -64,9 +62,10 @@ export function classifyAnswer(answer: CanvasAnswer): Verdict {
   return { kind: 'refused' };
 }
 
-function isUnauthenticated(body: unknown): boolean {
+/** Whose token it is, Canvas knows then; what it says of a token that it does not know has changed over time. */
+function isAboutTheUser(body: unknown): boolean {
   const { status } = (typeof body === 'object' && body !== null ? body : {}) as { status?: unknown };
-  return status === 'unauthenticated';
+  return status === 'unauthorized';
 }
 
 /**

@@ -129,7 +129,6 @@ export class CanvasClient {
         status: answer.statusCode,
         body: parsed(text),
         text,
-        asksForToken: header('www-authenticate') !== undefined,
         retryAfter: header('retry-after'),
         requestId: requestId !== undefined && /^[\w-]{1,64}$/.test(requestId) ? requestId : undefined,
         answeredAtMs: now(),
