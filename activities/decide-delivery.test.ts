@@ -17,6 +17,7 @@ const candidate = (more: Partial<Candidate>): Candidate => ({
   sentWithIdentity: null,
   attempts: 0,
   toldBefore: false,
+  withheldBefore: false,
   replay: 0,
   replayId: null,
   ...more,
@@ -25,6 +26,8 @@ const sink = (more: Partial<DecidingSink> = {}): DecidingSink => ({
   accepts: new Set(['obtained', 'not-asked']),
   revisions: 'every',
   selected: new Set(['101']),
+  onConsentWithdrawn: 'keep',
+  mayForget: () => true,
   ...more,
 });
 const person = { list: 'attendees', visibility: null };
@@ -79,6 +82,35 @@ describe('what happens with a change at a sink', () => {
     ['an older revision, at a sink that wants every one', { latest: false }, { kind: 'send', identity: true }],
   ])('for %s', (_what, more, expected) => {
     expect(decideDelivery(candidate(more), sink())).toEqual(expected);
+  });
+
+  it.each<[string, Partial<Candidate>, Partial<DecidingSink>, object]>([
+    ['taken back where the sink is to forget', {}, {}, { kind: 'send', identity: false }],
+    ['kept where it is to keep', {}, { onConsentWithdrawn: 'keep' }, { kind: 'withhold', reason: 'consent-refused' }],
+    [
+      'no matter where it was never told of them',
+      { toldBefore: false },
+      {},
+      { kind: 'withhold', reason: 'consent-refused' },
+    ],
+    [
+      'only withheld while they have not refused',
+      { consent: 'not-known' },
+      {},
+      { kind: 'withhold', reason: 'consent-not-known' },
+    ],
+    ['taken back once, by the latest revision', { latest: false }, {}, { kind: 'withhold', reason: 'consent-refused' }],
+    ['not taken back again by a replay', { replay: 1 }, {}, { kind: 'withhold', reason: 'consent-refused' }],
+    ['held where many withdraw at once', {}, { mayForget: () => false }, { kind: 'park', cause: 'withdrawals-held' }],
+    [
+      'taken back once a person has looked',
+      { sentWithIdentity: false },
+      { mayForget: () => false },
+      { kind: 'send', identity: false },
+    ],
+  ])('of a person who refuses now, is %s', (_what, more, how, expected) => {
+    const refused = candidate({ ...person, kind: 'updated', consent: 'refused', toldBefore: true, ...more });
+    expect(decideDelivery(refused, sink({ onConsentWithdrawn: 'forget', ...how }))).toMatchObject(expected);
   });
 
   it('is nothing for an older revision at a sink that wants the latest alone', () => {

@@ -80,7 +80,8 @@ function unitedDrop(config: Config, syncs: readonly string[]): Partial<Record<Li
   return drop;
 }
 
-function strictest(all: readonly DeletionLimits[]): DeletionLimits {
+/** Of the limits of several syncs. */
+export function strictest(all: readonly DeletionLimits[]): DeletionLimits {
   return {
     settleMs: Math.max(...all.map(({ settleMs }) => settleMs)),
     holdAbove: {

@@ -10,9 +10,10 @@ import type { PigeonholeName } from './turns.js';
  * What a replay emits has an id of its own, so that a receiver that keeps ids takes it.
  */
 export function toChange(candidate: Candidate, identity: boolean, place: PigeonholeName): Change {
+  const isRemoval = takesBack(candidate, identity);
   return {
     id: candidate.replayId === null ? candidate.id : replayedChangeId(candidate.replayId, candidate.id),
-    type: `${candidate.list}.${candidate.kind}`,
+    type: `${candidate.list}.${isRemoval ? 'deleted' : candidate.kind}`,
     timestamp: candidate.foundAt.toISOString(),
     workspace: place.workspace,
     pigeonholeId: place.pigeonholeId,
@@ -21,9 +22,14 @@ export function toChange(candidate: Candidate, identity: boolean, place: Pigeonh
     key: candidate.key,
     revision: candidate.revision,
     sequence: candidate.sequence,
-    data: dataOf(candidate, identity),
+    data: isRemoval ? null : dataOf(candidate, identity),
     ...(candidate.replayId === null ? {} : { replay: candidate.replayId }),
   };
+}
+
+/** A person's own record goes out without them only when they have withdrawn: then it says that they are to be forgotten. */
+export function takesBack({ list, kind }: Pick<Candidate, 'list' | 'kind'>, identity: boolean): boolean {
+  return list === 'attendees' && kind !== 'deleted' && !identity;
 }
 
 function dataOf({ payload }: Candidate, identity: boolean): Fields | null {

@@ -23,6 +23,8 @@ create table changes (
   found_at timestamp with time zone not null,
   previous_sequence bigint,
   snapshot json,
+  request_id text,
+  read_as text,
   PRIMARY KEY (ref, sequence),
   CHECK ((kind = ANY (ARRAY['created'::text, 'updated'::text, 'deleted'::text]))),
   CHECK ((visibility = ANY (ARRAY['named'::text, 'anonymous'::text])))
@@ -113,6 +115,7 @@ create table lanes (
   history_since timestamp with time zone,
   observed bigint,
   observed_configuration integer,
+  settings text,
   PRIMARY KEY (sink_id, ref),
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref),
   FOREIGN KEY (sink_id) REFERENCES sinks(id)
@@ -228,6 +231,7 @@ create table quotas (
   refused_window integer,
   wait_until timestamp with time zone,
   alone_until timestamp with time zone,
+  window_told boolean not null default false,
   PRIMARY KEY (fingerprint)
 );
 
@@ -294,6 +298,9 @@ create table sinks (
   created_at timestamp with time zone not null default now(),
   archived_at timestamp with time zone,
   history_ms bigint,
+  failing_since timestamp with time zone,
+  retry_at timestamp with time zone,
+  ramp integer,
   UNIQUE (name),
   PRIMARY KEY (id)
 );

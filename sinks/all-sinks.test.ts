@@ -2,7 +2,7 @@ import { allSinks } from './all-sinks.js';
 
 describe('the table of sinks', () => {
   it('names each sink by its type and nothing that an object would inherit', () => {
-    expect([...allSinks.keys()]).toEqual(['file', 'salesforce', 'webhook']);
+    expect([...allSinks.keys()]).toEqual(['file', 'hubspot', 'salesforce', 'slack', 'webhook', 'xapi']);
     for (const [name, { type }] of allSinks) expect(type).toBe(name);
     expect(allSinks.get('constructor')).toBeUndefined();
   });
@@ -11,8 +11,11 @@ describe('the table of sinks', () => {
     const accepted = Object.fromEntries([...allSinks].map(([name, { acceptsByDefault }]) => [name, acceptsByDefault]));
     expect(accepted).toEqual({
       file: ['obtained', 'not-asked', 'not-known'],
+      hubspot: ['obtained'],
       salesforce: ['obtained'],
+      slack: ['obtained'],
       webhook: ['obtained'],
+      xapi: ['obtained'],
     });
   });
 });
