@@ -33,6 +33,7 @@ describe('an answer of Salesforce', () => {
       { kind: 'limited', afterMs: 10_000 },
     ],
     ['400', answer(400, 'JSON_PARSER_ERROR'), { kind: 'refused', code: 'JSON_PARSER_ERROR', fields: ['Email'] }],
+    ['400 for a held row', answer(400, 'UNABLE_TO_LOCK_ROW'), { kind: 'failed', result: { kind: 'retry' } }],
     ['400 with a page', answer(400), { kind: 'refused', code: 'HTTP_400' }],
     ['404', answer(404, 'NOT_FOUND'), { kind: 'failed', result: { kind: 'retry' } }],
     ['302', answer(302), { kind: 'failed', result: { kind: 'retry' } }],

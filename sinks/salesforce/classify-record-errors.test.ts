@@ -14,33 +14,33 @@ describe('a record that Salesforce refused', () => {
     [
       'INVALID_CROSS_REFERENCE_KEY',
       ['OwnerId'],
-      { kind: 'other', result: { kind: 'rejected', cause: 'salesforce: INVALID_CROSS_REFERENCE_KEY OwnerId' } },
+      { kind: 'other', result: { kind: 'rejected', cause: 'salesforce:INVALID_CROSS_REFERENCE_KEY:OwnerId' } },
     ],
     [
       'DUPLICATE_VALUE',
       ['Engagement_Id__c'],
-      { kind: 'duplicate', result: { kind: 'rejected', cause: 'salesforce: DUPLICATE_VALUE Engagement_Id__c' } },
+      { kind: 'duplicate', result: { kind: 'rejected', cause: 'salesforce:DUPLICATE_VALUE:Engagement_Id__c' } },
     ],
     [
       'DUPLICATES_DETECTED',
       [],
-      { kind: 'other', result: { kind: 'rejected', cause: 'salesforce: DUPLICATES_DETECTED' } },
+      { kind: 'other', result: { kind: 'rejected', cause: 'salesforce:DUPLICATES_DETECTED' } },
     ],
     [
       'STRING_TOO_LONG',
       ['LastName'],
-      { kind: 'other', result: { kind: 'rejected', cause: 'salesforce: STRING_TOO_LONG LastName' } },
+      { kind: 'other', result: { kind: 'rejected', cause: 'salesforce:STRING_TOO_LONG:LastName' } },
     ],
     [
       'REQUIRED_FIELD_MISSING',
       ['LastName', 'Company'],
-      { kind: 'other', result: { kind: 'rejected', cause: 'salesforce: REQUIRED_FIELD_MISSING LastName,Company' } },
+      { kind: 'other', result: { kind: 'rejected', cause: 'salesforce:REQUIRED_FIELD_MISSING:LastName+Company' } },
     ],
     ['FIELD_CUSTOM_VALIDATION_EXCEPTION', [], { kind: 'other', result: { kind: 'rejected' } }],
     [
       'A_CODE_OF_NEXT_YEAR',
       [],
-      { kind: 'other', result: { kind: 'rejected', cause: 'salesforce: A_CODE_OF_NEXT_YEAR' } },
+      { kind: 'other', result: { kind: 'rejected', cause: 'salesforce:A_CODE_OF_NEXT_YEAR' } },
     ],
   ])('with %s in %j is judged so', (code, fields, expected) => {
     const failure = classifyRecordErrors(said(code, fields), 'Lead', 'r1');
@@ -50,7 +50,7 @@ describe('a record that Salesforce refused', () => {
 
   it('is shown no code and no field that has another form than theirs', () => {
     const failure = classifyRecordErrors(said('ada@example.com is taken', ['Ada Lovelace']), 'Lead');
-    expect(failure).toMatchObject({ result: { cause: 'salesforce: unknown' } });
+    expect(failure).toMatchObject({ result: { cause: 'salesforce:unknown' } });
     expect(JSON.stringify(failure)).not.toMatch(/ada/i);
   });
 });

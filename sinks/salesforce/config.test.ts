@@ -51,7 +51,7 @@ describe('the configuration', () => {
     [
       'a mistyped expression',
       { properties: { Email: 'item.(' } },
-      'records.0.properties.Email: is no JSONata expression',
+      'records.0.properties.Email: is no expression that can be used',
     ],
     ['another object', { object: 'Account' }, 'records.0.object: allowed'],
     ['a campaign without statuses', { campaign: { externalId: { A__c: '1' } } }, 'records.0.campaign.status'],
@@ -84,6 +84,6 @@ describe('the sink type', () => {
       { properties: { Email: 'attendee.Email' }, campaign: campaignKeys },
     );
     expect(salesforceSinkType.lists(config)).toEqual(['attendees']);
-    expect(salesforceSinkType.joins!(config)).toEqual(['pigeonholes', 'attendees']);
+    expect(salesforceSinkType.joins!(config)).toEqual(['attendees', 'pigeonholes']);
   });
 });

@@ -16,6 +16,7 @@ function written(
   const fields = decideFields([{ field: 'Rating', value, policy }], present, {
     happenedAtMs: (times.happened ?? 0) * hourMs,
     writtenAtMs,
+    isOurs: times.ours !== undefined,
   });
   return fields.get('Rating');
 }
@@ -24,6 +25,8 @@ describe('a field of a record that exists', () => {
   it.each<[string, ReturnType<typeof written>, FieldValue | undefined]>([
     ['is overwritten by always', written('always', 'Hot', 'Cold'), 'Hot'],
     ['is cleared by always', written('always', null, 'Cold'), null],
+    ['is not written where it stands there already', written('always', 'Hot', 'Hot'), undefined],
+    ['is written again where it may be ours', written('always', 'Hot', 'Hot', { ours: 10 }), 'Hot'],
     ['is left by if-empty where something stands', written('if-empty', 'Hot', 'Cold'), undefined],
     ['is filled by if-empty', written('if-empty', 'Hot', null), 'Hot'],
     ['is filled by if-empty where an empty text stands', written('if-empty', 'Hot', ''), 'Hot'],
@@ -47,7 +50,7 @@ describe('a record that is created', () => {
   it('is given all that has a value, whatever the policy', () => {
     const policies = ['always', 'if-empty', 'if-newer'] as const;
     const writes = policies.map((policy) => ({ field: policy, value: 1, policy }));
-    const times = { happenedAtMs: 0, writtenAtMs: null };
+    const times = { happenedAtMs: 0, writtenAtMs: null, isOurs: false };
     expect(decideFields([...writes, { field: 'none', value: null, policy: 'always' }], null, times)).toEqual(
       new Map(policies.map((policy) => [policy, 1])),
     );

@@ -1,3 +1,5 @@
+import { subjectOf } from '../plan-of.test-kit.js';
+import { sampleChange } from '../sample-change.test-kit.js';
 import type { Fields, Outcome } from '../sink.js';
 import { FakeOrg, refused } from './fake-org.test-kit.js';
 import { createSalesforceSink } from './salesforce.js';
@@ -88,7 +90,7 @@ describe('someone whom the org knows without an external id', () => {
   it('is not guessed among several', async () => {
     const ids = ['L.', 'M.'].map((LastName) => org.add('Contact', { Email: 'ada@example.com', LastName }).Id);
     const [outcome] = await deliver(sinkWith(), [attendee(ada)]);
-    expect(causeOf(outcome)).toBe('salesforce: ambiguous-match Contact.Email');
+    expect(causeOf(outcome)).toBe('salesforce:ambiguous-match:Contact.Email');
     expect(outcome).toMatchObject({ detail: expect.stringContaining(ids[0]!) });
     expect(org.tables.Lead).toEqual([]);
   });
@@ -160,7 +162,7 @@ describe('one record of a batch', () => {
     });
     const outcomes = await deliver(sinkWith(), [attendee(ada), attendee(bob)]);
     expect(kinds(outcomes)).toEqual(['delivered', 'rejected']);
-    expect(causeOf(outcomes[1])).toBe('salesforce: STRING_TOO_LONG LastName');
+    expect(causeOf(outcomes[1])).toBe('salesforce:STRING_TOO_LONG:LastName');
     expect(outcomes[1]).toMatchObject({ detail: expect.stringContaining('req-1') });
     expect(JSON.stringify(outcomes)).not.toContain('example.com');
   });
@@ -174,7 +176,7 @@ describe('one record of a batch', () => {
     const people = [0, 1, 2, 3, 4].map((n) => attendee({ id: n, Name: `N${n}`, Email: `n${n}@example.com` }));
     const outcomes = await deliver(sinkWith(), [...people, attendee(bob)]);
     expect(kinds(outcomes)).toEqual([...people.map(() => 'delivered'), 'rejected']);
-    expect(causeOf(outcomes[5])).toBe('salesforce: JSON_PARSER_ERROR');
+    expect(causeOf(outcomes[5])).toBe('salesforce:JSON_PARSER_ERROR');
     expect(org.tables.Lead).toHaveLength(5);
   });
 
@@ -200,7 +202,7 @@ describe('one record of a batch', () => {
   it('is refused without a call where the mapping gives what its field cannot take', async () => {
     const sink = sinkWith({ properties: { Email: 'item.Email', LastName: 'item.Name', Seats__c: 'item.seats' } });
     const outcomes = await deliver(sink, [attendee({ ...ada, seats: 'many' }), attendee({ ...bob, seats: '3' })]);
-    expect(outcomes.map(causeOf)).toEqual(['salesforce: wrong-type Seats__c', '']);
+    expect(outcomes.map(causeOf)).toEqual(['salesforce:wrong-type:Seats__c', '']);
     expect(org.tables.Lead).toMatchObject([{ Seats__c: 3 }]);
   });
 });
@@ -318,7 +320,7 @@ describe('a campaign', () => {
     org.may.CampaignMemberStatus = { createable: false, updateable: false, deletable: false };
     const status = { registered: 'Sent', attended: 'Was there' };
     const [outcome] = await deliver(sinkWith({ campaign: { ...campaignKeys, status } }), [attendee(ada)]);
-    expect(causeOf(outcome)).toBe('salesforce: campaign-status-missing');
+    expect(causeOf(outcome)).toBe('salesforce:campaign-status-missing');
     expect(objectOf(outcome).Lead).toMatchObject({ id: org.tables.Lead![0]!.Id });
     expect(org.tables.CampaignMember).toEqual([]);
   });
@@ -339,9 +341,7 @@ describe('someone who is gone', () => {
   it('stays, and nothing is called, where no status is named for it', async () => {
     const sink = sinkWith({ campaign: campaignKeys });
     const [before] = await deliver(sink, [attendee(ada)]);
-    expect(await sink.plan([gone(7, 'deleted', objectOf(before))])).toEqual([
-      { kind: 'nothing', reason: 'deleted-at-the-source' },
-    ]);
+    expect(await sink.plan([gone(7, 'deleted', objectOf(before))])).toEqual([{ kind: 'nothing', reason: 'kept' }]);
   });
 
   it('stays, with the membership given the status for it', async () => {
@@ -381,7 +381,7 @@ describe('someone who withdrew their consent', () => {
     const sink = sinkWith();
     const [before] = await deliver(sink, [attendee(ada)]);
     await deliver(sink, [gone(7, 'consent-withdrawn', objectOf(before))]);
-    expect(contact).toMatchObject({ Email: null, LastName: 'Lovelace', FirstName: 'A.' });
+    expect(contact).toMatchObject({ Email: 'ada@example.com', LastName: 'Lovelace', FirstName: 'A.' });
   });
 
   it('is deleted where that was asked for, also when it is sent again', async () => {
@@ -407,5 +407,42 @@ describe('someone who withdrew their consent', () => {
     expect(await sinkWith().plan([gone(7, 'consent-withdrawn', null)])).toEqual([
       { kind: 'nothing', reason: 'never-sent' },
     ]);
+  });
+});
+
+describe('what someone did that turns anonymous', () => {
+  const record = {
+    from: 'qna-questions',
+    externalId: { Engagement_Id__c: '$string(attendee.id)' },
+    properties: { Email: 'attendee.Email', LastEvent__c: 'item.content' },
+    create: false,
+  };
+  const question = (data: Fields, around: object = {}) =>
+    subjectOf(sampleChange({ list: 'qna-questions', type: 'qna-questions.created', data: { id: 1, ...data } }), around);
+
+  it('is taken back from the person, who stays, also where people are to be deleted', async () => {
+    const lead = org.add('Lead', { Email: 'ada@example.com', LastName: 'Lovelace' });
+    const sink = sinkWith(record, { onForget: 'delete' });
+    const named = question({ content: 'Why?', attendee: { id: 7 } }, { attendee: ada });
+    const [before] = await deliver(sink, [named]);
+    expect(lead).toMatchObject({ LastEvent__c: 'Why?' });
+    await deliver(sink, [question({ content: 'Why?', attendee: { anonymous: true } }, { object: objectOf(before) })]);
+    expect(lead).toMatchObject({ LastEvent__c: null, LastName: 'Lovelace', Email: 'ada@example.com' });
+  });
+
+  it('is about nobody where it always was', async () => {
+    const plans = await sinkWith(record).plan([question({ content: 'Why?', attendee: { anonymous: true } })]);
+    expect(plans).toEqual([{ kind: 'nothing', reason: 'no-person' }]);
+  });
+});
+
+describe('a field that the item does not have any more', () => {
+  it('is cleared where this sink wrote it, and left where it is required', async () => {
+    const sink = sinkWith({
+      properties: { Email: 'item.Email', LastName: 'item.Name', FirstName: 'item.First', Company: '"x"' },
+    });
+    const [before] = await deliver(sink, [attendee({ ...ada, First: 'Ada' })]);
+    await deliver(sink, [attendee({ id: 7, Email: ada.Email }, { object: objectOf(before) })]);
+    expect(org.tables.Lead).toMatchObject([{ FirstName: null, LastName: 'Lovelace', Email: 'Ada@Example.com' }]);
   });
 });
