@@ -44,7 +44,7 @@ async function post(operation: ShowOperation, turn: Turn): Promise<Outcome> {
   const place = { channel, threadTs: thread?.ts ?? null, threadKey: to.thread?.key ?? null };
   const message = { channel, threadTs: place.threadTs, content, metadata };
   const verdict = await postMessage(message, turn, () =>
-    turn.notes.notePost(itemKey, { ...place, id: operation.changeId, atMs: turn.slackNow(), shown }),
+    turn.notes.notePost(itemKey, { ...place, id: operation.changeId, ...turn.now(), shown }),
   );
   if (verdict.kind === 'held') return verdict.outcome;
   if (verdict.kind === 'maybe') return { kind: 'unknown', detail: verdict.detail, object: unknownObject };

@@ -29,9 +29,9 @@ async function findOrPost(
 ): Promise<{ readonly ts: string } | { readonly outcome: Outcome }> {
   const { notes } = turn;
   const known = notes.thread(channel, thread.key);
-  if (known !== undefined && 'ts' in known) return known;
+  if (known?.ts !== undefined) return known;
   if (known !== undefined) {
-    const youngForMs = known.atMs + LOOK_UP_AFTER_MS - turn.slackNow();
+    const youngForMs = known.atMs + LOOK_UP_AFTER_MS - turn.now().atMs;
     if (youngForMs > 0) return { outcome: { kind: 'unsent', afterMs: Math.ceil(youngForMs) } };
     const posted = await turn.posted(channel, null, known.atMs + LOOK_UP_AFTER_MS);
     if (posted.kind === 'held') return posted;
@@ -67,7 +67,7 @@ async function postThread(
     event_payload: { thread: id, pigeonhole: item.pigeonhole, key: thread.key },
   };
   const verdict = await postMessage({ channel, threadTs: null, content: thread.content, metadata }, turn, () =>
-    notes.noteThread(channel, thread.key, { id, atMs: turn.slackNow() }),
+    notes.noteThread(channel, thread.key, { id, ...turn.now() }),
   );
   switch (verdict.kind) {
     case 'held':

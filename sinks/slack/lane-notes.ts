@@ -5,8 +5,10 @@ import type { Shown } from './operation.js';
 export interface PostIntent {
   /** Stands in the message's metadata. */
   readonly id: string;
-  /** Unix time in ms, by Slack's clock as far as it is known. */
+  /** Unix time in ms, by our clock. */
   readonly atMs: number;
+  /** The same by Slack's clock, if that is earlier: nothing of it can stand in Slack from before. */
+  readonly sinceMs: number;
   readonly channel: string;
   readonly threadTs: string | null;
   readonly threadKey: string | null;
@@ -18,7 +20,7 @@ export interface PostIntent {
 /** The message of a thread: where it is, or that it is about to be posted. */
 export type ThreadNote =
   | { readonly ts: string }
-  | { readonly id: string; readonly atMs: number; readonly parked?: string };
+  | (Pick<PostIntent, 'id' | 'atMs' | 'sinceMs' | 'parked'> & { readonly ts?: undefined });
 
 /**
  * What the sink remembers on a lane: an intent for each post without a known outcome, and the message of each thread.
@@ -57,7 +59,7 @@ export class LaneNotes {
     const notes = Object.values(this.#all) as (Partial<PostIntent> | undefined)[];
     const instants = notes
       .filter((note) => note?.channel === undefined || (note.channel === channel && note.threadTs === threadTs))
-      .flatMap((note) => (note?.atMs === undefined ? [] : [note.atMs]));
+      .flatMap((note) => (note?.sinceMs === undefined ? [] : [note.sinceMs]));
     return Math.min(...instants);
   }
 

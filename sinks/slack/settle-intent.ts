@@ -22,7 +22,7 @@ export async function settleIntent(
   intent: PostIntent,
   turn: Turn,
 ): Promise<Outcome | 'clear'> {
-  const youngForMs = intent.atMs + LOOK_UP_AFTER_MS - turn.slackNow();
+  const youngForMs = intent.atMs + LOOK_UP_AFTER_MS - turn.now().atMs;
   if (youngForMs > 0) {
     if (youngForMs > Math.min(SHORT_WAIT_MS, turn.leftMs))
       return { kind: 'unknown', detail: 'too early to look the message up' };

@@ -2,9 +2,17 @@ import type { Lane, Outcome } from '../sink.js';
 import type { Clock } from '../network/clock.js';
 import { callSlack, type SlackApi } from './call-slack.js';
 import { classifyReply, type Verdict } from './classify-reply.js';
-import { LaneNotes } from './lane-notes.js';
+import { LaneNotes, type PostIntent } from './lane-notes.js';
 import { type PostedMessages, readPosted } from './look-up.js';
 import type { Granted, SlackMethod, SlackRates } from './rates.js';
+
+const metadataScope = 'metadata.message:read';
+
+const cannotReadMetadata: Verdict & { kind: 'credential' } = {
+  kind: 'credential',
+  code: 'missing_scope',
+  detail: `the app lacks the scope ${metadataScope}`,
+};
 
 /** What all lanes of a sink share. */
 export interface SlackAccount {
@@ -13,6 +21,8 @@ export interface SlackAccount {
   readonly clock: Clock;
   /** How far our clock is ahead of Slack's, in ms, as the last answer showed; 0 until then. */
   aheadMs: number;
+  /** The token's, as the last answer named them; undefined until one does. */
+  scopes: readonly string[] | undefined;
   /** When each message was last edited by us, by the account's clock. */
   readonly editedAt: Map<string, number>;
   /** Channels that were to be joined, and whether that went well. */
@@ -49,9 +59,10 @@ export class Turn {
     return !this.signal.aborted && this.leftMs > 0;
   }
 
-  /** Unix time in ms by Slack's clock, as far as it is known. */
-  slackNow(): number {
-    return this.account.api.wallNow() - this.account.aheadMs;
+  /** When a post is about to be made. */
+  now(): Pick<PostIntent, 'atMs' | 'sinceMs'> {
+    const atMs = this.account.api.wallNow();
+    return { atMs, sinceMs: Math.min(atMs, atMs - this.account.aheadMs) };
   }
 
   async wait(forMs: number): Promise<void> {
@@ -89,7 +100,10 @@ export class Turn {
   async ask(method: string, args: Readonly<Record<string, unknown>>): Promise<Verdict> {
     const { api } = this.account;
     const reply = await callSlack(api, method, args, this.signal);
-    if (reply.kind === 'answer') this.account.aheadMs = api.wallNow() - reply.answeredAtMs;
+    if (reply.kind === 'answer') {
+      this.account.aheadMs = api.wallNow() - reply.answeredAtMs;
+      this.account.scopes = reply.scopes ?? this.account.scopes;
+    }
     return classifyReply(reply, method);
   }
 
@@ -101,7 +115,7 @@ export class Turn {
     const place = JSON.stringify([channel, threadTs]);
     const known = this.#posted.get(place);
     if (known !== undefined && known.readAtMs >= notBeforeMs) return await known.posted;
-    const read = { readAtMs: this.slackNow(), posted: this.#read(channel, threadTs) };
+    const read = { readAtMs: this.now().atMs, posted: this.#read(channel, threadTs) };
     this.#posted.set(place, read);
     return await read.posted;
   }
@@ -116,7 +130,10 @@ export class Turn {
       return { kind: 'later', detail: 'no turn came for the look-up' };
     };
     const posted = await readPosted({ channel, threadTs }, this.notes.earliestMs(channel, threadTs), read);
-    return held ?? posted;
+    if (held !== undefined) return held;
+    // Without this scope metadata may be left out, and what is there would be taken for absent.
+    const readsMetadata = this.account.scopes?.includes(metadataScope) ?? true;
+    return posted.kind === 'failed' || readsMetadata ? posted : { kind: 'failed', verdict: cannotReadMetadata };
   }
 
   /** Joins a public channel, once in the sink's life: who takes the app out of it later means it. @returns whether it did */
