@@ -63,7 +63,11 @@ describe('what a failed call means for a change', () => {
     ['later', { kind: 'later', detail: 'd' }, { kind: 'retry' }],
     ['maybe, since repeating an edit does no harm', { kind: 'maybe', detail: 'd' }, { kind: 'retry' }],
     ['credential', { kind: 'credential', code: 'x', detail: 'd' }, { kind: 'pause', cause: 'credential' }],
-    ['refused', { kind: 'refused', code: 'invalid_blocks', detail: 'd' }, { kind: 'rejected', cause: 'slack:invalid_blocks' }],
+    [
+      'refused',
+      { kind: 'refused', code: 'invalid_blocks', detail: 'd' },
+      { kind: 'rejected', cause: 'slack:invalid_blocks' },
+    ],
   ] as const)('%s', (_, verdict, outcome) => {
     expect(outcomeOf(verdict, true)).toMatchObject(outcome);
     expect(outcomeOf(verdict, false)).toMatchObject(outcome);

@@ -28,7 +28,11 @@ describe('the configuration of a Slack sink', () => {
     ['both', { token, webhookUrl: hook, channel: 'C0123456789' }, 'token: allowed: either "token" or "webhookUrl"'],
     ['a token without a channel', { token }, "channel: allowed: a channel's id such as"],
     ['a name for a channel', { token, channel: '#questions' }, "channel: allowed: a channel's id such as"],
-    ['a token in the file', { token: 'xoxb-token', channel: 'C0123456789' }, 'token: a secret never stands in this file'],
+    [
+      'a token in the file',
+      { token: 'xoxb-token', channel: 'C0123456789' },
+      'token: a secret never stands in this file',
+    ],
     ['a webhook without TLS', { webhookUrl: new Secret('http://hooks.slack.com/x') }, 'webhookUrl: allowed: the https'],
     ['no messages', { token, channel: 'C0123456789', messages: [] }, 'messages: allowed: at least one message'],
     ['a mistyped key', { token, channel: 'C0123456789', chanel: 'C1' }, ': Unrecognized key'],
@@ -42,7 +46,11 @@ describe('the configuration of a Slack sink', () => {
       { webhookUrl: hook, routes: [{ when: 'true', channel: 'C0123456789' }] },
       'routes: needs "token"',
     ],
-    ['an address beside a webhook', { webhookUrl: hook, baseUrl: 'https://slack.example.com' }, 'baseUrl: needs "token"'],
+    [
+      'an address beside a webhook',
+      { webhookUrl: hook, baseUrl: 'https://slack.example.com' },
+      'baseUrl: needs "token"',
+    ],
   ])('refuses %s', (_, keys, problem) => {
     expect(problemsOf(keys)).toEqual([expect.stringContaining(problem)]);
     expect(problemsOf(keys).join()).not.toContain('xoxb-');

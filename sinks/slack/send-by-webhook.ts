@@ -52,7 +52,7 @@ async function post(operation: ShowOperation, turn: WebhookTurn, notes: LaneNote
     await notes.save();
     const outcome = classifyWebhookReply(await postByWebhook(turn.webhook, content, turn.signal));
     if (outcome.kind === 'retry') turn.rates.closePosts(webhookChannel, outcome.afterMs ?? 0);
-    if (outcome.kind !== 'unknown') notes.notePost(itemKey, undefined);
+    if (outcome.kind !== 'unknown') notes.postIsSettled(itemKey);
     return outcome.kind === 'delivered' ? { ...outcome, object: blind } : outcome;
   } finally {
     granted.permit.done();

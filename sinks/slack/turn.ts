@@ -34,6 +34,15 @@ export interface SlackAccount {
 /** A call that was not made: not its turn, or not yet. */
 export type Held = { readonly kind: 'held'; readonly outcome: Outcome };
 
+/** A message may show only some time after it was posted. */
+export const LOOK_UP_AFTER_MS = 60_000;
+
+interface Reading {
+  readonly readAtMs: number;
+  readonly sinceMs: number;
+  readonly posted: Promise<PostedMessages | Held>;
+}
+
 /** One `send` or `recover`: its time, its memory, and what it has read so far. */
 export class Turn {
   readonly account: SlackAccount;
@@ -41,7 +50,7 @@ export class Turn {
   readonly signal: AbortSignal;
   readonly #endsAtMs: number;
   readonly #lines = new Map<string, Promise<unknown>>();
-  readonly #posted = new Map<string, { readonly readAtMs: number; readonly posted: Promise<PostedMessages | Held> }>();
+  readonly #posted = new Map<string, Reading>();
 
   constructor(account: SlackAccount, lane: Lane, signal: AbortSignal, lengthMs: number) {
     this.account = account;
@@ -108,19 +117,26 @@ export class Turn {
   }
 
   /**
-   * What pigeonpost has posted in a place since its earliest intent there. Read once for all who ask.
-   * @param notBeforeMs what was read earlier may not show what is looked for
+   * What pigeonpost has posted in a place since an intent. Read once for all who ask, unless what was read began too
+   * late for one, or was read before its message had to show.
    */
-  async posted(channel: string, threadTs: string | null, notBeforeMs: number): Promise<PostedMessages | Held> {
+  async posted(
+    channel: string,
+    threadTs: string | null,
+    { atMs, sinceMs }: Pick<PostIntent, 'atMs' | 'sinceMs'>,
+  ): Promise<PostedMessages | Held> {
     const place = JSON.stringify([channel, threadTs]);
     const known = this.#posted.get(place);
-    if (known !== undefined && known.readAtMs >= notBeforeMs) return await known.posted;
-    const read = { readAtMs: this.now().atMs, posted: this.#read(channel, threadTs) };
-    this.#posted.set(place, read);
-    return await read.posted;
+    if (known !== undefined && known.readAtMs >= atMs + LOOK_UP_AFTER_MS && known.sinceMs <= sinceMs) {
+      return await known.posted;
+    }
+    const from = Math.min(sinceMs, this.notes.earliestMs(channel));
+    const posted = this.#read(channel, threadTs, from);
+    this.#posted.set(place, { readAtMs: this.now().atMs, sinceMs: from, posted });
+    return await posted;
   }
 
-  async #read(channel: string, threadTs: string | null): Promise<PostedMessages | Held> {
+  async #read(channel: string, threadTs: string | null, sinceMs: number): Promise<PostedMessages | Held> {
     let held: Held | undefined;
     const read = async (method: SlackMethod, args: Readonly<Record<string, unknown>>): Promise<Verdict> => {
       let verdict = await this.call(method, args);
@@ -129,7 +145,7 @@ export class Turn {
       held = verdict;
       return { kind: 'later', detail: 'no turn came for the look-up' };
     };
-    const posted = await readPosted({ channel, threadTs }, this.notes.earliestMs(channel, threadTs), read);
+    const posted = await readPosted({ channel, threadTs }, sinceMs, read);
     if (held !== undefined) return held;
     // Without this scope metadata may be left out, and what is there would be taken for absent.
     const readsMetadata = this.account.scopes?.includes(metadataScope) ?? true;

@@ -147,14 +147,17 @@ describe('the Slack sink whose answer is lost', () => {
     },
   );
 
-  it.each(['dropBefore', 'fatal_error', 'unavailable'])('posts after %s what look-up shows was not posted', async (name) => {
-    await start();
-    fault(name, 'chat.postMessage', { skip: 1 });
-    stage.offer('1', {});
-    await stage.settle();
-    expect(stage.shown()).toEqual({ 1: ['question 1'] });
-    expect(stage.threads()).toHaveLength(1);
-  });
+  it.each(['dropBefore', 'fatal_error', 'unavailable'])(
+    'posts after %s what look-up shows was not posted',
+    async (name) => {
+      await start();
+      fault(name, 'chat.postMessage', { skip: 1 });
+      stage.offer('1', {});
+      await stage.settle();
+      expect(stage.shown()).toEqual({ 1: ['question 1'] });
+      expect(stage.threads()).toHaveLength(1);
+    },
+  );
 
   it.each(['dropAfter', 'fatal_error-after'])('posts the message of a thread once after %s', async (name) => {
     await start();
@@ -262,15 +265,18 @@ describe('the Slack sink that is refused', () => {
     expect(Object.keys(stage.shown('C0TOKYO0001'))).toEqual(['2']);
   });
 
-  it.each(['token_revoked', 'account_inactive', 'invalid_auth'] as const)('stops at %s and asks nothing more', async (code) => {
-    await start();
-    stage.slack.failToken(DEFAULT_TOKEN, code);
-    for (let n = 1; n <= 5; n += 1) stage.offer(String(n), {});
-    await stage.settle();
-    expect(stage.courier.paused).toMatchObject({ cause: 'credential' });
-    expect(stage.slack.requests).toHaveLength(1);
-    expect(stage.courier.dead).toEqual([]);
-  });
+  it.each(['token_revoked', 'account_inactive', 'invalid_auth'] as const)(
+    'stops at %s and asks nothing more',
+    async (code) => {
+      await start();
+      stage.slack.failToken(DEFAULT_TOKEN, code);
+      for (let n = 1; n <= 5; n += 1) stage.offer(String(n), {});
+      await stage.settle();
+      expect(stage.courier.paused).toMatchObject({ cause: 'credential' });
+      expect(stage.slack.requests).toHaveLength(1);
+      expect(stage.courier.dead).toEqual([]);
+    },
+  );
 
   it('parks the one message that Slack does not take', async () => {
     await start();
@@ -374,7 +380,9 @@ describe('the Slack sink that is refused', () => {
 
 describe('the check of a Slack sink', () => {
   const lines = async (): Promise<string[]> =>
-    (await stage.courier.sink.check(new AbortController().signal)).map(({ ok, text }) => `${ok ? 'ok' : 'no'}: ${text}`);
+    (await stage.courier.sink.check(new AbortController().signal)).map(
+      ({ ok, text }) => `${ok ? 'ok' : 'no'}: ${text}`,
+    );
 
   it('finds everything in order and leaves nothing behind', async () => {
     await start();
@@ -387,11 +395,17 @@ describe('the check of a Slack sink', () => {
 
   it('says which scopes the app lacks', async () => {
     await start({ double: { tokens: [{ token: DEFAULT_TOKEN, scopes: ['channels:join'] }] } });
-    expect((await lines()).join('\n')).toMatch(/no: .*chat:write[^]*no: .*metadata\.message:read[^]*no: .*channels:history/);
+    expect((await lines()).join('\n')).toMatch(
+      /no: .*chat:write[^]*no: .*metadata\.message:read[^]*no: .*channels:history/,
+    );
   });
 
   it.each([
-    ['joins a public channel with its first message', ALL_SCOPES, 'ok: the app is no member of C0123456789 and joins it'],
+    [
+      'joins a public channel with its first message',
+      ALL_SCOPES,
+      'ok: the app is no member of C0123456789 and joins it',
+    ],
     [
       'has to be invited',
       ALL_SCOPES.filter((scope) => scope !== 'channels:join'),
