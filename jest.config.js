@@ -19,12 +19,16 @@ module.exports = {
     {
       ...shared,
       displayName: 'unit',
-      testMatch: ['<rootDir>/!(test|node_modules|dist)/**/*.test.ts', '<rootDir>/test/structure/**/*.test.ts'],
+      testMatch: [
+        '<rootDir>/!(test|node_modules|dist)/**/*.test.ts',
+        '<rootDir>/test/structure/**/*.test.ts',
+        '<rootDir>/test/doubles/**/*.test.ts',
+      ],
     },
     {
       ...shared,
       displayName: 'system',
-      testMatch: ['<rootDir>/test/!(structure)/**/*.test.ts'],
+      testMatch: ['<rootDir>/test/!(structure|doubles)/**/*.test.ts'],
       globalSetup: '<rootDir>/test/global-setup.ts',
       globalTeardown: '<rootDir>/test/global-teardown.ts',
     },

@@ -17,6 +17,7 @@ import type { Lane, Outcome, Planned } from '../sinks/sink.js';
 import type { Collaborators, OpenSink } from './collaborators.js';
 import { consentReason, decideDelivery } from './decide-delivery.js';
 import { LaneHold, leaseMs } from './lane-hold.js';
+import type { SinkBreaker } from './sink-breaker.js';
 import { sendPlanned, type Settlements } from './plan-and-send.js';
 import { lookUpAfterMs, settleOutcomes } from './settle-outcomes.js';
 import { nothingAround, toSubject } from './to-subject.js';
@@ -48,6 +49,7 @@ export async function deliverLane(
   to: Collaborators,
   plan: LanePlan,
   work: LaneWork,
+  breaker: SinkBreaker,
   until: number,
   signal: AbortSignal,
 ): Promise<LaneTurn> {
@@ -58,8 +60,8 @@ export async function deliverLane(
   const hold = new LaneHold(to.ledger, lease);
   try {
     const ends = AbortSignal.any([signal, hold.signal]);
-    const mayBegin = (): boolean => Date.now() < until && !to.stopping.aborted && !ends.aborted;
-    const sender = new LaneSender(to, plan, work, lease, ends, turn);
+    const mayBegin = (): boolean => Date.now() < until && !breaker.isOpen && !to.stopping.aborted && !ends.aborted;
+    const sender = new LaneSender(to, plan, work, lease, breaker, ends, turn);
     let state = await sender.begin();
     if (lease.configuration !== to.configuration) {
       const released = [...sink.accepts].map(consentReason);
@@ -96,6 +98,7 @@ class LaneSender {
   readonly #signal: AbortSignal;
   readonly #turn: LaneTurn;
   #lane: Lane;
+  readonly #breaker: SinkBreaker;
   #failingForMs: number;
   /** So many more people may be forgotten in this turn; undefined: not counted yet. */
   #withdrawalsLeft: number | undefined;
@@ -105,9 +108,11 @@ class LaneSender {
     plan: LanePlan,
     work: LaneWork,
     lease: LaneLease,
+    breaker: SinkBreaker,
     signal: AbortSignal,
     turn: LaneTurn,
   ) {
+    this.#breaker = breaker;
     this.#to = to;
     this.#plan = plan;
     this.#work = work;
@@ -175,7 +180,7 @@ class LaneSender {
     const batch = await beginBatch(this.#to.ledger, this.#lease, {
       lists: this.#plan.lists,
       order: traits.order,
-      size: traits.batchSize,
+      size: this.#breaker.batchSize,
       configuration: this.#to.configuration,
       onlyLatest,
       decide: (candidate) =>
@@ -213,6 +218,8 @@ class LaneSender {
       await this.#pause(verdict.pause);
     }
     if (verdict.failing === null) this.#failingForMs = 0;
+    if (verdict.failing === null && verdict.delivered > 0) this.#breaker.passed();
+    else if (verdict.failing != null) this.#breaker.failed(verdict.failing.retryInMs);
     if (order === 'pigeonhole' && verdict.settled.some(({ state }) => state === 'sending')) return 'unsettled';
     return verdict.failing == null && verdict.pause === null ? 'more' : 'done';
   }

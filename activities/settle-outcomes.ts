@@ -114,8 +114,9 @@ function settle(
         retryInMs: Math.ceil(Math.max(asked, own)),
       };
     }
-    case 'pause':
     case 'unsent':
+      return { ...row, state: 'waiting', retryInMs: outcome.afterMs ?? null };
+    case 'pause':
       return { ...row, state: 'waiting' };
   }
 }

@@ -19,6 +19,7 @@ import {
   type ConfigurationPlan,
 } from './configuration-plan.js';
 import { type Preview, type PreviewRequest, previewRequestSchema } from './preview.js';
+import { serveFields } from './fields.js';
 import { type ReplayRequest, replayRequestSchema, type ReplayResult } from './replay-request.js';
 import { type QuotaView, readStatus } from './status.js';
 import { explain } from './why.js';
@@ -137,6 +138,7 @@ export function createApp(sources: ApiSources): Hono {
     }
     return await usable(async () => c.json(await sources.applyConfiguration()));
   });
+  serveFields(app, sources, problem);
   serveDeletions(app, sources, { problem, bodies: onlyBodiesUpTo(largestBodyBytes) });
   app.post('/api/preview', onlyBodiesUpTo(largestPreviewBytes), async (c) => {
     const asked = previewRequestSchema.safeParse(await c.req.json().catch(() => undefined));

@@ -3,6 +3,7 @@ import type { Decision, HeldDeletions } from '../api/deletions.js';
 import type { Action } from '../api/action.js';
 import type { AppliedConfiguration, Candidate, ConfigurationPlan } from '../api/configuration-plan.js';
 import type { Preview, PreviewRequest } from '../api/preview.js';
+import type { FieldsQuery, SeenFields } from '../api/fields.js';
 import type { ReplayRequest, ReplayResult } from '../api/replay-request.js';
 import type { Status } from '../api/status.js';
 import type { Why } from '../api/why.js';
@@ -21,6 +22,7 @@ export interface ApiClient {
   redriveDeadLetters(choice: DeadLetterChoice): Promise<{ changes: number }>;
   preview(asked: PreviewRequest): Promise<Preview>;
   why(asked: { list: string; key: string; pigeonhole?: string }): Promise<Why[]>;
+  fields(query: FieldsQuery): Promise<{ list: string; pigeonholes: SeenFields[] }>;
   replay(wanted: ReplayRequest): Promise<Extract<ReplayResult, { id: string }>>;
   planConfiguration(candidate: Candidate): Promise<ConfigurationPlan>;
   applyConfiguration(asked: { readonly file: string }): Promise<AppliedConfiguration>;
@@ -86,6 +88,11 @@ export function apiClient(url: string, token?: string): ApiClient {
     redriveDeadLetters: async (choice) => (await post('/api/dead-letters/redrive', choice)) as { changes: number },
     preview: async (asked) => (await post('/api/preview', asked, countingMs)) as Preview,
     why: async (asked) => ((await ask(`/api/why?${new URLSearchParams(asked).toString()}`)) as { items: Why[] }).items,
+    fields: async ({ list, pigeonhole }) => {
+      const query = new URLSearchParams({ list, ...(pigeonhole === undefined ? {} : { pigeonhole }) });
+      const answer = await ask(`/api/fields?${query.toString()}`, {}, countingMs);
+      return answer as { list: string; pigeonholes: SeenFields[] };
+    },
     replay: async (wanted) => (await post('/api/replays', wanted, countingMs)) as Extract<ReplayResult, { id: string }>,
     planConfiguration: async (candidate) =>
       (await post('/api/configuration/plan', candidate, countingMs)) as ConfigurationPlan,

@@ -317,6 +317,9 @@ create table sinks (
   created_at timestamp with time zone not null default now(),
   archived_at timestamp with time zone,
   history_ms bigint,
+  failing_since timestamp with time zone,
+  retry_at timestamp with time zone,
+  ramp integer,
   UNIQUE (name),
   PRIMARY KEY (id)
 );

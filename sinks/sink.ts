@@ -113,8 +113,11 @@ export type Result =
   | { readonly kind: 'rejected'; readonly cause: string; readonly detail: string }
   /** May or may not have happened: looked up before it is sent again, no sooner than a minute later. */
   | { readonly kind: 'unknown'; readonly detail: string }
-  /** Certainly not sent, and no fault of its own: due again at once. */
-  | { readonly kind: 'unsent' };
+  /**
+   * Certainly not sent, and no fault of its own: due again at once, or after so long where the sink has put it off on
+   * purpose. Where a sink wants only the latest revision, a later one does not wait for that.
+   */
+  | { readonly kind: 'unsent'; readonly afterMs?: number };
 
 /** `credential`: lifted by other credentials; `gone`: the destination asked to stop; `destination`: it is not what it was. */
 export type PauseCause = 'credential' | 'gone' | 'destination';

@@ -152,7 +152,10 @@ export async function putOffLookUps(ledger: Ledger, lease: LaneLease, afterMs: n
   );
 }
 
-/** Open deliveries whose time has come and that nothing earlier holds. */
+/**
+ * Open deliveries whose time has come and that nothing earlier holds. What was put off on purpose (`waiting`, due later)
+ * holds nothing where only the latest revision is wanted: it is superseded when its time comes.
+ */
 async function dueDeliveries(tx: Queryable, lease: LaneLease, request: BatchRequest): Promise<CandidateRow[]> {
   return await tx.query<CandidateRow>(
     `select ${candidateColumns}, d.identity, d.attempts, false as held, d.replay, r.id as replay_id
@@ -161,12 +164,12 @@ async function dueDeliveries(tx: Queryable, lease: LaneLease, request: BatchRequ
      where d.sink_id = $1 and d.ref = $2 and d.state in ('waiting', 'retry') and (d.due_at is null or d.due_at <= now())
        and ($4 = 'pigeonhole' or not exists (select 1 from deliveries e where e.sink_id = d.sink_id and e.ref = d.ref
          and e.list = d.list and e.key = d.key and (e.sequence, e.replay) < (d.sequence, d.replay)
-         and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or e.due_at > now())))
+         and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or (e.due_at > now() and (e.state = 'retry' or not $5::boolean)))))
        and ($4 = 'item' or d.sequence < coalesce((select min(e.sequence) from deliveries e where e.sink_id = $1
          and e.ref = $2 and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or e.due_at > now())),
          9223372036854775807))
      order by d.sequence, d.replay limit $3`,
-    [lease.sinkId, lease.ref, request.size, request.order],
+    [lease.sinkId, lease.ref, request.size, request.order, request.onlyLatest],
   );
 }
 

@@ -54,13 +54,14 @@ describe('a rolling limiter', () => {
     const { clock, limiter } = limiterOf(1);
     (await limiter.take(never, longMs))!.done();
     const order: string[] = [];
-    for (const name of ['a', 'b', 'c']) {
-      void limiter.take(never, longMs).then((permit) => {
-        order.push(name);
-        permit!.done();
-      });
-    }
+    const turn = async (name: string): Promise<void> => {
+      const permit = await limiter.take(never, longMs);
+      order.push(name);
+      permit!.done();
+    };
+    const turns = Promise.all(['a', 'b', 'c'].map(turn));
     await clock.advance(30_000);
+    await turns;
     expect(order).toEqual(['a', 'b', 'c']);
   });
 

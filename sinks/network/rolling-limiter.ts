@@ -27,7 +27,7 @@ interface Waiting {
  */
 export class RollingLimiter {
   readonly #clock: Clock;
-  readonly #windowMs: number;
+  readonly windowMs: number;
   readonly #most: number;
   #limit: number;
   #open = 0;
@@ -41,7 +41,7 @@ export class RollingLimiter {
   constructor({ limit, windowMs }: RollingLimit, most = Number.POSITIVE_INFINITY, clock: Clock = systemClock) {
     this.#limit = Math.min(limit, most);
     this.#most = most;
-    this.#windowMs = windowMs;
+    this.windowMs = windowMs;
     this.#clock = clock;
   }
 
@@ -81,7 +81,7 @@ export class RollingLimiter {
     if (limit >= 1) this.#limit = Math.min(limit, this.#most);
     if (used !== undefined) {
       const others = Math.min(used, this.#limit) - this.#used();
-      const freeAt = this.#clock.now() + this.#windowMs;
+      const freeAt = this.#clock.now() + this.windowMs;
       for (let slot = 0; slot < others; slot += 1) this.#freeAt.push(freeAt);
     }
     this.#serve();
@@ -101,7 +101,7 @@ export class RollingLimiter {
         if (answered) return;
         answered = true;
         this.#open -= 1;
-        this.#freeAt.push(this.#clock.now() + this.#windowMs);
+        this.#freeAt.push(this.#clock.now() + this.windowMs);
         this.#serve();
       },
     };

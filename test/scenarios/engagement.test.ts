@@ -152,7 +152,7 @@ describe.each(kinds)('engagement, on %s', (kind) => {
     expect(latest(stage)).toMatchObject({ 'session 1: 1': { offered: 2 }, 'pigeonhole : 1': { offered: 2 } });
   });
 
-  it('is withheld, evidence and all, from who may not have the person, and sent once they may', async () => {
+  it('is withheld, evidence and all, from who may not have the person', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, named));
     await stage.put('attendees', attendee(1, { consent: { obtained: false } }));

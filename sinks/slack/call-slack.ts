@@ -1,0 +1,148 @@
+import { request, type Dispatcher } from 'undici';
+import type { Secret } from '../../config/secret.js';
+import { failureSentence, neverArrived } from '../network/failure-sentence.js';
+import { httpDateMs, retryAfterMs } from '../network/retry-after.js';
+
+/** Longest for one call from its start to the end of the answer. */
+export const REQUEST_TIMEOUT_MS = 30_000;
+/** Of an answer this much is read; a page of 200 messages at their longest has about half of it. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+
+export interface SlackApi {
+  /** With the path to which the method's name is appended. */
+  readonly baseUrl: string;
+  readonly token: Secret;
+  readonly dispatcher: Dispatcher;
+  readonly requestTimeoutMs: number;
+  /** Unix time in ms. */
+  readonly wallNow: () => number;
+}
+
+export type SlackReply = SlackAnswer | NoAnswer;
+
+export interface SlackAnswer {
+  readonly kind: 'answer';
+  readonly status: number;
+  /** Undefined where it is not Slack's JSON. */
+  readonly body: Readonly<Record<string, unknown>> | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly requestId: string | undefined;
+  /** The token's scopes; undefined where the answer does not say. */
+  readonly scopes: readonly string[] | undefined;
+  /** Unix time in ms by Slack's clock, or ours where it does not say. */
+  readonly answeredAtMs: number;
+}
+
+export interface NoAnswer {
+  readonly kind: 'no-answer';
+  /** Whether the call may have had its effect. */
+  readonly mayHaveArrived: boolean;
+  readonly detail: string;
+}
+
+/**
+ * Calls a method of the Web API. Never throws. Arguments of reading methods go as a form, which all of them take;
+ * those that write take JSON. Source: docs.slack.dev, "Web API", request body formats.
+ */
+export async function callSlack(
+  api: SlackApi,
+  method: string,
+  args: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<SlackReply> {
+  const { host } = new URL(api.baseUrl);
+  // Not AbortSignal.any: in Node 20 each call leaves something behind on a signal that lives long.
+  const call = new AbortController();
+  const stop = (): void => call.abort();
+  const timer = setTimeout(stop, api.requestTimeoutMs);
+  signal.addEventListener('abort', stop);
+  if (signal.aborted) stop();
+  let begun = false;
+  try {
+    if (call.signal.aborted) return { kind: 'no-answer', mayHaveArrived: false, detail: 'stopped before it was asked' };
+    begun = true;
+    return await post(api, method, args, call.signal);
+  } catch (error) {
+    if (signal.aborted) return { kind: 'no-answer', mayHaveArrived: begun, detail: `stopped before ${host} answered` };
+    if (call.signal.aborted) {
+      const seconds = api.requestTimeoutMs / 1000;
+      return {
+        kind: 'no-answer',
+        mayHaveArrived: true,
+        detail: `${host} did not answer ${method} within ${seconds} s`,
+      };
+    }
+    return { kind: 'no-answer', mayHaveArrived: !neverArrived(error), detail: failureSentence(error, host) };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+async function post(
+  api: SlackApi,
+  method: string,
+  args: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<SlackAnswer> {
+  const isJson = method.startsWith('chat.');
+  const answer = await request(`${api.baseUrl}/${method}`, {
+    method: 'POST',
+    dispatcher: api.dispatcher,
+    signal,
+    headers: {
+      authorization: `Bearer ${api.token.reveal()}`,
+      'content-type': isJson ? 'application/json; charset=utf-8' : 'application/x-www-form-urlencoded',
+      'user-agent': 'pigeonpost',
+    },
+    body: isJson ? JSON.stringify(args) : form(args),
+  });
+  const answeredAtMs = httpDateMs(headerText(answer.headers['date']) ?? '') || api.wallNow();
+  return {
+    kind: 'answer',
+    status: answer.statusCode,
+    body: parsed(await readText(answer.body)),
+    retryAfterMs: retryAfterMs(headerText(answer.headers['retry-after']), answeredAtMs),
+    requestId: requestId(headerText(answer.headers['x-slack-req-id'])),
+    scopes: headerText(answer.headers['x-oauth-scopes'])
+      ?.split(',')
+      .map((scope) => scope.trim())
+      .filter(Boolean),
+    answeredAtMs,
+  };
+}
+
+function form(args: Readonly<Record<string, unknown>>): string {
+  const texts = Object.entries(args).map(([name, value]): [string, string] => [name, String(value)]);
+  return new URLSearchParams(texts).toString();
+}
+
+async function readText(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) break; // leaving the loop closes the connection
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const body = JSON.parse(text) as unknown;
+    const isSlack = typeof body === 'object' && body !== null && typeof (body as { ok?: unknown }).ok === 'boolean';
+    return isSlack ? (body as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** An id and nothing else, since it goes into details that people read. */
+function requestId(found: string | undefined): string | undefined {
+  return found !== undefined && /^[\w-]{1,80}$/.test(found) ? found : undefined;
+}
+
+function headerText(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}

@@ -1,0 +1,67 @@
+import { Secret } from '../../config/secret.js';
+import { channelsOf, slackConfigSchema } from './config.js';
+
+const messages = [{ from: 'qna-questions', text: 'item.content' }];
+const token = new Secret('xoxb-token');
+const hook = new Secret('https://hooks.slack.com/services/T0/B0/word');
+
+/** The problems as `path: message`; empty when the keys are accepted. */
+function problemsOf(keys: Record<string, unknown>): string[] {
+  const result = slackConfigSchema.safeParse({ messages, ...keys });
+  return result.success ? [] : result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+}
+
+describe('the configuration of a Slack sink', () => {
+  it('fills in that messages are edited and redacted', () => {
+    const config = slackConfigSchema.parse({ token, channel: 'C0123456789', messages });
+    expect(config.messages).toMatchObject([{ onChange: 'edit', onWithdrawn: 'redact' }]);
+    expect(config.routes).toEqual([]);
+  });
+
+  it('takes an incoming webhook in place of a token, with the keys of a channel left as they are', () => {
+    expect(problemsOf({ webhookUrl: hook })).toEqual([]);
+    expect(problemsOf({ webhookUrl: hook, channel: 'C0123456789' })).toEqual([]);
+  });
+
+  it.each([
+    ['neither token nor webhook', { channel: 'C0123456789' }, 'token: allowed: either "token" or "webhookUrl"'],
+    ['both', { token, webhookUrl: hook, channel: 'C0123456789' }, 'token: allowed: either "token" or "webhookUrl"'],
+    ['a token without a channel', { token }, "channel: allowed: a channel's id such as"],
+    ['a name for a channel', { token, channel: '#questions' }, "channel: allowed: a channel's id such as"],
+    [
+      'a token in the file',
+      { token: 'xoxb-token', channel: 'C0123456789' },
+      'token: a secret never stands in this file',
+    ],
+    ['a webhook without TLS', { webhookUrl: new Secret('http://hooks.slack.com/x') }, 'webhookUrl: allowed: the https'],
+    ['no messages', { token, channel: 'C0123456789', messages: [] }, 'messages: allowed: at least one message'],
+    ['a mistyped key', { token, channel: 'C0123456789', chanel: 'C1' }, ': Unrecognized key'],
+    [
+      'a broken expression',
+      { token, channel: 'C0123456789', messages: [{ from: 'questions', text: 'item.(' }] },
+      'messages.0.text: is no JSONata expression',
+    ],
+    [
+      'routes through a webhook',
+      { webhookUrl: hook, routes: [{ when: 'true', channel: 'C0123456789' }] },
+      'routes: needs "token"',
+    ],
+    [
+      'an address beside a webhook',
+      { webhookUrl: hook, baseUrl: 'https://slack.example.com' },
+      'baseUrl: needs "token"',
+    ],
+  ])('refuses %s', (_, keys, problem) => {
+    expect(problemsOf(keys)).toEqual([expect.stringContaining(problem)]);
+    expect(problemsOf(keys).join()).not.toContain('xoxb-');
+  });
+
+  it('names each channel once', () => {
+    const routes = [
+      { when: 'true', channel: 'C0TOKYO0001' },
+      { when: 'false', channel: 'C0123456789' },
+    ];
+    const config = slackConfigSchema.parse({ token, channel: 'C0123456789', routes, messages });
+    expect(channelsOf(config)).toEqual(['C0123456789', 'C0TOKYO0001']);
+  });
+});

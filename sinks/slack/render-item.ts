@@ -1,0 +1,113 @@
+import type { Expression } from '../mapping/expression.js';
+import { MappingError } from '../mapping/mapping-error.js';
+import type { MappingView } from '../mapping/mapping-view.js';
+import type { Fields } from '../sink.js';
+import type { SlackConfig, SlackMessage } from './config.js';
+import { contentHash, itemMessage, shortHash, threadMessage } from './format.js';
+import type { MessageContent, Shown, Target, ThreadPlan } from './operation.js';
+
+export interface Rendered {
+  readonly to: Target;
+  readonly content: MessageContent;
+  readonly shown: Shown;
+}
+
+/**
+ * What an item looks like and where it stands, by the configuration; or why nothing of it is shown.
+ * @throws {MappingError} when an expression fails, or gives what cannot be shown
+ */
+export async function renderItem(
+  config: SlackConfig,
+  sink: string,
+  view: MappingView,
+  named: boolean,
+): Promise<Rendered | { readonly nothing: string }> {
+  const entry = await entryOf(config, sink, view);
+  if (entry === undefined) return { nothing: 'condition' };
+  const message = config.messages[entry]!;
+  const path = `${sink}.messages[${entry}]`;
+  const text = await textOf(message.text, view, `${path}.text`);
+  if (text === undefined || text.trim() === '') return { nothing: 'no-text' };
+  const votes = await countOf(message.votes, view, `${path}.votes`);
+  return {
+    to: { channel: await channelOf(config, sink, view), thread: await threadOf(message, view, path) },
+    content: itemMessage(text, votes),
+    shown: { hash: contentHash(text), votes, named, entry },
+  };
+}
+
+async function entryOf({ messages }: SlackConfig, sink: string, view: MappingView): Promise<number | undefined> {
+  for (const [entry, { from, when }] of messages.entries()) {
+    if (from !== view.change.list) continue;
+    // oxlint-disable-next-line no-await-in-loop -- the first that holds is meant
+    if (await holds(when, view, `${sink}.messages[${entry}].when`)) return entry;
+  }
+  return undefined;
+}
+
+async function channelOf({ routes, channel }: SlackConfig, sink: string, view: MappingView): Promise<string> {
+  for (const [index, route] of routes.entries()) {
+    // oxlint-disable-next-line no-await-in-loop -- the first that holds is meant
+    if (await holds(route.when, view, `${sink}.routes[${index}].when`)) return route.channel;
+  }
+  return channel ?? ''; // an incoming webhook knows its own
+}
+
+async function threadOf(
+  { threadBy, threadTitle }: SlackMessage,
+  view: MappingView,
+  path: string,
+): Promise<ThreadPlan | null> {
+  if (threadBy === undefined) return null;
+  const value = await threadBy.evaluate(view, `${path}.threadBy`);
+  if (value === undefined || value === null) return null;
+  const title = threadTitle === undefined ? undefined : await textOf(threadTitle, view, `${path}.threadTitle`);
+  return {
+    key: shortHash(JSON.stringify(value)),
+    content: threadMessage(title === undefined || title.trim() === '' ? titleOf(value, view) : title),
+  };
+}
+
+/** The name of what the value is the id of, else the value itself. */
+function titleOf(value: unknown, { session, pigeonhole, item, change }: MappingView): string {
+  const named = (record: unknown): string | undefined => {
+    if (typeof record !== 'object' || record === null) return undefined;
+    const { id, name } = record as Fields;
+    return id === value && typeof name === 'string' && name.trim() !== '' ? name : undefined;
+  };
+  const name = named(session) ?? named(pigeonhole) ?? named(item?.['session']);
+  if (name !== undefined) return name;
+  if (value === change.sessionId) return `Session ${change.sessionId}`;
+  return typeof value === 'string' && value.trim() !== '' ? value : JSON.stringify(value);
+}
+
+/** As JSONata's `$boolean` has it: nothing, 0, the empty text and what holds none of truth are false. */
+async function holds(condition: Expression | undefined, view: MappingView, key: string): Promise<boolean> {
+  if (condition === undefined) return true;
+  return isTrue(await condition.evaluate(view, key));
+}
+
+function isTrue(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(isTrue);
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
+  return Boolean(value);
+}
+
+async function textOf(expression: Expression, view: MappingView, key: string): Promise<string | undefined> {
+  const value = await expression.evaluate(view, key);
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  throw notA('text', key);
+}
+
+async function countOf(expression: Expression | undefined, view: MappingView, key: string): Promise<number | null> {
+  const value = await expression?.evaluate(view, key);
+  if (value === undefined || value === null) return null;
+  if (typeof value !== 'number' || !Number.isFinite(value)) throw notA('number', key);
+  return Math.trunc(value);
+}
+
+function notA(kind: 'text' | 'number', key: string): MappingError {
+  return new MappingError(`mapping: ${key}: no ${kind}`, `${key} gave something that is no ${kind}`);
+}

@@ -1,0 +1,140 @@
+import { setMaxListeners } from 'node:events';
+import { isLoopback } from '../../config/loopback.js';
+import { type Clock, systemClock } from '../network/clock.js';
+import { createDispatcher } from '../network/create-dispatcher.js';
+import type { Join, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
+import { type SlackApi, REQUEST_TIMEOUT_MS } from './call-slack.js';
+import { checkSlack } from './check-slack.js';
+import { checkWebhook } from './check-webhook.js';
+import { channelsOf, type SlackConfig, slackConfigSchema } from './config.js';
+import type { SlackOperation } from './operation.js';
+import { planSubject } from './plan-subject.js';
+import type { IncomingWebhook } from './post-by-webhook.js';
+import { SlackRates } from './rates.js';
+import { recoverOperations } from './recover-operations.js';
+import { sendByToken } from './send-by-token.js';
+import { recoverByWebhook, sendByWebhook } from './send-by-webhook.js';
+import { type SlackAccount, Turn } from './turn.js';
+
+const DEFAULT_BASE_URL = 'https://slack.com/api';
+/** About what one channel takes in a send's time, twice: edits go beside posts. */
+const BATCH_SIZE = 20;
+/** A send begins no call after this time: what is found meanwhile waits for it, and a lane's turn is 10 s. */
+const SEND_MS = 8_000;
+/** A look-up reads page after page, each when its turn comes. */
+const RECOVER_MS = 60_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Four lanes, each with posts in some channels, edits and look-ups under way. */
+const CONNECTIONS = 16;
+
+export interface SlackTuning {
+  /** Unix time in ms: when messages are posted. */
+  readonly wallNow?: () => number;
+  readonly clock?: Clock;
+  readonly requestTimeoutMs?: number;
+}
+
+/** A message in Slack for each item. docs/sinks/slack.md tells users what becomes of it, README.md tells how. */
+export function createSlackSink(
+  config: SlackConfig,
+  environment: SinkEnvironment,
+  tuning: SlackTuning = {},
+): Sink<SlackOperation> {
+  const { token, webhookUrl } = config;
+  const url = new URL(webhookUrl?.reveal() ?? config.baseUrl ?? DEFAULT_BASE_URL);
+  const calls = {
+    dispatcher: createDispatcher(url, environment.network, {
+      allowPrivateAddresses: url.protocol === 'http:' || isLoopback(url.hostname), // the configuration takes http for loopback alone
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      connections: CONNECTIONS,
+    }),
+    requestTimeoutMs: tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    wallNow: tuning.wallNow ?? Date.now,
+  };
+  const clock = tuning.clock ?? systemClock;
+  const rates = new SlackRates(environment.limits?.per10s, clock);
+  const mode =
+    token === undefined
+      ? webhookMode({ ...calls, url: webhookUrl! }, rates, clock)
+      : tokenMode({ ...calls, token, baseUrl: config.baseUrl ?? DEFAULT_BASE_URL }, rates, clock, config);
+  return {
+    traits: { order: 'item', looksAround: true, revisions: 'latest', repeats: 'lookUp', batchSize: BATCH_SIZE },
+    async check(signal) {
+      const lines = await mode.check(signal);
+      if (environment.limits?.perDay === undefined) return lines;
+      return [...lines, { ok: false, text: 'Slack grants no number of messages a day: remove "limits.perDay"' }];
+    },
+    plan: (subjects) => Promise.all(subjects.map((subject) => planSubject(config, environment.name, subject))),
+    send: (operations, lane, signal) => withOwnSignal(signal, (own) => mode.send(operations, lane, own)),
+    recover: (operations, lane, signal) => withOwnSignal(signal, (own) => mode.recover(operations, lane, own)),
+    close: () => calls.dispatcher.close(),
+  };
+}
+
+type Mode = Required<Pick<Sink<SlackOperation>, 'check' | 'send' | 'recover'>>;
+
+function tokenMode(api: SlackApi, rates: SlackRates, clock: Clock, config: SlackConfig): Mode {
+  const channels = channelsOf(config);
+  const account: SlackAccount = {
+    api,
+    rates,
+    clock,
+    aheadMs: 0,
+    editedAt: new Map(),
+    joining: new Map(),
+    hasOneChannel: channels.length === 1,
+  };
+  return {
+    check: (signal) => checkSlack(api, channels, signal),
+    send: (operations, lane, signal) => sendByToken(operations, new Turn(account, lane, signal, SEND_MS)),
+    recover: (operations, lane, signal) => recoverOperations(operations, new Turn(account, lane, signal, RECOVER_MS)),
+  };
+}
+
+function webhookMode(webhook: IncomingWebhook, rates: SlackRates, clock: Clock): Mode {
+  return {
+    check: (signal) => checkWebhook(webhook, signal),
+    send: (operations, lane, signal) =>
+      sendByWebhook(operations, { webhook, rates, lane, signal, clock, endsAtMs: clock.now() + SEND_MS }),
+    recover: (operations, lane) => Promise.resolve(recoverByWebhook(operations, lane)),
+  };
+}
+
+/** One listener on the caller's signal, however many calls and waits listen to this one. */
+async function withOwnSignal(
+  signal: AbortSignal,
+  work: (own: AbortSignal) => Promise<SendResult>,
+): Promise<SendResult> {
+  const stop = new AbortController();
+  setMaxListeners(0, stop.signal);
+  const forward = (): void => stop.abort();
+  signal.addEventListener('abort', forward);
+  if (signal.aborted) forward();
+  try {
+    return await work(stop.signal);
+  } finally {
+    signal.removeEventListener('abort', forward);
+    stop.abort(); // nothing outlives its send
+  }
+}
+
+/** What the expressions look at, by the names that they use. */
+function joinsOf({ messages, routes }: SlackConfig): Join[] {
+  const texts = [
+    ...routes.map(({ when }) => when),
+    ...messages.flatMap(({ when, text, threadBy, threadTitle, votes }) => [when, text, threadBy, threadTitle, votes]),
+  ].flatMap((each) => (each === undefined ? [] : [each.text]));
+  const mentions = (word: string): boolean => texts.some((text) => new RegExp(`\\b${word}\\b`).test(text));
+  return (['attendees', 'sessions', 'pigeonholes'] as const).filter((join) => mentions(join.slice(0, -1)));
+}
+
+export const slackSinkType: SinkType<SlackConfig> = {
+  type: 'slack',
+  configSchema: slackConfigSchema,
+  acceptsByDefault: ['obtained'],
+  lists: ({ messages }) => [...new Set(messages.map(({ from }) => from))],
+  joins: joinsOf,
+  destination: (config) =>
+    config.webhookUrl?.reveal() ?? JSON.stringify([config.baseUrl ?? DEFAULT_BASE_URL, ...channelsOf(config).sort()]),
+  create: (config, environment) => createSlackSink(config, environment),
+};

@@ -1,0 +1,146 @@
+import type { Lane, Outcome } from '../sink.js';
+import type { Clock } from '../network/clock.js';
+import { callSlack, type SlackApi } from './call-slack.js';
+import { classifyReply, type Verdict } from './classify-reply.js';
+import { LaneNotes } from './lane-notes.js';
+import { type PostedMessages, readPosted } from './look-up.js';
+import type { Granted, SlackMethod, SlackRates } from './rates.js';
+
+/** What all lanes of a sink share. */
+export interface SlackAccount {
+  readonly api: SlackApi;
+  readonly rates: SlackRates;
+  readonly clock: Clock;
+  /** How far our clock is ahead of Slack's, in ms, as the last answer showed; 0 until then. */
+  aheadMs: number;
+  /** When each message was last edited by us, by the account's clock. */
+  readonly editedAt: Map<string, number>;
+  /** Channels that were to be joined, and whether that went well. */
+  readonly joining: Map<string, Promise<boolean>>;
+  /** A sink with one channel stops when that takes nothing; with several, only what goes there is parked. */
+  readonly hasOneChannel: boolean;
+}
+
+/** A call that was not made: not its turn, or not yet. */
+export type Held = { readonly kind: 'held'; readonly outcome: Outcome };
+
+/** One `send` or `recover`: its time, its memory, and what it has read so far. */
+export class Turn {
+  readonly account: SlackAccount;
+  readonly notes: LaneNotes;
+  readonly signal: AbortSignal;
+  readonly #endsAtMs: number;
+  readonly #lines = new Map<string, Promise<unknown>>();
+  readonly #posted = new Map<string, { readonly readAtMs: number; readonly posted: Promise<PostedMessages | Held> }>();
+
+  constructor(account: SlackAccount, lane: Lane, signal: AbortSignal, lengthMs: number) {
+    this.account = account;
+    this.notes = new LaneNotes(lane);
+    this.signal = signal;
+    this.#endsAtMs = account.clock.now() + lengthMs;
+  }
+
+  /** No call is begun after this. */
+  get leftMs(): number {
+    return Math.max(0, this.#endsAtMs - this.account.clock.now());
+  }
+
+  get mayBegin(): boolean {
+    return !this.signal.aborted && this.leftMs > 0;
+  }
+
+  /** Unix time in ms by Slack's clock, as far as it is known. */
+  slackNow(): number {
+    return this.account.api.wallNow() - this.account.aheadMs;
+  }
+
+  async wait(forMs: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const cancel = this.account.clock.after(forMs, done);
+      const { signal } = this;
+      function done(): void {
+        cancel();
+        signal.removeEventListener('abort', done);
+        resolve();
+      }
+      signal.addEventListener('abort', done);
+      if (signal.aborted) done();
+    });
+  }
+
+  /** Calls a method when its turn comes. */
+  async call(method: SlackMethod, args: Readonly<Record<string, unknown>>): Promise<Verdict | Held> {
+    return await this.callWith(await this.account.rates.method(method, this.signal, this.leftMs), method, args);
+  }
+
+  async callWith(
+    granted: Granted,
+    method: SlackMethod,
+    args: Readonly<Record<string, unknown>>,
+  ): Promise<Verdict | Held> {
+    const permit = permitOf(granted);
+    if ('kind' in permit) return permit;
+    const verdict = await this.ask(method, args).finally(() => permit.done());
+    if (verdict.kind === 'limited') this.account.rates.closeMethod(method, verdict.afterMs);
+    return verdict;
+  }
+
+  /** Calls without waiting for a turn: whoever calls has one. */
+  async ask(method: string, args: Readonly<Record<string, unknown>>): Promise<Verdict> {
+    const { api } = this.account;
+    const reply = await callSlack(api, method, args, this.signal);
+    if (reply.kind === 'answer') this.account.aheadMs = api.wallNow() - reply.answeredAtMs;
+    return classifyReply(reply, method);
+  }
+
+  /**
+   * What pigeonpost has posted in a place since its earliest intent there. Read once for all who ask.
+   * @param notBeforeMs what was read earlier may not show what is looked for
+   */
+  async posted(channel: string, threadTs: string | null, notBeforeMs: number): Promise<PostedMessages | Held> {
+    const place = JSON.stringify([channel, threadTs]);
+    const known = this.#posted.get(place);
+    if (known !== undefined && known.readAtMs >= notBeforeMs) return await known.posted;
+    const read = { readAtMs: this.slackNow(), posted: this.#read(channel, threadTs) };
+    this.#posted.set(place, read);
+    return await read.posted;
+  }
+
+  async #read(channel: string, threadTs: string | null): Promise<PostedMessages | Held> {
+    let held: Held | undefined;
+    const read = async (method: SlackMethod, args: Readonly<Record<string, unknown>>): Promise<Verdict> => {
+      let verdict = await this.call(method, args);
+      if (verdict.kind === 'not-in-channel' && (await this.join(channel))) verdict = await this.call(method, args);
+      if (verdict.kind !== 'held') return verdict;
+      held = verdict;
+      return { kind: 'later', detail: 'no turn came for the look-up' };
+    };
+    const posted = await readPosted({ channel, threadTs }, this.notes.earliestMs(channel, threadTs), read);
+    return held ?? posted;
+  }
+
+  /** Joins a public channel, once in the sink's life: who takes the app out of it later means it. @returns whether it did */
+  async join(channel: string): Promise<boolean> {
+    const { joining } = this.account;
+    const known = joining.get(channel);
+    if (known !== undefined) return await known;
+    const tried = this.call('conversations.join', { channel }).then(({ kind }) => kind === 'ok');
+    joining.set(channel, tried);
+    return await tried;
+  }
+
+  /** Runs work of one key one after the other. */
+  async exclusively<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#lines.get(key) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    this.#lines.set(key, mine);
+    return await mine;
+  }
+}
+
+/** The permit, or what becomes of an operation that has none. */
+export function permitOf(granted: Granted): { done(): void } | Held {
+  if (granted === undefined) return { kind: 'held', outcome: { kind: 'unsent' } };
+  if ('waitMs' in granted) return { kind: 'held', outcome: { kind: 'unsent', afterMs: granted.waitMs } };
+  return granted.permit;
+}

@@ -1,0 +1,47 @@
+import type { DoubleAnswer } from '../serve/double-request.js';
+import { jsonBody, requiredText, type Call, type Route } from './call.js';
+import { notFound } from './hubspot-refusal.js';
+
+const anyToken = (): undefined => undefined;
+
+/** What a token may do, whose account it is, and how much of the day's limit is used. */
+export const accountRoutes: readonly Route[] = [
+  { method: 'GET', path: /^\/account-info\/v3\/details$/, scopes: anyToken, answer: details },
+  { method: 'GET', path: /^\/account-info\/v3\/api-usage\/daily\/private-apps$/, scopes: anyToken, answer: usage },
+  { method: 'POST', path: /^\/oauth\/v2\/private-apps\/get\/access-token-info$/, scopes: anyToken, answer: tokenInfo },
+];
+
+function details({ account }: Call): DoubleAnswer {
+  return {
+    status: 200,
+    json: {
+      portalId: account.portalId,
+      accountType: 'STANDARD',
+      timeZone: account.timeZone,
+      uiDomain: 'app.hubspot.com',
+    },
+  };
+}
+
+function usage({ account }: Call): DoubleAnswer {
+  const nowMs = account.now();
+  return {
+    status: 200,
+    json: {
+      results: [
+        {
+          name: 'private-apps-api-calls-daily',
+          ...account.limits.usage(nowMs),
+          collectedAt: new Date(nowMs).toISOString(),
+          fetchStatus: 'SUCCESS',
+        },
+      ],
+    },
+  };
+}
+
+function tokenInfo(call: Call): DoubleAnswer {
+  const scopes = call.account.tokens.get(requiredText(jsonBody(call), 'tokenKey'));
+  if (scopes === undefined) throw notFound('No private app has this token');
+  return { status: 200, json: { userId: 1, hubId: call.account.portalId, appId: 1, scopes } };
+}

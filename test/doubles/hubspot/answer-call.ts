@@ -1,0 +1,104 @@
+import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
+import { accountRoutes } from './account-routes.js';
+import type { Account } from './account.js';
+import { apiPath } from './api-path.js';
+import { associationRoutes } from './association-routes.js';
+import { batchRoutes } from './batch-routes.js';
+import type { Call } from './call.js';
+import { HubSpotRefusal, notFound } from './hubspot-refusal.js';
+import { marketingEventRoutes } from './marketing-event-routes.js';
+import { objectRoutes } from './object-routes.js';
+import { propertyRoutes } from './property-routes.js';
+import { overLimit } from './rate-limits.js';
+import { searchRoute } from './search-route.js';
+
+/** The first that fits is taken: batches and search before the single record whose id they look like. */
+const ROUTES = [
+  ...batchRoutes,
+  searchRoute,
+  ...associationRoutes,
+  ...objectRoutes,
+  ...propertyRoutes,
+  ...marketingEventRoutes,
+  ...accountRoutes,
+];
+
+/** Answers as HubSpot does: first the token, then the limits, then the scopes, then the request. */
+export function answerCall(account: Account, request: DoubleRequest): DoubleAnswer {
+  const correlationId = correlationIdOf(request);
+  const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
+  const granted = token === undefined ? undefined : account.tokens.get(token);
+  if (granted === undefined) return withHeaders(unauthorized(token), correlationId, {});
+
+  const search = request.path.endsWith('/search');
+  const exceeded = account.limits.take(account.now(), search);
+  const limits = search ? {} : account.limits.headers(account.now());
+  if (exceeded !== undefined) return withHeaders(overLimit(exceeded, correlationId), correlationId, limits);
+  try {
+    return withHeaders(routed(account, request, granted), correlationId, limits);
+  } catch (error) {
+    if (!(error instanceof HubSpotRefusal)) throw error;
+    return withHeaders({ status: error.status, json: error.body(correlationId) }, correlationId, limits);
+  }
+
+  function unauthorized(sent: string | undefined): DoubleAnswer {
+    const refusal =
+      sent === undefined
+        ? new HubSpotRefusal(
+            401,
+            'INVALID_AUTHENTICATION',
+            'Authentication credentials not found. This API supports OAuth 2.0 authentication and you can find more details at https://developers.hubspot.com/docs/methods/auth/oauth-overview',
+          )
+        : // What a token that no app has is answered with: an expiry in 1970.
+          new HubSpotRefusal(
+            401,
+            'EXPIRED_AUTHENTICATION',
+            `The OAuth token used to make this call expired ${Math.floor(account.now() / 86_400_000)} day(s) ago.`,
+            [],
+            { 'expire time': ['1970-01-01T00:00:00Z'] },
+          );
+    return { status: 401, json: refusal.body(correlationId) };
+  }
+}
+
+function routed(account: Account, request: DoubleRequest, granted: readonly string[]): DoubleAnswer {
+  const asked = apiPath(request.path);
+  if (asked === undefined) throw notFound('Unable to find a handler for this version');
+  const fitting = ROUTES.filter(({ path }) => path.test(asked.path));
+  const route = fitting.find(({ method }) => method === request.method);
+  if (route === undefined) {
+    if (fitting.length === 0) throw notFound();
+    throw new HubSpotRefusal(405, 'VALIDATION_ERROR', 'HTTP 405 Method Not Allowed');
+  }
+  const call: Call = {
+    account,
+    request,
+    parts: route.path.exec(asked.path)!.slice(1).map(decodeURIComponent),
+    dated: asked.dated,
+  };
+  const scopes = route.scopes(call);
+  if (scopes !== undefined && !scopes.some((scope) => granted.includes(scope))) throw missingScopes(scopes);
+  return route.answer(call);
+}
+
+function missingScopes(scopes: readonly string[]): HubSpotRefusal {
+  return new HubSpotRefusal(
+    403,
+    'MISSING_SCOPES',
+    "This app hasn't been granted all required scopes to make this call. Read more about required scopes here: https://developers.hubspot.com/scopes.",
+    [{ message: 'One or more of the following scopes are required.', context: { requiredGranularScopes: scopes } }],
+  );
+}
+
+/** The same in each run, and different for each request. */
+export function correlationIdOf(request: Pick<DoubleRequest, 'number'>): string {
+  return `00000000-0000-4000-8000-${String(request.number).padStart(12, '0')}`;
+}
+
+function withHeaders(
+  answer: DoubleAnswer,
+  correlationId: string,
+  limits: Readonly<Record<string, string>>,
+): DoubleAnswer {
+  return { ...answer, headers: { ...limits, 'X-HubSpot-Correlation-Id': correlationId, ...answer.headers } };
+}

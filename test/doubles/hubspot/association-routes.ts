@@ -1,0 +1,203 @@
+import type { DoubleAnswer } from '../serve/double-request.js';
+import type { Account } from './account.js';
+import { inputsOf, jsonBody, requiredText, type Call, type Route } from './call.js';
+import { invalidInput, notFound } from './hubspot-refusal.js';
+import type { ObjectType } from './object-type.js';
+import type { CrmRecord } from './portal.js';
+
+/** Documented: inputs a batch of the associations API. */
+const MAX_CREATED = 2000;
+const MAX_READ = 1000;
+
+const OBJECT = '([^/]+)';
+const BETWEEN = `/crm/v[34]/objects/${OBJECT}/${OBJECT}/associations`;
+const BATCH = `/crm/v4/associations/${OBJECT}/${OBJECT}`;
+
+/** Associations between notes, custom objects and contacts. Documented: "Associations v4". */
+export const associationRoutes: readonly Route[] = [
+  route('PUT', `/crm/v4/objects/${OBJECT}/${OBJECT}/associations/default/${OBJECT}/${OBJECT}`, associateByDefault),
+  route('PUT', `${BETWEEN}/${OBJECT}/${OBJECT}`, associateByTypes),
+  route('PUT', `/crm/v3/objects/${OBJECT}/${OBJECT}/associations/${OBJECT}/${OBJECT}/${OBJECT}`, associateByTypeId),
+  route('DELETE', `${BETWEEN}/${OBJECT}/${OBJECT}`, dissociate),
+  route('GET', `${BETWEEN}/${OBJECT}`, associated),
+  route('POST', `${BATCH}/batch/create`, associateBatch),
+  route('POST', `${BATCH}/batch/associate/default`, associateBatch),
+  route('POST', `${BATCH}/batch/archive`, dissociateBatch),
+  route('POST', `${BATCH}/batch/read`, associatedBatch),
+  route('GET', `${BATCH}/labels`, labels),
+];
+
+function route(method: string, path: string, answer: (call: Call) => DoubleAnswer): Route {
+  const access = method === 'GET' || path.endsWith('/batch/read') ? 'read' : 'write';
+  return {
+    method,
+    path: new RegExp(`^${path}$`),
+    scopes: ({ account, parts }) => account.type(parts[0]!).scopes[access],
+    answer,
+  };
+}
+
+/**
+ * The `associations` of a record that is being created.
+ * @throws {HubSpotRefusal} 400 for a type that does not exist between the two, 404 for a record that does not
+ */
+export function associateNew(account: Account, record: CrmRecord, associations: unknown): void {
+  if (associations === undefined) return;
+  if (!Array.isArray(associations)) throw invalidInput('Invalid input JSON: associations is not a list');
+  for (const { to, types } of associations as { to?: { id?: unknown }; types?: unknown }[]) {
+    const id = requiredText({ id: to?.id }, 'id');
+    for (const typeId of typeIdsOf(types)) {
+      const toType = account.types.find((type) => typeIdBetween(record.type, type) === typeId);
+      if (toType === undefined) throw invalidInput(`${record.type.singular} has no association of type ${typeId}`);
+      associate(account, record.type, record.id, toType, id, typeId);
+    }
+  }
+}
+
+function associateByDefault(call: Call): DoubleAnswer {
+  const [from, fromId, to, toId] = ends(call);
+  associate(call.account, from, fromId, to, toId, requiredTypeId(from, to));
+  return { status: 200, json: { status: 'COMPLETE', results: [{ from: { id: fromId }, to: { id: toId } }] } };
+}
+
+function associateByTypes(call: Call): DoubleAnswer {
+  const [from, fromId, to, toId] = ends(call);
+  let types: unknown;
+  try {
+    types = JSON.parse(call.request.body);
+  } catch {
+    throw invalidInput('Invalid input JSON on line 1, column 1: the body is not JSON');
+  }
+  for (const typeId of typeIdsOf(types)) associate(call.account, from, fromId, to, toId, typeId);
+  return { status: 201, json: { fromObjectId: Number(fromId), toObjectId: Number(toId), labels: [] } };
+}
+
+function associateByTypeId(call: Call): DoubleAnswer {
+  const [from, fromId, to, toId] = ends(call);
+  associate(call.account, from, fromId, to, toId, Number(call.parts[4]));
+  return { status: 200, json: { id: fromId, properties: {}, archived: false } };
+}
+
+function dissociate(call: Call): DoubleAnswer {
+  const [from, fromId, to, toId] = ends(call);
+  call.account.associations.removeBetween(from.name, fromId, to.name, toId);
+  return { status: 204 };
+}
+
+function associated(call: Call): DoubleAnswer {
+  const from = call.account.type(call.parts[0]!);
+  const to = call.account.type(call.parts[2]!);
+  return { status: 200, json: { results: resultsOf(call.account, from, call.parts[1]!, to) } };
+}
+
+function associateBatch(call: Call): DoubleAnswer {
+  const from = call.account.type(call.parts[0]!);
+  const to = call.account.type(call.parts[1]!);
+  const byDefault = call.request.path.endsWith('/default');
+  const results = inputsOf(jsonBody(call), MAX_CREATED).map((input) => {
+    const [fromId, toId] = [idOf(input.from), idOf(input.to)];
+    const typeIds = byDefault ? [requiredTypeId(from, to)] : typeIdsOf(input.types);
+    for (const typeId of typeIds) associate(call.account, from, fromId, to, toId, typeId);
+    return { fromObjectId: Number(fromId), toObjectId: Number(toId), labels: [] };
+  });
+  return { status: byDefault ? 200 : 201, json: { status: 'COMPLETE', results } };
+}
+
+function dissociateBatch(call: Call): DoubleAnswer {
+  const from = call.account.type(call.parts[0]!);
+  const to = call.account.type(call.parts[1]!);
+  for (const input of inputsOf(jsonBody(call), MAX_CREATED)) {
+    const others = Array.isArray(input.to) ? input.to : [];
+    for (const other of others)
+      call.account.associations.removeBetween(from.name, idOf(input.from), to.name, idOf(other));
+  }
+  return { status: 204 };
+}
+
+function associatedBatch(call: Call): DoubleAnswer {
+  const from = call.account.type(call.parts[0]!);
+  const to = call.account.type(call.parts[1]!);
+  const results = inputsOf(jsonBody(call), MAX_READ).map((input) => {
+    const id = requiredText(input, 'id');
+    return { from: { id }, to: resultsOf(call.account, from, id, to) };
+  });
+  return { status: 200, json: { status: 'COMPLETE', results } };
+}
+
+function labels(call: Call): DoubleAnswer {
+  const from = call.account.type(call.parts[0]!);
+  const to = call.account.type(call.parts[1]!);
+  const typeId = typeIdBetween(from, to);
+  return {
+    status: 200,
+    json: { results: typeId === undefined ? [] : [{ category: categoryOf(from, to), typeId, label: null }] },
+  };
+}
+
+function ends(call: Call): [ObjectType, string, ObjectType, string] {
+  const [from, fromId, to, toId] = call.parts;
+  return [call.account.type(from!), fromId!, call.account.type(to!), toId!];
+}
+
+function associate(
+  account: Account,
+  from: ObjectType,
+  fromId: string,
+  to: ObjectType,
+  toId: string,
+  typeId: number,
+): void {
+  if (typeIdBetween(from, to) !== typeId) {
+    throw invalidInput(`${typeId} is no association type of ${from.singular} to ${to.singular}`);
+  }
+  for (const [type, id] of [
+    [from, fromId],
+    [to, toId],
+  ] as const) {
+    if (account.portal.byId(type, id) === undefined) throw notFound(`No ${type.singular} with ID ${id} exists`);
+  }
+  const category = categoryOf(from, to);
+  account.associations.add({ fromType: from.name, fromId, toType: to.name, toId, category, typeId });
+}
+
+function resultsOf(account: Account, from: ObjectType, id: string, to: ObjectType): unknown[] {
+  return account.associations.of(from.name, id, to.name).map(({ toId, category, typeId }) => ({
+    toObjectId: Number(toId),
+    associationTypes: [{ category, typeId, label: null }],
+  }));
+}
+
+/** The plain type between two objects: of a note to a contact 202, of a contact to a note 201, the portal's own otherwise. */
+function typeIdBetween(from: ObjectType, to: ObjectType): number | undefined {
+  if (to.name === 'contacts') return from.contactAssociationTypeId;
+  if (from.name === 'contacts' && to.contactAssociationTypeId !== undefined) {
+    return to.custom ? to.contactAssociationTypeId + 1 : to.contactAssociationTypeId - 1;
+  }
+  return undefined;
+}
+
+function requiredTypeId(from: ObjectType, to: ObjectType): number {
+  const typeId = typeIdBetween(from, to);
+  if (typeId === undefined) throw invalidInput(`${from.singular} cannot be associated with ${to.singular}`);
+  return typeId;
+}
+
+function categoryOf(from: ObjectType, to: ObjectType): 'USER_DEFINED' | 'HUBSPOT_DEFINED' {
+  return from.custom || to.custom ? 'USER_DEFINED' : 'HUBSPOT_DEFINED';
+}
+
+function typeIdsOf(types: unknown): number[] {
+  if (!Array.isArray(types) || types.length === 0) throw invalidInput('Some required fields were not set: [types]');
+  return (types as { associationTypeId?: unknown; associationCategory?: unknown }[]).map(
+    ({ associationTypeId, associationCategory }) => {
+      if (typeof associationTypeId !== 'number' || typeof associationCategory !== 'string') {
+        throw invalidInput('Some required fields were not set: [associationCategory, associationTypeId]');
+      }
+      return associationTypeId;
+    },
+  );
+}
+
+function idOf(end: unknown): string {
+  return requiredText((end ?? {}) as Record<string, unknown>, 'id');
+}

@@ -1,0 +1,81 @@
+import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
+import type { Account } from './account.js';
+import { invalidInput } from './hubspot-refusal.js';
+
+/** One request that has passed the token and the limits, on its way to its route. */
+export interface Call {
+  readonly account: Account;
+  readonly request: DoubleRequest;
+  /** The path's variable parts, decoded. */
+  readonly parts: readonly string[];
+  readonly dated: boolean;
+}
+
+export interface Route {
+  readonly method: string;
+  readonly path: RegExp;
+  /** One of these scopes is enough; `undefined` where any token will do. */
+  readonly scopes: (call: Call) => readonly string[] | undefined;
+  readonly answer: (call: Call) => DoubleAnswer;
+}
+
+/** The body as a JSON object. @throws {HubSpotRefusal} 400 where it is not one */
+export function jsonBody(call: Call): Record<string, unknown> {
+  const contentType = call.request.headers['content-type'] ?? '';
+  if (!contentType.includes('application/json'))
+    throw invalidInput('Invalid input: Content-Type must be application/json');
+  let json: unknown;
+  try {
+    json = JSON.parse(call.request.body);
+  } catch {
+    throw invalidInput('Invalid input JSON on line 1, column 1: the body is not JSON');
+  }
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw invalidInput('Invalid input JSON on line 1, column 1: an object is expected');
+  }
+  return json as Record<string, unknown>;
+}
+
+/** A batch's inputs. @throws {HubSpotRefusal} 400 for none, for more than `max`, and for what is no object */
+export function inputsOf(body: Readonly<Record<string, unknown>>, max: number): Record<string, unknown>[] {
+  const { inputs } = body;
+  if (!Array.isArray(inputs)) throw invalidInput('Some required fields were not set: [inputs]');
+  if (inputs.length === 0) throw invalidInput('inputs must not be empty');
+  if (inputs.length > max) {
+    throw invalidInput(
+      `The maximum number of inputs supported in a batch request is ${max}. Received ${inputs.length}.`,
+    );
+  }
+  if (inputs.some((input) => typeof input !== 'object' || input === null || Array.isArray(input))) {
+    throw invalidInput('Invalid input JSON: an input is not an object');
+  }
+  return inputs as Record<string, unknown>[];
+}
+
+/** A text field that must be there. @throws {HubSpotRefusal} 400 */
+export function requiredText(input: Readonly<Record<string, unknown>>, field: string): string {
+  const value = input[field];
+  if (typeof value !== 'string' || value === '') throw invalidInput(`Some required fields were not set: [${field}]`);
+  return value;
+}
+
+/** Property values, documented as text to text. @throws {HubSpotRefusal} 400 for anything else, null and numbers included */
+export function propertyValues(input: Readonly<Record<string, unknown>>, field = 'properties'): Record<string, string> {
+  const values = input[field];
+  if (typeof values !== 'object' || values === null || Array.isArray(values)) {
+    throw invalidInput(`Some required fields were not set: [${field}]`);
+  }
+  for (const [name, value] of Object.entries(values)) {
+    if (typeof value !== 'string') throw invalidInput(`Invalid input JSON: "${name}" of ${field} is not a string`);
+  }
+  return values as Record<string, string>;
+}
+
+/** A list of texts, empty where it is left out. @throws {HubSpotRefusal} 400 for anything else */
+export function texts(body: Readonly<Record<string, unknown>>, field: string): string[] {
+  const value = body[field] ?? [];
+  if (!Array.isArray(value) || value.some((entry) => typeof entry !== 'string')) {
+    throw invalidInput(`Invalid input JSON: ${field} is not a list of strings`);
+  }
+  return value as string[];
+}

@@ -1,0 +1,42 @@
+import { statePage, type StateTable } from '../serve/state-page.js';
+import type { Account } from './account.js';
+import { systemValues } from './record-json.js';
+
+/** What the account holds, as rows: for `GET /_double/state`, and for the page. */
+export function accountState(account: Account): Record<string, Readonly<Record<string, unknown>>[]> {
+  const events = account.marketingEvents.all();
+  return {
+    ...Object.fromEntries(
+      account.types.map((type) => [
+        type.name,
+        account.portal
+          .all(type)
+          .map((record) => ({ id: record.id, ...Object.fromEntries(record.values), ...systemValues(record) })),
+      ]),
+    ),
+    associations: account.associations.all().map((association) => ({ ...association })),
+    marketingEvents: events.map(({ id, externalAccountId, externalEventId, fields }) => ({
+      id,
+      externalAccountId,
+      externalEventId,
+      ...fields,
+    })),
+    participations: events.flatMap((event) =>
+      account.marketingEvents.participationsOf(event).map(({ contactId, state, occurredAtMs, activities }) => ({
+        event: event.externalEventId,
+        contactId,
+        email: account.portal.byId(account.contacts, contactId)?.values.get('email'),
+        state,
+        occurredAt: new Date(occurredAtMs).toISOString(),
+        activities: activities.length,
+      })),
+    ),
+  };
+}
+
+export function accountPage(account: Account): string {
+  const tables: StateTable[] = Object.entries(accountState(account))
+    .filter(([title, rows]) => rows.length > 0 || title === 'contacts')
+    .map(([title, rows]) => ({ title, rows }));
+  return statePage('HubSpot double', `Portal ${account.portalId}: what HubSpot would hold now.`, tables);
+}

@@ -1,0 +1,442 @@
+import { callDouble, type Answered } from '../serve/call-double.js';
+import type { ServeOptions } from '../serve/serve-double.js';
+import type { HubSpotOptions } from './account.js';
+import { hubSpotFault } from './hubspot-faults.js';
+import { property } from './property-definition.js';
+import { startHubSpotDouble, type HubSpotDouble } from './start-hubspot-double.js';
+
+const CONTACTS = '/crm/v3/objects/contacts';
+const started: HubSpotDouble[] = [];
+
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((double) => double.close()));
+});
+
+async function hubspot(options: HubSpotOptions & ServeOptions = {}): Promise<{
+  double: HubSpotDouble;
+  call: (path: string, body?: unknown, method?: string) => Promise<Answered>;
+}> {
+  const double = await startHubSpotDouble({
+    contactProperties: [
+      property('engagement_id', { hasUniqueValue: true }),
+      property('last_seen', { type: 'date' }),
+      property('track', { options: ['main', 'side'] }),
+    ],
+    ...options,
+  });
+  started.push(double);
+  return {
+    double,
+    call: (path, body, method) =>
+      callDouble(`${double.url}${path}`, { token: 'hubspot-token', body, ...(method !== undefined && { method }) }),
+  };
+}
+
+function byEmail(email: string, properties: Record<string, string> = {}): Record<string, unknown> {
+  return { id: email, idProperty: 'email', properties };
+}
+
+function emailsIn(double: HubSpotDouble): (string | undefined)[] {
+  return double.account.portal.all(double.account.contacts).map((contact) => contact.values.get('email'));
+}
+
+describe('the token', () => {
+  it('is refused with 401 when it is missing or unknown', async () => {
+    const { double } = await hubspot();
+    const missing = await callDouble(`${double.url}${CONTACTS}`);
+    const unknown = await callDouble(`${double.url}${CONTACTS}`, { token: 'other' });
+    expect([missing.status, missing.json.category]).toEqual([401, 'INVALID_AUTHENTICATION']);
+    expect([unknown.status, unknown.json.category]).toEqual([401, 'EXPIRED_AUTHENTICATION']);
+  });
+
+  it('is refused with 403 and the name of the scope that it lacks', async () => {
+    const { call } = await hubspot({ tokens: { 'hubspot-token': ['crm.objects.contacts.read'] } });
+    const answer = await call(`${CONTACTS}/batch/upsert`, { inputs: [byEmail('a@example.com')] });
+    expect([answer.status, answer.json.category]).toEqual([403, 'MISSING_SCOPES']);
+    expect(answer.json.errors[0].context.requiredGranularScopes).toEqual(['crm.objects.contacts.write']);
+  });
+});
+
+describe('a batch upsert', () => {
+  it('creates, then updates the same contact whatever the case of its e-mail', async () => {
+    const { double, call } = await hubspot();
+    const first = await call(`${CONTACTS}/batch/upsert`, {
+      inputs: [byEmail('Ann@Example.com', { firstname: 'Ann' })],
+    });
+    const second = await call(`${CONTACTS}/batch/upsert`, { inputs: [byEmail('ann@example.com', { city: 'Oslo' })] });
+    expect([first.status, first.json.results[0].new]).toEqual([200, true]);
+    expect(second.json.results[0]).toMatchObject({ id: first.json.results[0].id, new: false });
+    expect(second.json.results[0].properties).toMatchObject({ email: 'ann@example.com', city: 'Oslo' });
+    expect(emailsIn(double)).toEqual(['ann@example.com']);
+  });
+
+  it.each([
+    ['more than 100 inputs', Array.from({ length: 101 }, (_, n) => byEmail(`a${n}@example.com`))],
+    ['no input', []],
+    ['one e-mail twice, in whatever case', [byEmail('a@example.com'), byEmail('A@example.com')]],
+    ['hs_object_id as idProperty', [{ id: '501', idProperty: 'hs_object_id', properties: {} }]],
+    ['no idProperty', [{ id: 'a@example.com', properties: {} }]],
+    ['an idProperty whose values are not unique', [{ id: 'Ann', idProperty: 'firstname', properties: {} }]],
+    ['two idProperties', [byEmail('a@example.com'), { id: '1', idProperty: 'engagement_id', properties: {} }]],
+    ['a value that is no text', [{ id: 'a@example.com', idProperty: 'email', properties: { firstname: 7 } }]],
+  ])('refuses %s with 400 and writes nothing', async (_name, inputs) => {
+    const { double, call } = await hubspot();
+    const answer = await call(`${CONTACTS}/batch/upsert`, { inputs });
+    expect([answer.status, answer.json.category]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(emailsIn(double)).toEqual([]);
+  });
+
+  it('refuses the whole batch for one record, naming the property', async () => {
+    const { double, call } = await hubspot();
+    const answer = await call(`${CONTACTS}/batch/upsert`, {
+      inputs: [byEmail('a@example.com'), byEmail('b@example.com', { track: 'middle' }), byEmail('c@example.com')],
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.json.errors).toEqual([
+      expect.objectContaining({ code: 'INVALID_OPTION', context: { propertyName: ['track'] } }),
+    ]);
+    expect(emailsIn(double)).toEqual([]);
+  });
+
+  it.each([
+    ['multi-status', 207],
+    ['in-200', 200],
+  ] as const)('with %s writes the others and says per record what is wrong, in a %i', async (batchErrors, status) => {
+    const { double, call } = await hubspot({ batchErrors });
+    const answer = await call(`${CONTACTS}/batch/upsert`, {
+      inputs: [{ ...byEmail('b@example', {}), objectWriteTraceId: 'second' }, byEmail('a@example.com')],
+    });
+    expect([answer.status, answer.json.numErrors, answer.json.results.length]).toEqual([status, 1, 1]);
+    expect(answer.json.errors[0]).toMatchObject({
+      category: 'VALIDATION_ERROR',
+      context: { ids: ['b@example'], objectWriteTraceId: ['second'] },
+    });
+    expect(emailsIn(double)).toEqual(['a@example.com']);
+  });
+
+  it('of a date version puts errors in the 200 by a unique property, and refuses the batch by e-mail', async () => {
+    const { call } = await hubspot();
+    const path = '/crm/objects/2026-03/contacts/batch/upsert';
+    const wrong = { id: '1', idProperty: 'engagement_id', properties: { track: 'middle' } };
+    const byId = await call(path, { inputs: [wrong, { id: '2', idProperty: 'engagement_id', properties: {} }] });
+    const email = await call(path, {
+      inputs: [byEmail('a@example.com', { track: 'middle' }), byEmail('b@example.com')],
+    });
+    expect([byId.status, byId.json.numErrors, byId.json.results.length]).toEqual([200, 1, 1]);
+    expect(email.status).toBe(400);
+  });
+});
+
+describe('other batches', () => {
+  it('create nothing where one e-mail is taken, with 409 and the id that has it', async () => {
+    const { double, call } = await hubspot();
+    const known = await call(CONTACTS, { properties: { email: 'a@example.com' } });
+    const answer = await call(`${CONTACTS}/batch/create`, {
+      inputs: [{ properties: { email: 'b@example.com' } }, { properties: { email: 'a@example.com' } }],
+    });
+    expect([answer.status, answer.json.category]).toEqual([409, 'CONFLICT']);
+    expect(answer.json.message).toContain(known.json.id);
+    expect(emailsIn(double)).toEqual(['a@example.com']);
+  });
+
+  it('update those that exist and name the others in a 207', async () => {
+    const { call } = await hubspot();
+    const { id } = (await call(CONTACTS, { properties: { email: 'a@example.com' } })).json;
+    const answer = await call(`${CONTACTS}/batch/update`, {
+      inputs: [
+        { id, properties: { city: 'Oslo' } },
+        { id: '404', properties: { city: 'Bergen' } },
+      ],
+    });
+    expect([answer.status, answer.json.results.length]).toEqual([207, 1]);
+    expect(answer.json.errors[0]).toMatchObject({ category: 'OBJECT_NOT_FOUND', context: { ids: ['404'] } });
+  });
+
+  it('refuse an update that takes the e-mail of another contact', async () => {
+    const { call } = await hubspot();
+    await call(CONTACTS, { properties: { email: 'a@example.com' } });
+    const { id } = (await call(CONTACTS, { properties: { email: 'b@example.com' } })).json;
+    const answer = await call(`${CONTACTS}/batch/update`, { inputs: [{ id, properties: { email: 'A@example.com' } }] });
+    expect([answer.status, answer.json.errors[0].code]).toEqual([400, 'CONFLICTING_UNIQUE_VALUE']);
+    expect((await call(`${CONTACTS}/${id}?properties=email`)).json.properties.email).toBe('b@example.com');
+  });
+
+  it('take back the records before the one that is refused, so that their e-mails are free again', async () => {
+    const { call } = await hubspot();
+    const refused = await call(`${CONTACTS}/batch/upsert`, {
+      inputs: [byEmail('a@example.com'), byEmail('b@example.com', { nothing: 'x' })],
+    });
+    const again = await call(`${CONTACTS}/batch/upsert`, { inputs: [byEmail('a@example.com')] });
+    expect(refused.status).toBe(400);
+    expect(again.json.results[0].new).toBe(true);
+  });
+
+  it('read by a unique property, with history, and name what is missing', async () => {
+    const { call } = await hubspot();
+    await call(`${CONTACTS}/batch/upsert`, { inputs: [byEmail('a@example.com', { city: 'Oslo' })] });
+    await call(`${CONTACTS}/batch/upsert`, { inputs: [byEmail('a@example.com', { city: 'Bergen' })] });
+    const answer = await call(`${CONTACTS}/batch/read`, {
+      idProperty: 'email',
+      properties: ['city', 'phone'],
+      propertiesWithHistory: ['city'],
+      inputs: [{ id: 'a@example.com' }, { id: 'z@example.com' }],
+    });
+    expect([answer.status, answer.json.errors[0].context.ids]).toEqual([207, ['z@example.com']]);
+    expect(answer.json.results[0].properties).toMatchObject({ city: 'Bergen', phone: null });
+    expect(answer.json.results[0].propertiesWithHistory.city.map(({ value }: { value: string }) => value)).toEqual([
+      'Bergen',
+      'Oslo',
+    ]);
+  });
+});
+
+describe('a contact', () => {
+  it('that was merged by a person is reached by its old id, or is gone, as the merge says', async () => {
+    const { double, call } = await hubspot();
+    const ids = [];
+    for (const email of ['a@example.com', 'b@example.com', 'c@example.com']) {
+      ids.push((await call(CONTACTS, { properties: { email } })).json.id);
+    }
+    const { portal, contacts } = double.account;
+    const [kept, redirected, gone] = ids.map((id) => portal.byId(contacts, id)!);
+    portal.merge(kept!, redirected!, true);
+    portal.merge(kept!, gone!, false);
+    expect((await call(`${CONTACTS}/${redirected!.id}`)).json.id).toBe(kept!.id);
+    expect((await call(`${CONTACTS}/${gone!.id}`)).status).toBe(404);
+    expect((await call(`${CONTACTS}/c@example.com?idProperty=email`)).json.id).toBe(kept!.id);
+  });
+
+  it('is found by search only after the lag, and by IN only in lower case', async () => {
+    let nowMs = 1_000_000;
+    const { call } = await hubspot({ now: () => nowMs, searchLagMs: 5000 });
+    await call(CONTACTS, { properties: { email: 'a@example.com' } });
+    const search = (values: string[]): Promise<Answered> =>
+      call(`${CONTACTS}/search`, { filterGroups: [{ filters: [{ propertyName: 'email', operator: 'IN', values }] }] });
+    expect((await search(['a@example.com'])).json.total).toBe(0);
+    nowMs += 5000;
+    expect((await search(['a@example.com'])).json.total).toBe(1);
+    expect((await search(['A@example.com'])).status).toBe(400);
+  });
+
+  it('does not move back to an earlier lifecycle stage until the stage is cleared', async () => {
+    const { call } = await hubspot();
+    const { id } = (await call(CONTACTS, { properties: { email: 'a@example.com', lifecyclestage: 'customer' } })).json;
+    const stage = async (lifecyclestage: string): Promise<string> =>
+      (await call(`${CONTACTS}/${id}`, { properties: { lifecyclestage } }, 'PATCH')).json.properties.lifecyclestage;
+    expect(await stage('lead')).toBe('customer');
+    expect(await stage('')).toBeNull();
+    expect(await stage('lead')).toBe('lead');
+  });
+
+  it('leaves nothing after its permanent deletion, and can be created again', async () => {
+    const { call } = await hubspot();
+    const { id } = (await call(CONTACTS, { properties: { email: 'a@example.com' } })).json;
+    await call(`${CONTACTS}/gdpr-delete`, { objectId: 'a@example.com', idProperty: 'email' });
+    expect((await call(`${CONTACTS}/${id}?archived=true`)).status).toBe(404);
+    expect((await call(CONTACTS, { properties: { email: 'a@example.com' } })).status).toBe(201);
+  });
+});
+
+describe('a note', () => {
+  it('is created with its association to the contact, which is read from both ends', async () => {
+    const { call } = await hubspot();
+    const contact = (await call(CONTACTS, { properties: { email: 'a@example.com' } })).json;
+    const note = await call('/crm/v3/objects/notes', {
+      properties: { hs_timestamp: '2026-11-01T10:00:00Z', hs_note_body: 'asked' },
+      associations: [
+        { to: { id: contact.id }, types: [{ associationCategory: 'HUBSPOT_DEFINED', associationTypeId: 202 }] },
+      ],
+    });
+    const from = await call(`/crm/v4/objects/contacts/${contact.id}/associations/notes`);
+    expect(note.status).toBe(201);
+    expect(from.json.results.map(({ toObjectId }: { toObjectId: number }) => String(toObjectId))).toEqual([
+      note.json.id,
+    ]);
+  });
+
+  it.each([
+    ['has no timestamp', { hs_note_body: 'asked' }, 202],
+    ['is associated by a type that does not exist', { hs_timestamp: '2026-11-01T10:00:00Z' }, 279],
+  ])('is refused when it %s, and nothing stays of it', async (_name, properties, associationTypeId) => {
+    const { double, call } = await hubspot();
+    const contact = (await call(CONTACTS, { properties: { email: 'a@example.com' } })).json;
+    const answer = await call('/crm/v3/objects/notes/batch/create', {
+      inputs: [
+        {
+          properties,
+          associations: [
+            { to: { id: contact.id }, types: [{ associationCategory: 'HUBSPOT_DEFINED', associationTypeId }] },
+          ],
+        },
+      ],
+    });
+    expect(answer.status).toBe(400);
+    expect(double.account.portal.all(double.account.type('notes'))).toEqual([]);
+  });
+});
+
+describe('a custom object', () => {
+  it('is reached by its name, its full name and its type id, and has a schema', async () => {
+    const { call } = await hubspot({
+      customObjects: [
+        {
+          name: 'question',
+          properties: [property('key', { hasUniqueValue: true }), property('text')],
+          required: ['key'],
+        },
+      ],
+    });
+    const [schema] = (await call('/crm/v3/schemas')).json.results;
+    expect(schema.requiredProperties).toEqual(['key']);
+    const { id } = (await call('/crm/v3/objects/question', { properties: { key: '1', text: 'why?' } })).json;
+    for (const name of ['question', schema.fullyQualifiedName, schema.objectTypeId]) {
+      expect((await call(`/crm/v3/objects/${name}/${id}`)).status).toBe(200);
+    }
+    expect((await call('/crm/v3/objects/answers/1')).status).toBe(404);
+  });
+});
+
+describe('the properties of contacts', () => {
+  it('say what is unique, read only and allowed', async () => {
+    const { call } = await hubspot();
+    const { results } = (await call('/crm/v3/properties/contacts')).json;
+    const named = (name: string): any => results.find((each: { name: string }) => each.name === name);
+    expect(named('engagement_id').hasUniqueValue).toBe(true);
+    expect(named('createdate').modificationMetadata.readOnlyValue).toBe(true);
+    expect(named('track').options.map(({ value }: { value: string }) => value)).toEqual(['main', 'side']);
+  });
+});
+
+describe('a marketing event', () => {
+  const event = { eventName: 'Day', eventOrganizer: 'ACME', externalAccountId: 'acme', externalEventId: '101' };
+  const attendance = (state: string): string =>
+    `/marketing/v3/marketing-events/attendance/101/${state}/email-create?externalAccountId=acme`;
+  const breakdown = '/marketing/v3/marketing-events/participations/acme/101/breakdown';
+
+  it('is one event however often it is upserted, and its attendance one participation each', async () => {
+    const { double, call } = await hubspot();
+    for (let time = 0; time < 2; time += 1) {
+      await call('/marketing/v3/marketing-events/events/upsert', { inputs: [event] });
+      await call(attendance('register'), { inputs: [{ email: 'A@example.com', interactionDateTime: 1000 }] });
+    }
+    await call(attendance('attend'), { inputs: [{ email: 'a@example.com', interactionDateTime: 2000 }] });
+    const { total, results } = (await call(breakdown)).json;
+    expect([total, results[0].properties.attendanceState]).toEqual([1, 'ATTENDED']);
+    expect(double.account.marketingEvents.all()).toHaveLength(1);
+    expect(emailsIn(double)).toEqual(['a@example.com']);
+  });
+
+  it.each([
+    ['attendance of an event that is not there', attendance('attend').replace('/101/', '/102/'), {}, 404],
+    ['attendance without the account of the event', attendance('attend').split('?')[0]!, {}, 400],
+    ['a state that is none', attendance('came'), {}, 400],
+    ['attendance without its instant', attendance('attend'), { interactionDateTime: undefined }, 400],
+    ['an event without an organizer', '/marketing/v3/marketing-events/events/upsert', { eventOrganizer: '' }, 400],
+  ])('is refused: %s', async (_name, path, wrong, status) => {
+    const { call } = await hubspot();
+    await call('/marketing/v3/marketing-events/events/upsert', { inputs: [event] });
+    const input = { ...event, email: 'a@example.com', interactionDateTime: 1, ...wrong };
+    expect((await call(path, { inputs: [input] })).status).toBe(status);
+  });
+
+  it('refuses attendance with an invalid e-mail as a whole', async () => {
+    const { double, call } = await hubspot();
+    await call('/marketing/v3/marketing-events/events/upsert', { inputs: [event] });
+    const answer = await call(attendance('register'), {
+      inputs: [
+        { email: 'a@example.com', interactionDateTime: 1 },
+        { email: 'b@example', interactionDateTime: 1 },
+      ],
+    });
+    expect([answer.status, emailsIn(double)]).toEqual([400, []]);
+  });
+});
+
+describe('the limits', () => {
+  it('refuse the request after the last of ten seconds, and let one pass when the first is ten seconds old', async () => {
+    let nowMs = 1_000_000;
+    const { call } = await hubspot({ per10s: 2, now: () => nowMs });
+    const first = await call(CONTACTS);
+    nowMs += 1;
+    await call(CONTACTS);
+    const refused = await call(CONTACTS);
+    nowMs += 9999;
+    const later = await call(CONTACTS);
+    expect([first.headers.get('X-HubSpot-RateLimit-Max'), first.headers.get('X-HubSpot-RateLimit-Remaining')]).toEqual([
+      '2',
+      '1',
+    ]);
+    expect([refused.status, refused.json.policyName]).toEqual([429, 'TEN_SECONDLY_ROLLING']);
+    expect([later.status, (await call(CONTACTS)).status]).toEqual([200, 429]);
+  });
+
+  it('of a day end at midnight of the time zone of the account', async () => {
+    let nowMs = Date.parse('2026-11-20T23:59:00+01:00');
+    const { call } = await hubspot({ perDay: 1, timeZone: 'Europe/Oslo', now: () => nowMs });
+    await call(CONTACTS);
+    const refused = await call(CONTACTS);
+    nowMs += 60_000;
+    expect([refused.status, refused.json.policyName]).toEqual([429, 'DAILY']);
+    expect((await call(CONTACTS)).status).toBe(200);
+  });
+
+  it('of search are five a second, told by no header', async () => {
+    const { call } = await hubspot({ now: () => 1_000_000 });
+    const answers = [];
+    for (let time = 0; time < 6; time += 1) answers.push(await call(`${CONTACTS}/search`, {}));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
+    expect([answers[5]!.json.policyName, answers[0]!.headers.get('X-HubSpot-RateLimit-Max')]).toEqual([
+      'SECONDLY',
+      null,
+    ]);
+  });
+});
+
+describe('a fault', () => {
+  it('befalls the requests it is meant for, in the order of its counts', async () => {
+    const { double, call } = await hubspot();
+    double.faults.add({ effect: hubSpotFault('locked')!, path: '/batch/upsert', skip: 1, times: 1 });
+    const statuses = [];
+    for (const name of ['a', 'b', 'c']) {
+      await call(CONTACTS);
+      statuses.push((await call(`${CONTACTS}/batch/upsert`, { inputs: [byEmail(`${name}@example.com`)] })).status);
+    }
+    expect(statuses).toEqual([200, 423, 200]);
+    expect([emailsIn(double), double.faults.waiting]).toEqual([['a@example.com', 'c@example.com'], 0]);
+  });
+
+  it.each([
+    ['dropBefore', []],
+    ['dropAfter', ['a@example.com']],
+  ] as const)('%s closes the connection, and leaves %j', async (kind, left) => {
+    const { double, call } = await hubspot();
+    double.faults.add({ effect: { kind } });
+    await expect(call(CONTACTS, { properties: { email: 'a@example.com' } })).rejects.toThrow();
+    expect(emailsIn(double)).toEqual(left);
+  });
+
+  it('is added over HTTP by its name, and refused by a name that is none', async () => {
+    const { double, call } = await hubspot();
+    const added = await call('/_double/faults', { fault: 'migration' });
+    const refused = await call('/_double/faults', { fault: 'nothing' });
+    const befallen = await call(CONTACTS);
+    expect([added.status, refused.status, befallen.status, befallen.headers.get('Retry-After')]).toEqual([
+      204,
+      400,
+      477,
+      '30',
+    ]);
+    expect(double.requests.map(({ status }) => status)).toEqual([477]);
+  });
+});
+
+describe('what it holds', () => {
+  it('is shown as JSON and as a page in which nothing of a value is markup', async () => {
+    const { double, call } = await hubspot();
+    await call(CONTACTS, { properties: { email: 'a@example.com', firstname: '<b>Ann' } });
+    const state = await callDouble(`${double.url}/_double/state`);
+    const page = await callDouble(`${double.url}/`);
+    expect(state.json.contacts).toEqual([expect.objectContaining({ email: 'a@example.com', firstname: '<b>Ann' })]);
+    expect(page.text).toContain('&lt;b&gt;Ann');
+  });
+});

@@ -1,0 +1,135 @@
+import { property, type PropertyDefinition } from './property-definition.js';
+
+/** A kind of record in the portal. Paths may call it by any of its names. */
+export interface ObjectType {
+  /** As in paths: `contacts`, `notes`; of a custom object its short name. */
+  readonly name: string;
+  /** As in HubSpot's messages: `CONTACT`. */
+  readonly singular: string;
+  readonly objectTypeId: string;
+  /** `p<portal>_<name>` for a custom object, else the name. */
+  readonly fullyQualifiedName: string;
+  readonly custom: boolean;
+  /** Which a new record must have. */
+  readonly required: readonly string[];
+  readonly properties: Map<string, PropertyDefinition>;
+  /** One of these is enough to read, or to write, records. */
+  readonly scopes: {
+    readonly read: readonly string[];
+    readonly write: readonly string[];
+    readonly schema: readonly string[];
+  };
+  /** HubSpot's own association type to a contact; a custom object has one of its portal. */
+  readonly contactAssociationTypeId: number | undefined;
+}
+
+const HUBSPOT = { hubspotDefined: true };
+const READ_ONLY = { hubspotDefined: true, readOnlyValue: true };
+
+/** In the order in which a contact moves through them; the API moves it forwards only. */
+export const LIFECYCLE_STAGES = [
+  'subscriber',
+  'lead',
+  'marketingqualifiedlead',
+  'salesqualifiedlead',
+  'opportunity',
+  'customer',
+  'evangelist',
+  'other',
+];
+
+/** Contacts with the properties every portal has, as far as they matter here, and those of the portal's own. */
+export function contactType(own: readonly PropertyDefinition[]): ObjectType {
+  return {
+    name: 'contacts',
+    singular: 'CONTACT',
+    objectTypeId: '0-1',
+    fullyQualifiedName: 'contacts',
+    custom: false,
+    required: [],
+    properties: byName([
+      // Not flagged unique, though it is: the e-mail's uniqueness is a rule of contacts, not of the definition.
+      property('email', HUBSPOT),
+      property('hs_additional_emails', READ_ONLY),
+      ...['firstname', 'lastname', 'phone', 'company', 'jobtitle', 'website', 'city', 'country'].map((name) =>
+        property(name, HUBSPOT),
+      ),
+      property('lifecyclestage', { ...HUBSPOT, options: LIFECYCLE_STAGES }),
+      property('hs_lead_status', { ...HUBSPOT, options: ['NEW', 'OPEN', 'IN_PROGRESS', 'CONNECTED', 'UNQUALIFIED'] }),
+      ...ownedByHubSpot('lastmodifieddate'),
+      ...own,
+    ]),
+    scopes: scopesOf('contacts'),
+    contactAssociationTypeId: undefined,
+  };
+}
+
+export function noteType(): ObjectType {
+  return {
+    name: 'notes',
+    singular: 'NOTE',
+    objectTypeId: '0-46',
+    fullyQualifiedName: 'notes',
+    custom: false,
+    required: ['hs_timestamp'],
+    properties: byName([
+      property('hs_timestamp', { ...HUBSPOT, type: 'datetime' }),
+      property('hs_note_body', { ...HUBSPOT, fieldType: 'html' }),
+      property('hubspot_owner_id', HUBSPOT),
+      property('hs_attachment_ids', HUBSPOT),
+      ...ownedByHubSpot('hs_lastmodifieddate'),
+    ]),
+    scopes: scopesOf('contacts'),
+    contactAssociationTypeId: 202,
+  };
+}
+
+/** What a portal's owner defines: names in lower case, the properties, and which of them a new record must have. */
+export interface CustomObject {
+  readonly name: string;
+  readonly properties: readonly PropertyDefinition[];
+  readonly required?: readonly string[];
+}
+
+export function customType(portalId: number, custom: CustomObject, index: number): ObjectType {
+  return {
+    name: custom.name,
+    singular: custom.name.toUpperCase(),
+    objectTypeId: `2-${4_000_001 + index}`,
+    fullyQualifiedName: `p${portalId}_${custom.name}`,
+    custom: true,
+    required: custom.required ?? [],
+    properties: byName([...custom.properties, ...ownedByHubSpot('hs_lastmodifieddate')]),
+    scopes: scopesOf('custom'),
+    contactAssociationTypeId: 21 + 2 * index,
+  };
+}
+
+/** The object type that a path means, by name, fully qualified name or objectTypeId. */
+export function typeNamed(types: readonly ObjectType[], name: string): ObjectType | undefined {
+  const singulars: Readonly<Record<string, string>> = { contact: 'contacts', note: 'notes' };
+  const wanted = singulars[name] ?? name;
+  return types.find(
+    (type) => type.name === wanted || type.fullyQualifiedName === wanted || type.objectTypeId === wanted,
+  );
+}
+
+function ownedByHubSpot(lastModified: string): PropertyDefinition[] {
+  return [
+    property('hs_object_id', { ...READ_ONLY, type: 'number', hasUniqueValue: true }),
+    property('createdate', { ...READ_ONLY, type: 'datetime' }),
+    property(lastModified, { ...READ_ONLY, type: 'datetime' }),
+  ];
+}
+
+function scopesOf(name: 'contacts' | 'custom'): ObjectType['scopes'] {
+  return {
+    read: [`crm.objects.${name}.read`],
+    write: [`crm.objects.${name}.write`],
+    schema: [`crm.schemas.${name}.read`, `crm.objects.${name}.read`],
+  };
+}
+
+function byName(definitions: readonly PropertyDefinition[]): Map<string, PropertyDefinition> {
+  return new Map(definitions.map((definition) => [definition.name, definition]));
+}

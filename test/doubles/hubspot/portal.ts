@@ -1,0 +1,220 @@
+import { HubSpotRefusal } from './hubspot-refusal.js';
+import { LIFECYCLE_STAGES, type ObjectType } from './object-type.js';
+import { refusalOf, storedValue, validateProperties } from './validate-properties.js';
+
+/** A record of any object type. */
+export interface CrmRecord {
+  readonly id: string;
+  readonly type: ObjectType;
+  /** Without those that HubSpot sets itself, and without cleared ones. */
+  readonly values: Map<string, string>;
+  /** Newest first, as `propertiesWithHistory` gives it. */
+  readonly history: Map<string, { readonly value: string; readonly timestamp: string }[]>;
+  readonly createdAtMs: number;
+  updatedAtMs: number;
+  archivedAtMs: number | undefined;
+}
+
+/**
+ * The records of one HubSpot account. A change that is refused changes nothing; a batch that must be all or nothing runs
+ * in `atomically`. Ids are numbers that rise, as text, the same in each run.
+ */
+export class Portal {
+  private readonly records = new Map<string, CrmRecord>();
+  /** `<type> <property>` to value in lower case to id, of live records. */
+  private readonly unique = new Map<string, Map<string, string>>();
+  private readonly merged = new Map<string, { readonly into: string; readonly redirects: boolean }>();
+  /** What takes back the changes of the running batch; none where no batch runs. */
+  private undo: (() => void)[] | undefined;
+  private lastId = 500;
+
+  constructor(private readonly now: () => number) {}
+
+  /** Live records of a type, oldest first. */
+  all(type: ObjectType): CrmRecord[] {
+    return [...this.records.values()].filter((record) => record.type === type && record.archivedAtMs === undefined);
+  }
+
+  /** A live record by its id; the surviving one where it was merged into another. */
+  byId(type: ObjectType, id: string): CrmRecord | undefined {
+    const merged = this.merged.get(id);
+    if (merged !== undefined) return merged.redirects ? this.byId(type, merged.into) : undefined;
+    const record = this.records.get(id);
+    return record?.type === type && record.archivedAtMs === undefined ? record : undefined;
+  }
+
+  archivedById(type: ObjectType, id: string): CrmRecord | undefined {
+    const record = this.records.get(id);
+    return record?.type === type && record.archivedAtMs !== undefined ? record : undefined;
+  }
+
+  /** A live record by a property whose values are unique; e-mails are compared without case, additional ones too. */
+  byUnique(type: ObjectType, property: string, value: string): CrmRecord | undefined {
+    const id = this.unique.get(`${type.name} ${property}`)?.get(value.toLowerCase());
+    return id === undefined ? undefined : this.byId(type, id);
+  }
+
+  /** @throws {HubSpotRefusal} 400 for invalid or missing values, 409 where a unique value is taken */
+  create(type: ObjectType, values: Readonly<Record<string, string>>): CrmRecord {
+    const problems = validateProperties(type.properties, values);
+    if (problems.length > 0) throw refusalOf(problems);
+    const missing = type.required.filter((name) => (values[name] ?? '') === '');
+    if (missing.length > 0) {
+      throw new HubSpotRefusal(400, 'VALIDATION_ERROR', 'Some required properties were not set.', [
+        {
+          message: `${missing.join(', ')} required`,
+          code: 'REQUIRED_PROPERTIES_NOT_SET',
+          context: { properties: missing },
+        },
+      ]);
+    }
+    const taken = this.takenBy(type, values, undefined);
+    if (taken !== undefined) {
+      throw new HubSpotRefusal(
+        409,
+        'CONFLICT',
+        `${capitalised(type.singular)} already exists. Existing ID: ${taken.record.id}`,
+        [],
+        { existingId: [taken.record.id] },
+      );
+    }
+    this.lastId += 1;
+    const nowMs = this.now();
+    const record: CrmRecord = {
+      id: String(this.lastId),
+      type,
+      values: new Map(),
+      history: new Map(),
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+      archivedAtMs: undefined,
+    };
+    this.records.set(record.id, record);
+    this.undo?.push(() => this.records.delete(record.id));
+    this.set(record, values);
+    return record;
+  }
+
+  /** @throws {HubSpotRefusal} 400 for invalid values and where a unique value is another record's */
+  update(record: CrmRecord, values: Readonly<Record<string, string>>): void {
+    const problems = validateProperties(record.type.properties, values);
+    if (problems.length > 0) throw refusalOf(problems);
+    const taken = this.takenBy(record.type, values, record);
+    if (taken !== undefined) {
+      const message = `Cannot set PropertyValueCoordinates{objectTypeId=ObjectTypeId{legacyObjectType=${record.type.singular}}, propertyName=${taken.property}, value=${taken.value}} on ${record.id}. ${taken.record.id} already has that value.`;
+      throw new HubSpotRefusal(400, 'VALIDATION_ERROR', message, [
+        { message, code: 'CONFLICTING_UNIQUE_VALUE', context: { propertyName: [taken.property] } },
+      ]);
+    }
+    this.set(record, values);
+  }
+
+  archive(record: CrmRecord): void {
+    record.archivedAtMs = this.now();
+    this.index(record, (entries, value) => entries.delete(value));
+  }
+
+  /** Leaves nothing of a record, not even in the recycle bin. */
+  erase(record: CrmRecord): void {
+    this.archive(record);
+    this.records.delete(record.id);
+  }
+
+  /** As a person does in HubSpot's pages: `gone` stops being a record, its e-mail becomes an additional one of `kept`. */
+  merge(kept: CrmRecord, gone: CrmRecord, redirects: boolean): void {
+    const emails = [kept.values.get('hs_additional_emails'), gone.values.get('email')].filter((email) => email);
+    this.erase(gone);
+    this.merged.set(gone.id, { into: kept.id, redirects });
+    this.index(kept, (entries, value) => entries.delete(value));
+    kept.values.set('hs_additional_emails', emails.join(';'));
+    this.index(kept, (entries, value) => entries.set(value, kept.id));
+  }
+
+  /** Runs a change that may be refused half way; then nothing of it stays. Not to be nested. */
+  atomically<T>(change: () => T): T {
+    const undo: (() => void)[] = [];
+    this.undo = undo;
+    try {
+      return change();
+    } catch (error) {
+      for (const takeBack of undo.toReversed()) takeBack();
+      throw error;
+    } finally {
+      this.undo = undefined;
+    }
+  }
+
+  private set(record: CrmRecord, values: Readonly<Record<string, string>>): void {
+    const before = new Map(record.values);
+    const updatedAtMs = record.updatedAtMs;
+    this.undo?.push(() => {
+      this.index(record, (entries, value) => entries.delete(value));
+      record.values.clear();
+      for (const [name, value] of before) record.values.set(name, value);
+      if (this.records.has(record.id)) this.index(record, (entries, value) => entries.set(value, record.id));
+      record.updatedAtMs = updatedAtMs;
+    });
+    this.index(record, (entries, value) => entries.delete(value));
+    for (const [name, raw] of Object.entries(values)) this.setOne(record, name, raw);
+    this.index(record, (entries, value) => entries.set(value, record.id));
+    record.updatedAtMs = this.now();
+  }
+
+  private setOne(record: CrmRecord, name: string, raw: string): void {
+    const value = storedValue(record.type.properties.get(name)!, raw);
+    if (name === 'lifecyclestage' && movesBackwards(record.values.get(name), value)) return; // ignored, and not refused
+    const history = record.history.get(name) ?? [];
+    history.unshift({ value, timestamp: new Date(this.now()).toISOString() });
+    record.history.set(name, history);
+    if (value === '') record.values.delete(name);
+    else record.values.set(name, value);
+  }
+
+  private takenBy(
+    type: ObjectType,
+    values: Readonly<Record<string, string>>,
+    except: CrmRecord | undefined,
+  ): { record: CrmRecord; property: string; value: string } | undefined {
+    for (const property of uniqueProperties(type)) {
+      const value = values[property];
+      const record = value ? this.byUnique(type, property, value) : undefined;
+      if (record !== undefined && record !== except) return { record, property, value: value! };
+    }
+    return undefined;
+  }
+
+  private index(record: CrmRecord, change: (entries: Map<string, string>, value: string) => void): void {
+    for (const property of uniqueProperties(record.type)) {
+      const key = `${record.type.name} ${property}`;
+      const entries = this.unique.get(key) ?? new Map<string, string>();
+      this.unique.set(key, entries);
+      for (const value of uniqueValues(record, property)) change(entries, value);
+    }
+  }
+}
+
+/** Which properties find at most one record; a contact's e-mail does without being flagged. */
+export function uniqueProperties(type: ObjectType): string[] {
+  return [...type.properties.values()]
+    .filter(({ name, hasUniqueValue }) => name !== 'hs_object_id' && (hasUniqueValue || isContactEmail(type, name)))
+    .map(({ name }) => name);
+}
+
+function isContactEmail(type: ObjectType, property: string): boolean {
+  return type.name === 'contacts' && property === 'email';
+}
+
+function uniqueValues(record: CrmRecord, property: string): string[] {
+  const own = record.values.get(property);
+  const additional = property === 'email' ? (record.values.get('hs_additional_emails') ?? '').split(';') : [];
+  return [own ?? '', ...additional].filter((value) => value !== '').map((value) => value.toLowerCase());
+}
+
+/** Documented of the contacts API: the stage moves forwards only, until it has been cleared. */
+function movesBackwards(from: string | undefined, to: string): boolean {
+  return from !== undefined && to !== '' && LIFECYCLE_STAGES.indexOf(to) < LIFECYCLE_STAGES.indexOf(from);
+}
+
+function capitalised(singular: string): string {
+  return singular.charAt(0) + singular.slice(1).toLowerCase();
+}

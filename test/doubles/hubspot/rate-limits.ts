@@ -1,0 +1,112 @@
+import type { DoubleAnswer } from '../serve/double-request.js';
+import { RollingLimit } from '../serve/rolling-limit.js';
+
+export interface LimitOptions {
+  /** Requests in any ten seconds: 100 by default, as in free accounts; 190 in professional ones. */
+  readonly per10s?: number;
+  /** The length of that window, ten seconds; shorter where a test has no ten seconds. */
+  readonly windowMs?: number;
+  /** Requests a day of the account's time zone: 250,000 by default. */
+  readonly perDay?: number;
+  /** Searches a second: 5 by default. */
+  readonly searchesPerSecond?: number;
+  /** An IANA name; the day of the daily limit begins at its midnight. UTC by default. */
+  readonly timeZone?: string;
+}
+
+type Policy = 'TEN_SECONDLY_ROLLING' | 'SECONDLY' | 'DAILY';
+
+/**
+ * An account's limits. A refused request uses nothing up. Documented: "Usage guidelines"; search has a limit of its own
+ * and its answers carry no limit headers.
+ */
+export class RateLimits {
+  private readonly rolling: RollingLimit;
+  private readonly searches: RollingLimit;
+  private readonly perDay: number;
+  private readonly timeZone: string;
+  private day = '';
+  private usedToday = 0;
+
+  constructor(options: LimitOptions) {
+    this.rolling = new RollingLimit(options.per10s ?? 100, options.windowMs ?? 10_000);
+    this.searches = new RollingLimit(options.searchesPerSecond ?? 5, 1000);
+    this.perDay = options.perDay ?? 250_000;
+    this.timeZone = options.timeZone ?? 'UTC';
+  }
+
+  /** Takes one request, or says which limit has none left. */
+  take(nowMs: number, search: boolean): Policy | undefined {
+    const day = this.dayOf(nowMs);
+    if (day !== this.day) [this.day, this.usedToday] = [day, 0];
+    if (this.usedToday >= this.perDay) return 'DAILY';
+    if (search && this.searches.remaining(nowMs) === 0) return 'SECONDLY';
+    if (!this.rolling.take(nowMs)) return 'TEN_SECONDLY_ROLLING';
+    if (search) this.searches.take(nowMs);
+    this.usedToday += 1;
+    return undefined;
+  }
+
+  /** Requests of the same account that came from elsewhere: they use up the limits, and nobody sees them. */
+  useFromElsewhere(requests: number, nowMs: number): void {
+    for (let used = 0; used < requests; used += 1) this.take(nowMs, false);
+  }
+
+  headers(nowMs: number): Record<string, string> {
+    return {
+      'X-HubSpot-RateLimit-Daily': String(this.perDay),
+      'X-HubSpot-RateLimit-Daily-Remaining': String(this.dailyRemaining(nowMs)),
+      'X-HubSpot-RateLimit-Interval-Milliseconds': String(this.rolling.windowMs),
+      'X-HubSpot-RateLimit-Max': String(this.rolling.max),
+      'X-HubSpot-RateLimit-Remaining': String(this.rolling.remaining(nowMs)),
+    };
+  }
+
+  usage(nowMs: number): { usageLimit: number; currentUsage: number; resetsAt: string } {
+    return {
+      usageLimit: this.perDay,
+      currentUsage: this.perDay - this.dailyRemaining(nowMs),
+      resetsAt: new Date(this.nextMidnight(nowMs)).toISOString(),
+    };
+  }
+
+  private dailyRemaining(nowMs: number): number {
+    return this.perDay - (this.dayOf(nowMs) === this.day ? this.usedToday : 0);
+  }
+
+  private dayOf(atMs: number): string {
+    return new Intl.DateTimeFormat('en-CA', { timeZone: this.timeZone, dateStyle: 'short' }).format(atMs);
+  }
+
+  /** Searched for by halves, since a day has 23 or 25 hours where clocks change. */
+  private nextMidnight(nowMs: number): number {
+    let [before, after] = [nowMs, nowMs + 25 * 3_600_000];
+    while (after - before > 1) {
+      const middle = Math.floor((before + after) / 2);
+      if (this.dayOf(middle) === this.dayOf(nowMs)) before = middle;
+      else after = middle;
+    }
+    return after;
+  }
+}
+
+const MESSAGES: Readonly<Record<Policy, string>> = {
+  TEN_SECONDLY_ROLLING: 'You have reached your ten_secondly_rolling limit.',
+  SECONDLY: 'You have reached your secondly limit.',
+  DAILY: 'You have reached your daily limit.',
+};
+
+/** The answer to a request over a limit. HubSpot sends no Retry-After with it. */
+export function overLimit(policyName: Policy, correlationId: string): DoubleAnswer {
+  return {
+    status: 429,
+    json: {
+      status: 'error',
+      message: MESSAGES[policyName],
+      errorType: 'RATE_LIMIT',
+      correlationId,
+      policyName,
+      requestId: correlationId,
+    },
+  };
+}

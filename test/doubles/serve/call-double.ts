@@ -1,0 +1,36 @@
+/** An answer as a test looks at it. */
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON, untyped, for a test knows what it asked for; `undefined` where it is not JSON. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly json: any;
+}
+
+/** Sends one request, with a JSON body where one is given. @throws what fetch throws, when the connection is closed */
+export async function callDouble(
+  url: string,
+  request: { method?: string; token?: string; body?: unknown; headers?: Readonly<Record<string, string>> } = {},
+): Promise<Answered> {
+  const answer = await fetch(url, {
+    method: request.method ?? (request.body === undefined ? 'GET' : 'POST'),
+    headers: {
+      ...(request.token !== undefined && { authorization: `Bearer ${request.token}` }),
+      ...(request.body !== undefined && { 'content-type': 'application/json' }),
+      ...request.headers,
+    },
+    ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
+    redirect: 'manual',
+  });
+  const text = await answer.text();
+  return { status: answer.status, headers: answer.headers, text, json: jsonOf(text) };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,22 @@
+/** A request as a double reads it: whole, so that a rule can look at any part of it. */
+export interface DoubleRequest {
+  /** Counts from 1, faults included. */
+  readonly number: number;
+  readonly atMs: number;
+  readonly method: string;
+  /** Without the query, as it was sent (still percent-encoded). */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Lower-case names; a repeated header is joined by commas. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What a double answers. One of `json`, `text` and `html` at most; none is an empty body. */
+export interface DoubleAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly json?: unknown;
+  readonly text?: string;
+  readonly html?: string;
+}

@@ -1,0 +1,68 @@
+import type { DoubleAnswer, DoubleRequest } from './double-request.js';
+
+/**
+ * What goes wrong with a request.
+ * - `answer` the vendor refuses: nothing is changed, this is the answer
+ * - `answerAfter` the effect happens, then this is answered in place of the real answer (a gateway's 502)
+ * - `dropBefore` the connection closes and nothing has happened
+ * - `dropAfter` the effect happens, the connection closes before the answer
+ * - `slow` the request is answered as ever, `delayMs` later; its effect is at once
+ */
+export type FaultEffect =
+  | { readonly kind: 'answer'; readonly answer: DoubleAnswer }
+  | { readonly kind: 'answerAfter'; readonly answer: DoubleAnswer }
+  | { readonly kind: 'dropBefore' }
+  | { readonly kind: 'dropAfter' }
+  | { readonly kind: 'slow'; readonly delayMs: number };
+
+/** A fault and the requests it befalls. Deterministic: it counts matching requests, and never draws lots. */
+export interface Fault {
+  readonly effect: FaultEffect;
+  /** Any method by default. */
+  readonly method?: string;
+  /** A part of the path; any path by default. */
+  readonly path?: string;
+  /** A part of the body; any body by default. */
+  readonly bodyHas?: string;
+  /** Matching requests that pass unharmed first; 0 by default. */
+  readonly skip?: number;
+  /** Matching requests that are befallen after those; 1 by default. */
+  readonly times?: number;
+}
+
+/** The faults of one double, in the order in which they were added: the first that still bites a request is used. */
+export class FaultPlan {
+  private planned: { readonly fault: Fault; seen: number }[] = [];
+
+  add(...faults: readonly Fault[]): void {
+    this.planned.push(...faults.map((fault) => ({ fault, seen: 0 })));
+  }
+
+  clear(): void {
+    this.planned = [];
+  }
+
+  /** Faults that have requests left to befall. */
+  get waiting(): number {
+    return this.planned.filter(({ fault, seen }) => seen < (fault.skip ?? 0) + (fault.times ?? 1)).length;
+  }
+
+  /** The effect on this request, counted as used; `undefined` when it is left in peace. */
+  take(request: Pick<DoubleRequest, 'method' | 'path' | 'body'>): FaultEffect | undefined {
+    for (const planned of this.planned) {
+      const { fault } = planned;
+      if (!matches(fault, request) || planned.seen >= (fault.skip ?? 0) + (fault.times ?? 1)) continue;
+      planned.seen += 1;
+      if (planned.seen > (fault.skip ?? 0)) return fault.effect;
+    }
+    return undefined;
+  }
+}
+
+function matches(fault: Fault, request: Pick<DoubleRequest, 'method' | 'path' | 'body'>): boolean {
+  return (
+    (fault.method === undefined || fault.method === request.method) &&
+    (fault.path === undefined || request.path.includes(fault.path)) &&
+    (fault.bodyHas === undefined || request.body.includes(fault.bodyHas))
+  );
+}

@@ -1,0 +1,169 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { DoubleAnswer, DoubleRequest } from './double-request.js';
+import { FaultPlan, type Fault, type FaultEffect } from './faults.js';
+import { readFault, type NamedFaults } from './read-fault.js';
+
+/** What every double is started with. */
+export interface ServeOptions {
+  /** Loopback port; 0, the default, takes a free one. */
+  readonly port?: number;
+  /** The double's clock, milliseconds since 1970. */
+  readonly now?: () => number;
+  readonly faults?: readonly Fault[];
+}
+
+/** The vendor's side of a double. */
+export interface Vendor {
+  /** Answers one request of the vendor's API, effect included. */
+  readonly answer: (request: DoubleRequest) => DoubleAnswer | Promise<DoubleAnswer>;
+  /** What the double holds, for `GET /_double/state`. */
+  readonly state: () => unknown;
+  /** The same for people, for `GET /`. */
+  readonly page: () => string;
+  readonly namedFaults: NamedFaults;
+}
+
+/** A request that was answered, with its answer's status; `undefined` where the connection was closed instead. */
+export interface AnsweredRequest extends DoubleRequest {
+  readonly status: number | undefined;
+}
+
+export interface RunningDouble {
+  /** `http://127.0.0.1:<port>` */
+  readonly url: string;
+  /** What has been asked of the vendor's API, oldest first; the double's own pages are not counted. */
+  readonly requests: readonly AnsweredRequest[];
+  readonly faults: FaultPlan;
+  close(): Promise<void>;
+}
+
+const MAX_BODY_BYTES = 32 * 1024 * 1024;
+
+/**
+ * Serves a vendor on loopback. `/_double/state` and `/` show what it holds, `POST` and `DELETE /_double/faults` add and
+ * remove faults; everything else is the vendor's. Requests are answered in the order in which their bodies are complete,
+ * one effect at a time.
+ */
+export async function serveDouble(vendor: Vendor, options: ServeOptions): Promise<RunningDouble> {
+  const now = options.now ?? Date.now;
+  const faults = new FaultPlan();
+  faults.add(...(options.faults ?? []));
+  const requests: AnsweredRequest[] = [];
+  let number = 0;
+
+  const server = createServer((incoming, outgoing) => {
+    serve(incoming, outgoing).catch((error: unknown) => {
+      const { message } = error instanceof Error ? error : { message: 'unknown' };
+      write(outgoing, { status: 500, json: { double: `the double itself failed: ${message}` } });
+    });
+  });
+
+  async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const body = await readBody(incoming);
+    const url = new URL(incoming.url ?? '/', 'http://127.0.0.1');
+    const method = incoming.method ?? 'GET';
+    if (isOwnPath(url.pathname)) return write(outgoing, ownAnswer(vendor, faults, method, url.pathname, body));
+    number += 1;
+    const request: DoubleRequest = {
+      number,
+      atMs: now(),
+      method,
+      path: url.pathname,
+      query: url.searchParams,
+      headers: Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)])),
+      body,
+    };
+    const effect = faults.take(request);
+    const answer = await answerOf(vendor, request, effect);
+    requests.push({ ...request, status: answer?.status });
+    if (answer === undefined) return void incoming.socket.destroy();
+    if (effect?.kind === 'slow') await new Promise((resolve) => setTimeout(resolve, effect.delayMs).unref());
+    write(outgoing, answer);
+  }
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(options.port ?? 0, '127.0.0.1', resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    faults,
+    close: () =>
+      new Promise((resolve, reject) => {
+        server.close((error) => (error === undefined ? resolve() : reject(error)));
+        server.closeAllConnections(); // a client's kept connection would hold the server open
+      }),
+  };
+}
+
+/** `undefined` where no answer is sent. */
+async function answerOf(
+  vendor: Vendor,
+  request: DoubleRequest,
+  effect: FaultEffect | undefined,
+): Promise<DoubleAnswer | undefined> {
+  switch (effect?.kind) {
+    case 'answer':
+      return effect.answer;
+    case 'dropBefore':
+      return undefined;
+    case 'answerAfter':
+      await vendor.answer(request);
+      return effect.answer;
+    case 'dropAfter':
+      await vendor.answer(request);
+      return undefined;
+    default:
+      return vendor.answer(request);
+  }
+}
+
+function isOwnPath(path: string): boolean {
+  return path === '/' || path === '/favicon.ico' || path.startsWith('/_double/');
+}
+
+function ownAnswer(vendor: Vendor, faults: FaultPlan, method: string, path: string, body: string): DoubleAnswer {
+  if (method === 'GET' && path === '/') return { status: 200, html: vendor.page() };
+  if (method === 'GET' && path === '/_double/state') return { status: 200, json: vendor.state() };
+  if (method === 'DELETE' && path === '/_double/faults') {
+    faults.clear();
+    return { status: 204 };
+  }
+  if (method === 'POST' && path === '/_double/faults') {
+    try {
+      faults.add(readFault(JSON.parse(body), vendor.namedFaults));
+      return { status: 204 };
+    } catch (error) {
+      return { status: 400, json: { message: error instanceof Error ? error.message : 'unreadable' } };
+    }
+  }
+  return { status: 404, json: { message: 'a double has GET /, GET /_double/state, POST and DELETE /_double/faults' } };
+}
+
+async function readBody(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) throw new RangeError(`a body of more than ${MAX_BODY_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function write(outgoing: ServerResponse, answer: DoubleAnswer): void {
+  const [type, body] = contentOf(answer);
+  outgoing.writeHead(answer.status, {
+    ...(type !== undefined && { 'content-type': type }),
+    ...answer.headers,
+  });
+  outgoing.end(body);
+}
+
+function contentOf(answer: DoubleAnswer): [type: string | undefined, body: string | undefined] {
+  if (answer.json !== undefined) return ['application/json;charset=utf-8', JSON.stringify(answer.json)];
+  if (answer.html !== undefined) return ['text/html; charset=utf-8', answer.html];
+  if (answer.text !== undefined) return ['text/plain; charset=utf-8', answer.text];
+  return [undefined, undefined];
+}

@@ -1,0 +1,66 @@
+import { CallLimit, leakingBucket, rollingWindow, type LimitRule } from './call-limit.js';
+
+const MINUTE_MS = 60_000;
+
+/** What a double grants; higher numbers make a test of a whole process quick. */
+export interface SlackLimits {
+  /** chat.postMessage and incoming webhooks, per channel. 1 is documented. */
+  readonly postsPerSecond: number;
+  /** How many of these may come at once after a quiet time ("short bursts"; the number is not documented). */
+  readonly postBurst: number;
+  /** All posts of the app in the workspace ("several hundred a minute"). */
+  readonly postsPerMinute: number;
+  /** Calls a minute of each method of a tier: chat.update, chat.delete and conversations.* are of the third. */
+  readonly tier3PerMinute: number;
+  /** auth.test: "hundreds of requests per minute". */
+  readonly authTestPerMinute: number;
+  /**
+   * conversations.history and .replies of an app that is distributed commercially outside the marketplace: one call a
+   * minute, 15 messages a page (https://docs.slack.dev/changelog/2025/05/29/rate-limit-changes-for-non-marketplace-apps).
+   */
+  readonly distributedOutsideMarketplace: boolean;
+}
+
+export const DOCUMENTED_LIMITS: SlackLimits = {
+  postsPerSecond: 1,
+  postBurst: 3,
+  postsPerMinute: 300,
+  tier3PerMinute: 50,
+  authTestPerMinute: 200,
+  distributedOutsideMarketplace: false,
+};
+
+/** All limits of one app in one workspace (https://docs.slack.dev/apis/web-api/rate-limits), each made when first used. */
+export class RateLimits {
+  readonly byName = new Map<string, CallLimit>();
+
+  constructor(readonly limits: SlackLimits) {}
+
+  /** Counts a message to a channel; gives the seconds to wait when it is refused. */
+  takePost(channelId: string, nowMs: number): number | undefined {
+    const { postsPerSecond, postBurst, postsPerMinute } = this.limits;
+    return (
+      this.limit(`post ${channelId}`, () => leakingBucket(postBurst, 1000 / postsPerSecond)).take(nowMs) ??
+      this.limit('post (workspace)', () => rollingWindow(postsPerMinute, MINUTE_MS)).take(nowMs)
+    );
+  }
+
+  /** Counts a call of any other method; gives the seconds to wait when it is refused. */
+  takeCall(method: string, nowMs: number): number | undefined {
+    return this.limit(method, () => rollingWindow(this.callsPerMinute(method), MINUTE_MS)).take(nowMs);
+  }
+
+  private callsPerMinute(method: string): number {
+    if (method === 'auth.test') return this.limits.authTestPerMinute;
+    const isLookUp = method === 'conversations.history' || method === 'conversations.replies';
+    return isLookUp && this.limits.distributedOutsideMarketplace ? 1 : this.limits.tier3PerMinute;
+  }
+
+  private limit(name: string, rule: () => LimitRule): CallLimit {
+    const known = this.byName.get(name);
+    if (known !== undefined) return known;
+    const limit = new CallLimit(rule());
+    this.byName.set(name, limit);
+    return limit;
+  }
+}

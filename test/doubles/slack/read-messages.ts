@@ -1,0 +1,112 @@
+import { messageJson, type MetadataView } from './message-json.js';
+import { textArgument, truthy } from './read-arguments.js';
+import type { SlackChannel } from './slack-channel.js';
+import type { SlackMessage } from './slack-message.js';
+import { namedChannel, requiredText, requireScope, type SlackCall } from './slack-call.js';
+import { invalidArguments, SlackRefusal } from './slack-refusal.js';
+
+/** `conversations.history`: top-level messages, newest first (https://docs.slack.dev/reference/methods/conversations.history). */
+export function readHistory(call: SlackCall): object {
+  const channel = readableChannel(call);
+  const messages = within(call, channel.parents).toReversed();
+  return page(call, messages, { defaultLimit: 100, maxLimit: 999 }, (message) => parentJson(call, channel, message));
+}
+
+/**
+ * `conversations.replies`: a thread's parent and then its replies, oldest first
+ * (https://docs.slack.dev/reference/methods/conversations.replies). Every page begins with the parent.
+ */
+export function readReplies(call: SlackCall): object {
+  const channel = readableChannel(call);
+  const asked = channel.find(requiredText(call, 'ts'));
+  const parent = asked?.threadTs === undefined ? asked : channel.find(asked.threadTs);
+  if (parent === undefined) throw new SlackRefusal('thread_not_found');
+  const replies = within(call, channel.repliesTo(parent.ts));
+  const limits = { defaultLimit: 1000, maxLimit: 1000 };
+  const { messages, ...rest } = page(call, replies, limits, (reply) =>
+    messageJson(call.workspace, reply, metadataView(call)),
+  );
+  return { messages: [parentJson(call, channel, parent), ...messages], ...rest };
+}
+
+function readableChannel(call: SlackCall): SlackChannel {
+  const channel = namedChannel(call);
+  requireScope(call, channel.isPrivate ? 'groups:history' : 'channels:history');
+  if (!channel.isMember) throw new SlackRefusal('not_in_channel'); // a bot reads only where it is, public or not
+  return channel;
+}
+
+function parentJson(call: SlackCall, channel: SlackChannel, message: SlackMessage): object {
+  const replies = channel.repliesTo(message.ts);
+  return {
+    ...messageJson(call.workspace, message, metadataView(call)),
+    ...(replies.length > 0 && {
+      thread_ts: message.ts,
+      reply_count: replies.length,
+      latest_reply: replies.at(-1)!.ts,
+      reply_users_count: 1,
+    }),
+  };
+}
+
+function metadataView(call: SlackCall): MetadataView {
+  const asked = truthy(call.args['include_all_metadata']);
+  return asked && call.scopes.includes('metadata.message:read') ? 'all' : 'type-only';
+}
+
+/** Between `oldest` and `latest`, themselves included only with `inclusive`. */
+function within(call: SlackCall, messages: readonly SlackMessage[]): readonly SlackMessage[] {
+  const oldest = timestamp(call, 'oldest', '0');
+  const latest = timestamp(call, 'latest', '9999999999.999999');
+  const inclusive = truthy(call.args['inclusive']);
+  return messages.filter(({ ts }) => {
+    const at = micros(ts);
+    return inclusive ? at >= oldest && at <= latest : at > oldest && at < latest;
+  });
+}
+
+function timestamp(call: SlackCall, name: 'oldest' | 'latest', otherwise: string): bigint {
+  const value = textArgument(call.args, name) ?? otherwise;
+  if (!/^\d{1,10}(\.\d{1,6})?$/.test(value)) throw new SlackRefusal(`invalid_ts_${name}`);
+  return micros(value);
+}
+
+/** A ts as a number of microseconds: its digits are too many for a floating-point number to be compared safely. */
+function micros(ts: string): bigint {
+  const [seconds = '0', fraction = ''] = ts.split('.');
+  return BigInt(seconds) * 1_000_000n + BigInt(fraction.padEnd(6, '0'));
+}
+
+interface PageLimits {
+  readonly defaultLimit: number;
+  readonly maxLimit: number;
+}
+
+/** A page from the cursor on. A cursor names the message at which the next page begins, so that new ones do not shift it. */
+function page(
+  call: SlackCall,
+  messages: readonly SlackMessage[],
+  { defaultLimit, maxLimit }: PageLimits,
+  json: (message: SlackMessage) => object,
+): { messages: object[]; has_more: boolean; response_metadata?: { next_cursor: string } } {
+  const asked = Number(textArgument(call.args, 'limit') ?? defaultLimit);
+  if (!Number.isInteger(asked) || asked < 1 || asked > maxLimit) throw invalidArguments('invalid value: limit');
+  const limit = call.limits.limits.distributedOutsideMarketplace ? Math.min(asked, 15) : asked;
+  const from = startOf(messages, textArgument(call.args, 'cursor'));
+  const next = messages[from + limit];
+  return {
+    messages: messages.slice(from, from + limit).map(json),
+    has_more: next !== undefined,
+    ...(next !== undefined && {
+      response_metadata: { next_cursor: Buffer.from(`next_ts:${next.ts}`).toString('base64') },
+    }),
+  };
+}
+
+function startOf(messages: readonly SlackMessage[], cursor: string | undefined): number {
+  if (cursor === undefined) return 0;
+  const ts = /^next_ts:([\d.]+)$/.exec(Buffer.from(cursor, 'base64').toString())?.[1];
+  const from = messages.findIndex((message) => message.ts === ts);
+  if (from === -1) throw new SlackRefusal('invalid_cursor');
+  return from;
+}

@@ -1,0 +1,70 @@
+import type { SlackMessage } from './slack-message.js';
+
+/** A channel that a double is started with. */
+export interface ChannelOptions {
+  readonly id: string;
+  readonly name: string;
+  /** An app that is not in a private channel cannot tell that it exists. */
+  readonly isPrivate?: boolean;
+  /** Whether the app is in it; true by default. */
+  readonly isMember?: boolean;
+}
+
+/** One channel with what was posted, oldest first. */
+export class SlackChannel {
+  readonly id: string;
+  readonly name: string;
+  readonly isPrivate: boolean;
+  isMember: boolean;
+  isArchived = false;
+  private readonly messages = new Map<string, SlackMessage>();
+  private readonly threads = new Map<string, SlackMessage[]>();
+
+  constructor(options: ChannelOptions) {
+    this.id = options.id;
+    this.name = options.name;
+    this.isPrivate = options.isPrivate ?? false;
+    this.isMember = options.isMember ?? true;
+  }
+
+  add(message: SlackMessage): void {
+    this.messages.set(message.ts, message);
+    if (message.threadTs === undefined) return;
+    const thread = this.threads.get(message.threadTs);
+    if (thread === undefined) this.threads.set(message.threadTs, [message]);
+    else thread.push(message);
+  }
+
+  find(ts: string): SlackMessage | undefined {
+    return this.messages.get(ts);
+  }
+
+  /** Top-level messages, oldest first: replies are not part of a channel's history. */
+  get parents(): readonly SlackMessage[] {
+    return [...this.messages.values()].filter(({ threadTs }) => threadTs === undefined);
+  }
+
+  repliesTo(ts: string): readonly SlackMessage[] {
+    return this.threads.get(ts) ?? [];
+  }
+
+  get all(): readonly SlackMessage[] {
+    return [...this.messages.values()];
+  }
+
+  /** Takes a message away; a parent with replies leaves a tombstone, for its thread goes on. */
+  remove(ts: string): void {
+    const message = this.messages.get(ts);
+    if (message === undefined) return;
+    if (this.repliesTo(ts).length === 0) {
+      this.messages.delete(ts);
+      const thread = this.threads.get(message.threadTs ?? '');
+      thread?.splice(thread.indexOf(message), 1);
+      return;
+    }
+    message.tombstone = true;
+    message.text = 'This message was deleted.';
+    delete message.blocks;
+    delete message.metadata;
+  }
+}

@@ -1,0 +1,74 @@
+import {
+  DEFAULT_CHANNEL,
+  DEFAULT_TOKEN,
+  startSlackDouble,
+  type SlackDouble,
+  type SlackDoubleOptions,
+} from './start-slack-double.js';
+
+/** What an answer of the Web API may hold, as far as the tests look. */
+export interface SlackAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly ok: boolean;
+  readonly error?: string;
+  readonly ts: string;
+  readonly messages: readonly AnsweredMessage[];
+  readonly [field: string]: unknown;
+}
+
+interface AnsweredMessage {
+  readonly ts: string;
+  readonly text: string;
+  readonly metadata?: unknown;
+  readonly [field: string]: unknown;
+}
+
+/** A double with a clock of its own and a caller that speaks to it as any client would: by HTTP. */
+export interface SlackTrial {
+  readonly double: SlackDouble;
+  /** Moves the double's clock. */
+  pass(ms: number): void;
+  /** JSON with the default token. */
+  call(method: string, args: object, token?: string): Promise<SlackAnswer>;
+  /** The query of a GET, with the default token. */
+  get(method: string, args: Record<string, string>, token?: string): Promise<SlackAnswer>;
+  /** Posts to the default channel and gives its ts; a second passes first. */
+  post(args?: object): Promise<string>;
+}
+
+export async function slackTrial(options: SlackDoubleOptions = {}): Promise<SlackTrial> {
+  let nowMs = Date.UTC(2026, 10, 21, 9);
+  const double = await startSlackDouble({ now: () => nowMs, ...options });
+  const trial: SlackTrial = {
+    double,
+    pass: (ms) => void (nowMs += ms),
+    call: (method, args, token = DEFAULT_TOKEN) =>
+      answerOf(
+        fetch(`${double.url}/api/${method}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json; charset=utf-8' },
+          body: JSON.stringify(args),
+        }),
+      ),
+    get: (method, args, token = DEFAULT_TOKEN) =>
+      answerOf(
+        fetch(`${double.url}/api/${method}?${new URLSearchParams(args).toString()}`, {
+          headers: { authorization: `Bearer ${token}` },
+        }),
+      ),
+    async post(args = {}) {
+      trial.pass(1000);
+      const posted = await trial.call('chat.postMessage', { channel: DEFAULT_CHANNEL, text: 'hello', ...args });
+      if (!posted.ok) throw new Error(`not posted: ${posted.error}`);
+      return posted.ts;
+    },
+  };
+  return trial;
+}
+
+async function answerOf(request: Promise<Response>): Promise<SlackAnswer> {
+  const response = await request;
+  const json = (await response.json()) as Omit<SlackAnswer, 'status' | 'headers'>;
+  return { ...json, status: response.status, headers: response.headers } as SlackAnswer;
+}

@@ -1,0 +1,86 @@
+import { slackTrial, type SlackTrial } from './slack-client.test-kit.js';
+import { DEFAULT_CHANNEL as channel, type SlackDoubleOptions } from './start-slack-double.js';
+
+let trial: SlackTrial;
+const start = async (options: SlackDoubleOptions = {}): Promise<void> => {
+  trial = await slackTrial(options);
+};
+afterEach(async () => {
+  await trial.double.close();
+});
+
+const postTimes = async (count: number): Promise<number[]> => {
+  const statuses: number[] = [];
+  for (let index = 0; index < count; index += 1) {
+    statuses.push((await trial.call('chat.postMessage', { channel, text: 'x' })).status);
+  }
+  return statuses;
+};
+
+describe('the rate of messages to a channel of the Slack double', () => {
+  it('is one a second for as long as anyone likes, and no violation', async () => {
+    await start();
+    for (let second = 0; second < 20; second += 1) await trial.post();
+    expect(trial.double.state()).toMatchObject({
+      violations: 0,
+      limits: { [`post ${channel}`]: { mostInASecond: 1 } },
+    });
+  });
+
+  it('lets a short burst pass and refuses more with 429 and the seconds to wait', async () => {
+    await start();
+    expect(await postTimes(3)).toEqual([200, 200, 200]);
+    const refused = await trial.call('chat.postMessage', { channel, text: 'x' });
+    expect([refused.status, refused.error, refused.headers.get('retry-after')]).toEqual([429, 'ratelimited', '1']);
+    expect(trial.double.state().channels[0]!.messages).toHaveLength(3);
+  });
+
+  it('counts a call before Retry-After is over as one that did not listen', async () => {
+    await start();
+    await postTimes(4);
+    trial.pass(500);
+    await postTimes(1);
+    trial.pass(500);
+    expect(await postTimes(1)).toEqual([200]);
+    expect(trial.double.state().limits[`post ${channel}`]).toMatchObject({
+      calls: 4,
+      refused: 2,
+      ignoredRetryAfter: 1,
+    });
+  });
+
+  it('is a matter of each channel, below that of the workspace', async () => {
+    await start({
+      channels: ['C1', 'C2', 'C3'].map((id) => ({ id, name: id.toLowerCase() })),
+      limits: { postsPerMinute: 5 },
+    });
+    const statuses: number[] = [];
+    for (const id of ['C1', 'C2', 'C3', 'C1', 'C2', 'C3']) {
+      statuses.push((await trial.call('chat.postMessage', { channel: id, text: 'x' })).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+  });
+});
+
+describe('the tiers of the Slack double', () => {
+  it('let fifty edits a minute pass, in any minute', async () => {
+    await start();
+    const ts = await trial.post();
+    const edit = async (): Promise<number> => (await trial.call('chat.update', { channel, ts, text: 'y' })).status;
+    for (let index = 0; index < 50; index += 1) {
+      expect(await edit()).toBe(200);
+      trial.pass(1000);
+    }
+    expect(await edit()).toBe(429);
+    trial.pass(10_000);
+    expect(await edit()).toBe(200);
+  });
+
+  it('give an app outside the marketplace one page of fifteen a minute', async () => {
+    await start({ limits: { distributedOutsideMarketplace: true } });
+    for (let index = 0; index < 16; index += 1) await trial.post();
+    const first = await trial.get('conversations.history', { channel, limit: '100' });
+    const second = await trial.get('conversations.history', { channel });
+    expect([first.messages.length, first['has_more'], second.status]).toEqual([15, true, 429]);
+  });
+});

@@ -1,0 +1,110 @@
+import { escapeHtml } from './escape-html.js';
+import { renderContent } from './render-message.js';
+import type { SlackMessage } from './slack-message.js';
+import type { SlackState } from './slack-state.js';
+
+/** Most threads shown of one channel, the newest. */
+const MAX_THREADS = 100;
+
+/** The workspace as a person would see it: channels with their threads, newest thread first. Asks for itself every second. */
+export function slackPage(state: SlackState): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Slack double</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<header><b>${escapeHtml(state.team)}</b> a stand-in for a Slack workspace: what an app posts here is shown as people would see it</header>
+<main>
+${state.channels.map(channelHtml).join('\n')}
+<section class="limits"><h2>Rate limits</h2>${limitsHtml(state)}</section>
+</main>
+<script>${REFRESH}</script>
+</body>
+</html>
+`;
+}
+
+function channelHtml(channel: SlackState['channels'][number]): string {
+  const threads = channel.messages.slice(-MAX_THREADS).toReversed();
+  const replies = channel.messages.reduce((sum, message) => sum + message.replies.length, 0);
+  const marks = [
+    channel.isPrivate && 'private',
+    channel.isArchived && 'archived',
+    !channel.isMember && 'app not in it',
+  ];
+  return `<section>
+<h2># ${escapeHtml(channel.name)} <small>${[channel.id, ...marks.filter(Boolean)].join(' · ')}</small></h2>
+<p class="count">${channel.messages.length} messages, ${replies} replies</p>
+${threads.length === 0 ? '<p class="empty">Nothing was posted yet.</p>' : threads.map(threadHtml).join('\n')}
+</section>`;
+}
+
+function threadHtml(message: SlackState['channels'][number]['messages'][number]): string {
+  const replies = message.replies.map(messageHtml).join('\n');
+  return `<article>${messageHtml(message)}${replies === '' ? '' : `<div class="replies">${replies}</div>`}</article>`;
+}
+
+function messageHtml(message: SlackMessage): string {
+  const author = message.tombstone === true ? 'Slackbot' : message.bot === null ? 'incoming webhook' : 'pigeonpost';
+  const time = new Date(message.postedAtMs).toISOString().slice(11, 19);
+  return `<div class="message${message.tombstone === true ? ' gone' : ''}" id="m${message.ts}">
+<span class="avatar">${author.slice(0, 1).toUpperCase()}</span>
+<div><b>${author}</b> <small class="app">APP</small> <time title="ts ${message.ts}">${time}</time>
+${renderContent(message.text, message.blocks)}${message.edits > 0 ? '<small class="edited">(edited)</small>' : ''}</div>
+</div>`;
+}
+
+function limitsHtml(state: SlackState): string {
+  const rows = Object.entries(state.limits).map(
+    ([name, use]) =>
+      `<tr${use.refused > 0 ? ' class="bad"' : ''}><td>${escapeHtml(name)}</td><td>${use.calls}</td>` +
+      `<td>${use.mostInASecond}</td><td>${use.mostInAMinute}</td><td>${use.refused}</td></tr>`,
+  );
+  if (rows.length === 0) return '<p class="empty">No calls yet.</p>';
+  return `<table><tr><th>limit</th><th>calls</th><th>most in 1 s</th><th>most in 60 s</th><th>refused</th></tr>${rows.join('')}</table>`;
+}
+
+/** Takes the new page's main part only, so that neither place nor selection elsewhere is lost. */
+const REFRESH = `
+setInterval(async () => {
+  const next = await fetch(location.href).then((answer) => answer.text(), () => undefined);
+  if (next === undefined || !getSelection().isCollapsed) return;
+  const main = new DOMParser().parseFromString(next, 'text/html').querySelector('main');
+  if (main.innerHTML !== document.querySelector('main').innerHTML) document.querySelector('main').replaceWith(main);
+}, 1000);
+`;
+
+const STYLE = `
+:root { color-scheme: light dark; --ink: #1d1c1d; --dim: #616061; --page: #fff; --line: #e4e2e6; --bar: #4a154b; --link: #1264a3; --warn: #fbe9b7; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #d9d8da; --dim: #9b9a9d; --page: #1a1d21; --line: #35383c; --bar: #2b0d2c; --link: #6cb4ee; --warn: #5c4813; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; font: 15px/1.46 system-ui, sans-serif; color: var(--ink); background: var(--page); }
+header { padding: .7rem 1.2rem; background: var(--bar); color: #fff; }
+main { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 0 1.5rem; padding: 0 1.2rem 3rem; }
+h2 { font-size: 1.05rem; margin: 1rem 0 0; }
+small, time, .count, .empty, .context { color: var(--dim); font-size: .8rem; font-weight: 400; }
+.count { margin: 0 0 .6rem; border-bottom: 1px solid var(--line); padding-bottom: .5rem; }
+article { border-bottom: 1px solid var(--line); padding: .5rem 0; }
+.message { display: flex; gap: .6rem; padding: .25rem 0; overflow-wrap: anywhere; }
+.message p { margin: .1rem 0; }
+.avatar { flex: none; width: 2rem; height: 2rem; border-radius: .4rem; background: var(--bar); color: #fff; display: grid; place-items: center; font-weight: 600; }
+.replies { margin-left: 1rem; padding-left: 1rem; border-left: 2px solid var(--line); }
+.replies .avatar { width: 1.5rem; height: 1.5rem; font-size: .8rem; }
+.app { border: 1px solid var(--line); border-radius: .2rem; padding: 0 .2rem; font-size: .65rem; }
+.header { font-weight: 700; }
+.fields { display: grid; grid-template-columns: 1fr 1fr; gap: .2rem 1rem; }
+.gone { color: var(--dim); font-style: italic; }
+.link { color: var(--link); }
+.ping { background: var(--warn); border-radius: .2rem; padding: 0 .2rem; font-weight: 600; }
+hr { border: 0; border-top: 1px solid var(--line); }
+.limits { grid-column: 1 / -1; }
+table { border-collapse: collapse; font-size: .85rem; margin-top: .4rem; }
+th, td { text-align: left; padding: .15rem 1rem .15rem 0; border-bottom: 1px solid var(--line); font-variant-numeric: tabular-nums; }
+.bad td { font-weight: 700; }
+`;

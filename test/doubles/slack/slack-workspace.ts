@@ -1,0 +1,70 @@
+import { SlackChannel, type ChannelOptions } from './slack-channel.js';
+import type { SlackMessage } from './slack-message.js';
+
+/** An app's bot token and what it was granted when it was installed. */
+export interface SlackToken {
+  readonly token: string;
+  readonly scopes: readonly string[];
+}
+
+/** What a bot needs to post, edit, join, and look its own messages up; the default of a double. */
+export const ALL_SCOPES: readonly string[] = [
+  'chat:write',
+  'chat:write.public',
+  'channels:history',
+  'channels:join',
+  'channels:read',
+  'groups:history',
+  'groups:read',
+  'metadata.message:read',
+];
+
+/** An incoming webhook: it posts to one channel and knows nothing else. */
+export interface SlackWebhook {
+  /** As in `/services/T000/B000/XXXX`. */
+  readonly path: string;
+  readonly channel: string;
+  /** `prohibited`: an administrator restricted it. `removed`: it was taken away, or the app was. */
+  state: 'active' | 'prohibited' | 'removed';
+}
+
+/** The workspace that a double stands for: channels, messages, tokens. It decides nothing; the methods do. */
+export class SlackWorkspace {
+  readonly teamId = 'T0DOUBLE01';
+  readonly teamName = 'Double';
+  readonly botId = 'B0DOUBLE01';
+  readonly botUserId = 'U0DOUBLE01';
+  readonly channels = new Map<string, SlackChannel>();
+  readonly webhooks = new Map<string, SlackWebhook>();
+  readonly tokens = new Map<string, { scopes: readonly string[]; failure?: string }>();
+  /** Messages older than this cannot be edited; undefined: any can (the setting "Anyone can edit, any time"). */
+  editWindowMs: number | undefined;
+  private lastMicros = 0;
+
+  constructor(
+    readonly now: () => number,
+    { channels, tokens }: { channels: readonly ChannelOptions[]; tokens: readonly SlackToken[] },
+  ) {
+    for (const channel of channels) this.channels.set(channel.id, new SlackChannel(channel));
+    for (const { token, scopes } of tokens) this.tokens.set(token, { scopes });
+  }
+
+  /** A channel by id, or by name with or without `#`, as `chat.postMessage` takes it. */
+  channel(idOrName: string): SlackChannel | undefined {
+    const name = idOrName.replace(/^#/, '');
+    return this.channels.get(idOrName) ?? [...this.channels.values()].find((channel) => channel.name === name);
+  }
+
+  post(channel: SlackChannel, message: Omit<SlackMessage, 'ts' | 'postedAtMs' | 'edits'>): SlackMessage {
+    const posted: SlackMessage = { ...message, ts: this.nextTs(), postedAtMs: this.now(), edits: 0 };
+    channel.add(posted);
+    return posted;
+  }
+
+  /** The present as Slack writes it, a microsecond after the last one where the clock stood still. */
+  private nextTs(): string {
+    this.lastMicros = Math.max(this.now() * 1000, this.lastMicros + 1);
+    const seconds = Math.floor(this.lastMicros / 1e6);
+    return `${seconds}.${String(this.lastMicros % 1e6).padStart(6, '0')}`;
+  }
+}
