@@ -6,7 +6,8 @@ const compiled = new WeakMap<RegExp, RE2JS>();
 /**
  * What JSONata uses instead of RegExp. The same expressions, matched in time linear in the text: with JavaScript's own,
  * `^(a+)+$` and a question of thirty letters stop the process for minutes. The price: no look-ahead, look-behind or
- * back-references, at most 1000 repeats, and `\s`, `\w`, `\d`, `\b` know ASCII alone. Source: RE2, "Syntax".
+ * back-references, at most 1000 repeats, and `\s`, `\w`, `\d`, `\b` know ASCII alone. An emoji is one character, as with
+ * JavaScript's flag `u`. Source: RE2, "Syntax".
  */
 export class LinearRegExp {
   /** As RegExp's: where `exec` begins, and after a match its end. */
@@ -34,6 +35,9 @@ export class LinearRegExp {
 
 function compile({ source, flags }: RegExp): RE2JS {
   try {
+    // RE2 would take it for the letter k, without a word
+    if ([...source.matchAll(/\\(.)/gs)].some(([, escaped]) => escaped === 'k'))
+      throw new SyntaxError('a back-reference');
     return RE2JS.compile(RE2JS.translateRegExp(source), flagsOf(flags));
   } catch (cause) {
     throw new SyntaxError(

@@ -22,6 +22,8 @@ export interface Vendor {
   /** The same for people, for `GET /`. */
   readonly page: () => string;
   readonly namedFaults: NamedFaults;
+  /** Further pages of the double's own, by path under `/_double/`: what a person needs to try it. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 /** A request that was answered, with its answer's status; `undefined` where the connection was closed instead. */
@@ -52,7 +54,8 @@ export async function serveDouble(vendor: Vendor, options: ServeOptions): Promis
   const requests: AnsweredRequest[] = [];
   let number = 0;
 
-  const server = createServer((incoming, outgoing) => {
+  // More than any vendor takes, so that a vendor's own limit is what answers.
+  const server = createServer({ maxHeaderSize: 128 * 1024 }, (incoming, outgoing) => {
     serve(incoming, outgoing).catch((error: unknown) => {
       const { message } = error instanceof Error ? error : { message: 'unknown' };
       write(outgoing, { status: 500, json: { double: `the double itself failed: ${message}` } });
@@ -126,6 +129,8 @@ function isOwnPath(path: string): boolean {
 function ownAnswer(vendor: Vendor, faults: FaultPlan, method: string, path: string, body: string): DoubleAnswer {
   if (method === 'GET' && path === '/') return { status: 200, html: vendor.page() };
   if (method === 'GET' && path === '/_double/state') return { status: 200, json: vendor.state() };
+  const file = vendor.files?.[path];
+  if (method === 'GET' && file !== undefined) return { status: 200, text: file };
   if (method === 'DELETE' && path === '/_double/faults') {
     faults.clear();
     return { status: 204 };
