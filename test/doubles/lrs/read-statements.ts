@@ -18,9 +18,9 @@ export function getStatements(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
   refuseParameters(request, ['statementId', 'voidedStatementId', 'attachments', 'format']);
   refuseUnknownFormat(request);
   const asked = id ?? voidedId!;
-  const statement = visible(lrs).find((candidate) => candidate.id === asked.toLowerCase());
+  const statement = lrs.store.find(asked);
   const isVoided = lrs.store.voiderOf(asked) !== undefined;
-  if (statement === undefined || isVoided !== (voidedId !== null))
+  if (statement === undefined || !isVisible(lrs, statement) || isVoided !== (voidedId !== null))
     throw new LrsRefusal(404, 'there is no such statement');
   return {
     status: 200,
@@ -32,8 +32,8 @@ export function getStatements(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
 function listStatements(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
   refuseParameters(request, [...FILTERS, 'attachments', 'format']);
   refuseUnknownFormat(request);
-  const matching = visible(lrs)
-    .filter(({ id }) => lrs.store.voiderOf(id) === undefined)
+  const matching = lrs.store.all
+    .filter((statement) => isVisible(lrs, statement) && lrs.store.voiderOf(statement.id) === undefined)
     .filter((statement) => isInTime(statement, request) && matches(lrs, statement, request));
   const ordered = request.query.get('ascending') === 'true' ? matching : matching.toReversed();
   const from = Number(request.query.get('from') ?? 0);
@@ -47,11 +47,10 @@ function listStatements(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
   };
 }
 
-function visible(lrs: Lrs): readonly Statement[] {
-  const latestMs = lrs.now() - lrs.options.visibleAfterMs;
-  return lrs.options.visibleAfterMs === 0
-    ? lrs.store.all
-    : lrs.store.all.filter(({ stored }) => Date.parse(stored) <= latestMs);
+/** Whether it can be read yet: an LRS may answer that it has stored it some time before. */
+function isVisible(lrs: Lrs, { stored }: Statement): boolean {
+  const { visibleAfterMs } = lrs.options;
+  return visibleAfterMs === 0 || Date.parse(stored) <= lrs.now() - visibleAfterMs;
 }
 
 function isInTime(statement: Statement, request: DoubleRequest): boolean {

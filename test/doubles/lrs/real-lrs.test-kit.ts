@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { LrsTarget } from './lrs-client.test-kit.js';
 
@@ -19,8 +20,9 @@ export interface RealLrs {
 }
 
 /** Learning Locker's statements service, conformance-tested, in memory and on loopback. */
-export async function startRealLrs(port: number): Promise<RealLrs> {
-  const child = spawn(process.execPath, ['--require', join(__dirname, 'listen-on-loopback.cjs'), SERVER], {
+export async function startRealLrs(): Promise<RealLrs> {
+  const port = await freePort();
+  const child = spawn(process.execPath, ['--require', join(__dirname, 'guard-real-lrs.cjs'), SERVER], {
     cwd: FOLDER,
     // Its own variables alone: it must not meet what the environment of a developer holds.
     env: {
@@ -51,4 +53,14 @@ export async function startRealLrs(port: number): Promise<RealLrs> {
       await exited;
     },
   };
+}
+
+/** A port that nobody listens on: the server takes a number alone and tells none. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }

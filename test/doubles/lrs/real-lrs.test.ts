@@ -4,7 +4,7 @@ import { INSTALL_REAL_LRS, isRealLrsInstalled, startRealLrs, type RealLrs } from
 if (isRealLrsInstalled) {
   let lrs: RealLrs;
   beforeAll(async () => {
-    lrs = await startRealLrs(8191);
+    lrs = await startRealLrs();
   });
   afterAll(async () => {
     await lrs.stop();
