@@ -52,5 +52,5 @@ function pageOf(canvas: CanvasInstance): string {
     ({ id, name, students }) => `Course ${id} ${name}: ${students.length} students.`,
   );
   const tables = Object.entries(stateOf(canvas)).map(([title, rows]) => ({ title, rows }));
-  return statePage('Canvas double', note.join(' '), tables);
+  return statePage({ title: 'Canvas: stand-in', note: note.join(' '), barColor: '#a3220f', tables });
 }

@@ -37,6 +37,16 @@ export function accountState(account: Account): Record<string, Readonly<Record<s
 export function accountPage(account: Account): string {
   const tables: StateTable[] = Object.entries(accountState(account))
     .filter(([title, rows]) => rows.length > 0 || title === 'contacts')
-    .map(([title, rows]) => ({ title, rows }));
-  return statePage('HubSpot double', `Portal ${account.portalId}: what HubSpot would hold now.`, tables);
+    .map(([title, rows]) => ({ title, rows: rows.map(withoutItsOwn) }));
+  return statePage({
+    title: `HubSpot: portal ${account.portalId}`,
+    note: 'a stand-in for an account: the records as they are now, newest first',
+    barColor: '#b5431f',
+    tables,
+  });
+}
+
+/** Less what HubSpot sets by itself and nobody looks for: the id stands there already. */
+function withoutItsOwn(row: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(row).filter(([name]) => name !== 'hs_object_id' && name !== 'createdate'));
 }

@@ -47,5 +47,5 @@ function pageOf(org: SalesforceOrg): string {
     .filter(([title, rows]) => rows.length > 0 || title === 'Lead')
     .map(([title, rows]) => ({ title, rows }));
   const note = `Client id ${org.clientId}, user ${org.username}, key at /_double/private-key.pem (made for this run alone).`;
-  return statePage('Salesforce double', note, tables);
+  return statePage({ title: 'Salesforce: stand-in', note, barColor: '#0b5cab', tables });
 }

@@ -1,48 +1,58 @@
+import { escapeHtml } from './escape-html.js';
+import { livePage } from './live-page.js';
+
 /** One kind of thing that a double holds: its columns are all the fields that any row has, in the order seen. */
 export interface StateTable {
   readonly title: string;
   readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
 
+export interface StatePage {
+  readonly title: string;
+  /** One sentence: what a newcomer is looking at. */
+  readonly note: string;
+  /** Colour of the bar at the top, as CSS. */
+  readonly barColor: string;
+  readonly tables: readonly StateTable[];
+}
+
+/** Most rows shown of one table, the newest. */
 const MAX_ROWS = 200;
 
-/** A page that a newcomer can read: what the double holds, newest first, refreshed every two seconds. */
-export function statePage(title: string, note: string, tables: readonly StateTable[]): string {
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta http-equiv="refresh" content="2">
-<title>${escapeHtml(title)}</title>
-<style>
-  body { font: 15px/1.4 system-ui, sans-serif; margin: 2rem; color: #222; background: #fff; }
-  table { border-collapse: collapse; margin-bottom: 2rem; }
-  th, td { text-align: left; vertical-align: top; padding: .3rem .8rem; border-bottom: 1px solid #ddd; }
-  td { max-width: 28rem; overflow-wrap: anywhere; }
-  caption { text-align: left; font-weight: 600; padding: .5rem 0; }
-</style>
-<h1>${escapeHtml(title)}</h1>
-<p>${escapeHtml(note)}</p>
-${tables.map(tableHtml).join('\n')}
-</html>
-`;
+/** A page that a newcomer can read: what the double holds, newest first, following live. */
+export function statePage({ title, note, barColor, tables }: StatePage): string {
+  return livePage({ title, note, barColor, main: tables.map(tableHtml).join('\n'), style: STYLE });
 }
 
 function tableHtml({ title, rows }: StateTable): string {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const newest = rows.slice(-MAX_ROWS).toReversed();
   const shown = rows.length > MAX_ROWS ? `, the newest ${MAX_ROWS} shown` : '';
-  return `<table>
-<caption>${escapeHtml(title)} (${rows.length}${shown})</caption>
-<tr>${columns.map((column) => `<th>${escapeHtml(column)}</th>`).join('')}</tr>
-${newest.map((row) => `<tr>${columns.map((column) => `<td>${cell(row[column])}</td>`).join('')}</tr>`).join('\n')}
-</table>`;
+  const heading = `<h2>${escapeHtml(wordsOf(title))} <small>${rows.length}${shown}</small></h2>`;
+  if (rows.length === 0) return `<section>${heading}<p class="empty">Nothing was written yet.</p></section>`;
+  return `<section>${heading}
+<div class="wide"><table><thead><tr>${columns.map((column) => `<th>${escapeHtml(column)}</th>`).join('')}</tr></thead>
+<tbody>${newest.map((row) => `<tr>${columns.map((column) => `<td>${cell(row[column])}</td>`).join('')}</tr>`).join('\n')}</tbody></table></div></section>`;
+}
+
+/** `marketingEvents` as people write it: "marketing events". */
+function wordsOf(title: string): string {
+  return title.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 function cell(value: unknown): string {
   if (value === undefined || value === null) return '';
-  return escapeHtml(typeof value === 'string' ? value : JSON.stringify(value));
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  // An instant to the second is what a person reads; the rest is in the title.
+  const instant = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(\.\d+)?Z$/.exec(text);
+  if (instant !== null) return `<time title="${text}">${instant[1]} ${instant[2]}</time>`;
+  return escapeHtml(text);
 }
 
-function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
-}
+const STYLE = `
+.wide { overflow-x: auto; }
+th { white-space: nowrap; color: var(--dim); font-weight: 600; }
+td { max-width: 24rem; overflow-wrap: break-word; }
+tbody tr:hover { background: color-mix(in srgb, var(--line) 40%, transparent); }
+time { white-space: nowrap; }
+`;

@@ -33,7 +33,7 @@ function renderBlock(block: Readonly<Record<string, unknown>>): string {
 function renderText(value: unknown): string {
   const { type, text, alt_text: altText } = value as Readonly<Record<string, string>>;
   if (type === 'image') return `[${escapeHtml(altText ?? 'image')}]`;
-  return type === 'plain_text' ? lines(escapeHtml(text ?? '')) : renderMrkdwn(text ?? '');
+  return type === 'plain_text' ? lines(escapeHtml(unescapeSlack(text ?? ''))) : renderMrkdwn(text ?? '');
 }
 
 function renderRichText(part: Readonly<Record<string, unknown>>): string {
@@ -70,6 +70,7 @@ function lines(html: string): string {
   return html.replaceAll('\n', '<br>');
 }
 
+/** The three entities that Slack decodes for display in text objects of either type. Source: docs.slack.dev, "Escaping text". */
 function unescapeSlack(text: string): string {
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }

@@ -4,23 +4,25 @@ import { renderContent } from './render-message.js';
 import type { SlackMessage } from './slack-message.js';
 import type { SlackState } from './slack-state.js';
 
-/** Most threads shown of one channel, the newest. */
+/** Most threads shown of one channel: those with the newest messages. */
 const MAX_THREADS = 100;
+/** Most replies shown of one thread, the newest, so that what arrives is in sight. */
+const MAX_REPLIES = 12;
 
-/** The workspace as a person would see it: channels with their threads, newest thread first. */
+/** The workspace as a person would see it: channels with their threads, that with the newest message first. */
 export function slackPage(state: SlackState): string {
   return livePage({
     title: `Slack: ${state.team}`,
     note: 'a stand-in for a workspace: what an app posts here is shown as people would see it',
     barColor: '#4a154b',
-    main: `${state.channels.map(channelHtml).join('\n')}
+    main: `<div class="channels">${state.channels.map(channelHtml).join('\n')}</div>
 <section class="limits"><h2>Rate limits</h2>${limitsHtml(state)}</section>`,
     style: STYLE,
   });
 }
 
 function channelHtml(channel: SlackState['channels'][number]): string {
-  const threads = channel.messages.slice(-MAX_THREADS).toReversed();
+  const threads = channel.messages.toSorted((a, b) => lastTs(b).localeCompare(lastTs(a))).slice(0, MAX_THREADS);
   const replies = channel.messages.reduce((sum, message) => sum + message.replies.length, 0);
   const marks = [
     channel.isPrivate && 'private',
@@ -29,14 +31,25 @@ function channelHtml(channel: SlackState['channels'][number]): string {
   ];
   return `<section>
 <h2># ${escapeHtml(channel.name)} <small>${[channel.id, ...marks.filter(Boolean)].join(' · ')}</small></h2>
-<p class="count">${channel.messages.length} messages, ${replies} replies</p>
+<p class="count">${counted(channel.messages.length, 'message')}, ${counted(replies, 'reply', 'replies')}</p>
 ${threads.length === 0 ? '<p class="empty">Nothing was posted yet.</p>' : threads.map(threadHtml).join('\n')}
 </section>`;
 }
 
 function threadHtml(message: SlackState['channels'][number]['messages'][number]): string {
-  const replies = message.replies.map(messageHtml).join('\n');
-  return `<article>${messageHtml(message)}${replies === '' ? '' : `<div class="replies">${replies}</div>`}</article>`;
+  const replies = message.replies.slice(-MAX_REPLIES).map(messageHtml).join('\n');
+  const hidden = message.replies.length - MAX_REPLIES;
+  const earlier = hidden > 0 ? `<p class="earlier">${counted(hidden, 'earlier reply', 'earlier replies')}</p>` : '';
+  return `<article>${messageHtml(message)}${replies === '' ? '' : `<div class="replies">${earlier}${replies}</div>`}</article>`;
+}
+
+/** Timestamps have the same number of digits, so that they sort as texts. */
+function lastTs({ ts, replies }: SlackState['channels'][number]['messages'][number]): string {
+  return replies.at(-1)?.ts ?? ts;
+}
+
+function counted(n: number, one: string, many = `${one}s`): string {
+  return `${n} ${n === 1 ? one : many}`;
 }
 
 function messageHtml(message: SlackMessage): string {
@@ -60,15 +73,16 @@ function limitsHtml(state: SlackState): string {
 }
 
 const STYLE = `
-main { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 0 1.5rem; }
+.channels { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 0 1.5rem; }
 .context { color: var(--dim); font-size: .8rem; }
 .count { margin: 0 0 .6rem; border-bottom: 1px solid var(--line); padding-bottom: .5rem; }
-article { border-bottom: 1px solid var(--line); padding: .5rem 0; }
+article { max-width: 60rem; border-bottom: 1px solid var(--line); padding: .5rem 0; }
 .message { display: flex; gap: .6rem; padding: .25rem 0; overflow-wrap: anywhere; }
 .message p { margin: .1rem 0; }
 .avatar { flex: none; width: 2rem; height: 2rem; border-radius: .4rem; background: #4a154b; color: #fff; display: grid; place-items: center; font-weight: 600; }
 .replies { margin-left: 1rem; padding-left: 1rem; border-left: 2px solid var(--line); }
 .replies .avatar { width: 1.5rem; height: 1.5rem; font-size: .8rem; }
+.earlier { margin: .2rem 0 .4rem; color: var(--dim); font-size: .8rem; }
 .app { border: 1px solid var(--line); border-radius: .2rem; padding: 0 .2rem; font-size: .65rem; }
 .header { font-weight: 700; }
 .fields { display: grid; grid-template-columns: 1fr 1fr; gap: .2rem 1rem; }
@@ -76,6 +90,5 @@ article { border-bottom: 1px solid var(--line); padding: .5rem 0; }
 .link { color: var(--link); }
 .ping { background: var(--warn); border-radius: .2rem; padding: 0 .2rem; font-weight: 600; }
 hr { border: 0; border-top: 1px solid var(--line); }
-.limits { grid-column: 1 / -1; }
 .bad td { font-weight: 700; }
 `;

@@ -1,0 +1,74 @@
+import { compareMessages, type TrueQuestion } from './compare-messages.js';
+import { type ShownMessage, type SlackState, slackSummary, withdrawnText } from './slack-state.js';
+
+const people = [
+  { id: 1, pigeonholeId: 101, consent: { obtained: true }, Name: 'Ann' },
+  { id: 2, pigeonholeId: 101, consent: { obtained: false }, Name: 'Bob' },
+];
+
+function question(content: string, given: Partial<TrueQuestion> = {}): TrueQuestion {
+  return {
+    content,
+    status: 'allowed',
+    attendee: { id: 1, anonymous: false },
+    session: { name: 'Town hall 1' },
+    ...given,
+  };
+}
+
+function shows(text: string): ShownMessage {
+  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return { text: 'for notifications', blocks: [{ text: { text: escaped } }] };
+}
+
+function slack(...texts: readonly string[]): SlackState {
+  const replies = texts.map(shows);
+  return { channels: [{ id: 'C1', messages: [{ ...shows('Town hall 1'), replies }] }] };
+}
+
+describe('the messages that are held against the questions', () => {
+  it('are right with one for each approved question, named only where the asker may be', () => {
+    const questions = [
+      question('one'),
+      question('two', { attendee: { id: 2, anonymous: false } }),
+      question('three', { attendee: { id: 1, anonymous: true } }),
+      question('four', { status: 'pending' }),
+    ];
+    const shown = slack('Ann: one', 'Someone: two', 'Someone: three');
+    expect(compareMessages(questions, people, shown)).toEqual({ delivered: 3, problems: [] });
+  });
+
+  it('are read as people do, and not as Slack is given them', () => {
+    const asked = '<!channel> & <https://example.com|this>?';
+    expect(compareMessages([question(asked)], people, slack(`Ann: ${asked}`))).toEqual({ delivered: 1, problems: [] });
+  });
+
+  it('stand once for each of two questions with the same words', () => {
+    const twice = [question('one'), question('one')];
+    expect(compareMessages(twice, people, slack('Ann: one', 'Ann: one'))).toEqual({ delivered: 2, problems: [] });
+    expect(compareMessages(twice, people, slack('Ann: one'))).toEqual({ delivered: 1, problems: [] });
+  });
+
+  it('count as delivered where the withdrawn one is redacted', () => {
+    const withdrawn = question('one', { status: 'withdrawn' });
+    expect(compareMessages([withdrawn], people, slack(withdrawnText))).toEqual({ delivered: 1, problems: [] });
+  });
+
+  const problem = '1 messages show what no approved question says, or show it twice';
+  it.each<[string, readonly TrueQuestion[], SlackState, number]>([
+    ['a question twice', [question('one')], slack('Ann: one', 'Ann: one'), 1],
+    ['what was edited since', [question('one (edited)')], slack('Ann: one'), 0],
+    ['what was withdrawn', [question('one', { status: 'withdrawn' })], slack('Ann: one'), 0],
+    ['who has not consented', [question('one', { attendee: { id: 2, anonymous: false } })], slack('Bob: one'), 0],
+    ['who wants to be anonymous', [question('one', { attendee: { id: 1, anonymous: true } })], slack('Ann: one'), 0],
+    ['another session’s question', [question('one', { session: { name: 'Panel 2' } })], slack('Ann: one'), 0],
+  ])('are found wrong where they show %s', (_, questions, shown, delivered) => {
+    expect(compareMessages(questions, people, shown)).toEqual({ delivered, problems: [problem] });
+  });
+});
+
+describe('the words for what stands in Slack', () => {
+  it('tell redacted messages from those that show something', () => {
+    expect(slackSummary(slack('Ann: one', withdrawnText))).toBe('1 questions in 1 threads, 1 redacted');
+  });
+});
