@@ -33,7 +33,7 @@ describe('a child of the demo', () => {
       logFile: join(folder, 'other'),
     });
 
-    await expect(second.lineLike(/ready/)).rejects.toMatchObject({
+    await expect(second.lineLike(/ready at/)).rejects.toMatchObject({
       exitCode: 1,
       message: expect.stringMatching(
         /^the webhook receiver ended with exit code 1: listen EADDRINUSE.*\(log: .*other\)$/,

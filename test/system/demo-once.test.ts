@@ -28,23 +28,24 @@ function demo(...args: string[]): Program {
   return program;
 }
 
-/** Its processes, once they have delivered something: the sandbox, the receiver, pigeonpost and Temporal. */
+/** Its processes, once every sink has delivered something: the sandbox, the receiver, two stand-ins, pigeonpost and Temporal. */
 async function untilDelivering(): Promise<number[]> {
+  const delivering = ['archive', 'hooks', 'crm', 'questions'].map((sink) => `${sink}: [1-9][\\d,]* delivered.*`);
   try {
-    await untilOutput(program, /archive: [1-9][\d,]* delivered/, 120_000);
+    await untilOutput(program, new RegExp(delivering.join('')), 120_000);
   } catch (error) {
     const log = readFileSync(join(folder, 'logs/pigeonpost.log'), 'utf8');
     throw new Error(`${program.output()}\n${log.slice(-4000)}`, { cause: error });
   }
   const children = descendantsOf(program.pid);
-  expect(children.length).toBeGreaterThanOrEqual(4);
+  expect(children.length).toBeGreaterThanOrEqual(6);
   return children;
 }
 
 const rows = /^(\S+) +(\S+) +(\d+) {2}= +(\d+) {2}\+ +(\d+) {2}agrees$/gm;
 
 describe('the demo that ends by itself', () => {
-  it('finds every item of the source delivered or withheld, at both sinks, and leaves nothing running', async () => {
+  it('finds every item of the source delivered or withheld, at every sink, and leaves nothing running', async () => {
     const run = demo('--once');
     const seen = new Set<number>();
     const watching = setInterval(() => descendantsOf(run.pid).forEach((pid) => seen.add(pid)), 200);
@@ -53,14 +54,19 @@ describe('the demo that ends by itself', () => {
 
     expect({ code, errors: code === 0 ? '' : run.errors() }).toEqual({ code: 0, errors: '' });
     const compared = [...run.output().matchAll(rows)].map(([, list, sink]) => `${list}/${sink}`);
-    expect(compared).toHaveLength(22); // eleven lists, two sinks
-    expect(new Set(compared).size).toBe(22);
-    const attendees = [...run.output().matchAll(rows)].find(
-      ([, list, sink]) => list === 'attendees' && sink === 'hooks',
-    )!;
-    expect(Number(attendees[4])).toBeGreaterThan(0);
-    expect(Number(attendees[5])).toBeGreaterThan(0); // consent is among what is compared
-    expect(seen.size).toBeGreaterThanOrEqual(4);
+    expect(compared).toHaveLength(24); // eleven lists at two sinks, contacts, messages
+    expect(new Set(compared).size).toBe(24);
+    // Consent is among what is compared, and at Slack the condition.
+    for (const [wantedList, wantedSink] of [
+      ['attendees', 'hooks'],
+      ['attendees', 'crm'],
+      ['qna-questions', 'questions'],
+    ]) {
+      const row = [...run.output().matchAll(rows)].find(([, list, sink]) => list === wantedList && sink === wantedSink)!;
+      expect(Number(row[4])).toBeGreaterThan(0);
+      expect(Number(row[5])).toBeGreaterThan(0);
+    }
+    expect(seen.size).toBeGreaterThanOrEqual(6);
     expect([...seen].filter(isProcessAlive)).toEqual([]);
   });
 
@@ -92,13 +98,16 @@ describe('the demo', () => {
     await until('its children are gone', () => !children.some(isProcessAlive), 10_000);
   });
 
-  it('ends with 1 and a sentence when a process of it is killed', async () => {
+  it.each([
+    ['the sandbox', 'sandbox/main.js', 'sandbox.log'],
+    ['the stand-in for Slack', 'doubles/slack/main.js', 'slack.log'],
+  ])('ends with 1 and a sentence when %s is killed', async (name, script, log) => {
     const run = demo();
     const children = await untilDelivering();
-    const sandbox = children.find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('sandbox/main.js'));
-    killNow(sandbox);
+    killNow(children.find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(script)));
     expect(await run.exited).toBe(1);
-    expect(run.errors()).toMatch(/pigeonpost: the sandbox ended by SIGKILL: see .*sandbox\.log/);
+    expect(run.errors()).toContain(`pigeonpost: ${name} ended by SIGKILL: see `);
+    expect(run.errors()).toContain(log);
     expect(children.filter(isProcessAlive)).toEqual([]);
   });
 
@@ -112,7 +121,7 @@ describe('the demo', () => {
       .split('\0')
       .filter((variable) => variable.startsWith('PIGEONPOST_DEMO_'))
       .map((variable) => variable.slice(variable.indexOf('=') + 1));
-    expect(secrets).toHaveLength(2);
+    expect(secrets).toHaveLength(4);
     run.kill('SIGTERM');
     await run.exited;
     const written = ['pigeonpost.yaml', 'demo.json', 'logs/pigeonpost.log', 'receipts.ndjson'].map((name) =>

@@ -51,6 +51,7 @@ function cell(value: unknown): string {
 
 const STYLE = `
 .wide { overflow-x: auto; }
+.wide table { width: max-content; }
 th { white-space: nowrap; color: var(--dim); font-weight: 600; }
 td { max-width: 24rem; overflow-wrap: break-word; }
 tbody tr:hover { background: color-mix(in srgb, var(--line) 40%, transparent); }
