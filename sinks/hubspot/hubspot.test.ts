@@ -373,7 +373,9 @@ describe('marketing events', () => {
     const { account } = await openDesk([registration]);
     await desk.deliver([ada()]);
     account.events.clear();
-    const others = people(50).slice(2).map((subject) => ({ ...subject, pigeonhole }));
+    const others = people(50)
+      .slice(2)
+      .map((subject) => ({ ...subject, pigeonhole }));
     expect(new Set(kinds(await desk.deliver(others)))).toEqual(new Set(['retry']));
     expect(account.calls('/attendance/')).toHaveLength(2);
   });
