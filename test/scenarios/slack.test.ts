@@ -195,13 +195,12 @@ describe.each(kinds)('questions in a Slack channel, on %s', (kind) => {
       slack.faults.add({ effect: { kind: 'dropAfter' }, path: '/api/chat.', skip: 6 + 12 * n });
     }
     for (let kills = 0; kills < 3; kills += 1) {
-      const { dieWhilePosting } = await slackScene(stage);
-      const { end } = await dieWhilePosting();
+      const process = await (await slackScene(stage)).dieWhilePosting();
       await stage.patch('qna-questions', kills + 1, { content: `Edited ${kills}?` });
       aheadMs += 61_000;
       await stage.pollsAreDue();
       await stage.retriesAreDue();
-      await end();
+      await process.end();
     }
     const { scene } = await slackScene(stage);
     for (let minutes = 0; minutes < 12; minutes += 1) {
