@@ -42,6 +42,7 @@ export interface OpenSink {
   readonly name: string;
   readonly sink: Sink;
   readonly accepts: ReadonlySet<Consent>;
+  readonly onConsentWithdrawn: 'keep' | 'forget';
   /** Of its credentials; null when it has none. */
   readonly fingerprint: string | null;
   /** It sends nothing until a person approves what it would send. */

@@ -17,6 +17,7 @@ const candidate = (more: Partial<Candidate>): Candidate => ({
   sentWithIdentity: null,
   attempts: 0,
   toldBefore: false,
+  withheldBefore: false,
   replay: 0,
   replayId: null,
   ...more,
@@ -25,6 +26,8 @@ const sink = (more: Partial<DecidingSink> = {}): DecidingSink => ({
   accepts: new Set(['obtained', 'not-asked']),
   revisions: 'every',
   selected: new Set(['101']),
+  onConsentWithdrawn: 'keep',
+  mayForget: () => true,
   ...more,
 });
 const person = { list: 'attendees', visibility: null };
@@ -50,6 +53,12 @@ describe('what happens with a change at a sink', () => {
       'of one whose consent is not known',
       { ...person, consent: 'not-known' },
       { kind: 'withhold', reason: 'consent-not-known' },
+    ],
+    ['what was counted of a person who has agreed', { list: 'engagement' }, { kind: 'send', identity: true }],
+    [
+      'what was counted of one who has refused, of which nothing is left without them,',
+      { list: 'engagement', consent: 'refused' },
+      { kind: 'withhold', reason: 'consent-refused' },
     ],
     ['a session', { list: 'sessions', visibility: null, consent: 'not-known' }, { kind: 'send', identity: true }],
     ['a pigeonhole that a sync has chosen', { ...event, key: '101' }, { kind: 'send', identity: true }],
@@ -79,6 +88,46 @@ describe('what happens with a change at a sink', () => {
     ['an older revision, at a sink that wants every one', { latest: false }, { kind: 'send', identity: true }],
   ])('for %s', (_what, more, expected) => {
     expect(decideDelivery(candidate(more), sink())).toEqual(expected);
+  });
+
+  it.each<[string, Partial<Candidate>, Partial<DecidingSink>, object]>([
+    ['taken back where the sink is to forget', {}, {}, { kind: 'send', identity: false }],
+    ['kept where it is to keep', {}, { onConsentWithdrawn: 'keep' }, { kind: 'withhold', reason: 'consent-refused' }],
+    [
+      'no matter where it was never told of them',
+      { toldBefore: false },
+      {},
+      { kind: 'withhold', reason: 'consent-refused' },
+    ],
+    [
+      'only withheld while they have not refused',
+      { consent: 'not-known' },
+      {},
+      { kind: 'withhold', reason: 'consent-not-known' },
+    ],
+    ['taken back once, by the latest revision', { latest: false }, {}, { kind: 'withhold', reason: 'consent-refused' }],
+    ['not taken back again by a replay', { replay: 1 }, {}, { kind: 'withhold', reason: 'consent-refused' }],
+    ['held where many withdraw at once', {}, { mayForget: () => false }, { kind: 'park', cause: 'withdrawals-held' }],
+    [
+      'taken back once a person has looked',
+      { sentWithIdentity: false },
+      { mayForget: () => false },
+      { kind: 'send', identity: false },
+    ],
+  ])('of a person who refuses now, is %s', (_what, more, how, expected) => {
+    const refused = candidate({ ...person, kind: 'updated', consent: 'refused', toldBefore: true, ...more });
+    expect(decideDelivery(refused, sink({ onConsentWithdrawn: 'forget', ...how }))).toMatchObject(expected);
+  });
+
+  it.each<[string, Partial<Candidate>, object]>([
+    ['was sent before', { toldBefore: true }, { kind: 'send', identity: false }],
+    ['was sent by this very change', { sentWithIdentity: true }, { kind: 'send', identity: false }],
+    ['is being taken back', { sentWithIdentity: false }, { kind: 'send', identity: false }],
+    ['was never sent', {}, { kind: 'withhold', reason: 'consent-refused' }],
+  ])('of what was counted of a person who refuses now, and %s, follows their record', (_what, more, expected) => {
+    const counted = candidate({ list: 'engagement', kind: 'updated', consent: 'refused', ...more });
+    const forgetful = sink({ onConsentWithdrawn: 'forget', mayForget: () => false });
+    expect(decideDelivery(counted, forgetful)).toEqual(expected);
   });
 
   it('is nothing for an older revision at a sink that wants the latest alone', () => {

@@ -1,3 +1,6 @@
+import { engagementList } from '../ledger/engagement.js';
+import { ownRecords } from '../ledger/own-records.js';
+import { withdrawalsHeld } from '../ledger/queries/withdrawals.js';
 import { notSelected } from '../ledger/queries/release-selected.js';
 import type { Decision } from '../ledger/queries/begin-batch.js';
 import type { Candidate } from '../ledger/queries/candidates.js';
@@ -8,11 +11,16 @@ export interface DecidingSink {
   readonly revisions: 'every' | 'latest';
   /** Keys of the pigeonholes that its syncs have selected. */
   readonly selected: ReadonlySet<string>;
+  /** What becomes of what was sent of someone who refuses now. */
+  readonly onConsentWithdrawn: 'keep' | 'forget';
+  /** Spends one of the withdrawals that need no person's word; false: there are none left. */
+  readonly mayForget: () => boolean;
 }
 
 /**
  * What happens with a change at a sink. Pure; judged at the moment of sending, from current rows. A person's own
- * record is withheld where the sink does not accept their consent; what they did goes out, without them.
+ * record is withheld where the sink does not accept their consent; what they did goes out, without them. What was sent
+ * of someone who then refuses is taken back where the sink is to forget: that goes out without identity.
  */
 export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decision {
   if (sink.revisions === 'latest' && !candidate.latest) return { kind: 'supersede' };
@@ -22,17 +30,44 @@ export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decisi
     return { kind: 'withhold', reason: notSelected };
   }
   const accepted = candidate.consent === null ? acceptsAll(sink.accepts) : sink.accepts.has(candidate.consent);
-  if (candidate.list === 'attendees') {
+  if (ownRecords.has(candidate.list)) {
     // A deletion holds nothing of the person. Where they were never told of, that they existed is not told either.
     if (candidate.kind === 'deleted' && candidate.toldBefore) return { kind: 'send', identity: false };
-    return accepted
-      ? { kind: 'send', identity: true }
+    if (accepted) return { kind: 'send', identity: true };
+    return isWithdrawn(candidate, sink)
+      ? forget(candidate, sink)
       : { kind: 'withhold', reason: consentReason(candidate.consent ?? 'not-known') };
   }
   if (candidate.visibility === null) return { kind: 'send', identity: true };
   // A repeat may take the person away from what an earlier attempt showed, and never add it.
   const identity = candidate.visibility === 'named' && accepted && candidate.sentWithIdentity !== false;
   return { kind: 'send', identity };
+}
+
+/** The person has said no, and the sink holds what was sent of them. */
+function isWithdrawn(candidate: Candidate, { onConsentWithdrawn }: DecidingSink): boolean {
+  const { kind, consent, latest, toldBefore, sentWithIdentity, replay } = candidate;
+  return (
+    onConsentWithdrawn === 'forget' &&
+    kind !== 'deleted' &&
+    consent === 'refused' &&
+    latest &&
+    replay === 0 &&
+    (toldBefore || sentWithIdentity !== null)
+  );
+}
+
+/** Many at once are rather a mistake at the source: they wait for a person, who redrives them. */
+function forget({ list, sentWithIdentity }: Candidate, { mayForget }: DecidingSink): Decision {
+  // begun before, or a person has said so; what is counted of somebody follows their record, which is counted here
+  const isUnderWay = sentWithIdentity === false || list === engagementList;
+  if (isUnderWay || mayForget()) return { kind: 'send', identity: false };
+  return {
+    kind: 'park',
+    cause: withdrawalsHeld,
+    detail:
+      'so many people have withdrawn consent at once that a person has to look: redrive these to have them removed',
+  };
 }
 
 /** Why a person's own record is withheld: what they said is not what the sink accepts. */

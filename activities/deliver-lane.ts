@@ -11,11 +11,13 @@ import {
   takeLane,
 } from '../ledger/queries/lanes.js';
 import { pause } from '../ledger/queries/pauses.js';
+import { withdrawalsLeft } from '../ledger/queries/withdrawals.js';
 import { surroundingsOf } from '../ledger/queries/surroundings.js';
 import type { Lane, Outcome, Planned } from '../sinks/sink.js';
 import type { Collaborators, OpenSink } from './collaborators.js';
 import { consentReason, decideDelivery } from './decide-delivery.js';
 import { LaneHold, leaseMs } from './lane-hold.js';
+import type { SinkBreaker } from './sink-breaker.js';
 import { sendPlanned, type Settlements } from './plan-and-send.js';
 import { lookUpAfterMs, settleOutcomes } from './settle-outcomes.js';
 import { nothingAround, toSubject } from './to-subject.js';
@@ -34,6 +36,8 @@ export interface LanePlan {
   readonly place: PigeonholeName;
   readonly lists: readonly string[];
   readonly selected: ReadonlySet<string>;
+  /** So many people may withdraw at once before a person has to look. */
+  readonly withdrawals: { readonly share: number; readonly items: number };
 }
 
 /**
@@ -45,6 +49,7 @@ export async function deliverLane(
   to: Collaborators,
   plan: LanePlan,
   work: LaneWork,
+  breaker: SinkBreaker,
   until: number,
   signal: AbortSignal,
 ): Promise<LaneTurn> {
@@ -55,12 +60,17 @@ export async function deliverLane(
   const hold = new LaneHold(to.ledger, lease);
   try {
     const ends = AbortSignal.any([signal, hold.signal]);
-    const mayBegin = (): boolean => Date.now() < until && !to.stopping.aborted && !ends.aborted;
-    const sender = new LaneSender(to, plan, work, lease, ends, turn);
+    const mayBegin = (): boolean => Date.now() < until && !breaker.isOpen && !to.stopping.aborted && !ends.aborted;
+    const sender = new LaneSender(to, plan, work, lease, breaker, ends, turn);
     let state = await sender.begin();
     if (lease.configuration !== to.configuration) {
       const released = [...sink.accepts].map(consentReason);
-      await adoptConfiguration(to.ledger, lease, { configuration: to.configuration, lists: plan.lists, released });
+      await adoptConfiguration(to.ledger, lease, {
+        configuration: to.configuration,
+        lists: plan.lists,
+        released,
+        settings: sink.fingerprint,
+      });
     }
     while (state === 'more' && mayBegin()) state = await sender.goOn();
     if (state === 'unsettled') await leaveLane(to.ledger, lease, lookUpAfterMs);
@@ -88,16 +98,21 @@ class LaneSender {
   readonly #signal: AbortSignal;
   readonly #turn: LaneTurn;
   #lane: Lane;
+  readonly #breaker: SinkBreaker;
   #failingForMs: number;
+  /** So many more people may be forgotten in this turn; undefined: not counted yet. */
+  #withdrawalsLeft: number | undefined;
 
   constructor(
     to: Collaborators,
     plan: LanePlan,
     work: LaneWork,
     lease: LaneLease,
+    breaker: SinkBreaker,
     signal: AbortSignal,
     turn: LaneTurn,
   ) {
+    this.#breaker = breaker;
     this.#to = to;
     this.#plan = plan;
     this.#work = work;
@@ -155,16 +170,27 @@ class LaneSender {
   }
 
   async sendNext(): Promise<LaneState> {
-    const { sink, accepts } = this.#plan.sink;
+    const { sink, accepts, onConsentWithdrawn } = this.#plan.sink;
     const { traits } = sink;
+    const onlyLatest = traits.revisions === 'latest';
+    if (onConsentWithdrawn === 'forget') {
+      this.#withdrawalsLeft ??= await withdrawalsLeft(this.#to.ledger.db, this.#lease, this.#plan.withdrawals);
+    }
+    const mayForget = (): boolean => (this.#withdrawalsLeft = (this.#withdrawalsLeft ?? 0) - 1) >= 0;
     const batch = await beginBatch(this.#to.ledger, this.#lease, {
       lists: this.#plan.lists,
       order: traits.order,
-      revisions: traits.revisions,
-      size: traits.batchSize,
+      size: this.#breaker.batchSize,
       configuration: this.#to.configuration,
+      onlyLatest,
       decide: (candidate) =>
-        decideDelivery(candidate, { accepts, revisions: traits.revisions, selected: this.#plan.selected }),
+        decideDelivery(candidate, {
+          accepts,
+          revisions: traits.revisions,
+          selected: this.#plan.selected,
+          onConsentWithdrawn,
+          mayForget,
+        }),
     });
     this.#turn.withheld += batch.withheld;
     if (batch.sending.length === 0) return batch.empty ? 'done' : 'more';
@@ -181,6 +207,7 @@ class LaneSender {
     await finishBatch(this.#to.ledger, this.#lease, verdict.settled, {
       memory: memory === undefined ? undefined : this.#lane.memory,
       failing: verdict.failing,
+      onlyLatest: this.#plan.sink.sink.traits.revisions === 'latest',
       delivered: verdict.settled.filter(({ state, replay }) => state === 'delivered' && replay === 0).length,
     });
     this.#turn.delivered += verdict.delivered;
@@ -191,6 +218,8 @@ class LaneSender {
       await this.#pause(verdict.pause);
     }
     if (verdict.failing === null) this.#failingForMs = 0;
+    if (verdict.failing === null && verdict.delivered > 0) this.#breaker.passed();
+    else if (verdict.failing != null) this.#breaker.failed(verdict.failing.retryInMs);
     if (order === 'pigeonhole' && verdict.settled.some(({ state }) => state === 'sending')) return 'unsettled';
     return verdict.failing == null && verdict.pause === null ? 'more' : 'done';
   }

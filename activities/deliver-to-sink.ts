@@ -3,16 +3,17 @@ import { laneWork, type LaneWork } from '../ledger/queries/lanes.js';
 import { pausesOf } from '../ledger/queries/pauses.js';
 import { refOf, selectedPigeonholes } from '../ledger/queries/pigeonholes.js';
 import { releaseSelected } from '../ledger/queries/release-selected.js';
+import { saveSinkStanding, sinkStanding } from '../ledger/queries/sink-breaker.js';
 import { lowerWakeFlag } from '../ledger/queries/sinks.js';
 import type { Collaborators, OpenSink } from './collaborators.js';
 import { deliverLane, type LanePlan } from './deliver-lane.js';
 import { plannedLanes, syncsTo } from './lane-plans.js';
+import { strictest } from './reading-plan.js';
 import { observeLanes } from './observe-lanes.js';
 import { requireCurrentConfiguration } from './require-current-configuration.js';
+import { SinkBreaker } from './sink-breaker.js';
 import type { DeliveryTurn } from './turns.js';
 
-/** Pigeonholes that a sink is sent to at once: one slow lane leaves room for the others. */
-const lanesAtOnce = 4;
 /** A turn ends after this time at the latest, so that every lane gets its share. */
 const turnMs = 10_000;
 /** Covers a lost signal. */
@@ -43,21 +44,33 @@ export async function deliverToSinkTurn(
     const done = await observeLanes(to, plans, () => Date.now() < until && !to.stopping.aborted && !signal.aborted);
     return { ...idle, nextDueInMs: done ? longestSleepMs : 0, state: 'working', reason: 'observe' };
   }
+  const standing = await sinkStanding(to.ledger, sink.id);
+  const breaker = new SinkBreaker(standing, sink.sink.traits.batchSize);
+  if (breaker.isOpen) {
+    return {
+      ...idle,
+      nextDueInMs: Math.ceil(Math.min(longestSleepMs, standing.retryInMs)),
+      state: 'working',
+      reason: 'failing',
+    };
+  }
   const turn = { ...idle };
   let paused = false;
   const lanes = { sinkId: sink.id, refs: [...plans.keys()], configuration: to.configuration };
   const queue = (await laneWork(to.ledger, lanes)).filter(isDue);
   const work = async (): Promise<void> => {
     for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
-      if (Date.now() > until || paused || to.stopping.aborted || signal.aborted) return;
-      const done = await deliverLane(to, plans.get(lane.ref)!, lane, until, signal);
+      if (Date.now() > until || paused || breaker.isOpen || to.stopping.aborted || signal.aborted) return;
+      const done = await deliverLane(to, plans.get(lane.ref)!, lane, breaker, until, signal);
       turn.delivered += done.delivered;
       turn.withheld += done.withheld;
       turn.failed += done.failed;
       paused ||= done.paused;
     }
   };
-  await Promise.all(Array.from({ length: Math.min(lanesAtOnce, queue.length) }, work));
+  await Promise.all(Array.from({ length: Math.min(breaker.lanesAtOnce, queue.length) }, work));
+  const { verdict } = breaker;
+  if (verdict !== undefined) await saveSinkStanding(to.ledger, sink.id, verdict);
   const left = await laneWork(to.ledger, lanes);
   const nextDueInMs = Math.min(longestSleepMs, ...left.map(({ dueInMs }) => Math.max(0, dueInMs ?? longestSleepMs)));
   return { ...turn, nextDueInMs: Math.ceil(nextDueInMs), state: 'working' };
@@ -71,10 +84,12 @@ function isDue({ dueInMs }: LaneWork): boolean {
 async function lanePlans(to: Collaborators, sink: OpenSink): Promise<Map<number, LanePlan>> {
   const selected = await selectedPigeonholes(to.ledger, syncsTo(to.config, sink.name));
   const plans = new Map<number, LanePlan>();
+  const syncs = syncsTo(to.config, sink.name).map((name) => to.config.syncs[name]!.deletions);
+  const withdrawals = strictest(syncs).holdAbove;
   for (const { workspace, pigeonholeId, lists, selected: keys } of plannedLanes(to.config, sink.name, selected)) {
     const known = selected.find((row) => row.workspace === workspace && row.pigeonholeId === pigeonholeId);
     const ref = known?.ref ?? (await refOf(to.ledger, workspace, pigeonholeId));
-    plans.set(ref, { sink, place: { workspace, pigeonholeId }, lists, selected: new Set(keys) });
+    plans.set(ref, { sink, place: { workspace, pigeonholeId }, lists, selected: new Set(keys), withdrawals });
     if (pigeonholeId === 0) await releaseSelected(to.ledger, { sinkId: sink.id, workspaceRef: ref, selected: keys });
   }
   return plans;

@@ -62,6 +62,8 @@ async function look(reading: StreamReading, group: { set: FilteredSet; missing: 
       sinkIds: sinkIdsFor(reading, list),
       items: seen.items,
       requestedAt,
+      requestId: page.requestId,
+      readAs: 'filtered answer',
       rules: readingRules(drop),
       highestId: null,
       isNew: false,

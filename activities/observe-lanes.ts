@@ -38,7 +38,13 @@ export async function observeLanes(
         configuration,
         size: sliceSize,
         decide: (candidate) =>
-          decideDelivery(candidate, { accepts: sink.accepts, revisions: sink.sink.traits.revisions, selected }),
+          decideDelivery(candidate, {
+            accepts: sink.accepts,
+            revisions: sink.sink.traits.revisions,
+            selected,
+            onConsentWithdrawn: sink.onConsentWithdrawn,
+            mayForget: () => true,
+          }),
         withheld: async (tx, sending) =>
           (await planned(tx, sink.sink, { sinkId: sink.id, ref, place }, sending)).map(whyNothing),
       }));

@@ -1,8 +1,9 @@
 import { withoutIdentity } from '../ledger/identity.js';
+import { ownRecords } from '../ledger/own-records.js';
 import type { Candidate } from '../ledger/queries/candidates.js';
 import type { Surroundings } from '../ledger/queries/surroundings.js';
 import type { Fields, Subject } from '../sinks/sink.js';
-import { toChange } from './to-change.js';
+import { takesBack, toChange } from './to-change.js';
 import type { PigeonholeName } from './turns.js';
 
 /** For a sink that looks at nothing but the change. */
@@ -23,12 +24,13 @@ export function toSubject(
   const previous = parsed(around.previous);
   return {
     change: toChange(candidate, identity, place),
-    previous: previous === null || identity ? previous : withoutIdentity(previous),
+    previous:
+      previous === null || identity ? previous : ownRecords.has(candidate.list) ? null : withoutIdentity(previous),
     attendee: identity ? parsed(around.attendee) : null,
     session: parsed(around.session),
     pigeonhole: parsed(around.pigeonhole),
     object: parsed(around.object),
-    removal: candidate.kind === 'deleted' ? 'deleted' : null,
+    removal: candidate.kind === 'deleted' ? 'deleted' : takesBack(candidate, identity) ? 'consent-withdrawn' : null,
   };
 }
 

@@ -260,6 +260,8 @@ async function store(
     ...basics,
     items,
     requestedAt: new Date(page.requestedAt),
+    requestId: page.requestId,
+    readAs: `${walk.kind}, page ${walk.pages}`,
     rules: rulesOf(reading),
     highestId,
     isNew,

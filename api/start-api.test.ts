@@ -48,6 +48,7 @@ async function serving(
     },
     replay: async () => ({ unknown: 'no sink is known' }),
     planConfiguration: async () => await Promise.reject(new Error('not asked for here')),
+    preview: async () => await Promise.reject(new Error('not asked for here')),
     applyConfiguration: async () => await Promise.reject(new Error('not asked for here')),
   });
   return { api, host: new URL(api.url).host, actions };

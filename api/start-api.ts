@@ -8,6 +8,7 @@ import type { Config } from '../config/config.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import type { Ledger } from '../ledger/ledger.js';
+import { serveDeadLetters } from './dead-letters.js';
 import { serveDeletions } from './deletions.js';
 import { type Action, type ActionResult, actionSchema } from './action.js';
 import {
@@ -17,8 +18,11 @@ import {
   candidateSchema,
   type ConfigurationPlan,
 } from './configuration-plan.js';
+import { type Preview, type PreviewRequest, previewRequestSchema } from './preview.js';
+import { serveFields } from './fields.js';
 import { type ReplayRequest, replayRequestSchema, type ReplayResult } from './replay-request.js';
 import { type QuotaView, readStatus } from './status.js';
+import { explain } from './why.js';
 
 /** What the API needs of the process that serves it. */
 export interface ApiSources {
@@ -37,6 +41,8 @@ export interface ApiSources {
   /** @throws {ConfigError} or another error of a configuration that cannot be used */
   readonly planConfiguration: (candidate: Candidate) => Promise<ConfigurationPlan>;
   readonly applyConfiguration: () => Promise<AppliedConfiguration>;
+  /** What a sink would be sent; throws as `planConfiguration`. */
+  readonly preview: (asked: PreviewRequest) => Promise<Preview | { readonly unknown: string }>;
 }
 
 /** Listens from the beginning, so that a taken port is told before anything else is begun; answers 503 until it serves. */
@@ -55,6 +61,8 @@ export class ListenError extends Error {
 const largestBodyBytes = 64 * 1024;
 /** Of a whole configuration file. */
 const largestFileBytes = 1024 * 1024;
+/** Of two. */
+const largestPreviewBytes = 2 * largestFileBytes;
 
 const nothingToReadAtSink = 'there is nothing to read at a sink: write workspace:NAME or pigeonhole:WORKSPACE/ID';
 
@@ -130,7 +138,28 @@ export function createApp(sources: ApiSources): Hono {
     }
     return await usable(async () => c.json(await sources.applyConfiguration()));
   });
+  serveFields(app, sources, problem);
   serveDeletions(app, sources, { problem, bodies: onlyBodiesUpTo(largestBodyBytes) });
+  app.post('/api/preview', onlyBodiesUpTo(largestPreviewBytes), async (c) => {
+    const asked = previewRequestSchema.safeParse(await c.req.json().catch(() => undefined));
+    if (!asked.success) {
+      return problem(
+        400,
+        'a preview has "sink", "list", "pigeonhole" and "key" (each null for all), "limit" (1 to 1000), "configuration" and "changedFrom" (null, or with "file" and "text")',
+      );
+    }
+    return await usable(async () => {
+      const shown = await sources.preview(asked.data);
+      return 'unknown' in shown ? problem(404, `${shown.unknown}; "pigeonpost status" shows what is`) : c.json(shown);
+    });
+  });
+  app.get('/api/why', async (c) => {
+    const { list, key, pigeonhole } = c.req.query();
+    if (list === undefined || key === undefined)
+      return problem(400, 'why takes "list" and "key", and may have "pigeonhole"');
+    return c.json({ items: await explain(sources.ledger, { list, key, pigeonhole: pigeonhole ?? null }) });
+  });
+  serveDeadLetters(app, sources, { problem, bodies: onlyBodiesUpTo(largestBodyBytes) });
   app.notFound(() => problem(404, 'there is nothing at this address'));
   app.onError((error) => problem(500, `the request failed: ${reasonForPerson(error)}`));
   return app;

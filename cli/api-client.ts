@@ -1,8 +1,12 @@
+import type { DeadLetterChoice, DeadLetterGroupView, DeadLetterView } from '../api/dead-letters.js';
 import type { Decision, HeldDeletions } from '../api/deletions.js';
 import type { Action } from '../api/action.js';
 import type { AppliedConfiguration, Candidate, ConfigurationPlan } from '../api/configuration-plan.js';
+import type { Preview, PreviewRequest } from '../api/preview.js';
+import type { FieldsQuery, SeenFields } from '../api/fields.js';
 import type { ReplayRequest, ReplayResult } from '../api/replay-request.js';
 import type { Status } from '../api/status.js';
+import type { Why } from '../api/why.js';
 import type { Config } from '../worker/load-process-config.js';
 import { CommandError, ExitCode } from './exit-code.js';
 
@@ -13,6 +17,12 @@ export interface ApiClient {
   deletions(): Promise<{ held: HeldDeletions[] }>;
   heldDeletions(id: number): Promise<HeldDeletions>;
   decideDeletions(id: number, decision: Decision): Promise<{ items: number }>;
+  deadLetters(choice: DeadLetterChoice): Promise<{ groups: DeadLetterGroupView[] }>;
+  deadLetterItems(choice: DeadLetterChoice): Promise<{ items: DeadLetterView[]; more: boolean }>;
+  redriveDeadLetters(choice: DeadLetterChoice): Promise<{ changes: number }>;
+  preview(asked: PreviewRequest): Promise<Preview>;
+  why(asked: { list: string; key: string; pigeonhole?: string }): Promise<Why[]>;
+  fields(query: FieldsQuery): Promise<{ list: string; pigeonholes: SeenFields[] }>;
   replay(wanted: ReplayRequest): Promise<Extract<ReplayResult, { id: string }>>;
   planConfiguration(candidate: Candidate): Promise<ConfigurationPlan>;
   applyConfiguration(asked: { readonly file: string }): Promise<AppliedConfiguration>;
@@ -68,6 +78,21 @@ export function apiClient(url: string, token?: string): ApiClient {
     heldDeletions: async (id) => (await ask(`/api/deletions/${id}`)) as HeldDeletions,
     decideDeletions: async (id, decision) =>
       (await ask(`/api/deletions/${id}`, { method: 'POST', body: JSON.stringify(decision) })) as { items: number },
+    deadLetters: async (choice) =>
+      (await ask(`/api/dead-letters?${new URLSearchParams(choice).toString()}`)) as { groups: DeadLetterGroupView[] },
+    deadLetterItems: async (choice) =>
+      (await ask(`/api/dead-letters/items?${new URLSearchParams(choice).toString()}`)) as {
+        items: DeadLetterView[];
+        more: boolean;
+      },
+    redriveDeadLetters: async (choice) => (await post('/api/dead-letters/redrive', choice)) as { changes: number },
+    preview: async (asked) => (await post('/api/preview', asked, countingMs)) as Preview,
+    why: async (asked) => ((await ask(`/api/why?${new URLSearchParams(asked).toString()}`)) as { items: Why[] }).items,
+    fields: async ({ list, pigeonhole }) => {
+      const query = new URLSearchParams({ list, ...(pigeonhole === undefined ? {} : { pigeonhole }) });
+      const answer = await ask(`/api/fields?${query.toString()}`, {}, countingMs);
+      return answer as { list: string; pigeonholes: SeenFields[] };
+    },
     replay: async (wanted) => (await post('/api/replays', wanted, countingMs)) as Extract<ReplayResult, { id: string }>,
     planConfiguration: async (candidate) =>
       (await post('/api/configuration/plan', candidate, countingMs)) as ConfigurationPlan,

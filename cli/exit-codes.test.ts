@@ -57,6 +57,11 @@ describe('pigeonpost used wrongly', () => {
       /"qustions" is no list: did you mean "questions"\?/,
     ],
     [
+      'fields of a list that is none',
+      ['fields', 'atendees', '--config', 'good.yaml'],
+      /"atendees" is no list: did you mean "attendees"\?/,
+    ],
+    [
       'a replay to nobody',
       ['replay', '--config', 'good.yaml'],
       /a replay goes to one sink, or with --all to every one/,

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { Context } from './context.js';
 import type { ExitCode } from './exit-code.js';
 
@@ -7,6 +7,8 @@ export function addOperationCommands(program: Command, context: () => Context, f
   addActions(program, context, finish);
   addReplay(program, context, finish);
   addSinkCommands(program, context, finish);
+  addQuestions(program, context, finish);
+  addDeadLetters(program, context, finish);
   addConfigCommands(program, context, finish);
 }
 
@@ -94,6 +96,79 @@ function addSinkCommands(program: Command, context: () => Context, finish: (code
     .action(async (name: string, options: ActionOptions) => {
       const { act } = await import('./commands/act.js');
       finish(await act(context(), { verb: 'approve', what: `sink:${name.replace(/^sink:/, '')}`, ...options }));
+    });
+}
+
+function addQuestions(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {
+  type Asked = {
+    sink: string;
+    list?: string;
+    item?: string;
+    pigeonhole?: string;
+    limit: number;
+    changedFrom?: string;
+    json: boolean;
+  };
+  program
+    .command('preview')
+    .description('the exact operations that the configuration would send for stored items; nothing is sent')
+    .requiredOption('--sink <name>', 'of this sink')
+    .option('--list <list>', 'of this list alone')
+    .option('--item <list:key>', 'of this item alone')
+    .option('--pigeonhole <workspace/id>', 'of this pigeonhole alone')
+    .option('--limit <n>', 'so many items, newest first', toLimit, 20)
+    .option('--changed-from <file>', 'only where another pigeonpost.yaml would send something else')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('preview --sink crm --list attendees --limit 5 --changed-from old.yaml'))
+    .action(async (options: Asked) => {
+      const { preview } = await import('./commands/preview.js');
+      finish(await preview(context(), options));
+    });
+  program
+    .command('why <list:key>')
+    .description('where an item was read, and what each sink was told, answered, or why it was not told')
+    .option('--pigeonhole <id>', 'where several pigeonholes have that key: ID or WORKSPACE/ID')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('why question:9001'))
+    .action(async (item: string, options: { pigeonhole?: string; json: boolean }) => {
+      const { why } = await import('./commands/why.js');
+      finish(await why(context(), { item, ...options }));
+    });
+}
+
+function toLimit(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1 && count <= 1000) return count;
+  throw new InvalidArgumentError('give a whole number from 1 to 1000');
+}
+
+function addDeadLetters(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {
+  type Options = { sink?: string; cause?: string; item?: string; json: boolean };
+  const letters = program
+    .command('dead-letters')
+    .description(
+      'changes that a destination refused, parked by cause until the record, the mapping or the sink changes',
+    );
+  const chosen = (command: Command): Command =>
+    command
+      .option('--sink <name>', 'of this sink alone')
+      .option('--cause <cause>', 'of this cause alone, as "list" shows it')
+      .option('--item <list:key>', 'of this item alone')
+      .option('--json', 'one JSON document', false);
+  chosen(letters.command('list').description('how many, by sink, cause and list')).action(async (options: Options) => {
+    const { listDeadLetters } = await import('./commands/dead-letters.js');
+    finish(await listDeadLetters(context(), options));
+  });
+  chosen(letters.command('show').description('one by one, oldest first')).action(async (options: Options) => {
+    const { showDeadLetters } = await import('./commands/dead-letters.js');
+    finish(await showDeadLetters(context(), options));
+  });
+  chosen(letters.command('redrive').description('send them again, once what refused them is mended'))
+    .option('--yes', 'do not ask', false)
+    .addHelpText('after', exampleText('dead-letters redrive --sink crm --cause "http:422"'))
+    .action(async (options: Options & { yes: boolean }) => {
+      const { redriveDeadLetters } = await import('./commands/dead-letters.js');
+      finish(await redriveDeadLetters(context(), options));
     });
 }
 

@@ -62,6 +62,15 @@ function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
       const { status } = await import('./commands/status.js');
       finish(await status(context(), options));
     });
+  program
+    .command('fields <list>')
+    .description('which fields the stored items of a list have, by pigeonhole: for writing mappings')
+    .option('--pigeonhole <id>', 'of this one alone: WORKSPACE/ID, or the ID')
+    .option('--json', 'one JSON document', false)
+    .action(async (list: string, options: { pigeonhole?: string; json: boolean }) => {
+      const { fields } = await import('./commands/fields.js');
+      finish(await fields(context(), { list, ...options }));
+    });
   addOperationCommands(program, context, finish);
   addDeletions(program, context, finish);
   program

@@ -76,6 +76,14 @@ describe('the normalized configuration', () => {
     expect(await normalized(smallest, { ACME_API_KEY: 'key-1f9d' })).not.toEqual(await normalized(smallest));
   });
 
+  it('holds what says how it is written as JSON, such as an expression, as that', async () => {
+    const config = await loadText(smallest, smallestEnvironment);
+    const sinks = { archive: { ...config.sinks.archive!, settings: { when: { toJSON: () => 'item.a' } } } };
+    expect(normalizedConfig({ ...config, sinks }, fingerprint)).toMatchObject({
+      sinks: { archive: { settings: { when: 'item.a' } } },
+    });
+  });
+
   it('refuses a setting that JSON cannot carry, rather than compare something else', async () => {
     const config = await loadText(smallest, smallestEnvironment);
     const sinks = { archive: { ...config.sinks.archive!, settings: { when: new Map() } } };

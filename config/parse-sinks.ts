@@ -5,6 +5,7 @@ import { parseTree, problemAt, valueAt } from './parse-tree.js';
 import type { ConfigDocument } from './read-document.js';
 import { commonSinkShape, contractSinkTypes } from './schema/sinks.js';
 import { Secret } from './secret.js';
+import { tellPlaces } from './tell-places.js';
 
 /** The schemas of the sinks' own keys, by sink type: what is built in this version. */
 export type SinkSchemas = Readonly<Record<string, z.ZodType>>;
@@ -37,8 +38,10 @@ export function parseSinks(document: ConfigDocument, sinkSchemas: SinkSchemas): 
     }
     const own = Object.fromEntries(Object.entries(sink).filter(([key]) => !Object.hasOwn(commonSinkShape, key)));
     const parsed = parseTree(withCommonKeysNamed(strict(schema)), own, document, ['sinks', name]);
-    if ('value' in parsed) settings[name] = parsed.value;
-    else problems.push(...parsed.problems);
+    if ('value' in parsed) {
+      settings[name] = parsed.value;
+      tellPlaces(parsed.value, document, ['sinks', name]);
+    } else problems.push(...parsed.problems);
   }
   return { settings, problems };
 }

@@ -23,6 +23,8 @@ create table changes (
   found_at timestamp with time zone not null,
   previous_sequence bigint,
   snapshot json,
+  request_id text,
+  read_as text,
   PRIMARY KEY (ref, sequence),
   CHECK ((kind = ANY (ARRAY['created'::text, 'updated'::text, 'deleted'::text]))),
   CHECK ((visibility = ANY (ARRAY['named'::text, 'anonymous'::text])))
@@ -54,6 +56,25 @@ create table deliveries (
   replay integer not null default 0,
   PRIMARY KEY (sink_id, ref, sequence, replay),
   CHECK ((state = ANY (ARRAY['waiting'::text, 'sending'::text, 'retry'::text, 'delivered'::text, 'withheld'::text, 'superseded'::text, 'dead'::text])))
+);
+
+create table engagement_counts (
+  ref integer not null,
+  position bigint not null default 0,
+  rule integer not null,
+  pass_due_at timestamp with time zone,
+  pass_began_at timestamp with time zone,
+  after_attendee bigint,
+  PRIMARY KEY (ref),
+  FOREIGN KEY (ref) REFERENCES pigeonholes(ref)
+);
+
+create table engagement_prompts (
+  ref integer not null,
+  session_id bigint not null,
+  prompt text not null,
+  PRIMARY KEY (ref, session_id, prompt),
+  FOREIGN KEY (ref) REFERENCES pigeonholes(ref)
 );
 
 create table holds (
@@ -113,6 +134,7 @@ create table lanes (
   history_since timestamp with time zone,
   observed bigint,
   observed_configuration integer,
+  settings text,
   PRIMARY KEY (sink_id, ref),
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref),
   FOREIGN KEY (sink_id) REFERENCES sinks(id)
@@ -228,6 +250,7 @@ create table quotas (
   refused_window integer,
   wait_until timestamp with time zone,
   alone_until timestamp with time zone,
+  window_told boolean not null default false,
   PRIMARY KEY (fingerprint)
 );
 
@@ -294,6 +317,9 @@ create table sinks (
   created_at timestamp with time zone not null default now(),
   archived_at timestamp with time zone,
   history_ms bigint,
+  failing_since timestamp with time zone,
+  retry_at timestamp with time zone,
+  ramp integer,
   UNIQUE (name),
   PRIMARY KEY (id)
 );
@@ -397,6 +423,7 @@ CREATE INDEX changes_with_snapshot ON changes USING btree (ref, list, key) WHERE
 CREATE INDEX deliveries_open ON deliveries USING btree (sink_id, ref, list, key, sequence) WHERE (state = ANY (ARRAY['waiting'::text, 'sending'::text, 'retry'::text]));
 CREATE INDEX deliveries_parked ON deliveries USING btree (sink_id, ref, list, state, reason) WHERE (state = ANY (ARRAY['withheld'::text, 'dead'::text]));
 CREATE INDEX items_by_session ON items USING btree (ref, session_id, list, key) WHERE (visibility IS NOT NULL);
+CREATE INDEX items_of_attendee ON items USING btree (ref, attendee_id) WHERE (visibility = 'named'::text);
 CREATE INDEX missing_of_stream ON missing USING btree (stream_id);
 CREATE INDEX replay_lanes_open ON replay_lanes USING btree (sink_id, ref) WHERE (done_at IS NULL);
 CREATE INDEX streams_due ON streams USING btree (ref, due_at) WHERE wanted;

@@ -1,15 +1,24 @@
 import { nearestWord } from '../config/nearest-word.js';
-import { type ListName, serviceLists } from '../config/schema/list-names.js';
+import { type ListName, listNames, serviceLists } from '../config/schema/list-names.js';
 import { parseDurationMs } from '../config/values.js';
 
 /** Words that a person writes on the command line, understood as the configuration understands them. */
 
-/** A list of the service. @returns what is wrong, and what to write, when there is none of that name */
+/** A list of the service, in the plural or, as a person may well write of one item, in the singular. @returns what is wrong, and what to write, when there is none of that name */
 export function listNamed(word: string): { list: (typeof serviceLists)[number] } | { problem: string } {
-  const list = serviceLists.find((name) => name === word);
+  return named(word, serviceLists);
+}
+
+/** As `listNamed`, derived lists included. */
+export function anyListNamed(word: string): { list: ListName } | { problem: string } {
+  return named(word, listNames);
+}
+
+function named<Name extends string>(word: string, names: readonly Name[]): { list: Name } | { problem: string } {
+  const list = names.find((name) => name === word || name === `${word}s`);
   if (list !== undefined) return { list };
-  const nearest = nearestWord(word, serviceLists);
-  const hint = nearest === undefined ? `there are ${serviceLists.join(', ')}` : `did you mean "${nearest}"?`;
+  const nearest = nearestWord(word, names);
+  const hint = nearest === undefined ? `there are ${names.join(', ')}` : `did you mean "${nearest}"?`;
   return { problem: `"${word}" is no list: ${hint}` };
 }
 

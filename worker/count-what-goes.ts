@@ -48,12 +48,19 @@ function whyWithheld(sink: SinkConfig, { list, consent, unselected }: ItemGroup)
       visibility: null,
       consent: list === 'attendees' ? (consent ?? 'not-known') : null,
       toldBefore: false,
+      withheldBefore: false,
       sentWithIdentity: null,
       attempts: 0,
       replay: 0,
       replayId: null,
     },
-    { accepts: acceptedBy(sink), revisions: 'every', selected: new Set(unselected ? [] : ['one']) },
+    {
+      accepts: acceptedBy(sink),
+      revisions: 'every',
+      selected: new Set(unselected ? [] : ['one']),
+      onConsentWithdrawn: 'keep', // nothing was told yet
+      mayForget: () => true,
+    },
   );
   return decision.kind === 'withhold' ? decision.reason : null;
 }

@@ -43,6 +43,7 @@ export async function registerOpenSinks(
       name,
       sink: made.get(name)!,
       accepts: acceptedBy(sinkConfig),
+      onConsentWithdrawn: sinkConfig.onConsentWithdrawn,
       fingerprint,
       observing: sinkConfig.mode === 'observe',
       destination: destinationOf(config, ledger, name),

@@ -8,7 +8,7 @@ import { Secret } from '../config/secret.js';
 import { syncsTo } from '../activities/lane-plans.js';
 import { knownLanes, countChangesBehind } from '../ledger/queries/known-lanes.js';
 import { compareConfigurations } from './compare-configurations.js';
-import { loadCandidateConfig, loadProcessConfig } from './load-process-config.js';
+import { loadCandidate } from './load-candidate.js';
 import { documentOf } from './open-edition.js';
 import { createSinks } from './open-sinks.js';
 import { openClients } from './open-clients.js';
@@ -18,21 +18,16 @@ import { compareSelections, selectedNow, selectedThen } from './plan-selections.
 type Current = Pick<Collaborators, 'config' | 'configuration' | 'ledger' | 'log'>;
 
 /**
- * What a file would change in the place of the current configuration, and what that causes; nothing is changed. Its
- * secrets are those of this process: the same variables and files that it would be applied with.
+ * What a file would change in the place of the current configuration, and what that causes; nothing is changed.
  * @param environment of this process, unless a test has another
  * @throws {ConfigError | ClientOptionsError} when it cannot be used
  */
 export async function planConfiguration(
   current: Current,
-  { file, text }: Candidate,
+  candidate: Candidate,
   environment?: Environment,
 ): Promise<ConfigurationPlan> {
-  const own = current.config.file;
-  const isOwn = text === undefined || file === undefined || file === own;
-  const config = isOwn
-    ? await loadProcessConfig(own, environment)
-    : await loadCandidateConfig(text, { shownFile: file, absoluteFile: own }, environment);
+  const config = await loadCandidate(current.config, candidate, environment);
   return await planFor(current, config);
 }
 

@@ -20,6 +20,7 @@ import type { ProcessLog } from './log.js';
 import { openEdition, type Shared } from './open-edition.js';
 import { createStarter, messageOf } from './orchestration.js';
 import { planConfiguration } from './plan-configuration.js';
+import { previewSink } from './preview-sink.js';
 import { reconcile, wakeEverything } from './reconcile.js';
 import { runWorker } from './run-worker.js';
 import { startReplay } from './start-replay.js';
@@ -157,6 +158,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     act: (action) => act({ to: editions.current, starter }, action),
     replay: (wanted) => startReplay({ to: editions.current, starter }, wanted),
     planConfiguration: (candidate) => planConfiguration(editions.current, candidate),
+    preview: (asked) => previewSink(editions.current, asked),
     applyConfiguration: () => applyConfiguration(editions.current, switching),
   });
   closers.push(closeApi); // in order it is the first to close; a second close does nothing

@@ -2,6 +2,8 @@ import { check as checkAll, type Checked } from '../../worker/check.js';
 import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
 import { type Estimate, estimate } from '../../worker/estimate.js';
+import { checkConsent } from '../check-consent.js';
+import { checkFields } from '../check-fields.js';
 import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
 import { formatEstimate } from '../format-estimate.js';
@@ -10,9 +12,10 @@ import { formatEstimate } from '../format-estimate.js';
 const estimateTimeoutMs = 10 * 60_000;
 
 /**
- * `pigeonpost check`: the configuration, each key, each sink, the store, Temporal; a line each. With `--estimate` also
- * what reading will need of the request quota on the busiest day of the calendar. Exit 0 when all is
- * well, 2 for a wrong configuration, 3 when something cannot be reached, 1 when something refuses.
+ * `pigeonpost check`: the configuration, each key, each sink, the store, Temporal, a line each; and a note for each field
+ * that a mapping reads and no stored item has, and for how many people each sink is sent. With `--estimate` also what reading will need of the request quota on the
+ * busiest day of the calendar. Exit 0 when all is well, 2 for a wrong configuration, 3 when something cannot be reached,
+ * 1 when something refuses; notes change nothing of that.
  */
 export async function check(
   { config, out }: Context,
@@ -31,6 +34,8 @@ export async function check(
     results.push(result);
     show(result);
   }
+  const notes = [...(await checkConsent(loaded)), ...(await checkFields(loaded))];
+  for (const note of notes) if (!json) out.line(`note    ${note}`);
   const estimates: Estimate[] = [];
   const canRead = results.every(({ what, result }) => result === 'ok' || !what.startsWith('workspace '));
   if (wantsEstimate && canRead) {
@@ -41,7 +46,7 @@ export async function check(
     }
   }
   if (json) {
-    out.line(JSON.stringify({ results, warnings: loaded.warnings, ...(wantsEstimate ? { estimates } : {}) }));
+    out.line(JSON.stringify({ results, warnings: loaded.warnings, notes, ...(wantsEstimate ? { estimates } : {}) }));
   }
   if (results.some(({ result }) => result === 'refused')) return ExitCode.Failed;
   return results.some(({ result }) => result === 'unreachable') ? ExitCode.Unreachable : ExitCode.Done;

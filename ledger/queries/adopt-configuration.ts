@@ -1,4 +1,5 @@
 import type { Ledger } from '../ledger.js';
+import { redriveLane } from './dead-letters.js';
 import { type LaneLease, lockLane } from './lanes.js';
 
 export interface LaneWishes {
@@ -7,11 +8,13 @@ export interface LaneWishes {
   readonly lists: readonly string[];
   /** Reasons of withholding that no longer hold. */
   readonly released: readonly string[];
+  /** Keyed fingerprint of the sink's settings: what another setting refused is tried again under this one. */
+  readonly settings: string | null;
 }
 
 /**
  * Brings a lane under another configuration. What the watermark has passed because nobody wanted it, and what was
- * withheld for a reason that is gone, is due now; whether it is sent is decided anew, as for everything that is due.
+ * withheld for a reason that is gone, is due now, and so are dead letters when the sink's settings have changed; whether it is sent is decided anew, as for everything that is due.
  * Of a list that is wanted for the first time each item's last change is taken, as a new sink would: as far back as its
  * `history` reaches. Of what was withheld from a replay nothing is released: the change itself is.
  */
@@ -34,11 +37,13 @@ export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wishe
        where sink_id = $1 and ref = $2 and replay = 0 and state = 'withheld' and reason = any($3::text[])`,
       [lease.sinkId, lease.ref, wishes.released],
     );
-    await tx.query('update lanes set configuration = $3, lists = $4 where sink_id = $1 and ref = $2', [
+    if (lease.settings !== null && lease.settings !== wishes.settings) await redriveLane(tx, lease);
+    await tx.query('update lanes set configuration = $3, lists = $4, settings = $5 where sink_id = $1 and ref = $2', [
       lease.sinkId,
       lease.ref,
       wishes.configuration,
       wishes.lists.join(' '),
+      wishes.settings,
     ]);
   });
 }

@@ -9,19 +9,23 @@ import {
   toCandidates,
 } from './candidates.js';
 import { type LaneLease, type LockedLane, lockLane } from './lanes.js';
+import { refreshInteractions } from './refresh-interactions.js';
 import { continueReplay } from './replay-lanes.js';
 
 export type Decision =
   | { readonly kind: 'send'; readonly identity: boolean }
   | { readonly kind: 'withhold'; readonly reason: string }
-  | { readonly kind: 'supersede' };
+  | { readonly kind: 'supersede' }
+  /** A dead letter: a person has to look before it is sent. */
+  | { readonly kind: 'park'; readonly cause: string; readonly detail: string };
 
 export interface BatchRequest {
   readonly lists: readonly string[];
   readonly order: 'item' | 'pigeonhole';
-  readonly revisions: 'every' | 'latest';
   readonly size: number;
   readonly configuration: number;
+  /** The sink wants only the latest revision: what a person did is sent again when they may be shown, or no more. */
+  readonly onlyLatest: boolean;
   readonly decide: (candidate: Candidate) => Decision;
 }
 
@@ -62,6 +66,7 @@ export async function beginBatch(ledger: Ledger, lease: LaneLease, request: Batc
       request.configuration,
       decided.filter(({ candidate }) => opened.has(nameOf(candidate))).map(newRow),
     );
+    if (request.onlyLatest) await refreshShown(tx, lease, decided);
     if (room > 0) await moveWatermark(tx, lease, fresh.length < room ? lane.newest : fresh.at(-1)!.sequence);
     return {
       sending: decided
@@ -73,6 +78,34 @@ export async function beginBatch(ledger: Ledger, lease: LaneLease, request: Batc
       empty: open.length === 0 && added.length === 0,
     };
   });
+}
+
+/**
+ * A person whose record is let through for the first time, at all or since it was withheld, or no more: what they did
+ * stands at the sink without them, or with them, and is due again.
+ */
+async function refreshShown(
+  tx: Queryable,
+  lease: LaneLease,
+  decided: readonly { readonly candidate: Candidate; readonly decision: Decision }[],
+): Promise<void> {
+  const records = decided.filter(({ candidate }) => candidate.list === 'attendees' && candidate.kind !== 'deleted');
+  const shown = records.filter(
+    ({ candidate, decision }) => (candidate.withheldBefore || candidate.revision === 1) && isShown(decision),
+  );
+  const hidden = records.filter(({ candidate, decision }) => candidate.toldBefore && isHidden(decision));
+  await refreshInteractions(tx, lease, [
+    ...shown.map(({ candidate }) => ({ attendeeId: candidate.key, shown: true })),
+    ...hidden.map(({ candidate }) => ({ attendeeId: candidate.key, shown: false })),
+  ]);
+}
+
+function isShown(decision: Decision): boolean {
+  return decision.kind === 'send' && decision.identity;
+}
+
+function isHidden(decision: Decision): boolean {
+  return decision.kind === 'withhold' || (decision.kind === 'send' && !decision.identity);
 }
 
 /** A delivery's place in its lane: a replay of a change comes behind the change itself. */
@@ -131,12 +164,12 @@ async function dueDeliveries(tx: Queryable, lease: LaneLease, request: BatchRequ
      where d.sink_id = $1 and d.ref = $2 and d.state in ('waiting', 'retry') and (d.due_at is null or d.due_at <= now())
        and ($4 = 'pigeonhole' or not exists (select 1 from deliveries e where e.sink_id = d.sink_id and e.ref = d.ref
          and e.list = d.list and e.key = d.key and (e.sequence, e.replay) < (d.sequence, d.replay)
-         and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or (e.due_at > now() and (e.state = 'retry' or $5 = 'every')))))
+         and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or (e.due_at > now() and (e.state = 'retry' or not $5::boolean)))))
        and ($4 = 'item' or d.sequence < coalesce((select min(e.sequence) from deliveries e where e.sink_id = $1
          and e.ref = $2 and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or e.due_at > now())),
          9223372036854775807))
      order by d.sequence, d.replay limit $3`,
-    [lease.sinkId, lease.ref, request.size, request.order, request.revisions],
+    [lease.sinkId, lease.ref, request.size, request.order, request.onlyLatest],
   );
 }
 
@@ -160,8 +193,9 @@ async function unseen(
 
 interface NewRow {
   readonly candidate: Pick<Candidate, 'sequence' | 'replay' | 'list' | 'key' | 'revision'>;
-  readonly state: 'waiting' | 'sending' | 'withheld' | 'superseded';
+  readonly state: 'waiting' | 'sending' | 'withheld' | 'superseded' | 'dead';
   readonly reason: string | null;
+  readonly detail?: string;
   readonly identity: boolean | null;
 }
 
@@ -173,6 +207,8 @@ function newRow({ candidate, decision }: { candidate: Candidate; decision: Decis
       return { candidate, state: 'withheld', reason: decision.reason, identity: null };
     case 'supersede':
       return { candidate, state: 'superseded', reason: null, identity: null };
+    case 'park':
+      return { candidate, state: 'dead', reason: decision.cause, detail: decision.detail, identity: null };
   }
 }
 
@@ -184,9 +220,9 @@ async function insertRows(
 ): Promise<void> {
   if (rows.length === 0) return;
   await tx.query(
-    `insert into deliveries (sink_id, ref, configuration, sequence, replay, list, key, revision, state, reason, identity)
+    `insert into deliveries (sink_id, ref, configuration, sequence, replay, list, key, revision, state, reason, identity, detail)
      select $1, $2, $3, n.* from unnest($4::int8[], $5::int4[], $6::text[], $7::text[], $8::int4[], $9::text[],
-       $10::text[], $11::boolean[]) as n`,
+       $10::text[], $11::boolean[], $12::text[]) as n`,
     [
       lease.sinkId,
       lease.ref,
@@ -199,6 +235,7 @@ async function insertRows(
       rows.map(({ state }) => state),
       rows.map(({ reason }) => reason),
       rows.map(({ identity }) => identity),
+      rows.map(({ detail }) => detail ?? null),
     ],
   );
 }
@@ -212,9 +249,10 @@ async function updateRows(
   if (rows.length === 0) return;
   await tx.query(
     `update deliveries d set state = n.state, reason = n.reason, identity = coalesce(n.identity, d.identity),
+       detail = coalesce(n.detail, d.detail),
        configuration = $3, due_at = null, updated_at = clock_timestamp()
-     from unnest($4::int8[], $5::int4[], $6::text[], $7::text[], $8::boolean[])
-       as n (sequence, replay, state, reason, identity)
+     from unnest($4::int8[], $5::int4[], $6::text[], $7::text[], $8::boolean[], $9::text[])
+       as n (sequence, replay, state, reason, identity, detail)
      where d.sink_id = $1 and d.ref = $2 and d.sequence = n.sequence and d.replay = n.replay`,
     [
       lease.sinkId,
@@ -225,6 +263,7 @@ async function updateRows(
       rows.map(({ state }) => state),
       rows.map(({ reason }) => reason),
       rows.map(({ identity }) => identity),
+      rows.map(({ detail }) => detail ?? null),
     ],
   );
 }

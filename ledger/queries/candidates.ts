@@ -21,8 +21,10 @@ export interface Candidate {
   readonly visibility: EffectiveVisibility | null;
   /** What the attendee behind it has said; for an attendee's own record, too. Null: that record was not read yet. */
   readonly consent: Consent | null;
-  /** Of an attendee's deleted record: an earlier revision was sent to this sink, or may have been. */
+  /** Of a person's own record: what was sent to this sink last, or may have been, said something of them. */
   readonly toldBefore: boolean;
+  /** Of a person's own record: the one before was withheld, or taken back. */
+  readonly withheldBefore: boolean;
   /** An earlier attempt went out with, or without, the person; null: there was none. */
   readonly sentWithIdentity: boolean | null;
   readonly attempts: number;
@@ -48,11 +50,23 @@ export interface CandidateRow {
   item_session_id: number | null;
   consent: Consent | null;
   told_before: boolean;
+  withheld_before: boolean;
   identity: boolean | null;
   attempts: number;
   held: boolean;
   replay: number;
   replay_id: string | null;
+}
+
+/** What the last delivery of a person's own record (ownRecords) before this change was, of those for which a condition holds. */
+function ofRecordsBefore(what: string, where: string): string {
+  return `case when c.list in ('attendees', 'engagement') and c.previous_sequence is not null then coalesce((
+    with recursive before (sequence, steps) as (
+      select c.previous_sequence, 1
+      union all
+      select e.previous_sequence, b.steps + 1 from before b join changes e on e.ref = c.ref and e.sequence = b.sequence)
+    select ${what} from before b join deliveries t on t.sink_id = $1 and t.ref = c.ref and t.sequence = b.sequence
+    where ${where} order by b.steps, t.replay desc limit 1), false) else false end`;
 }
 
 /** The columns of a candidate; `c` its change, `i` its item, `a` the attendee's record; `$1` is the sink. */
@@ -62,13 +76,8 @@ export const candidateColumns = `c.sequence, c.id, c.list, c.key, c.revision, c.
     end as payload,
   i.last_sequence = c.sequence as latest, i.visibility as item_visibility, i.session_id as item_session_id,
   case when c.list = 'attendees' then i.consent else a.consent end as consent,
-  case when c.kind = 'deleted' and c.list = 'attendees' then exists (
-    with recursive before (sequence) as (
-      select c.previous_sequence
-      union all
-      select e.previous_sequence from before b join changes e on e.ref = c.ref and e.sequence = b.sequence)
-    select 1 from before b join deliveries t on t.sink_id = $1 and t.ref = c.ref and t.sequence = b.sequence
-    where t.identity is not null) else false end as told_before`;
+  ${ofRecordsBefore('t.identity', 't.identity is not null')} as told_before,
+  ${ofRecordsBefore('t.identity is not true', `t.identity is not null or t.state = 'withheld'`)} as withheld_before`;
 
 export const candidateJoins = `join items i on i.ref = c.ref and i.list = c.list and i.key = c.key
   left join items a on a.ref = c.ref and a.list = 'attendees' and a.key = i.attendee_id::text and a.payload is not null`;
@@ -160,6 +169,7 @@ export async function toCandidates(tx: Queryable, ref: number, rows: readonly Ca
       visibility: row.visibility === null ? null : named ? 'named' : 'anonymous',
       consent: row.consent,
       toldBefore: row.told_before,
+      withheldBefore: row.withheld_before,
       sentWithIdentity: row.identity,
       attempts: row.attempts,
       replay: row.replay,

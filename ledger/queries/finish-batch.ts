@@ -29,6 +29,8 @@ export interface LaneOutcome {
   readonly memory: Readonly<Record<string, unknown>> | undefined;
   /** Nothing passes: why, and when to try again. Null: it does. Undefined: nothing was tried, and all stays as it was. */
   readonly failing: { readonly detail: string; readonly retryInMs: number } | null | undefined;
+  /** The sink wants only the latest revision: an older one that it refused is of no interest once a later one has passed. */
+  readonly onlyLatest: boolean;
   /** Changes delivered by themselves; what replays emit is counted with the replay. */
   readonly delivered: number;
 }
@@ -60,6 +62,15 @@ export async function finishBatch(
         settled.map(({ retryInMs }) => retryInMs),
       ],
     );
+    if (lane.onlyLatest) {
+      await tx.query(
+        `update deliveries d set state = 'superseded', reason = null, updated_at = clock_timestamp()
+         from deliveries n join unnest($3::int8[]) as p (sequence) on p.sequence = n.sequence
+         where n.sink_id = $1 and n.ref = $2 and n.replay = 0 and d.sink_id = $1 and d.ref = $2 and d.list = n.list
+           and d.key = n.key and d.sequence < n.sequence and d.state = 'dead'`,
+        [lease.sinkId, lease.ref, settled.filter(({ state }) => state === 'delivered').map(({ sequence }) => sequence)],
+      );
+    }
     await keepObjects(
       tx,
       lease,

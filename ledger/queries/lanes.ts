@@ -15,6 +15,8 @@ export interface LaneLease {
   readonly configuration: number | null;
   /** The lists that the sink wanted under it. */
   readonly lists: readonly string[];
+  /** Keyed fingerprint of the sink's settings then; null: not noted. */
+  readonly settings: string | null;
 }
 
 export interface LaneWork {
@@ -102,7 +104,7 @@ export async function takeLane(
     if (before === undefined || before.held) return undefined;
     const [row] = await tx.query<TakenRow>(
       `update lanes set owner = $3, epoch = epoch + 1, lease_expires_at = now() + $4 * interval '1 millisecond'
-       where sink_id = $1 and ref = $2 returning epoch, memory, configuration, lists,
+       where sink_id = $1 and ref = $2 returning epoch, memory, configuration, lists, settings,
          coalesce(extract(epoch from now() - failing_since)::float8 * 1000, 0) as failing_ms`,
       [lane.sinkId, lane.ref, lane.owner, lane.leaseMs],
     );
@@ -115,6 +117,7 @@ export async function takeLane(
       failingForMs: row!.failing_ms,
       configuration: row!.configuration,
       lists: row!.lists.split(' ').filter(Boolean),
+      settings: row!.settings,
     };
   });
 }
@@ -125,6 +128,7 @@ interface TakenRow {
   failing_ms: number;
   configuration: number | null;
   lists: string;
+  settings: string | null;
 }
 
 /**

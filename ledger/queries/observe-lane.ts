@@ -101,6 +101,8 @@ function outcomeOf(
       return { outcome: 'withhold', reason: decision.reason };
     case 'supersede':
       return { outcome: 'supersede', reason: '' };
+    case 'park':
+      return { outcome: 'withhold', reason: decision.cause };
   }
 }
 

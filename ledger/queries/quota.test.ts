@@ -118,6 +118,20 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect(await spend(1000)).toMatchObject({ remaining: 999, used: 1, window: 2, resetTold: false });
   });
 
+  it('is waited for no longer than the longest window that was told, when nothing is told of the present one', async () => {
+    await told(31, 30, 1500);
+    const second = permit(await spend(31));
+    await noteAnswer(ledger, key, second, { limit: 31, remaining: 29, resetInMs: 4000 });
+    await pass(4001);
+    const silent = await spend(31);
+    expect(silent).toMatchObject({ window: 2, remaining: 30, resetTold: false });
+    expect(silent!.resetInMs).toBeLessThanOrEqual(4000);
+    for (let n = 0; n < 30; n += 1) await spend(31);
+    expect(await spend(31)).toBeNull();
+    await pass(4001);
+    expect(await spend(31)).toMatchObject({ window: 3 });
+  });
+
   it('takes no word of an older window for the present one', async () => {
     const old = permit(await told(1000, 500));
     await pass(hour);

@@ -54,6 +54,13 @@ const millisecondsTo = (instant: string): string =>
 
 const usedNow = (name: string): string => `(case when ${isOver} then 0 else ${name} end)`;
 
+/**
+ * A window is taken to be as long as the longest wait for a reset that was told: should one go by of which nothing is
+ * told, the next is not waited for until tomorrow. Too short a guess costs a refusal, which counts for nothing.
+ */
+const toldWindow = (resetInMs: string): string =>
+  `greatest(case when window_told then window_ms else 1000 end, ${resetInMs}::float8::int8)`;
+
 const columns = `${limitNow} as request_limit, limit_until is null as told, ${leftNow} as remaining,
   ${usedNow('used')} as used, ${usedNow('used_imports')} as used_imports, ${usedNow('used_idle')} as used_idle,
   ${usedNow('used_sweeps')} as used_sweeps, window_number, ${millisecondsTo(windowEnd)} as reset_in_ms, reset_at is not null as reset_told, refusals,
@@ -198,8 +205,10 @@ export async function noteAnswer(
        unsure = case when ${isAnother} then 0 else unsure end,
        window_number = window_number + (case when ${isAnother} then 1 else 0 end),
        window_whole = window_whole or ${isAnother},
-       window_ms = case when ${isFullAgain} and reset_at is null
+       window_ms = case when $7::float8 is not null then ${toldWindow('$7')}
+         when ${isFullAgain} and reset_at is null
          then least(window_ms, (extract(epoch from now() - window_from) * 1000)::int8) else window_ms end,
+       window_told = window_told or $7::float8 is not null,
        window_from = case when ${isAnother} then now() else window_from end,
        reset_at = case when $7::float8 is not null and (${isOwn} or ${isAnother})
            then now() + $7::float8 * interval '1 millisecond'
@@ -249,6 +258,8 @@ export async function noteRefusal(
        limit_until = case when ${learns} then now() + window_ms * ${learntForWindows} * interval '1 millisecond'
          when $5::int is not null then null else limit_until end,
        used = ${counted},
+       window_ms = case when $6::float8 is not null then ${toldWindow('$6')} else window_ms end,
+       window_told = window_told or $6::float8 is not null,
        remaining = case when $6::float8 is not null or reset_at is not null then 0 end, -- else: probe
        reset_at = case when $6::float8 is null then reset_at else now() + $6::float8 * interval '1 millisecond' end,
        refusals = case when $3::boolean or refusals = 0 then refusals + 1 else refusals end,

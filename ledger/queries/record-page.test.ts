@@ -31,6 +31,8 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
     recordPage(ledger, lease, {
       items: ids.map(attendee),
       requestedAt: new Date(),
+      requestId: 'request-1',
+      readAs: 'poll, page 1',
       rules: readingRules([]),
       walk: progress,
       end: null,

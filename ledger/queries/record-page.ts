@@ -12,7 +12,7 @@ import { saveWalk } from './save-walk.js';
 import type { StreamLease } from './streams.js';
 import { wakeSinks } from './wake-sinks.js';
 import type { OpenWalk } from './walk.js';
-import { type Change, type PageScope, writeChanges } from './write-changes.js';
+import { type Change, type PageScope, type Source, writeChanges } from './write-changes.js';
 
 /** What is stored with a page, whatever it shows. */
 interface PageBasics {
@@ -27,9 +27,9 @@ interface PageBasics {
 }
 
 /** A page as read: its items and where it leaves the walk. */
-export interface PageRecord extends PageBasics {
+export interface PageRecord extends PageBasics, Source {
   readonly items: readonly SeenItem[];
-  /** Instant of the request. A row last seen by a later request is newer than this page and stays as it is. */
+  /** A row last seen by a later request is newer than this page and stays as it is. */
   readonly requestedAt: Date;
   /** `readingRules` of what was dropped from the items. */
   readonly rules: string;
@@ -86,7 +86,7 @@ async function recordOnce(ledger: Ledger, lease: StreamLease, page: PageRecord):
       (page.isNew ? placeNewItems : placeItems)(ledger, tx, lease, { ...page, items }),
     ]);
     const writing = Promise.all([
-      writeChanges(ledger, tx, scope, placed, page.requestedAt),
+      writeChanges(ledger, tx, scope, placed, page),
       rememberPage(tx, lease, page, placed, outdated),
     ]);
     if (page.end === null && isAllNew(placed) && !speaksForOthers.has(lease.list)) {

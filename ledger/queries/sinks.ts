@@ -46,6 +46,12 @@ export async function registerSinks(ledger: Ledger, sinks: readonly RegisteredSi
   });
 }
 
+/** The ledger's number of a sink; undefined: it was never configured. */
+export async function findSink(ledger: Ledger, name: string): Promise<number | undefined> {
+  const [row] = await ledger.db.query<{ id: number }>('select id from sinks where name = $1', [name]);
+  return row?.id;
+}
+
 /** Lowers a sink's wake flag: what is committed from now on raises it again, and so sends a signal. */
 export async function lowerWakeFlag(ledger: Ledger, sinkId: number): Promise<void> {
   await ledger.db.query('update sinks set wake = false where id = $1 and wake', [sinkId]);

@@ -20,6 +20,15 @@ export interface PageScope {
   nextSequence: number;
 }
 
+/** An answer of the service. */
+export interface Source {
+  /** Instant of the request. */
+  readonly requestedAt: Date;
+  readonly requestId: string | null;
+  /** For a person who asks why: the page of which read. */
+  readonly readAs: string;
+}
+
 export interface Change {
   readonly placed: PlacedItem;
   readonly kind: 'created' | 'updated';
@@ -31,15 +40,16 @@ export interface Change {
 /**
  * Writes the items that differ, and a change for each whose content does. An item's payload is stored once: a change
  * gets a snapshot of its own only when a later one takes its place (decision 0003).
- * @param seenAt instant of the page's request; null when no page was read and the rows keep theirs
+ * @param source the answer that shows them; null when none was read, and the rows keep their instant
  */
 export async function writeChanges(
   ledger: Ledger,
   tx: Queryable,
   scope: PageScope,
   placed: readonly PlacedItem[],
-  seenAt: Date | null,
+  source: Source | null,
 ): Promise<{ changes: Change[] }> {
+  const seenAt = source?.requestedAt ?? null;
   const changes = placed.filter(isChange).map((each) => numberChange(scope, each));
   const sameContent = placed.filter((each) => !isChange(each));
   const hidden = placed.filter(({ known, visibility }) => known !== undefined && visibility === 'anonymous');
@@ -61,7 +71,7 @@ export async function writeChanges(
         scope,
         changes.map((change) => change.placed),
       ),
-      insertChanges(tx, scope, changes),
+      insertChanges(tx, scope, changes, source),
       storeItems(ledger, tx, scope, changes, seenAt),
       tx.query('update pigeonholes set next_sequence = $2 where ref = $1', [scope.ref, scope.nextSequence]),
     ]);
@@ -181,10 +191,15 @@ function storedForm(ledger: Ledger, scope: PageScope, { item, visibility, form }
   };
 }
 
-async function insertChanges(tx: Queryable, scope: PageScope, changes: readonly Change[]): Promise<void> {
+async function insertChanges(
+  tx: Queryable,
+  scope: PageScope,
+  changes: readonly Change[],
+  source: Source | null,
+): Promise<void> {
   await tx.query(
-    `insert into changes (ref, list, found_at, sequence, id, key, revision, kind, session_id, visibility, previous_sequence)
-     select $1, $2, clock_timestamp(), n.* from unnest($3::int8[], $4::uuid[], $5::text[], $6::int4[], $7::text[],
+    `insert into changes (ref, list, found_at, request_id, read_as, sequence, id, key, revision, kind, session_id, visibility, previous_sequence)
+     select $1, $2, clock_timestamp(), $11, $12, n.* from unnest($3::int8[], $4::uuid[], $5::text[], $6::int4[], $7::text[],
        $8::int8[], $9::text[], $10::int8[]) as n`,
     [
       scope.ref,
@@ -197,6 +212,8 @@ async function insertChanges(tx: Queryable, scope: PageScope, changes: readonly 
       changes.map(({ placed }) => placed.item.sessionId),
       changes.map(({ placed }) => (placed.visibility === null ? null : effective(placed.visibility))),
       changes.map(({ placed }) => placed.known?.lastSequence ?? null),
+      source?.requestId ?? null,
+      source?.readAs ?? null,
     ],
   );
 }

@@ -12,7 +12,7 @@ export function expression(): z.ZodType<Expression, string> {
         context.issues.push({
           code: 'custom',
           input: text,
-          message: `is no JSONata expression: ${(error as Error).message}`,
+          message: `is no expression that can be used: ${(error as Error).message}`,
         });
         return z.NEVER;
       }

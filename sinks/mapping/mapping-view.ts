@@ -5,7 +5,7 @@ import type { Fields, Subject } from '../sink.js';
 export interface MappingView {
   readonly item: Fields | null;
   readonly previous: Fields | null;
-  /** Profile fields stand at its top level, as the service names them. */
+  /** Profile fields stand at its top level, as the service names them. Of an attendee's own record: the record. */
   readonly attendee: Fields | null;
   readonly session: Fields | null;
   readonly pigeonhole: Fields | null;
@@ -13,5 +13,6 @@ export interface MappingView {
 }
 
 export function mappingView({ change, previous, attendee, session, pigeonhole }: Subject): MappingView {
-  return { item: change.data, previous, attendee, session, pigeonhole, change };
+  const person = change.list === 'attendees' ? change.data : attendee;
+  return { item: change.data, previous, attendee: person, session, pigeonhole, change };
 }

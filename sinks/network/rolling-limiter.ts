@@ -27,7 +27,7 @@ interface Waiting {
  */
 export class RollingLimiter {
   readonly #clock: Clock;
-  readonly #windowMs: number;
+  readonly windowMs: number;
   readonly #most: number;
   #limit: number;
   #open = 0;
@@ -41,7 +41,7 @@ export class RollingLimiter {
   constructor({ limit, windowMs }: RollingLimit, most = Number.POSITIVE_INFINITY, clock: Clock = systemClock) {
     this.#limit = Math.min(limit, most);
     this.#most = most;
-    this.#windowMs = windowMs;
+    this.windowMs = windowMs;
     this.#clock = clock;
   }
 
@@ -54,7 +54,9 @@ export class RollingLimiter {
     if (this.#waiting.size === 0 && this.#hasRoom()) return this.#permit();
     return await new Promise((resolve) => {
       const giveUp = (): void => {
-        if (this.#waiting.delete(waiting)) waiting.grant(undefined);
+        if (!this.#waiting.delete(waiting)) return;
+        waiting.grant(undefined);
+        this.#serve(); // also takes back the timer that nobody waits for any more
       };
       const cancelDeadline = this.#clock.after(withinMs, giveUp);
       signal.addEventListener('abort', giveUp);
@@ -81,7 +83,7 @@ export class RollingLimiter {
     if (limit >= 1) this.#limit = Math.min(limit, this.#most);
     if (used !== undefined) {
       const others = Math.min(used, this.#limit) - this.#used();
-      const freeAt = this.#clock.now() + this.#windowMs;
+      const freeAt = this.#clock.now() + this.windowMs;
       for (let slot = 0; slot < others; slot += 1) this.#freeAt.push(freeAt);
     }
     this.#serve();
@@ -101,7 +103,7 @@ export class RollingLimiter {
         if (answered) return;
         answered = true;
         this.#open -= 1;
-        this.#freeAt.push(this.#clock.now() + this.#windowMs);
+        this.#freeAt.push(this.#clock.now() + this.windowMs);
         this.#serve();
       },
     };
@@ -127,9 +129,9 @@ export class RollingLimiter {
     this.#cancelTimer = undefined;
     if (this.#waiting.size === 0) return;
     const nextAt = Math.max(this.#freeAt[0] ?? Number.NEGATIVE_INFINITY, this.#closedUntil);
-    // With every slot in flight there is nothing to wait for but an answer, and that serves.
-    if (nextAt > this.#clock.now()) {
-      this.#cancelTimer = this.#clock.after(Math.ceil(nextAt - this.#clock.now()), () => this.#serve());
-    }
+    // With every slot in flight there is nothing to wait for but an answer, and that serves. A time that has passed
+    // since it was looked at above is waited for all the same: nobody else would come back to it.
+    if (nextAt === Number.NEGATIVE_INFINITY) return;
+    this.#cancelTimer = this.#clock.after(Math.max(0, Math.ceil(nextAt - this.#clock.now())), () => this.#serve());
   }
 }

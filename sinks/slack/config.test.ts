@@ -42,7 +42,7 @@ describe('the configuration of a Slack sink', () => {
     [
       'a broken expression',
       { token, channel: 'C0123456789', messages: [{ from: 'questions', text: 'item.(' }] },
-      'messages.0.text: is no JSONata expression',
+      'messages.0.text: is no expression that can be used',
     ],
     [
       'routes through a webhook',

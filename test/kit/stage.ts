@@ -73,7 +73,7 @@ export class Stage {
     return await this.scene({
       ...options,
       sinks: { hooks, ...options.sinks },
-      environment: { HOOK_SECRET: webhookSecret },
+      environment: { ...options.environment, HOOK_SECRET: webhookSecret },
     });
   }
 
@@ -136,6 +136,7 @@ export class Stage {
   async retriesAreDue(): Promise<void> {
     await this.db.query(`update deliveries set due_at = now() where due_at > now()`);
     await this.db.query('update lanes set retry_at = null, due_at = now(), lease_expires_at = now() where true');
+    await this.db.query('update sinks set retry_at = now() where retry_at is not null');
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,8 @@
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { deadLetterGroups, redriveDeadLetters } from '../../ledger/queries/dead-letters.js';
 import { attendee, pollVote, session } from '../kit/items.js';
 import { useStages } from '../kit/stage.js';
+import { StateSink } from '../kit/state-sink.js';
 
 const stages = useStages();
 const obtainedAlone = 'consent: { accept: [obtained] }';
@@ -56,6 +58,71 @@ describe.each(kinds)('consent, on %s', (kind) => {
     await stage.pollsAreDue();
     await scene.settle();
     expect(stage.received('attendees')).toHaveLength(1);
+  });
+
+  it('tells a sink that is to forget of a withdrawal once, and of the person anew when they agree again', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(2));
+    const scene = await stage.webhookScene(`${obtainedAlone}, onConsentWithdrawn: forget`);
+    await scene.settle();
+    const next = async (change: object): Promise<void> => {
+      await stage.patch('attendees', 2, { ...change });
+      await stage.pollsAreDue();
+      await scene.settle();
+    };
+    await next({ consent: { obtained: false }, Name: 'Another' });
+    await next({ Name: 'A third' });
+    await next({ consent: { obtained: true, obtainedAt: '2026-11-21T09:00:00Z' } });
+    const told = stage.received('attendees');
+    expect(told.map(({ revision, type }) => [revision, type])).toEqual([
+      [1, 'attendees.created'],
+      [2, 'attendees.deleted'],
+      [4, 'attendees.updated'],
+    ]);
+    expect(told[1]!.change.data).toBeNull();
+  });
+
+  it('holds withdrawals above a share and a number, until a person has them sent', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', ...[1, 2, 3, 4, 5, 6].map((id) => attendee(id)));
+    const scene = await stage.webhookScene(`${obtainedAlone}, onConsentWithdrawn: forget`, {
+      sync: 'deletions: { holdAbove: { share: 10%, items: 2 } }',
+    });
+    await scene.settle();
+    for (const id of [1, 2, 3, 4, 5]) await stage.patch('attendees', id, { consent: { obtained: false } });
+    await stage.pollsAreDue();
+    await scene.settle();
+    const removed = (): number => stage.received('attendees').filter(({ change }) => change.data === null).length;
+    expect(removed()).toBe(2);
+    expect(await deadLetterGroups(scene.ledger, {})).toMatchObject([{ cause: 'withdrawals-held', changes: 3 }]);
+
+    await redriveDeadLetters(scene.ledger, { sink: 'hooks', cause: 'withdrawals-held' });
+    await scene.settle();
+    expect(removed()).toBe(5);
+  });
+
+  it('refreshes what a person did at a sink of records, both ways', async () => {
+    const stage = await stages.open(kind);
+    const crm = new StateSink();
+    await stage.put('sessions', session(1));
+    await stage.put('attendees', attendee(1, { Name: 'Ann', consent: { obtained: false } }));
+    await stage.put('poll-mcq-votes', pollVote(51, { id: 1, anonymous: false }, 1));
+    const scene = await stage.webhookScene(obtainedAlone, { openSinks: crm.inPlaceOf('hooks') });
+    await scene.settle();
+    const shown = (): unknown => crm.records.get('poll-mcq-votes:51')!.person;
+    expect(shown()).toBeNull();
+    const sentBefore = crm.sent.length;
+
+    await stage.patch('attendees', 1, { consent: { obtained: true, obtainedAt: '2026-11-21T09:00:00Z' } });
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(shown()).toBe('Ann');
+    expect(crm.sent.slice(sentBefore).map(({ name }) => name)).toEqual(['attendees:1', 'poll-mcq-votes:51']);
+
+    await stage.patch('attendees', 1, { consent: { obtained: false } });
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(shown()).toBeNull();
   });
 
   it('judges by the consent of now, also where that field is dropped from what is stored', async () => {

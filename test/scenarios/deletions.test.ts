@@ -197,6 +197,7 @@ describe.each(kinds)('what is gone at the service, on %s', (kind) => {
       wakeSinks: async (names) => void woken.push(...names),
       replay: async () => ({ unknown: 'nothing' }),
       planConfiguration: async () => await Promise.reject(new Error('not asked for here')),
+      preview: async () => await Promise.reject(new Error('not asked for here')),
       applyConfiguration: async () => await Promise.reject(new Error('not asked for here')),
     });
     const ask = async (path: string, body?: object) => {

@@ -47,6 +47,27 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
     expect(changes.filter((change) => change.startsWith('7 '))).toEqual(['7 1', '7 2', '7 3', '7 4', '7 5']);
   });
 
+  it('is left alone by all its pigeonholes but one while it takes nothing, and drains them all once it does', async () => {
+    const stage = await stages.open(kind, { pigeonholes: 4, sessions: 8 });
+    const scene = await stage.webhookScene();
+    await stage.planAnswer({ status: 503, count: 100_000 });
+    await scene.settle();
+    const standing = `select failing_since is not null as failing, ramp from sinks`;
+    const tried = `select count(*)::int as n from lanes where failing_since is not null`;
+    expect(await stage.db.query(standing)).toEqual([{ failing: true, ramp: null }]);
+    const before = await stage.db.query(tried);
+    await scene.deliver('hooks'); // its time has not come
+    expect(await stage.db.query(tried)).toEqual(before);
+    expect(stage.received()).toEqual([]);
+
+    await stage.forgetAnswers();
+    await stage.retriesAreDue();
+    await scene.settle();
+    expect(await stage.db.query(standing)).toEqual([{ failing: false, ramp: null }]);
+    expect(await stage.db.query(`select state from deliveries where state <> 'delivered'`)).toEqual([]);
+    expect(new Set(stage.received('sessions').map(({ change }) => change.pigeonholeId)).size).toBe(4);
+  });
+
   it('holds the later revisions of an item while an earlier one is tried again, and those of no other', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...people(3));

@@ -81,7 +81,13 @@ export class Courier {
     }
   }
 
-  batch(): Operation[] {
+  /** What would be sent next; once it is planned. */
+  async nextBatch(): Promise<Operation[]> {
+    await this.#planned;
+    return this.batch();
+  }
+
+  private batch(): Operation[] {
     return this.#unsettled.slice(0, this.sink.traits.batchSize);
   }
 

@@ -96,7 +96,7 @@ export function describeSink<D extends Destination>(name: string, harness: SinkH
 
       it('what it calls unsent never, though it is stopped midway', async () => {
         const courier = new Courier(destination.sink, storyOf({ items: 20, revisions: 3 }));
-        const operations = courier.batch();
+        const operations = await courier.nextBatch();
         const stop = new AbortController();
         const sending = courier.sendOnce(stop.signal);
         setImmediate(() => stop.abort());
@@ -111,7 +111,7 @@ export function describeSink<D extends Destination>(name: string, harness: SinkH
     describe.each(harness.faults)('whose destination $name', (fault) => {
       it('gives an outcome for each operation, none of them delivered that did not arrive', async () => {
         const courier = new Courier(destination.sink, storyOf({ items: 5, revisions: 4 }));
-        const operations = courier.batch();
+        const operations = await courier.nextBatch();
         await fault.begin(destination);
         const outcomes = await courier.sendOnce();
         await fault.mend(destination);

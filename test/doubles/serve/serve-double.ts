@@ -22,6 +22,8 @@ export interface Vendor {
   /** The same for people, for `GET /`. */
   readonly page: () => string;
   readonly namedFaults: NamedFaults;
+  /** Further pages of the double's own, by path under `/_double/`: what a person needs to try it. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 /** A request that was answered, with its answer's status; `undefined` where the connection was closed instead. */
@@ -32,13 +34,14 @@ export interface AnsweredRequest extends DoubleRequest {
 export interface RunningDouble {
   /** `http://127.0.0.1:<port>` */
   readonly url: string;
-  /** What has been asked of the vendor's API, oldest first; the double's own pages are not counted. */
+  /** What has been asked of the vendor's API, oldest first, the last ten thousand; the double's own pages are not counted. */
   readonly requests: readonly AnsweredRequest[];
   readonly faults: FaultPlan;
   close(): Promise<void>;
 }
 
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
+const MAX_KEPT_REQUESTS = 10_000;
 
 /**
  * Serves a vendor on loopback. `/_double/state` and `/` show what it holds, `POST` and `DELETE /_double/faults` add and
@@ -52,7 +55,8 @@ export async function serveDouble(vendor: Vendor, options: ServeOptions): Promis
   const requests: AnsweredRequest[] = [];
   let number = 0;
 
-  const server = createServer((incoming, outgoing) => {
+  // More than any vendor takes, so that a vendor's own limit is what answers.
+  const server = createServer({ maxHeaderSize: 128 * 1024 }, (incoming, outgoing) => {
     serve(incoming, outgoing).catch((error: unknown) => {
       const { message } = error instanceof Error ? error : { message: 'unknown' };
       write(outgoing, { status: 500, json: { double: `the double itself failed: ${message}` } });
@@ -77,6 +81,7 @@ export async function serveDouble(vendor: Vendor, options: ServeOptions): Promis
     const effect = faults.take(request);
     const answer = await answerOf(vendor, request, effect);
     requests.push({ ...request, status: answer?.status });
+    if (requests.length > MAX_KEPT_REQUESTS) requests.shift(); // a double that runs for days must not fill the memory
     if (answer === undefined) return void incoming.socket.destroy();
     if (effect?.kind === 'slow') await new Promise((resolve) => setTimeout(resolve, effect.delayMs).unref());
     write(outgoing, answer);
@@ -126,6 +131,8 @@ function isOwnPath(path: string): boolean {
 function ownAnswer(vendor: Vendor, faults: FaultPlan, method: string, path: string, body: string): DoubleAnswer {
   if (method === 'GET' && path === '/') return { status: 200, html: vendor.page() };
   if (method === 'GET' && path === '/_double/state') return { status: 200, json: vendor.state() };
+  const file = vendor.files?.[path];
+  if (method === 'GET' && file !== undefined) return { status: 200, text: file };
   if (method === 'DELETE' && path === '/_double/faults') {
     faults.clear();
     return { status: 204 };

@@ -1,4 +1,4 @@
-import { CallLimit, leakingBucket, rollingWindow, type LimitRule } from './call-limit.js';
+import { CallLimit, leakingBucket, rollingWindow, type LimitRule } from '../serve/call-limit.js';
 
 const MINUTE_MS = 60_000;
 

@@ -1,4 +1,4 @@
-import { escapeHtml } from './escape-html.js';
+import { escapeHtml } from '../serve/escape-html.js';
 
 /** What a person sees of a message, as HTML: its blocks, or its text where there are none. */
 export function renderContent(text: string, blocks: readonly unknown[] | undefined): string {

@@ -1,4 +1,5 @@
-import { escapeHtml } from './escape-html.js';
+import { escapeHtml } from '../serve/escape-html.js';
+import { livePage } from '../serve/live-page.js';
 import { renderContent } from './render-message.js';
 import type { SlackMessage } from './slack-message.js';
 import type { SlackState } from './slack-state.js';
@@ -6,26 +7,16 @@ import type { SlackState } from './slack-state.js';
 /** Most threads shown of one channel, the newest. */
 const MAX_THREADS = 100;
 
-/** The workspace as a person would see it: channels with their threads, newest thread first. Asks for itself every second. */
+/** The workspace as a person would see it: channels with their threads, newest thread first. */
 export function slackPage(state: SlackState): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Slack double</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<header><b>${escapeHtml(state.team)}</b> a stand-in for a Slack workspace: what an app posts here is shown as people would see it</header>
-<main>
-${state.channels.map(channelHtml).join('\n')}
-<section class="limits"><h2>Rate limits</h2>${limitsHtml(state)}</section>
-</main>
-<script>${REFRESH}</script>
-</body>
-</html>
-`;
+  return livePage({
+    title: `Slack: ${state.team}`,
+    note: 'a stand-in for a workspace: what an app posts here is shown as people would see it',
+    barColor: '#4a154b',
+    main: `${state.channels.map(channelHtml).join('\n')}
+<section class="limits"><h2>Rate limits</h2>${limitsHtml(state)}</section>`,
+    style: STYLE,
+  });
 }
 
 function channelHtml(channel: SlackState['channels'][number]): string {
@@ -68,32 +59,14 @@ function limitsHtml(state: SlackState): string {
   return `<table><tr><th>limit</th><th>calls</th><th>most in 1 s</th><th>most in 60 s</th><th>refused</th></tr>${rows.join('')}</table>`;
 }
 
-/** Takes the new page's main part only, so that neither place nor selection elsewhere is lost. */
-const REFRESH = `
-setInterval(async () => {
-  const next = await fetch(location.href).then((answer) => answer.text(), () => undefined);
-  if (next === undefined || !getSelection().isCollapsed) return;
-  const main = new DOMParser().parseFromString(next, 'text/html').querySelector('main');
-  if (main.innerHTML !== document.querySelector('main').innerHTML) document.querySelector('main').replaceWith(main);
-}, 1000);
-`;
-
 const STYLE = `
-:root { color-scheme: light dark; --ink: #1d1c1d; --dim: #616061; --page: #fff; --line: #e4e2e6; --bar: #4a154b; --link: #1264a3; --warn: #fbe9b7; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #d9d8da; --dim: #9b9a9d; --page: #1a1d21; --line: #35383c; --bar: #2b0d2c; --link: #6cb4ee; --warn: #5c4813; }
-}
-* { box-sizing: border-box; }
-body { margin: 0; font: 15px/1.46 system-ui, sans-serif; color: var(--ink); background: var(--page); }
-header { padding: .7rem 1.2rem; background: var(--bar); color: #fff; }
-main { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 0 1.5rem; padding: 0 1.2rem 3rem; }
-h2 { font-size: 1.05rem; margin: 1rem 0 0; }
-small, time, .count, .empty, .context { color: var(--dim); font-size: .8rem; font-weight: 400; }
+main { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 0 1.5rem; }
+.context { color: var(--dim); font-size: .8rem; }
 .count { margin: 0 0 .6rem; border-bottom: 1px solid var(--line); padding-bottom: .5rem; }
 article { border-bottom: 1px solid var(--line); padding: .5rem 0; }
 .message { display: flex; gap: .6rem; padding: .25rem 0; overflow-wrap: anywhere; }
 .message p { margin: .1rem 0; }
-.avatar { flex: none; width: 2rem; height: 2rem; border-radius: .4rem; background: var(--bar); color: #fff; display: grid; place-items: center; font-weight: 600; }
+.avatar { flex: none; width: 2rem; height: 2rem; border-radius: .4rem; background: #4a154b; color: #fff; display: grid; place-items: center; font-weight: 600; }
 .replies { margin-left: 1rem; padding-left: 1rem; border-left: 2px solid var(--line); }
 .replies .avatar { width: 1.5rem; height: 1.5rem; font-size: .8rem; }
 .app { border: 1px solid var(--line); border-radius: .2rem; padding: 0 .2rem; font-size: .65rem; }
@@ -104,7 +77,5 @@ article { border-bottom: 1px solid var(--line); padding: .5rem 0; }
 .ping { background: var(--warn); border-radius: .2rem; padding: 0 .2rem; font-weight: 600; }
 hr { border: 0; border-top: 1px solid var(--line); }
 .limits { grid-column: 1 / -1; }
-table { border-collapse: collapse; font-size: .85rem; margin-top: .4rem; }
-th, td { text-align: left; padding: .15rem 1rem .15rem 0; border-bottom: 1px solid var(--line); font-variant-numeric: tabular-nums; }
 .bad td { font-weight: 700; }
 `;

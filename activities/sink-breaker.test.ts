@@ -1,0 +1,56 @@
+import { SinkBreaker } from './sink-breaker.js';
+
+const healthy = { failingForMs: 0, retryInMs: 0, ramp: null };
+const down = { failingForMs: 60_000, retryInMs: -1, ramp: null };
+
+describe('the breaker of a sink', () => {
+  it('lets four lanes send full batches as long as something passes', () => {
+    const breaker = new SinkBreaker(healthy, 100);
+    breaker.failed(1000);
+    breaker.passed();
+    breaker.failed(1000);
+    breaker.failed(1000);
+    expect([breaker.isOpen, breaker.lanesAtOnce, breaker.batchSize, breaker.verdict]).toEqual([
+      false,
+      4,
+      100,
+      undefined,
+    ]);
+  });
+
+  it('is not opened by one lane that fails alone, and is by two', () => {
+    const breaker = new SinkBreaker(healthy, 100);
+    breaker.failed(1000);
+    expect([breaker.isOpen, breaker.verdict]).toEqual([false, undefined]);
+    breaker.failed(3000);
+    expect([breaker.isOpen, breaker.verdict]).toEqual([true, { retryInMs: 3000, ramp: null }]);
+  });
+
+  it('stays open until its time has come', () => {
+    expect(new SinkBreaker({ ...down, retryInMs: 500 }, 100).isOpen).toBe(true);
+    expect(new SinkBreaker(down, 100).isOpen).toBe(false);
+  });
+
+  it('is tried by one change of one lane, and opens again at once when that fails', () => {
+    const breaker = new SinkBreaker(down, 100);
+    expect([breaker.lanesAtOnce, breaker.batchSize]).toEqual([1, 1]);
+    breaker.failed(30_000);
+    expect(breaker.verdict).toEqual({ retryInMs: 30_000, ramp: null });
+  });
+
+  it('drains the backlog at a ramp that goes on with the next turn, until batches are whole again', () => {
+    const first = new SinkBreaker(down, 10);
+    const sizes: number[] = [];
+    for (let batch = 0; batch < 3; batch += 1) {
+      sizes.push(first.batchSize);
+      first.passed();
+    }
+    expect(first.verdict).toEqual({ retryInMs: null, ramp: 8 });
+    const second = new SinkBreaker({ ...healthy, ramp: 8 }, 10);
+    sizes.push(second.batchSize);
+    second.passed();
+    sizes.push(second.batchSize);
+    expect(sizes).toEqual([1, 2, 4, 8, 10]);
+    expect([second.verdict, second.lanesAtOnce]).toEqual([{ retryInMs: null, ramp: null }, 4]);
+  });
+});

@@ -1,0 +1,87 @@
+import type { DeadLetterChoice, DeadLetterGroupView } from '../../api/dead-letters.js';
+import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { apiClientFor } from '../api-client.js';
+import { askYesOrNo } from '../ask-yes-or-no.js';
+import type { Context } from '../context.js';
+import { CommandError, ExitCode } from '../exit-code.js';
+import { grouped } from '../grouped.js';
+import { inWords } from '../in-words.js';
+import { itemNamed } from '../item-named.js';
+
+export interface DeadLetterArguments {
+  readonly sink?: string | undefined;
+  readonly cause?: string | undefined;
+  /** `list:key` of one item. */
+  readonly item?: string | undefined;
+  readonly json: boolean;
+}
+
+/** `pigeonpost dead-letters list`: what sinks refused, by cause. Exit 0 when there is nothing, 5 when there is. */
+export async function listDeadLetters({ config, out }: Context, asked: DeadLetterArguments): Promise<ExitCode> {
+  const { groups } = await apiClientFor(await loadProcessConfig(config)).deadLetters(choiceOf(asked));
+  if (asked.json) out.line(JSON.stringify({ groups }));
+  else if (groups.length === 0) out.line('no dead letters');
+  else for (const group of groups) for (const line of linesOf(group)) out.line(line);
+  return groups.length === 0 ? ExitCode.Done : ExitCode.DoneWithRejects;
+}
+
+/** `pigeonpost dead-letters show`: one by one, oldest first. Exit as `list`. */
+export async function showDeadLetters({ config, out }: Context, asked: DeadLetterArguments): Promise<ExitCode> {
+  const found = await apiClientFor(await loadProcessConfig(config)).deadLetterItems(choiceOf(asked));
+  if (asked.json) out.line(JSON.stringify(found));
+  else {
+    for (const each of found.items) {
+      const place = `${each.workspace}/${each.pigeonholeId} ${each.list}:${each.key} revision ${each.revision}`;
+      out.line(`${each.sink}  ${place}  ${each.cause}  ${each.detail ?? ''}`.trimEnd());
+    }
+    if (found.more) out.note(`only the oldest ${grouped(found.items.length)} are shown`);
+    if (found.items.length === 0) out.line('no dead letters');
+  }
+  return found.items.length === 0 ? ExitCode.Done : ExitCode.DoneWithRejects;
+}
+
+/**
+ * `pigeonpost dead-letters redrive`: sends them again. Names at least a sink; asks, unless told `--yes`. Exit 0, 1 when
+ * the answer is no, 4 when there are none.
+ */
+export async function redriveDeadLetters(
+  { config, out }: Context,
+  { yes, ...asked }: DeadLetterArguments & { readonly yes: boolean },
+): Promise<ExitCode> {
+  if (asked.sink === undefined) throw new CommandError(ExitCode.WrongUse, 'say of which sink: add --sink NAME');
+  const client = apiClientFor(await loadProcessConfig(config));
+  const choice = choiceOf(asked);
+  const { groups } = await client.deadLetters(choice);
+  const changes = groups.reduce((sum, group) => sum + group.changes, 0);
+  if (changes === 0) throw new CommandError(ExitCode.NotFound, `sink ${asked.sink} has no such dead letters`);
+  if (!yes) {
+    for (const group of groups) for (const line of linesOf(group)) out.note(line);
+    const agreed = await askYesOrNo(`Send ${grouped(changes)} changes to ${asked.sink} again?`);
+    if (agreed === undefined)
+      throw new CommandError(ExitCode.WrongUse, 'there is no terminal to ask at: add --yes to confirm');
+    if (!agreed) {
+      out.note('nothing is done');
+      return ExitCode.Failed;
+    }
+  }
+  const done = await client.redriveDeadLetters(choice);
+  if (asked.json) out.line(JSON.stringify({ done: true, changes: done.changes }));
+  else out.line(`${grouped(done.changes)} changes are due again`);
+  return ExitCode.Done;
+}
+
+function choiceOf({ sink, cause, item }: DeadLetterArguments): DeadLetterChoice {
+  return {
+    ...(sink === undefined ? {} : { sink }),
+    ...(cause === undefined ? {} : { cause }),
+    ...(item === undefined ? {} : itemNamed(item)),
+  };
+}
+
+function linesOf({ sink, cause, list, changes, newest, detail }: DeadLetterGroupView): string[] {
+  const when = inWords(new Date(newest), new Date());
+  return [
+    `${sink}  ${grouped(changes)} of ${list}: ${cause} (last ${when})`,
+    ...(detail === null ? [] : [`  ${detail}`]),
+  ];
+}

@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Candidate } from '../../api/configuration-plan.js';
+import type { Preview, PreviewedItem, PreviewedOperation } from '../../api/preview.js';
+import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { apiClientFor } from '../api-client.js';
+import type { Context } from '../context.js';
+import { CommandError, ExitCode } from '../exit-code.js';
+import { reasonWords } from '../format-status.js';
+import { grouped } from '../grouped.js';
+import { itemNamed } from '../item-named.js';
+import { anyListNamed } from '../list-named.js';
+
+export interface PreviewOptions {
+  readonly sink: string;
+  readonly list?: string | undefined;
+  /** `list:key` of one item. */
+  readonly item?: string | undefined;
+  readonly pigeonhole?: string | undefined;
+  readonly limit: number;
+  /** Path of another pigeonpost.yaml. */
+  readonly changedFrom?: string | undefined;
+  readonly json: boolean;
+}
+
+/**
+ * `pigeonpost preview --sink NAME`: the operations that the file at `--config` would send for stored items, nothing being
+ * sent. Shows what would leave, personal data included. Exit 0, 4 when the sink is not known, 5 when a mapping fails.
+ */
+export async function preview({ config, out }: Context, options: PreviewOptions): Promise<ExitCode> {
+  const loaded = await loadProcessConfig(config);
+  const item = options.item === undefined ? null : itemNamed(options.item);
+  const shown = await apiClientFor(loaded).preview({
+    sink: options.sink.replace(/^sink:/, ''),
+    list: item?.list ?? (options.list === undefined ? null : anyListNamed(options.list)),
+    key: item?.key ?? null,
+    pigeonhole: options.pigeonhole?.replace(/^pigeonhole:/, '') ?? null,
+    limit: options.limit,
+    configuration: await candidateAt(loaded.file),
+    changedFrom: options.changedFrom === undefined ? null : await candidateAt(resolve(options.changedFrom)),
+  });
+  if (options.json) out.line(JSON.stringify(shown));
+  else for (const line of lines(shown, options.changedFrom !== undefined)) out.line(line);
+  return shown.items.some(({ now }) => now.kind === 'fail') ? ExitCode.DoneWithRejects : ExitCode.Done;
+}
+
+async function candidateAt(file: string): Promise<Candidate> {
+  try {
+    return { file, text: await readFile(file, 'utf8') };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new CommandError(ExitCode.WrongUse, `${file} cannot be read (${code ?? 'unknown'}): check the path`);
+  }
+}
+
+function lines({ items, more, counts }: Preview, compares: boolean): string[] {
+  return [
+    ...items.flatMap(itemLines),
+    ...(items.length === 0 ? [compares ? 'the two files make no difference' : 'there is nothing stored to send'] : []),
+    ...(more ? ['there are more: --limit shows them'] : []),
+    ...(counts.length === 0 ? [] : ['', 'of all that is stored:']),
+    ...counts.map(({ list, items: n, withheld }) => {
+      const kept = Object.entries(withheld).map(([reason, m]) => `${grouped(m)} withheld: ${reasonWords(reason)}`);
+      return `  ${list}: ${[`${grouped(n)} to send`, ...kept].join(', ')}`;
+    }),
+  ];
+}
+
+function itemLines({ workspace, pigeonholeId, list, key, revision, now, before }: PreviewedItem): string[] {
+  const head = `${list}:${key}  pigeonhole ${workspace}/${pigeonholeId}, revision ${revision}`;
+  if (before === undefined) return [head, ...operationLines(now, '  ')];
+  return [head, ...operationLines(before, '- '), ...operationLines(now, '+ ')];
+}
+
+function operationLines(operation: PreviewedOperation, indent: string): string[] {
+  switch (operation.kind) {
+    case 'withhold':
+      return [`${indent}withheld: ${reasonWords(operation.reason)}`];
+    case 'fail':
+      return [`${indent}dead letter: ${operation.detail}`];
+    case 'send':
+      return JSON.stringify(operation.operation, null, 2)
+        .split('\n')
+        .map((line) => `${indent}${line}`);
+  }
+}

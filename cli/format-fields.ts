@@ -1,0 +1,50 @@
+import type { SeenField, SeenFields } from '../api/fields.js';
+import { grouped } from './grouped.js';
+
+/** The fields of one pigeonhole as a table: name, share of items that hold something, kinds, values of states. Pure. */
+export function formatFields({ workspace, pigeonholeId, items, fields }: SeenFields): string[] {
+  const place = pigeonholeId === 0 ? `workspace ${workspace}` : `pigeonhole ${workspace}/${pigeonholeId}`;
+  const rows = fields.map((field) => [nameOf(field), shareOf(field.filled, items), kindsOf(field), valuesOf(field)]);
+  const head = ['field', 'filled', 'kind', 'values'];
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)));
+  const line = ([name, filled, ...rest]: readonly string[]): string =>
+    `  ${[name!.padEnd(widths[0]!), filled!.padStart(widths[1]!), rest[0]!.padEnd(widths[2]!), rest[1]!].join('  ')}`.trimEnd();
+  return [`${place}: ${grouped(items)} ${items === 1 ? 'item' : 'items'}`, line(head), ...rows.map(line)];
+}
+
+/** As an expression names it: what is no plain name stands in backquotes. */
+function nameOf({ field, member }: SeenField): string {
+  return [field, ...(member === null ? [] : [member])]
+    .map((name) => (/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : `\`${printable(name)}\``))
+    .join('.');
+}
+
+/** Names of fields come from the service: a control character among them would move the terminal's cursor. */
+function printable(name: string): string {
+  return name.replaceAll(/\p{C}/gu, '\ufffd');
+}
+
+/** "100 %" and "0 %" are said only where they are exact. */
+function shareOf(filled: number, items: number): string {
+  if (filled === 0) return '0 %';
+  if (filled === items) return '100 %';
+  return `${Math.min(99, Math.max(1, Math.round((filled / items) * 100)))} %`;
+}
+
+const kindNames: Readonly<Record<string, string>> = { string: 'text', boolean: 'true/false', array: 'list' };
+
+/** The most frequent first; null is no kind. */
+function kindsOf({ types }: SeenField): string {
+  return Object.entries(types)
+    .filter(([type]) => type !== 'null')
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([type]) => kindNames[type] ?? type)
+    .join(', ');
+}
+
+function valuesOf({ values }: SeenField): string {
+  return Object.entries(values ?? {})
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([value, items]) => `${printable(value)} (${grouped(items)})`)
+    .join(', ');
+}

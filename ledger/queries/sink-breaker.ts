@@ -1,0 +1,36 @@
+import type { Ledger } from '../ledger.js';
+
+/** How a sink as a whole stands, over all its lanes. */
+export interface SinkStanding {
+  /** Since when nothing has passed anywhere; 0: something does. */
+  readonly failingForMs: number;
+  /** Until it is tried again; 0 or less: now. */
+  readonly retryInMs: number;
+  /** It has begun to pass again: so many changes at once. Null: as many as it takes. */
+  readonly ramp: number | null;
+}
+
+export async function sinkStanding(ledger: Ledger, sinkId: number): Promise<SinkStanding> {
+  const [row] = await ledger.db.query<{ failing_ms: number; retry_ms: number; ramp: number | null }>(
+    `select coalesce(extract(epoch from now() - failing_since), 0)::float8 * 1000 as failing_ms,
+       coalesce(extract(epoch from retry_at - now()), 0)::float8 * 1000 as retry_ms, ramp
+     from sinks where id = $1`,
+    [sinkId],
+  );
+  return { failingForMs: row!.failing_ms, retryInMs: row!.retry_ms, ramp: row!.ramp };
+}
+
+/** @param retryInMs null: it passes */
+export async function saveSinkStanding(
+  ledger: Ledger,
+  sinkId: number,
+  { retryInMs, ramp }: { readonly retryInMs: number | null; readonly ramp: number | null },
+): Promise<void> {
+  await ledger.db.query(
+    `update sinks set ramp = $3,
+       failing_since = case when $2::float8 is not null then coalesce(failing_since, now()) end,
+       retry_at = now() + $2::float8 * interval '1 millisecond'
+     where id = $1`,
+    [sinkId, retryInMs, ramp],
+  );
+}

@@ -1,0 +1,113 @@
+import { classifyAnswer, type HubSpotAnswer, problemOf } from './classify-answer.js';
+
+const verdictOf = (status: number, more: Partial<HubSpotAnswer> = {}) =>
+  classifyAnswer({
+    status,
+    body: {},
+    retryAfter: undefined,
+    correlationId: 'c-1',
+    answeredAtMs: Date.parse('2026-11-21T09:30:00Z'),
+    ...more,
+  });
+
+describe("HubSpot's answer", () => {
+  it.each([200, 201, 202, 204, 207])('%d is one to be read record by record', (status) => {
+    expect(verdictOf(status)).toEqual({ kind: 'ok' });
+  });
+
+  it.each([
+    [423, undefined, 2000],
+    [477, '90', 90_000],
+    [477, undefined, 60_000],
+  ])('%d with Retry-After %s is retried after %d ms, and was not carried out', (status, retryAfter, afterMs) => {
+    expect(verdictOf(status, { retryAfter })).toMatchObject({
+      kind: 'failed',
+      processed: 'no',
+      result: { kind: 'retry', afterMs },
+    });
+  });
+
+  it.each([408, 500, 502, 503, 504, 521, 524, 302])('%d is retried, and may have been carried out', (status) => {
+    expect(verdictOf(status)).toMatchObject({
+      kind: 'failed',
+      processed: 'maybe',
+      result: { kind: 'retry', detail: `HubSpot answered HTTP ${status} (correlation id c-1)` },
+    });
+  });
+
+  it('503 keeps its Retry-After', () => {
+    expect(verdictOf(503, { retryAfter: '30' })).toMatchObject({ result: { afterMs: 30_000 } });
+  });
+
+  it('401 pauses the sink for its token', () => {
+    expect(verdictOf(401)).toMatchObject({ kind: 'failed', result: { kind: 'pause', cause: 'credential' } });
+  });
+
+  it('403 pauses the sink and names the scope that is missing', () => {
+    const body = {
+      category: 'MISSING_SCOPES',
+      errors: [{ context: { requiredGranularScopes: ['crm.objects.contacts.write'] } }],
+    };
+    expect(verdictOf(403, { body })).toMatchObject({
+      result: {
+        kind: 'pause',
+        cause: 'credential',
+        detail:
+          'HubSpot refused (HTTP 403): the private app lacks the scope crm.objects.contacts.write (correlation id c-1)',
+      },
+    });
+  });
+
+  it.each([
+    ['DAILY', 'daily'],
+    ['TEN_SECONDLY_ROLLING', 'short'],
+    ['SECONDLY', 'short'],
+    [undefined, 'short'],
+  ])('429 under the policy %s is the %s limit', (policyName, limit) => {
+    const body = { errorType: 'RATE_LIMIT', policyName };
+    expect(verdictOf(429, { body })).toMatchObject({ kind: 'limited', limit });
+  });
+
+  it.each([400, 404, 409, 413, 415])('%d is about what was asked', (status) => {
+    expect(verdictOf(status)).toMatchObject({ kind: 'refused' });
+  });
+});
+
+describe("HubSpot's problem", () => {
+  it.each([
+    [
+      'in errors',
+      { category: 'VALIDATION_ERROR', errors: [{ code: 'INVALID_OPTION', context: { propertyName: ['status'] } }] },
+      { category: 'VALIDATION_ERROR', code: 'INVALID_OPTION', properties: ['status'] },
+    ],
+    [
+      'as JSON within the message',
+      {
+        category: 'VALIDATION_ERROR',
+        message:
+          'Property values were not valid: [{"message":"ada@x is invalid","error":"INVALID_EMAIL","name":"email"}]',
+      },
+      { category: 'VALIDATION_ERROR', code: 'INVALID_EMAIL', properties: ['email'] },
+    ],
+    [
+      'with a message that is cut off',
+      { message: 'Property values were not valid: [{"na' },
+      { code: '', properties: [] },
+    ],
+    [
+      'with a sub-category',
+      { category: 'VALIDATION_ERROR', subCategory: 'crm.DUPLICATE_UNIQUE' },
+      { code: 'DUPLICATE_UNIQUE', properties: [] },
+    ],
+    ['that is no object', 'Bad Request', { category: '', code: '', properties: [] }],
+  ])('is read %s', (_, body, problem) => expect(problemOf(body)).toMatchObject(problem));
+
+  it('holds nothing that is not a code or a name by its looks', () => {
+    const body = {
+      category: 'Ada Lovelace said no',
+      message: 'ada@example.com is taken',
+      errors: [{ code: 'ada@example.com', context: { propertyName: ['Ada Lovelace', 'e-mail'] } }],
+    };
+    expect(problemOf(body)).toEqual({ category: '', code: '', properties: [], missingScopes: [] });
+  });
+});

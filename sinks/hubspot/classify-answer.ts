@@ -1,0 +1,140 @@
+import { retryAfterMs } from '../network/retry-after.js';
+import type { Result } from '../sink.js';
+
+/** What HubSpot's API answered to a request. */
+export interface HubSpotAnswer {
+  readonly status: number;
+  /** Parsed; undefined: it was no JSON. */
+  readonly body: unknown;
+  /** The header of that name, as it came. */
+  readonly retryAfter: string | undefined;
+  readonly correlationId: string | undefined;
+  /** The instant of the answer, Unix time in ms. */
+  readonly answeredAtMs: number;
+}
+
+/** What HubSpot says is wrong: codes and names alone, for its messages quote values. */
+export interface Problem {
+  /** E.g. VALIDATION_ERROR; empty when it says none. */
+  readonly category: string;
+  /** E.g. INVALID_EMAIL. */
+  readonly code: string;
+  /** The properties that it is about. */
+  readonly properties: readonly string[];
+  readonly missingScopes: readonly string[];
+}
+
+export type Verdict =
+  | { readonly kind: 'ok' }
+  /** Refused for what was asked: the same again would be refused again. */
+  | { readonly kind: 'refused'; readonly problem: Problem }
+  /** The account's limit: `daily` lasts until its midnight, `short` for seconds. */
+  | { readonly kind: 'limited'; readonly limit: 'daily' | 'short'; readonly retryAfterMs: number | undefined }
+  /** About the account or HubSpot itself: any request would have got it. `processed`: it may have taken effect. */
+  | { readonly kind: 'failed'; readonly result: Result; readonly processed: 'no' | 'maybe' };
+
+/**
+ * What an answer means for the request. Source: HubSpot, "Error handling" and "Usage guidelines": 423 is a record that
+ * is locked for some seconds, 477 an account that is being moved to another data centre.
+ */
+export function classifyAnswer(answer: HubSpotAnswer): Verdict {
+  const { status, body, correlationId } = answer;
+  const said = (sentence: string): string =>
+    `${sentence}${correlationId === undefined ? '' : ` (correlation id ${correlationId})`}`;
+  const wait = retryAfterMs(answer.retryAfter, answer.answeredAtMs);
+  const retry = (afterMs: number | undefined, processed: 'no' | 'maybe'): Verdict => ({
+    kind: 'failed',
+    processed,
+    result: {
+      kind: 'retry',
+      detail: said(`HubSpot answered HTTP ${status}`),
+      ...(afterMs !== undefined && { afterMs }),
+    },
+  });
+  const pause = (detail: string): Verdict => ({
+    kind: 'failed',
+    processed: 'no',
+    result: { kind: 'pause', cause: 'credential', detail: said(detail) },
+  });
+  if (status >= 200 && status < 300) return { kind: 'ok' };
+  const problem = problemOf(body);
+  switch (status) {
+    case 401:
+      return pause('HubSpot refused the token (HTTP 401): put a valid access token into "token"');
+    case 403:
+      return pause(
+        problem.missingScopes.length > 0
+          ? `HubSpot refused (HTTP 403): the private app lacks the scope ${problem.missingScopes.join(', ')}`
+          : 'HubSpot refused (HTTP 403): look at the scopes of the private app',
+      );
+    case 423:
+      return retry(wait ?? 2000, 'no');
+    case 429:
+      return { kind: 'limited', limit: policyOf(body) === 'DAILY' ? 'daily' : 'short', retryAfterMs: wait };
+    case 477:
+      return retry(wait ?? 60_000, 'no');
+    case 408:
+      return retry(wait, 'maybe');
+  }
+  if (status >= 400 && status < 500) return { kind: 'refused', problem };
+  return retry(wait, 'maybe'); // 5xx; also 1xx and 3xx, which the API does not send
+}
+
+/** What is wrong with one record of a call: an element of `errors`, or the body of a refused call of one record. */
+export function problemOf(found: unknown): Problem {
+  const body = fieldsOf(found);
+  const details = [...listOf(body.errors), ...quotedIn(body.message)].map(fieldsOf);
+  const contexts = [body, ...details].map(({ context }) => fieldsOf(context));
+  const names = (key: string, pattern: RegExp): string[] =>
+    [
+      ...new Set(contexts.flatMap((context) => listOf(context[key])).filter((text) => matches(text, pattern))),
+    ] as string[];
+  const properties = [
+    ...names('propertyName', propertyPattern),
+    ...details.map(({ name }) => name).filter((name): name is string => matches(name, propertyPattern)),
+  ];
+  const code = [...details.flatMap((each) => [each.code, each.error, each.subCategory]), body.subCategory].find(
+    (each) => matches(each, codePattern),
+  );
+  return {
+    category: matches(body.category, codePattern) ? (body.category as string) : '',
+    code: (code as string | undefined)?.split('.').at(-1) ?? '',
+    properties: [...new Set(properties)].slice(0, 5),
+    missingScopes: [...names('requiredGranularScopes', scopePattern), ...names('requiredScopes', scopePattern)],
+  };
+}
+
+const propertyPattern = /^[a-z][a-z0-9_]{0,99}$/;
+const codePattern = /^[A-Za-z][A-Za-z_.]{2,80}$/;
+const scopePattern = /^[a-z][a-z0-9._-]{2,80}$/;
+
+/** A text that is a code or a name by its looks: nothing else of an answer is ever repeated. */
+function matches(text: unknown, pattern: RegExp): boolean {
+  return typeof text === 'string' && pattern.test(text);
+}
+
+/** HubSpot tells which property values are not valid as JSON within the message. */
+function quotedIn(message: unknown): readonly unknown[] {
+  const quoted =
+    typeof message === 'string' ? /^Property values were not valid: (\[.*\])\s*$/s.exec(message)?.[1] : null;
+  if (quoted == null) return [];
+  try {
+    return listOf(JSON.parse(quoted));
+  } catch {
+    return []; // cut off: the category alone has to do
+  }
+}
+
+function policyOf(body: unknown): unknown {
+  return fieldsOf(body).policyName;
+}
+
+/** A JSON object; empty for anything else. */
+export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+/** A JSON array; empty for anything else. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,94 @@
+import { Secret } from '../../config/secret.js';
+import { hubspotConfigSchema } from './config.js';
+import { loadHubSpotConfig } from './load-config.test-kit.js';
+import { hubspotSinkType } from './hubspot.js';
+
+const contacts = { from: 'attendees', object: 'contacts', match: ['email'], properties: { email: 'item.Email' } };
+const event = {
+  from: 'attendees',
+  object: 'marketing-event',
+  event: { name: 'pigeonhole.name', organizer: '"ACME"' },
+  attendance: '"register"',
+  email: 'item.Email',
+};
+const notes = {
+  from: 'qna-questions',
+  object: 'notes',
+  email: 'attendee.Email',
+  properties: { hs_note_body: 'item.content' },
+};
+
+function problemsOf(keys: Record<string, unknown>): string[] {
+  const result = hubspotConfigSchema.safeParse({ token: new Secret('pat-x'), records: [contacts], ...keys });
+  return result.success ? [] : result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+}
+
+describe('the configuration of hubspot', () => {
+  it("has HubSpot's address and version where it names none", () => {
+    expect(loadHubSpotConfig({ token: new Secret('pat-x'), records: [contacts] })).toMatchObject({
+      baseUrl: 'https://api.hubapi.com',
+      apiVersion: 'v3',
+      records: [{ create: true, properties: { email: { write: 'always' } } }],
+    });
+  });
+
+  it('takes every kind of record', () => {
+    const custom = {
+      ...contacts,
+      object: 'p_votes',
+      match: ['vote_id'],
+      properties: { vote_id: 'item.id' },
+      contact: { member: 'item.x' },
+    };
+    expect(problemsOf({ records: [contacts, event, notes, custom] })).toEqual([]);
+  });
+
+  it.each([
+    [{ records: [] }, 'records: allowed: at least one record'],
+    [{ apiVersion: 'v4' }, 'apiVersion: allowed: v3, or a version by date such as 2026-03'],
+    [{ baseUrl: 'http://api.example.com' }, /^baseUrl: allowed: an https/],
+    [
+      { records: [{ ...contacts, match: ['member_no'] }] },
+      'records.0.match: member_no has to stand in "properties", which give it its value',
+    ],
+    [
+      { records: [{ ...contacts, match: ['hs_object_id'] }] },
+      /^records\.0\.match: HubSpot does not match by hs_object_id/,
+    ],
+    [{ records: [{ ...contacts, match: undefined }] }, 'records.0.match: is missing: contacts needs it'],
+    [{ records: [{ ...contacts, event: event.event }] }, 'records.0.event: does not belong to contacts; remove it'],
+    [{ records: [{ ...event, email: undefined }] }, 'records.0.email: is missing: marketing-event needs it'],
+    [{ records: [{ ...notes, email: undefined }] }, /^records\.0\.email: is missing: a note belongs to a contact/],
+    [
+      { records: [{ ...notes, properties: { other: 'item.content' } }] },
+      /^records\.0\.properties: has to give hs_note_body/,
+    ],
+    [
+      { records: [{ ...notes, contact: { email: 'attendee.Email' } }] },
+      /^records\.0\.contact: says the same as "email"/,
+    ],
+    [
+      { records: [{ ...contacts, properties: { email: 'item.(' } }] },
+      /^records\.0\.properties\.email: is no expression/,
+    ],
+    [
+      { records: [{ ...contacts, properties: { email: { value: 'item.Email', write: 'never' } } }] },
+      /^records\.0\.properties\.email\.write: allowed/,
+    ],
+    [{ records: [{ ...contacts, properties: { 'E-Mail': 'item.Email' } }] }, /^records\.0\.properties\.E-Mail/],
+    [{ records: [{ ...contacts, from: 'people' }] }, /^records\.0\.from: allowed/],
+    [{ token: 'pat-x' }, /^token: a secret never stands in this file/],
+  ])('is told what is wrong with %j', (keys, problem) => {
+    expect(problemsOf(keys)).toContainEqual(typeof problem === 'string' ? problem : expect.stringMatching(problem));
+  });
+
+  it('has the lists and joins read that it uses, and no others', () => {
+    const config = (...records: object[]) => loadHubSpotConfig({ token: new Secret('pat-x'), records });
+    expect(hubspotSinkType.lists(config(contacts, event, notes))).toEqual(['attendees', 'qna-questions']);
+    expect(hubspotSinkType.joins!(config(notes))).toEqual(['pigeonholes', 'attendees']);
+    expect(hubspotSinkType.joins!(config({ ...contacts, properties: { email: 'session.name' } }))).toEqual([
+      'pigeonholes',
+      'sessions',
+    ]);
+  });
+});

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { listNames } from '../../config/schema/list-names.js';
+import type { Secret } from '../../config/secret.js';
+import { baseUrl, headerSecret, listOf, nonEmptyText, oneOf, text } from '../../config/values.js';
+import { Expression } from '../mapping/expression.js';
+import { expression } from '../mapping/expression-schema.js';
+import { type RecordKeys, recordProblems } from './record-problems.js';
+
+/** `hubspot` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/hubspot.md explains each key to users. */
+export interface HubSpotConfig {
+  readonly token: Secret;
+  readonly baseUrl: string;
+  /** `v3`, or a version by date such as `2026-03`. */
+  readonly apiVersion: string;
+  readonly records: readonly RecordKeys[];
+}
+
+export type WritePolicy = 'always' | 'if-empty' | 'if-newer';
+
+export interface PropertyKeys {
+  readonly value: Expression;
+  readonly write: WritePolicy;
+}
+
+/** The name of a property, as HubSpot makes them: lower case, digits and underscores. */
+const propertyName = () =>
+  text('the internal name of a HubSpot property, such as last_event', (found) =>
+    /^[a-z][a-z0-9_]{0,99}$/.test(found) ? found : undefined,
+  );
+
+/**
+ * An expression, or one with how it is written. Not a union: of a mistyped expression that would say that it is
+ * neither shape.
+ */
+const property = z
+  .unknown()
+  .transform((found, context): PropertyKeys => {
+    const result =
+      typeof found === 'object' && found !== null ? propertyGroup.safeParse(found) : expression().safeParse(found);
+    if (result.success) {
+      return result.data instanceof Expression ? { value: result.data, write: 'always' } : result.data;
+    }
+    for (const { message, path } of result.error.issues) {
+      context.issues.push({ code: 'custom', input: found, message, path: [...path] });
+    }
+    return z.NEVER;
+  })
+  .meta({ allowed: 'a JSONata expression, or `{ value: …, write: always | if-empty | if-newer }`' });
+
+const propertyGroup = z.strictObject({
+  value: expression(),
+  write: oneOf(['always', 'if-empty', 'if-newer']).prefault('always'),
+});
+
+const properties = () =>
+  z.record(propertyName(), property, { error: 'allowed: names of HubSpot properties, each with an expression' });
+
+const record = z
+  .strictObject({
+    from: oneOf(listNames).describe('The list whose items it is made from.'),
+    when: expression().optional().describe('Only items for which this is true. Becoming false is a withdrawal.'),
+    object: text('contacts, marketing-event, notes, or the name of a custom object', (found) =>
+      /^[A-Za-z0-9_-]{1,100}$/.test(found) ? found : undefined,
+    ).describe('What is made of each item.'),
+    match: listOf(propertyName(), { allowed: 'a list of unique properties' })
+      .optional()
+      .describe('Properties that say which record it is, in order: the first that finds one is used.'),
+    create: z
+      .boolean({ error: 'allowed: true or false' })
+      .default(true)
+      .describe('Whether what is not found is created. `false` only updates.'),
+    properties: properties().optional().describe('What is written, by the internal name of the property.'),
+    event: z
+      .strictObject({
+        name: expression().describe('Its name.'),
+        organizer: expression().describe('Who organises it.'),
+        type: expression().optional().describe('Its type, such as CONFERENCE.'),
+        description: expression().optional().describe('What it is about.'),
+        url: expression().optional().describe('Where it is told of.'),
+        startDateTime: expression().optional().describe('When it begins, ISO 8601.'),
+        endDateTime: expression().optional().describe('When it ends, ISO 8601.'),
+      })
+      .optional()
+      .describe('The marketing event, one for each pigeonhole.'),
+    attendance: expression().optional().describe('`register`, `attend` or `cancel`; nothing: no registration.'),
+    email: expression().optional().describe("The contact's e-mail, where the object belongs to one."),
+    contact: z
+      .record(propertyName(), expression(), { error: 'allowed: unique contact properties, each with an expression' })
+      .optional()
+      .describe('In place of `email`: unique contact properties in order, the first that finds a contact is used.'),
+  })
+  .superRefine((keys, context) => {
+    for (const { path, message } of recordProblems(keys)) {
+      context.issues.push({ code: 'custom', input: keys, path: [path], message });
+    }
+  });
+
+export const hubspotConfigSchema: z.ZodType<HubSpotConfig> = z.strictObject({
+  token: headerSecret().describe('The access token of a private app.'),
+  baseUrl: baseUrl()
+    .prefault('https://api.hubapi.com')
+    .describe("In place of HubSpot's own address: a proxy, a test double."),
+  apiVersion: nonEmptyText('v3, or a version by date such as 2026-03')
+    .refine((found) => /^(v3|\d{4}-\d{2})$/.test(found), { error: 'allowed: v3, or a version by date such as 2026-03' })
+    .prefault('v3')
+    .describe("The version of HubSpot's API."),
+  records: z
+    .array(record, { error: 'allowed: a list of records' })
+    .min(1, { error: 'allowed: at least one record' })
+    .describe('What is made from which list.'),
+});

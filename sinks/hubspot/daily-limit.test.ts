@@ -1,0 +1,63 @@
+import { DailyLimit, nextMidnight } from './daily-limit.js';
+
+describe('the next midnight', () => {
+  it.each([
+    ['UTC', '2026-11-21T09:30:00Z', '2026-11-22T00:00:00Z'],
+    ['UTC', '2026-11-21T00:00:00Z', '2026-11-22T00:00:00Z'],
+    ['US/Eastern', '2026-11-21T04:59:59Z', '2026-11-21T05:00:00Z'],
+    ['US/Eastern', '2026-11-21T05:00:00Z', '2026-11-22T05:00:00Z'],
+    ['Asia/Tokyo', '2026-11-21T09:30:00Z', '2026-11-21T15:00:00Z'],
+    ['Europe/Berlin', '2026-03-29T00:30:00Z', '2026-03-29T22:00:00Z'], // 23 hours
+    ['Europe/Berlin', '2026-10-24T22:30:00Z', '2026-10-25T23:00:00Z'], // 25 hours
+    ['Africa/Cairo', '2026-04-23T12:00:00Z', '2026-04-23T22:00:00Z'], // midnight does not exist there
+  ])('in %s after %s is %s', (timeZone, now, midnight) => {
+    expect(new Date(nextMidnight(timeZone, Date.parse(now))).toISOString()).toBe(new Date(midnight).toISOString());
+  });
+});
+
+describe('the limit of a day', () => {
+  const at = (time: string) => {
+    const clock = { nowMs: Date.parse(time) };
+    return { clock, now: () => clock.nowMs };
+  };
+
+  it('is closed until midnight of the account, once it was told so', () => {
+    const { clock, now } = at('2026-11-21T09:30:00Z');
+    const daily = new DailyLimit(undefined, now);
+    daily.timeZone = 'Asia/Tokyo';
+    expect(daily.closedForMs()).toBe(0);
+    daily.close();
+    expect(daily.closedForMs()).toBe(5.5 * 3_600_000);
+    clock.nowMs += 5.5 * 3_600_000;
+    expect(daily.closedForMs()).toBe(0);
+  });
+
+  it('is closed for an hour where the time zone is not known', () => {
+    const daily = new DailyLimit(undefined, at('2026-11-21T09:30:00Z').now);
+    daily.timeZone = 'Atlantis/Poseidonis';
+    daily.close();
+    expect(daily.closedForMs()).toBe(3_600_000);
+  });
+
+  it('is closed by as many requests as were allowed, and begins anew with the day', () => {
+    const { clock, now } = at('2026-11-21T23:00:00Z');
+    const daily = new DailyLimit(3, now);
+    daily.timeZone = 'UTC';
+    daily.spend();
+    daily.spend();
+    expect(daily.closedForMs()).toBe(0);
+    daily.spend();
+    expect(daily.closedForMs()).toBe(3_600_000);
+    clock.nowMs += 3_600_000;
+    daily.spend();
+    expect(daily.closedForMs()).toBe(0);
+  });
+
+  it('counts what others have used', () => {
+    const daily = new DailyLimit(100, at('2026-11-21T23:00:00Z').now);
+    daily.timeZone = 'UTC';
+    daily.spend();
+    daily.learnUsed(100);
+    expect(daily.closedForMs()).toBe(3_600_000);
+  });
+});

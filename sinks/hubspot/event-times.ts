@@ -1,0 +1,39 @@
+/** When something that others wrote as well was written by us, and what it tells of. */
+interface Written {
+  readonly happenedAtMs: number;
+  /** By HubSpot's clock, Unix time in ms. */
+  readonly writtenAtMs: number;
+}
+
+/** Most values that are remembered: about 100 bytes each. */
+const most = 200_000;
+
+/**
+ * What each `if-newer` value that this process wrote tells of. HubSpot knows when a value was written; for what was
+ * written while history is caught up, that says nothing about which event is newer.
+ */
+export class EventTimes {
+  readonly #written = new Map<string, Written>();
+
+  remember(recordId: string, property: string, written: Written): void {
+    const key = keyOf(recordId, property);
+    this.#written.delete(key); // to the end of the order in which the oldest are forgotten
+    this.#written.set(key, written);
+    if (this.#written.size > most) this.#written.delete(this.#written.keys().next().value!);
+  }
+
+  /** When what stands there happened, if it is ours. @param changedAtMs when it was last changed, by HubSpot's clock */
+  of(recordId: string, property: string, changedAtMs: number): number | undefined {
+    const written = this.#written.get(keyOf(recordId, property));
+    return written !== undefined && changedAtMs <= written.writtenAtMs + clockToleranceMs
+      ? written.happenedAtMs
+      : undefined;
+  }
+}
+
+/** Between the instants that HubSpot gives to a record's update and to the change of its property. */
+export const clockToleranceMs = 2000;
+
+function keyOf(recordId: string, property: string): string {
+  return `${recordId} ${property}`;
+}

@@ -1,0 +1,281 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { Secret } from '../../config/secret.js';
+import { loadHubSpotConfig } from './load-config.test-kit.js';
+import { createHubSpotSink, type HubSpotTuning } from './hubspot.js';
+import type { HubSpotOperation } from './operation.js';
+import type { Fields, Lane, Outcome, Sink, SinkEnvironment, Subject } from '../sink.js';
+
+export interface FakeRecord {
+  readonly id: string;
+  readonly properties: Record<string, string>;
+  /** When each property was last changed, Unix time in ms. */
+  readonly changedAtMs: Record<string, number>;
+}
+
+export interface FakeRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly body: { readonly inputs?: readonly Record<string, unknown>[] } & Record<string, unknown>;
+}
+
+export interface Scripted {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+  /** The call takes effect all the same. */
+  readonly afterEffect?: boolean;
+  /** The connection is cut instead. */
+  readonly cut?: boolean;
+}
+
+/** So much of HubSpot that the paths of the sink can be walked; what it refuses, and when, a test says. */
+export class FakeAccount {
+  readonly requests: FakeRequest[] = [];
+  readonly records = new Map<string, Map<string, FakeRecord>>();
+  readonly attendances: { readonly event: string; readonly state: string; readonly who: string }[] = [];
+  readonly events = new Map<string, Record<string, unknown>>();
+  readonly associations: string[] = [];
+  /** Asked before each request; an answer replaces the account's own. */
+  script: (request: FakeRequest) => Scripted | undefined = () => undefined;
+  properties: Record<string, unknown>[] = [];
+  scopes: readonly string[] = ['crm.objects.contacts.read', 'crm.objects.contacts.write', 'crm.schemas.contacts.read'];
+  nowMs = Date.parse('2026-11-21T09:30:00Z');
+  #nextId = 100;
+  readonly #server = createServer((request, response) => {
+    this.#handle(request).then(
+      ({ status, body, headers, cut }) => {
+        if (cut === true) return void response.destroy();
+        response.writeHead(status, { 'content-type': 'application/json', ...headers });
+        response.end(status === 204 ? undefined : JSON.stringify(body ?? {}));
+      },
+      () => response.destroy(),
+    );
+  });
+
+  async start(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  of(objectType: string): Map<string, FakeRecord> {
+    const found = this.records.get(objectType) ?? new Map<string, FakeRecord>();
+    this.records.set(objectType, found);
+    return found;
+  }
+
+  put(objectType: string, properties: Record<string, string>, changedAtMs = this.nowMs): FakeRecord {
+    const id = String((this.#nextId += 1));
+    const changed = Object.fromEntries(Object.keys(properties).map((name) => [name, changedAtMs]));
+    const record = { id, properties: { ...properties }, changedAtMs: changed };
+    this.of(objectType).set(id, record);
+    return record;
+  }
+
+  /** Requests that had to do with this part of a path. */
+  calls(part: string): FakeRequest[] {
+    return this.requests.filter(({ path }) => path.includes(part));
+  }
+
+  async #handle(message: IncomingMessage): Promise<Scripted> {
+    const body = message.method === 'POST' ? ((await json(message)) as FakeRequest['body']) : {};
+    const request = { method: message.method!, path: message.url!, body };
+    this.requests.push(request);
+    const scripted = this.script(request);
+    if (scripted !== undefined && scripted.afterEffect !== true) return scripted;
+    const answer = this.#answer(request);
+    return scripted ?? answer;
+  }
+
+  #answer({ path, body }: FakeRequest): Scripted {
+    const inputs = body.inputs ?? [];
+    if (path.includes('/account-info/')) return { status: 200, body: { portalId: 7, timeZone: 'US/Eastern' } };
+    if (path.includes('access-token-info')) return { status: 200, body: { scopes: this.scopes } };
+    if (path.includes('/properties/')) return { status: 200, body: { results: this.properties } };
+    if (path.includes('/events/upsert')) {
+      for (const input of inputs) this.events.set(String(input.externalEventId), input);
+      return { status: 200, body: { results: inputs } };
+    }
+    const attendance = /attendance\/([^/]+)\/(\w+)\/(email-)?create\?/.exec(path);
+    if (attendance !== null) return this.#attend(attendance[1]!, attendance[2]!, inputs);
+    if (path.includes('/associations/notes')) {
+      const id = /contacts\/(\d+)\//.exec(path)![1]!;
+      const notes = this.associations.filter((each) => each.endsWith(` contacts ${id}`));
+      return { status: 200, body: { results: notes.map((each) => ({ toObjectId: each.split(' ')[1] })) } };
+    }
+    const association = /associations\/([^/]+)\/contacts\/batch\/(\w+)/.exec(path);
+    if (association !== null) return this.#associate(association[1]!, association[2]!, inputs);
+    const [, objectType, call] = /objects\/(?:\d{4}-\d{2}\/)?([^/]+)\/batch\/(\w+)/.exec(path) ?? [];
+    if (objectType === undefined || call === undefined) return { status: 404 };
+    return this.#batch(objectType, call, body, inputs);
+  }
+
+  #attend(event: string, state: string, inputs: readonly Record<string, unknown>[]): Scripted {
+    if (!this.events.has(event)) return { status: 404, body: { category: 'OBJECT_NOT_FOUND' } };
+    const results = inputs.map(({ email, vid }) => {
+      const found = [...this.of('contacts').values()].find(
+        ({ id, properties }) => id === String(vid as number) || properties.email === email,
+      );
+      const contact = found ?? this.put('contacts', { email: email as string });
+      this.attendances.push({ event, state, who: contact.properties.email! });
+      return { vid: Number(contact.id), ...(email !== undefined && { email }) };
+    });
+    return { status: 200, body: { results } };
+  }
+
+  #associate(objectType: string, call: string, inputs: readonly Record<string, unknown>[]): Scripted {
+    for (const { from, to } of inputs as { from: { id: string }; to: { id: string } | { id: string }[] }[]) {
+      for (const { id } of [to].flat()) {
+        const text = `${objectType} ${from.id} contacts ${id}`;
+        if (call === 'associate') this.associations.push(text);
+        else if (this.associations.includes(text)) this.associations.splice(this.associations.indexOf(text), 1);
+      }
+    }
+    return { status: 200, body: { results: [] } };
+  }
+
+  #batch(
+    objectType: string,
+    call: string,
+    body: FakeRequest['body'],
+    inputs: readonly Record<string, unknown>[],
+  ): Scripted {
+    const records = this.of(objectType);
+    const results: Record<string, unknown>[] = [];
+    const errors: Record<string, unknown>[] = [];
+    for (const input of inputs) {
+      const property = (body.idProperty ?? input.idProperty) as string | undefined;
+      const found = [...records.values()].find(({ id, properties }) =>
+        property === undefined ? id === input.id : properties[property] === input.id,
+      );
+      if (call === 'archive') records.delete(String(input.id));
+      else if (call === 'read' || call === 'update') {
+        if (found === undefined) {
+          errors.push({ category: 'OBJECT_NOT_FOUND', context: { ids: [input.id] } });
+          continue;
+        }
+        if (call === 'update') this.#write(found, input.properties as Record<string, string>);
+        results.push(shown(found, input, body));
+      } else {
+        const record = found ?? this.put(objectType, {});
+        this.#write(record, input.properties as Record<string, string>);
+        for (const { to } of (input.associations ?? []) as { to: { id: string } }[]) {
+          this.associations.push(`${objectType} ${record.id} contacts ${to.id}`);
+        }
+        results.push({ ...shown(record, input, body), new: found === undefined });
+      }
+    }
+    if (call === 'archive') return { status: 204 };
+    const updatedAt = new Date(this.nowMs).toISOString();
+    return {
+      status: errors.length > 0 ? 207 : 200,
+      body: { status: 'COMPLETE', results: results.map((each) => ({ ...each, updatedAt })), errors },
+    };
+  }
+
+  #write(record: FakeRecord, properties: Record<string, string>): void {
+    for (const [name, value] of Object.entries(properties)) {
+      if (record.properties[name] === value) continue;
+      record.properties[name] = value;
+      record.changedAtMs[name] = this.nowMs;
+    }
+  }
+}
+
+function shown(
+  { id, properties, changedAtMs }: FakeRecord,
+  { objectWriteTraceId }: Record<string, unknown>,
+  { propertiesWithHistory }: Record<string, unknown>,
+): Record<string, unknown> {
+  const history = ((propertiesWithHistory ?? []) as string[]).map((name) => [
+    name,
+    changedAtMs[name] === undefined
+      ? []
+      : [{ value: properties[name], timestamp: new Date(changedAtMs[name]).toISOString() }],
+  ]);
+  return { id, properties, objectWriteTraceId, propertiesWithHistory: Object.fromEntries(history) as object };
+}
+
+/** A sink that sends to a fake account, with the engine's bookkeeping of objects in small. */
+export class Desk {
+  readonly #objects = new Map<string, Fields | null>();
+  readonly #memory: Record<string, unknown> = {};
+
+  constructor(
+    readonly account: FakeAccount,
+    readonly sink: Sink<HubSpotOperation>,
+  ) {}
+
+  static async open(
+    records: readonly unknown[],
+    { environment = {}, tuning = {}, ...keys }: DeskOptions = {},
+  ): Promise<Desk> {
+    const account = new FakeAccount();
+    const baseUrl = await account.start();
+    const config = loadHubSpotConfig({ token: new Secret('pat-test-7f3a'), baseUrl, records, ...keys });
+    const sink = createHubSpotSink(
+      config,
+      { name: 'crm', baseFolder: '/', network: { allowHosts: [] }, ...environment },
+      { now: () => account.nowMs, requestTimeoutMs: 2000, ...tuning },
+    );
+    return new Desk(account, sink);
+  }
+
+  get lane(): Lane {
+    return {
+      workspace: 'acme',
+      pigeonholeId: 101,
+      ledgerId: 'ledger-1',
+      memory: { ...this.#memory },
+      remember: (memory) => Promise.resolve(void Object.assign(this.#memory, memory)),
+    };
+  }
+
+  objectOf({ change }: Pick<Subject, 'change'>): Fields | null {
+    return this.#objects.get(`${change.list} ${change.key}`) ?? null;
+  }
+
+  /** Plans and sends, and keeps what came back. What is not sent at all is told by its reason or cause. */
+  async deliver(
+    subjects: readonly Subject[],
+    how: 'send' | 'recover' = 'send',
+    signal = new AbortController().signal,
+  ): Promise<(Outcome | { kind: 'nothing'; reason: string } | { kind: 'unplannable'; cause: string })[]> {
+    const known = subjects.map((subject) => ({ ...subject, object: subject.object ?? this.objectOf(subject) }));
+    const planned = await this.sink.plan(known);
+    const operations = planned.flatMap((each) => (each.kind === 'send' ? [each.operation] : []));
+    const result =
+      how === 'send'
+        ? await this.sink.send(operations, this.lane, signal)
+        : await this.sink.recover!(operations, this.lane, signal);
+    Object.assign(this.#memory, result.memory);
+    let next = 0;
+    return planned.map((each, at) => {
+      if (each.kind !== 'send') return each;
+      const outcome = result.outcomes[next++]!;
+      const { list, key } = known[at]!.change;
+      if (outcome.object !== undefined) this.#objects.set(`${list} ${key}`, outcome.object);
+      return outcome;
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.sink.close();
+    await this.account.close();
+  }
+}
+
+export interface DeskOptions {
+  readonly environment?: Partial<SinkEnvironment>;
+  readonly tuning?: HubSpotTuning;
+  readonly apiVersion?: string;
+}

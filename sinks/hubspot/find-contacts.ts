@@ -1,0 +1,71 @@
+import { runBatch } from './batch.js';
+import type { ContactReference } from './operation.js';
+import type { Sending } from './send-records.js';
+import type { Task } from './task.js';
+
+/** A step that needs a contact, by the task that it belongs to. */
+export interface Wanted {
+  readonly task: Task;
+  readonly contact: ContactReference;
+}
+
+/**
+ * The id of the contact that each refers to, created with the value that refers to it where there is none and it may be
+ * created; null: there is none; undefined: it could not be found out, and the task has ended.
+ */
+export async function findContacts(
+  wanted: readonly Wanted[],
+  sending: Sending,
+): Promise<(string | null | undefined)[]> {
+  const ids: (string | null | undefined)[] = wanted.map(() => null);
+  const open = (at: number): boolean => ids[at] === null && wanted[at]!.task.isOpen;
+  const longest = Math.max(0, ...wanted.map(({ contact }) => contact.match.length));
+  for (let position = 0; position < longest; position += 1) {
+    await ask((at) => (open(at) ? wanted[at]!.contact.match[position] : undefined), 'batch/read');
+  }
+  await ask(
+    (at) => (open(at) && wanted[at]!.contact.create ? wanted[at]!.contact.match[0] : undefined),
+    'batch/upsert',
+  );
+  return ids;
+
+  async function ask(
+    valueOf: (at: number) => ContactReference['match'][number] | undefined,
+    call: 'batch/read' | 'batch/upsert',
+  ): Promise<void> {
+    const { client, asking } = sending;
+    const asked = wanted.flatMap((_, at) => {
+      const found = valueOf(at);
+      return found === undefined ? [] : [{ at, ...found }];
+    });
+    for (const property of new Set(asked.map((each) => each.property))) {
+      const group = asked.filter((each) => each.property === property);
+      const values = [...new Set(group.map(({ value }) => value))];
+      const reads = call === 'batch/read';
+      const more = property === 'email' ? ['hs_additional_emails'] : [];
+      const replies = await runBatch(
+        client,
+        {
+          path: client.paths.objects('contacts', call),
+          ...(reads && { fields: { idProperty: property, properties: [property, ...more] } }),
+          traced: !reads,
+          silence: reads ? 'missing' : 'failed',
+        },
+        values.map((value) => ({
+          body: reads ? { id: value } : { id: value, idProperty: property, properties: { [property]: value } },
+          key: value,
+          keyProperty: property,
+        })),
+        asking,
+      );
+      for (const { at, value } of group) {
+        const reply = replies[values.indexOf(value)]!;
+        if (reply.kind === 'done') ids[at] = String(reply.result.id);
+        else if (reply.kind !== 'missing') {
+          ids[at] = undefined;
+          wanted[at]!.task.endBy(reply);
+        }
+      }
+    }
+  }
+}

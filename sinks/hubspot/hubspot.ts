@@ -1,0 +1,183 @@
+import { setMaxListeners } from 'node:events';
+import { isLoopback } from '../../config/loopback.js';
+import { expressionsIn } from '../mapping/expressions-in.js';
+import { joinsOf } from '../mapping/joins-of.js';
+import { createDispatcher } from '../network/create-dispatcher.js';
+import { RollingLimiter } from '../network/rolling-limiter.js';
+import type { Join, Outcome, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
+import { carryOut, createsNote } from './carry-out.js';
+import { checkAccount } from './check.js';
+import { type Asking, HubSpotClient } from './client.js';
+import { type HubSpotConfig, hubspotConfigSchema } from './config.js';
+import { DailyLimit } from './daily-limit.js';
+import { EventTimes } from './event-times.js';
+import { findNotes } from './find-notes.js';
+import type { HubSpotOperation, NoteStep } from './operation.js';
+import { isDoneByPeople, Planner } from './plan.js';
+import { Task } from './task.js';
+
+/** Records of one call; HubSpot takes no more. */
+const BATCH_SIZE = 100;
+/** Connections, and with them requests under way at once. */
+const CONNECTIONS = 10;
+const CONNECT_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+/** So long after its beginning a `send` begins no further request, and gives the lane's turn back: it ends within a minute. */
+const PATIENCE_MS = 30_000;
+/** What every account has, whatever its plan; the answers' headers tell of more. Source: HubSpot, "Usage guidelines". */
+const LEAST_LIMIT = { limit: 100, windowMs: 10_000 };
+
+export interface HubSpotTuning {
+  /** Unix time in ms. */
+  readonly now?: () => number;
+  readonly requestTimeoutMs?: number;
+  readonly patienceMs?: number;
+  /** The account's limit to begin with. */
+  readonly limit?: { readonly limit: number; readonly windowMs: number };
+}
+
+/** Contacts, marketing events, notes and records of custom objects in HubSpot. README.md and docs/sinks/hubspot.md. */
+export function createHubSpotSink(
+  config: HubSpotConfig,
+  environment: SinkEnvironment,
+  tuning: HubSpotTuning = {},
+): Sink<HubSpotOperation> {
+  const now = tuning.now ?? Date.now;
+  const url = new URL(config.baseUrl);
+  const dispatcher = createDispatcher(url, environment.network, {
+    allowPrivateAddresses: isLoopback(url.hostname),
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    connections: CONNECTIONS,
+  });
+  const { per10s, perDay } = environment.limits ?? {};
+  // One for all lanes: the limits are the account's.
+  const client = new HubSpotClient({
+    baseUrl: config.baseUrl,
+    token: config.token,
+    apiVersion: config.apiVersion,
+    dispatcher,
+    limiter: new RollingLimiter(tuning.limit ?? { ...LEAST_LIMIT, limit: per10s ?? LEAST_LIMIT.limit }, per10s),
+    daily: new DailyLimit(perDay, now),
+    requestTimeoutMs: tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    now,
+  });
+  const planner = new Planner(config.records, environment);
+  const times = new EventTimes();
+  const run = async <Result>(signal: AbortSignal, work: (asking: Asking) => Promise<Result>): Promise<Result> => {
+    // One listener on the caller's signal, however many requests listen to this one.
+    const stop = new AbortController();
+    setMaxListeners(0, stop.signal);
+    const forward = (): void => stop.abort();
+    signal.addEventListener('abort', forward);
+    if (signal.aborted) forward();
+    const untilMs = performance.now() + (tuning.patienceMs ?? PATIENCE_MS);
+    try {
+      return await work({ signal: stop.signal, patienceMs: () => Math.max(0, untilMs - performance.now()) });
+    } finally {
+      signal.removeEventListener('abort', forward);
+    }
+  };
+  return {
+    traits: {
+      order: 'item',
+      looksAround: true,
+      revisions: 'latest',
+      repeats: config.records.some(({ object }) => object === 'notes') ? 'lookUp' : 'harmless',
+      batchSize: BATCH_SIZE,
+    },
+    check: (signal) =>
+      run(signal, (asking) => checkAccount(client, config.records, environment.name, { ...asking, host: url.host })),
+    async plan(subjects) {
+      const planned = [];
+      for (const subject of subjects) planned.push(await planner.plan(subject));
+      return planned;
+    },
+    send: (operations, lane, signal) =>
+      run(signal, async (asking): Promise<SendResult> => {
+        const tasks = operations.map((operation) => new Task(operation));
+        if (!signal.aborted) {
+          const memory = await carryOut(tasks, lane.memory, { client, times, asking, now });
+          return { outcomes: tasks.map((task) => task.outcome()), memory };
+        }
+        return { outcomes: tasks.map((): Outcome => ({ kind: 'unsent' })) };
+      }),
+    recover: (operations, lane, signal) =>
+      run(signal, async (asking): Promise<SendResult> => {
+        const sending = { client, times, asking, now };
+        const outcomes: Outcome[] = operations.map(() => ({ kind: 'unsent' })); // a repeat is harmless
+        const doubtful = operations.flatMap((operation, at) => (createsNote(operation) ? [{ at, operation }] : []));
+        const found = await lookUp(
+          doubtful.map(({ operation }) => operation),
+          sending,
+        );
+        const tasks = found.flatMap((each, index) =>
+          each instanceof Task ? [{ at: doubtful[index]!.at, task: each }] : [],
+        );
+        found.forEach((each, index) => {
+          if (!(each instanceof Task)) outcomes[doubtful[index]!.at] = each;
+        });
+        const memory = await carryOut(
+          tasks.map(({ task }) => task),
+          lane.memory,
+          sending,
+        );
+        for (const { at, task } of tasks) outcomes[at] = task.outcome();
+        return { outcomes, memory };
+      }),
+    close: () => dispatcher.close(),
+  };
+}
+
+/** What became of operations that create notes: the task that goes on from what was found, or the outcome. */
+async function lookUp(
+  operations: readonly HubSpotOperation[],
+  sending: Parameters<typeof findNotes>[1],
+): Promise<(Task | Outcome)[]> {
+  const pairs = operations.flatMap((operation) => {
+    const task = new Task(operation); // of the look-up alone: what ends it says nothing of the operation
+    return task.steps('note').flatMap((step) => (step.id === null ? [{ operation, task, step }] : []));
+  });
+  const found = await findNotes(pairs, sending);
+  return operations.map((operation) => {
+    const own = pairs.flatMap((pair, index) =>
+      pair.operation === operation ? [{ ...pair, found: found[index]! }] : [],
+    );
+    const unclear = own.find((each) => each.found === 'unclear');
+    if (unclear !== undefined) {
+      const outcome = unclear.task.outcome();
+      const why = 'detail' in outcome ? outcome.detail : undefined;
+      return { kind: 'unknown', detail: why ?? 'stopped before it could be looked up' };
+    }
+    const ids = new Map<NoteStep, string>();
+    for (const each of own) if (typeof each.found === 'object') ids.set(each.step, each.found.id);
+    if (ids.size === 0) return { kind: 'unsent' };
+    const steps = operation.steps.map((step) =>
+      step.kind === 'note' && ids.has(step) ? { ...step, id: ids.get(step)! } : step,
+    );
+    const task = new Task({ ...operation, steps });
+    // At once: whatever fails from here on, the note is never created again.
+    for (const [step, id] of ids) task.made(step.record, { id });
+    return task;
+  });
+}
+
+export const hubspotSinkType: SinkType<HubSpotConfig> = {
+  type: 'hubspot',
+  configSchema: hubspotConfigSchema,
+  acceptsByDefault: ['obtained'],
+  lists: ({ records }) => [...new Set(records.map(({ from }) => from))],
+  joins,
+  // With the token: another one may belong to another account.
+  destination: ({ baseUrl, token }) => `${baseUrl} ${token.reveal()}`,
+  create: (config, environment) => createHubSpotSink(config, environment),
+};
+
+/**
+ * What the expressions name; attendees also wherever items are what people did, for whom they may be shown as. The
+ * pigeonhole says when its event was, which `if-newer` needs.
+ */
+function joins({ records }: HubSpotConfig): Join[] {
+  const named = joinsOf(expressionsIn(records).map(({ expression }) => expression));
+  const people: Join[] = records.some(({ from }) => isDoneByPeople(from)) ? ['attendees'] : [];
+  return [...new Set<Join>(['pigeonholes', ...people, ...named])];
+}

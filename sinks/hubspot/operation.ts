@@ -1,0 +1,106 @@
+import type { Fields, Operation } from '../sink.js';
+import type { WritePolicy } from './config.js';
+
+/** What one change makes HubSpot do: a step for each entry of `records` that is about its list. */
+export interface HubSpotOperation extends Operation {
+  readonly steps: readonly Step[];
+  /** What was made of the item before: it stays, but for what a step changes. */
+  readonly object: Fields | null;
+}
+
+export type Step = RecordStep | ForgetStep | ArchiveStep | RegistrationStep | NoteStep;
+
+/** The object of an item holds what was made of it by each entry of `records`, under the entry's name. */
+interface OfRecord {
+  /** The entry's name: its `object`, with a number where a list has several of the same. */
+  readonly record: string;
+}
+
+/** A contact or a record of a custom object: written to where it is found, or created. */
+export interface RecordStep extends OfRecord {
+  readonly kind: 'record';
+  readonly objectType: string;
+  /** Its id, where it is known from before: it is not looked for then. */
+  readonly id: string | null;
+  /** In order: the first that finds a record is used. Without those for which the item has no value. */
+  readonly match: readonly UniqueValue[];
+  readonly create: boolean;
+  readonly write: readonly PropertyWrite[];
+  /** When each property was last written for this item, Unix time in ms by HubSpot's clock. */
+  readonly writtenAtMs: Readonly<Record<string, number>>;
+  /** When this sink first wrote to the record for this item. */
+  readonly sinceMs: number | null;
+  /** When what the values tell of happened: what `if-newer` compares. Unix time in ms. */
+  readonly happenedAtMs: number;
+  /** It did not exist before: this sink created it, for this item. */
+  readonly created: boolean;
+  /** The contact that a custom object belongs to; null: it belongs to none. */
+  readonly contact: ContactReference | null;
+  /** The contact that it belonged to when it was last written. */
+  readonly contactId: string | null;
+}
+
+export interface PropertyWrite {
+  readonly name: string;
+  /** Empty: the property is cleared. */
+  readonly value: string;
+  readonly policy: WritePolicy;
+}
+
+export interface UniqueValue {
+  readonly property: string;
+  readonly value: string;
+}
+
+/** Which contact: the first that is found, or one that is created with the first of these values. */
+export interface ContactReference {
+  readonly match: readonly UniqueValue[];
+  readonly create: boolean;
+}
+
+/** Takes back what was written to a record that belongs to others as well. */
+export interface ForgetStep extends OfRecord {
+  readonly kind: 'forget';
+  readonly objectType: string;
+  readonly id: string;
+  readonly writtenAtMs: Readonly<Record<string, number>>;
+  readonly sinceMs: number;
+}
+
+/** Moves a record to HubSpot's recycling bin. */
+export interface ArchiveStep extends OfRecord {
+  readonly kind: 'archive';
+  readonly objectType: string;
+  readonly id: string;
+}
+
+export type Attendance = 'register' | 'attend' | 'cancel';
+
+/** Someone's registration for, or attendance at, the marketing event of a pigeonhole. */
+export interface RegistrationStep extends OfRecord {
+  readonly kind: 'registration';
+  readonly event: MarketingEvent;
+  readonly attendance: Attendance;
+  /** One of the two: a registration made before is changed by the contact's id, whatever the e-mail is now. */
+  readonly email: string | null;
+  readonly contactId: string | null;
+  /** Unix time in ms. */
+  readonly happenedAtMs: number;
+}
+
+/** As HubSpot takes it. What was only a cancelling names the event without describing it: `details` is null then. */
+export interface MarketingEvent {
+  readonly externalAccountId: string;
+  readonly externalEventId: string;
+  readonly details: Readonly<Record<string, string>> | null;
+}
+
+/** A note on a contact's timeline. */
+export interface NoteStep extends OfRecord {
+  readonly kind: 'note';
+  readonly id: string | null;
+  readonly contact: ContactReference;
+  readonly properties: Readonly<Record<string, string>>;
+  /** Stands in the note's text, and in that of no other: by it a note whose answer was lost is found again. */
+  readonly mark: string;
+}

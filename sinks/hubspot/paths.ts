@@ -1,0 +1,47 @@
+/**
+ * Where HubSpot's API has what we ask: by version since the dated ones (`2026-03`) moved the version behind the name.
+ * Source: HubSpot, "API versioning", and the reference of each endpoint.
+ */
+export class Paths {
+  constructor(private readonly version: string) {}
+
+  get #isDated(): boolean {
+    return this.version !== 'v3';
+  }
+
+  /** @param call e.g. `batch/upsert` */
+  objects(objectType: string, call: string): string {
+    return this.#isDated
+      ? `/crm/objects/${this.version}/${objectType}/${call}`
+      : `/crm/v3/objects/${objectType}/${call}`;
+  }
+
+  properties(objectType: string): string {
+    return this.#isDated ? `/crm/properties/${this.version}/${objectType}` : `/crm/v3/properties/${objectType}`;
+  }
+
+  /** Associations of two kinds of records: `batch/associate/default`, `batch/archive`. */
+  associations(from: string, to: string, call: string): string {
+    return this.#isDated
+      ? `/crm/associations/${this.version}/${from}/${to}/${call}`
+      : `/crm/v4/associations/${from}/${to}/${call}`;
+  }
+
+  /** The records of one kind that belong to one record. */
+  associated(from: string, id: string, to: string): string {
+    return this.#isDated
+      ? `/crm/objects/${this.version}/${from}/${id}/associations/${to}`
+      : `/crm/v4/objects/${from}/${id}/associations/${to}`;
+  }
+
+  /** @param call e.g. `events/upsert` */
+  marketingEvents(call: string): string {
+    return this.#isDated
+      ? `/marketing/marketing-events/${this.version}/${call}`
+      : `/marketing/v3/marketing-events/${call}`;
+  }
+
+  get accountDetails(): string {
+    return this.#isDated ? `/account-info/${this.version}/details` : '/account-info/v3/details';
+  }
+}

@@ -1,0 +1,287 @@
+import { FailedMapping } from '../mapping/failed-mapping.js';
+import { MappingError } from '../mapping/mapping-error.js';
+import { mappingView, type MappingView } from '../mapping/mapping-view.js';
+import type { Fields, Planned, SinkEnvironment, Subject } from '../sink.js';
+import { fieldsOf } from './classify-answer.js';
+import { lifecycleStage } from './lifecycle-stage.js';
+import { noteText } from './note-text.js';
+import type { Attendance, ContactReference, HubSpotOperation, PropertyWrite, Step, UniqueValue } from './operation.js';
+import { looksLikeEmail, normalEmail, propertyValue } from './property-value.js';
+import type { RecordKeys } from './record-problems.js';
+import { eventName, type RemovalCause, removalOf } from './remove.js';
+
+/** An entry of `records`, with its name and where it stands. */
+interface Entry {
+  readonly keys: RecordKeys;
+  readonly name: string;
+  /** For messages, e.g. `crm.records[0]`. */
+  readonly path: string;
+}
+
+/** Lists whose items are people themselves, or have nothing to do with any. */
+const notDoneByPeople: ReadonlySet<string> = new Set([
+  'attendees',
+  'registrants',
+  'sessions',
+  'pigeonholes',
+  'subscriptions',
+]);
+
+/** Whether the items of a list are what people did, so that they may turn anonymous. */
+export function isDoneByPeople(list: string): boolean {
+  return !notDoneByPeople.has(list);
+}
+
+/** Turns changes into what HubSpot is made to do. Pure: what it looks at is given with the change. */
+export class Planner {
+  readonly #entries: readonly Entry[];
+  readonly #onForget: NonNullable<SinkEnvironment['onForget']>;
+
+  constructor(records: readonly RecordKeys[], { name, onForget }: Pick<SinkEnvironment, 'name' | 'onForget'>) {
+    this.#onForget = onForget ?? 'clear-our-fields';
+    const taken = new Map<string, number>();
+    this.#entries = records.map((keys, index) => {
+      const kind = JSON.stringify([keys.from, keys.object]);
+      const count = (taken.get(kind) ?? 0) + 1;
+      taken.set(kind, count);
+      return {
+        keys,
+        name: count === 1 ? keys.object : `${keys.object} ${count}`,
+        path: `${name}.records[${index}]`,
+      };
+    });
+  }
+
+  async plan(subject: Subject): Promise<Planned<HubSpotOperation>> {
+    try {
+      return await this.#plan(subject);
+    } catch (error) {
+      if (error instanceof MappingError) return { kind: 'unplannable', cause: error.causeCode, detail: error.message };
+      throw error;
+    }
+  }
+
+  async #plan(subject: Subject): Promise<Planned<HubSpotOperation>> {
+    const { change, object, removal } = subject;
+    if (removal !== null || change.data === null) {
+      const cause = removal === 'consent-withdrawn' ? 'consent' : 'withdrawn';
+      return this.#removeAll(subject, cause);
+    }
+    const view = mappingView(subject);
+    const steps: Step[] = [];
+    let reason = 'no-record';
+    for (const entry of this.#entries.filter(({ keys }) => keys.from === change.list)) {
+      const step = await this.#step(entry, subject, view);
+      if (typeof step === 'string') reason = step;
+      else steps.push(step);
+    }
+    if (steps.length === 0) return { kind: 'nothing', reason };
+    return { kind: 'send', operation: { changeId: change.id, steps, object } };
+  }
+
+  #removeAll(subject: Subject, cause: RemovalCause): Planned<HubSpotOperation> {
+    const { change, object } = subject;
+    const made = Object.entries(object ?? {});
+    if (made.length === 0) return { kind: 'nothing', reason: 'never-sent' };
+    if (cause === 'consent' && this.#onForget === 'manual') {
+      const ids = made.map(([record, of]) => {
+        const { id, contactId } = fieldsOf(of);
+        return [record, ...[id ?? contactId].filter((each) => typeof each === 'string')].join(' ');
+      });
+      return {
+        kind: 'unplannable',
+        cause: 'hubspot:forget-by-hand',
+        detail: `someone withdrew consent: remove what concerns them from HubSpot by hand (${ids.join(', ')})`,
+      };
+    }
+    const steps = made.flatMap(([record, of]) => removalOf(record, of, cause, subject, this.#onForget) ?? []);
+    if (steps.length === 0) return { kind: 'nothing', reason: 'kept' };
+    return { kind: 'send', operation: { changeId: change.id, steps, object } };
+  }
+
+  /** What an entry makes of the item, or why nothing. */
+  async #step(entry: Entry, subject: Subject, view: MappingView): Promise<Step | string> {
+    const { keys, name, path } = entry;
+    const made = fieldsOf(subject.object?.[name]);
+    const wasMade = Object.keys(made).length > 0;
+    const remove = (cause: RemovalCause, reason: string): Step | string =>
+      (wasMade ? removalOf(name, made, cause, subject, this.#onForget) : undefined) ?? reason;
+    if (keys.when !== undefined && !(await keys.when.holds(view, `${path}.when`))) {
+      return remove('withdrawn', 'condition');
+    }
+    if (isAnonymous(subject) && wasMade && ['contacts', 'notes', 'marketing-event'].includes(keys.object)) {
+      return remove('anonymous', 'no-person');
+    }
+    switch (keys.object) {
+      case 'marketing-event':
+        return await this.#registration(entry, subject, view, made);
+      case 'notes':
+        return await this.#note(entry, subject, view, made);
+      default:
+        return await this.#record(entry, subject, view, made);
+    }
+  }
+
+  async #record(
+    { keys, name, path }: Entry,
+    subject: Subject,
+    view: MappingView,
+    made: Fields,
+  ): Promise<Step | string> {
+    const writtenAtMs = fieldsOf(made.writtenAtMs) as Record<string, number>;
+    const values = new Map<string, string | null>();
+    for (const [property, { value }] of Object.entries(keys.properties ?? {})) {
+      const key = `${path}.properties.${property}`;
+      const isEmail = property === 'email' && keys.object === 'contacts';
+      const found = await value.evaluate(view, key, isEmail ? emailValue : propertyValue);
+      if (found !== undefined) values.set(property, found);
+    }
+    const match = (keys.match ?? []).flatMap((property): UniqueValue[] => {
+      const value = values.get(property);
+      return value == null ? [] : [{ property, value }];
+    });
+    const id = typeof made.id === 'string' ? made.id : null;
+    if (id === null && match.length === 0) return 'no-match';
+    const write = Object.entries(keys.properties ?? {}).flatMap(([property, { write: policy }]): PropertyWrite[] => {
+      const value = values.get(property);
+      if (value != null) return [{ name: property, value, policy }];
+      if (keys.match?.includes(property) || property === lifecycleStage) return [];
+      // Nothing leaves a property as it is, but for what tells of a person who may be shown no more.
+      if (isAnonymous(subject) && property in writtenAtMs) return [{ name: property, value: '', policy: 'always' }];
+      if (value === undefined || policy !== 'always') return [];
+      return [{ name: property, value: '', policy }];
+    });
+    return {
+      kind: 'record',
+      record: name,
+      objectType: keys.object,
+      id,
+      match,
+      create: keys.create,
+      write,
+      writtenAtMs,
+      sinceMs: typeof made.sinceMs === 'number' ? made.sinceMs : null,
+      happenedAtMs: happenedAt(subject),
+      created: made.created === true,
+      contact: await contactOf(keys, path, view),
+      contactId: typeof made.contactId === 'string' ? made.contactId : null,
+    };
+  }
+
+  async #registration(
+    { keys, name, path }: Entry,
+    subject: Subject,
+    view: MappingView,
+    made: Fields,
+  ): Promise<Step | string> {
+    const attendance = await keys.attendance!.evaluate(view, `${path}.attendance`, attendanceValue);
+    if (attendance === undefined) return removalOf(name, made, 'withdrawn', subject, this.#onForget) ?? 'no-attendance';
+    if (made.attendance === attendance) return 'unchanged';
+    if (attendance === 'cancel' && made.attendance === undefined) return 'not-registered';
+    const contactId = typeof made.contactId === 'string' ? made.contactId : null;
+    const email = contactId === null ? ((await keys.email!.evaluate(view, `${path}.email`, emailValue)) ?? null) : null;
+    if (contactId === null && email === null) return 'no-email';
+    const { name: eventTitle, organizer, ...others } = keys.event!;
+    const details: Record<string, string> = {
+      eventName: await eventTitle.evaluate(view, `${path}.event.name`, requiredValue),
+      eventOrganizer: await organizer.evaluate(view, `${path}.event.organizer`, requiredValue),
+    };
+    const fields = { type: 'eventType', description: 'eventDescription', url: 'eventUrl' } as const;
+    for (const [key, expression] of Object.entries(others)) {
+      const value = await expression?.evaluate(view, `${path}.event.${key}`, propertyValue);
+      if (value != null) details[fields[key as keyof typeof fields] ?? key] = value;
+    }
+    return {
+      kind: 'registration',
+      record: name,
+      event: { ...eventName(subject.change), details },
+      attendance,
+      email,
+      contactId,
+      happenedAtMs: happenedAt(subject),
+    };
+  }
+
+  async #note({ keys, name, path }: Entry, subject: Subject, view: MappingView, made: Fields): Promise<Step | string> {
+    const contact = await contactOf(keys, path, view);
+    const id = typeof made.id === 'string' ? made.id : null;
+    if (contact === null) return removalOf(name, made, 'anonymous', subject, this.#onForget) ?? 'no-match';
+    const { workspace, pigeonholeId, list, key } = subject.change;
+    const entry = name === 'notes' ? '' : ` ${name}`;
+    const mark = `[pigeonpost ${workspace}/${pigeonholeId}/${list}/${key}${entry}]`;
+    const properties: Record<string, string> = { hs_timestamp: new Date(happenedAt(subject)).toISOString() };
+    for (const [property, { value }] of Object.entries(keys.properties ?? {})) {
+      const found = await value.evaluate(view, `${path}.properties.${property}`, propertyValue);
+      if (found != null) properties[property] = found;
+    }
+    const text = properties.hs_note_body;
+    if (text === undefined) return removalOf(name, made, 'withdrawn', subject, this.#onForget) ?? 'no-text';
+    properties.hs_note_body = noteText(text, mark);
+    return { kind: 'note', record: name, id, contact, properties, mark };
+  }
+}
+
+const attendances: readonly Attendance[] = ['register', 'attend', 'cancel'];
+
+/** The contact that an object belongs to; null: none, or the item has nothing that would find it. */
+async function contactOf(keys: RecordKeys, path: string, view: MappingView): Promise<ContactReference | null> {
+  const by = keys.email === undefined ? keys.contact : { email: keys.email };
+  const match: UniqueValue[] = [];
+  for (const [property, expression] of Object.entries(by ?? {})) {
+    const key = keys.email === undefined ? `${path}.contact.${property}` : `${path}.email`;
+    const value = await expression.evaluate(view, key, property === 'email' ? emailValue : propertyValue);
+    if (value != null) match.push({ property, value });
+  }
+  return match.length === 0 ? null : { match, create: keys.create };
+}
+
+/** An e-mail address. Refused under the name of HubSpot's own refusal: it is the same mistake. */
+function emailValue(found: unknown, key: string): string | null | undefined {
+  const value = propertyValue(found, key);
+  if (typeof value !== 'string') return value;
+  const email = normalEmail(value);
+  if (!looksLikeEmail(email)) throw new NoEmailError(key);
+  return email;
+}
+
+class NoEmailError extends FailedMapping {
+  override readonly causeCode = 'hubspot:INVALID_EMAIL:email';
+
+  constructor(key: string, where = '') {
+    super(key, 'not-an-email', 'gave a text that is no e-mail address', where);
+  }
+
+  override placed(where: string): NoEmailError {
+    return new NoEmailError(this.key, where);
+  }
+}
+
+function attendanceValue(found: unknown, key: string): Attendance | undefined {
+  const value = propertyValue(found, key);
+  if (value == null) return undefined;
+  const attendance = attendances.find((each) => each === value);
+  if (attendance === undefined) throw new FailedMapping(key, 'value', `gave none of ${attendances.join(', ')}`);
+  return attendance;
+}
+
+function requiredValue(found: unknown, key: string): string {
+  const value = propertyValue(found, key);
+  if (value == null) throw new FailedMapping(key, 'nothing', 'gave nothing, and is needed');
+  return value;
+}
+
+/** Whether it is what someone did who may not be shown: such an item carries no id of theirs. */
+function isAnonymous({ change, attendee }: Subject): boolean {
+  if (attendee !== null || !isDoneByPeople(change.list)) return false;
+  return change.data?.attendeeId === undefined && fieldsOf(change.data?.attendee).id === undefined;
+}
+
+/** When what the item tells of happened, Unix time in ms: its own time, else the event's day, else when it was found. */
+function happenedAt({ change, pigeonhole }: Subject): number {
+  const item = change.data ?? {};
+  for (const found of [item.signInTime, item.signedInAt, item.createdAt, pigeonhole?.startDate]) {
+    const time = typeof found === 'string' ? Date.parse(found) : Number.NaN;
+    if (!Number.isNaN(time)) return time;
+  }
+  return Date.parse(change.timestamp);
+}

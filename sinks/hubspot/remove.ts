@@ -1,0 +1,59 @@
+import type { SinkEnvironment, Subject } from '../sink.js';
+import { fieldsOf } from './classify-answer.js';
+import type { Step } from './operation.js';
+
+/**
+ * Why what was made of an item has to go. `withdrawn`: it was deleted at the source, or its condition is false now.
+ * `anonymous`: its person may be shown no more. `consent`: the person wants to be forgotten here.
+ */
+export type RemovalCause = 'withdrawn' | 'anonymous' | 'consent';
+
+/**
+ * What takes back what an entry of `records` has made of an item; undefined: it stays. Contacts belong to others as
+ * well, so a withdrawal leaves them; what is ours alone (notes, registrations, records that we created) goes.
+ * @param record the entry's name
+ * @param made what the item's object says of it
+ */
+export function removalOf(
+  record: string,
+  made: unknown,
+  cause: RemovalCause,
+  { change }: Pick<Subject, 'change'>,
+  onForget: NonNullable<SinkEnvironment['onForget']>,
+): Step | undefined {
+  const objectType = record.replace(/ \d+$/, '');
+  const { id, contactId, attendance, created, writtenAtMs, sinceMs } = fieldsOf(made);
+  if (objectType === 'marketing-event') {
+    if (typeof contactId !== 'string' || attendance === 'cancel') return undefined;
+    return {
+      kind: 'registration',
+      record,
+      event: { ...eventName(change), details: null },
+      attendance: 'cancel',
+      email: null,
+      contactId,
+      happenedAtMs: Date.parse(change.timestamp),
+    };
+  }
+  if (typeof id !== 'string') return undefined;
+  const archive: Step = { kind: 'archive', record, objectType, id };
+  if (objectType === 'notes') return archive;
+  if (cause === 'withdrawn') return objectType !== 'contacts' && created === true ? archive : undefined;
+  if (cause === 'consent' && onForget === 'delete') return archive;
+  return {
+    kind: 'forget',
+    record,
+    objectType,
+    id,
+    writtenAtMs: fieldsOf(writtenAtMs) as Record<string, number>,
+    sinceMs: typeof sinceMs === 'number' ? sinceMs : 0,
+  };
+}
+
+/** The marketing event of a pigeonhole, by ids that never change. */
+export function eventName({ workspace, pigeonholeId }: Subject['change']): {
+  externalAccountId: string;
+  externalEventId: string;
+} {
+  return { externalAccountId: `pigeonpost-${workspace}`, externalEventId: String(pigeonholeId) };
+}

@@ -1,0 +1,86 @@
+import { runBatch } from './batch.js';
+import { clockToleranceMs } from './event-times.js';
+import { changedAtMs } from './present-record.js';
+import type { ArchiveStep, ForgetStep } from './operation.js';
+import type { Sending } from './send-records.js';
+import type { Task } from './task.js';
+
+/**
+ * Clears what this sink wrote to records that belong to others as well. A property that was last changed before the
+ * sink first wrote to the record, or after it last wrote the property, holds another's value and stays.
+ */
+export async function sendForgets(
+  pairs: readonly { readonly task: Task; readonly step: ForgetStep }[],
+  objectType: string,
+  { client, asking }: Sending,
+): Promise<void> {
+  const names = [...new Set(pairs.flatMap(({ step }) => Object.keys(step.writtenAtMs)))];
+  const reading = pairs.filter(({ step }) => Object.keys(step.writtenAtMs).length > 0);
+  for (const { task, step } of pairs) if (!reading.some((each) => each.step === step)) task.made(step.record, null);
+  const read = await runBatch(
+    client,
+    {
+      path: client.paths.objects(objectType, 'batch/read'),
+      fields: { properties: names, propertiesWithHistory: names },
+      most: 50,
+      traced: false,
+      silence: 'missing',
+    },
+    reading.map(({ step }) => ({ body: { id: step.id }, key: step.id })),
+    asking,
+  );
+  const clearing = reading.flatMap(({ task, step }, index) => {
+    const reply = read[index]!;
+    if (reply.kind === 'missing') task.made(step.record, null);
+    else if (reply.kind !== 'done') task.endBy(reply);
+    else {
+      const ours = Object.entries(step.writtenAtMs).filter(([name, writtenAtMs]) => {
+        const changed = changedAtMs(reply.result, name);
+        return (
+          changed !== undefined &&
+          changed >= step.sinceMs - clockToleranceMs &&
+          changed <= writtenAtMs + clockToleranceMs
+        );
+      });
+      task.note(`${ours.length} properties of ${objectType} ${step.id} cleared`);
+      if (ours.length > 0) return [{ task, step, properties: Object.fromEntries(ours.map(([name]) => [name, ''])) }];
+      task.made(step.record, null);
+    }
+    return [];
+  });
+  const replies = await runBatch(
+    client,
+    { path: client.paths.objects(objectType, 'batch/update'), traced: true, silence: 'failed' },
+    clearing.map(({ step, properties }) => ({ body: { id: step.id, properties }, key: step.id })),
+    asking,
+  );
+  clearing.forEach(({ task, step }, index) => {
+    const reply = replies[index]!;
+    if (reply.kind === 'done' || reply.kind === 'missing') task.made(step.record, null);
+    else task.endBy(reply);
+  });
+}
+
+/** Moves records to the recycling bin. HubSpot answers 204 also for those that are there already. */
+export async function sendArchives(
+  pairs: readonly { readonly task: Task; readonly step: ArchiveStep }[],
+  objectType: string,
+  { client, asking }: Sending,
+): Promise<void> {
+  const ids = [...new Set(pairs.map(({ step }) => step.id))];
+  for (let from = 0; from < ids.length; from += 100) {
+    const chunk = ids.slice(from, from + 100);
+    const path = client.paths.objects(objectType, 'batch/archive');
+    const reply = await client.post(path, { inputs: chunk.map((id) => ({ id })) }, asking);
+    for (const { task, step } of pairs.filter(({ step }) => chunk.includes(step.id))) {
+      if (reply.kind === 'ok' || (reply.kind === 'refused' && reply.status === 404)) {
+        task.made(step.record, null);
+        task.note(`${objectType} ${step.id} removed`);
+      } else if (reply.kind === 'failed') task.end(reply.result);
+      else {
+        const cause = `hubspot:archive:${reply.problem.category || reply.status}`;
+        task.end({ kind: 'rejected', cause, detail: `HubSpot refused to remove a record (HTTP ${reply.status})` });
+      }
+    }
+  }
+}

@@ -1,0 +1,331 @@
+import { type BatchCall, type BatchInput, type RecordReply, runBatch } from './batch.js';
+import type { Asking, HubSpotClient } from './client.js';
+import { decideWrites, needsHistory, needsPresent, type PresentValue } from './decide-writes.js';
+import type { EventTimes } from './event-times.js';
+import type { RecordStep, UniqueValue } from './operation.js';
+import { presentValues, timeOf } from './present-record.js';
+import type { Task } from './task.js';
+
+export interface Sending {
+  readonly client: HubSpotClient;
+  readonly times: EventTimes;
+  readonly asking: Asking;
+  /** Unix time in ms. */
+  readonly now: () => number;
+}
+
+/** A step on its way to the record that it is about. */
+interface Search {
+  readonly task: Task;
+  readonly step: RecordStep;
+  /** The record's id, once it is known. */
+  id: string | null;
+  /** How it was found: a match property whose value stands there already, which need not be written. */
+  foundBy: UniqueValue | null;
+  /** As it was read; undefined: it was not, or there is none. */
+  record: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * Writes records of one type: those whose id is known by it, the others to where they are found, or created. Several
+ * steps that turn out to be about one record are one update. A record that is gone though its id was known (merged or
+ * deleted by a person) is looked for again.
+ *
+ * Every call is harmless when it is repeated: updates set values, and what is not found is created by upsert with its
+ * first match property, so that two attempts at once cannot make two of it.
+ */
+export async function sendRecords(
+  pairs: readonly { readonly task: Task; readonly step: RecordStep }[],
+  objectType: string,
+  sending: Sending,
+): Promise<void> {
+  let open: Search[] = pairs.map(({ task, step }) => ({
+    task,
+    step,
+    id: step.id,
+    foundBy: null,
+    record: undefined,
+  }));
+  // Twice: what is gone is looked for once, and what is gone then is a matter for the next attempt.
+  for (let round = 0; round < 2 && open.length > 0; round += 1) {
+    await readKnown(open, objectType, sending);
+    await find(open.filter(needsFinding), objectType, sending);
+    const gone = await update(open.filter(isOpenWithId), objectType, sending);
+    await upsert(
+      open.filter((search) => isOpen(search) && search.id === null),
+      objectType,
+      sending,
+    );
+    open = gone;
+  }
+  for (const { task } of open) task.end({ kind: 'retry', detail: 'the record was removed in HubSpot meanwhile' });
+}
+
+const isOpen = ({ task }: Search): boolean => task.isOpen;
+const isOpenWithId = (search: Search): boolean => isOpen(search) && search.id !== null;
+const hasToRead = ({ step }: Search): boolean => step.write.some(needsPresent);
+
+/** Creating by upsert finds by itself, where there is one way to find and nothing to be decided by what stands there. */
+function needsFinding(search: Search): boolean {
+  const { step } = search;
+  return isOpen(search) && search.id === null && (!step.create || step.match.length > 1 || hasToRead(search));
+}
+
+/** Reads those records whose id is known and whose present values decide; a record that is gone loses its id. */
+async function readKnown(open: readonly Search[], objectType: string, sending: Sending): Promise<void> {
+  const searches = open.filter((search) => isOpenWithId(search) && search.record === undefined && hasToRead(search));
+  const replies = await read(
+    searches.map((search) => ({ search, key: search.id! })),
+    objectType,
+    undefined,
+    sending,
+  );
+  searches.forEach((search, index) => {
+    const reply = replies[index]!;
+    if (reply.kind === 'done') search.record = reply.result;
+    else if (reply.kind === 'missing') search.id = null;
+    else search.task.endBy(reply);
+  });
+}
+
+/** Looks for records by one match property after the other. */
+async function find(searches: readonly Search[], objectType: string, sending: Sending): Promise<void> {
+  const longest = Math.max(0, ...searches.map(({ step }) => step.match.length));
+  for (let position = 0; position < longest; position += 1) {
+    const left = searches.filter((search) => isOpen(search) && search.id === null && search.step.match[position]);
+    for (const [property, group] of grouped(left, ({ step }) => step.match[position]!.property)) {
+      const asked = group.map((search) => ({ search, key: search.step.match[position]!.value }));
+      const replies = await read(asked, objectType, property, sending);
+      group.forEach((search, index) => {
+        const reply = replies[index]!;
+        if (reply.kind === 'done') {
+          search.id = String(reply.result.id);
+          search.foundBy = search.step.match[position]!;
+          search.record = reply.result;
+        } else if (reply.kind !== 'missing') search.task.endBy(reply);
+      });
+    }
+  }
+}
+
+/** HubSpot reads fewer records in a call that asks for the history of properties. Source: HubSpot, "Contacts", "Read". */
+const mostWithHistory = 50;
+
+/** Reads a record for each, in their order; each key is asked for once. */
+async function read(
+  asked: readonly { readonly search: Search; readonly key: string }[],
+  objectType: string,
+  idProperty: string | undefined,
+  { client, asking }: Sending,
+): Promise<RecordReply[]> {
+  if (asked.length === 0) return [];
+  const writes = asked.flatMap(({ search }) => search.step.write);
+  const history = [...new Set(writes.filter(needsHistory).map(({ name }) => name))];
+  const present = writes.filter(needsPresent).map(({ name }) => name);
+  const properties = [...new Set([...present, ...(idProperty === undefined ? [] : [idProperty])])];
+  if (idProperty === 'email') properties.push('hs_additional_emails');
+  const keys = [...new Set(asked.map(({ key }) => key))];
+  const call: BatchCall = {
+    path: client.paths.objects(objectType, 'batch/read'),
+    fields: {
+      properties,
+      ...(history.length > 0 && { propertiesWithHistory: history }),
+      ...(idProperty !== undefined && { idProperty }),
+    },
+    ...(history.length > 0 && { most: mostWithHistory }),
+    traced: false,
+    silence: 'missing',
+  };
+  const inputs = keys.map((key): BatchInput => ({
+    body: { id: key },
+    key,
+    ...(idProperty !== undefined && { keyProperty: idProperty }),
+  }));
+  const replies = await runBatch(client, call, inputs, asking);
+  const byKey = new Map(keys.map((key, index) => [key, replies[index]!]));
+  return asked.map(({ key }) => byKey.get(key)!);
+}
+
+/** What one record is given, by one step or several. */
+interface Merged {
+  readonly searches: readonly Search[];
+  /** What each step wants written, in their order. */
+  readonly writes: readonly ReadonlyMap<string, string>[];
+}
+
+/** Updates records by id, each once. @returns the steps whose record is gone, without its id */
+async function update(searches: readonly Search[], objectType: string, sending: Sending): Promise<Search[]> {
+  const gone: Search[] = [];
+  const merged = [...grouped(searches, ({ id }) => id!).values()].map((group) => mergedFor(group, sending));
+  for (const { searches: group, writes } of merged.filter(({ writes }) => all(writes).size === 0)) {
+    group.forEach((search, index) => wrote(search, search.id!, writes[index]!, sending.now(), false));
+  }
+  const call: BatchCall = {
+    path: sending.client.paths.objects(objectType, 'batch/update'),
+    traced: true,
+    silence: 'failed',
+  };
+  await write(
+    merged.filter(({ writes }) => all(writes).size > 0),
+    call,
+    ({ searches: [first] }, properties) => ({ body: { id: first!.id, properties }, key: first!.id! }),
+    sending,
+    (search) => {
+      search.id = null;
+      search.record = undefined;
+      gone.push(search);
+    },
+  );
+  return gone;
+}
+
+/** Creates by the first match property, or updates what that finds. */
+async function upsert(searches: readonly Search[], objectType: string, sending: Sending): Promise<void> {
+  for (const { task, step } of searches.filter(({ step }) => !step.create)) {
+    task.note(`no ${objectType} record matches, and none is to be created`);
+    if (step.id !== null) task.made(step.record, null);
+  }
+  const creating = searches.filter(({ step }) => step.create && step.match.length > 0);
+  for (const { task, step } of searches.filter(({ step }) => step.create && step.match.length === 0)) {
+    task.note(`${objectType} ${step.id} was removed in HubSpot, and the item names nothing that could find another`);
+    task.made(step.record, null);
+  }
+  const call: BatchCall = {
+    path: sending.client.paths.objects(objectType, 'batch/upsert'),
+    traced: true,
+    silence: 'failed',
+  };
+  // HubSpot takes one property to match by in a call.
+  for (const alike of grouped(creating, ({ step }) => step.match[0]!.property).values()) {
+    const byValue = grouped(alike, ({ step }) => step.match[0]!.value.toLowerCase());
+    await write(
+      [...byValue.values()].map((group) => mergedFor(group, sending)),
+      call,
+      ({ searches: [first] }, properties) => {
+        const { property, value } = first!.step.match[0]!;
+        const body = { idProperty: property, id: value, properties: { ...properties, [property]: value } };
+        return { body, key: value, keyProperty: property };
+      },
+      sending,
+      (search) => search.task.endBy({ kind: 'missing' }),
+    );
+  }
+}
+
+/** One call for each record; where it is refused and several steps had a part in it, each of them alone. */
+async function write(
+  merged: readonly Merged[],
+  call: BatchCall,
+  toInput: (merged: Merged, properties: Readonly<Record<string, string>>) => BatchInput,
+  sending: Sending,
+  missing: (search: Search) => void,
+): Promise<void> {
+  if (merged.length === 0) return;
+  const inputs = merged.map((each) => toInput(each, Object.fromEntries(all(each.writes))));
+  const replies = await runBatch(sending.client, call, inputs, sending.asking);
+  const apart: Merged[][] = [];
+  merged.forEach(({ searches, writes }, index) => {
+    const reply = replies[index]!;
+    if (reply.kind === 'rejected' && searches.length > 1) {
+      apart.push(searches.map((search, at) => ({ searches: [search], writes: [writes[at]!] })));
+      return;
+    }
+    searches.forEach((search, at) => {
+      if (reply.kind === 'missing') missing(search);
+      else if (reply.kind !== 'done') search.task.endBy(reply);
+      else {
+        const { id, updatedAt } = reply.result;
+        const atMs = timeOf(updatedAt);
+        const isNew = reply.result.new === true && at === 0;
+        wrote(search, String(id), writes[at]!, Number.isNaN(atMs) ? sending.now() : atMs, isNew);
+        for (const [name] of writes[at]!) {
+          sending.times.remember(String(id), name, {
+            happenedAtMs: search.step.happenedAtMs,
+            writtenAtMs: Number.isNaN(atMs) ? sending.now() : atMs,
+          });
+        }
+      }
+    });
+  });
+  // One after the other: they are about the same record, and the later one shall win.
+  const longest = Math.max(0, ...apart.map((each) => each.length));
+  for (let turn = 0; turn < longest; turn += 1) {
+    await write(
+      apart.flatMap((each) => each[turn] ?? []),
+      call,
+      toInput,
+      sending,
+      missing,
+    );
+  }
+}
+
+/** What steps about one record write, each deciding by what the ones before it will have written. */
+function mergedFor(searches: readonly Search[], { times }: Sending): Merged {
+  const present = new Map<string, PresentValue>();
+  for (const { record, step } of searches) {
+    if (record !== undefined) for (const [name, value] of presentValues(record, step, times)) present.set(name, value);
+  }
+  const writes = searches.map(({ step, foundBy, record }) => {
+    const wanted = step.write.filter(({ name }) => name !== foundBy?.property);
+    // Only what was asked for is known: a property that was not read may hold anything.
+    const known = record === undefined ? present : new Map([...present].filter(([name]) => isRead(step, name)));
+    const decided = decideWrites(clearingOnlyOurs(wanted, step, searches), known, step.happenedAtMs);
+    for (const [name, value] of decided) present.set(name, { value, happenedAtMs: step.happenedAtMs });
+    return decided;
+  });
+  return { searches, writes };
+}
+
+function isRead(step: RecordStep, name: string): boolean {
+  return step.write.some((write) => write.name === name && needsPresent(write));
+}
+
+/** Of two steps for one record, one that has no value clears nothing that the other gives. */
+function clearingOnlyOurs(
+  writes: RecordStep['write'],
+  step: RecordStep,
+  searches: readonly Search[],
+): RecordStep['write'] {
+  const given = new Set(
+    searches
+      .filter((other) => other.step !== step)
+      .flatMap((other) => other.step.write.filter(({ value }) => value !== '').map(({ name }) => name)),
+  );
+  return writes.filter(({ name, value }) => value !== '' || !given.has(name));
+}
+
+function all(writes: readonly ReadonlyMap<string, string>[]): Map<string, string> {
+  return new Map(writes.flatMap((each) => [...each]));
+}
+
+/** What is known of the record from now on. */
+function wrote(search: Search, id: string, written: ReadonlyMap<string, string>, atMs: number, created: boolean): void {
+  const { task, step } = search;
+  const same = step.id === id;
+  const writtenAtMs: Record<string, number> = same ? { ...step.writtenAtMs } : {};
+  for (const [name, value] of written) {
+    if (value === '') Reflect.deleteProperty(writtenAtMs, name);
+    else writtenAtMs[name] = atMs;
+  }
+  const made = {
+    id,
+    sinceMs: same ? (step.sinceMs ?? atMs) : atMs,
+    writtenAtMs,
+    ...((created || (same && step.created)) && { created: true }),
+    ...(step.contactId !== null && { contactId: step.contactId }),
+  };
+  task.made(step.record, made);
+  search.id = id;
+}
+
+function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}

@@ -1,0 +1,59 @@
+import { LinearRegExp } from './linear-regexp.js';
+import { mappingFunctions, withheldFunctions } from './mapping-functions.js';
+import { nodesOf, type SyntaxNode } from './syntax-tree.js';
+
+/** JSONata's own functions. Source: JSONata 2.2, "Function Library"; a test compares. */
+export const jsonataFunctions: readonly string[] = `
+  abs append assert average base64decode base64encode boolean ceil clone contains count decodeUrl decodeUrlComponent distinct each encodeUrl
+  encodeUrlComponent error eval exists filter floor formatBase formatInteger formatNumber fromMillis join keys length
+  lookup lowercase map match max merge millis min not now number pad parseInteger power random reduce replace reverse
+  round shuffle sift single sort split spread sqrt string substring substringAfter substringBefore sum toMillis trim
+  type uppercase zip`
+  .trim()
+  .split(/\s+/);
+
+/**
+ * What would fail for every item is told when the configuration is read.
+ * @throws {SyntaxError} with what is wrong and where
+ */
+export function checkSyntax(root: SyntaxNode): void {
+  const nodes = [...nodesOf(root)];
+  const own = new Set(nodes.flatMap(namesGiven));
+  for (const node of nodes) {
+    if (node.type === 'variable') checkVariable(node, own);
+    if (node.type === 'regex') checkRegExp(node);
+    if (node.type === 'function' || node.type === 'partial') checkCall(node, own);
+  }
+}
+
+function checkVariable({ value, position }: SyntaxNode, own: ReadonlySet<unknown>): void {
+  const why =
+    typeof value === 'string' && Object.hasOwn(withheldFunctions, value) ? withheldFunctions[value] : undefined;
+  if (why !== undefined && !own.has(value)) throw mistake(`$${String(value)} cannot be used here: ${why}`, position);
+}
+
+function checkRegExp({ value, position }: SyntaxNode): void {
+  try {
+    if (value instanceof RegExp) new LinearRegExp(value);
+  } catch (error) {
+    throw mistake((error as Error).message, position);
+  }
+}
+
+function checkCall({ procedure }: SyntaxNode, own: ReadonlySet<unknown>): void {
+  if (procedure?.type !== 'variable' || typeof procedure.value !== 'string') return;
+  const name = procedure.value;
+  if (own.has(name) || Object.hasOwn(mappingFunctions, name) || jsonataFunctions.includes(name)) return;
+  throw mistake(`there is no function $${name}`, procedure.position);
+}
+
+/** Names that an expression gives by itself: by `:=`, as a function's arguments, by `@` and `#`. */
+function namesGiven(node: SyntaxNode & { readonly lhs?: unknown }): unknown[] {
+  if (node.type === 'bind') return [(node.lhs as SyntaxNode | undefined)?.value];
+  if (node.type === 'lambda') return (node.arguments ?? []).map(({ value }) => value);
+  return [node.focus, node.index].filter((name) => name !== undefined);
+}
+
+function mistake(message: string, position: number | undefined): SyntaxError {
+  return new SyntaxError(`${message} (at character ${position ?? 0})`);
+}

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { parseSinks } from '../../config/parse-sinks.js';
+import { readDocument } from '../../config/read-document.js';
+import { normalizedConfig } from '../../config/normalized-config.js';
+import type { Config } from '../../config/config.js';
+import { Expression } from './expression.js';
+import { expression } from './expression-schema.js';
+import { expressionsIn } from './expressions-in.js';
+import { viewOf } from './view-of.test-kit.js';
+
+/** As a sink with mappings has it: a bare expression, or one with how it is written. */
+const property = z.union([
+  expression().transform((value) => ({ value, write: 'always' as const })),
+  z.strictObject({ value: expression(), write: z.enum(['always', 'if-empty']) }),
+]);
+const crm = z.strictObject({
+  records: z.array(
+    z.strictObject({ from: z.string(), when: expression().optional(), properties: z.record(z.string(), property) }),
+  ),
+});
+
+function parse(records: string, environment: Record<string, string> = {}): ReturnType<typeof parseSinks> {
+  const text = `sinks:\n  crm:\n    type: crm\n    records:\n${records}`;
+  return parseSinks(readDocument(text, 'pigeonpost.yaml', { environment, folder: '/' }), { crm });
+}
+
+describe('an expression in pigeonpost.yaml', () => {
+  it('knows its line and key as written, however it is written', () => {
+    const { settings, problems } = parse(`      - from: attendees
+        when: item.vip
+        properties:
+          email: $lowercase(item.Email)
+          name: { value: item.Name, write: if-empty }
+          note: >
+            item.a &
+            item.b
+`);
+    expect(problems).toEqual([]);
+    expect(expressionsIn(settings['crm']).map(({ expression: { place } }) => place)).toEqual([
+      { line: 6, key: 'sinks.crm.records[0].when' },
+      { line: 8, key: 'sinks.crm.records[0].properties.email' },
+      { line: 9, key: 'sinks.crm.records[0].properties.name.value' },
+      { line: 10, key: 'sinks.crm.records[0].properties.note' },
+    ]);
+  });
+
+  it('tells its line and item when it fails', async () => {
+    const { settings } = parse('      - { from: attendees, properties: { n: $number(item.n) } }\n');
+    const [{ expression: n, key }] = expressionsIn(settings['crm']) as [ReturnType<typeof expressionsIn>[0]];
+    await expect(n.evaluate(viewOf({ n: 'x' }), `crm.${key}`)).rejects.toThrow(
+      'crm.records[0].properties.n.value (line 5 of the configuration) for questions:9001 failed: D3030, a value is no number',
+    );
+  });
+
+  it.each([
+    ['$lowercase(item.Email', 'is no expression that can be used: Expected ")" before end of expression'],
+    ['$fild("Email")', 'is no expression that can be used: there is no function $fild (at character 5)'],
+  ])('that cannot be used is a problem at its key: %s', (text, message) => {
+    const { problems } = parse(`      - from: attendees\n        when: ${text}\n        properties: {}\n`);
+    expect(problems).toMatchObject([{ line: 6, key: 'sinks.crm.records[0].when' }]);
+    expect(problems[0]!.message).toContain(message);
+  });
+
+  it('may come from the environment', () => {
+    const { settings } = parse('      - { from: a, properties: { x: "${MAPPING}" } }\n', { MAPPING: 'item.Email' });
+    expect(expressionsIn(settings['crm'])[0]!.expression.text).toBe('item.Email');
+  });
+
+  it('is its text where configurations are compared, whatever its line', () => {
+    const configOf = (records: string): unknown =>
+      normalizedConfig(
+        {
+          workspaces: {},
+          syncs: {},
+          sinks: { crm: { type: 'crm', settings: parse(records).settings['crm'] } },
+        } as unknown as Config,
+        (secret) => secret,
+      );
+    const one = configOf('      - { from: a, properties: { x: item.Email } }\n');
+    expect(JSON.stringify(one)).toContain('"item.Email"');
+    expect(configOf('\n      - { from: a, properties: { x: item.Email } }\n')).toEqual(one);
+    expect(configOf('      - { from: a, properties: { x: item.Mail } }\n')).not.toEqual(one);
+  });
+
+  it('is an Expression', () => {
+    expect(expression().parse('item.Email')).toBeInstanceOf(Expression);
+    expect(expression().safeParse(7).success).toBe(false);
+  });
+});

@@ -1,0 +1,179 @@
+import { Expression } from './expression.js';
+import { MappingError } from './mapping-error.js';
+import { numberValue } from './property-value.js';
+import { viewOf } from './view-of.test-kit.js';
+
+const secretText = 'maria.lopez@example.com';
+const key = 'crm.records[0].properties.email';
+
+async function failureOf(text: string, item: Record<string, unknown> = {}): Promise<MappingError> {
+  const expression = new Expression(text);
+  expression.standsAt({ line: 34, key: `sinks.${key}` });
+  const failure = await expression.evaluate(viewOf(item), key).then(
+    (value) => new Error(`it gave ${JSON.stringify(value)?.slice(0, 100)}`),
+    (error: unknown) => error,
+  );
+  expect(failure).toBeInstanceOf(MappingError);
+  return failure as MappingError;
+}
+
+describe('an expression', () => {
+  it('gives plain data, which equals what JSON makes of it', async () => {
+    const value = await new Expression('{ "all": item.tags, "one": item.tags[0], "none": item.nothing }').evaluate(
+      viewOf({ tags: ['a', 'b'] }),
+      key,
+    );
+    expect(value).toStrictEqual({ all: ['a', 'b'], one: 'a' });
+  });
+
+  it('gives nothing for a function', async () => {
+    expect(await new Expression('$uppercase').evaluate(viewOf({}), key)).toBeUndefined();
+  });
+
+  it.each([
+    ['itemm..', 'it ends too early'],
+    ['$fild("Email")', 'there is no function $fild (at character 5)'],
+    ['$eval(item.content)', 'it would run the text of an item as an expression'],
+    ['($r := $random; $r())', 'the same item has to give the same value each time'],
+    ['$match(item.a, /a(?=b)/)', 'has no look-ahead'],
+    ['$match(item.a, /(a)\\1/)', 'back-reference'],
+  ])('is refused when it is compiled: %s', (text, reason) => {
+    const compile = (): Expression => new Expression(text);
+    if (reason === 'it ends too early') expect(compile).toThrow(SyntaxError);
+    else expect(compile).toThrow(reason);
+  });
+
+  it('may call functions of its own, whatever they are called', async () => {
+    const text = '($random := function($n) { $n + 1 }; $map([1], function($v) { $random($v) }))';
+    expect(await new Expression(text).evaluate(viewOf({}), key)).toBe(2);
+  });
+
+  it('tells sink, key, line, item and the code when it fails', async () => {
+    const failure = await failureOf('$lowercase(item.Email)', { Email: 7 });
+    expect(failure.causeCode).toBe('mapping: crm.records[0].properties.email: T0410');
+    expect(failure.message).toBe(
+      'crm.records[0].properties.email (line 34 of the configuration) for questions:9001 failed: T0410, a function was given a value of another kind than it takes, at character 11',
+    );
+  });
+
+  it('tells them as well when its value is not what is wanted', async () => {
+    const expression = new Expression('item.Email');
+    expression.standsAt({ line: 34, key: `sinks.${key}` });
+    await expect(expression.evaluate(viewOf({ Email: secretText }), key, numberValue)).rejects.toMatchObject({
+      causeCode: `mapping: ${key}: not-a-number`,
+      message: `${key} (line 34 of the configuration) for questions:9001 gave a text: it takes a number`,
+    });
+    expect(await expression.evaluate(viewOf({ Email: '7' }), key, numberValue)).toBe(7);
+  });
+
+  it.each([
+    '$number(item.Email)',
+    '$toMillis(item.Email)',
+    '$error("wrong: " & item.Email)',
+    '$assert(false, item.Email)',
+    'item.Email + 1',
+    'item.Email < 1',
+    '{ "a": 1, item.Email: 2, item.Email: 3 }',
+    '$decodeUrl(item.Email & "%")',
+    '$formatNumber(1, item.Email & "0;0;0")',
+    '$eventDate(item.Email)',
+    '$truncate(item.Email, item.Email)',
+    '$fromMillis(0, item.Email & "[")',
+    '$single([item.Email, item.Email])',
+  ])('quotes nothing of the item when it fails: %s', async (text) => {
+    const failure = await failureOf(text, { Email: secretText });
+    const told = JSON.stringify([failure.message, failure.causeCode, failure.stack, failure.cause]);
+    expect(told).not.toContain('maria');
+    expect(failure.causeCode).toMatch(/^mapping: crm\.records\[0\]\.properties\.email: ([A-Z]\d{4}|[a-z-]+)$/);
+  });
+
+  it.each([
+    ['division by zero', 'item.answered / item.offered', 'not-a-number'],
+    ['a recursion that never ends', '($f := function($x) { 1 + $f($x) }; $f(1))', 'D1011'],
+    ['a tail recursion that never ends', '($f := function($x) { $f($x) }; $f(1))', 'too-many-steps'],
+    ['a huge range', '[1..10000000]', 'D2015'],
+    ['a range beyond JSONata’s own limit', '[1..100000000]', 'D2014'],
+    ['lists in lists', '$map([1..5000], function($a) { $map([1..5000], function($b) { $a * $b }) })', 'too-many-steps'],
+    ['a huge padding', '$pad("", 100000000)', 'too-long'],
+    [
+      'a text that doubles',
+      '($f := function($s, $n) { $n = 0 ? $s : $f($s & $s, $n - 1) }; $f("ab", 25))',
+      'too-large',
+    ],
+  ])('ends soon with %s', async (_, text, code) => {
+    // the last resort, which goes by the clock, would say D1012
+    expect((await failureOf(text, { answered: 0, offered: 0 })).causeCode).toBe(`mapping: ${key}: ${code}`);
+  });
+
+  it('fails by its steps and not by the clock, so that it fails for the same items on every machine', async () => {
+    const stepsOf = async (n: number): Promise<unknown> =>
+      await new Expression(`$sum($map([1..${n}], function($v) { $v + 1 }))`).evaluate(viewOf({}), key);
+    expect(await stepsOf(2_000)).toBe(2_003_000);
+    await expect(stepsOf(9_000)).rejects.toThrow('too-many-steps');
+  });
+
+  it('matches a catastrophic regular expression in no time', async () => {
+    const text = '$contains(item.content, /^(a+)+$/)';
+    expect(await new Expression(text).evaluate(viewOf({ content: `${'a'.repeat(5_000)}!` }), key)).toBe(false);
+  });
+
+  it.each([
+    ['$replace(item.t, /(\\w+)@(\\w+)/, "$2 at $1")', { t: 'a@b, c@d' }, 'b at a, d at c'],
+    ['$match(item.t, /b+/).index', { t: 'abbab' }, [1, 4]],
+    ['$split(item.t, /\\s*,\\s*/)', { t: 'a , b,c' }, ['a', 'b', 'c']],
+    ['$match(item.t, /^a/).match', { t: 'aaa' }, 'a'],
+    ['$contains(item.t, /ÉCOLE/i)', { t: 'une école' }, true],
+    ['$match(item.t, /(x)?y/).groups', { t: 'y' }, null],
+    ['$match(item.t, /😀(.)/).groups', { t: 'hi 😀é' }, ['é']],
+  ])('matches as JavaScript does: %s', async (text, item, value) => {
+    const found = await new Expression(text).evaluate(viewOf(item), key);
+    expect(found === undefined || (Array.isArray(found) && found[0] === null) ? null : [found].flat()).toEqual(
+      value === null ? null : [value].flat(),
+    );
+  });
+
+  it('takes as long as its turn: others that were begun with it end in their order, with the limits for each alone', async () => {
+    const endless = new Expression('($f := function($x) { $f($x) }; $f(item.n))');
+    const fine = new Expression('$sum($map([1..500], function($v) { $v }))');
+    const asked = Array.from({ length: 40 }, (_, n) => (n % 2 === 0 ? endless : fine));
+    const ends = await Promise.allSettled(asked.map((each) => each.evaluate(viewOf({ n: 1 }), key)));
+    expect(ends.map(({ status }) => status)).toEqual(asked.map((each) => (each === fine ? 'fulfilled' : 'rejected')));
+  });
+
+  it('leaves timers their turn while many are evaluated', async () => {
+    let ticks = 0;
+    const timer = setInterval(() => (ticks += 1), 1);
+    const slow = new Expression('$sum($map([1..1000], function($v) { $v }))');
+    await Promise.all(Array.from({ length: 100 }, () => slow.evaluate(viewOf({}), key)));
+    clearInterval(timer);
+    expect(ticks).toBeGreaterThan(2);
+  });
+
+  it('has the time of the change as $now, so that the same change maps to the same at any time', async () => {
+    const view = viewOf({});
+    expect(await new Expression('$now()').evaluate(view, key)).toBe(view.change.timestamp);
+    expect(await new Expression('$now("[Y]/[M01]/[D01]")').evaluate(view, key)).toBe('2026/11/21');
+    expect(await new Expression('$millis()').evaluate(view, key)).toBe(Date.parse(view.change.timestamp));
+  });
+
+  it.each([
+    ['item.n > 1', { n: 2 }, true],
+    ['item.n > 1', { n: 1 }, false],
+    ['item.missing', {}, false],
+    ['item.text', { text: '' }, false],
+    ['item.text', { text: 'false' }, true],
+    ['item.list', { list: [0, '', false] }, false],
+    ['item.list', { list: [0, 1] }, true],
+    ['item.object', { object: {} }, false],
+    ['item.nothing', { nothing: null }, false],
+    ['0', {}, false],
+  ])('as a condition %s holds as $boolean says', async (text, item, expected) => {
+    const view = viewOf(item);
+    expect(await new Expression(text).holds(view, key)).toBe(expected);
+    expect((await new Expression(`$boolean(${text})`).evaluate(view, key)) ?? false).toBe(expected);
+  });
+
+  it('that fails as a condition is no condition that does not hold', async () => {
+    await expect(new Expression('item.n > 1').holds(viewOf({ n: 'two' }), key)).rejects.toBeInstanceOf(MappingError);
+  });
+});

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { LinearRegExp } from './linear-regexp.js';
+
+/** Every match of an expression in a text, as JSONata walks through them. */
+function matchesOf(engine: Pick<RegExp, 'exec' | 'lastIndex'> | LinearRegExp, text: string): unknown[] {
+  const found: unknown[] = [];
+  for (let match = engine.exec(text); match !== null; match = engine.exec(text)) {
+    found.push([match.index, engine.lastIndex, ...match]);
+    if (match[0] === '') engine.lastIndex += 1; // what matches nothing would stay where it is
+  }
+  return found;
+}
+
+const patterns = [
+  /a+b/g,
+  /^a/g,
+  /b$/g,
+  /(a)|(b)/g,
+  /(?:ab|a)(c?)/g,
+  /[^a]+/g,
+  /a{2,3}?/g,
+  /\bA/gi,
+  /^b/gm,
+  /a.c/gs,
+  /a.c/g,
+  /\d+|\s+/g,
+  /(?<name>b)c/g,
+  /\u0061[\x62\-\]]/g,
+  /é+/g,
+];
+
+describe('a regular expression in linear time', () => {
+  it.each(patterns)('finds what JavaScript finds: %s', (pattern) => {
+    const texts = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'A', 'é', ' ', '1', '\n', '-', ']', '😀') });
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(matchesOf(new LinearRegExp(pattern), text)).toEqual(
+          matchesOf(new RegExp(pattern.source, `${pattern.flags}u`), text),
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('begins where it is told to, and at the beginning again when nothing was found', () => {
+    const engine = new LinearRegExp(/a/g);
+    engine.lastIndex = 1;
+    expect(engine.exec('aba')?.index).toBe(2);
+    expect(engine.exec('aba')).toBeNull();
+    expect(engine.lastIndex).toBe(0);
+    engine.lastIndex = 9;
+    expect(engine.exec('aba')).toBeNull();
+  });
+
+  it.each([/a(?=b)/, /a(?!b)/, /(?<=a)b/, /(?<!a)b/, /(a)\1/, /(?<n>a)\k<n>/, /a{1001}/])(
+    'refuses what it could not do: %s',
+    (pattern) => {
+      expect(() => new LinearRegExp(pattern)).toThrow(SyntaxError);
+    },
+  );
+});

@@ -1,0 +1,100 @@
+import jsonata from 'jsonata';
+import { instantOf, localTime, utcMidnightMs, type LocalTime } from './event-time.js';
+import { findField } from './find-field.js';
+import { FunctionError } from './function-error.js';
+import { evaluationLimits } from './evaluation-limits.js';
+import type { MappingView } from './mapping-view.js';
+import { truncate } from './truncate.js';
+
+/**
+ * What expressions can call beside JSONata's own functions. docs/mapping.md shows each to users. All of them give
+ * nothing for nothing, as JSONata's do, so that a missing field leaves a property alone.
+ */
+export type MappingFunction = (view: MappingView, ...given: readonly unknown[]) => unknown;
+
+export const mappingFunctions: Readonly<Record<string, MappingFunction>> = {
+  /** The first of these names that the attendee's profile, else the item, has something under. */
+  field: (view, ...names) => {
+    const wanted = names.flat().map((name) => {
+      if (typeof name !== 'string') throw new FunctionError('not-a-field-name');
+      return name;
+    });
+    return findField(view.attendee, wanted) ?? findField(view.item, wanted);
+  },
+
+  /** An e-mail address in lower case without spaces around it; nothing where the text is none, so that no vendor refuses a record for it. */
+  email: (_, value) => {
+    if (isNothing(value) || typeof value !== 'string') return undefined;
+    const address = value.trim().toLowerCase();
+    return /^[^\s@,;<>"]{1,64}@[^\s@,;<>".]+(?:\.[^\s@,;<>".]+)+$/u.test(address) ? address : undefined;
+  },
+
+  /** The calendar day YYYY-MM-DD on which an instant fell where the event is. */
+  eventDate: (view, value) => eventDay(view, value),
+
+  /** The time of day HH:MM at which an instant fell where the event is. */
+  eventTime: (view, value) => (isNothing(value) ? undefined : placedTime(view, value).time),
+
+  /** That calendar day as HubSpot takes dates: its midnight in UTC, in ms. Source: HubSpot, "Properties", date. */
+  hubspotDate: (view, value) => {
+    const day = eventDay(view, value);
+    return day === undefined ? undefined : utcMidnightMs(day);
+  },
+
+  truncate: (_, value, longest, ending) => {
+    if (isNothing(value)) return undefined;
+    if (typeof value !== 'string') throw new FunctionError('not-a-text');
+    if (typeof longest !== 'number' || !Number.isInteger(longest) || longest < 0)
+      throw new FunctionError('not-a-length');
+    if (ending !== undefined && typeof ending !== 'string') throw new FunctionError('not-a-text');
+    return truncate(value, longest, ending);
+  },
+
+  /** When the change was found, and not when it is mapped: the same change always maps to the same. */
+  now: (view, picture, timezone) => inWords.evaluate({ atMs: foundAtMs(view), picture, timezone }),
+  millis: (view) => foundAtMs(view),
+
+  /** JSONata's own, which would make a text of any length in one step. */
+  pad: (_, value, width, character) => {
+    if (typeof width === 'number' && Math.abs(width) > evaluationLimits.characters) throw new FunctionError('too-long');
+    return padding.evaluate({ value, width, character });
+  },
+};
+
+const inWords = jsonata('$fromMillis(atMs, picture, timezone)');
+const padding = jsonata('$pad(value, width, character)');
+
+/** JSONata's functions that expressions may not use, and why. */
+export const withheldFunctions: Readonly<Record<string, string>> = {
+  eval: 'it would run the text of an item as an expression',
+  random: 'the same item has to give the same value each time',
+  shuffle: 'the same item has to give the same value each time',
+};
+
+/** A calendar day stays what it is: `pigeonhole.startDate` is one already. */
+function eventDay(view: MappingView, value: unknown): string | undefined {
+  if (isNothing(value)) return undefined;
+  if (typeof value === 'string' && utcMidnightMs(value.trim()) !== undefined) return value.trim();
+  return placedTime(view, value).day;
+}
+
+function placedTime({ pigeonhole }: MappingView, value: unknown): LocalTime {
+  const atMs = instantOf(value);
+  if (atMs === undefined) throw new FunctionError('not-an-instant');
+  const zone = pigeonhole?.['timezone'];
+  if (typeof zone !== 'string' || zone === '') throw new FunctionError('no-time-zone');
+  try {
+    return localTime(atMs, zone);
+  } catch (error) {
+    if (error instanceof RangeError) throw new FunctionError('no-time-zone');
+    throw error;
+  }
+}
+
+function foundAtMs({ change }: MappingView): number {
+  return Date.parse(change.timestamp);
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
+}

@@ -1,0 +1,108 @@
+import type { Expression } from './expression.js';
+import { nodesOf, type SyntaxNode } from './syntax-tree.js';
+
+/** What an expression looks at. */
+export const viewParts = ['item', 'previous', 'attendee', 'session', 'pigeonhole', 'change'] as const;
+
+export type ViewPart = (typeof viewParts)[number];
+
+export type Mention =
+  /** A field of one of its parts, down to where that can be told; an empty path is the part as a whole. */
+  | { readonly of: ViewPart; readonly path: readonly string[] }
+  /** `$field(…)`: the first of these that attendee or item have. */
+  | { readonly of: 'field'; readonly names: readonly string[] };
+
+/**
+ * Which fields an expression reads, each once, as far as its text tells: a name that is put together while it runs, or
+ * that belongs to what a function gave, cannot be told. So what is missing here may be read all the same; what stands
+ * here is read by some way through the expression.
+ */
+export function mentionedFields(expression: Expression): Mention[] {
+  const mentions = new Map<string, Mention>();
+  visit(expression.tree, [], (mention) => mentions.set(JSON.stringify(mention), mention));
+  return [...mentions.values()];
+}
+
+/** Where names lead from: the names that lead here from the view, or null where that is not known. */
+type Place = readonly string[] | null;
+
+type Tell = (mention: Mention) => void;
+
+function visit(node: SyntaxNode, place: Place, tell: Tell): void {
+  switch (node.type) {
+    case 'path':
+      visitPath(node, place, tell);
+      return;
+    case 'function':
+    case 'partial':
+      tellOfFunction(node, place, tell);
+      break;
+    case 'transform':
+      return; // its names belong to what it is applied to
+  }
+  visitBelow(node, place, tell);
+}
+
+/** Parts of a node that are no path: their names lead from the same place. */
+function visitBelow(node: SyntaxNode, place: Place, tell: Tell): void {
+  for (const below of Object.values(node)) {
+    for (const each of nearestNodes(below)) visit(each, place, tell);
+  }
+}
+
+/** The nodes of a member, which may be one, a list, or a list of pairs. */
+function nearestNodes(member: unknown): SyntaxNode[] {
+  if (Array.isArray(member)) return member.flatMap(nearestNodes);
+  if (typeof member !== 'object' || member === null || member instanceof RegExp) return [];
+  const node = member as SyntaxNode;
+  return node.type === undefined ? Object.values(node).flatMap(nearestNodes) : [node];
+}
+
+function visitPath(path: SyntaxNode, from: Place, tell: Tell): void {
+  let place = from;
+  const last = (path.steps ?? []).length - 1;
+  for (const [n, step] of (path.steps ?? []).entries()) {
+    const before = place;
+    place = placeAfter(step, before);
+    if (step.type !== 'name' && step.type !== 'variable') visit(step, before, tell);
+    // what was reached before a step that leads nowhere known is read, for that step at least
+    if (place === null && before !== null && n > 0) tellOf(before, tell);
+    if (n === last && place !== null) tellOf(place, tell);
+    for (const filter of [...(step.stages ?? []), ...(step.predicate ?? [])]) visitBelow(filter, place, tell);
+  }
+  for (const pair of path.group?.lhs ?? []) for (const each of pair) visit(each, place, tell);
+}
+
+function placeAfter(step: SyntaxNode, before: Place): Place {
+  if (step.focus !== undefined) return null; // `@$v` stays where it was, and `$v` goes on: seldom enough
+  if (step.type === 'name') return before === null ? null : [...before, String(step.value)];
+  if (step.type === 'variable') return step.value === '' ? before : step.value === '$' ? [] : null;
+  return step.type === 'sort' ? before : null;
+}
+
+function tellOf(place: readonly string[], tell: Tell): void {
+  const [part, ...path] = place;
+  const of = viewParts.find((each) => each === part);
+  if (of !== undefined) tell({ of, path });
+}
+
+/** Functions whose arguments name fields, or that look at the view by themselves. */
+function tellOfFunction({ procedure, arguments: given = [] }: SyntaxNode, place: Place, tell: Tell): void {
+  if (procedure?.type !== 'variable') return;
+  const names = given.flatMap((each) => [...nodesOf(each)]).filter(({ type }) => type === 'string');
+  switch (procedure.value) {
+    case 'field':
+      tell({ of: 'field', names: names.map(({ value }) => String(value)) });
+      return;
+    case 'eventDate':
+    case 'eventTime':
+    case 'hubspotDate':
+      tell({ of: 'pigeonhole', path: ['timezone'] });
+      return;
+    case 'lookup': {
+      const [object, name] = given;
+      if (object?.type !== 'path' || name?.type !== 'string') return;
+      visitPath({ ...object, steps: [...(object.steps ?? []), { type: 'name', value: name.value }] }, place, tell);
+    }
+  }
+}

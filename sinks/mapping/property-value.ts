@@ -1,0 +1,82 @@
+import { instantOf, utcMidnightMs } from './event-time.js';
+import { FailedMapping } from './failed-mapping.js';
+
+/**
+ * What expressions give, as vendors' properties take it. Each leaves undefined ("leave it alone") and null ("clear it")
+ * as they are, and refuses what it could only guess at: a wrong value in a CRM is worse than a dead letter. Given to
+ * `Expression.evaluate` as what it reads by, the message has line and item, too.
+ *
+ * @param key where the expression stands, e.g. `crm.records[0].properties.email`
+ * @throws {MappingError} naming kinds, never the value
+ */
+type Reader<Read> = (value: unknown, key: string) => Read | null | undefined;
+
+/**
+ * A text. Numbers and truth values as JSON writes them; a list of these with semicolons between them, as HubSpot and
+ * Salesforce take several choices.
+ */
+export const textValue: Reader<string> = (value, key) => {
+  if (isAbsent(value)) return value;
+  if (isScalar(value)) return String(value);
+  if (Array.isArray(value) && value.every(isScalar)) return value.map(String).join(';');
+  throw refusal(key, 'not-a-text', 'a text, a number, true, false, or a list of these', value);
+};
+
+/** A number; a text that spells one counts, an empty one clears. */
+export const numberValue: Reader<number> = (value, key) => {
+  if (isAbsent(value)) return value;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  if (typeof value === 'string') {
+    const text = value.trim();
+    if (text === '') return null;
+    // Number() also takes 0x10, and a comma is a decimal sign to some and a thousands sign to others
+    if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) && Number.isFinite(Number(text))) return Number(text);
+  }
+  throw refusal(key, 'not-a-number', 'a number', value);
+};
+
+/** True or false; `yes`, `no` and 1, 0 count, in any case; an empty text clears. */
+export const truthValue: Reader<boolean> = (value, key) => {
+  if (isAbsent(value) || typeof value === 'boolean') return value;
+  const word = typeof value === 'string' ? value.trim().toLowerCase() : value;
+  if (word === '') return null;
+  if (word === 'true' || word === 'yes' || word === 1 || word === '1') return true;
+  if (word === 'false' || word === 'no' || word === 0 || word === '0') return false;
+  throw refusal(key, 'not-true-or-false', 'true or false', value);
+};
+
+/** A calendar day YYYY-MM-DD. Of an instant nobody can say here on which day it fell: that is `$eventDate`'s. */
+export const dayValue: Reader<string> = (value, key) => {
+  if (isAbsent(value)) return value;
+  const text = typeof value === 'string' ? value.trim() : undefined;
+  if (text === '') return null;
+  if (text !== undefined && utcMidnightMs(text) !== undefined) return text;
+  throw refusal(key, 'not-a-day', 'a day YYYY-MM-DD, as $eventDate(…) makes it of an instant', value);
+};
+
+/** An instant, Unix time in ms: ISO 8601, or that number itself. */
+export const instantValue: Reader<number> = (value, key) => {
+  if (isAbsent(value)) return value;
+  if (typeof value === 'string' && value.trim() === '') return null;
+  const atMs = instantOf(value);
+  if (atMs !== undefined) return atMs;
+  throw refusal(key, 'not-an-instant', 'an instant as ISO 8601 or in milliseconds', value);
+};
+
+function isAbsent(value: unknown): value is null | undefined {
+  return value === undefined || value === null;
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+function refusal(key: string, code: string, wanted: string, value: unknown): FailedMapping {
+  return new FailedMapping(key, code, `gave ${kindOf(value)}: it takes ${wanted}`);
+}
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'string') return 'a text';
+  return typeof value === 'object' ? 'an object' : typeof value === 'boolean' ? 'true or false' : `a ${typeof value}`;
+}

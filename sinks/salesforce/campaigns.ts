@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Fields, Lane, Result } from '../sink.js';
+import { classifyRecordErrors } from './classify-record-errors.js';
+import type { Turn } from './client.js';
+import { conformValue } from './conform-value.js';
+import type { Statuses } from './campaign-statuses.js';
+import type { CampaignStep, FieldValue } from './operation.js';
+import type { Org } from './org.js';
+import { writeRecords } from './write-records.js';
+
+export interface Campaign {
+  readonly id: string;
+  readonly statuses: Statuses;
+}
+
+/** The lane remembers a campaign's id, and what was last written to it. */
+const rememberedSchema = z.object({ id: z.string(), fingerprint: z.string() });
+
+/**
+ * The campaigns of a lane: each is written once, and again only when what the mapping gives for it has changed, so
+ * that what people change in Salesforce stays.
+ */
+export class Campaigns {
+  readonly #found = new Map<string, Campaign | Result>();
+  /** To be committed with the outcomes. */
+  readonly learnt: Record<string, unknown> = {};
+
+  constructor(
+    private readonly org: Org,
+    private readonly lane: Pick<Lane, 'memory'>,
+  ) {}
+
+  /** The campaign, or why it cannot be had. @throws {CallFailure} @throws {CallsEnded} */
+  async get(step: CampaignStep, turn: Turn): Promise<Campaign | Result> {
+    const name = JSON.stringify([step.key, step.fields, step.status]);
+    let campaign = this.#found.get(name);
+    if (campaign === undefined) {
+      campaign = await this.#make(step, turn);
+      this.#found.set(name, campaign);
+    }
+    return campaign;
+  }
+
+  async #make(step: CampaignStep, turn: Turn): Promise<Campaign | Result> {
+    const wanted: Statuses = new Map([
+      [step.status.registered, false],
+      [step.status.attended, true],
+    ]);
+    const memoryKey = `campaign ${digest([step.key.field, step.key.value])}`;
+    const fingerprint = digest(step.fields);
+    const remembered = rememberedSchema.safeParse(this.learnt[memoryKey] ?? (this.lane.memory as Fields)[memoryKey]);
+    let id = remembered.success && remembered.data.fingerprint === fingerprint ? remembered.data.id : undefined;
+    let statuses = id === undefined ? undefined : await this.org.statuses.of(id, wanted, turn);
+    if (id === undefined || statuses === undefined || statuses.size === 0) {
+      const written = await this.#write(step, turn);
+      if (typeof written !== 'string') return written;
+      id = written;
+      this.learnt[memoryKey] = { id, fingerprint };
+      statuses = await this.org.statuses.of(id, wanted, turn);
+    }
+    const missing = [...wanted.keys()].filter((label) => !statuses.has(label));
+    if (missing.length === 0) return { id, statuses };
+    return {
+      kind: 'rejected',
+      cause: 'salesforce:campaign-status-missing',
+      detail: `campaign ${id} lacks a member status of "campaign.status", and the user may not add it: add it there`,
+    };
+  }
+
+  async #write({ key, fields }: CampaignStep, turn: Turn): Promise<string | Result> {
+    const facts = await this.org.objects.of('Campaign', turn);
+    const record: Record<string, FieldValue> = { [key.field]: key.value };
+    for (const [field, value] of Object.entries(fields)) {
+      const known = facts.fields.get(field.toLowerCase());
+      const conformed = known === undefined ? undefined : conformValue(value, known);
+      if (known === undefined || conformed === undefined) {
+        const code = known === undefined ? 'INVALID_FIELD' : 'wrong-type';
+        const detail = `Campaign has no field ${field} that takes what the mapping gives: "pigeonpost check" says more`;
+        return { kind: 'rejected', cause: `salesforce:${code}:Campaign.${field}`, detail };
+      }
+      record[known.name] = conformed;
+    }
+    const write = { how: 'upsert', type: 'Campaign', keyField: key.field } as const;
+    const [written] = await writeRecords(this.org.client, write, [record], turn);
+    switch (written?.kind) {
+      case 'written':
+        return written.id;
+      case 'failed':
+        return written.result;
+      case 'refused': {
+        const failure = classifyRecordErrors(written.errors, 'Campaign', written.requestId);
+        if ('result' in failure) return failure.result;
+        return { kind: 'retry', detail: 'the campaign was deleted while it was written' };
+      }
+      default:
+        return { kind: 'unsent' };
+    }
+  }
+}
+
+/** What tells two texts apart, without saying them. */
+function digest(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 24);
+}

@@ -1,0 +1,202 @@
+import type { CheckLine, SinkEnvironment } from '../sink.js';
+import { CallFailure } from './call-failure.js';
+import type { Turn } from './client.js';
+import type { PersonType, WritePolicy } from './config.js';
+import { conformValue } from './conform-value.js';
+import { fieldValue } from './field-value.js';
+import type { Expression } from '../mapping/expression.js';
+import type { FieldFacts, ObjectFacts } from './object-fields.js';
+import type { Org } from './org.js';
+import type { NamedRecord } from './plan.js';
+
+/**
+ * Whether the org would take what the mapping gives: the login, and of each object that is written its fields, their
+ * types and values, external ids and statuses. Asks only. Never throws.
+ */
+export async function checkOrg(
+  org: Org,
+  records: readonly NamedRecord[],
+  onForget: NonNullable<SinkEnvironment['onForget']>,
+  turn: Turn,
+): Promise<CheckLine[]> {
+  const lines: CheckLine[] = [];
+  try {
+    await org.client.logIn();
+    lines.push(good('logs in to Salesforce'));
+    for (const record of records) lines.push(...(await checkRecord(org, record, onForget, turn)));
+  } catch (error) {
+    lines.push(bad(error instanceof CallFailure ? error.result.detail : 'stopped before it was done'));
+  }
+  return lines;
+}
+
+async function checkRecord(
+  org: Org,
+  { keys, place }: NamedRecord,
+  onForget: NonNullable<SinkEnvironment['onForget']>,
+  turn: Turn,
+): Promise<CheckLine[]> {
+  const { object, externalId, create, campaign, properties } = keys;
+  const facts = await org.objects.of(object, turn);
+  const problems: string[] = [];
+  if (create && !facts.createable) problems.push(`${place}: the user may not create a ${object}`);
+  if (!facts.updateable) problems.push(`${place}: the user may not change a ${object}`);
+  if (onForget === 'delete' && !facts.deletable) {
+    problems.push(`${place}: the user may not delete a ${object}, as "onForget: delete" would`);
+  }
+  const infos: string[] = [];
+  for (const [field, { value, write }] of Object.entries(properties)) {
+    const { problem, info } = await checkField(facts, object, field, value, write, create);
+    if (problem !== undefined) problems.push(`${place}.properties.${field}: ${problem}`);
+    if (info !== undefined) infos.push(`${place}.properties.${field}: ${info}`);
+  }
+  if (externalId !== undefined) problems.push(...keyProblems(facts, object, externalId.field, `${place}.externalId`));
+  if (create) {
+    const given = [...Object.keys(properties), externalId?.field ?? ''];
+    for (const field of missingFields(facts, given)) {
+      problems.push(`${place}.properties: ${object} requires ${field}, which the mapping does not give`);
+    }
+  }
+  const other: PersonType = object === 'Lead' ? 'Contact' : 'Lead';
+  if (keys.match.includes(other === 'Contact' ? 'contactEmail' : 'leadEmail')) {
+    const otherFacts = await org.objects.of(other, turn);
+    const left = Object.keys(properties).filter((field) => !otherFacts.fields.has(field.toLowerCase()));
+    if (left.length > 0)
+      infos.push(`${place}: who is found as a ${other} is not given ${left.join(', ')}, which it lacks`);
+  }
+  if (campaign !== undefined) problems.push(...(await checkCampaign(org, campaign, `${place}.campaign`, turn)));
+  return [
+    ...problems.map(bad),
+    ...infos.map(good),
+    ...(problems.length === 0 ? [good(`${place}: ${object} takes everything that the mapping gives`)] : []),
+  ];
+}
+
+async function checkField(
+  facts: ObjectFacts,
+  object: string,
+  field: string,
+  value: Expression,
+  write: WritePolicy,
+  create: boolean,
+): Promise<{ problem?: string; info?: string }> {
+  const known = facts.fields.get(field.toLowerCase());
+  if (known === undefined) {
+    return { problem: `${object} has no such field that the user may see; make it, or give the user access to it` };
+  }
+  if (!known.updateable && !(create && known.createable && write === 'if-empty')) {
+    return { problem: 'the user may not write it; give the user access to it, or take it out' };
+  }
+  const problem = await constantProblem(value, known);
+  if (problem !== undefined) return { problem };
+  if (known.picklist.length > 0 && known.restrictedPicklist && !isConstant(value)) {
+    return { info: `has to give one of ${listed(known.picklist)}` };
+  }
+  return {};
+}
+
+/** What an expression gives is known beforehand only where it looks at nothing. */
+function isConstant({ text }: Expression): boolean {
+  return !/\b(item|previous|attendee|session|pigeonhole|change)\b|\$\$/.test(text.replace(/"[^"]*"|'[^']*'/g, ''));
+}
+
+async function constantProblem(expression: Expression, facts: FieldFacts): Promise<string | undefined> {
+  if (!isConstant(expression)) return undefined;
+  try {
+    // Nothing of it is looked at.
+    const view = { item: null, previous: null, attendee: null, session: null, pigeonhole: null } as never;
+    const value = await expression.evaluate(view, 'check', fieldValue);
+    if (value === undefined) return undefined;
+    const given = conformValue(value, facts);
+    if (given === undefined) return `gives a value that a field of type ${facts.type} does not take`;
+    if (typeof given !== 'string') return undefined;
+    if (facts.length > 0 && given.length > facts.length)
+      return `gives ${given.length} characters, and it takes ${facts.length}`;
+    const isKnown = given.split(';').every((each) => facts.picklist.includes(each));
+    if (facts.restrictedPicklist && facts.picklist.length > 0 && !isKnown) {
+      return `gives none of its values: ${listed(facts.picklist)}`;
+    }
+    return undefined;
+  } catch {
+    return 'cannot be worked out: the expression fails';
+  }
+}
+
+function keyProblems(facts: ObjectFacts, object: string, field: string, place: string): string[] {
+  const known = facts.fields.get(field.toLowerCase());
+  if (known === undefined) {
+    return [`${place}: ${object} has no field ${field} that the user may see; make it, External ID and unique`];
+  }
+  const problems: string[] = [];
+  if (!known.externalId) problems.push(`${place}: ${object}.${field} is not flagged External ID`);
+  if (!known.unique) problems.push(`${place}: ${object}.${field} is not unique, so that two records could have one id`);
+  if (!known.updateable) problems.push(`${place}: the user may not write ${object}.${field}`);
+  return problems;
+}
+
+/** What Salesforce does not fill in by itself. */
+function missingFields({ fields }: ObjectFacts, given: readonly string[]): string[] {
+  const names = new Set(given.map((field) => field.toLowerCase()));
+  return [...fields.values()]
+    .filter(
+      ({ createable, nillable, defaultedOnCreate, type }) =>
+        createable && !nillable && !defaultedOnCreate && type !== 'boolean',
+    )
+    .map(({ name }) => name)
+    .filter((name) => !names.has(name.toLowerCase()));
+}
+
+async function checkCampaign(
+  org: Org,
+  { externalId, properties, status }: NonNullable<NamedRecord['keys']['campaign']>,
+  place: string,
+  turn: Turn,
+): Promise<string[]> {
+  const facts = await org.objects.of('Campaign', turn);
+  const problems = keyProblems(facts, 'Campaign', externalId.field, `${place}.externalId`);
+  if (!facts.createable || !facts.updateable) {
+    problems.push(`${place}: the user may not create and change a Campaign; make it a Marketing User`);
+  }
+  for (const [field, value] of Object.entries(properties)) {
+    const { problem } = await checkField(facts, 'Campaign', field, value, 'always', true);
+    if (problem !== undefined) problems.push(`${place}.properties.${field}: ${problem}`);
+  }
+  const given = [...Object.keys(properties), externalId.field, 'Name'];
+  for (const field of missingFields(facts, given)) {
+    problems.push(`${place}.properties: Campaign requires ${field}, which the mapping does not give`);
+  }
+  const members = await org.objects.of('CampaignMember', turn);
+  if (!members.createable || !members.updateable) problems.push(`${place}: the user may not write a CampaignMember`);
+  problems.push(...(await statusProblems(org, members, Object.values(status), place, turn)));
+  return problems;
+}
+
+/** A campaign that is made has the statuses that the org gives to all; others have to be added, or be known already. */
+async function statusProblems(
+  org: Org,
+  members: ObjectFacts,
+  labels: readonly (string | undefined)[],
+  place: string,
+  turn: Turn,
+): Promise<string[]> {
+  const picklist = members.fields.get('status')?.picklist ?? [];
+  const missing = labels.filter((label): label is string => label !== undefined && !picklist.includes(label));
+  if (missing.length === 0) return [];
+  if ((await org.objects.of('CampaignMemberStatus', turn)).createable) return [];
+  return [
+    `${place}.status: no campaign has ${listed(missing)}, and the user may not add a status; known are ${listed(picklist)}`,
+  ];
+}
+
+function listed(values: readonly string[]): string {
+  const shown = values.slice(0, 8).map((value) => `"${value}"`);
+  return values.length > 8 ? `${shown.join(', ')} and ${values.length - 8} more` : shown.join(', ');
+}
+
+function good(text: string): CheckLine {
+  return { ok: true, text };
+}
+
+function bad(text: string): CheckLine {
+  return { ok: false, text };
+}

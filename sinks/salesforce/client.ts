@@ -1,0 +1,248 @@
+import type { Dispatcher } from 'undici';
+import { request } from 'undici';
+import { isLoopback } from '../../config/loopback.js';
+import { createDispatcher } from '../network/create-dispatcher.js';
+import { failureSentence } from '../network/failure-sentence.js';
+import { httpDateMs } from '../network/retry-after.js';
+import { RollingLimiter } from '../network/rolling-limiter.js';
+import type { SinkEnvironment } from '../sink.js';
+import { ApiUsage } from './api-usage.js';
+import { CallFailure, CallsEnded } from './call-failure.js';
+import { type Answer, classifyAnswer } from './classify-answer.js';
+import type { SalesforceConfig } from './config.js';
+import { type Session, Sessions } from './session.js';
+
+/** Requests under way at once, and connections held to the org. Salesforce counts 25 long ones for the whole org. */
+const CONNECTIONS = 5;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Salesforce ends a request after 120 s at most; a call of 200 records takes seconds. */
+export const REQUEST_TIMEOUT_MS = 60_000;
+const LONGEST_ANSWER_BYTES = 16 * 1024 * 1024;
+
+/** A turn in which calls may be made. */
+export interface Turn {
+  readonly signal: AbortSignal;
+  /** Asked before each call. */
+  readonly mayBegin: () => boolean;
+}
+
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Below `/services/data/vXX.X/`. */
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+/** An answer that says something of what was asked: 2xx, or a refusal of the request with its reason. */
+export type CallAnswer = Answer & {
+  readonly refused: { readonly code: string; readonly fields: readonly string[] } | null;
+};
+
+export interface ClientTuning {
+  /** Unix time in ms. */
+  readonly now?: () => number;
+  readonly requestTimeoutMs?: number;
+}
+
+/** The calls to one org, in one session, for all lanes of a sink. Does not retry, but for a session that has ended. */
+export class SalesforceClient {
+  readonly #config: SalesforceConfig;
+  readonly #environment: SinkEnvironment;
+  readonly #now: () => number;
+  readonly #requestTimeoutMs: number;
+  readonly #sessions: Sessions;
+  readonly #dispatchers = new Map<string, Dispatcher>();
+  readonly #limiter: RollingLimiter | undefined;
+  readonly #usage: ApiUsage;
+  /** Nobody asks before this instant: Salesforce said so. */
+  #heldUntilMs = Number.NEGATIVE_INFINITY;
+  #heldFor = '';
+
+  constructor(config: SalesforceConfig, environment: SinkEnvironment, tuning: ClientTuning = {}) {
+    this.#config = config;
+    this.#environment = environment;
+    this.#now = tuning.now ?? Date.now;
+    this.#requestTimeoutMs = tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
+    const { per10s, perDay } = environment.limits ?? {};
+    this.#limiter = per10s === undefined ? undefined : new RollingLimiter({ limit: per10s, windowMs: 10_000 }, per10s);
+    this.#usage = new ApiUsage(perDay ?? Number.POSITIVE_INFINITY);
+    this.#sessions = new Sessions({
+      identity: config,
+      privateKeyPem: () => config.privateKey.reveal(),
+      now: this.#now,
+      postForm: (form) => this.#postForm(form),
+    });
+  }
+
+  /**
+   * @throws {CallFailure} when there was no answer, or one that concerns everything
+   * @throws {CallsEnded} when nothing more may be begun
+   */
+  async call(call: Call, turn: Turn): Promise<CallAnswer> {
+    const session = await this.#sessions.get();
+    const answer = await this.#callIn(session, call, turn);
+    if (answer !== undefined) return answer;
+    this.#sessions.end(session);
+    const renewed = await this.#callIn(await this.#sessions.get(), call, turn);
+    if (renewed !== undefined) return renewed;
+    throw new CallFailure({
+      kind: 'pause',
+      cause: 'credential',
+      detail: 'Salesforce refuses a session that it has just given (HTTP 401): look at the login history of the user',
+    });
+  }
+
+  /** Logs in, where there is no session yet. @throws {CallFailure} */
+  async logIn(): Promise<void> {
+    await this.#sessions.get();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#dispatchers.values()].map((dispatcher) => dispatcher.close()));
+  }
+
+  /** Undefined: the session has ended. */
+  async #callIn(session: Session, { method, path, body }: Call, turn: Turn): Promise<CallAnswer | undefined> {
+    const permit = await this.#permit(turn);
+    try {
+      const url = new URL(
+        `${this.#config.baseUrl ?? session.instanceUrl}/services/data/${this.#config.apiVersion}/${path}`,
+      );
+      const answer = await this.#request(url, turn.signal, {
+        method,
+        headers: {
+          authorization: `Bearer ${session.token}`,
+          accept: 'application/json',
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const meaning = classifyAnswer(answer);
+      switch (meaning.kind) {
+        case 'answered':
+          return { ...answer, refused: null };
+        case 'refused':
+          return { ...answer, refused: meaning };
+        case 'session-ended':
+          return undefined;
+        case 'limited':
+          this.#heldUntilMs = this.#now() + meaning.afterMs;
+          this.#heldFor = meaning.detail;
+          throw new CallFailure({ kind: 'retry', afterMs: meaning.afterMs, detail: meaning.detail });
+        case 'failed':
+          throw new CallFailure(meaning.result);
+      }
+    } finally {
+      permit?.done();
+    }
+  }
+
+  async #permit(turn: Turn): Promise<{ done(): void } | undefined> {
+    if (turn.signal.aborted || !turn.mayBegin()) throw new CallsEnded();
+    const now = this.#now();
+    if (now < this.#heldUntilMs) {
+      throw new CallFailure({ kind: 'retry', afterMs: this.#heldUntilMs - now, detail: this.#heldFor });
+    }
+    const spentForMs = this.#usage.spentForMs(now);
+    if (spentForMs !== undefined) {
+      const detail = 'the org has used as many API requests in 24 hours as "limits.perDay" allows';
+      throw new CallFailure({ kind: 'retry', afterMs: spentForMs, detail });
+    }
+    if (this.#limiter === undefined) return undefined;
+    const permit = await this.#limiter.take(turn.signal, 20_000);
+    if (permit === undefined) throw new CallsEnded();
+    return permit;
+  }
+
+  async #postForm(form: string): Promise<Answer> {
+    const url = new URL(`${this.#config.baseUrl ?? this.#config.loginUrl}/services/oauth2/token`);
+    // Its own signal: a lane that stops must not take the login away from the others that wait for it.
+    return await this.#request(url, new AbortController().signal, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+      body: form,
+    });
+  }
+
+  /** @throws {CallFailure} when no whole answer came */
+  async #request(
+    url: URL,
+    signal: AbortSignal,
+    options: Omit<Dispatcher.RequestOptions, 'origin' | 'path'>,
+  ): Promise<Answer> {
+    // Not AbortSignal.any: in Node 20 each call leaves something behind on a signal that lives long.
+    const call = new AbortController();
+    const stop = (): void => call.abort();
+    const timer = setTimeout(stop, this.#requestTimeoutMs);
+    signal.addEventListener('abort', stop);
+    try {
+      const { statusCode, headers, body } = await request(url, {
+        ...options,
+        headers: { ...(options.headers as Record<string, string>), 'user-agent': 'pigeonpost' },
+        dispatcher: this.#dispatcherFor(url),
+        signal: call.signal,
+      });
+      const text = await readText(body);
+      this.#usage.note(headerText(headers['sforce-limit-info']), this.#now());
+      return {
+        status: statusCode,
+        body: parsed(text),
+        requestId: requestIdOf(headers),
+        retryAfter: headerText(headers['retry-after']),
+        answeredAtMs: httpDateMs(headerText(headers.date) ?? '') || this.#now(),
+      };
+    } catch (error) {
+      throw new CallFailure({ kind: 'retry', detail: this.#sentence(error, url.host, signal, call.signal) });
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  #sentence(error: unknown, host: string, signal: AbortSignal, call: AbortSignal): string {
+    if (signal.aborted) return 'stopped before Salesforce answered';
+    if (call.aborted) return `${host} did not answer within ${this.#requestTimeoutMs / 1000} s`;
+    return failureSentence(error, host);
+  }
+
+  #dispatcherFor(url: URL): Dispatcher {
+    let dispatcher = this.#dispatchers.get(url.origin);
+    if (dispatcher === undefined) {
+      dispatcher = createDispatcher(url, this.#environment.network, {
+        allowPrivateAddresses: url.protocol === 'http:' && isLoopback(url.hostname),
+        connectTimeoutMs: CONNECT_TIMEOUT_MS,
+        connections: CONNECTIONS,
+      });
+      this.#dispatchers.set(url.origin, dispatcher);
+    }
+    return dispatcher;
+  }
+}
+
+async function readText(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length > LONGEST_ANSWER_BYTES) throw new RangeError('longer than any answer that was asked for');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // an error page of a proxy, or nothing: its status says what there is to say
+  }
+}
+
+function requestIdOf(headers: Record<string, string | string[] | undefined>): string | undefined {
+  const found = headerText(headers['x-sfdc-request-id']) ?? headerText(headers['x-request-id']);
+  return found !== undefined && /^[\w-]{1,80}$/.test(found) ? found : undefined;
+}
+
+function headerText(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}

@@ -1,0 +1,63 @@
+import type { FieldValue, FieldWrite } from './operation.js';
+
+/** A record as it stands in the org. */
+export interface PresentRecord {
+  /** By field in lower case; absent: not asked for. */
+  readonly values: ReadonlyMap<string, unknown>;
+  readonly lastModifiedAtMs: number;
+}
+
+/** Two clocks of Salesforce are compared: that of the answer, in whole seconds, and that of the record. */
+const SAME_WRITE_MS = 2_000;
+
+export interface WriteCircumstances {
+  readonly happenedAtMs: number;
+  readonly writtenAtMs: number | null;
+  readonly isOurs: boolean;
+}
+
+/** Whether a write cannot be decided without the present value. */
+export function needsPresent({ policy }: FieldWrite): boolean {
+  return policy !== 'always';
+}
+
+/**
+ * The fields that are written. Pure. `if-empty` and `if-newer` never clear a field, for what stands there may be
+ * another's. Salesforce keeps no time for a single field, so `if-newer` compares with the whole record's: written
+ * where the field is empty, where what the item tells of happened after anyone last changed the record, or where
+ * nobody but this sink, for this item, has changed the record since it last did.
+ * @param present null: the record does not exist yet
+ * @param writtenAtMs when this sink last wrote it for this item; null: never
+ * @param isOurs whether all that it has of these values may well be from this sink. Of another's record a value that
+ *   stands there already is not written again, so that it does not count as written by this sink, and is not cleared
+ *   with what was
+ */
+export function decideFields(
+  writes: readonly FieldWrite[],
+  present: PresentRecord | null,
+  { happenedAtMs, writtenAtMs, isOurs }: WriteCircumstances,
+): Map<string, FieldValue> {
+  const decided = new Map<string, FieldValue>();
+  for (const { field, value, policy } of writes) {
+    if (present === null) {
+      if (value !== null) decided.set(field, value);
+      continue;
+    }
+    const now = present.values.get(field.toLowerCase());
+    if (!isOurs && isSame(field, now, value)) continue;
+    const isEmpty = now === undefined || now === null || now === '';
+    const isNewer =
+      happenedAtMs > present.lastModifiedAtMs ||
+      (writtenAtMs !== null && present.lastModifiedAtMs <= writtenAtMs + SAME_WRITE_MS);
+    const isWritten = policy === 'always' || (value !== null && (isEmpty || (policy === 'if-newer' && isNewer)));
+    if (isWritten) decided.set(field, value);
+  }
+  return decided;
+}
+
+function isSame(field: string, now: unknown, value: FieldValue): boolean {
+  if (now === undefined || now === null) return false;
+  if (typeof now !== 'string' && typeof now !== 'number' && typeof now !== 'boolean') return false;
+  if (field.toLowerCase() === 'email') return String(now).toLowerCase() === String(value).trim().toLowerCase();
+  return String(now) === String(value);
+}

@@ -1,0 +1,185 @@
+import type { Fields, Lane, Outcome, Result, SendResult } from '../sink.js';
+import { CallFailure, CallsEnded } from './call-failure.js';
+import { Campaigns } from './campaigns.js';
+import type { Turn } from './client.js';
+import { needsPresent } from './decide-fields.js';
+import type { Exclusive } from './exclusive.js';
+import { findByIds, findPeople, type Found } from './find-people.js';
+import { forgetPeople } from './forget-people.js';
+import { groupPeople } from './group-people.js';
+import { fail, isForgetJob, isLeaveJob, isOpen, isPersonJob, type Job, jobOf, type PersonJob } from './job.js';
+import { leaveCampaigns } from './leave-campaigns.js';
+import type { SalesforceOperation } from './operation.js';
+import type { Org } from './org.js';
+import { writeMembers } from './write-members.js';
+import { writePeople } from './write-people.js';
+
+/**
+ * Carries out a batch: first what is to be taken back, then people by their entry of `records`, then memberships.
+ * Everything is found before it is written, and made by keys of which there can be one, so that sending it again does
+ * no harm.
+ */
+export async function deliverBatch(
+  org: Org,
+  operations: readonly SalesforceOperation[],
+  lane: Pick<Lane, 'memory'>,
+  turn: Turn,
+  newPeople: Exclusive,
+): Promise<SendResult> {
+  const jobsOf = operations.map(({ steps }) => steps.map(jobOf));
+  const jobs = jobsOf.flat();
+  const campaigns = new Campaigns(org, lane);
+  const people = jobs.filter(isPersonJob);
+  await stage(jobs.filter(isForgetJob), (due) => forgetPeople(org, due, turn));
+  await stage(jobs.filter(isLeaveJob), (due) => leaveCampaigns(org, due, turn));
+  const waiting = new Set<string>();
+  for (const sameRecord of byRecord(people)) {
+    await stage(sameRecord, (due) => deliverPeople(org, due, { turn, newPeople, waiting }));
+    for (const job of sameRecord) if (isWaiting(job) && job.step.email !== null) waiting.add(job.step.email);
+  }
+  await stage(
+    people.filter((job) => isOpen(job) && job.done.length > 0),
+    (due) => writeMembers(org, due, campaigns, turn),
+  );
+  const outcomes = operations.map((operation, index) => outcomeOf(operation, jobsOf[index]!));
+  return Object.keys(campaigns.learnt).length > 0 ? { outcomes, memory: campaigns.learnt } : { outcomes };
+}
+
+/** What fails for all that is left of a stage is the outcome of each; what was not begun is left for another time. */
+async function stage<J extends Job>(jobs: readonly J[], carryOut: (due: readonly J[]) => Promise<void>): Promise<void> {
+  const due = jobs.filter(isOpen);
+  if (due.length === 0) return;
+  try {
+    await carryOut(due);
+  } catch (error) {
+    if (error instanceof CallFailure) fail(due, error);
+    else if (error instanceof CallsEnded) for (const job of due) job.result ??= ended(job);
+    else throw error;
+  }
+}
+
+function ended({ done }: Job): Result {
+  return done.length === 0 ? { kind: 'unsent' } : { kind: 'retry', detail: 'stopped before all of it was done' };
+}
+
+interface Circumstances {
+  readonly turn: Turn;
+  readonly newPeople: Exclusive;
+  /** E-mails of people for whom another entry of `records` could do nothing yet: they may be about to be created. */
+  readonly waiting: ReadonlySet<string>;
+}
+
+function isWaiting(job: PersonJob): boolean {
+  return !['delivered', 'rejected'].includes((job.result ?? settled(job)).kind);
+}
+
+async function deliverPeople(
+  org: Org,
+  jobs: readonly PersonJob[],
+  { turn, newPeople, waiting }: Circumstances,
+): Promise<void> {
+  const known = jobs.filter(({ remote }) => remote !== null);
+  const lost = await updateKnown(org, known, turn);
+  for (const job of lost) job.remote = null;
+  const unknown = jobs.filter((job) => isOpen(job) && job.remote === null);
+  if (unknown.length === 0) return;
+  // One at a time: two lanes that look for the same new person at once would both find nobody, and create two.
+  await newPeople.run(turn.signal, async () => {
+    const found = await findPeople(org, unknown, turn);
+    for (const job of unknown) settleUnfound(job, found.get(job)!, waiting);
+    const open = unknown.filter(isOpen);
+    for (const job of await writePeople(org, groupPeople(open, found), turn)) {
+      job.result = { kind: 'retry', detail: 'the record that was found has been deleted or converted meanwhile' };
+    }
+  });
+}
+
+/** @returns those whose record is no more, or has become another's */
+async function updateKnown(org: Org, jobs: readonly PersonJob[], turn: Turn): Promise<PersonJob[]> {
+  const lost: PersonJob[] = [];
+  const found = new Map<PersonJob, Found>();
+  for (const type of ['Lead', 'Contact'] as const) {
+    const asked = jobs.filter(({ remote, step }) => remote!.type === type && step.writes.some(needsPresent));
+    if (asked.length === 0) continue;
+    const rows = await findByIds(
+      org,
+      type,
+      asked,
+      asked.map(({ remote }) => remote!.id),
+      turn,
+    );
+    for (const job of asked) {
+      const row = rows.get(job.remote!.id);
+      if (row === undefined || row.isConverted) lost.push(job);
+      else found.set(job, { kind: 'record', row });
+    }
+  }
+  const standing = jobs.filter((job) => !lost.includes(job));
+  lost.push(...(await writePeople(org, groupPeople(standing, found), turn)));
+  return await followConverted(org, lost, turn);
+}
+
+/** Of leads that were converted the contact is taken up; the others are to be looked for. */
+async function followConverted(org: Org, lost: readonly PersonJob[], turn: Turn): Promise<PersonJob[]> {
+  const leads = lost.filter(({ remote }) => remote?.type === 'Lead');
+  if (leads.length === 0) return [...lost];
+  const rows = await findByIds(
+    org,
+    'Lead',
+    leads,
+    leads.map(({ remote }) => remote!.id),
+    turn,
+  );
+  const contactIds = [...rows.values()].flatMap(({ contactId }) => (contactId === null ? [] : [contactId]));
+  const contacts = await findByIds(org, 'Contact', leads, contactIds, turn);
+  const found = new Map<PersonJob, Found>();
+  for (const job of leads) {
+    const contact = contacts.get(rows.get(job.remote!.id)?.contactId ?? '');
+    if (contact === undefined) continue;
+    found.set(job, { kind: 'record', row: contact });
+    // The membership went with the lead to its contact.
+    job.remote = { ...job.remote!, type: 'Contact', id: contact.id };
+  }
+  const still = await writePeople(org, groupPeople([...found.keys()], found), turn);
+  return lost.filter((job) => !found.has(job) || still.includes(job));
+}
+
+function settleUnfound(job: PersonJob, found: Found, waiting: ReadonlySet<string>): void {
+  if (found.kind === 'ambiguous') {
+    const shown = found.ids.slice(0, 3).join(', ');
+    job.result = {
+      kind: 'rejected',
+      cause: `salesforce:ambiguous-match:${found.by}`,
+      detail: `${found.ids.length} records match by ${found.by} (${shown}${found.ids.length > 3 ? ', …' : ''}): merge them, then redrive`,
+    };
+  } else if (found.kind === 'none' && !job.step.create) {
+    job.result = waiting.has(job.step.email ?? '')
+      ? { kind: 'retry', detail: 'waits for the record of the same person, which could not be written yet' }
+      : { kind: 'delivered', detail: 'nobody was found, and "create" is false' };
+  }
+}
+
+function byRecord(jobs: readonly PersonJob[]): PersonJob[][] {
+  const groups = new Map<string, PersonJob[]>();
+  for (const job of jobs) groups.set(job.step.record, [...(groups.get(job.step.record) ?? []), job]);
+  return [...groups.values()];
+}
+
+/** What must be heeded most comes first. */
+const order: readonly Result['kind'][] = ['pause', 'retry', 'unknown', 'unsent', 'rejected', 'delivered'];
+
+function outcomeOf({ others }: SalesforceOperation, jobs: readonly Job[]): Outcome {
+  const results = jobs.map((job): Result => job.result ?? settled(job));
+  const [worst] = results.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+  const wasBegun = jobs.some(({ done }) => done.length > 0);
+  if (worst!.kind === 'unsent' && !wasBegun) return worst!;
+  const result: Result =
+    worst!.kind === 'unsent' ? { kind: 'retry', detail: 'stopped before all of it was done' } : worst!;
+  const object: Record<string, unknown> = { ...others };
+  for (const { step, remote } of jobs) if (remote !== null) object[step.record] = remote;
+  return { ...result, object: Object.keys(object).length > 0 ? (object as Fields) : null };
+}
+
+function settled({ done }: Job): Result {
+  return done.length === 0 ? { kind: 'unsent' } : { kind: 'delivered', detail: done.join('; ') };
+}

@@ -1,0 +1,145 @@
+import type { Turn } from './client.js';
+import type { MatchBy, PersonType } from './config.js';
+import type { PersonJob } from './job.js';
+import type { FieldFacts } from './object-fields.js';
+import type { Org } from './org.js';
+import { choosePerson, fieldsAskedOf, type PersonRow, personRow, textOf } from './person-row.js';
+import { query } from './query.js';
+import { queriesFor, soqlNumber, soqlText } from './soql.js';
+
+/** Whom a step is about. */
+export type Found =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'record'; readonly row: PersonRow }
+  | { readonly kind: 'ambiguous'; readonly by: string; readonly ids: readonly string[] };
+
+/**
+ * Finds people by the match order of their steps: the first way that finds a record is used, and where that finds
+ * several, none is guessed. Converted leads lead to their contact.
+ * @param jobs of one entry of `records`, none of them known by id
+ * @throws {CallFailure} @throws {CallsEnded}
+ */
+export async function findPeople(org: Org, jobs: readonly PersonJob[], turn: Turn): Promise<Map<PersonJob, Found>> {
+  const found = new Map<PersonJob, Found>(jobs.map((job) => [job, { kind: 'none' }]));
+  const search = new Search(org, jobs, turn);
+  for (const by of jobs[0]?.step.match ?? []) {
+    for (const [type, valueOf, field] of waysOf(by, jobs[0]!.step.objectType, jobs)) {
+      const open = jobs.filter((job) => found.get(job)!.kind === 'none' && valueOf(job) !== null);
+      if (open.length === 0) continue;
+      const rows = await search.rowsBy(
+        type,
+        field,
+        open.map((job) => valueOf(job)!),
+      );
+      for (const job of open) {
+        const choice = choosePerson(rows.get(valueOf(job)!.toLowerCase()) ?? []);
+        if (choice.kind === 'ambiguous') found.set(job, { ...choice, by: `${type}.${field}` });
+        if (choice.kind === 'record') found.set(job, choice);
+        if (choice.kind === 'contact') search.follow(job, choice.id);
+      }
+      for (const [job, row] of await search.followed()) found.set(job, { kind: 'record', row });
+    }
+  }
+  return found;
+}
+
+/** The records with these ids, as they stand: to compare with, and to see which leads were converted. */
+export async function findByIds(
+  org: Org,
+  type: PersonType,
+  jobs: readonly PersonJob[],
+  ids: readonly string[],
+  turn: Turn,
+): Promise<Map<string, PersonRow>> {
+  return await new Search(org, jobs, turn).byId(type, ids);
+}
+
+type Way = readonly [type: PersonType, valueOf: (job: PersonJob) => string | null, field: string];
+
+/** By external id the object itself is asked first, and the other one in case that people were found there by e-mail before. */
+function waysOf(by: MatchBy, objectType: PersonType, jobs: readonly PersonJob[]): Way[] {
+  const email = (job: PersonJob): string | null => job.step.email;
+  if (by === 'contactEmail') return [['Contact', email, 'Email']];
+  if (by === 'leadEmail') return [['Lead', email, 'Email']];
+  const field = jobs.find(({ step }) => step.key !== null)?.step.key?.field;
+  if (field === undefined) return [];
+  const key = (job: PersonJob): string | null => job.step.key?.value ?? null;
+  const other = objectType === 'Lead' ? 'Contact' : 'Lead';
+  return [
+    [objectType, key, field],
+    [other, key, field],
+  ];
+}
+
+class Search {
+  readonly #fields: readonly string[];
+  #following = new Map<PersonJob, string>();
+
+  constructor(
+    private readonly org: Org,
+    jobs: readonly PersonJob[],
+    private readonly turn: Turn,
+  ) {
+    const asked = jobs.flatMap(({ step }) => [
+      ...(step.key === null ? [] : [step.key.field]),
+      ...step.writes.map(({ field }) => field),
+    ]);
+    this.#fields = [...new Set(asked)];
+  }
+
+  /** By the value in lower case: Salesforce compares e-mails and external ids without regard to case, unless told otherwise. */
+  async rowsBy(type: PersonType, field: string, values: readonly string[]): Promise<Map<string, PersonRow[]>> {
+    const rows = new Map<string, PersonRow[]>();
+    const facts = (await this.org.objects.of(type, this.turn)).fields.get(field.toLowerCase());
+    if (facts === undefined) return rows;
+    const literals = values.flatMap((value) => literalOf(value, facts));
+    for (const row of await this.#ask(type, facts.name, literals)) {
+      const value = textOf(row.values.get(facts.name.toLowerCase())).toLowerCase();
+      rows.set(value, [...(rows.get(value) ?? []), row]);
+    }
+    return rows;
+  }
+
+  async byId(type: PersonType, ids: readonly string[]): Promise<Map<string, PersonRow>> {
+    const rows = await this.#ask(
+      type,
+      'Id',
+      ids.map((id) => soqlText(id)),
+    );
+    return new Map(rows.map((row) => [row.id, row]));
+  }
+
+  follow(job: PersonJob, contactId: string): void {
+    this.#following.set(job, contactId);
+  }
+
+  /** The contacts of converted leads. One that is gone was found by nobody. */
+  async followed(): Promise<[PersonJob, PersonRow][]> {
+    if (this.#following.size === 0) return [];
+    const contacts = await this.byId('Contact', [...this.#following.values()]);
+    const followed = [...this.#following].flatMap(([job, id]): [PersonJob, PersonRow][] => {
+      const row = contacts.get(id);
+      return row === undefined ? [] : [[job, row]];
+    });
+    this.#following = new Map();
+    return followed;
+  }
+
+  async #ask(type: PersonType, by: string, literals: readonly string[]): Promise<PersonRow[]> {
+    const { fields } = await this.org.objects.of(type, this.turn);
+    const known = [by, ...this.#fields].flatMap((field) => fields.get(field.toLowerCase())?.name ?? []);
+    const columns = [...new Set([...fieldsAskedOf(type), ...known])].join(', ');
+    const queries = queriesFor(literals, (list) => `SELECT ${columns} FROM ${type} WHERE ${by} IN (${list})`);
+    const rows: PersonRow[] = [];
+    for (const each of queries) {
+      rows.push(...(await query(this.org.client, each, this.turn)).map((row) => personRow(type, row)));
+    }
+    return rows;
+  }
+}
+
+function literalOf(value: string, { type }: FieldFacts): string[] {
+  if (type !== 'double' && type !== 'int') return [soqlText(value)];
+  const literal = soqlNumber(value);
+  return literal === undefined ? [] : [literal];
+}

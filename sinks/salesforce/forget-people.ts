@@ -1,0 +1,151 @@
+import { classifyRecordErrors } from './classify-record-errors.js';
+import type { Turn } from './client.js';
+import { conformValue } from './conform-value.js';
+import type { Job } from './job.js';
+import type { ObjectFacts } from './object-fields.js';
+import type { FieldValue, ForgetStep } from './operation.js';
+import type { Org } from './org.js';
+import { query } from './query.js';
+import type { RemoteRecord } from './remote-record.js';
+import { queriesFor, soqlText } from './soql.js';
+import { deleteRecords, type Written, writeRecords } from './write-records.js';
+
+/** Stands in place of what was there, in fields that must not be empty. */
+const REMOVED = 'removed';
+/** Types whose fields can hold that. */
+const texts: ReadonlySet<string> = new Set(['string', 'textarea', 'phone', 'url', 'encryptedstring']);
+
+/**
+ * Takes back what was sent of people who withdrew their consent. Fields that this sink wrote are cleared; a membership
+ * that it made is deleted with them. A lead that was converted is sought as the contact that it has become.
+ * @throws {CallFailure} @throws {CallsEnded}
+ */
+export async function forgetPeople(org: Org, jobs: readonly Job<ForgetStep>[], turn: Turn): Promise<void> {
+  const people = await standing(org, jobs, turn);
+  for (const type of ['Lead', 'Contact'] as const) {
+    // Several items can be about one record: it stands in a call once.
+    const due = new Map<string, Job<ForgetStep>[]>();
+    for (const job of jobs) {
+      const { step } = job;
+      const found = people.get(step.known.id);
+      if (found === undefined || found.type !== type) continue;
+      const name = `${step.how} ${found.id}`;
+      due.set(name, [...(due.get(name) ?? []), job]);
+    }
+    const groups = [...due.values()];
+    const cleared = groups.filter(([job]) => job!.step.how === 'clear-our-fields');
+    const deleted = groups.filter(([job]) => job!.step.how === 'delete');
+    if (cleared.length > 0) await clear(org, type, cleared, people, turn);
+    if (deleted.length > 0) {
+      const ids = deleted.map(([job]) => people.get(job!.step.known.id)!.id);
+      settleAll(deleted, await deleteRecords(org.client, ids, turn), 'deleted');
+    }
+  }
+  for (const job of jobs) {
+    if (job.done.length > 0 || job.result !== undefined) continue;
+    if (people.has(job.step.known.id)) job.result = { kind: 'unsent' };
+    else {
+      job.remote = null;
+      job.done.push('no record any more');
+    }
+  }
+}
+
+/** The people that are there still, by the ids that are known of them. */
+async function standing(
+  org: Org,
+  jobs: readonly Job<ForgetStep>[],
+  turn: Turn,
+): Promise<Map<string, Pick<RemoteRecord, 'type' | 'id'>>> {
+  const people = new Map<string, Pick<RemoteRecord, 'type' | 'id'>>();
+  for (const type of ['Lead', 'Contact'] as const) {
+    const ids = jobs.flatMap(({ step: { known } }) => (known.type === type ? [soqlText(known.id)] : []));
+    const columns = type === 'Lead' ? 'Id, IsConverted, ConvertedContactId' : 'Id';
+    for (const each of queriesFor(ids, (list) => `SELECT ${columns} FROM ${type} WHERE Id IN (${list})`)) {
+      for (const { Id, IsConverted, ConvertedContactId } of await query(org.client, each, turn)) {
+        const isContact = IsConverted === true && typeof ConvertedContactId === 'string';
+        people.set(String(Id), isContact ? { type: 'Contact', id: ConvertedContactId } : { type, id: String(Id) });
+      }
+    }
+  }
+  return people;
+}
+
+async function clear(
+  org: Org,
+  type: 'Lead' | 'Contact',
+  groups: readonly (readonly Job<ForgetStep>[])[],
+  people: ReadonlyMap<string, Pick<RemoteRecord, 'id'>>,
+  turn: Turn,
+): Promise<void> {
+  const facts = await org.objects.of(type, turn);
+  const records = groups.map((group) => ({
+    id: people.get(group[0]!.step.known.id)!.id,
+    ...Object.assign({}, ...group.map(({ step }) => clearedFields(step, facts))),
+  }));
+  const memberIds = groups.flat().flatMap(({ step: { known } }) => (known.member?.created ? [known.member.id] : []));
+  if (memberIds.length > 0) {
+    const gone = await deleteRecords(org.client, [...new Set(memberIds)], turn);
+    const stopped = gone.find((each) => each.kind === 'failed' || each.kind === 'not-begun');
+    if (stopped !== undefined) {
+      settleAll(
+        groups,
+        groups.map(() => stopped),
+        'cleared',
+      );
+      return;
+    }
+  }
+  settleAll(groups, await writeRecords(org.client, { how: 'update', type }, records, turn), 'cleared');
+}
+
+/**
+ * What a record's fields are set to. One that must not be empty is overwritten on a record that this sink created, and
+ * left on one that was there before: the name of somebody's contact is theirs.
+ */
+export function clearedFields({ known, keyField }: ForgetStep, facts: ObjectFacts): Record<string, FieldValue> {
+  const fields: Record<string, FieldValue> = {};
+  const written = known.keyed && keyField !== null ? [...known.written, keyField] : known.written;
+  for (const field of written) {
+    const found = facts.fields.get(field.toLowerCase());
+    if (found === undefined || !found.updateable) continue;
+    if (found.nillable || found.type === 'boolean') fields[found.name] = conformValue(null, found) ?? null;
+    else if (known.created && texts.has(found.type)) fields[found.name] = REMOVED.slice(0, found.length || undefined);
+  }
+  return fields;
+}
+
+function settleAll(
+  groups: readonly (readonly Job<ForgetStep>[])[],
+  written: readonly Written[],
+  done: 'cleared' | 'deleted',
+): void {
+  groups.forEach((group, index) => {
+    for (const job of group) settle(job, written[index]!, done);
+  });
+}
+
+function settle(job: Job<ForgetStep>, written: Written, done: 'cleared' | 'deleted'): void {
+  const { known } = job.step;
+  switch (written.kind) {
+    case 'written':
+      job.remote = done === 'deleted' ? null : { ...known, id: written.id, written: [], member: null };
+      job.done.push(`${known.type} ${written.id} ${done}`);
+      return;
+    case 'failed':
+      job.result = written.result;
+      return;
+    case 'refused': {
+      const failure = classifyRecordErrors(written.errors, known.type, written.requestId);
+      if (failure.kind === 'gone') {
+        job.remote = null;
+        job.done.push('no record any more');
+      } else
+        job.result =
+          failure.kind === 'converted' ? { kind: 'retry', detail: 'the lead was converted meanwhile' } : failure.result;
+      return;
+    }
+    case 'not-begun':
+      job.result = { kind: 'unsent' };
+  }
+}

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { CallFailure } from './call-failure.js';
+import type { SalesforceClient, Turn } from './client.js';
+
+/** What may be done with a field of the org. */
+export interface FieldFacts {
+  readonly name: string;
+  readonly type: string;
+  /** Longest text, in characters; 0: it is none. */
+  readonly length: number;
+  readonly createable: boolean;
+  readonly updateable: boolean;
+  readonly nillable: boolean;
+  readonly defaultedOnCreate: boolean;
+  readonly externalId: boolean;
+  readonly unique: boolean;
+  readonly restrictedPicklist: boolean;
+  /** Values of a picklist that are in use. */
+  readonly picklist: readonly string[];
+}
+
+/** What the user may do with an object of the org. */
+export interface ObjectFacts {
+  readonly createable: boolean;
+  readonly updateable: boolean;
+  readonly deletable: boolean;
+  /** By name in lower case: Salesforce does not tell `email` from `Email`. */
+  readonly fields: ReadonlyMap<string, FieldFacts>;
+}
+
+const fieldSchema = z.object({
+  name: z.string(),
+  type: z.string(),
+  length: z.number().default(0),
+  createable: z.boolean().default(false),
+  updateable: z.boolean().default(false),
+  nillable: z.boolean().default(true),
+  defaultedOnCreate: z.boolean().default(false),
+  externalId: z.boolean().default(false),
+  unique: z.boolean().default(false),
+  restrictedPicklist: z.boolean().default(false),
+  picklistValues: z.array(z.object({ value: z.string(), active: z.boolean().default(true) })).default([]),
+});
+
+const objectSchema = z.object({
+  createable: z.boolean().default(false),
+  updateable: z.boolean().default(false),
+  deletable: z.boolean().default(false),
+  fields: z.array(fieldSchema),
+});
+
+/** How long what an org said of its objects is believed: a field that is made meanwhile is seen then. */
+const BELIEVED_FOR_MS = 10 * 60 * 1000;
+
+/** What the org's objects look like, asked once and shared by all lanes. */
+export class ObjectFields {
+  readonly #known = new Map<string, { readonly facts: ObjectFacts; readonly untilMs: number }>();
+
+  constructor(
+    private readonly client: SalesforceClient,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  /** @throws {CallFailure} when the org does not say */
+  async of(object: string, turn: Turn): Promise<ObjectFacts> {
+    const known = this.#known.get(object);
+    if (known !== undefined && this.now() < known.untilMs) return known.facts;
+    const facts = await this.#ask(object, turn);
+    this.#known.set(object, { facts, untilMs: this.now() + BELIEVED_FOR_MS });
+    return facts;
+  }
+
+  /** It was found to be otherwise: the next one asks anew. */
+  forget(object: string): void {
+    this.#known.delete(object);
+  }
+
+  async #ask(object: string, turn: Turn): Promise<ObjectFacts> {
+    const { body, refused } = await this.client.call({ method: 'GET', path: `sobjects/${object}/describe` }, turn);
+    const found = refused === null ? objectSchema.safeParse(body) : undefined;
+    if (!found?.success) {
+      throw new CallFailure({
+        kind: 'retry',
+        detail: `Salesforce does not describe ${object}${refused === null ? '' : ` (${refused.code})`}`,
+      });
+    }
+    return {
+      ...found.data,
+      fields: new Map(
+        found.data.fields.map(({ picklistValues, ...field }) => [
+          field.name.toLowerCase(),
+          { ...field, picklist: picklistValues.filter(({ active }) => active).map(({ value }) => value) },
+        ]),
+      ),
+    };
+  }
+}

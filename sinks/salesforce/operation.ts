@@ -1,0 +1,76 @@
+import type { Operation } from '../sink.js';
+import type { MatchBy, PersonType, WritePolicy } from './config.js';
+import type { RemoteRecord } from './remote-record.js';
+
+/** What one change makes Salesforce do: a step for each entry of `records` that is about its list. */
+export interface SalesforceOperation extends Operation {
+  readonly steps: readonly Step[];
+  /** What entries of `records` without a step have made of the item before: it stays as it is. */
+  readonly others: Readonly<Record<string, RemoteRecord>>;
+}
+
+export type Step = PersonStep | LeaveStep | ForgetStep;
+
+interface OfRecord {
+  /** The entry's name: its `object`, with a number where there are several of the same. */
+  readonly record: string;
+}
+
+/** Someone is found or created, written to, and made a member of a campaign. */
+export interface PersonStep extends OfRecord {
+  readonly kind: 'person';
+  readonly objectType: PersonType;
+  /** What was made of the item before: it is not looked for then. */
+  readonly known: RemoteRecord | null;
+  readonly key: KeyValue | null;
+  /** Lower case. */
+  readonly email: string | null;
+  readonly match: readonly MatchBy[];
+  readonly create: boolean;
+  readonly writes: readonly FieldWrite[];
+  /** When what the values tell of happened: what `if-newer` compares. Unix time in ms. */
+  readonly happenedAtMs: number;
+  readonly campaign: CampaignStep | null;
+}
+
+/** The value of an external id field. */
+export interface KeyValue {
+  readonly field: string;
+  readonly value: string;
+}
+
+/** A value as JSON carries it; null clears the field. */
+export type FieldValue = string | number | boolean | null;
+
+export interface FieldWrite {
+  readonly field: string;
+  readonly value: FieldValue;
+  readonly policy: WritePolicy;
+}
+
+export interface CampaignStep {
+  readonly key: KeyValue;
+  readonly fields: Readonly<Record<string, FieldValue>>;
+  readonly stage: MemberStage;
+  readonly status: { readonly registered: string; readonly attended: string };
+}
+
+export type MemberStage = 'registered' | 'attended';
+
+/** The item is gone: the membership is given another status, and all else stays. */
+export interface LeaveStep extends OfRecord {
+  readonly kind: 'leave';
+  readonly known: RemoteRecord;
+  readonly status: string;
+  /** Statuses that this sink gives. Any other is somebody's own, and stays. */
+  readonly ours: readonly string[];
+}
+
+/** What was sent of the person is taken back. */
+export interface ForgetStep extends OfRecord {
+  readonly kind: 'forget';
+  readonly how: 'clear-our-fields' | 'delete';
+  readonly known: RemoteRecord;
+  /** The external id field, cleared where this sink wrote it. */
+  readonly keyField: string | null;
+}

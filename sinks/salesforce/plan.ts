@@ -1,0 +1,171 @@
+import { MappingError } from '../mapping/mapping-error.js';
+import { type MappingView, mappingView } from '../mapping/mapping-view.js';
+import { truncate } from '../mapping/truncate.js';
+import type { Planned, SinkEnvironment, Subject } from '../sink.js';
+import type { CampaignKeys, KeyField, RecordKeys } from './config.js';
+import { emailOf, fieldValue } from './field-value.js';
+import type { CampaignStep, FieldValue, FieldWrite, KeyValue, SalesforceOperation, Step } from './operation.js';
+import { isAnonymous } from './is-anonymous.js';
+import { type RemoteRecord, remoteRecordOf } from './remote-record.js';
+
+/** Length of Campaign.Name. Source: Salesforce, object reference, Campaign. */
+const LONGEST_CAMPAIGN_NAME = 80;
+
+/** An entry of `records`, with the name under which an item's object holds what it made. */
+export interface NamedRecord {
+  readonly name: string;
+  /** Where it stands, for messages: `salesforce.records[0]`. */
+  readonly place: string;
+  readonly keys: RecordKeys;
+}
+
+/** `Lead`, `Contact`, `Lead-2`… in the order of the file: an entry that is added at its end renames none. */
+export function namedRecords(sink: string, records: readonly RecordKeys[]): NamedRecord[] {
+  const seen = new Map<string, number>();
+  return records.map((keys, index) => {
+    const count = (seen.get(keys.object) ?? 0) + 1;
+    seen.set(keys.object, count);
+    const name = count === 1 ? keys.object : `${keys.object}-${count}`;
+    return { name, place: `${sink}.records[${index}]`, keys };
+  });
+}
+
+/** What is to be done about a change. Pure. */
+export async function planSubject(
+  subject: Subject,
+  records: readonly NamedRecord[],
+  onForget: NonNullable<SinkEnvironment['onForget']>,
+): Promise<Planned<SalesforceOperation>> {
+  const { change, removal } = subject;
+  try {
+    const planned: (Step | string)[] = [];
+    for (const record of records) {
+      if (record.keys.from !== change.list) continue;
+      if (removal === 'consent-withdrawn') planned.push(forgetStep(subject, record, onForget));
+      else if (removal === 'deleted') planned.push(leaveStep(subject, record, 'kept'));
+      else planned.push(await personStep(subject, record));
+    }
+    const steps = planned.filter((each): each is Step => typeof each !== 'string');
+    if (steps.length > 0) {
+      return { kind: 'send', operation: { changeId: change.id, steps, others: othersOf(subject, records, steps) } };
+    }
+    return { kind: 'nothing', reason: planned.find((each) => typeof each === 'string') ?? 'no-record' };
+  } catch (error) {
+    if (!(error instanceof MappingError)) throw error;
+    return { kind: 'unplannable', cause: error.causeCode, detail: error.message };
+  }
+}
+
+function othersOf(
+  { object }: Subject,
+  records: readonly NamedRecord[],
+  steps: readonly Step[],
+): Record<string, RemoteRecord> {
+  const planned = new Set(steps.map(({ record }) => record));
+  const others: Record<string, RemoteRecord> = {};
+  for (const { name } of records) {
+    const known = planned.has(name) ? null : remoteRecordOf(object, name);
+    if (known !== null) others[name] = known;
+  }
+  return others;
+}
+
+function forgetStep(
+  { object }: Subject,
+  { name, keys }: NamedRecord,
+  onForget: NonNullable<SinkEnvironment['onForget']>,
+): Step | string {
+  const known = remoteRecordOf(object, name);
+  if (known === null) return 'never-sent';
+  if (onForget === 'manual') {
+    throw new MappingError(
+      'forget-by-hand',
+      `consent was withdrawn: remove this person from ${known.type} ${known.id} by hand ("onForget: manual")`,
+    );
+  }
+  return { kind: 'forget', record: name, how: onForget, known, keyField: keys.externalId?.field ?? null };
+}
+
+/** A record that was not sent, or that nothing is done about, gives the reason instead. */
+function leaveStep({ object }: Subject, { name, keys }: NamedRecord, reason: string): Step | string {
+  const known = remoteRecordOf(object, name);
+  const status = keys.campaign?.status;
+  if (known?.member == null || status?.removed === undefined) return reason;
+  const ours = [status.registered, status.attended];
+  return { kind: 'leave', record: name, known, status: status.removed, ours };
+}
+
+async function personStep(subject: Subject, record: NamedRecord): Promise<Step | string> {
+  const { keys, name, place } = record;
+  const view = mappingView(subject);
+  if (keys.when !== undefined && !(await keys.when.holds(view, `${place}.when`))) {
+    return leaveStep(subject, record, 'condition');
+  }
+  const known = remoteRecordOf(subject.object, name);
+  if (isAnonymous(subject)) {
+    if (known === null) return 'no-person';
+    // Never deleted: what someone did is anonymous now, and they themselves are still who they are.
+    return { kind: 'forget', record: name, how: 'clear-our-fields', known, keyField: null };
+  }
+  const key = keys.externalId === undefined ? null : await keyValue(keys.externalId, view, `${place}.externalId`);
+  const writes: FieldWrite[] = [];
+  for (const [field, { value, write }] of Object.entries(keys.properties)) {
+    const given = await value.evaluate(view, `${place}.properties.${field}`, fieldValue);
+    if (given !== undefined) writes.push({ field, value: given, policy: write });
+    // What the item does not say any more is taken back where this sink said it; never what identifies the person.
+    else if (write === 'always' && field !== 'Email' && known?.written.includes(field))
+      writes.push({ field, value: null, policy: write });
+  }
+  const email =
+    keys.email === undefined
+      ? emailOf(writes.find(({ field }) => field === 'Email')?.value)
+      : emailOf(await keys.email.evaluate(view, `${place}.email`));
+  if (known === null && key === null && email === null) return 'no-key';
+  return {
+    kind: 'person',
+    record: name,
+    objectType: keys.object,
+    known,
+    key,
+    email,
+    match: keys.match,
+    create: keys.create,
+    writes,
+    happenedAtMs: happenedAtMs(subject),
+    campaign: keys.campaign === undefined ? null : await campaignStep(keys.campaign, view, `${place}.campaign`),
+  };
+}
+
+async function campaignStep(keys: CampaignKeys, view: MappingView, place: string): Promise<CampaignStep> {
+  const key = await keyValue(keys.externalId, view, `${place}.externalId`);
+  if (key === null) throw new MappingError(`mapping: ${place}.externalId: empty`, `${place}.externalId gives nothing`);
+  const fields: Record<string, FieldValue> = {};
+  for (const [field, value] of Object.entries(keys.properties)) {
+    const given = await value.evaluate(view, `${place}.properties.${field}`, fieldValue);
+    if (given !== undefined) fields[field] = given;
+  }
+  const name =
+    keys.name === undefined ? view.pigeonhole?.name : await keys.name.evaluate(view, `${place}.name`, fieldValue);
+  // Without a name there can be no campaign; its key tells it from the others.
+  fields.Name = truncate(typeof name === 'string' && name.trim() !== '' ? name : key.value, LONGEST_CAMPAIGN_NAME);
+  const attended =
+    keys.attended === undefined
+      ? Boolean(view.item?.signInTime ?? view.item?.signedInAt)
+      : await keys.attended.holds(view, `${place}.attended`);
+  const { registered, attended: present } = keys.status;
+  return { key, fields, stage: attended ? 'attended' : 'registered', status: { registered, attended: present } };
+}
+
+async function keyValue({ field, value }: KeyField, view: MappingView, place: string): Promise<KeyValue | null> {
+  const given = await value.evaluate(view, `${place}.${field}`, fieldValue);
+  if (given === undefined || given === null) return null;
+  const trimmed = String(given).trim();
+  return trimmed === '' ? null : { field, value: trimmed };
+}
+
+/** The instant of what the item tells of, else the beginning of the event, else when the change was found. */
+function happenedAtMs({ change, pigeonhole }: Subject): number {
+  const instants = [change.data?.signInTime, change.data?.signedInAt, change.data?.createdAt, pigeonhole?.startDate];
+  const found = instants.map((each) => (typeof each === 'string' ? Date.parse(each) : Number.NaN));
+  return found.find((each) => !Number.isNaN(each)) ?? Date.parse(change.timestamp);
+}

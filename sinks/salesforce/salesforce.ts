@@ -1,0 +1,79 @@
+import { setMaxListeners } from 'node:events';
+import { expressionsIn } from '../mapping/expressions-in.js';
+import { joinsOf } from '../mapping/joins-of.js';
+import type { Join, Sink, SinkEnvironment, SinkType } from '../sink.js';
+import { CampaignStatuses } from './campaign-statuses.js';
+import { checkOrg } from './check.js';
+import { type ClientTuning, SalesforceClient } from './client.js';
+import { salesforceConfigSchema, type SalesforceConfig } from './config.js';
+import { deliverBatch } from './deliver-batch.js';
+import { Exclusive } from './exclusive.js';
+import { ObjectFields } from './object-fields.js';
+import type { SalesforceOperation } from './operation.js';
+import { namedRecords, planSubject } from './plan.js';
+import type { Org } from './org.js';
+import { MOST_RECORDS } from './write-records.js';
+
+/** After this time a `send` begins no further call: a slow org must not keep a lane's turn for minutes. */
+const START_WINDOW_MS = 45_000;
+
+/** Leads, Contacts and Campaign members of a Salesforce org. docs/sinks/salesforce.md has the user's side. */
+export function createSalesforceSink(
+  config: SalesforceConfig,
+  environment: SinkEnvironment,
+  tuning: ClientTuning = {},
+): Sink<SalesforceOperation> {
+  const client = new SalesforceClient(config, environment, tuning);
+  const objects = new ObjectFields(client);
+  const org: Org = { client, objects, statuses: new CampaignStatuses(client, objects) };
+  const newPeople = new Exclusive();
+  const records = namedRecords(environment.name, config.records);
+  const onForget = environment.onForget ?? 'clear-our-fields';
+  return {
+    traits: {
+      order: 'item',
+      looksAround: true,
+      revisions: 'latest',
+      repeats: 'harmless',
+      batchSize: MOST_RECORDS,
+    },
+    check: (signal) => checkOrg(org, records, onForget, { signal, mayBegin: () => true }),
+    async plan(subjects) {
+      const planned = [];
+      for (const subject of subjects) planned.push(await planSubject(subject, records, onForget));
+      return planned;
+    },
+    async send(operations, lane, signal) {
+      const startUntilMs = performance.now() + START_WINDOW_MS; // monotonic: a set clock must not stretch a lease
+      // One listener on the caller's signal, however many calls listen to this one.
+      const stop = new AbortController();
+      setMaxListeners(0, stop.signal);
+      const forward = (): void => stop.abort();
+      signal.addEventListener('abort', forward);
+      if (signal.aborted) forward();
+      try {
+        const turn = { signal: stop.signal, mayBegin: () => performance.now() < startUntilMs };
+        return await deliverBatch(org, operations, lane, turn, newPeople);
+      } finally {
+        signal.removeEventListener('abort', forward);
+      }
+    },
+    close: () => client.close(),
+  };
+}
+
+export const salesforceSinkType: SinkType<SalesforceConfig> = {
+  type: 'salesforce',
+  configSchema: salesforceConfigSchema,
+  acceptsByDefault: ['obtained'],
+  lists: ({ records }) => [...new Set(records.map(({ from }) => from))],
+  joins,
+  destination: ({ loginUrl, baseUrl, username }) => JSON.stringify([baseUrl ?? loginUrl, username]),
+  create: (config, environment) => createSalesforceSink(config, environment),
+};
+
+/** What the expressions look at; the pigeonhole besides, whose name is a campaign's and whose start `if-newer` compares. */
+function joins(config: SalesforceConfig): Join[] {
+  const mentioned = joinsOf(expressionsIn(config).map(({ expression }) => expression));
+  return [...new Set<Join>([...mentioned, 'pigeonholes'])];
+}

@@ -1,0 +1,239 @@
+import { classifyRecordErrors } from './classify-record-errors.js';
+import type { Turn } from './client.js';
+import { conformValue } from './conform-value.js';
+import { decideFields } from './decide-fields.js';
+import type { PersonGroup } from './group-people.js';
+import { isOpen, type PersonJob } from './job.js';
+import type { ObjectFacts } from './object-fields.js';
+import type { FieldValue } from './operation.js';
+import type { Org } from './org.js';
+import { textOf } from './person-row.js';
+import { type Write, type Written, writeRecords } from './write-records.js';
+
+/** What is written for some members of a group. */
+interface Draft {
+  readonly group: PersonGroup;
+  readonly members: readonly PersonJob[];
+  /** Fields by name; the external id apart, where a record is created by it. */
+  readonly fields: Map<string, FieldValue>;
+  readonly key: { readonly field: string; readonly value: string } | null;
+  readonly keyed: boolean;
+}
+
+/**
+ * Writes each group's record. Where one is refused for several items together, they are tried one by one, so that
+ * only the culprit is refused.
+ * @returns jobs whose record is no more, or has become another: to be looked for
+ * @throws {CallFailure} when the org does not describe its objects
+ */
+export async function writePeople(org: Org, groups: readonly PersonGroup[], turn: Turn): Promise<PersonJob[]> {
+  const lost: PersonJob[] = [];
+  let drafts = await draftsOf(
+    org,
+    groups.map((group) => ({ group, members: group.members })),
+    turn,
+  );
+  while (drafts.length > 0) {
+    const again: { group: PersonGroup; members: readonly PersonJob[] }[] = [];
+    for (const draft of drafts.filter(saysNothing)) again.push(...settleUnchanged(draft));
+    for (const [write, batch] of byWrite(drafts.filter((draft) => !saysNothing(draft)))) {
+      const written = await writeRecords(
+        org.client,
+        write,
+        batch.map((draft) => recordOf(draft)),
+        turn,
+      );
+      batch.forEach((draft, index) => again.push(...settle(draft, written[index]!, lost)));
+    }
+    drafts = await draftsOf(org, again, turn);
+  }
+  return lost;
+}
+
+async function draftsOf(
+  org: Org,
+  parts: readonly { readonly group: PersonGroup; readonly members: readonly PersonJob[] }[],
+  turn: Turn,
+): Promise<Draft[]> {
+  const drafts: Draft[] = [];
+  for (const { group, members } of parts) {
+    const facts = await org.objects.of(group.type, turn);
+    const canCreate = members.some((job) => isOpen(job) && job.step.key !== null);
+    const fit = members.filter(
+      (job) => isOpen(job) && (group.id !== null || needsKey(job, canCreate)) && isFit(job, group, facts),
+    );
+    if (fit.length > 0) drafts.push(draftOf(group, fit, facts));
+  }
+  return drafts;
+}
+
+/** Settles a job that would create someone and could not find them again. */
+function needsKey(job: PersonJob, canCreate: boolean): boolean {
+  if (canCreate) return true;
+  const detail = 'nobody was found, and without an external id a repeat would create the person twice';
+  job.result = { kind: 'rejected', cause: 'salesforce:no-external-id', detail };
+  return false;
+}
+
+/** Settles a job whose values no call could carry: one of them would fail all records beside it. */
+function isFit(job: PersonJob, { type }: PersonGroup, facts: ObjectFacts): boolean {
+  const { step } = job;
+  for (const { field, value } of step.writes) {
+    const known = facts.fields.get(field.toLowerCase());
+    // A lead's fields that a contact does not have are left out of it, and the other way round.
+    if (known === undefined && type !== step.objectType) continue;
+    if (known === undefined) {
+      const detail = `${type} has no field ${field} that the user may see: make it, or take it out of "properties"`;
+      job.result = { kind: 'rejected', cause: `salesforce:INVALID_FIELD:${field}`, detail };
+      return false;
+    }
+    if (conformValue(value, known) === undefined) {
+      const detail = `the mapping gives a value for ${type}.${field} that a field of type ${known.type} does not take`;
+      job.result = { kind: 'rejected', cause: `salesforce:wrong-type:${field}`, detail };
+      return false;
+    }
+  }
+  return true;
+}
+
+/** Of items that say different things the later one is right: they come in the order of their changes. */
+function draftOf(group: PersonGroup, members: readonly PersonJob[], facts: ObjectFacts): Draft {
+  const fields = new Map<string, FieldValue>();
+  for (const { step, remote } of members) {
+    const present = group.id === null ? null : (group.present ?? { values: new Map(), lastModifiedAtMs: Infinity });
+    const writtenAtMs = remote?.writtenAtMs ?? null;
+    const times = {
+      happenedAtMs: step.happenedAtMs,
+      writtenAtMs,
+      isOurs: remote !== null || hasOurKey(group, step, facts),
+    };
+    for (const [field, value] of decideFields(step.writes, present, times)) {
+      const known = facts.fields.get(field.toLowerCase());
+      const isOther = group.type !== step.objectType;
+      if (known === undefined || (isOther && !known.updateable)) continue;
+      // Not there any more at the source, but required here: what stands there stays.
+      if (value === null && !known.nillable && known.type !== 'boolean') continue;
+      fields.set(known.name, conformValue(value, known)!);
+    }
+  }
+  const { key, keyed } = keyOf(group, members, facts);
+  if (group.id !== null && key !== null) fields.set(key.field, key.value);
+  return { group, members, fields, key, keyed };
+}
+
+/** Its external id is the item's: this sink has written it before, though it does not remember. */
+function hasOurKey({ present }: PersonGroup, { key }: PersonJob['step'], facts: ObjectFacts): boolean {
+  const known = key === null ? undefined : facts.fields.get(key.field.toLowerCase());
+  if (key === null || known === undefined) return false;
+  return textOf(present?.values.get(known.name.toLowerCase())).toLowerCase() === key.value.toLowerCase();
+}
+
+/**
+ * The external id that is written: on creating, and on a record that has none or whose one is ours. Another's stays:
+ * it may lead to the person of another event.
+ */
+function keyOf(group: PersonGroup, members: readonly PersonJob[], facts: ObjectFacts): Pick<Draft, 'key' | 'keyed'> {
+  const job = members.find(({ step }) => step.key !== null);
+  const key = job?.step.key ?? null;
+  const known = key === null ? undefined : facts.fields.get(key.field.toLowerCase());
+  if (key === null || known === undefined) return { key: null, keyed: false };
+  if (group.id === null) return { key: { field: known.name, value: key.value }, keyed: true };
+  if (!known.updateable) return { key: null, keyed: false };
+  if (job?.remote?.keyed === true) return { key: { field: known.name, value: key.value }, keyed: true };
+  if (group.present === null) return { key: null, keyed: false };
+  const now = group.present.values.get(known.name.toLowerCase());
+  if (textOf(now) === '') return { key: { field: known.name, value: key.value }, keyed: true };
+  return { key: null, keyed: hasOurKey(group, job!.step, facts) };
+}
+
+/** An update without a field would still count as a change of the record, which others look at. */
+function saysNothing({ group, fields }: Draft): boolean {
+  return group.id !== null && fields.size === 0;
+}
+
+function settleUnchanged({ group, members }: Draft): { group: PersonGroup; members: readonly PersonJob[] }[] {
+  const { type, id } = group;
+  for (const job of members) {
+    const before = job.remote?.id === id ? job.remote : null;
+    job.remote = before ?? { type, id: id!, created: false, keyed: false, written: [], writtenAtMs: 0, member: null };
+    job.done.push(`${type} ${id} unchanged`);
+  }
+  return laterOf(group);
+}
+
+/** The next of a group whose items are tried one by one. */
+function laterOf(group: PersonGroup): { group: PersonGroup; members: readonly PersonJob[] }[] {
+  const next = group.members.find((job) => isOpen(job) && job.done.length === 0);
+  return next === undefined ? [] : [{ group, members: [next] }];
+}
+
+function recordOf({ group, fields, key }: Draft): Record<string, FieldValue> {
+  const record: Record<string, FieldValue> = Object.fromEntries(fields);
+  if (group.id !== null) return { id: group.id, ...record };
+  return { ...record, [key!.field]: key!.value };
+}
+
+/** Drafts that one call can carry: of one object, all updated by id or all created by one external id field. */
+function byWrite(drafts: readonly Draft[]): [Write, Draft[]][] {
+  const writes = new Map<string, [Write, Draft[]]>();
+  for (const draft of drafts) {
+    const { type, id } = draft.group;
+    const write: Write = id === null ? { how: 'upsert', type, keyField: draft.key!.field } : { how: 'update', type };
+    const name = JSON.stringify(write);
+    const same = writes.get(name);
+    if (same === undefined) writes.set(name, [write, [draft]]);
+    else same[1].push(draft);
+  }
+  return [...writes.values()];
+}
+
+/** @returns what is to be tried again, one item at a time */
+function settle(
+  draft: Draft,
+  written: Written,
+  lost: PersonJob[],
+): { group: PersonGroup; members: readonly PersonJob[] }[] {
+  const { group, members, fields, keyed } = draft;
+  switch (written.kind) {
+    case 'not-begun':
+      return [];
+    case 'failed':
+      for (const job of group.members) job.result ??= written.result;
+      return [];
+    case 'written': {
+      const created = group.id === null && written.created;
+      group.id = written.id;
+      members.forEach((job, index) => {
+        const before = job.remote?.id === written.id ? job.remote : null;
+        job.remote = {
+          type: group.type,
+          id: written.id,
+          created: (before?.created ?? false) || (created && index === 0),
+          keyed: (before?.keyed ?? false) || keyed,
+          written: [...new Set([...(before?.written ?? []), ...fieldsOf(job, fields)])],
+          writtenAtMs: written.atMs,
+          member: before?.member ?? null,
+        };
+        job.done.push(`${group.type} ${written.id} ${created ? 'created' : 'updated'}`);
+      });
+      return laterOf(group);
+    }
+    case 'refused': {
+      const failure = classifyRecordErrors(written.errors, group.type, written.requestId);
+      if (failure.kind === 'gone' || failure.kind === 'converted') {
+        lost.push(...group.members.filter((job) => isOpen(job) && job.done.length === 0));
+        return [];
+      }
+      // Later the record may be free: that is no fault of any of them.
+      if (members.length > 1 && failure.result.kind === 'rejected') return [{ group, members: [members[0]!] }];
+      for (const job of members) job.result = failure.result;
+      return laterOf(group);
+    }
+  }
+}
+
+/** Those of the written fields that this item's mapping gives. */
+function fieldsOf({ step }: PersonJob, fields: ReadonlyMap<string, FieldValue>): string[] {
+  const own = new Set(step.writes.map(({ field }) => field.toLowerCase()));
+  return [...fields.keys()].filter((field) => own.has(field.toLowerCase()));
+}

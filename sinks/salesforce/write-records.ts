@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { CallFailure, CallsEnded, type FailedResult } from './call-failure.js';
+import type { Call, CallAnswer, SalesforceClient, Turn } from './client.js';
+import type { FieldValue } from './operation.js';
+import { saidErrors, type SaidError } from './said-errors.js';
+
+/** Most records in one call. Source: Salesforce, REST API Developer Guide, "sObject Collections". */
+export const MOST_RECORDS = 200;
+
+export type FieldValues = Readonly<Record<string, FieldValue>>;
+
+/** What one call does with each of its records, all of one object. */
+export type Write =
+  | { readonly how: 'create' | 'update'; readonly type: string }
+  | { readonly how: 'upsert'; readonly type: string; readonly keyField: string };
+
+/** What became of one record. */
+export type Written =
+  | { readonly kind: 'written'; readonly id: string; readonly created: boolean; readonly atMs: number }
+  | { readonly kind: 'refused'; readonly errors: readonly SaidError[]; readonly requestId?: string | undefined }
+  /** The call failed, so that it may or may not have been written: a repeat does no harm. */
+  | { readonly kind: 'failed'; readonly result: FailedResult }
+  | { readonly kind: 'not-begun' };
+
+/**
+ * Writes records, 200 in a call, each on its own (`allOrNone: false`). No record and no external id may stand there
+ * twice: Salesforce would refuse both. One value that cannot be read makes Salesforce refuse the whole call; it is then
+ * halved until the culprit stands alone.
+ * @returns what became of each, in their order
+ */
+export async function writeRecords(
+  client: SalesforceClient,
+  write: Write,
+  records: readonly FieldValues[],
+  turn: Turn,
+): Promise<Written[]> {
+  const written: Written[] = records.map(() => ({ kind: 'not-begun' }));
+  const parts: { from: number; to: number }[] = [];
+  for (let from = 0; from < records.length; from += MOST_RECORDS) {
+    parts.push({ from, to: Math.min(from + MOST_RECORDS, records.length) });
+  }
+  for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+    const { from, to } = part;
+    try {
+      const answer = await client.call(callOf(write, records.slice(from, to)), turn);
+      if (answer.refused === null) written.splice(from, to - from, ...writtenOf(answer, to - from));
+      else if (to - from === 1) written[from] = refusal(answer);
+      else {
+        const middle = Math.floor((from + to) / 2);
+        parts.unshift({ from, to: middle }, { from: middle, to });
+      }
+    } catch (error) {
+      if (error instanceof CallsEnded) return written;
+      if (!(error instanceof CallFailure)) throw error;
+      // What failed for all of a call would fail for the calls after it as well.
+      return written.map((each, index) =>
+        each.kind === 'not-begun' && index >= from ? { kind: 'failed', result: error.result } : each,
+      );
+    }
+  }
+  return written;
+}
+
+/** Deletes records by id. What is no more counts as deleted. */
+export async function deleteRecords(client: SalesforceClient, ids: readonly string[], turn: Turn): Promise<Written[]> {
+  const path = `composite/sobjects?ids=${ids.map(encodeURIComponent).join(',')}&allOrNone=false`;
+  try {
+    const answer = await client.call({ method: 'DELETE', path }, turn);
+    if (answer.refused === null) return writtenOf(answer, ids.length);
+    return ids.map(() => refusal(answer));
+  } catch (error) {
+    if (error instanceof CallsEnded) return ids.map(() => ({ kind: 'not-begun' }));
+    if (!(error instanceof CallFailure)) throw error;
+    return ids.map(() => ({ kind: 'failed', result: error.result }));
+  }
+}
+
+function callOf(write: Write, records: readonly FieldValues[]): Call {
+  const path = write.how === 'upsert' ? `composite/sobjects/${write.type}/${write.keyField}` : 'composite/sobjects';
+  return {
+    method: write.how === 'create' ? 'POST' : 'PATCH',
+    path,
+    body: { allOrNone: false, records: records.map((record) => ({ attributes: { type: write.type }, ...record })) },
+  };
+}
+
+const resultSchema = z.array(
+  z.object({
+    id: z.string().nullish(),
+    success: z.boolean(),
+    created: z.boolean().optional(),
+    errors: z.array(z.unknown()).default([]),
+  }),
+);
+
+function writtenOf({ body, requestId, answeredAtMs }: CallAnswer, count: number): Written[] {
+  const results = resultSchema.safeParse(body);
+  if (!results.success || results.data.length !== count) {
+    const detail = 'Salesforce did not say what became of each record';
+    return Array.from({ length: count }, () => ({ kind: 'failed', result: { kind: 'retry', detail } }));
+  }
+  return results.data.map(({ id, success, created, errors }) =>
+    success && typeof id === 'string'
+      ? { kind: 'written', id, created: created ?? false, atMs: answeredAtMs }
+      : { kind: 'refused', errors: saidErrors(errors), requestId },
+  );
+}
+
+/** Of a call with one record. */
+function refusal({ body, refused, requestId }: CallAnswer): Written {
+  const errors = saidErrors(body);
+  const code = refused?.code ?? '';
+  return { kind: 'refused', errors: errors.length > 0 ? errors : [{ code, fields: [], message: '' }], requestId };
+}

@@ -1,0 +1,85 @@
+import type { Change } from '../change.js';
+import type { Fields, Subject } from '../sink.js';
+import type { Activity, ActivityDefinition, LanguageMap } from './statement.js';
+import { activityTypes } from './vocabulary.js';
+
+/**
+ * The activities that statements are about. Their ids are addresses below `activities` of the configuration, made of
+ * the service's ids alone, so that an event is the same activity whatever becomes of its name.
+ */
+export class Activities {
+  readonly #base: string;
+
+  constructor(base: string) {
+    this.#base = base.replace(/\/+$/, '');
+  }
+
+  pigeonhole({ change, pigeonhole }: Subject): Activity {
+    return activity(this.#pigeonholeId(change), { type: activityTypes.meeting, ...named(textOf(pigeonhole, 'name')) });
+  }
+
+  /** Undefined for what belongs to no session. */
+  session({ change, session }: Subject): Activity | undefined {
+    if (change.sessionId === null) return undefined;
+    const definition = { type: activityTypes.meeting, ...named(textOf(session, 'name')) };
+    return activity(this.#sessionId(change), definition);
+  }
+
+  /** A question of an attendee or of a poll; its id is unique within the pigeonhole. */
+  question(change: Change, id: number, definition: ActivityDefinition): Activity {
+    return activity(`${this.#pigeonholeId(change)}/questions/${id}`, definition);
+  }
+
+  /** What a poll of the kind of the word cloud asks: the session itself is its question. */
+  wordCloud({ change, session }: Subject): Activity {
+    return activity(`${this.#sessionId(change)}/word-cloud`, {
+      type: activityTypes.interaction,
+      interactionType: 'long-fill-in',
+      ...named(textOf(session, 'name')),
+    });
+  }
+
+  /** The answer that somebody on the stage gave to a question, as something to be rated. */
+  answerTo(change: Change, questionId: number): Activity {
+    return activity(`${this.#pigeonholeId(change)}/questions/${questionId}/answer`, {
+      type: activityTypes.interaction,
+      interactionType: 'numeric',
+    });
+  }
+
+  /** @param name an address, taken as it is, or a name that is unique below our own */
+  credited(name: string): Activity {
+    const id = isAddress(name) ? name : `${this.#base}/credits/${encodeURIComponent(name)}`;
+    return activity(id, { type: activityTypes.course });
+  }
+
+  #pigeonholeId({ workspace, pigeonholeId }: Change): string {
+    return `${this.#base}/workspaces/${encodeURIComponent(workspace)}/pigeonholes/${pigeonholeId}`;
+  }
+
+  #sessionId(change: Change): string {
+    return `${this.#pigeonholeId(change)}/sessions/${change.sessionId ?? 0}`;
+  }
+}
+
+/** A language map of a text whose language nobody knows. */
+export function inUnknownLanguage(text: string): LanguageMap {
+  return { und: text };
+}
+
+function activity(id: string, definition: ActivityDefinition): Activity {
+  return { objectType: 'Activity', id, definition };
+}
+
+function named(name: string | undefined): Pick<ActivityDefinition, 'name'> {
+  return name === undefined ? {} : { name: inUnknownLanguage(name) };
+}
+
+function textOf(fields: Fields | null, member: string): string | undefined {
+  const value = fields?.[member];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function isAddress(name: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\S+$/i.test(name) && URL.canParse(name);
+}

@@ -1,0 +1,161 @@
+import type { Outcome, Result } from '../sink.js';
+import { bodyOf, type Parcel, parcelOf, toBatches } from './batches.js';
+import { classifyAnswer, type Verdict } from './classify-answer.js';
+import { findUnderId } from './conflict.js';
+import type { Lrs } from './lrs.js';
+import type { XapiOperation } from './plan-change.js';
+
+export interface SendOptions {
+  readonly signal: AbortSignal;
+  /** Asked before each request; once false, what has not begun is `unsent`. */
+  readonly mayStart: () => boolean;
+}
+
+/**
+ * Sends operations batch by batch and says what became of each. An LRS stores a batch whole or not at all, so one that
+ * is refused is halved until the statement that is to blame stands alone: one bad among a hundred costs 15 requests at
+ * most. A failure that lies in none of them ends it, since the next batch would meet it as well.
+ */
+export async function sendOperations(
+  operations: readonly XapiOperation[],
+  lrs: Lrs,
+  options: SendOptions,
+): Promise<Outcome[]> {
+  const sending = new Sending(operations, lrs, options);
+  for (const batch of toBatches(operations.map(parcelOf))) await sending.deliver(batch);
+  return sending.outcomes;
+}
+
+type Failed = Extract<Verdict, { kind: 'failed' }>;
+
+class Sending {
+  readonly outcomes: Outcome[];
+  readonly #lrs: Lrs;
+  readonly #options: SendOptions;
+  /** It failed in a way in which everything after that would fail. */
+  #hasEnded = false;
+
+  constructor(operations: readonly XapiOperation[], lrs: Lrs, options: SendOptions) {
+    this.#lrs = lrs;
+    this.#options = options;
+    this.outcomes = operations.map(() => ({ kind: 'unsent' }));
+  }
+
+  /**
+   * @param isRefused it was refused as a part of more, of which the rest was stored: not asked again as a whole
+   * @returns whether all of it is stored
+   */
+  async deliver(batch: readonly Parcel[], isRefused = false): Promise<boolean> {
+    if (isRefused && batch.length > 1) return await this.#halve(batch, true);
+    if (!this.#mayGoOn(batch)) return false;
+    const ids = batch.flatMap(({ operation }) => operation.statements.map(({ id }) => id));
+    const verdict = classifyAnswer(await this.#lrs.postStatements(bodyOf(batch), this.#options.signal), ids);
+    switch (verdict.kind) {
+      case 'stored':
+        for (const { operation, place } of batch) this.#settle(place, delivered(operation, verdict.detail));
+        return true;
+      case 'failed':
+        this.#end(batch, verdict);
+        return false;
+      case 'refused':
+        // What is too large says nothing about its second half when the first one passes.
+        if (batch.length > 1) return await this.#halve(batch, verdict.status !== 413);
+        await this.#settleRefused(batch[0]!, verdict);
+        return false;
+    }
+  }
+
+  async #halve(batch: readonly Parcel[], hasBadOne: boolean): Promise<boolean> {
+    const middle = Math.ceil(batch.length / 2);
+    const first = await this.deliver(batch.slice(0, middle));
+    const second = await this.deliver(batch.slice(middle), hasBadOne && first);
+    return first && second;
+  }
+
+  async #settleRefused({ operation, place }: Parcel, { status, detail }: Extract<Verdict, { kind: 'refused' }>) {
+    switch (status) {
+      case 400:
+        return this.#settle(place, rejected('http:400', `the LRS refuses the statement of ${operation.item}`, detail));
+      case 413:
+        return this.#settle(place, rejected('http:413', `the statement of ${operation.item} is too large`, detail));
+      case 409:
+        return await this.#settleConflict({ operation, place }, detail);
+    }
+  }
+
+  /** Something stands under one of the ids. It may well be the same: not every LRS compares before it refuses. */
+  async #settleConflict({ operation, place }: Pick<Parcel, 'operation' | 'place'>, detail: string): Promise<void> {
+    const missing = [];
+    for (const statement of operation.statements) {
+      const found = await findUnderId(this.#lrs, statement, this.#options.signal);
+      switch (found.kind) {
+        case 'same':
+          break;
+        case 'missing':
+          missing.push(statement);
+          break;
+        case 'different':
+          return this.#settle(place, rejected('conflict', `another statement has the id ${statement.id}`, detail));
+        case 'voided':
+          return this.#settle(place, rejected('voided', `${statement.id} was voided at the LRS by others`, detail));
+        case 'unreadable':
+          return this.#settle(
+            place,
+            rejected(
+              'conflict-unread',
+              `something has the id ${statement.id}, and the credentials may not read it`,
+              detail,
+            ),
+          );
+        case 'unknown': {
+          const verdict = classifyAnswer(found.answer, []);
+          if (verdict.kind === 'failed') return this.#end([{ operation, place }], { ...verdict, mayBeStored: true });
+          return this.#settle(place, { kind: 'retry', detail: `the LRS does not show ${statement.id}` });
+        }
+      }
+    }
+    if (missing.length === 0) return this.#settle(place, delivered(operation, `${detail}, but it is the same`));
+    if (missing.length === operation.statements.length) {
+      return this.#settle(place, { kind: 'retry', detail: `the LRS refuses an id that it does not hold (${detail})` });
+    }
+    const body = JSON.stringify(missing);
+    const verdict = classifyAnswer(
+      await this.#lrs.postStatements(body, this.#options.signal),
+      missing.map(({ id }) => id),
+    );
+    if (verdict.kind === 'stored') return this.#settle(place, delivered(operation, verdict.detail));
+    if (verdict.kind === 'failed') return this.#end([{ operation, place }], { ...verdict, mayBeStored: true });
+    return this.#settle(place, rejected(`http:${verdict.status}`, `the LRS refuses ${operation.item}`, verdict.detail));
+  }
+
+  #mayGoOn(batch: readonly Parcel[]): boolean {
+    // Those that are asked to wait must not be due at once, also where another lane was told so.
+    const afterMs = this.#lrs.quietForMs;
+    if (afterMs > 0) {
+      for (const { place } of batch) this.#settle(place, { kind: 'retry', afterMs, detail: 'the LRS asked to wait' });
+      return false;
+    }
+    return !this.#hasEnded && this.#options.mayStart();
+  }
+
+  #end(batch: readonly Pick<Parcel, 'operation' | 'place'>[], verdict: Failed): void {
+    this.#hasEnded = true;
+    if (verdict.waitMs !== undefined) this.#lrs.keepQuiet(verdict.waitMs);
+    for (const { operation, place } of batch) {
+      this.#settle(place, verdict.mayBeStored ? { ...verdict.result, object: operation.unsure } : verdict.result);
+    }
+  }
+
+  #settle(place: number, outcome: Outcome): void {
+    this.outcomes[place] = outcome;
+  }
+}
+
+function delivered(operation: XapiOperation, detail: string): Outcome {
+  const [first] = operation.statements;
+  return { kind: 'delivered', detail: `statement ${first?.id ?? 'none'} (${detail})`, object: operation.after };
+}
+
+function rejected(cause: string, sentence: string, detail: string): Result {
+  return { kind: 'rejected', cause, detail: `${sentence} (${detail})` };
+}

@@ -1,0 +1,98 @@
+import { mappingView } from '../mapping/mapping-view.js';
+import type { Subject } from '../sink.js';
+import type { Activities } from './activities.js';
+import type { XapiConfig } from './config.js';
+import { creditOf } from './credit.js';
+import { engagementList, kindOf } from './kinds.js';
+import type { Activity, Agent, Context, Statement } from './statement.js';
+import { statementId } from './statement-id.js';
+import { verbs } from './vocabulary.js';
+import { wellFormed } from './well-formed.js';
+import { whatWasDone, whenDone } from './what-was-done.js';
+
+/** What an item makes pigeonpost say; `reason`: nothing, and why. */
+export type Said = { readonly kind: 'statement'; readonly withId: (issue: number) => Statement } | Nothing;
+
+export interface Nothing {
+  readonly kind: 'nothing';
+  readonly reason: string;
+}
+
+/**
+ * The statement that a change should leave standing at the LRS. Pure.
+ * @param sink its name, for messages
+ * @throws {MappingError} when an expression fails for this item
+ */
+export async function toStatement(
+  subject: Subject,
+  config: XapiConfig,
+  activities: Activities,
+  sink: string,
+): Promise<Said> {
+  const { change, removal } = subject;
+  if (removal !== null || change.data === null) return nothing(removal ?? 'deleted');
+  const actor = await actorOf(subject, config, sink);
+  if (actor === undefined) return nothing('no-actor');
+  if (change.list === engagementList) return await credit(subject, actor, config, activities, sink);
+  const kind = kindOf(change.list);
+  if (kind === undefined || !config.statements.includes(kind)) return nothing('not-said');
+  const deed = whatWasDone(kind, subject, activities);
+  if (typeof deed === 'string') return nothing(deed);
+  const statement = {
+    actor,
+    verb: verbs[kind],
+    ...deed,
+    context: contextOf(deed.object, subject, activities),
+    timestamp: whenDone(subject),
+  };
+  return { kind: 'statement', withId: (issue) => ({ id: statementId(kind, change, issue), ...statement }) };
+}
+
+async function credit(
+  subject: Subject,
+  actor: Agent,
+  config: XapiConfig,
+  activities: Activities,
+  sink: string,
+): Promise<Said> {
+  if (config.credit === undefined) return nothing('not-said');
+  const due = await creditOf(subject, config.credit, activities, `${sink}.credit`);
+  if (typeof due === 'string') return nothing(due);
+  const { version } = config.credit;
+  const statement = {
+    actor,
+    verb: verbs.completed,
+    ...due,
+    context: contextOf(due.object, subject, activities),
+    timestamp: subject.change.timestamp,
+  };
+  return {
+    kind: 'statement',
+    withId: (issue) => ({ id: statementId(`credit:${version}`, subject.change, issue), ...statement }),
+  };
+}
+
+/** Undefined: whom it concerns is not known or not shown. Never an anonymous account: two of them could be joined. */
+async function actorOf(subject: Subject, { actor }: XapiConfig, sink: string): Promise<Agent | undefined> {
+  const view = mappingView(subject);
+  if (view.attendee === null) return undefined;
+  const value = await actor.name.evaluate(view, `${sink}.actor.name`);
+  const name = typeof value === 'number' ? String(value) : value;
+  if (typeof name !== 'string' || name.trim() === '') return undefined;
+  return { objectType: 'Agent', account: { homePage: actor.homePage, name: wellFormed(name) } };
+}
+
+function contextOf(object: Activity, subject: Subject, activities: Activities): Context {
+  const session = activities.session(subject);
+  return {
+    platform: 'Event Engagement Service',
+    contextActivities: {
+      ...(session !== undefined && session.id !== object.id && { parent: [session] }),
+      grouping: [activities.pigeonhole(subject)],
+    },
+  };
+}
+
+function nothing(reason: string): Nothing {
+  return { kind: 'nothing', reason };
+}

@@ -1,0 +1,124 @@
+import type { Fields, Subject } from '../sink.js';
+import { type Activities, inUnknownLanguage } from './activities.js';
+import type { StatementKind } from './kinds.js';
+import type { Activity, ActivityDefinition, Result } from './statement.js';
+import { activityTypes } from './vocabulary.js';
+import { wellFormed } from './well-formed.js';
+
+/** What an item says that somebody did, without who and when. */
+export interface Deed {
+  readonly object: Activity;
+  readonly result?: Result;
+}
+
+/**
+ * The object and result of an item's statement. Pure.
+ *
+ * | kind | object | result |
+ * |---|---|---|
+ * | attended | the pigeonhole | |
+ * | asked | the question | its text as response |
+ * | answered | the poll's question, an interaction of the type choice | the option's id as response, the time taken |
+ * | responded | the session's word cloud, long-fill-in | the text as response |
+ * | voted | the question | |
+ * | rated | the answer to the question, numeric | the rate as response and raw score |
+ *
+ * Responses are written as xAPI 1.0.3, appendix C, wants those of each interaction type. There is no pattern of correct
+ * responses, since the service tells none.
+ * @returns a code when a field is missing without which nothing can be said
+ */
+export function whatWasDone(kind: StatementKind, subject: Subject, activities: Activities): Deed | string {
+  const { change } = subject;
+  const item = change.data ?? {};
+  const question = objectAt(item, 'question');
+  const questionId = integerAt(question, 'id');
+  switch (kind) {
+    case 'attended':
+      return isInstant(item['signInTime']) ? { object: activities.pigeonhole(subject) } : 'not-signed-in';
+    case 'asked': {
+      const id = integerAt(item, 'id');
+      if (id === undefined) return 'no-question';
+      const content = textAt(item, 'content');
+      return {
+        object: activities.question(change, id, questionNamed(content)),
+        ...(content !== undefined && { result: { response: content } }),
+      };
+    }
+    case 'answered':
+      return questionId === undefined ? 'no-question' : answered(subject, questionId, question, activities);
+    case 'responded': {
+      const response = textAt(objectAt(item, 'answer'), 'content');
+      if (change.sessionId === null) return 'no-session';
+      return response === undefined ? 'no-answer' : { object: activities.wordCloud(subject), result: { response } };
+    }
+    case 'voted':
+      if (questionId === undefined) return 'no-question';
+      return { object: activities.question(change, questionId, questionNamed(textAt(question, 'content'))) };
+    case 'rated': {
+      const rate = integerAt(objectAt(item, 'answerRating'), 'rate');
+      if (questionId === undefined) return 'no-question';
+      if (rate === undefined) return 'no-rate';
+      const result = { response: String(rate), score: { raw: rate } };
+      return { object: activities.answerTo(change, questionId), result };
+    }
+  }
+}
+
+/** @returns ISO 8601, UTC; the same for the same item whenever it is asked */
+export function whenDone({ change }: Subject): string {
+  const text = change.data?.['createdAt'] ?? change.data?.['signInTime'];
+  return isInstant(text) ? new Date(text).toISOString() : change.timestamp;
+}
+
+function answered({ change }: Subject, questionId: number, question: Fields, activities: Activities): Deed | string {
+  const option = objectAt(change.data ?? {}, 'option');
+  const optionId = integerAt(option, 'id');
+  if (optionId === undefined) return 'no-option';
+  const content = textAt(option, 'content');
+  const seconds = integerAt(change.data ?? {}, 'timeTaken');
+  const definition: ActivityDefinition = {
+    ...questionNamed(textAt(question, 'content')),
+    type: activityTypes.interaction,
+    interactionType: 'choice',
+    ...(content !== undefined && {
+      choices: [{ id: String(optionId), description: inUnknownLanguage(content) }],
+    }),
+  };
+  return {
+    object: activities.question(change, questionId, definition),
+    result: {
+      response: String(optionId),
+      ...(seconds !== undefined && seconds >= 0 && { duration: `PT${seconds}S` }),
+    },
+  };
+}
+
+function questionNamed(content: string | undefined): ActivityDefinition {
+  return {
+    type: activityTypes.question,
+    ...(content !== undefined && { name: inUnknownLanguage(content) }),
+  };
+}
+
+/** Years beyond four digits are no ISO 8601 of xAPI. */
+function isInstant(value: unknown): value is string {
+  if (typeof value !== 'string') return false;
+  const at = Date.parse(value);
+  return !Number.isNaN(at) && /^\d{4}-/.test(new Date(at).toISOString());
+}
+
+function objectAt(fields: Fields, name: string): Fields {
+  const value = fields[name];
+  return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Fields) : {};
+}
+
+function integerAt(fields: Fields, name: string): number | undefined {
+  const value = fields[name];
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
+}
+
+/** With what is not Unicode (a lone surrogate) replaced: an LRS refuses such a text. */
+function textAt(fields: Fields, name: string): string | undefined {
+  const value = fields[name];
+  return typeof value === 'string' && value !== '' ? wellFormed(value) : undefined;
+}

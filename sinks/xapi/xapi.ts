@@ -1,0 +1,109 @@
+import { setMaxListeners } from 'node:events';
+import { createDispatcher } from '../network/create-dispatcher.js';
+import { RollingLimiter } from '../network/rolling-limiter.js';
+import { MappingError } from '../mapping/mapping-error.js';
+import type { Planned, Sink, SinkEnvironment, SinkType, Subject } from '../sink.js';
+import { Activities } from './activities.js';
+import { checkLrs } from './check-lrs.js';
+import { isPrivateEndpoint, xapiConfigSchema, type XapiConfig } from './config.js';
+import { engagementList, statementKinds } from './kinds.js';
+import { Lrs } from './lrs.js';
+import { planChange, type XapiOperation } from './plan-change.js';
+import { sendOperations } from './send-operations.js';
+
+/** As many as a request takes, where each issues one statement. */
+const BATCH_SIZE = 100;
+const CONNECTIONS = 4;
+const CONNECT_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+/** After this time a `send` begins no further request, so that it ends well within a lane's lease. */
+const START_WINDOW_MS = 30_000;
+
+export interface XapiTuning {
+  /** Unix time in ms: reads Retry-After dates and ends what the LRS asked to wait. */
+  readonly now?: () => number;
+  readonly requestTimeoutMs?: number;
+}
+
+/** What an audience does as xAPI statements, one standing statement an item. docs/sinks/xapi.md has the user's side. */
+export function createXapiSink(
+  config: XapiConfig,
+  environment: SinkEnvironment,
+  tuning: XapiTuning = {},
+): Sink<XapiOperation> {
+  const endpoint = new URL(config.endpoint);
+  const dispatcher = createDispatcher(endpoint, environment.network, {
+    allowPrivateAddresses: isPrivateEndpoint(endpoint),
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    connections: CONNECTIONS,
+  });
+  const activities = new Activities(config.activities ?? config.actor.homePage);
+  const lrs = new Lrs({
+    endpoint,
+    authorization: `Basic ${Buffer.from(`${config.username}:${config.password.reveal()}`).toString('base64')}`,
+    dispatcher,
+    requestTimeoutMs: tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    now: tuning.now ?? Date.now,
+    limiters: limitersOf(environment.limits),
+  });
+  return {
+    traits: { order: 'item', looksAround: true, revisions: 'latest', repeats: 'harmless', batchSize: BATCH_SIZE },
+    check: (signal) => checkLrs(lrs, signal),
+    plan: async (subjects) =>
+      await Promise.all(subjects.map((subject) => planOne(subject, config, activities, environment.name))),
+    async send(operations, _lane, signal) {
+      const startUntilMs = performance.now() + START_WINDOW_MS; // monotonic: a set clock must not stretch a lease
+      const stop = new AbortController();
+      setMaxListeners(0, stop.signal);
+      const forward = (): void => stop.abort();
+      signal.addEventListener('abort', forward);
+      if (signal.aborted) forward();
+      try {
+        const mayStart = (): boolean => !stop.signal.aborted && performance.now() < startUntilMs;
+        return { outcomes: await sendOperations(operations, lrs, { signal: stop.signal, mayStart }) };
+      } finally {
+        signal.removeEventListener('abort', forward);
+      }
+    },
+    /** They may have been stored: noted, so that whatever the item says by now voids what may stand. Sent again, they do no harm. */
+    recover: (operations) =>
+      Promise.resolve({ outcomes: operations.map(({ unsure }) => ({ kind: 'unsent', object: unsure })) }),
+    close: () => dispatcher.close(),
+  };
+}
+
+async function planOne(
+  subject: Subject,
+  config: XapiConfig,
+  activities: Activities,
+  sink: string,
+): Promise<Planned<XapiOperation>> {
+  try {
+    return await planChange(subject, config, activities, sink);
+  } catch (error) {
+    if (!(error instanceof MappingError)) throw error;
+    return { kind: 'unplannable', cause: error.causeCode, detail: error.message };
+  }
+}
+
+function limitersOf(limits: SinkEnvironment['limits']): RollingLimiter[] {
+  const { per10s, perDay } = limits ?? {};
+  return [
+    ...(per10s === undefined ? [] : [new RollingLimiter({ limit: per10s, windowMs: 10_000 })]),
+    ...(perDay === undefined ? [] : [new RollingLimiter({ limit: perDay, windowMs: 24 * 60 * 60 * 1000 })]),
+  ];
+}
+
+export const xapiSinkType: SinkType<XapiConfig> = {
+  type: 'xapi',
+  configSchema: xapiConfigSchema,
+  acceptsByDefault: ['obtained'],
+  lists: ({ statements, credit }) => [
+    'attendees', // also where attendance is not said: a consent that changes is told by the record
+    ...statements.filter((kind) => kind !== 'attended').flatMap((kind) => statementKinds[kind]),
+    ...(credit === undefined ? [] : [engagementList]),
+  ],
+  joins: () => ['attendees', 'sessions', 'pigeonholes'],
+  destination: ({ endpoint, username }) => `${endpoint}\n${username}`,
+  create: (config, environment) => createXapiSink(config, environment),
+};

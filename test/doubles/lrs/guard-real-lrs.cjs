@@ -1,0 +1,9 @@
+// Loaded before a real LRS (real-lrs.test-kit.ts), which by itself would listen on every address of the machine and
+// outlive a test run that was killed.
+const { Server } = require('node:net');
+
+const { listen } = Server.prototype;
+Server.prototype.listen = function (port, ...rest) {
+  return typeof port === 'number' ? listen.call(this, port, '127.0.0.1', ...rest) : listen.call(this, port, ...rest);
+};
+process.on('disconnect', () => process.exit());

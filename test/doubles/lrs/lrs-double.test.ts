@@ -1,0 +1,170 @@
+import { askLrs, aStatement, aVoiding, type LrsAnswer, type LrsTarget } from './lrs-client.test-kit.js';
+import { DEFAULT_ACCOUNT, startLrsDouble, type LrsDouble, type LrsDoubleOptions } from './start-lrs-double.js';
+
+let double: LrsDouble;
+let nowMs: number;
+const start = async (options: LrsDoubleOptions = {}): Promise<void> => {
+  nowMs = Date.UTC(2026, 10, 21, 9);
+  double = await startLrsDouble({ now: () => nowMs, ...options });
+};
+const target = (): LrsTarget => ({ endpoint: double.endpoint, ...DEFAULT_ACCOUNT });
+const post = (body: unknown, as = target()): Promise<LrsAnswer> => askLrs(as, '/statements', { body });
+const get = (statementId: string): Promise<LrsAnswer> => askLrs(target(), '/statements', { query: { statementId } });
+
+afterEach(async () => {
+  await double.close();
+});
+
+describe('the LRS double', () => {
+  it('refuses with 413 what is too large in bytes or too long a list', async () => {
+    await start({ maxBytes: 2000, maxStatements: 2 });
+    const large = aStatement({ result: { response: 'x'.repeat(2000) } });
+    expect((await post([large])).status).toBe(413);
+    expect((await post([aStatement(), aStatement(), aStatement()])).status).toBe(413);
+    expect((await post([aStatement(), aStatement()])).status).toBe(200);
+    expect(double.state().statements).toHaveLength(2);
+  });
+
+  it('refuses with 429 and Retry-After what comes too fast, and counts it', async () => {
+    await start({ requestsPerMinute: 2 });
+    await post([aStatement()]);
+    nowMs += 10_000;
+    await post([aStatement()]);
+    const refused = await post([aStatement()]);
+    expect([refused.status, refused.headers.get('retry-after'), double.state().violations]).toEqual([429, '50', 1]);
+    nowMs += 50_000;
+    expect((await post([aStatement()])).status).toBe(200);
+  });
+
+  it('refuses with 403 a request that voids, from an account that may not', async () => {
+    await start({ accounts: [{ ...DEFAULT_ACCOUNT, mayVoid: false }] });
+    const statement = aStatement();
+    expect((await post([statement, aVoiding(statement.id)])).status).toBe(403);
+    expect(double.state().statements).toEqual([]);
+  });
+
+  it('refuses an account once it is revoked', async () => {
+    await start();
+    double.revoke(DEFAULT_ACCOUNT.username);
+    expect((await post([aStatement()])).status).toBe(401);
+  });
+
+  it.each([
+    ['refused', 400],
+    ['ignored', 200],
+  ] as const)('answers the voiding of a voiding, when it is %s, with %i', async (voidingOfVoiding, status) => {
+    await start({ voidingOfVoiding });
+    const statement = aStatement();
+    const voiding = aVoiding(statement.id);
+    await post([statement, voiding]);
+    expect((await post([aVoiding(voiding.id)])).status).toBe(status);
+    expect(double.store.voiderOf(voiding.id)).toBeUndefined();
+  });
+
+  it('can be told to answer 409 for what it has already, whatever its content', async () => {
+    await start({ repeats: 'conflict' });
+    const statement = aStatement();
+    await post([statement]);
+    expect((await post([statement])).status).toBe(409);
+  });
+
+  it('can be told to let statements be read only some time after they were stored', async () => {
+    await start({ visibleAfterMs: 5000 });
+    const statement = aStatement();
+    await post([statement]);
+    expect((await get(statement.id)).status).toBe(404);
+    nowMs += 5001;
+    expect((await get(statement.id)).status).toBe(200);
+  });
+
+  it('refuses two components of an interaction with one id', async () => {
+    await start();
+    const definition = { interactionType: 'choice', choices: [{ id: 'a' }, { id: 'a' }] };
+    expect((await post(aStatement({ object: { id: 'https://example.com/1', definition } }))).status).toBe(400);
+  });
+});
+
+describe('another statement under a known id of the LRS double', () => {
+  const statement = aStatement({
+    actor: {
+      objectType: 'Group',
+      name: 'G',
+      member: [{ mbox: 'mailto:a@example.com' }, { mbox: 'mailto:b@example.com' }],
+    },
+    result: { duration: 'PT60S' },
+  });
+  const cases: [string, 'same' | 'other', object][] = [
+    ['another display of the verb', 'same', { verb: { id: 'http://adlnet.gov/expapi/verbs/asked' } }],
+    [
+      'another definition of the activity',
+      'same',
+      { object: { id: 'https://example.com/questions/1', objectType: 'Activity' } },
+    ],
+    ['the same instant in another zone', 'same', { timestamp: '2026-11-21T10:00:00+01:00' }],
+    ['no timestamp', 'same', { timestamp: undefined }],
+    [
+      'another order of members',
+      'same',
+      {
+        actor: {
+          objectType: 'Group',
+          name: 'G',
+          member: [{ mbox: 'mailto:B@example.com' }, { mbox: 'mailto:a@example.com' }],
+        },
+      },
+    ],
+    ['another instant', 'other', { timestamp: '2026-11-21T09:00:01Z' }],
+    ['another verb', 'other', { verb: { id: 'http://adlnet.gov/expapi/verbs/answered' } }],
+    ['another activity', 'other', { object: { id: 'https://example.com/questions/2' } }],
+    ['the same duration in other words', 'other', { result: { duration: 'PT1M' } }],
+  ];
+
+  it.each(cases)('with %s is the %s one by the specification', async (_, verdict, changes) => {
+    await start({ comparison: 'specification' });
+    await post([statement]);
+    expect((await post([{ ...statement, ...changes }])).status).toBe(verdict === 'same' ? 200 : 409);
+  });
+
+  it.each(cases)('with %s is another one where the LRS compares exactly', async (_, __, changes) => {
+    await start({ comparison: 'exact' });
+    await post([statement]);
+    expect((await post([{ ...statement, ...changes }])).status).toBe(409);
+  });
+});
+
+describe('a fault of the LRS double', () => {
+  const order = (fault: object): Promise<Response> =>
+    fetch(`${double.url}/_double/faults`, { method: 'POST', body: JSON.stringify(fault) });
+
+  it.each([
+    ['unavailable', 503, 0],
+    ['unavailable-after', 503, 1],
+    ['too-many', 429, 0],
+    ['bad-gateway-after', 502, 1],
+  ])('%s answers %i with %i statements stored', async (fault, status, stored) => {
+    await start();
+    await order({ fault, path: '/statements' });
+    expect((await post([aStatement()])).status).toBe(status);
+    expect(double.state().statements).toHaveLength(stored);
+  });
+
+  it('that loses the answer leaves the statement stored, and a repeat harmless', async () => {
+    await start();
+    await order({ fault: 'dropAfter' });
+    const statement = aStatement();
+    await expect(post([statement])).rejects.toThrow();
+    expect((await post([statement])).status).toBe(200);
+    expect(double.state().statements).toHaveLength(1);
+  });
+});
+
+describe('the page of the LRS double', () => {
+  it('tells statements as sentences and strikes through what is voided', async () => {
+    await start();
+    const statement = aStatement({ actor: { name: '<Ada>', account: { homePage: 'https://example.com', name: 'A' } } });
+    await post([statement, aVoiding(statement.id)]);
+    const html = await (await fetch(double.url)).text();
+    expect(html).toContain(`<tr class="voided" title="${statement.id}">`);
+    expect(html).toContain('<td>&lt;Ada&gt;</td><td>asked</td><td>A question</td>');
+  });
+});

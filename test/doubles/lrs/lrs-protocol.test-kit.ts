@@ -1,0 +1,279 @@
+import { randomUUID } from 'node:crypto';
+import { askLrs, aStatement, aVoiding, basicAuthorization, type LrsTarget } from './lrs-client.test-kit.js';
+
+/**
+ * What any LRS of xAPI 1.0.3 does, as far as a sender of statements relies on it: run against the double, and against a
+ * real server where one is installed, so that the double's reading of the specification is not only its own. Each
+ * sentence makes statements of its own, for a real LRS forgets none.
+ */
+export function lrsProtocol(name: string, target: () => LrsTarget): void {
+  const post = (body: unknown) => askLrs(target(), '/statements', { body });
+  const put = (id: string, body: unknown) =>
+    askLrs(target(), '/statements', { method: 'PUT', query: { statementId: id }, body });
+  const get = (query: Readonly<Record<string, string>>) => askLrs(target(), '/statements', { query });
+
+  describe(`the statements of ${name}`, () => {
+    it('are stored from a list, answered with their ids in its order, and read back by id', async () => {
+      const statements = [aStatement(), aStatement(), aStatement()];
+      expect(await post(statements)).toMatchObject({ status: 200, body: statements.map(({ id }) => id) });
+      for (const { id } of statements)
+        expect(await get({ statementId: id })).toMatchObject({ status: 200, body: { id } });
+    });
+
+    it('are stored one by one as well, by POST and by PUT', async () => {
+      const [posted, putOne] = [aStatement(), aStatement()];
+      expect(await post(posted)).toMatchObject({ status: 200, body: [posted.id] });
+      expect((await put(putOne.id, putOne)).status).toBe(204);
+      expect(await get({ statementId: putOne.id })).toMatchObject({ body: { timestamp: putOne['timestamp'] } });
+    });
+
+    it('get an id and a timestamp where they have none', async () => {
+      const { id: _, timestamp: __, ...bare } = aStatement();
+      const { body } = await post([bare]);
+      const [id] = body as [string];
+      const read = await get({ statementId: id });
+      expect(read.body).toMatchObject({ id, version: '1.0.0' });
+      expect(Object.keys(read.body as object)).toEqual(expect.arrayContaining(['timestamp', 'stored', 'authority']));
+    });
+
+    it('are not stored at all when one of them is not valid', async () => {
+      const good = aStatement();
+      expect((await post([good, aStatement({ verb: { id: 'asked' } })])).status).toBe(400);
+      expect((await get({ statementId: good.id })).status).toBe(404);
+    });
+
+    it('are refused when two of a request have the same id', async () => {
+      const statement = aStatement();
+      expect((await post([statement, statement])).status).toBe(400);
+      expect((await get({ statementId: statement.id })).status).toBe(404);
+    });
+
+    it('are taken again with the same content, and kept once', async () => {
+      const statement = aStatement();
+      await post([statement]);
+      expect((await post([statement])).status).toBe(200);
+      expect((await put(statement.id, statement)).status).toBe(204);
+    });
+
+    it('are the same whatever the order of their keys', async () => {
+      const statement = aStatement();
+      await post([statement]);
+      expect((await post([Object.fromEntries(Object.entries(statement).toReversed())])).status).toBe(200);
+    });
+
+    it('are told apart from others with the same id: 409, and the first one stays', async () => {
+      const statement = aStatement();
+      await post([statement]);
+      const other = { ...statement, result: { response: 'another' } };
+      expect((await post([other])).status).toBe(409);
+      expect((await put(statement.id, other)).status).toBe(409);
+      expect((await get({ statementId: statement.id })).body).not.toHaveProperty('result');
+    });
+
+    it('are not stored with one that conflicts', async () => {
+      const [known, fresh] = [aStatement(), aStatement()];
+      await post([known]);
+      expect((await post([fresh, { ...known, result: { response: 'another' } }])).status).toBe(409);
+      expect((await get({ statementId: fresh.id })).status).toBe(404);
+    });
+
+    it('are unknown under an id that was never stored', async () => {
+      expect((await get({ statementId: randomUUID() })).status).toBe(404);
+    });
+  });
+
+  describe(`a voided statement of ${name}`, () => {
+    it('is found as voided only, and its voiding as any statement', async () => {
+      const statement = aStatement();
+      const voiding = aVoiding(statement.id);
+      await post([statement]);
+      expect((await get({ voidedStatementId: statement.id })).status).toBe(404);
+      expect((await post([voiding])).status).toBe(200);
+      expect((await get({ statementId: statement.id })).status).toBe(404);
+      expect(await get({ voidedStatementId: statement.id })).toMatchObject({ status: 200, body: { id: statement.id } });
+      expect((await get({ statementId: voiding.id })).status).toBe(200);
+    });
+
+    it('may be voided in the request that stores it', async () => {
+      const statement = aStatement();
+      expect((await post([statement, aVoiding(statement.id)])).status).toBe(200);
+      expect((await get({ voidedStatementId: statement.id })).status).toBe(200);
+    });
+
+    it('may be voided before it is there', async () => {
+      const statement = aStatement();
+      expect((await post([aVoiding(statement.id)])).status).toBe(200);
+    });
+
+    it('takes the same voiding again', async () => {
+      const statement = aStatement();
+      const voiding = aVoiding(statement.id);
+      await post([statement, voiding]);
+      expect((await post([voiding])).status).toBe(200);
+    });
+
+    it('is not brought back by voiding what voided it', async () => {
+      const statement = aStatement();
+      const voiding = aVoiding(statement.id);
+      await post([statement, voiding]);
+      await post([aVoiding(voiding.id)]);
+      expect((await get({ statementId: statement.id })).status).toBe(404);
+      expect((await get({ statementId: voiding.id })).status).toBe(200);
+    });
+
+    it('does not come back when it is sent again', async () => {
+      const statement = aStatement();
+      await post([statement, aVoiding(statement.id)]);
+      expect((await post([statement])).status).toBe(200);
+      expect((await get({ statementId: statement.id })).status).toBe(404);
+    });
+  });
+
+  describe(`a statement for ${name}`, () => {
+    const activity = (definition: object) => ({
+      object: { id: 'https://example.com/questions/1', definition },
+    });
+    it.each([
+      ['no actor', { actor: undefined }],
+      ['no verb', { verb: undefined }],
+      ['no object', { object: undefined }],
+      ['null in it', { result: null }],
+      ['a property that there is not', { colour: 'red' }],
+      ['an id that is no UUID', { id: 'q-1' }],
+      ['two identifiers of an actor', { actor: { mbox: 'mailto:a@example.com', openid: 'https://example.com/a' } }],
+      ['an actor without identifier', { actor: { name: 'A' } }],
+      ['an account whose home page is no IRL', { actor: { account: { homePage: 'example', name: 'A' } } }],
+      ['an account whose name is a number', { actor: { account: { homePage: 'https://example.com', name: 17 } } }],
+      ['an mbox without mailto', { actor: { mbox: 'a@example.com' } }],
+      ['a verb that is no IRI', { verb: { id: 'asked' } }],
+      ['an object type in other letters', { object: { objectType: 'activity', id: 'https://example.com/1' } }],
+      ['a timestamp that is none', { timestamp: 'yesterday' }],
+      ['a timestamp of negative zero', { timestamp: '2026-11-21T09:00:00-00:00' }],
+      ['a duration that is none', { result: { duration: '90 s' } }],
+      ['a scaled score above 1', { result: { score: { scaled: 1.5 } } }],
+      ['a raw score above its maximum', { result: { score: { raw: 11, min: 0, max: 10 } } }],
+      ['an extension whose key is no IRI', { result: { extensions: { evidence: 1 } } }],
+      ['a language tag that is none', { verb: { id: 'https://example.com/asked', display: { a_b: 'asked' } } }],
+      ['choices without an interaction type', activity({ choices: [{ id: 'a' }] })],
+      ['a scale on a choice', activity({ interactionType: 'choice', scale: [{ id: 'a' }] })],
+      ['an interaction type that there is not', activity({ interactionType: 'guess' })],
+      [
+        'a platform although its object is a person',
+        {
+          object: { objectType: 'Agent', mbox: 'mailto:a@example.com' },
+          context: { platform: 'x' },
+        },
+      ],
+      ['a voiding without reference', { verb: { id: 'http://adlnet.gov/expapi/verbs/voided' } }],
+    ])('is refused with %s', async (_, changes) => {
+      expect((await post([aStatement(changes)])).status).toBe(400);
+    });
+
+    it.each([
+      [
+        'a choice with its answer',
+        {
+          ...activity({
+            type: 'http://adlnet.gov/expapi/activities/cmi.interaction',
+            interactionType: 'choice',
+            correctResponsesPattern: ['a[,]b'],
+            choices: [
+              { id: 'a', description: { en: 'A' } },
+              { id: 'b', description: { en: 'B' } },
+            ],
+          }),
+          result: { response: 'a[,]b', success: true, score: { scaled: 1 }, duration: 'PT12.5S' },
+        },
+      ],
+      [
+        'context activities',
+        {
+          context: {
+            platform: 'pigeonpost',
+            contextActivities: {
+              parent: [{ id: 'https://example.com/s/1' }],
+              grouping: [{ id: 'https://example.com/p/1' }],
+            },
+          },
+        },
+      ],
+      [
+        'extensions of any shape',
+        { result: { extensions: { 'https://example.com/evidence': ['votes:1', { a: null }] } } },
+      ],
+      ['a timestamp with an offset', { timestamp: '2026-11-21T10:00:00.123+01:00' }],
+    ])('is taken with %s', async (_, changes) => {
+      expect((await post([aStatement(changes)])).status).toBe(200);
+    });
+  });
+
+  describe(`a request to ${name}`, () => {
+    it('is refused with credentials that are not known', async () => {
+      const authorization = target().refusedAuthorization ?? basicAuthorization({ ...target(), password: 'wrong' });
+      expect((await askLrs(target(), '/statements', { headers: { authorization } })).status).toBe(401);
+    });
+
+    it.each([
+      ['no version', undefined, 400],
+      ['version 0.9', '0.9', 400],
+      ['version 1.1.0', '1.1.0', 400],
+      ['version 1.0', '1.0', 200],
+      ['version 1.0.9', '1.0.9', 200],
+    ])('of %s is answered with the version of the LRS, and a status', async (_, version, status) => {
+      const answer = await askLrs(target(), '/statements', {
+        query: { limit: '1' },
+        headers: { 'x-experience-api-version': version },
+      });
+      expect([answer.status, answer.headers.get('x-experience-api-version')]).toEqual([status, '1.0.3']);
+    });
+
+    it.each([
+      ['what is not JSON', { body: '{' }],
+      ['another content type', { body: aStatement(), headers: { 'content-type': 'text/plain' } }],
+      ['a parameter that there is not', { query: { statementid: randomUUID() } }],
+      ['two ids', { query: { statementId: randomUUID(), voidedStatementId: randomUUID() } }],
+      ['an id and a filter', { query: { statementId: randomUUID(), limit: '1' } }],
+      ['PUT without id', { method: 'PUT' as const, body: aStatement() }],
+      ['PUT under another id', { method: 'PUT' as const, query: { statementId: randomUUID() }, body: aStatement() }],
+    ])('is refused: %s', async (_, request) => {
+      expect((await askLrs(target(), '/statements', request)).status).toBe(400);
+    });
+
+    it('says how far what is stored can be read', async () => {
+      const { headers } = await get({ limit: '1' });
+      expect(Date.parse(headers.get('x-experience-api-consistent-through') ?? '')).not.toBeNaN();
+    });
+
+    it('for about is answered without credentials', async () => {
+      const about = await askLrs(target(), '/about', {
+        headers: { authorization: undefined, 'x-experience-api-version': undefined },
+      });
+      expect(about.status).toBe(200);
+      expect((about.body as { version: string[] }).version.some((version) => version.startsWith('1.0.'))).toBe(true);
+    });
+
+    it('for a list gives the newest first, without what is voided, and the rest behind "more"', async () => {
+      const agent = { account: { homePage: 'https://example.com', name: randomUUID() } };
+      const statements = [1, 2, 3].map((n) => aStatement({ actor: agent, result: { score: { raw: n } } }));
+      for (const statement of statements) await post([statement]);
+      const dropped = aStatement({ actor: agent });
+      await post([dropped]);
+      await post([aVoiding(dropped.id)]);
+      const first = await get({
+        agent: JSON.stringify(agent),
+        verb: 'http://adlnet.gov/expapi/verbs/asked',
+        limit: '2',
+      });
+      const listed = first.body as { statements: { id: string; verb: { id: string } }[]; more: string };
+      const own = listed.statements.filter(({ verb }) => verb.id.endsWith('/asked')).map(({ id }) => id);
+      expect(own.every((id) => id !== dropped.id)).toBe(true);
+      expect(listed.statements).toHaveLength(2);
+      const next = await fetch(new URL(listed.more, target().endpoint), {
+        headers: { authorization: basicAuthorization(target()), 'x-experience-api-version': '1.0.3' },
+      });
+      const rest = (await next.json()) as { statements: { id: string; verb: { id: string } }[] };
+      const all = [...listed.statements, ...rest.statements].filter(({ verb }) => verb.id.endsWith('/asked'));
+      expect(all.map(({ id }) => id)).toEqual(statements.map(({ id }) => id).toReversed());
+    });
+  });
+}

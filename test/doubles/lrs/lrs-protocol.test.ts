@@ -1,0 +1,12 @@
+import { lrsProtocol } from './lrs-protocol.test-kit.js';
+import { DEFAULT_ACCOUNT, startLrsDouble, type LrsDouble } from './start-lrs-double.js';
+
+let double: LrsDouble;
+beforeAll(async () => {
+  double = await startLrsDouble();
+});
+afterAll(async () => {
+  await double.close();
+});
+
+lrsProtocol('the LRS double', () => ({ endpoint: double.endpoint, ...DEFAULT_ACCOUNT }));

@@ -1,0 +1,210 @@
+import type { DoubleAnswer } from '../serve/double-request.js';
+import { allowsDuplicates, jsonBody, type Call, type Route } from './call.js';
+import type { OrgRecord } from './org.js';
+import { normalisedId } from './record-id.js';
+import { notFound, SalesforceRefusal } from './salesforce-refusal.js';
+import { fieldNamed, type SObjectType } from './sobject-type.js';
+import { selected } from './soql/run-query.js';
+
+const MAX_RECORDS = 200;
+/** Codes of a record that cannot be read at all. */
+const UNREADABLE = new Set(['INVALID_FIELD', 'JSON_PARSER_ERROR']);
+
+/** Up to 200 records in one request, answered in their order. Documented: "sObject Collections". */
+export const collectionRoutes: readonly Route[] = [
+  { method: 'POST', path: /^\/composite\/sobjects$/, answer: createAll },
+  { method: 'PATCH', path: /^\/composite\/sobjects$/, answer: updateAll },
+  { method: 'DELETE', path: /^\/composite\/sobjects$/, answer: deleteAll },
+  { method: 'PATCH', path: /^\/composite\/sobjects\/([^/]+)\/([^/]+)$/, answer: upsertAll },
+  { method: 'POST', path: /^\/composite\/sobjects\/([^/]+)$/, answer: readAll },
+];
+
+type Sent = Readonly<Record<string, unknown>>;
+type Result = Readonly<Record<string, unknown>>;
+
+function createAll(call: Call): DoubleAnswer {
+  return written(call, (sent) => {
+    const record = call.org.org.create(typeOf(call, sent), sent, allowsDuplicates(call));
+    return { id: record.id, success: true, errors: [] };
+  });
+}
+
+function updateAll(call: Call): DoubleAnswer {
+  return written(call, (sent) => {
+    const type = typeOf(call, sent);
+    const { id, Id, ...values } = sent;
+    const record = existing(call, type, id ?? Id);
+    call.org.org.update(record, values, allowsDuplicates(call));
+    return { id: record.id, success: true, errors: [] };
+  });
+}
+
+function upsertAll(call: Call): DoubleAnswer {
+  const type = call.org.org.type(call.parts[0]!);
+  const external = externalField(type, call.parts[1]!);
+  const twice = sentTwice(recordsOf(jsonBody(call)), external);
+  return written(call, (sent) => {
+    if (typeOf(call, sent) !== type) {
+      throw new SalesforceRefusal('INVALID_TYPE', 'All records must be of the type in the path.');
+    }
+    const { value, rest } = externalValue(sent, external);
+    if (twice.has(String(value).toLowerCase())) {
+      throw new SalesforceRefusal('DUPLICATE_VALUE', `Duplicate external id specified: ${value}`, [external]);
+    }
+    const found = call.org.org.having(type, external, value);
+    if (found.length > 1) {
+      throw new SalesforceRefusal(
+        'DUPLICATE_EXTERNAL_ID',
+        `${external}: more than one record found for external id field: [${found.map(({ id }) => id).join(', ')}]`,
+        [external],
+      );
+    }
+    const [known] = found;
+    if (known !== undefined) {
+      call.org.org.update(known, rest, allowsDuplicates(call));
+      return { id: known.id, success: true, errors: [], created: false };
+    }
+    if (external === 'Id') throw new SalesforceRefusal('INVALID_CROSS_REFERENCE_KEY', 'invalid cross reference id');
+    const record = call.org.org.create(type, { ...rest, [external]: value }, allowsDuplicates(call));
+    return { id: record.id, success: true, errors: [], created: true };
+  });
+}
+
+function deleteAll(call: Call): DoubleAnswer {
+  const ids = (call.request.query.get('ids') ?? '').split(',').filter((id) => id !== '');
+  refuseTooMany(ids.length);
+  return {
+    status: 200,
+    json: ids.map((id) => {
+      try {
+        const record = anyExisting(call, id);
+        call.org.org.delete(record);
+        return { id: record.id, success: true, errors: [] };
+      } catch (error) {
+        if (!(error instanceof SalesforceRefusal)) throw error;
+        return { id, ...error.result() };
+      }
+    }),
+  };
+}
+
+/** Fields of records by their ids; null for each that is not there. */
+function readAll(call: Call): DoubleAnswer {
+  const type = call.org.org.type(call.parts[0]!);
+  const { ids, fields } = jsonBody(call);
+  if (!Array.isArray(ids) || !Array.isArray(fields))
+    throw new SalesforceRefusal('JSON_PARSER_ERROR', 'ids and fields are lists');
+  for (const name of fields) {
+    if (fieldNamed(type, String(name)) === undefined)
+      throw new SalesforceRefusal('INVALID_FIELD', `No such column on entity '${type.name}'`);
+  }
+  const records = ids.map((id) => call.org.org.byId(String(id)));
+  return {
+    status: 200,
+    json: records.map((record) =>
+      record?.type === type ? selected(call.org.org, record, fields.map(String), call.version) : null,
+    ),
+  };
+}
+
+/** Writes each record, answering in their order; with `allOrNone` a refused one takes the others back. */
+function written(call: Call, write: (sent: Sent) => Result): DoubleAnswer {
+  const body = jsonBody(call);
+  const records = recordsOf(body);
+  const { allOrNone = false } = body;
+  if (typeof allOrNone !== 'boolean') throw new SalesforceRefusal('JSON_PARSER_ERROR', 'allOrNone is true or false');
+  const wholeRequest = call.org.unreadableRecord === 'refuses-request';
+  const before = allOrNone || wholeRequest ? call.org.org.snapshot() : [];
+  const results = records.map((sent): Result => {
+    try {
+      call.org.recordFaults.befall(typeOf(call, sent).name);
+      return write(sent);
+    } catch (error) {
+      if (!(error instanceof SalesforceRefusal)) throw error;
+      if (UNREADABLE.has(error.code) && wholeRequest) {
+        call.org.org.restore(before);
+        throw error;
+      }
+      return error.result();
+    }
+  });
+  if (!allOrNone || results.every(({ success }) => success === true)) return { status: 200, json: results };
+  call.org.org.restore(before);
+  const rolledBack = new SalesforceRefusal(
+    'ALL_OR_NONE_OPERATION_ROLLED_BACK',
+    'Record rolled back because not all records were valid and the request was using AllOrNone header',
+  ).result();
+  return { status: 200, json: results.map((result) => (result.success === true ? rolledBack : result)) };
+}
+
+function recordsOf({ records }: Sent): Sent[] {
+  if (!Array.isArray(records) || records.some((record) => typeof record !== 'object' || record === null)) {
+    throw new SalesforceRefusal('JSON_PARSER_ERROR', 'records is a list of objects');
+  }
+  refuseTooMany(records.length);
+  return records as Sent[];
+}
+
+function refuseTooMany(count: number): void {
+  if (count > MAX_RECORDS) {
+    throw new SalesforceRefusal(
+      'EXCEEDED_ID_LIMIT',
+      `record limit reached. cannot submit more than ${MAX_RECORDS} records into this call`,
+    );
+  }
+}
+
+/** @throws {SalesforceRefusal} 400 of the request where a record does not name its type */
+function typeOf(call: Call, sent: Sent): SObjectType {
+  const type = (sent.attributes as { type?: unknown } | undefined)?.type;
+  if (typeof type !== 'string')
+    throw new SalesforceRefusal('INVALID_TYPE', 'attributes.type is required for each record');
+  return call.org.org.type(type);
+}
+
+function existing(call: Call, type: SObjectType, id: unknown): OrgRecord {
+  if (typeof id !== 'string') throw new SalesforceRefusal('MISSING_ARGUMENT', 'Id not specified in an update call');
+  const record = anyExisting(call, id);
+  if (record.type !== type) {
+    throw new SalesforceRefusal('MALFORMED_ID', `${type.name} ID: id value of incorrect type: ${id}`, ['Id']);
+  }
+  return record;
+}
+
+function anyExisting(call: Call, id: string): OrgRecord {
+  if (normalisedId(id) === undefined) throw new SalesforceRefusal('MALFORMED_ID', `bad id ${id}`, ['Id']);
+  const record = call.org.org.byId(id);
+  if (record !== undefined) return record;
+  if (call.org.org.deletedById(id) !== undefined) throw new SalesforceRefusal('ENTITY_IS_DELETED', 'entity is deleted');
+  throw new SalesforceRefusal('INVALID_CROSS_REFERENCE_KEY', 'invalid cross reference id');
+}
+
+/** A field that records are found by. @throws {SalesforceRefusal} 404 for one that is not flagged External ID */
+export function externalField(type: SObjectType, name: string): string {
+  const definition = fieldNamed(type, name);
+  if (definition === undefined || (!definition.externalId && definition.name !== 'Id')) {
+    throw notFound(`Provided external ID field does not exist or is not accessible: ${name}`);
+  }
+  return definition.name;
+}
+
+function externalValue(sent: Sent, external: string): { value: string | number; rest: Record<string, unknown> } {
+  const [name, value] = Object.entries(sent).find(([each]) => each.toLowerCase() === external.toLowerCase()) ?? [];
+  if (name === undefined || (typeof value !== 'string' && typeof value !== 'number') || value === '') {
+    throw new SalesforceRefusal('MISSING_ARGUMENT', `${external} not specified`, []);
+  }
+  return { value, rest: Object.fromEntries(Object.entries(sent).filter(([each]) => each !== name)) };
+}
+
+/** Values that stand more than once: none of their records is written. */
+function sentTwice(records: readonly Sent[], external: string): Set<string> {
+  const seen = new Set<string>();
+  const twice = new Set<string>();
+  for (const sent of records) {
+    const value = Object.entries(sent).find(([each]) => each.toLowerCase() === external.toLowerCase())?.[1];
+    if (typeof value !== 'string' && typeof value !== 'number') continue;
+    const form = String(value).toLowerCase();
+    (seen.has(form) ? twice : seen).add(form);
+  }
+  return twice;
+}

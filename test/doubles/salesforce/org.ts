@@ -1,0 +1,208 @@
+import { checkRecord } from './check-record.js';
+import type { DuplicateRule, ValidationRule } from './org-rules.js';
+import { normalisedId, recordId } from './record-id.js';
+import { comparable, RecordIndex } from './record-index.js';
+import { readValues, type Values } from './read-values.js';
+import { SalesforceRefusal } from './salesforce-refusal.js';
+import { fieldNamed, typeNamed, type SObjectType } from './sobject-type.js';
+
+/** A record as kept: its values by field name, the fields of Salesforce itself among them. */
+export interface OrgRecord {
+  readonly id: string;
+  readonly type: SObjectType;
+  values: Values;
+  deleted: boolean;
+}
+
+/** What goes with a record, by object and the field that names the record. */
+const HANGING = [
+  ['CampaignMember', 'CampaignId'],
+  ['CampaignMember', 'LeadId'],
+  ['CampaignMember', 'ContactId'],
+  ['CampaignMemberStatus', 'CampaignId'],
+] as const;
+
+/** The records of an org, and what it lets in. A refused record changes nothing. Ids rise, the same in each run. */
+export class Org {
+  private readonly records = new Map<string, OrgRecord>();
+  private readonly index = new RecordIndex();
+  private lastNumber = 0;
+
+  constructor(
+    readonly types: readonly SObjectType[],
+    readonly validationRules: readonly ValidationRule[],
+    readonly duplicateRules: readonly DuplicateRule[],
+    private readonly now: () => number,
+  ) {}
+
+  /** Live records of a type, oldest first. */
+  all(type: SObjectType): OrgRecord[] {
+    return [...this.index.all(type)];
+  }
+
+  /** @throws {SalesforceRefusal} for a name that is no object of this org */
+  type(name: string): SObjectType {
+    const type = typeNamed(this.types, name);
+    if (type === undefined) throw new SalesforceRefusal('NOT_FOUND', 'The requested resource does not exist', [], 404);
+    return type;
+  }
+
+  byId(id: string): OrgRecord | undefined {
+    const record = this.records.get(normalisedId(id) ?? '');
+    return record?.deleted === false ? record : undefined;
+  }
+
+  /** Live records that have this value in this field; texts are compared without case, unless the field says otherwise. */
+  having(type: SObjectType, fieldName: string, value: unknown): OrgRecord[] {
+    const definition = fieldNamed(type, fieldName)!;
+    if (definition.type === 'id') {
+      const record = this.byId(String(value));
+      return record?.type === type ? [record] : [];
+    }
+    const wanted = comparable(definition, value);
+    return (
+      this.index.having(definition, value) ??
+      this.all(type).filter(({ values }) => comparable(definition, values[definition.name]) === wanted)
+    );
+  }
+
+  /** @throws {SalesforceRefusal} with the code of whatever is wrong with it */
+  create(type: SObjectType, sent: Readonly<Record<string, unknown>>, allowDuplicates: boolean): OrgRecord {
+    const defaults = [...type.fields.values()].flatMap(({ name, defaultValue }) =>
+      defaultValue === undefined ? [] : [[name, defaultValue] as const],
+    );
+    const values: Values = { ...Object.fromEntries(defaults), ...this.read(type, sent, 'create') };
+    this.lastNumber += 1;
+    const record: OrgRecord = { id: recordId(type.keyPrefix, this.lastNumber), type, values: {}, deleted: false };
+    checkRecord(this, record, values, undefined, allowDuplicates);
+    const at = this.timestamp();
+    record.values = { ...values, Id: record.id, IsDeleted: false, CreatedDate: at };
+    this.touch(record);
+    this.records.set(record.id, record);
+    this.index.add(record);
+    if (type.name === 'Campaign') this.createStatuses(record);
+    return record;
+  }
+
+  /** @throws {SalesforceRefusal} with the code of whatever is wrong with it */
+  update(record: OrgRecord, sent: Readonly<Record<string, unknown>>, allowDuplicates: boolean): void {
+    if (record.values.IsConverted === true) {
+      throw new SalesforceRefusal('CANNOT_UPDATE_CONVERTED_LEAD', 'cannot reference converted lead');
+    }
+    const values = { ...record.values, ...this.read(record.type, sent, 'update') };
+    checkRecord(this, record, values, record.values, allowDuplicates);
+    this.change(record, () => {
+      record.values = values;
+      this.touch(record);
+    });
+  }
+
+  /** Into the recycle bin, with the memberships that hang on it. */
+  delete(record: OrgRecord): void {
+    this.index.remove(record);
+    record.deleted = true;
+    record.values.IsDeleted = true;
+    for (const [typeName, fieldName] of HANGING) {
+      for (const each of this.having(this.type(typeName), fieldName, record.id)) this.delete(each);
+    }
+  }
+
+  /** A record that is in the recycle bin. */
+  deletedById(id: string): OrgRecord | undefined {
+    const record = this.records.get(normalisedId(id) ?? '');
+    return record?.deleted === true ? record : undefined;
+  }
+
+  /** As a person does in Salesforce's pages: the lead becomes a contact of a new account, and can no longer be changed. */
+  convertLead(lead: OrgRecord): OrgRecord {
+    const account = this.create(this.type('Account'), { Name: lead.values.Company }, true);
+    const { FirstName = null, LastName = null, Email = null, Phone = null, Title = null } = lead.values;
+    const person = { FirstName, LastName, Email, Phone, Title, AccountId: account.id };
+    const contact = this.create(this.type('Contact'), person, true);
+    this.change(lead, () => {
+      lead.values = {
+        ...lead.values,
+        IsConverted: true,
+        ConvertedContactId: contact.id,
+        ConvertedAccountId: account.id,
+        Status: 'Closed - Converted',
+      };
+    });
+    return contact;
+  }
+
+  /** As a person does: `gone` goes to the recycle bin and names the one that stays. */
+  mergeContacts(kept: OrgRecord, gone: OrgRecord): void {
+    for (const member of this.having(this.type('CampaignMember'), 'ContactId', gone.id)) {
+      this.change(member, () => {
+        member.values.ContactId = kept.id;
+      });
+    }
+    this.delete(gone);
+    gone.values.MasterRecordId = kept.id;
+  }
+
+  /** What `restore` brings back: for a collection that is all or none. */
+  snapshot(): readonly (readonly [OrgRecord, Values, boolean])[] {
+    return [...this.records.values()].map((record) => [record, { ...record.values }, record.deleted] as const);
+  }
+
+  restore(snapshot: readonly (readonly [OrgRecord, Values, boolean])[]): void {
+    this.records.clear();
+    this.index.clear();
+    for (const [record, values, deleted] of snapshot) {
+      this.records.set(record.id, record);
+      record.values = values;
+      record.deleted = deleted;
+      if (!deleted) this.index.add(record);
+    }
+  }
+
+  private read(type: SObjectType, sent: Readonly<Record<string, unknown>>, on: 'create' | 'update'): Values {
+    return readValues(type, sent, on, (typeName, externalField, value) => {
+      const referenced = this.type(typeName);
+      const definition = fieldNamed(referenced, externalField);
+      const found = definition === undefined ? [] : this.having(referenced, definition.name, value);
+      if (found.length === 1) return found[0]!.id;
+      throw new SalesforceRefusal(
+        'INVALID_FIELD',
+        `Foreign key external ID not found for field ${externalField} in entity ${typeName}`,
+      );
+    });
+  }
+
+  private change(record: OrgRecord, change: () => void): void {
+    this.index.removeValues(record);
+    change();
+    this.index.add(record);
+  }
+
+  /** What Salesforce itself derives from the other values. */
+  private touch(record: OrgRecord): void {
+    const { values } = record;
+    const at = this.timestamp();
+    Object.assign(values, { LastModifiedDate: at, SystemModstamp: at });
+    if (record.type.name === 'Lead' || record.type.name === 'Contact') {
+      values.Name = [values.FirstName, values.LastName].filter((part) => typeof part === 'string').join(' ');
+    }
+    if (record.type.name === 'CampaignMember') this.touchMember(values);
+  }
+
+  private touchMember(values: Values): void {
+    const statuses = this.having(this.type('CampaignMemberStatus'), 'CampaignId', values.CampaignId);
+    values.Status ??= statuses.find((each) => each.values.IsDefault === true)?.values.Label ?? null;
+    values.HasResponded = statuses.find((each) => each.values.Label === values.Status)?.values.HasResponded === true;
+  }
+
+  /** Documented: a new campaign has the statuses Sent (its default) and Responded. */
+  private createStatuses(campaign: OrgRecord): void {
+    const type = this.type('CampaignMemberStatus');
+    const common = { CampaignId: campaign.id };
+    this.create(type, { ...common, Label: 'Sent', IsDefault: true, SortOrder: 3 }, true);
+    this.create(type, { ...common, Label: 'Responded', HasResponded: true, SortOrder: 4 }, true);
+  }
+
+  private timestamp(): string {
+    return new Date(this.now()).toISOString().replace('Z', '+0000');
+  }
+}

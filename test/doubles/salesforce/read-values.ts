@@ -1,0 +1,98 @@
+import type { FieldDefinition } from './field-definition.js';
+import { normalisedId } from './record-id.js';
+import { SalesforceRefusal } from './salesforce-refusal.js';
+import { fieldNamed, type SObjectType } from './sobject-type.js';
+
+/** A record's values as kept; null is empty. */
+export type Values = Record<string, string | number | boolean | null>;
+
+/** Finds the record that `{"Campaign": {"Event_Id__c": "101"}}` means. @throws {SalesforceRefusal} when there is none */
+export type FindReferenced = (type: string, externalField: string, value: unknown) => string;
+
+/**
+ * The values of a record that was sent, by the names of their fields. Empty texts become null.
+ * @throws {SalesforceRefusal} for a field that does not exist or may not be written, and for a value of another JSON type
+ */
+export function readValues(
+  type: SObjectType,
+  sent: Readonly<Record<string, unknown>>,
+  on: 'create' | 'update',
+  findReferenced: FindReferenced,
+): Values {
+  const values: Values = {};
+  const readOnly: string[] = [];
+  for (const [name, value] of Object.entries(sent)) {
+    if (name === 'attributes') continue;
+    const definition = fieldNamed(type, name) ?? referenceNamed(type, name, value);
+    if (definition === undefined) {
+      throw new SalesforceRefusal('INVALID_FIELD', `No such column '${name}' on sobject of type ${type.name}`);
+    }
+    if (!(on === 'create' ? definition.createable : definition.updateable)) {
+      readOnly.push(definition.name);
+      continue;
+    }
+    values[definition.name] = isNested(value)
+      ? referenced(definition, value, findReferenced)
+      : readValue(definition, value);
+  }
+  if (readOnly.length > 0) {
+    throw new SalesforceRefusal(
+      'INVALID_FIELD_FOR_INSERT_UPDATE',
+      `Unable to create/update fields: ${readOnly.join(', ')}. Please check the security settings of this field and verify that it is read/write for your profile or permission set.`,
+      readOnly,
+    );
+  }
+  return values;
+}
+
+function readValue(definition: FieldDefinition, value: unknown): string | number | boolean | null {
+  if (value === null || value === '') return null;
+  const { type } = definition;
+  if (type === 'boolean') {
+    if (typeof value === 'boolean') return value;
+  } else if (type === 'double' || type === 'int') {
+    if (typeof value === 'number' && (type === 'double' || Number.isInteger(value))) return value;
+  } else if (type === 'date') {
+    if (typeof value === 'string' && isDate(value)) return value.slice(0, 10);
+  } else if (type === 'datetime') {
+    if (typeof value === 'string' && isDateTime(value)) return new Date(value).toISOString().replace('Z', '+0000');
+  } else if (typeof value === 'string') {
+    return type === 'reference' ? (normalisedId(value) ?? value) : value;
+  }
+  const kind = typeof value === 'string' ? 'VALUE_STRING' : typeof value === 'number' ? 'VALUE_NUMBER' : 'START_OBJECT';
+  throw new SalesforceRefusal(
+    'JSON_PARSER_ERROR',
+    `Cannot deserialize instance of ${type} from ${kind} value or request may be missing a required field at [line:1, column:1]`,
+  );
+}
+
+function isDate(value: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value));
+}
+
+function isDateTime(value: string): boolean {
+  return (
+    /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:?\d{2})$/.test(value) && !Number.isNaN(Date.parse(value))
+  );
+}
+
+function isNested(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function referenceNamed(type: SObjectType, name: string, value: unknown): FieldDefinition | undefined {
+  if (!isNested(value)) return undefined;
+  return [...type.fields.values()].find((each) => each.relationshipName?.toLowerCase() === name.toLowerCase());
+}
+
+function referenced(
+  definition: FieldDefinition,
+  value: Readonly<Record<string, unknown>>,
+  findReferenced: FindReferenced,
+): string {
+  const [[externalField, wanted] = [], ...more] = Object.entries(value).filter(([name]) => name !== 'attributes');
+  if (externalField === undefined || more.length > 0 || definition.type !== 'reference') {
+    throw new SalesforceRefusal('INVALID_FIELD', `${definition.name} is not set by exactly one external id`);
+  }
+  return findReferenced(definition.referenceTo[0]!, externalField, wanted);
+}

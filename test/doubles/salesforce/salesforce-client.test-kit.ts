@@ -1,0 +1,93 @@
+import type { KeyObject } from 'node:crypto';
+import { callDouble, type Answered } from '../serve/call-double.js';
+import type { ServeOptions } from '../serve/serve-double.js';
+import { field } from './field-definition.js';
+import type { SalesforceOptions } from './salesforce-org.js';
+import { signAssertion } from './sign-assertion.test-kit.js';
+import { startSalesforceDouble, type SalesforceDouble } from './start-salesforce-double.js';
+
+const started: SalesforceDouble[] = [];
+
+/** Ends the doubles that the test has started. */
+export async function closeDoubles(): Promise<void> {
+  await Promise.all(started.splice(0).map((double) => double.close()));
+}
+
+export const NOW_MS = Date.parse('2026-11-20T10:00:00Z');
+
+/** What Salesforce answers to an assertion with these claims changed. */
+export async function requestToken(
+  double: SalesforceDouble,
+  claims: Readonly<Record<string, unknown>> = {},
+  header?: Readonly<Record<string, unknown>>,
+  privateKey: KeyObject | string = double.org.privateKey!,
+): Promise<Answered> {
+  const assertion = signAssertion(
+    privateKey,
+    {
+      iss: 'salesforce-client',
+      sub: 'integration@example.com',
+      aud: 'https://login.salesforce.com',
+      exp: Math.floor(double.org.now() / 1000) + 120,
+      ...claims,
+    },
+    header,
+  );
+  const form = new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion });
+  const answer = await fetch(`${double.url}/services/oauth2/token`, { method: 'POST', body: form });
+  return { status: answer.status, headers: answer.headers, text: '', json: await answer.json() };
+}
+
+/** An org with the fields that the tests use, and a session in it. */
+export async function salesforce(options: SalesforceOptions & ServeOptions = {}): Promise<{
+  double: SalesforceDouble;
+  call: (path: string, body?: unknown, method?: string, headers?: Record<string, string>) => Promise<Answered>;
+  query: (soql: string) => Promise<Answered>;
+  upsert: (object: string, external: string, records: readonly Record<string, unknown>[]) => Promise<Answered>;
+}> {
+  const double = await startSalesforceDouble({
+    now: () => NOW_MS,
+    fields: {
+      Lead: [
+        field('Engagement_Id__c', { externalId: true, unique: true }),
+        field('Region__c', { picklist: ['North', 'South'], restrictedPicklist: true }),
+        field('Score__c', { type: 'double' }),
+        field('Seen_On__c', { type: 'date' }),
+      ],
+      Contact: [field('Engagement_Id__c', { externalId: true })],
+      Campaign: [field('Event_Id__c', { externalId: true, unique: true })],
+      CampaignMember: [field('Engagement_Key__c', { externalId: true, unique: true })],
+    },
+    ...options,
+  });
+  started.push(double);
+  const token = (await requestToken(double)).json.access_token;
+  const call = (
+    path: string,
+    body?: unknown,
+    method?: string,
+    headers: Record<string, string> = {},
+  ): Promise<Answered> =>
+    callDouble(`${double.url}/services/data/v60.0${path}`, {
+      token,
+      body,
+      headers,
+      ...(method !== undefined && { method }),
+    });
+  return {
+    double,
+    call,
+    query: (soql) => call(`/query?${new URLSearchParams({ q: soql }).toString()}`),
+    upsert: (object, external, records) =>
+      call(
+        `/composite/sobjects/${object}/${external}`,
+        { allOrNone: false, records: records.map((record) => ({ attributes: { type: object }, ...record })) },
+        'PATCH',
+      ),
+  };
+}
+
+/** A lead with all that a lead needs. */
+export function lead(engagementId: string, parts: Record<string, unknown> = {}): Record<string, unknown> {
+  return { Engagement_Id__c: engagementId, LastName: 'Doe', Company: 'ACME', ...parts };
+}

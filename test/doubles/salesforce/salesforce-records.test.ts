@@ -1,0 +1,258 @@
+import { closeDoubles, lead, salesforce } from './salesforce-client.test-kit.js';
+import { lockedRow } from './record-faults.js';
+
+afterEach(closeDoubles);
+
+function codes(results: { success: boolean; errors: { statusCode: string }[] }[]): string[] {
+  return results.map(({ success, errors }) => (success ? 'ok' : errors[0]!.statusCode));
+}
+
+describe('a collection', () => {
+  it('upserts each record by itself, and answers in their order', async () => {
+    const { call, upsert } = await salesforce();
+    const first = await upsert('Lead', 'Engagement_Id__c', [lead('1'), lead('2', { LastName: null }), lead('3')]);
+    const second = await upsert('Lead', 'Engagement_Id__c', [lead('3', { Title: 'CEO' }), lead('4')]);
+    expect(codes(first.json)).toEqual(['ok', 'REQUIRED_FIELD_MISSING', 'ok']);
+    expect(second.json).toEqual([
+      { id: first.json[2].id, success: true, errors: [], created: false },
+      expect.objectContaining({ success: true, created: true }),
+    ]);
+    expect((await call(`/sobjects/Lead/${first.json[2].id}?fields=Title,Name`)).json).toMatchObject({
+      Title: 'CEO',
+      Name: 'Doe',
+    });
+  });
+
+  it('writes none of the records that have one external id, in whatever case', async () => {
+    const { double, upsert } = await salesforce();
+    const answer = await upsert('Lead', 'Engagement_Id__c', [lead('a'), lead('b'), lead('A')]);
+    expect(codes(answer.json)).toEqual(['DUPLICATE_VALUE', 'ok', 'DUPLICATE_VALUE']);
+    expect(double.org.org.all(double.org.org.type('Lead'))).toHaveLength(1);
+  });
+
+  it('refuses a record whose external id two records have; alone it is answered with 300 and both', async () => {
+    const { call, upsert } = await salesforce();
+    for (const FirstName of ['Ann', 'Bea']) {
+      await call('/sobjects/Contact', { FirstName, LastName: 'Doe', Engagement_Id__c: '1' });
+    }
+    const answer = await upsert('Contact', 'Engagement_Id__c', [{ LastName: 'Roe', Engagement_Id__c: '1' }]);
+    const alone = await call('/sobjects/Contact/Engagement_Id__c/1', { LastName: 'Roe' }, 'PATCH');
+    expect(codes(answer.json)).toEqual(['DUPLICATE_EXTERNAL_ID']);
+    expect([alone.status, alone.json.length]).toEqual([300, 2]);
+  });
+
+  it.each([
+    ['more than 200 records', 'Engagement_Id__c', Array.from({ length: 201 }, (_, n) => lead(String(n))), 400],
+    ['a field that is no external id', 'Email', [lead('1')], 404],
+    ['a record without its type', 'Engagement_Id__c', [{ ...lead('1'), attributes: undefined }], 200],
+  ])('refuses %s', async (_name, external, records, status) => {
+    const { double, upsert } = await salesforce();
+    const answer = await upsert('Lead', external, records);
+    expect(answer.status).toBe(status);
+    expect(double.org.org.all(double.org.org.type('Lead'))).toEqual([]);
+  });
+
+  it('takes back all with allOrNone', async () => {
+    const { double, call } = await salesforce();
+    const records = [lead('1'), lead('2', { Company: '' })].map((each) => ({ attributes: { type: 'Lead' }, ...each }));
+    const answer = await call('/composite/sobjects', { allOrNone: true, records });
+    expect(codes(answer.json)).toEqual(['ALL_OR_NONE_OPERATION_ROLLED_BACK', 'REQUIRED_FIELD_MISSING']);
+    expect(double.org.org.all(double.org.org.type('Lead'))).toEqual([]);
+  });
+
+  it('updates by id, and says of each id that is none, gone, or of another object', async () => {
+    const { call } = await salesforce();
+    const [kept, gone, contact] = [
+      (await call('/sobjects/Lead', lead('1'))).json.id,
+      (await call('/sobjects/Lead', lead('2'))).json.id,
+      (await call('/sobjects/Contact', { LastName: 'Doe' })).json.id,
+    ];
+    await call(`/sobjects/Lead/${gone}`, undefined, 'DELETE');
+    const records = [kept, gone, contact, 'nothing', undefined].map((id) => ({
+      attributes: { type: 'Lead' },
+      id,
+      Title: 'CEO',
+    }));
+    const answer = await call('/composite/sobjects', { records }, 'PATCH');
+    expect(codes(answer.json)).toEqual(['ok', 'ENTITY_IS_DELETED', 'MALFORMED_ID', 'MALFORMED_ID', 'MISSING_ARGUMENT']);
+  });
+
+  it('refuses the rows that another transaction holds, and takes them later', async () => {
+    const { double, upsert } = await salesforce();
+    double.org.recordFaults.add(lockedRow('Lead', 1, 1));
+    const records = [lead('1'), lead('2'), lead('3')];
+    expect(codes((await upsert('Lead', 'Engagement_Id__c', records)).json)).toEqual(['ok', 'UNABLE_TO_LOCK_ROW', 'ok']);
+    expect(codes((await upsert('Lead', 'Engagement_Id__c', records)).json)).toEqual(['ok', 'ok', 'ok']);
+  });
+
+  it('refuses a record that names an unknown field, or the whole request, as the org is set', async () => {
+    const wrong = [lead('1'), lead('2', { Nothing__c: 'x' })];
+    const { upsert } = await salesforce();
+    const { double, upsert: strictly } = await salesforce({ unreadableRecord: 'refuses-request' });
+    expect(codes((await upsert('Lead', 'Engagement_Id__c', wrong)).json)).toEqual(['ok', 'INVALID_FIELD']);
+    const whole = await strictly('Lead', 'Engagement_Id__c', wrong);
+    expect([whole.status, whole.json[0].errorCode]).toEqual([400, 'INVALID_FIELD']);
+    expect(double.org.org.all(double.org.org.type('Lead'))).toEqual([]);
+  });
+});
+
+describe('a value', () => {
+  it.each([
+    ['too long', { Title: 'x'.repeat(129) }, 'STRING_TOO_LONG', ['Title']],
+    ['no e-mail', { Email: 'ann at example.com' }, 'INVALID_EMAIL_ADDRESS', ['Email']],
+    ['not in a restricted picklist', { Region__c: 'East' }, 'INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST', ['Region__c']],
+    ['no date', { Seen_On__c: '20/11/2026' }, 'JSON_PARSER_ERROR', []],
+    ['a number as text', { Score__c: '5' }, 'JSON_PARSER_ERROR', []],
+    ['a text as number', { Title: 5 }, 'JSON_PARSER_ERROR', []],
+    ['of a field that is read only', { IsConverted: true }, 'INVALID_FIELD_FOR_INSERT_UPDATE', ['IsConverted']],
+    ['missing', { Company: '' }, 'REQUIRED_FIELD_MISSING', ['Company']],
+  ])('is refused when it is %s', async (_name, parts, code, fields) => {
+    const { upsert } = await salesforce();
+    const { json } = await upsert('Lead', 'Engagement_Id__c', [lead('1', parts)]);
+    expect(json[0].errors).toEqual([expect.objectContaining({ statusCode: code, fields })]);
+  });
+
+  it('is taken from a picklist that is not restricted, whatever it is', async () => {
+    const { upsert } = await salesforce();
+    expect(codes((await upsert('Lead', 'Engagement_Id__c', [lead('1', { LeadSource: 'Pigeon' })])).json)).toEqual([
+      'ok',
+    ]);
+  });
+
+  it('that is unique is refused to a second record', async () => {
+    const { call } = await salesforce();
+    await call('/sobjects/Lead', lead('1'));
+    const { id } = (await call('/sobjects/Lead', lead('2'))).json;
+    const answer = await call(`/sobjects/Lead/${id}`, { Engagement_Id__c: '1' }, 'PATCH');
+    expect([answer.status, answer.json[0].errorCode]).toEqual([400, 'DUPLICATE_VALUE']);
+  });
+});
+
+describe('a unique value', () => {
+  it('is free again once its record has another, is deleted, or was taken back', async () => {
+    const { call, upsert } = await salesforce();
+    const [first] = (await upsert('Lead', 'Engagement_Id__c', [lead('1')])).json;
+    await call(`/sobjects/Lead/${first.id}`, { Engagement_Id__c: '2' }, 'PATCH');
+    const taken = await call('/sobjects/Lead', lead('1'));
+    await call(`/sobjects/Lead/${first.id}`, undefined, 'DELETE');
+    const freed = await call('/sobjects/Lead', lead('2'));
+    const records = [lead('3'), lead('4', { Company: '' })].map((each) => ({ attributes: { type: 'Lead' }, ...each }));
+    await call('/composite/sobjects', { allOrNone: true, records });
+    const takenBack = await call('/sobjects/Lead', lead('3'));
+    expect([taken, freed, takenBack].map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect((await call('/sobjects/Lead', lead('3'))).json[0].errorCode).toBe('DUPLICATE_VALUE');
+  });
+});
+
+describe('the rules of the org', () => {
+  it('refuse what a validation rule refuses, naming its field', async () => {
+    const fails = ({ Title }: Record<string, unknown>): boolean => Title === 'King';
+    const { upsert } = await salesforce({
+      validationRules: [{ object: 'Lead', fails, message: 'No kings.', field: 'Title' }],
+    });
+    const { json } = await upsert('Lead', 'Engagement_Id__c', [lead('1', { Title: 'King' }), lead('2')]);
+    expect(codes(json)).toEqual(['FIELD_CUSTOM_VALIDATION_EXCEPTION', 'ok']);
+    expect(json[0].errors[0].fields).toEqual(['Title']);
+  });
+
+  it('refuse a duplicate over objects; an alert gives way to its header, a block does not', async () => {
+    const rule = { object: 'Lead', field: 'Email', against: ['Lead', 'Contact'] } as const;
+    const header = { 'Sforce-Duplicate-Rule-Header': 'allowSave=true' };
+    for (const [action, allowed] of [
+      ['alert', 201],
+      ['block', 400],
+    ] as const) {
+      const { call } = await salesforce({ duplicateRules: [{ ...rule, action }] });
+      await call('/sobjects/Contact', { LastName: 'Doe', Email: 'ann@example.com' });
+      const twin = lead('1', { Email: 'Ann@Example.com' });
+      const refused = await call('/sobjects/Lead', twin);
+      expect([refused.status, refused.json[0].errorCode]).toEqual([400, 'DUPLICATES_DETECTED']);
+      expect((await call('/sobjects/Lead', twin, 'POST', header)).status).toBe(allowed);
+    }
+  });
+});
+
+describe('a campaign', () => {
+  it('has the statuses Sent and Responded; a member is once in it, with one of them', async () => {
+    const { call, query, upsert } = await salesforce();
+    await upsert('Campaign', 'Event_Id__c', [{ Event_Id__c: '101', Name: 'Day' }]);
+    const leadId = (await call('/sobjects/Lead', lead('1'))).json.id;
+    const member = { Campaign: { Event_Id__c: '101' }, LeadId: leadId };
+    const made = await upsert('CampaignMember', 'Engagement_Key__c', [{ ...member, Engagement_Key__c: '101-1' }]);
+    const again = await upsert('CampaignMember', 'Engagement_Key__c', [{ ...member, Engagement_Key__c: 'other' }]);
+    const raised = await upsert('CampaignMember', 'Engagement_Key__c', [
+      { Engagement_Key__c: '101-1', Status: 'Responded' },
+    ]);
+    const unknown = await upsert('CampaignMember', 'Engagement_Key__c', [
+      { Engagement_Key__c: '101-1', Status: 'Came' },
+    ]);
+    const moved = await upsert('CampaignMember', 'Engagement_Key__c', [{ ...member, Engagement_Key__c: '101-1' }]);
+    expect([made, again, raised, unknown, moved].map(({ json }) => codes(json)[0])).toEqual([
+      'ok',
+      'DUPLICATE_VALUE',
+      'ok',
+      'INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST',
+      'INVALID_FIELD_FOR_INSERT_UPDATE',
+    ]);
+    const { records } = (await query('SELECT Status, HasResponded, Lead.LastName FROM CampaignMember')).json;
+    expect(records).toEqual([
+      expect.objectContaining({
+        Status: 'Responded',
+        HasResponded: true,
+        Lead: expect.objectContaining({ LastName: 'Doe' }),
+      }),
+    ]);
+    const statuses = await query("SELECT Label FROM CampaignMemberStatus WHERE Campaign.Event_Id__c = '101'");
+    expect(statuses.json.records.map(({ Label }: { Label: string }) => Label)).toEqual(['Sent', 'Responded']);
+  });
+
+  it('takes no member without a person, nor of a campaign that is not there', async () => {
+    const { call, upsert } = await salesforce();
+    const campaign = (await call('/sobjects/Campaign', { Name: 'Day' })).json.id;
+    const answer = await upsert('CampaignMember', 'Engagement_Key__c', [
+      { Engagement_Key__c: '1', CampaignId: campaign },
+      { Engagement_Key__c: '2', Campaign: { Event_Id__c: '404' } },
+    ]);
+    expect(codes(answer.json)).toEqual(['REQUIRED_FIELD_MISSING', 'INVALID_FIELD']);
+  });
+});
+
+describe('a person', () => {
+  it('who was converted is found by the contact, and can no longer be changed as a lead', async () => {
+    const { double, call, query } = await salesforce();
+    const { id } = (await call('/sobjects/Lead', lead('1', { Email: 'ann@example.com' }))).json;
+    const contact = double.org.org.convertLead(double.org.org.byId(id)!);
+    const { records } = (
+      await query("SELECT ConvertedContactId FROM Lead WHERE Email = 'ANN@example.com' AND IsConverted = true")
+    ).json;
+    const change = await call(`/sobjects/Lead/${id}`, { Title: 'CEO' }, 'PATCH');
+    expect(records[0].ConvertedContactId).toBe(contact.id);
+    expect(change.json[0].errorCode).toBe('CANNOT_UPDATE_CONVERTED_LEAD');
+  });
+
+  it('who was merged is gone from queries, and the membership is of the one who stays', async () => {
+    const { double, call, query } = await salesforce();
+    const [kept, gone] = [
+      (await call('/sobjects/Contact', { LastName: 'Doe' })).json.id,
+      (await call('/sobjects/Contact', { LastName: 'Doe' })).json.id,
+    ];
+    const campaign = (await call('/sobjects/Campaign', { Name: 'Day' })).json.id;
+    await call('/sobjects/CampaignMember', { CampaignId: campaign, ContactId: gone });
+    const { org } = double.org;
+    org.mergeContacts(org.byId(kept)!, org.byId(gone)!);
+    expect((await query('SELECT ContactId FROM CampaignMember')).json.records[0].ContactId).toBe(kept);
+    expect((await query('SELECT COUNT() FROM Contact')).json.totalSize).toBe(1);
+  });
+});
+
+describe('describe', () => {
+  it('says of each field its type, its length, who may write it, and what it takes', async () => {
+    const { call } = await salesforce();
+    const { fields } = (await call('/sobjects/Lead/describe')).json;
+    const named = (name: string): any => fields.find((each: { name: string }) => each.name === name);
+    expect(named('LastName')).toMatchObject({ type: 'string', length: 80, nillable: false, createable: true });
+    expect(named('IsConverted')).toMatchObject({ type: 'boolean', createable: false, updateable: false });
+    expect(named('Engagement_Id__c')).toMatchObject({ externalId: true, unique: true, custom: true, idLookup: true });
+    expect(named('Region__c').picklistValues.map(({ value }: { value: string }) => value)).toEqual(['North', 'South']);
+  });
+});

@@ -1,0 +1,101 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { callDouble } from '../serve/call-double.js';
+import { closeDoubles, NOW_MS, requestToken, salesforce } from './salesforce-client.test-kit.js';
+import { ownKeyPair } from './own-key-pair.js';
+import { startSalesforceDouble } from './start-salesforce-double.js';
+import { salesforceFault } from './salesforce-faults.js';
+
+afterEach(closeDoubles);
+
+describe('a token', () => {
+  const seconds = NOW_MS / 1000;
+
+  it('is given for a good assertion, with the address that it is for', async () => {
+    const { double } = await salesforce({ instanceUrl: 'https://acme.my.salesforce.com' });
+    const { status, json } = await requestToken(double);
+    expect([status, json.instance_url, json.token_type]).toEqual([200, 'https://acme.my.salesforce.com', 'Bearer']);
+  });
+
+  it.each([
+    ['another client', { iss: 'other' }, undefined, 'invalid_client_id'],
+    ['another audience', { aud: 'https://acme.my.salesforce.com' }, undefined, 'invalid_grant'],
+    ['a user who may not use the app', { sub: 'other@example.com' }, undefined, 'invalid_app_access'],
+    ['an end in the past', { exp: seconds }, undefined, 'invalid_grant'],
+    ['an end in more than three minutes', { exp: seconds + 181 }, undefined, 'invalid_grant'],
+    ['an end in milliseconds', { exp: NOW_MS + 120_000 }, undefined, 'invalid_grant'],
+    ['another algorithm', {}, { alg: 'HS256' }, 'invalid_grant'],
+  ])('is refused to %s', async (_name, claims, header, error) => {
+    const { double } = await salesforce();
+    const answer = await requestToken(double, claims, header);
+    expect([answer.status, answer.json.error]).toEqual([400, error]);
+  });
+
+  it('is refused to a signature by another key than that of the app', async () => {
+    const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const double = await startSalesforceDouble({
+      publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+    });
+    const answer = await requestToken(double, {}, undefined, ownKeyPair().privateKey);
+    await double.close();
+    expect([answer.status, answer.json.error]).toEqual([400, 'invalid_grant']);
+  });
+});
+
+describe('a session', () => {
+  it('is refused with 401 once its time is over, and once it was ended', async () => {
+    let nowMs = NOW_MS;
+    const { double, call } = await salesforce({ now: () => nowMs, sessionSeconds: 60 });
+    const open = await call('/limits');
+    nowMs += 60_000;
+    const over = await call('/limits');
+    const token = (await requestToken(double)).json.access_token;
+    double.org.sessions.endAll();
+    const ended = await callDouble(`${double.url}/services/data/v60.0/limits`, { token });
+    expect([open.status, over.status, ended.status]).toEqual([200, 401, 401]);
+    expect(ended.json).toEqual([{ message: 'Session expired or invalid', errorCode: 'INVALID_SESSION_ID' }]);
+  });
+
+  it('is refused with 403 once the requests of 24 hours are used up, which each answer counts', async () => {
+    let nowMs = NOW_MS;
+    const { call } = await salesforce({ now: () => nowMs, dailyRequests: 2, sessionSeconds: 200_000 });
+    const first = await call('/limits');
+    nowMs += 3_600_000;
+    await call('/limits');
+    const refused = await call('/limits');
+    nowMs += 82_800_000;
+    expect(first.headers.get('Sforce-Limit-Info')).toBe('api-usage=1/2');
+    expect([refused.status, refused.json[0].errorCode]).toEqual([403, 'REQUEST_LIMIT_EXCEEDED']);
+    expect([(await call('/limits')).status, (await call('/limits')).status]).toEqual([200, 403]);
+  });
+});
+
+describe('a fault', () => {
+  it.each([
+    ['sessionExpired', 401, 'INVALID_SESSION_ID'],
+    ['dailyLimit', 403, 'REQUEST_LIMIT_EXCEEDED'],
+    ['unavailable', 503, 'SERVER_UNAVAILABLE'],
+    ['lockedRow', 400, 'UNABLE_TO_LOCK_ROW'],
+  ])('%s answers %i with %s, once', async (name, status, code) => {
+    const { double, call } = await salesforce();
+    double.faults.add({ effect: salesforceFault(name)!, path: '/limits' });
+    const befallen = await call('/limits');
+    expect([befallen.status, befallen.json[0].errorCode]).toEqual([status, code]);
+    expect((await call('/limits')).status).toBe(200);
+  });
+});
+
+describe('an address', () => {
+  it('of an unknown version, object or method is refused', async () => {
+    const { double, call } = await salesforce();
+    const token = (await requestToken(double)).json.access_token;
+    const old = await callDouble(`${double.url}/services/data/v40.0/limits`, { token });
+    const statuses = [old, await call('/sobjects/Nothing/describe'), await call('/limits', {}, 'POST')];
+    expect(statuses.map(({ status }) => status)).toEqual([404, 404, 405]);
+  });
+
+  it('of more than 16 KiB is refused with 414', async () => {
+    const { query } = await salesforce();
+    const answer = await query(`SELECT Id FROM Lead WHERE Email = '${'a'.repeat(16_400)}'`);
+    expect(answer.status).toBe(414);
+  });
+});

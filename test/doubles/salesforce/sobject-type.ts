@@ -1,0 +1,106 @@
+import { field, type FieldDefinition } from './field-definition.js';
+
+/** A kind of record. Names of objects and fields are found in any case, as Salesforce does. */
+export interface SObjectType {
+  readonly name: string;
+  /** The first three characters of its ids. */
+  readonly keyPrefix: string;
+  readonly fields: ReadonlyMap<string, FieldDefinition>;
+}
+
+const SYSTEM = { createable: false, updateable: false };
+const PERSON = [
+  field('FirstName', { length: 40, label: 'First Name' }),
+  field('LastName', { length: 80, label: 'Last Name', required: true }),
+  field('Name', { length: 121, label: 'Full Name', ...SYSTEM }),
+  field('Email', { type: 'email' }),
+  field('Phone', { type: 'phone' }),
+  field('MobilePhone', { type: 'phone', label: 'Mobile Phone' }),
+  field('Title', { length: 128 }),
+  field('Description', { type: 'textarea' }),
+  field('LeadSource', { picklist: ['Web', 'Phone Inquiry', 'Event', 'Other'], label: 'Lead Source' }),
+  field('HasOptedOutOfEmail', { type: 'boolean', label: 'Email Opt Out' }),
+];
+
+/** The standard objects that campaigns and people need, with the org's own fields added to each. */
+export function standardTypes(own: Readonly<Record<string, readonly FieldDefinition[]>>): SObjectType[] {
+  return [
+    sObject('Lead', '00Q', own, [
+      ...PERSON,
+      field('Company', { required: true }),
+      field('Status', {
+        picklist: ['Open - Not Contacted', 'Working - Contacted', 'Closed - Converted', 'Closed - Not Converted'],
+        defaultValue: 'Open - Not Contacted',
+      }),
+      field('IsConverted', { type: 'boolean', label: 'Converted', ...SYSTEM }),
+      reference('ConvertedContactId', 'Contact', 'ConvertedContact', SYSTEM),
+      reference('ConvertedAccountId', 'Account', 'ConvertedAccount', SYSTEM),
+    ]),
+    sObject('Contact', '003', own, [
+      ...PERSON,
+      reference('AccountId', 'Account', 'Account'),
+      reference('MasterRecordId', 'Contact', 'MasterRecord', SYSTEM),
+    ]),
+    sObject('Account', '001', own, [field('Name', { required: true })]),
+    sObject('Campaign', '701', own, [
+      field('Name', { length: 80, required: true }),
+      field('Type', { picklist: ['Conference', 'Webinar', 'Email', 'Other'] }),
+      field('Status', { picklist: ['Planned', 'In Progress', 'Completed', 'Aborted'], defaultValue: 'Planned' }),
+      field('StartDate', { type: 'date', label: 'Start Date' }),
+      field('EndDate', { type: 'date', label: 'End Date' }),
+      field('IsActive', { type: 'boolean', label: 'Active' }),
+      field('Description', { type: 'textarea' }),
+    ]),
+    sObject('CampaignMember', '00v', own, [
+      reference('CampaignId', 'Campaign', 'Campaign', { updateable: false, required: true }),
+      reference('LeadId', 'Lead', 'Lead', { updateable: false }),
+      reference('ContactId', 'Contact', 'Contact', { updateable: false }),
+      field('Status', { length: 40, picklist: ['Sent', 'Responded'] }),
+      field('HasResponded', { type: 'boolean', label: 'Responded', ...SYSTEM }),
+    ]),
+    sObject('CampaignMemberStatus', '01Y', own, [
+      reference('CampaignId', 'Campaign', 'Campaign', { updateable: false, required: true }),
+      field('Label', { length: 765, required: true }),
+      field('HasResponded', { type: 'boolean', label: 'Responded' }),
+      field('IsDefault', { type: 'boolean', label: 'Default' }),
+      field('SortOrder', { type: 'int', label: 'Sort Order' }),
+    ]),
+  ];
+}
+
+export function typeNamed(types: readonly SObjectType[], name: string): SObjectType | undefined {
+  return types.find((type) => type.name.toLowerCase() === name.toLowerCase());
+}
+
+export function fieldNamed(type: SObjectType, name: string): FieldDefinition | undefined {
+  return (
+    type.fields.get(name) ?? [...type.fields.values()].find((each) => each.name.toLowerCase() === name.toLowerCase())
+  );
+}
+
+function sObject(
+  name: string,
+  keyPrefix: string,
+  own: Readonly<Record<string, readonly FieldDefinition[]>>,
+  fields: readonly FieldDefinition[],
+): SObjectType {
+  const all = [
+    field('Id', { type: 'id', ...SYSTEM }),
+    field('IsDeleted', { type: 'boolean', label: 'Deleted', ...SYSTEM }),
+    ...fields,
+    field('CreatedDate', { type: 'datetime', label: 'Created Date', ...SYSTEM }),
+    field('LastModifiedDate', { type: 'datetime', label: 'Last Modified Date', ...SYSTEM }),
+    field('SystemModstamp', { type: 'datetime', ...SYSTEM }),
+    ...(own[name] ?? []),
+  ];
+  return { name, keyPrefix, fields: new Map(all.map((each) => [each.name, each])) };
+}
+
+function reference(
+  name: string,
+  to: string,
+  relationshipName: string,
+  parts: Partial<Omit<FieldDefinition, 'name'>> = {},
+): FieldDefinition {
+  return field(name, { type: 'reference', referenceTo: [to], relationshipName, ...parts });
+}

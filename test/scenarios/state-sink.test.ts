@@ -1,0 +1,143 @@
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { deadLetterGroups, redriveDeadLetters } from '../../ledger/queries/dead-letters.js';
+import { attendee, pollVote, session } from '../kit/items.js';
+import type { Scene } from '../kit/scene.js';
+import { everyone, type Stage, useStages } from '../kit/stage.js';
+import { StateSink } from '../kit/state-sink.js';
+
+const stages = useStages();
+const people = (count: number) => Array.from({ length: count }, (_, index) => attendee(index + 1));
+const states = `select key, revision, state, reason from deliveries where list = 'attendees' order by sequence`;
+const crm = `{ type: file, folder: ./crm, lists: [sessions, attendees, poll-mcq-votes], ${everyone} }`;
+
+async function sceneWith(stage: Stage, sink: StateSink): Promise<Scene> {
+  return await stage.scene({ sinks: { crm }, openSinks: sink.inPlaceOf('crm') });
+}
+
+describe.each(kinds)('a sink that holds one record an item, on %s', (kind) => {
+  it('is given back what it made of the item, and the person, the session and the pigeonhole around it', async () => {
+    const stage = await stages.open(kind);
+    const sink = new StateSink();
+    const around: unknown[] = [];
+    sink.planned = ({ change, session: held, pigeonhole, previous }) => {
+      if (change.list === 'poll-mcq-votes') around.push([held?.['id'], pigeonhole?.['id'], previous]);
+      return undefined;
+    };
+    await stage.put('attendees', attendee(1, { Name: 'Ann' }));
+    await stage.put('sessions', session(5001, { anonymousResponses: false }));
+    await stage.put('poll-mcq-votes', pollVote(7, { id: 1, anonymous: false }, 5001));
+    const scene = await sceneWith(stage, sink);
+    await scene.settle();
+    expect(sink.records.get('attendees:1')!.object).toBeNull();
+    expect(sink.records.get('poll-mcq-votes:7')!.person).toBe('Ann');
+    expect(around).toEqual([[5001, 101, null]]);
+
+    await stage.patch('attendees', 1, { Name: 'Anna' });
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(sink.records.get('attendees:1')).toMatchObject({ revision: 2, object: { id: 'remote-attendees:1' } });
+  });
+
+  it('is not told again of an item whose outcome nobody knows before it has looked, while others go on', async () => {
+    const stage = await stages.open(kind);
+    const sink = new StateSink();
+    let isLost = true;
+    sink.answer = ({ name }) =>
+      name === 'attendees:2' && isLost ? { kind: 'unknown', detail: 'no answer' } : undefined;
+    await stage.put('attendees', ...people(3));
+    const scene = await sceneWith(stage, sink);
+    await scene.settle();
+    await stage.patch('attendees', 1, { Name: 'Other' });
+    await stage.patch('attendees', 2, { Name: 'Other' });
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(sink.records.get('attendees:1')!.revision).toBe(2);
+    expect(sink.lookedUp).toEqual([]); // its minute is not over
+    expect(sink.sent.filter(({ name }) => name === 'attendees:2')).toHaveLength(1);
+
+    isLost = false;
+    sink.lookUp = () => ({ kind: 'delivered', object: { id: 'found' } });
+    await stage.retriesAreDue();
+    await scene.settle();
+    expect(sink.lookedUp.map(({ name, revision }) => [name, revision])).toEqual([['attendees:2', 1]]);
+    expect(sink.records.get('attendees:2')).toMatchObject({ revision: 2, object: { id: 'found' } });
+  });
+
+  it('sends again what certainly did not arrive, and leaves to a person what no look-up finds out', async () => {
+    const stage = await stages.open(kind);
+    const sink = new StateSink();
+    sink.answer = () => ({ kind: 'unknown', detail: 'no answer' });
+    sink.lookUp = ({ name }) =>
+      name === 'attendees:1' ? { kind: 'unsent' } : { kind: 'unknown', detail: 'cannot look' };
+    await stage.put('attendees', ...people(2));
+    const scene = await sceneWith(stage, sink);
+    await scene.settle();
+    sink.answer = () => undefined;
+    for (let look = 0; look < 25; look += 1) {
+      await stage.retriesAreDue();
+      await scene.deliver('crm');
+    }
+    expect(sink.records.get('attendees:1')!.revision).toBe(1);
+    expect(await stage.db.query(states)).toContainEqual({
+      key: '2',
+      revision: 1,
+      state: 'dead',
+      reason: 'outcome-unknown',
+    });
+    expect(sink.sent.filter(({ name }) => name === 'attendees:2')).toHaveLength(1);
+  });
+
+  it('is not asked about what needs nothing, nor about what its mapping cannot make', async () => {
+    const stage = await stages.open(kind);
+    const sink = new StateSink();
+    sink.planned = ({ change }) => {
+      if (change.key === '1') return { kind: 'nothing', reason: 'condition' };
+      if (change.key === '2') return { kind: 'unplannable', cause: 'mapping: crm: T0410', detail: 'crm failed' };
+      return undefined;
+    };
+    await stage.put('attendees', ...people(3));
+    const scene = await sceneWith(stage, sink);
+    await scene.settle();
+    expect(sink.sent.map(({ name }) => name)).toEqual(['attendees:3']);
+    expect(await stage.db.query(states)).toEqual([
+      { key: '1', revision: 1, state: 'withheld', reason: 'condition' },
+      { key: '2', revision: 1, state: 'dead', reason: 'mapping: crm: T0410' },
+      { key: '3', revision: 1, state: 'delivered', reason: null },
+    ]);
+  });
+
+  it('drains its dead letters by cause once they are mended, and keeps the newer of two', async () => {
+    const stage = await stages.open(kind);
+    const sink = new StateSink();
+    sink.answer = ({ name }) =>
+      name === 'attendees:3' ? undefined : { kind: 'rejected', cause: 'crm: INVALID', detail: 'field Email' };
+    await stage.put('attendees', ...people(3));
+    const scene = await sceneWith(stage, sink);
+    await scene.settle();
+    expect(await deadLetterGroups(scene.ledger, {})).toMatchObject([
+      { sink: 'crm', cause: 'crm: INVALID', list: 'attendees', changes: 2, detail: 'field Email' },
+    ]);
+    sink.answer = () => undefined;
+    await stage.patch('attendees', 1, { Name: 'Other' });
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(await stage.db.query(states)).toContainEqual({
+      key: '1',
+      revision: 1,
+      state: 'superseded',
+      reason: null,
+    });
+
+    expect(await redriveDeadLetters(scene.ledger, { sink: 'crm', cause: 'other' })).toMatchObject({ changes: 0 });
+    expect(await redriveDeadLetters(scene.ledger, { sink: 'crm', cause: 'crm: INVALID' })).toMatchObject({
+      changes: 1,
+    });
+    await scene.settle();
+    expect(Object.fromEntries([...sink.records].map(([name, { revision }]) => [name, revision]))).toEqual({
+      'attendees:1': 2,
+      'attendees:2': 1,
+      'attendees:3': 1,
+    });
+    expect(await deadLetterGroups(scene.ledger, {})).toEqual([]);
+  });
+});

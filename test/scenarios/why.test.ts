@@ -1,0 +1,82 @@
+import { explain } from '../../api/why.js';
+import { timeline } from '../../cli/commands/why.js';
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { previewSink } from '../../worker/preview-sink.js';
+import { attendee, pollVote, session } from '../kit/items.js';
+import { useStages } from '../kit/stage.js';
+
+const stages = useStages();
+const obtainedAlone = 'consent: { accept: [obtained] }';
+const asked = { list: null, pigeonhole: null, key: null, limit: 20, configuration: {}, changedFrom: null };
+
+describe.each(kinds)('whoever asks about an item, on %s', (kind) => {
+  it('is told where it was read, what the sink answered to each revision, and nothing of what it says', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(1), attendee(2));
+    const scene = await stage.webhookScene(obtainedAlone);
+    await stage.planAnswer({ status: 422, list: 'attendees', key: '2', count: 1 });
+    await scene.settle();
+    await stage.patch('attendees', 1, { consent: { obtained: false }, Name: 'Another' });
+    await stage.pollsAreDue();
+    await scene.settle();
+
+    const [known, ...others] = await explain(scene.ledger, { list: 'attendees', key: '1', pigeonhole: null });
+    expect(others).toEqual([]);
+    expect(known).toMatchObject({
+      workspace: 'acme',
+      pigeonholeId: 101,
+      revision: 2,
+      deleted: false,
+      consent: 'refused',
+      revisions: [
+        { revision: 1, kind: 'created', sinks: [{ sink: 'hooks', state: 'delivered', identity: true }] },
+        { revision: 2, kind: 'updated', sinks: [{ sink: 'hooks', state: 'withheld', reason: 'consent-refused' }] },
+      ],
+    });
+    expect(known!.revisions[0]).toMatchObject({
+      readAs: expect.stringMatching(/^(poll|sweep), page 1$/),
+      requestId: expect.stringMatching(/^[0-9a-f-]+$/),
+    });
+    const told = timeline(known!).join('\n');
+    expect(told).toContain('hooks: withheld');
+    expect(told).not.toMatch(/Person|Another|example\.com|code-/);
+
+    const [parked] = await explain(scene.ledger, { list: 'attendees', key: '2', pigeonhole: '101' });
+    expect(parked!.revisions[0]!.sinks).toMatchObject([{ state: 'dead', reason: 'http:422', attempts: 1 }]);
+    expect(await explain(scene.ledger, { list: 'attendees', key: '3', pigeonhole: null })).toEqual([]);
+    expect(await explain(scene.ledger, { list: 'attendees', key: '1', pigeonhole: 'acme/102' })).toEqual([]);
+  });
+});
+
+describe.each(kinds)('a preview, on %s', (kind) => {
+  it('plans what the sink would be sent, counts what it would not, and sends nothing', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('attendees', attendee(1), attendee(2, { consent: { obtained: false } }));
+    await stage.put('poll-mcq-votes', pollVote(51, { id: 2, anonymous: false }, 1));
+    const scene = await stage.webhookScene(obtainedAlone);
+    await stage.planAnswer({ status: 503, count: 1000 });
+    await scene.settle();
+    const received = stage.received().length;
+
+    const environment = { SCENE_KEY: 'sandbox-key', HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
+    const shown = await previewSink(scene.to, { ...asked, sink: 'hooks' }, environment);
+    if ('unknown' in shown) throw new Error(shown.unknown);
+    const of = (list: string, key: string) =>
+      shown.items.find((item) => item.list === list && item.key === key && item.pigeonholeId === 101)!.now;
+    expect(of('attendees', '1')).toMatchObject({
+      kind: 'send',
+      operation: { body: expect.stringContaining('Person 1') },
+    });
+    expect(of('attendees', '2')).toEqual({ kind: 'withhold', reason: 'consent-refused' });
+    expect(JSON.stringify(of('poll-mcq-votes', '51'))).toContain('anonymous');
+    expect(shown.counts).toContainEqual({ list: 'attendees', items: 1, withheld: { 'consent-refused': 1 } });
+    expect(stage.received()).toHaveLength(received);
+
+    const one = await previewSink(scene.to, { ...asked, sink: 'hooks', list: 'attendees', limit: 1 }, environment);
+    expect(one).toMatchObject({ items: [{ list: 'attendees' }], more: true });
+    expect(await previewSink(scene.to, { ...asked, sink: 'crm' }, environment)).toEqual({
+      unknown: 'no sink crm is configured',
+    });
+  });
+});

@@ -1,0 +1,145 @@
+import type { Config } from '../config/config.js';
+import { nearestWord } from '../config/nearest-word.js';
+import { type ListName, listNames } from '../config/schema/list-names.js';
+import type { SeenFields } from '../ledger/queries/seen-fields.js';
+import { expressionsIn, type PlacedExpression } from '../sinks/mapping/expressions-in.js';
+import { fieldKey } from '../sinks/mapping/find-field.js';
+import { mentionedFields, type Mention, type ViewPart } from '../sinks/mapping/mentioned-fields.js';
+
+/** Of each list: what was seen of its items, by pigeonhole. */
+export type SeenByList = ReadonlyMap<string, readonly SeenFields[]>;
+
+/** The lists whose fields the expressions of all sinks mention: what `fieldNotes` wants to know. Empty without expressions. */
+export function mentionedLists(config: Config): ListName[] {
+  const lists = allExpressions(config).flatMap((placed) =>
+    mentionedFields(placed.expression).flatMap((mention) => sourcesOf(mention, placed)),
+  );
+  return listNames.filter((list) => lists.includes(list));
+}
+
+/**
+ * A sentence for each field that an expression reads and no stored item has, in the pigeonholes that the sink is sent:
+ * events name the same profile field differently, and a mapping that finds nothing fails silently. Pure. Where nothing
+ * of a list is stored there is nothing to say.
+ */
+export function fieldNotes(config: Config, seen: SeenByList): string[] {
+  return allExpressions(config).flatMap((placed) =>
+    mentionedFields(placed.expression).flatMap((mention) => noteOf(placed, mention, config, seen)),
+  );
+}
+
+interface SinkExpression extends PlacedExpression {
+  readonly sink: string;
+}
+
+function allExpressions(config: Config): SinkExpression[] {
+  return Object.entries(config.sinks).flatMap(([sink, { settings }]) =>
+    expressionsIn(settings).map((placed) => ({ ...placed, sink })),
+  );
+}
+
+const listOfPart: Readonly<Partial<Record<ViewPart, string>>> = {
+  attendee: 'attendees',
+  session: 'sessions',
+  pigeonhole: 'pigeonholes',
+};
+
+/** The lists in whose items a mentioned field may stand. */
+function sourcesOf(mention: Mention, { from }: PlacedExpression): string[] {
+  if (mention.of === 'field') return [...new Set(['attendees', ...(from === undefined ? [] : [from])])];
+  const list = mention.of === 'item' || mention.of === 'previous' ? from : listOfPart[mention.of];
+  return list === undefined || mention.path.length === 0 ? [] : [list];
+}
+
+function noteOf(placed: SinkExpression, mention: Mention, config: Config, seen: SeenByList): string[] {
+  const sources = sourcesOf(mention, placed);
+  const places = sources.flatMap((list) => seen.get(list) ?? []).filter(isSentTo(config, placed.sink));
+  const names = [...new Set(places.map(placeName))];
+  const lacking = names.filter((name) => {
+    const fields = places.filter((place) => placeName(place) === name).flatMap((place) => place.fields);
+    return !hasField(fields, mention);
+  });
+  if (lacking.length === 0) return [];
+  const fields = places.filter((place) => lacking.includes(placeName(place))).flatMap((place) => place.fields);
+  const { place } = placed.expression;
+  const where =
+    place === undefined ? `${placed.sink}.${placed.key}` : `${place.key.replace(/^sinks\./, '')} (line ${place.line})`;
+  const what = mention.of === 'field' ? `$field(${mention.names.map(quoted).join(', ')})` : written(mention);
+  return [
+    `${where} reads ${what}, never seen on ${sources.join(' or ')} of ${placesInWords(lacking)}; seen: ${alike(mention, fields)}`,
+  ];
+}
+
+/** The pigeonholes of the workspaces that a sync of the sink reads; where it names them, these alone. */
+function isSentTo(config: Config, sink: string): (place: SeenFields) => boolean {
+  const syncs = Object.values(config.syncs).filter(({ sinks }) => sinks.includes(sink));
+  return ({ workspace, pigeonholeId }) =>
+    syncs.some(
+      (sync) =>
+        sync.workspace === workspace &&
+        (pigeonholeId === 0 || !('ids' in sync.pigeonholes) || sync.pigeonholes.ids.includes(pigeonholeId)),
+    );
+}
+
+function hasField(fields: SeenFields['fields'], mention: Mention): boolean {
+  if (mention.of === 'field') {
+    const keys = new Set(mention.names.map(fieldKey));
+    return fields.some(({ field, member }) => member === null && keys.has(fieldKey(field)));
+  }
+  const [name, member] = mention.path;
+  const own = fields.filter(({ field }) => field === name);
+  if (own.length === 0 || member === undefined) return own.length > 0;
+  // of what is no object here (a list, a text that JSONata looks into) nothing is known
+  const isObject = own.some(({ types }) => types['object'] !== undefined);
+  return !isObject || own.some((field) => field.member === member);
+}
+
+const mostNames = 8;
+
+/** What was probably meant; else what there is. */
+function alike(mention: Mention, fields: SeenFields['fields']): string {
+  const [name, member] = mention.of === 'field' ? [mention.names[0], undefined] : mention.path;
+  const below = member !== undefined && fields.some(({ field }) => field === name);
+  const wanted = (below ? member : name) ?? '';
+  const there = fields.flatMap((field) => {
+    if (below) return field.field === name && field.member !== null ? [field.member] : [];
+    return field.member === null ? [field.field] : [];
+  });
+  const all = [...new Set(there)].toSorted();
+  const near = all.filter((each) => fieldKey(each) === fieldKey(wanted));
+  const nearest = nearestWord(wanted, all);
+  const contain = all.filter((each) => isPartOf(fieldKey(each), fieldKey(wanted)));
+  const meant = near.length > 0 ? near : nearest === undefined ? contain : [nearest];
+  const told = (meant.length > 0 ? meant : all).slice(0, mostNames).map(quoted);
+  const rest = meant.length > 0 ? 0 : all.length - told.length;
+  return `${told.length === 0 ? 'no fields' : told.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
+
+/** Shorter names stand in many others by chance. */
+const shortestPart = 3;
+
+function isPartOf(one: string, other: string): boolean {
+  return Math.min(one.length, other.length) >= shortestPart && (one.includes(other) || other.includes(one));
+}
+
+function placeName({ workspace, pigeonholeId }: SeenFields): string {
+  return pigeonholeId === 0 ? `workspace ${workspace}` : `pigeonhole ${workspace}/${pigeonholeId}`;
+}
+
+function placesInWords([first, ...others]: readonly string[]): string {
+  return others.length === 0 ? first! : `${first} and ${others.length} more`;
+}
+
+function written({ of, path }: Exclude<Mention, { of: 'field' }>): string {
+  const names = path.slice(0, 2).map((name) => (/^\w+$/.test(name) ? name : `\`${printable(name)}\``));
+  return [of, ...names].join('.');
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(printable(name));
+}
+
+/** Names of fields come from the service, and a control character would move the terminal's cursor. */
+function printable(name: string): string {
+  return name.replaceAll(/\p{C}/gu, '\ufffd');
+}
