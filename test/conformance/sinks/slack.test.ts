@@ -243,7 +243,7 @@ describe('the Slack sink whose process is killed', () => {
 
 describe('the Slack sink that finds an intent of which nobody asks any more', () => {
   it('redacts the message half an hour later, for nothing was to be shown by then', async () => {
-    await start();
+    await start({ speed: 500 });
     stage.offer('1', {});
     stage.offer('2', {});
     await stage.settle();
