@@ -180,6 +180,16 @@ describe('one record of a batch', () => {
     expect(org.tables.Lead).toHaveLength(5);
   });
 
+  it('costs no call for each record where every call is refused as a whole, and the rest waits', async () => {
+    org.rules.push(({ method }) =>
+      method === 'PATCH' ? { status: 400, body: [{ errorCode: 'JSON_PARSER_ERROR' }] } : undefined,
+    );
+    const people = Array.from({ length: 200 }, (_, id) => attendee({ id, Name: 'N', Email: `n${id}@example.com` }));
+    const outcomes = await deliver(sinkWith(), people);
+    expect(org.calls.filter(({ method }) => method === 'PATCH').length).toBeLessThan(100);
+    expect(new Set(kinds(outcomes))).toEqual(new Set(['rejected', 'retry']));
+  });
+
   it('waits while another transaction holds its row', async () => {
     org.rules.push(({ method }) =>
       method === 'PATCH' ? { status: 200, body: [refused('UNABLE_TO_LOCK_ROW')] } : undefined,
