@@ -139,6 +139,16 @@ describe('someone whose record is known', () => {
     expect(objectOf(outcome).Lead).toMatchObject({ type: 'Contact', id: contact.Id });
   });
 
+  it('is followed to the contact also where nothing else would find it', async () => {
+    const sink = sinkWith({ match: ['contactEmail'] });
+    const [before] = await deliver(sink, [attendee(ada)]);
+    const contact = org.add('Contact', { Email: 'office@example.com' });
+    Object.assign(org.tables.Lead![0]!, { IsConverted: true, ConvertedContactId: contact.Id });
+    const [outcome] = await deliver(sink, [attendee({ ...ada, Name: 'King' }, { object: objectOf(before) })]);
+    expect(objectOf(outcome).Lead).toMatchObject({ type: 'Contact', id: contact.Id, created: true });
+    expect(org.tables.Lead).toHaveLength(1);
+  });
+
   it('keeps what stands in a field that is written only if it is empty', async () => {
     org.add('Lead', { Email: 'ada@example.com', LastName: 'Countess' });
     org.add('Lead', { Email: 'bob@example.com', LastName: null });
@@ -305,6 +315,14 @@ describe('a campaign', () => {
     const [again] = await deliver(sink, [attendee(ada, { object: objectOf(attended) })]);
     expect(org.tables.CampaignMember).toMatchObject([{ Status: 'Responded' }]);
     expect(objectOf(again).Lead).toMatchObject({ member: { status: 'Responded', created: true } });
+  });
+
+  it('keeps the status that somebody gave a member after this sink did', async () => {
+    const sink = sinkWith(campaign);
+    const [before] = await deliver(sink, [attendee(ada)]);
+    org.tables.CampaignMember![0]!.Status = 'Invited again';
+    await deliver(sink, [attendee({ ...ada, Name: 'King' }, { object: objectOf(before) })]);
+    expect(org.tables.CampaignMember).toMatchObject([{ Status: 'Invited again' }]);
   });
 
   it('keeps one membership of a person whose two items say different things', async () => {
