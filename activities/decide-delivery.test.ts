@@ -54,6 +54,12 @@ describe('what happens with a change at a sink', () => {
       { ...person, consent: 'not-known' },
       { kind: 'withhold', reason: 'consent-not-known' },
     ],
+    ['what was counted of a person who has agreed', { list: 'engagement' }, { kind: 'send', identity: true }],
+    [
+      'what was counted of one who has refused, of which nothing is left without them,',
+      { list: 'engagement', consent: 'refused' },
+      { kind: 'withhold', reason: 'consent-refused' },
+    ],
     ['a session', { list: 'sessions', visibility: null, consent: 'not-known' }, { kind: 'send', identity: true }],
     ['a pigeonhole that a sync has chosen', { ...event, key: '101' }, { kind: 'send', identity: true }],
     ['a pigeonhole that none has chosen', { ...event, key: '102' }, { kind: 'withhold', reason: 'not-selected' }],
@@ -111,6 +117,17 @@ describe('what happens with a change at a sink', () => {
   ])('of a person who refuses now, is %s', (_what, more, how, expected) => {
     const refused = candidate({ ...person, kind: 'updated', consent: 'refused', toldBefore: true, ...more });
     expect(decideDelivery(refused, sink({ onConsentWithdrawn: 'forget', ...how }))).toMatchObject(expected);
+  });
+
+  it.each<[string, Partial<Candidate>, object]>([
+    ['was sent before', { toldBefore: true }, { kind: 'send', identity: false }],
+    ['was sent by this very change', { sentWithIdentity: true }, { kind: 'send', identity: false }],
+    ['is being taken back', { sentWithIdentity: false }, { kind: 'send', identity: false }],
+    ['was never sent', {}, { kind: 'withhold', reason: 'consent-refused' }],
+  ])('of what was counted of a person who refuses now, and %s, follows their record', (_what, more, expected) => {
+    const counted = candidate({ list: 'engagement', kind: 'updated', consent: 'refused', ...more });
+    const forgetful = sink({ onConsentWithdrawn: 'forget', mayForget: () => false });
+    expect(decideDelivery(counted, forgetful)).toEqual(expected);
   });
 
   it('is nothing for an older revision at a sink that wants the latest alone', () => {

@@ -1,3 +1,5 @@
+import { engagementList } from '../ledger/engagement.js';
+import { ownRecords } from '../ledger/own-records.js';
 import { withdrawalsHeld } from '../ledger/queries/withdrawals.js';
 import { notSelected } from '../ledger/queries/release-selected.js';
 import type { Decision } from '../ledger/queries/begin-batch.js';
@@ -28,7 +30,7 @@ export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decisi
     return { kind: 'withhold', reason: notSelected };
   }
   const accepted = candidate.consent === null ? acceptsAll(sink.accepts) : sink.accepts.has(candidate.consent);
-  if (candidate.list === 'attendees') {
+  if (ownRecords.has(candidate.list)) {
     // A deletion holds nothing of the person. Where they were never told of, that they existed is not told either.
     if (candidate.kind === 'deleted' && candidate.toldBefore) return { kind: 'send', identity: false };
     if (accepted) return { kind: 'send', identity: true };
@@ -44,20 +46,21 @@ export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decisi
 
 /** The person has said no, and the sink holds what was sent of them. */
 function isWithdrawn(candidate: Candidate, { onConsentWithdrawn }: DecidingSink): boolean {
-  const { kind, consent, latest, toldBefore, replay } = candidate;
+  const { kind, consent, latest, toldBefore, sentWithIdentity, replay } = candidate;
   return (
     onConsentWithdrawn === 'forget' &&
     kind !== 'deleted' &&
     consent === 'refused' &&
     latest &&
     replay === 0 &&
-    toldBefore
+    (toldBefore || sentWithIdentity !== null)
   );
 }
 
 /** Many at once are rather a mistake at the source: they wait for a person, who redrives them. */
-function forget({ sentWithIdentity }: Candidate, { mayForget }: DecidingSink): Decision {
-  const isUnderWay = sentWithIdentity === false; // begun before, or a person has said so
+function forget({ list, sentWithIdentity }: Candidate, { mayForget }: DecidingSink): Decision {
+  // begun before, or a person has said so; what is counted of somebody follows their record, which is counted here
+  const isUnderWay = sentWithIdentity === false || list === engagementList;
   if (isUnderWay || mayForget()) return { kind: 'send', identity: false };
   return {
     kind: 'park',

@@ -1,13 +1,14 @@
 import type { Config } from '../config/config.js';
 import type { Selected } from '../ledger/queries/pigeonholes.js';
-import { type ListName, pigeonholeLists, workspaceLists } from '../pigeonhole/lists.js';
+import { pigeonholeLists, workspaceLists } from '../pigeonhole/lists.js';
+import { derivedLists, type SentListName } from './derived-lists.js';
 import { sinksWanting } from './reading-plan.js';
 
 /** What a sink is sent of one pigeonhole, or (pigeonhole id 0) of a workspace's own lists. */
 export interface PlannedLane {
   readonly workspace: string;
   readonly pigeonholeId: number;
-  readonly lists: readonly ListName[];
+  readonly lists: readonly SentListName[];
   /** Of a workspace's own lists: the keys of the pigeonholes that the sink's syncs have chosen. */
   readonly selected: readonly string[];
 }
@@ -27,12 +28,12 @@ export function plannedLanes(
   selected: readonly Pick<Selected, 'workspace' | 'pigeonholeId' | 'syncs'>[],
 ): PlannedLane[] {
   const syncs = syncsTo(config, sink);
-  const wanted = (lists: readonly ListName[], names: readonly string[]): ListName[] =>
+  const wanted = (lists: readonly SentListName[], names: readonly string[]): SentListName[] =>
     lists.filter((list) => names.some((name) => sinksWanting(config, name, list).includes(sink)));
   const lanes = selected.map(({ workspace, pigeonholeId, syncs: names }) => ({
     workspace,
     pigeonholeId,
-    lists: wanted(pigeonholeLists, names),
+    lists: wanted([...pigeonholeLists, ...derivedLists], names),
     selected: [],
   }));
   const workspaces = [...new Set(syncs.map((name) => config.syncs[name]!.workspace))];

@@ -6,6 +6,7 @@ import { refOf, selectedPigeonholes } from '../ledger/queries/pigeonholes.js';
 import { type DueStream, dueStreams, ensureStreams } from '../ledger/queries/streams.js';
 import { mayAsk, workspaceAnswers } from '../ledger/queries/workspaces.js';
 import type { Collaborators } from './collaborators.js';
+import { deriveLists } from './derive-lists.js';
 import { type ReadingPlan, planReading, streamsOf } from './reading-plan.js';
 import { readStream } from './read-stream.js';
 import type { StreamPlace, TurnLimits } from './stream-reading.js';
@@ -49,8 +50,9 @@ export async function readPigeonhole(
   await ensureLanes(to.ledger, ref, sinkIdsOf(to, plan));
   const waits = await readDue(to, { ...name, ref, plan, after: waited.after }, signal, turn);
   if (!waits && waited.after !== null && turn.pages > 0) await answersAgain(to, name.workspace);
+  const derivesMore = await deriveLists(to, { ref, plan }, signal);
   const { due, nextDueInMs } = await dueStreams(to.ledger, ref);
-  const again = waits ? 1000 : due.length > 0 ? 0 : (nextDueInMs ?? longestSleepMs);
+  const again = waits ? 1000 : due.length > 0 || derivesMore ? 0 : (nextDueInMs ?? longestSleepMs);
   return { ...turn, nextDueInMs: Math.min(again, longestSleepMs), state: 'working' };
 }
 

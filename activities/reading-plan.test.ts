@@ -45,6 +45,29 @@ describe('what is read of a pigeonhole', () => {
     expect([...plan.sinks.keys()]).toEqual(wanted); // what is only needed goes to no sink
   });
 
+  it('is, for a derived list, what that is made from, and the list goes to who named it alone', () => {
+    const plan = planReading(
+      config(
+        { a: sync({ sinks: ['archive', 'hooks'] }) },
+        { archive: sink(['engagement']), hooks: sink(['sessions']) },
+      ),
+      ['a'],
+      'pigeonhole',
+    );
+    expect(plan.lists.toSorted()).toEqual(
+      [
+        ...['sessions', 'attendees', 'qna-questions', 'votes', 'answer_ratings', 'answers'],
+        ...['poll-mcq-votes', 'poll-quiz-votes'],
+      ].toSorted(),
+    );
+    expect([...plan.sinks]).toEqual([
+      ['sessions', ['hooks']],
+      ['engagement', ['archive']],
+    ]);
+    const all = planReading(config({ a: sync({}) }, { archive: sink() }), ['a'], 'pigeonhole');
+    expect(all.sinks.has('engagement')).toBe(false);
+  });
+
   it('is nothing that the sync leaves out, but for what the rest needs', () => {
     const plan = planReading(config({ a: sync({ lists: ['votes'] }) }, { archive: sink() }), ['a'], 'pigeonhole');
     expect(plan.lists).toEqual(['sessions', 'attendees', 'votes']);

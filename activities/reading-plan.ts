@@ -4,6 +4,7 @@ import type { StreamName } from '../ledger/queries/streams.js';
 import { judgedLists } from '../ledger/visibility.js';
 import { type ListName, pigeonholeLists, workspaceLists } from '../pigeonhole/lists.js';
 import { perSessionLists, shortest } from './cadence.js';
+import { derivedLists, madeFrom, type SentListName } from './derived-lists.js';
 import { joinsOf, usesList } from './sink-lists.js';
 
 /** What is read of a pigeonhole, united over all syncs that name it. */
@@ -14,8 +15,8 @@ export interface ReadingPlan {
   readonly drop: Readonly<Partial<Record<ListName, readonly string[]>>>;
   /** The strictest of all syncs. */
   readonly deletions: DeletionLimits;
-  /** Sinks by list: those that want its changes. */
-  readonly sinks: ReadonlyMap<ListName, readonly string[]>;
+  /** Sinks by list, derived ones included: those that want its changes. */
+  readonly sinks: ReadonlyMap<SentListName, readonly string[]>;
 }
 
 /** Lists whose items belong to a person, so that consent is a matter of the attendee's record. */
@@ -30,14 +31,16 @@ const byAttendees: ReadonlySet<ListName> = new Set(
  */
 export function planReading(config: Config, syncs: readonly string[], scope: 'workspace' | 'pigeonhole'): ReadingPlan {
   const all: readonly ListName[] = scope === 'workspace' ? workspaceLists : pigeonholeLists;
-  const sinks = new Map<ListName, string[]>();
-  for (const list of all) {
+  const sinks = new Map<SentListName, string[]>();
+  const derived = scope === 'workspace' ? [] : derivedLists;
+  for (const list of [...all, ...derived]) {
     const wanting = syncs.flatMap((name) => sinksWanting(config, name, list));
     if (wanting.length > 0) sinks.set(list, [...new Set(wanting)]);
   }
-  const wanted = new Set<ListName>(sinks.keys());
+  const wanted = new Set<ListName>(all.filter((list) => sinks.has(list)));
   if (scope === 'workspace') wanted.add('pigeonholes');
   else {
+    for (const list of derived) if (sinks.has(list)) for (const each of madeFrom[list]) wanted.add(each);
     if (wanted.has('questions')) wanted.add('qna-questions');
     if ([...wanted].some((list) => judgedLists.has(list) || perSessionLists.has(list))) wanted.add('sessions');
     if ([...wanted].some((list) => byAttendees.has(list))) wanted.add('attendees');
@@ -64,7 +67,7 @@ const readingOrder: readonly ListName[] = [
 ];
 
 /** The sinks of a sync that want a list. */
-export function sinksWanting(config: Config, syncName: string, list: ListName): string[] {
+export function sinksWanting(config: Config, syncName: string, list: SentListName): string[] {
   const sync = config.syncs[syncName]!;
   if (sync.lists !== 'auto' && !sync.lists.includes(list)) return [];
   return sync.sinks.filter((name) => usesList(config.sinks[name]!, list));

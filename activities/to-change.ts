@@ -1,5 +1,6 @@
 import { withoutIdentity } from '../ledger/identity.js';
 import type { Fields } from '../ledger/item-form.js';
+import { ownRecords } from '../ledger/own-records.js';
 import type { Candidate } from '../ledger/queries/candidates.js';
 import { replayedChangeId } from '../ledger/keyed-hash.js';
 import type { Change } from '../sinks/change.js';
@@ -29,7 +30,7 @@ export function toChange(candidate: Candidate, identity: boolean, place: Pigeonh
 
 /** A person's own record goes out without them only when they have withdrawn: then it says that they are to be forgotten. */
 export function takesBack({ list, kind }: Pick<Candidate, 'list' | 'kind'>, identity: boolean): boolean {
-  return list === 'attendees' && kind !== 'deleted' && !identity;
+  return ownRecords.has(list) && kind !== 'deleted' && !identity;
 }
 
 function dataOf({ payload }: Candidate, identity: boolean): Fields | null {

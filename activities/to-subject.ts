@@ -1,4 +1,5 @@
 import { withoutIdentity } from '../ledger/identity.js';
+import { ownRecords } from '../ledger/own-records.js';
 import type { Candidate } from '../ledger/queries/candidates.js';
 import type { Surroundings } from '../ledger/queries/surroundings.js';
 import type { Fields, Subject } from '../sinks/sink.js';
@@ -24,7 +25,7 @@ export function toSubject(
   return {
     change: toChange(candidate, identity, place),
     previous:
-      previous === null || identity ? previous : candidate.list === 'attendees' ? null : withoutIdentity(previous),
+      previous === null || identity ? previous : ownRecords.has(candidate.list) ? null : withoutIdentity(previous),
     attendee: identity ? parsed(around.attendee) : null,
     session: parsed(around.session),
     pigeonhole: parsed(around.pigeonhole),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { serviceLists } from '../config/schema/list-names.js';
+import { listNames } from '../config/schema/list-names.js';
 
 /** Stored items that a person wants to have sent again. */
 export const replayRequestSchema = z.strictObject({
@@ -7,7 +7,7 @@ export const replayRequestSchema = z.strictObject({
   id: z.uuid(),
   /** A sink's name; null: every sink. */
   sink: z.string().min(1).max(200).nullable(),
-  lists: z.array(z.enum(serviceLists)).min(1).nullable(),
+  lists: z.array(z.enum(listNames)).min(1).nullable(),
   /** `<workspace>/<id>`; null: every pigeonhole, and the workspaces' own lists. */
   pigeonhole: z.string().min(1).max(200).nullable(),
   /** ISO 8601: only what has changed since; null: everything. */

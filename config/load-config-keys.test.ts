@@ -199,8 +199,8 @@ describe('a part that this version lacks', () => {
     ],
     [
       'a list of a later version',
-      inSync('    lists: [votes, engagement]\n'),
-      ['8: syncs.conferences.lists[1]: "engagement" is not available in this version; remove it'],
+      inSync('    lists: [votes, registrants]\n'),
+      ['8: syncs.conferences.lists[1]: "registrants" is not available in this version; remove it'],
     ],
     [
       'a part of a later version',

@@ -3,7 +3,6 @@ import { formatKey } from './key-path.js';
 import type { KeyPath } from './key-path.js';
 import { problemAt, valueAt } from './parse-tree.js';
 import type { ConfigDocument } from './read-document.js';
-import { derivedLists } from './schema/list-names.js';
 import { Secret } from './secret.js';
 
 /** A part of the contract that is described and checked, but not carried out in this version. */
@@ -17,8 +16,8 @@ export interface NotYetAvailable {
 /** A version that builds a part deletes its line. Types of sinks are missing here when the caller passes no schema for them. */
 export const notYetAvailable: readonly NotYetAvailable[] = [
   { key: 'workspaces.*.subscriptionId' },
-  { key: 'syncs.*.lists.*', values: derivedLists },
-  { key: 'sinks.*.lists.*', values: derivedLists },
+  { key: 'syncs.*.lists.*', values: ['registrants'] },
+  { key: 'sinks.*.lists.*', values: ['registrants'] },
   { key: 'server.publicUrl' },
   { key: 'telemetry.otlp' },
   { key: 'alerts' },

@@ -58,6 +58,25 @@ create table deliveries (
   CHECK ((state = ANY (ARRAY['waiting'::text, 'sending'::text, 'retry'::text, 'delivered'::text, 'withheld'::text, 'superseded'::text, 'dead'::text])))
 );
 
+create table engagement_counts (
+  ref integer not null,
+  position bigint not null default 0,
+  rule integer not null,
+  pass_due_at timestamp with time zone,
+  pass_began_at timestamp with time zone,
+  after_attendee bigint,
+  PRIMARY KEY (ref),
+  FOREIGN KEY (ref) REFERENCES pigeonholes(ref)
+);
+
+create table engagement_prompts (
+  ref integer not null,
+  session_id bigint not null,
+  prompt text not null,
+  PRIMARY KEY (ref, session_id, prompt),
+  FOREIGN KEY (ref) REFERENCES pigeonholes(ref)
+);
+
 create table holds (
   id integer not null generated always as identity,
   ref integer not null,
@@ -404,6 +423,7 @@ CREATE INDEX changes_with_snapshot ON changes USING btree (ref, list, key) WHERE
 CREATE INDEX deliveries_open ON deliveries USING btree (sink_id, ref, list, key, sequence) WHERE (state = ANY (ARRAY['waiting'::text, 'sending'::text, 'retry'::text]));
 CREATE INDEX deliveries_parked ON deliveries USING btree (sink_id, ref, list, state, reason) WHERE (state = ANY (ARRAY['withheld'::text, 'dead'::text]));
 CREATE INDEX items_by_session ON items USING btree (ref, session_id, list, key) WHERE (visibility IS NOT NULL);
+CREATE INDEX items_of_attendee ON items USING btree (ref, attendee_id) WHERE (visibility = 'named'::text);
 CREATE INDEX missing_of_stream ON missing USING btree (stream_id);
 CREATE INDEX replay_lanes_open ON replay_lanes USING btree (sink_id, ref) WHERE (done_at IS NULL);
 CREATE INDEX streams_due ON streams USING btree (ref, due_at) WHERE wanted;

@@ -7,7 +7,7 @@ import { askedBy } from '../asked-by.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { reasonWords } from '../format-status.js';
-import { listNamed } from '../list-named.js';
+import { anyListNamed } from '../list-named.js';
 
 export interface ReplayOptions {
   /** A sink's name, with or without `sink:`. */
@@ -63,7 +63,7 @@ function requestOf({ sink, all, list, pigeonhole, from, dryRun, reason }: Replay
   return {
     id: randomUUID(),
     sink: sink?.replace(/^sink:/, '') ?? null,
-    lists: list?.map(listNamed) ?? null,
+    lists: list?.map(anyListNamed) ?? null,
     pigeonhole: place ?? null,
     from: at?.toISOString() ?? null,
     dryRun,

@@ -81,8 +81,8 @@ export async function beginBatch(ledger: Ledger, lease: LaneLease, request: Batc
 }
 
 /**
- * A person whose record is let through for the first time since it was withheld, or no more: what they did stands at
- * the sink without them, or with them, and is due again.
+ * A person whose record is let through for the first time, at all or since it was withheld, or no more: what they did
+ * stands at the sink without them, or with them, and is due again.
  */
 async function refreshShown(
   tx: Queryable,
@@ -90,7 +90,9 @@ async function refreshShown(
   decided: readonly { readonly candidate: Candidate; readonly decision: Decision }[],
 ): Promise<void> {
   const records = decided.filter(({ candidate }) => candidate.list === 'attendees' && candidate.kind !== 'deleted');
-  const shown = records.filter(({ candidate, decision }) => candidate.withheldBefore && isShown(decision));
+  const shown = records.filter(
+    ({ candidate, decision }) => (candidate.withheldBefore || candidate.revision === 1) && isShown(decision),
+  );
   const hidden = records.filter(({ candidate, decision }) => candidate.toldBefore && isHidden(decision));
   await refreshInteractions(tx, lease, [
     ...shown.map(({ candidate }) => ({ attendeeId: candidate.key, shown: true })),

@@ -21,9 +21,9 @@ export interface Candidate {
   readonly visibility: EffectiveVisibility | null;
   /** What the attendee behind it has said; for an attendee's own record, too. Null: that record was not read yet. */
   readonly consent: Consent | null;
-  /** Of an attendee's record: what was sent to this sink last, or may have been, said something of them. */
+  /** Of a person's own record: what was sent to this sink last, or may have been, said something of them. */
   readonly toldBefore: boolean;
-  /** Of an attendee's record: the one before was withheld, or taken back. */
+  /** Of a person's own record: the one before was withheld, or taken back. */
   readonly withheldBefore: boolean;
   /** An earlier attempt went out with, or without, the person; null: there was none. */
   readonly sentWithIdentity: boolean | null;
@@ -58,9 +58,9 @@ export interface CandidateRow {
   replay_id: string | null;
 }
 
-/** What the last delivery of an attendee's record before this change was, of those for which a condition holds. */
+/** What the last delivery of a person's own record (ownRecords) before this change was, of those for which a condition holds. */
 function ofRecordsBefore(what: string, where: string): string {
-  return `case when c.list = 'attendees' and c.previous_sequence is not null then coalesce((
+  return `case when c.list in ('attendees', 'engagement') and c.previous_sequence is not null then coalesce((
     with recursive before (sequence, steps) as (
       select c.previous_sequence, 1
       union all

@@ -2,8 +2,8 @@ import type { Queryable } from '../drivers/database.js';
 
 /**
  * Makes due again what these people did, where it stands at a sink otherwise than it would be sent now: without them
- * though they may be shown, or with them though they may not. Only of items whose last change was delivered: a later
- * one goes out by itself. The lane is locked.
+ * though they may be shown (the sink may have made nothing of it then), or with them though they may not. Only of items
+ * whose last change is settled: a later one goes out by itself. The lane is locked.
  */
 export async function refreshInteractions(
   tx: Queryable,
@@ -17,7 +17,8 @@ export async function refreshInteractions(
      from unnest($3::int8[], $4::boolean[]) as n (attendee_id, shown)
        join items i on i.ref = $2 and i.attendee_id = n.attendee_id and i.list <> 'attendees'
          and i.visibility = 'named' and i.payload is not null
-     where d.sink_id = $1 and d.ref = $2 and d.sequence = i.last_sequence and d.replay = 0 and d.state = 'delivered'
+     where d.sink_id = $1 and d.ref = $2 and d.sequence = i.last_sequence and d.replay = 0
+       and d.state in ('delivered', 'withheld')
        and d.identity is distinct from n.shown`,
     [sinkId, ref, people.map(({ attendeeId }) => attendeeId), people.map(({ shown }) => shown)],
   );

@@ -27,7 +27,7 @@ export async function creditOf(
   place: string,
 ): Promise<Credit | string> {
   const view = mappingView(subject);
-  if ((await keys.when.evaluate(view, `${place}.when`)) !== true) return 'condition';
+  if (!(await keys.when.holds(view, `${place}.when`))) return 'condition';
   const name = await keys.activity.evaluate(view, `${place}.activity`);
   const text = typeof name === 'number' ? String(name) : name;
   if (typeof text !== 'string' || text.trim() === '') return 'no-activity';

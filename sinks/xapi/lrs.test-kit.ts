@@ -15,6 +15,8 @@ export interface SmallLrs {
   answer: (request: IncomingMessage, response: ServerResponse, statements: readonly Stored[]) => boolean;
   /** Why a batch with this statement is refused; undefined: it is not. */
   refuses: (statement: Stored) => number | undefined;
+  /** Stores, and closes the connection before it answers. */
+  loseAnswers: boolean;
   /** Ids that stand and are not voided. */
   standing(): string[];
   close(): Promise<void>;
@@ -42,6 +44,7 @@ export async function startSmallLrs(): Promise<SmallLrs> {
     requests: [],
     answer: () => false,
     refuses: () => undefined,
+    loseAnswers: false,
     standing: () => {
       const gone = voided();
       return [...stored.values()].filter(({ id, verb }) => !gone.has(id) && !isVoiding(verb)).map(({ id }) => id);
@@ -64,6 +67,7 @@ export async function startSmallLrs(): Promise<SmallLrs> {
     const conflict = statements.some((each) => stored.has(each.id) && !sameText(stored.get(each.id)!, each));
     if (conflict) return json(response, 409, {});
     for (const statement of statements) stored.set(statement.id, statement);
+    if (lrs.loseAnswers) return void response.destroy();
     json(
       response,
       200,

@@ -74,10 +74,9 @@ async function credit(
 
 /** Undefined: whom it concerns is not known or not shown. Never an anonymous account: two of them could be joined. */
 async function actorOf(subject: Subject, { actor }: XapiConfig, sink: string): Promise<Agent | undefined> {
-  const { change } = subject;
-  const attendee = change.list === 'attendees' ? change.data : subject.attendee;
-  if (attendee === null) return undefined;
-  const value = await actor.name.evaluate({ ...mappingView(subject), attendee }, `${sink}.actor.name`);
+  const view = mappingView(subject);
+  if (view.attendee === null) return undefined;
+  const value = await actor.name.evaluate(view, `${sink}.actor.name`);
   const name = typeof value === 'number' ? String(value) : value;
   if (typeof name !== 'string' || name.trim() === '') return undefined;
   return { objectType: 'Agent', account: { homePage: actor.homePage, name: wellFormed(name) } };

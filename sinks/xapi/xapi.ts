@@ -99,7 +99,8 @@ export const xapiSinkType: SinkType<XapiConfig> = {
   configSchema: xapiConfigSchema,
   acceptsByDefault: ['obtained'],
   lists: ({ statements, credit }) => [
-    ...statements.flatMap((kind) => statementKinds[kind]),
+    'attendees', // also where attendance is not said: a consent that changes is told by the record
+    ...statements.filter((kind) => kind !== 'attended').flatMap((kind) => statementKinds[kind]),
     ...(credit === undefined ? [] : [engagementList]),
   ],
   joins: () => ['attendees', 'sessions', 'pigeonholes'],

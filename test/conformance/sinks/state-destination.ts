@@ -5,7 +5,7 @@ export interface StateDestination {
   /** A sink that sends there, as a process would open it; opened anew after a crash. */
   open(): Sink;
   /** What stands there now, in a form that can be compared: each thing as often as it stands there. */
-  state(): Promise<unknown> | unknown;
+  state(): unknown;
   /** How many requests have been made. */
   requests(): number;
   /** From the request with this number on, counted from the next as 0, one goes wrong in this way. */

@@ -1,0 +1,137 @@
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { type SmallLrs, startSmallLrs } from '../../sinks/xapi/lrs.test-kit.js';
+import { attendee, pollVote, session, vote } from '../kit/items.js';
+import type { Scene } from '../kit/scene.js';
+import { type Stage, useStages } from '../kit/stage.js';
+
+const stages = useStages();
+const named = { anonymousResponses: false };
+const by = (id: number) => ({ id, anonymous: false });
+
+let lrs: SmallLrs;
+beforeEach(async () => {
+  lrs = await startSmallLrs();
+});
+afterEach(() => lrs.close());
+
+async function sceneOf(stage: Stage, more = ''): Promise<Scene> {
+  const lms = `{ type: xapi, endpoint: "${lrs.endpoint}", username: key, password: "\${LRS_SECRET}",
+      actor: { homePage: "https://example.com", name: attendee.attendeeCode },
+      credit: { version: 1, when: item.scope = "session" and item.interactions >= 3, activity: $string(session.id) } ${more} }`;
+  return await stage.scene({ sinks: { lms: lms.replaceAll('\n', ' ') }, environment: { LRS_SECRET: 's3cret' } });
+}
+
+/** What stands at the LRS, as `<who> <verb> <what>`. */
+function told(): string[] {
+  return lrs
+    .standing()
+    .map((id) => {
+      const { actor, verb, object } = lrs.stored.get(id) as unknown as {
+        actor: { account: { name: string } };
+        verb: { id: string };
+        object: { id: string };
+      };
+      return `${actor.account.name} ${verb.id.split('/').at(-1)} ${object.id.split('/').slice(-2).join('/')}`;
+    })
+    .toSorted();
+}
+
+describe.each(kinds)('an LRS, on %s', (kind) => {
+  it('is told what each person did, nothing of who stays anonymous, and credit where it is due', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, named));
+    await stage.put('attendees', attendee(1), attendee(2), attendee(3, { signInTime: null }));
+    await stage.put('votes', vote(11, 1, 1), vote(12, 1, 1));
+    await stage.put('poll-mcq-votes', pollVote(51, by(1), 1), pollVote(52, { id: 2, anonymous: true }, 1));
+    const scene = await sceneOf(stage);
+    await scene.settle();
+    expect(told()).toEqual([
+      'code-1 answered questions/70',
+      'code-1 attended pigeonholes/101',
+      'code-1 completed credits/1',
+      'code-1 voted-up questions/11',
+      'code-1 voted-up questions/12',
+      'code-2 attended pigeonholes/101',
+    ]);
+  });
+
+  it('is told to forget what has become anonymous, and the credit that it was evidence for', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, named));
+    await stage.put('attendees', attendee(1));
+    await stage.put('poll-mcq-votes', ...[51, 52, 53].map((id) => pollVote(id, by(1), 1, { question: { id } })));
+    const scene = await sceneOf(stage, ', statements: [answered]');
+    await scene.settle();
+    expect(told()).toHaveLength(4);
+
+    await stage.patch('poll-mcq-votes', 52, { attendee: { id: 1, anonymous: true } });
+    await stage.sweepsAreDue();
+    await scene.settle();
+    expect(told()).toEqual(['code-1 answered questions/51', 'code-1 answered questions/53']);
+  });
+
+  it('is told of a person once they consent, and no more when they withdraw', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, named));
+    await stage.put('attendees', attendee(1, { consent: { obtained: false } }));
+    await stage.put('poll-mcq-votes', ...[51, 52, 53].map((id) => pollVote(id, by(1), 1, { question: { id } })));
+    const scene = await sceneOf(stage, ', onConsentWithdrawn: forget');
+    await scene.settle();
+    expect([...lrs.stored.values()]).toEqual([]);
+
+    await stage.patch('attendees', 1, { consent: { obtained: true } });
+    await stage.pollsAreDue();
+    await scene.settle();
+    const all = [
+      'code-1 answered questions/51',
+      'code-1 answered questions/52',
+      'code-1 answered questions/53',
+      'code-1 attended pigeonholes/101',
+      'code-1 completed credits/1',
+    ];
+    expect(told()).toEqual(all);
+
+    await stage.patch('attendees', 1, { consent: { obtained: false } });
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(told()).toEqual([]);
+
+    await stage.patch('attendees', 1, { consent: { obtained: true } });
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(told()).toEqual(all);
+  });
+
+  it('is told what somebody did whose record was read only after it', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, named));
+    await stage.put('poll-mcq-votes', pollVote(51, by(1), 1));
+    const scene = await sceneOf(stage);
+    await scene.settle();
+    expect(told()).toEqual([]);
+
+    await stage.put('attendees', attendee(1));
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(told()).toEqual(['code-1 answered questions/70', 'code-1 attended pigeonholes/101']);
+  });
+
+  it('has each statement once, and none of a person who turned anonymous while its answers were lost', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, named));
+    await stage.put('attendees', attendee(1));
+    await stage.put('poll-mcq-votes', pollVote(51, by(1), 1), pollVote(52, by(1), 1, { question: { id: 71 } }));
+    const scene = await sceneOf(stage, ', statements: [answered]');
+    lrs.loseAnswers = true;
+    await scene.settle();
+    expect(told()).toHaveLength(2);
+
+    await stage.patch('poll-mcq-votes', 51, { attendee: { id: 1, anonymous: true } });
+    await stage.sweepsAreDue();
+    await scene.settle();
+    lrs.loseAnswers = false;
+    await stage.retriesAreDue();
+    await scene.settle();
+    expect(told()).toEqual(['code-1 answered questions/71']);
+  });
+});
