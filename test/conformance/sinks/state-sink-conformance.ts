@@ -1,0 +1,171 @@
+import type { Outcome, Subject } from '../../../sinks/sink.js';
+import { PERSONAL_DATA } from './generated-changes.js';
+import { StateCourier, type StateDestination } from './state-destination.js';
+
+export interface StateSinkHarness<D extends StateDestination> {
+  start(): Promise<D>;
+  /** Items that need all kinds of calls, fewer than a batch; the same each time. */
+  story(): readonly Subject[];
+  /** The same items with what they say after an edit. */
+  edited(): readonly Subject[];
+  /** One that the destination refuses for what it says. */
+  poison(): Subject;
+  /** Whether what was made of it is found again without knowing what was made before. */
+  isFoundAgain(subject: Subject): boolean;
+  /** How long an overloaded destination asks to wait, in ms. */
+  readonly overloadAsksMs: number;
+}
+
+/**
+ * What the delivery engine relies on, for any sink that sends the latest revision: `sinks/sink.ts` in sentences. A sink
+ * brings a destination on this machine that can fail, and must hold all of these.
+ */
+export function describeStateSink<D extends StateDestination>(name: string, harness: StateSinkHarness<D>): void {
+  describe(`the ${name} sink`, () => {
+    let destination: D;
+    let courier: StateCourier;
+    const begin = async (): Promise<void> => {
+      destination = await harness.start();
+      courier = new StateCourier(destination);
+    };
+    const end = async (): Promise<void> => {
+      await courier.close();
+      await destination.close();
+    };
+    beforeEach(begin);
+    afterEach(end);
+
+    /** What stands there when nothing goes wrong, and in how many requests. */
+    async function inPeace(): Promise<{ state: unknown; requests: number }> {
+      courier.add(harness.story());
+      await courier.sendAll();
+      const peace = { state: await destination.state(), requests: destination.requests() };
+      await end();
+      await begin();
+      return peace;
+    }
+
+    it('plans plain data, the same each time, without touching what it is given', async () => {
+      const sink = destination.open();
+      const story = harness.story();
+      const before = JSON.stringify(story);
+      const planned = await sink.plan(story);
+      expect(JSON.stringify(await sink.plan(story))).toBe(JSON.stringify(planned));
+      expect(JSON.parse(JSON.stringify(planned))).toEqual(planned);
+      expect(JSON.stringify(story)).toBe(before);
+      expect(planned.map((each) => each.kind === 'send' && each.operation.changeId)).toEqual(
+        story.map(({ change }) => change.id),
+      );
+      for (const secret of destination.secrets) expect(JSON.stringify(planned)).not.toContain(secret);
+      expect(destination.requests()).toBe(0);
+      await sink.close();
+    });
+
+    it.each(['answer-lost', 'never-arrives', 'error-after'] as const)(
+      'has everything there once, whichever of its requests went wrong: %s',
+      async (how) => {
+        const { state, requests } = await inPeace();
+        expect(requests).toBeGreaterThan(1);
+        for (let number = 0; number < requests; number += 1) {
+          destination.fail(how, number);
+          courier.add(harness.story());
+          await courier.sendAll();
+          expect({ number, state: await destination.state() }).toEqual({ number, state });
+          await end();
+          await begin();
+        }
+      },
+    );
+
+    it('has everything there once after processes that died before they could commit', async () => {
+      const { state } = await inPeace();
+      courier.add(harness.story());
+      await courier.sendAndDie();
+      await courier.sendAll();
+      expect(await destination.state()).toEqual(state);
+    });
+
+    it('changes nothing when another process, which knows nothing of what was made, sends the same', async () => {
+      const { state } = await inPeace();
+      courier.add(harness.story());
+      await courier.sendAll();
+      const other = new StateCourier(destination);
+      other.add(harness.story().filter((subject) => harness.isFoundAgain(subject)));
+      await other.sendAll();
+      await other.close();
+      expect(await destination.state()).toEqual(state);
+    });
+
+    it('brings an edit to what it made before', async () => {
+      courier.add(harness.story());
+      await courier.sendAll();
+      const before = JSON.stringify(await destination.state());
+      courier.add(harness.edited());
+      await courier.sendAll();
+      const edited = await destination.state();
+      expect(JSON.stringify(edited)).not.toBe(before);
+      expect((edited as readonly unknown[]).length).toBe((JSON.parse(before) as unknown[]).length);
+    });
+
+    it('delivers the others beside one that is refused, and names a cause that holds nothing of it', async () => {
+      const poison = harness.poison();
+      courier.add([...harness.story(), poison]);
+      const outcomes = await courier.sendOnce();
+      const refused = outcomes.at(-1)!;
+      expect(refused).toMatchObject({ kind: 'rejected', cause: expect.stringMatching(/^[\w:.+-]+$/) as string });
+      expect(outcomes.slice(0, -1).map(({ kind }) => kind)).toEqual(harness.story().map(() => 'delivered'));
+      expectNothingPersonal(outcomes, destination);
+    });
+
+    it('sends nothing once it has been stopped', async () => {
+      courier.add(harness.story());
+      const outcomes = await courier.sendOnce(AbortSignal.abort());
+      expect(outcomes.map(({ kind }) => kind)).toEqual(harness.story().map(() => 'unsent'));
+      expect(destination.requests()).toBe(0);
+    });
+
+    it('pauses for its credential when that is refused, and goes on with another', async () => {
+      destination.begin('auth');
+      courier.add(harness.story());
+      const outcomes = await courier.sendOnce();
+      expect(outcomes[0]).toMatchObject({ kind: 'pause', cause: 'credential' });
+      expect(outcomes.filter(({ kind }) => kind === 'delivered' || kind === 'rejected')).toEqual([]);
+      destination.mend();
+      await courier.sendAll();
+      expect(await destination.state()).not.toEqual([]);
+    });
+
+    it('waits as long as an overloaded destination asks', async () => {
+      destination.begin('overload');
+      courier.add(harness.story());
+      const outcomes = await courier.sendOnce();
+      const waits = outcomes.flatMap((outcome) => (outcome.kind === 'retry' ? [outcome.afterMs] : []));
+      expect(waits).toContain(harness.overloadAsksMs);
+      expect(outcomes.filter(({ kind }) => kind === 'delivered' || kind === 'rejected')).toEqual([]);
+    });
+
+    it.each(['auth', 'overload', 'outage', 'cut'] as const)(
+      'says nothing secret or personal while every request ends so: %s',
+      async (refusal) => {
+        destination.begin(refusal);
+        courier.add(harness.story());
+        const outcomes = await courier.sendOnce();
+        expect(outcomes).toHaveLength(harness.story().length);
+        expectNothingPersonal([...outcomes, ...(await courier.check())], destination);
+      },
+    );
+
+    it('finds nothing missing when it checks, and leaves nothing behind', async () => {
+      expect((await courier.check()).filter(({ ok }) => !ok)).toEqual([]);
+      expect(await destination.state()).toEqual([]);
+    });
+  });
+}
+
+function expectNothingPersonal(said: readonly (Outcome | object)[], { secrets }: StateDestination): void {
+  // What was made of an item is kept, and holds ids alone: it is looked through as well.
+  const text = JSON.stringify(said);
+  expect([...secrets, ...PERSONAL_DATA].filter((each) => text.includes(each))).toEqual([]);
+  const long = said.filter((each) => 'detail' in each && typeof each.detail === 'string' && each.detail.length > 300);
+  expect(long).toEqual([]);
+}
