@@ -53,6 +53,13 @@ describe('the outcomes of a batch', () => {
     expect([many.settled[0]!.attempts, many.failing]).toEqual([1, { detail: 'later', retryInMs: 1000 }]);
   });
 
+  it('put off what the sink has put off on purpose, and count that against nothing', () => {
+    const verdict = settle([{ kind: 'unsent', afterMs: 10_000 }], {}, [3]);
+    expect(states(verdict)).toEqual(['waiting 3']);
+    expect(verdict.settled[0]!.retryInMs).toBe(10_000);
+    expect(verdict.failing).toBeUndefined();
+  });
+
   it('park a record after twenty attempts', () => {
     expect(settle([delivered, retry], {}, [0, 18]).settled[1]).toMatchObject({ state: 'retry', attempts: 19 });
     expect(settle([delivered, retry], {}, [0, 19]).settled[1]).toMatchObject({

@@ -1,6 +1,7 @@
 import type { Bench } from './bench.js';
 import { coldLoad } from './cold-load.js';
 import { detection } from './detection.js';
+import { hubspotLimit } from './hubspot-limit.js';
 import { idle } from './idle.js';
 import { latency } from './latency.js';
 import { memory } from './memory.js';
@@ -8,7 +9,17 @@ import { moderation } from './moderation.js';
 import { peers } from './peers.js';
 import { unchanged } from './unchanged.js';
 
-export const allBenches: readonly Bench[] = [coldLoad, unchanged, idle, latency, moderation, detection, memory, peers];
+export const allBenches: readonly Bench[] = [
+  coldLoad,
+  unchanged,
+  idle,
+  latency,
+  moderation,
+  detection,
+  memory,
+  peers,
+  hubspotLimit,
+];
 
 /** What runs without being named: a few minutes on two cores. */
 export const usualBenches: readonly string[] = ['cold-load', 'unchanged', 'idle'];

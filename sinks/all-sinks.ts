@@ -1,5 +1,7 @@
+import { canvasSinkType } from './canvas/canvas.js';
 import { fileSinkType } from './file/file.js';
 import { hubspotSinkType } from './hubspot/hubspot.js';
+import { postgresSinkType } from './postgres/postgres.js';
 import { salesforceSinkType } from './salesforce/salesforce.js';
 import { slackSinkType } from './slack/slack.js';
 import { webhookSinkType } from './webhook/webhook.js';
@@ -8,7 +10,14 @@ import type { SinkType } from './sink.js';
 
 /** Every sink there is, by the `type` that names it in pigeonpost.yaml. A new one is a folder and a line here. */
 export const allSinks: ReadonlyMap<string, SinkType> = new Map(
-  [fileSinkType, hubspotSinkType, salesforceSinkType, slackSinkType, webhookSinkType, xapiSinkType].map(
-    (sinkType: SinkType) => [sinkType.type, sinkType],
-  ),
+  [
+    canvasSinkType,
+    fileSinkType,
+    hubspotSinkType,
+    postgresSinkType,
+    salesforceSinkType,
+    slackSinkType,
+    webhookSinkType,
+    xapiSinkType,
+  ].map((sinkType: SinkType) => [sinkType.type, sinkType]),
 );

@@ -62,6 +62,12 @@ describe('the account', () => {
     at.forEach((from) => expect(at.filter((time) => time >= from && time < from + 300).length).toBeLessThanOrEqual(5));
   });
 
+  it('is left to other lanes when its turn does not come in time', async () => {
+    await openDesk({ tuning: { limit: { limit: 1, windowMs: 60_000 }, patienceMs: 200 } });
+    expect(await desk.deliver([person()])).toEqual([{ kind: 'unsent' }]); // its time zone took the only turn
+    expect(desk.account.requests).toHaveLength(1);
+  });
+
   it.each([
     [401, {}, 'token'],
     [
@@ -106,7 +112,9 @@ describe('the check', () => {
       { ok: true, text: expect.stringMatching(/^127\.0\.0\.1:\d+ takes the token of account 7$/) as string },
       { ok: true, text: 'crm.records[0] (contacts) finds all that it writes' },
     ]);
-    expect(account.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(account.requests.filter(({ method }) => method !== 'GET').map(({ path }) => path)).toEqual([
+      '/oauth/v2/private-apps/get/access-token-info',
+    ]);
   });
 
   it('names each property that is missing, cannot be written, is not unique, or does not take a literal', async () => {
@@ -135,6 +143,27 @@ describe('the check', () => {
     ]);
   });
 
+  it.each([
+    ['contacts', contacts, ['crm.objects.contacts.write']],
+    [
+      'a marketing event',
+      {
+        from: 'attendees',
+        object: 'marketing-event',
+        event: { name: '"x"', organizer: '"y"' },
+        attendance: '"register"',
+        email: 'item.Email',
+      },
+      ['crm.objects.marketing_events.read', 'crm.objects.marketing_events.write'],
+    ],
+  ])('names the scopes that %s lacks', async (_, record, missing) => {
+    const { account } = await openDesk({}, [record]);
+    account.scopes = ['crm.objects.contacts.read', 'crm.schemas.contacts.read'];
+    account.properties = [text('email'), text('firstname')];
+    const said = (await linesOf()).filter(({ ok }) => !ok).map((line) => line.text);
+    expect(said).toEqual(missing.map((scope) => `the private app lacks the scope ${scope}: add it in HubSpot`));
+  });
+
   it('says what a refused token, a missing scope or an unreachable address means', async () => {
     const { account } = await openDesk();
     account.script = () => ({ status: 401 });
@@ -143,7 +172,7 @@ describe('the check', () => {
       path.includes('properties')
         ? { status: 403, body: { context: { requiredGranularScopes: ['crm.schemas.contacts.read'] } } }
         : undefined;
-    expect((await linesOf())[1]).toEqual({
+    expect((await linesOf()).at(-1)).toEqual({
       ok: false,
       text: expect.stringContaining('crm.schemas.contacts.read') as string,
     });

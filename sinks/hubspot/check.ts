@@ -21,6 +21,10 @@ export async function checkAccount(
   const portal = account.body.portalId;
   const named = typeof portal === 'number' ? ` of account ${portal}` : '';
   const lines: CheckLine[] = [{ ok: true, text: `${asking.host} takes the token${named}` }];
+  const scopes = await client.scopes(asking);
+  for (const scope of scopes === undefined ? [] : scopesFor(records).filter((each) => !scopes.has(each))) {
+    lines.push({ ok: false, text: `the private app lacks the scope ${scope}: add it in HubSpot` });
+  }
   const definitions = new Map<string, Map<string, PropertyDefinition> | undefined>();
   for (const objectType of new Set(records.flatMap(typesOf))) {
     const reply = await client.get(client.paths.properties(objectType), asking);
@@ -32,11 +36,26 @@ export async function checkAccount(
   for (const [index, keys] of records.entries()) {
     const problems = await problemsOf(keys, `${sinkName}.records[${index}]`, definitions);
     if (problems.length > 0) lines.push(...problems.map((text) => ({ ok: false, text })));
-    else if (typesOf(keys).every((objectType) => definitions.has(objectType))) {
+    else if (typesOf(keys).length > 0 && typesOf(keys).every((objectType) => definitions.has(objectType))) {
       lines.push({ ok: true, text: `${sinkName}.records[${index}] (${keys.object}) finds all that it writes` });
     }
   }
   return lines;
+}
+
+/** What a private app has to be allowed for these records. Source: HubSpot, "Scopes", and the reference of each endpoint. */
+export function scopesFor(records: readonly RecordKeys[]): string[] {
+  const objects = records.flatMap(({ object, email, contact }) => {
+    if (object === 'marketing-event') return ['marketing_events'];
+    const belongs = email !== undefined || contact !== undefined;
+    if (object === 'contacts' || object === 'notes') return ['contacts'];
+    return belongs ? ['custom', 'contacts'] : ['custom'];
+  });
+  return [...new Set(objects)].flatMap((each) => [
+    `crm.objects.${each}.read`,
+    `crm.objects.${each}.write`,
+    ...(each === 'marketing_events' ? [] : [`crm.schemas.${each}.read`]),
+  ]);
 }
 
 /** The kinds of records whose properties an entry names. */

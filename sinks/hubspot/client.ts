@@ -23,7 +23,7 @@ export interface ClientOptions {
 /** Who asks: until when, and how long they wait for their turn. */
 export interface Asking {
   readonly signal: AbortSignal;
-  /** How long from now on a request may wait for the account's limit, in ms. */
+  /** How long from now on a request may wait for the account's limit, in ms; 0: none is begun any more. */
   readonly patienceMs: () => number;
 }
 
@@ -63,14 +63,22 @@ export class HubSpotClient {
     return await this.#call('GET', path, undefined, asking);
   }
 
+  /** What the token may do; undefined where HubSpot does not say, as for tokens that are not a private app's. */
+  async scopes(asking: Asking): Promise<ReadonlySet<string> | undefined> {
+    const body = { tokenKey: this.#options.token.reveal() };
+    const reply = await this.#call('POST', '/oauth/v2/private-apps/get/access-token-info', body, asking);
+    if (reply.kind !== 'ok' || !Array.isArray(reply.body.scopes)) return undefined;
+    return new Set(reply.body.scopes.filter((scope) => typeof scope === 'string'));
+  }
+
   /** Once: in which time zone the account's days begin, which nobody can ask any more once the day is used up. */
   async #learnAccount(asking: Asking): Promise<void> {
     if (this.#options.daily.knowsTimeZone) return;
     this.#account ??= this.#call('GET', this.paths.accountDetails, undefined, asking).then((reply) => {
       if (reply.kind === 'ok' && typeof reply.body.timeZone === 'string') {
         this.#options.daily.timeZone = reply.body.timeZone;
-      } else if (reply.kind === 'failed') {
-        this.#account = undefined; // asked again with the next call; a refusal is not
+      } else if (reply.kind === 'failed' && reply.result.kind !== 'pause') {
+        this.#account = undefined; // asked again with the next call; a refusal is final
       }
     });
     await this.#account;
@@ -80,7 +88,8 @@ export class HubSpotClient {
     const { limiter, daily } = this.#options;
     const closedForMs = daily.closedForMs();
     if (closedForMs > 0) return dayIsUsed(closedForMs);
-    const permit = await limiter.take(asking.signal, asking.patienceMs());
+    const patienceMs = asking.patienceMs();
+    const permit = patienceMs > 0 ? await limiter.take(asking.signal, patienceMs) : undefined;
     if (permit === undefined) return { kind: 'failed', result: { kind: 'unsent' }, processed: 'no' };
     try {
       daily.spend();

@@ -69,7 +69,7 @@ describe('the configuration of hubspot', () => {
     ],
     [
       { records: [{ ...contacts, properties: { email: 'item.(' } }] },
-      /^records\.0\.properties\.email: is no expression that can be used/,
+      /^records\.0\.properties\.email: is no expression/,
     ],
     [
       { records: [{ ...contacts, properties: { email: { value: 'item.Email', write: 'never' } } }] },

@@ -75,8 +75,8 @@ const record = z
         name: expression().describe('Its name.'),
         organizer: expression().describe('Who organises it.'),
         type: expression().optional().describe('Its type, such as CONFERENCE.'),
-        description: expression().optional(),
-        url: expression().optional(),
+        description: expression().optional().describe('What it is about.'),
+        url: expression().optional().describe('Where it is told of.'),
         startDateTime: expression().optional().describe('When it begins, ISO 8601.'),
         endDateTime: expression().optional().describe('When it ends, ISO 8601.'),
       })

@@ -41,6 +41,7 @@ export class FakeAccount {
   /** Asked before each request; an answer replaces the account's own. */
   script: (request: FakeRequest) => Scripted | undefined = () => undefined;
   properties: Record<string, unknown>[] = [];
+  scopes: readonly string[] = ['crm.objects.contacts.read', 'crm.objects.contacts.write', 'crm.schemas.contacts.read'];
   nowMs = Date.parse('2026-11-21T09:30:00Z');
   #nextId = 100;
   readonly #server = createServer((request, response) => {
@@ -98,6 +99,7 @@ export class FakeAccount {
   #answer({ path, body }: FakeRequest): Scripted {
     const inputs = body.inputs ?? [];
     if (path.includes('/account-info/')) return { status: 200, body: { portalId: 7, timeZone: 'US/Eastern' } };
+    if (path.includes('access-token-info')) return { status: 200, body: { scopes: this.scopes } };
     if (path.includes('/properties/')) return { status: 200, body: { results: this.properties } };
     if (path.includes('/events/upsert')) {
       for (const input of inputs) this.events.set(String(input.externalEventId), input);

@@ -86,6 +86,23 @@ describe('contacts', () => {
     expect(ids[1]).toMatchObject({ contacts: { id: '101' } });
   });
 
+  it.each(['upsert', 'update'])(
+    'that two attendees are, of whom one is refused, take what the other says: by %s',
+    async (call) => {
+      const { account } = await openDesk([contacts]);
+      if (call === 'update') {
+        await desk.deliver([1, 2].map((key) => attendee(key, { Email: 'ada@example.com', Name: 'A' })));
+      }
+      account.script = ({ body }) => (JSON.stringify(body).includes('refused') ? invalidEmail('ada') : undefined);
+      const outcomes = await desk.deliver([
+        attendee(1, { Email: 'ada@example.com', Name: 'Ada' }),
+        attendee(2, { Email: 'ada@example.com', Name: 'refused' }),
+      ]);
+      expect(kinds(outcomes)).toEqual(['delivered', 'rejected']);
+      expect([...account.of('contacts').values()].map(({ properties }) => properties.firstname)).toEqual(['Ada']);
+    },
+  );
+
   it('of which one is refused are made all the same, in at most 15 requests, and it is named by code and property', async () => {
     const { account } = await openDesk([contacts]);
     account.script = ({ body }) =>
@@ -223,16 +240,17 @@ describe('contacts', () => {
     expect(ada.properties.last_event).toBe('Winter');
   });
 
-  it('lose what the item says no more, where this sink said it, and nothing else', async () => {
-    const { account } = await openDesk([contacts]);
-    await desk.deliver([attendee(1, { Email: 'ada@example.com', Name: 'Ada' })]);
-    const bob = account.put('contacts', { email: 'bob@example.com', firstname: 'Bob' });
-    await desk.deliver([
-      attendee(1, { Email: 'ada@example.com' }),
-      attendee(2, { Email: 'bob@example.com', Name: '' }),
+  it('keep what the item says no more, and lose what the mapping clears', async () => {
+    const { account } = await openDesk([
+      { ...contacts, properties: { ...contacts.properties, city: 'item.City = "" ? null : item.City' } },
     ]);
-    expect([...account.of('contacts').values()][0]?.properties.firstname).toBe('');
-    expect(bob.properties.firstname).toBe('Bob');
+    await desk.deliver([attendee(1, { Email: 'ada@example.com', Name: 'Ada', City: 'London' })]);
+    await desk.deliver([attendee(1, { Email: 'ada@example.com', Name: '', City: '' })]);
+    expect([...account.of('contacts').values()][0]?.properties).toEqual({
+      email: 'ada@example.com',
+      firstname: 'Ada',
+      city: '',
+    });
   });
 
   it('are not asked for without anything that could find them', async () => {
@@ -429,7 +447,7 @@ describe('records of a custom object', () => {
     object: 'p_votes',
     match: ['vote_id'],
     email: 'attendee.Email',
-    properties: { vote_id: '$string(item.id)', choice: 'item.option.content' },
+    properties: { vote_id: '$string(item.id)', choice: 'item.option.content', voter: 'attendee.Name' },
   };
   const vote = (content: string, around: Partial<Subject>) =>
     subjectOf(sampleChange({ list: 'poll-mcq-votes', key: '5', data: { id: 5, option: { content } } }), around);
@@ -437,12 +455,12 @@ describe('records of a custom object', () => {
   it('are made once, belong to the contact, and part from it when the vote turns anonymous', async () => {
     const { account } = await openDesk([votes]);
     const contact = account.put('contacts', { email: 'ada@example.com' });
-    await desk.deliver([vote('Yes', { attendee: { Email: 'ada@example.com' } })]);
+    await desk.deliver([vote('Yes', { attendee: { Email: 'ada@example.com', Name: 'Ada' } })]);
     const [record] = account.of('p_votes').values();
-    expect(record?.properties).toEqual({ vote_id: '5', choice: 'Yes' });
+    expect(record?.properties).toEqual({ vote_id: '5', choice: 'Yes', voter: 'Ada' });
     expect(account.associations).toEqual([`p_votes ${record?.id} contacts ${contact.id}`]);
     await desk.deliver([vote('No', {})]);
-    expect(record?.properties.choice).toBe('No');
+    expect(record?.properties).toEqual({ vote_id: '5', choice: 'No', voter: '' });
     expect(account.associations).toEqual([]);
     await desk.deliver([subjectOf(sampleChange({ list: 'poll-mcq-votes', key: '5', data: null }))]);
     expect(account.of('p_votes').size).toBe(0);

@@ -1,5 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { isLoopback } from '../../config/loopback.js';
+import { expressionsIn } from '../mapping/expressions-in.js';
+import { joinsOf } from '../mapping/joins-of.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
 import { RollingLimiter } from '../network/rolling-limiter.js';
 import type { Join, Outcome, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
@@ -19,9 +21,8 @@ const BATCH_SIZE = 100;
 /** Connections, and with them requests under way at once. */
 const CONNECTIONS = 10;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** HubSpot ends what takes longer itself. */
-const REQUEST_TIMEOUT_MS = 60_000;
-/** A `send` waits so long for the account's limit, then gives the lane's turn back. */
+const REQUEST_TIMEOUT_MS = 30_000;
+/** So long after its beginning a `send` begins no further request, and gives the lane's turn back: it ends within a minute. */
 const PATIENCE_MS = 30_000;
 /** What every account has, whatever its plan; the answers' headers tell of more. Source: HubSpot, "Usage guidelines". */
 const LEAST_LIMIT = { limit: 100, windowMs: 10_000 };
@@ -30,6 +31,7 @@ export interface HubSpotTuning {
   /** Unix time in ms. */
   readonly now?: () => number;
   readonly requestTimeoutMs?: number;
+  readonly patienceMs?: number;
   /** The account's limit to begin with. */
   readonly limit?: { readonly limit: number; readonly windowMs: number };
 }
@@ -68,7 +70,7 @@ export function createHubSpotSink(
     const forward = (): void => stop.abort();
     signal.addEventListener('abort', forward);
     if (signal.aborted) forward();
-    const untilMs = performance.now() + PATIENCE_MS;
+    const untilMs = performance.now() + (tuning.patienceMs ?? PATIENCE_MS);
     try {
       return await work({ signal: stop.signal, patienceMs: () => Math.max(0, untilMs - performance.now()) });
     } finally {
@@ -164,7 +166,7 @@ export const hubspotSinkType: SinkType<HubSpotConfig> = {
   configSchema: hubspotConfigSchema,
   acceptsByDefault: ['obtained'],
   lists: ({ records }) => [...new Set(records.map(({ from }) => from))],
-  joins: joinsOf,
+  joins,
   // With the token: another one may belong to another account.
   destination: ({ baseUrl, token }) => `${baseUrl} ${token.reveal()}`,
   create: (config, environment) => createHubSpotSink(config, environment),
@@ -174,10 +176,8 @@ export const hubspotSinkType: SinkType<HubSpotConfig> = {
  * What the expressions name; attendees also wherever items are what people did, for whom they may be shown as. The
  * pigeonhole says when its event was, which `if-newer` needs.
  */
-function joinsOf({ records }: HubSpotConfig): Join[] {
-  const texts = JSON.stringify(records); // an expression stands there as its text
-  const joins: Join[] = ['pigeonholes'];
-  if (/\battendee\b/.test(texts) || records.some(({ from }) => isDoneByPeople(from))) joins.push('attendees');
-  if (/\bsession\b/.test(texts)) joins.push('sessions');
-  return joins;
+function joins({ records }: HubSpotConfig): Join[] {
+  const named = joinsOf(expressionsIn(records).map(({ expression }) => expression));
+  const people: Join[] = records.some(({ from }) => isDoneByPeople(from)) ? ['attendees'] : [];
+  return [...new Set<Join>(['pigeonholes', ...people, ...named])];
 }

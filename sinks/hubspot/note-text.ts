@@ -1,3 +1,4 @@
+import { truncate } from '../mapping/truncate.js';
 import { LONGEST_TEXT } from './property-value.js';
 
 const escapes: Readonly<Record<string, string>> = {
@@ -14,13 +15,14 @@ const escapes: Readonly<Record<string, string>> = {
  */
 export function noteText(text: string, mark: string): string {
   const end = `</p><p>${escaped(mark)}</p>`;
-  let body = '<p>';
-  for (const character of text.replaceAll('\r\n', '\n')) {
-    const next = escapes[character] ?? character;
-    if (body.length + next.length + end.length > LONGEST_TEXT) break;
-    body += next;
+  const room = LONGEST_TEXT - '<p>'.length - end.length;
+  let shown = truncate(text.replaceAll('\r\n', '\n'), room);
+  // Escaping makes it longer by what the text is made of: cut by as much as it is too long until it fits.
+  while (escaped(shown).length > room) {
+    const share = room / escaped(shown).length;
+    shown = truncate(shown, Math.min(shown.length - 1, Math.floor(shown.length * share)));
   }
-  return body + end;
+  return `<p>${escaped(shown)}${end}`;
 }
 
 function escaped(text: string): string {

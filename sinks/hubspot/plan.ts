@@ -1,4 +1,4 @@
-import type { Expression } from '../mapping/expression.js';
+import { FailedMapping } from '../mapping/failed-mapping.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { mappingView, type MappingView } from '../mapping/mapping-view.js';
 import type { Fields, Planned, SinkEnvironment, Subject } from '../sink.js';
@@ -106,7 +106,7 @@ export class Planner {
     const wasMade = Object.keys(made).length > 0;
     const remove = (cause: RemovalCause, reason: string): Step | string =>
       (wasMade ? removalOf(name, made, cause, subject, this.#onForget) : undefined) ?? reason;
-    if (keys.when !== undefined && (await keys.when.evaluate(view, `${path}.when`)) !== true) {
+    if (keys.when !== undefined && !(await keys.when.holds(view, `${path}.when`))) {
       return remove('withdrawn', 'condition');
     }
     if (isAnonymous(subject) && wasMade && ['contacts', 'notes', 'marketing-event'].includes(keys.object)) {
@@ -129,24 +129,27 @@ export class Planner {
     made: Fields,
   ): Promise<Step | string> {
     const writtenAtMs = fieldsOf(made.writtenAtMs) as Record<string, number>;
-    const values = new Map<string, string>();
+    const values = new Map<string, string | null>();
     for (const [property, { value }] of Object.entries(keys.properties ?? {})) {
-      const found = await valueOf(value, view, `${path}.properties.${property}`);
+      const key = `${path}.properties.${property}`;
       const isEmail = property === 'email' && keys.object === 'contacts';
-      if (found !== undefined) values.set(property, isEmail ? emailOf(found, `${path}.properties.email`) : found);
+      const found = await value.evaluate(view, key, isEmail ? emailValue : propertyValue);
+      if (found !== undefined) values.set(property, found);
     }
     const match = (keys.match ?? []).flatMap((property): UniqueValue[] => {
       const value = values.get(property);
-      return value === undefined ? [] : [{ property, value }];
+      return value == null ? [] : [{ property, value }];
     });
     const id = typeof made.id === 'string' ? made.id : null;
     if (id === null && match.length === 0) return 'no-match';
     const write = Object.entries(keys.properties ?? {}).flatMap(([property, { write: policy }]): PropertyWrite[] => {
       const value = values.get(property);
-      if (value !== undefined) return [{ name: property, value, policy }];
-      // What the item does not say any more is taken back where this sink said it; never what identifies the record.
-      const clears = property in writtenAtMs && !keys.match?.includes(property) && property !== lifecycleStage;
-      return clears && policy === 'always' ? [{ name: property, value: '', policy }] : [];
+      if (value != null) return [{ name: property, value, policy }];
+      if (keys.match?.includes(property) || property === lifecycleStage) return [];
+      // Nothing leaves a property as it is, but for what tells of a person who may be shown no more.
+      if (isAnonymous(subject) && property in writtenAtMs) return [{ name: property, value: '', policy: 'always' }];
+      if (value === undefined || policy !== 'always') return [];
+      return [{ name: property, value: '', policy }];
     });
     return {
       kind: 'record',
@@ -171,34 +174,29 @@ export class Planner {
     view: MappingView,
     made: Fields,
   ): Promise<Step | string> {
-    const said = await valueOf(keys.attendance!, view, `${path}.attendance`);
-    if (said === undefined) return removalOf(name, made, 'withdrawn', subject, this.#onForget) ?? 'no-attendance';
-    const attendance = attendances.find((each) => each === said);
-    if (attendance === undefined) {
-      const allowed = attendances.join(', ');
-      throw new MappingError(`mapping: ${path}.attendance: value`, `${path}.attendance gives none of ${allowed}`);
-    }
+    const attendance = await keys.attendance!.evaluate(view, `${path}.attendance`, attendanceValue);
+    if (attendance === undefined) return removalOf(name, made, 'withdrawn', subject, this.#onForget) ?? 'no-attendance';
     if (made.attendance === attendance) return 'unchanged';
     if (attendance === 'cancel' && made.attendance === undefined) return 'not-registered';
     const contactId = typeof made.contactId === 'string' ? made.contactId : null;
-    const email = contactId === null ? await valueOf(keys.email!, view, `${path}.email`) : undefined;
-    if (contactId === null && email === undefined) return 'no-email';
+    const email = contactId === null ? ((await keys.email!.evaluate(view, `${path}.email`, emailValue)) ?? null) : null;
+    if (contactId === null && email === null) return 'no-email';
     const { name: eventTitle, organizer, ...others } = keys.event!;
     const details: Record<string, string> = {
-      eventName: await required(eventTitle, view, `${path}.event.name`),
-      eventOrganizer: await required(organizer, view, `${path}.event.organizer`),
+      eventName: await eventTitle.evaluate(view, `${path}.event.name`, requiredValue),
+      eventOrganizer: await organizer.evaluate(view, `${path}.event.organizer`, requiredValue),
     };
     const fields = { type: 'eventType', description: 'eventDescription', url: 'eventUrl' } as const;
     for (const [key, expression] of Object.entries(others)) {
-      const value = expression && (await valueOf(expression, view, `${path}.event.${key}`));
-      if (value !== undefined) details[fields[key as keyof typeof fields] ?? key] = value;
+      const value = await expression?.evaluate(view, `${path}.event.${key}`, propertyValue);
+      if (value != null) details[fields[key as keyof typeof fields] ?? key] = value;
     }
     return {
       kind: 'registration',
       record: name,
       event: { ...eventName(subject.change), details },
       attendance,
-      email: email === undefined ? null : emailOf(email, `${path}.email`),
+      email,
       contactId,
       happenedAtMs: happenedAt(subject),
     };
@@ -213,8 +211,8 @@ export class Planner {
     const mark = `[pigeonpost ${workspace}/${pigeonholeId}/${list}/${key}${entry}]`;
     const properties: Record<string, string> = { hs_timestamp: new Date(happenedAt(subject)).toISOString() };
     for (const [property, { value }] of Object.entries(keys.properties ?? {})) {
-      const found = await valueOf(value, view, `${path}.properties.${property}`);
-      if (found !== undefined) properties[property] = found;
+      const found = await value.evaluate(view, `${path}.properties.${property}`, propertyValue);
+      if (found != null) properties[property] = found;
     }
     const text = properties.hs_note_body;
     if (text === undefined) return removalOf(name, made, 'withdrawn', subject, this.#onForget) ?? 'no-text';
@@ -231,34 +229,45 @@ async function contactOf(keys: RecordKeys, path: string, view: MappingView): Pro
   const match: UniqueValue[] = [];
   for (const [property, expression] of Object.entries(by ?? {})) {
     const key = keys.email === undefined ? `${path}.contact.${property}` : `${path}.email`;
-    const value = await valueOf(expression, view, key);
-    if (value !== undefined) match.push({ property, value: property === 'email' ? emailOf(value, key) : value });
+    const value = await expression.evaluate(view, key, property === 'email' ? emailValue : propertyValue);
+    if (value != null) match.push({ property, value });
   }
   return match.length === 0 ? null : { match, create: keys.create };
 }
 
-/** What an expression gives, as text; undefined: nothing, an empty text among it. */
-async function valueOf(expression: Expression, view: MappingView, key: string): Promise<string | undefined> {
-  const found = await expression.evaluate(view, key);
-  try {
-    return propertyValue(found) || undefined;
-  } catch (error) {
-    if (error instanceof TypeError) throw new MappingError(`mapping: ${key}: value`, `${key} ${error.message}`);
-    throw error;
+/** An e-mail address. Refused under the name of HubSpot's own refusal: it is the same mistake. */
+function emailValue(found: unknown, key: string): string | null | undefined {
+  const value = propertyValue(found, key);
+  if (typeof value !== 'string') return value;
+  const email = normalEmail(value);
+  if (!looksLikeEmail(email)) throw new NoEmailError(key);
+  return email;
+}
+
+class NoEmailError extends FailedMapping {
+  override readonly causeCode = 'hubspot:INVALID_EMAIL:email';
+
+  constructor(key: string, where = '') {
+    super(key, 'not-an-email', 'gave a text that is no e-mail address', where);
+  }
+
+  override placed(where: string): NoEmailError {
+    return new NoEmailError(this.key, where);
   }
 }
 
-async function required(expression: Expression, view: MappingView, key: string): Promise<string> {
-  const value = await valueOf(expression, view, key);
-  if (value === undefined) throw new MappingError(`mapping: ${key}: value`, `${key} gives nothing, and is needed`);
-  return value;
+function attendanceValue(found: unknown, key: string): Attendance | undefined {
+  const value = propertyValue(found, key);
+  if (value == null) return undefined;
+  const attendance = attendances.find((each) => each === value);
+  if (attendance === undefined) throw new FailedMapping(key, 'value', `gave none of ${attendances.join(', ')}`);
+  return attendance;
 }
 
-/** Named like HubSpot's own refusal: it is the same mistake. */
-function emailOf(value: string, key: string): string {
-  const email = normalEmail(value);
-  if (!looksLikeEmail(email)) throw new MappingError('hubspot:INVALID_EMAIL:email', `${key} gives no e-mail address`);
-  return email;
+function requiredValue(found: unknown, key: string): string {
+  const value = propertyValue(found, key);
+  if (value == null) throw new FailedMapping(key, 'nothing', 'gave nothing, and is needed');
+  return value;
 }
 
 /** Whether it is what someone did who may not be shown: such an item carries no id of theirs. */

@@ -1,18 +1,18 @@
+import { textValue } from '../mapping/property-value.js';
+import { truncate } from '../mapping/truncate.js';
+
 /** HubSpot's limit of a text property, in characters (UTF-16). Source: HubSpot, "Property field types". */
 export const LONGEST_TEXT = 65_536;
 
 /**
- * What a mapping gave, as HubSpot takes it: always text. Undefined: nothing is said of the property; empty: it is cleared.
- * Several values are joined as those of a multiple checkbox are.
- * @throws {TypeError} for a group, which no property can hold
+ * What a mapping gave, as HubSpot takes it: always text, no longer than it may be; several choices with semicolons
+ * between them. Null clears the property; undefined, also for an empty text, says nothing of it.
+ * @throws {MappingError} for an object, which no property can hold
  */
-export function propertyValue(value: unknown): string | undefined {
-  if (value === undefined) return undefined;
-  if (value === null) return '';
-  if (Array.isArray(value)) return cut(value.map((each) => propertyValue(each) ?? '').join(';'));
-  if (typeof value === 'string') return cut(value);
-  if (typeof value === 'boolean' || typeof value === 'number') return String(value);
-  throw new TypeError('gives a group, which no HubSpot property can hold: choose one of its fields');
+export function propertyValue(value: unknown, key: string): string | null | undefined {
+  const text = textValue(value, key);
+  if (text === '') return undefined; // a field that someone left empty in a form is no wish to clear what others know
+  return typeof text === 'string' ? truncate(text, LONGEST_TEXT) : text;
 }
 
 /** As HubSpot keeps e-mail addresses: two that differ in case are one contact. */
@@ -26,11 +26,4 @@ export function normalEmail(email: string): string {
  */
 export function looksLikeEmail(email: string): boolean {
   return /^[^\s@,;<>()"]+@[^\s@,;<>()"]+\.[^\s@,;<>()".]+$/.test(email);
-}
-
-/** At most as long as HubSpot takes it, without half a character at its end. */
-function cut(text: string): string {
-  if (text.length <= LONGEST_TEXT) return text;
-  const end = /[\ud800-\udbff]/.test(text[LONGEST_TEXT - 1]!) ? LONGEST_TEXT - 1 : LONGEST_TEXT;
-  return text.slice(0, end);
 }

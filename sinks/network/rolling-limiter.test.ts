@@ -65,9 +65,29 @@ describe('a rolling limiter', () => {
     expect(order).toEqual(['a', 'b', 'c']);
   });
 
+  it('forgets nobody while time goes on between two looks at the clock', async () => {
+    const clock = new VirtualClock();
+    let looks = 0;
+    const hasty = {
+      now: () => clock.now() + (looks += 1),
+      after: (delayMs: number, call: () => void) => clock.after(delayMs, call),
+    };
+    const limiter = new RollingLimiter({ limit: 1, windowMs: 2.5 }, undefined, hasty);
+    let served = 0;
+    const turn = async (): Promise<void> => {
+      const permit = await limiter.take(never, longMs);
+      served += 1;
+      permit?.done();
+    };
+    const turns = Promise.all(Array.from({ length: 100 }, turn));
+    await clock.advance(60_000);
+    expect(served).toBe(100);
+    await turns;
+  });
+
   it('gives up when the turn does not come in time, or when it is stopped', async () => {
     const { clock, limiter } = limiterOf(1);
-    await limiter.take(never, longMs);
+    (await limiter.take(never, longMs))!.done();
     const stop = new AbortController();
     const late = limiter.take(never, 5000);
     const stopped = limiter.take(stop.signal, longMs);

@@ -54,7 +54,9 @@ export class RollingLimiter {
     if (this.#waiting.size === 0 && this.#hasRoom()) return this.#permit();
     return await new Promise((resolve) => {
       const giveUp = (): void => {
-        if (this.#waiting.delete(waiting)) waiting.grant(undefined);
+        if (!this.#waiting.delete(waiting)) return;
+        waiting.grant(undefined);
+        this.#serve(); // also takes back the timer that nobody waits for any more
       };
       const cancelDeadline = this.#clock.after(withinMs, giveUp);
       signal.addEventListener('abort', giveUp);
@@ -127,9 +129,9 @@ export class RollingLimiter {
     this.#cancelTimer = undefined;
     if (this.#waiting.size === 0) return;
     const nextAt = Math.max(this.#freeAt[0] ?? Number.NEGATIVE_INFINITY, this.#closedUntil);
-    // With every slot in flight there is nothing to wait for but an answer, and that serves.
-    if (nextAt > this.#clock.now()) {
-      this.#cancelTimer = this.#clock.after(Math.ceil(nextAt - this.#clock.now()), () => this.#serve());
-    }
+    // With every slot in flight there is nothing to wait for but an answer, and that serves. A time that has passed
+    // since it was looked at above is waited for all the same: nobody else would come back to it.
+    if (nextAt === Number.NEGATIVE_INFINITY) return;
+    this.#cancelTimer = this.#clock.after(Math.max(0, Math.ceil(nextAt - this.#clock.now())), () => this.#serve());
   }
 }

@@ -1,5 +1,5 @@
-import type { Turn } from './client.js';
-import type { SalesforceClient } from './client.js';
+import { CallFailure, CallsEnded } from './call-failure.js';
+import type { SalesforceClient, Turn } from './client.js';
 import { query } from './query.js';
 import type { ObjectFields } from './object-fields.js';
 import { soqlText } from './soql.js';
@@ -46,7 +46,7 @@ export class CampaignStatuses {
     return new Map(rows.map(({ Label, HasResponded }) => [String(Label), HasResponded === true]));
   }
 
-  /** Whether it could be tried: some orgs keep statuses to their administrators. */
+  /** Whether it may be tried at all: some orgs keep statuses to their administrators. */
   async #add(campaignId: string, wanted: Statuses, present: Statuses, turn: Turn): Promise<boolean> {
     if (!(await this.objects.of('CampaignMemberStatus', turn)).createable) return false;
     const missing = [...wanted].filter(([label]) => !present.has(label));
@@ -56,8 +56,12 @@ export class CampaignStatuses {
       HasResponded: responds,
       SortOrder: present.size + index + 1,
     }));
+    const written = await writeRecords(this.client, { how: 'create', type: 'CampaignMemberStatus' }, records, turn);
     // What was refused shows when they are asked for again: another lane may have added it meanwhile.
-    await writeRecords(this.client, { how: 'create', type: 'CampaignMemberStatus' }, records, turn);
+    for (const each of written) {
+      if (each.kind === 'failed') throw new CallFailure(each.result);
+      if (each.kind === 'not-begun') throw new CallsEnded();
+    }
     return true;
   }
 }

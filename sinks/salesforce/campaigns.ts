@@ -63,7 +63,7 @@ export class Campaigns {
     if (missing.length === 0) return { id, statuses };
     return {
       kind: 'rejected',
-      cause: 'salesforce: campaign-status-missing',
+      cause: 'salesforce:campaign-status-missing',
       detail: `campaign ${id} lacks a member status of "campaign.status", and the user may not add it: add it there`,
     };
   }
@@ -77,7 +77,7 @@ export class Campaigns {
       if (known === undefined || conformed === undefined) {
         const code = known === undefined ? 'INVALID_FIELD' : 'wrong-type';
         const detail = `Campaign has no field ${field} that takes what the mapping gives: "pigeonpost check" says more`;
-        return { kind: 'rejected', cause: `salesforce: ${code} Campaign.${field}`, detail };
+        return { kind: 'rejected', cause: `salesforce:${code}:Campaign.${field}`, detail };
       }
       record[known.name] = conformed;
     }

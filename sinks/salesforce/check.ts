@@ -105,7 +105,7 @@ async function constantProblem(expression: Expression, facts: FieldFacts): Promi
   try {
     // Nothing of it is looked at.
     const view = { item: null, previous: null, attendee: null, session: null, pigeonhole: null } as never;
-    const value = fieldValue(await expression.evaluate(view, 'check'));
+    const value = await expression.evaluate(view, 'check', fieldValue);
     if (value === undefined) return undefined;
     const given = conformValue(value, facts);
     if (given === undefined) return `gives a value that a field of type ${facts.type} does not take`;

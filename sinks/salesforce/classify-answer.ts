@@ -1,5 +1,6 @@
 import { retryAfterMs } from '../network/retry-after.js';
 import type { FailedResult } from './call-failure.js';
+import { passingCodes } from './passing-codes.js';
 import { saidErrors } from './said-errors.js';
 
 export interface Answer {
@@ -72,7 +73,7 @@ export function classifyAnswer({ status, body, requestId, retryAfter, answeredAt
     // Followed, it would carry the token and personal data to a host that nobody configured.
     return retry(`Salesforce redirects (HTTP ${status}${at}), which is not followed: check "loginUrl"`);
   }
-  if (status === 400 || status === 413 || status === 414) {
+  if ((status === 400 && !passingCodes.has(code)) || status === 413 || status === 414) {
     return { kind: 'refused', code: code === '' ? `HTTP_${status}` : code, fields: said?.fields ?? [] };
   }
   const afterMs = retryAfterMs(retryAfter, answeredAtMs) ?? (status === 503 ? UNAVAILABLE_WAIT_MS : undefined);

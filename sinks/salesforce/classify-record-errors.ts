@@ -1,21 +1,6 @@
 import type { Result } from '../sink.js';
+import { passingCodes } from './passing-codes.js';
 import type { SaidError } from './said-errors.js';
-
-/** Passes by itself: another transaction held the record, or Salesforce was short of something. */
-const passing: ReadonlySet<string> = new Set([
-  'UNABLE_TO_LOCK_ROW',
-  'REQUEST_LIMIT_EXCEEDED',
-  'SERVER_UNAVAILABLE',
-  'SERVICE_UNAVAILABLE',
-  'QUERY_TIMEOUT',
-  'REQUEST_RUNNING_TOO_LONG',
-  'EXCEEDED_ID_LIMIT',
-  'PROCESSING_HALTED',
-  'ALL_OR_NONE_OPERATION_ROLLED_BACK',
-  'API_CURRENTLY_DISABLED',
-  'STORAGE_LIMIT_EXCEEDED',
-  'UNKNOWN_EXCEPTION',
-]);
 
 /** The record with this id is no more: it was deleted, merged into another, or is none that the user may see. */
 const gone: ReadonlySet<string> = new Set([
@@ -56,7 +41,7 @@ export function classifyRecordErrors(errors: readonly SaidError[], what: string,
   const code = said.code === '' ? 'unknown' : said.code;
   const at = requestId === undefined ? '' : `, request ${requestId}`;
   if (code === 'CANNOT_UPDATE_CONVERTED_LEAD') return { kind: 'converted' };
-  if (errors.some((error) => passing.has(error.code))) {
+  if (errors.some((error) => passingCodes.has(error.code))) {
     return {
       kind: 'other',
       result: { kind: 'retry', detail: `Salesforce could not write a ${what} now (${code}${at})` },
@@ -64,10 +49,10 @@ export function classifyRecordErrors(errors: readonly SaidError[], what: string,
   }
   // Of a reference in the record, rather than of the record, where a field is named.
   if (gone.has(code) && said.fields.every((field) => field === 'Id' || field === 'id')) return { kind: 'gone' };
-  const fields = said.fields.slice(0, 4).join(',');
+  const fields = said.fields.slice(0, 4).join('+');
   const result: Result = {
     kind: 'rejected',
-    cause: `salesforce: ${code}${fields === '' ? '' : ` ${fields}`}`,
+    cause: `salesforce:${code}${fields === '' ? '' : `:${fields}`}`,
     detail: `Salesforce refused a ${what}: ${advice[code] ?? 'see the code'} (${code}${fields === '' ? '' : `, ${fields}`}${at})`,
   };
   return { kind: code === 'DUPLICATE_VALUE' ? 'duplicate' : 'other', result };

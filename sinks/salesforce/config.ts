@@ -122,7 +122,9 @@ const campaign = z.strictObject({
   externalId: keyField().describe('The external id field of Campaign, and which campaign it is.'),
   name: expression().optional().describe("The campaign's name; the pigeonhole's by default."),
   properties: z
-    .record(writableField(), expression(), { error: 'allowed: names of Campaign fields, each with an expression' })
+    .record(writableField(), expression(), {
+      error: 'allowed: names of Campaign fields that Salesforce does not set itself, each with an expression',
+    })
     .default({})
     .describe('What else is written to the campaign.'),
   attended: expression()
@@ -154,7 +156,9 @@ const record = z
       .describe('Whether who is not found is created. `false` only updates.'),
     email: expression().optional().describe('The e-mail to match by; the property Email by default.'),
     properties: z
-      .record(writableField(), property, { error: 'allowed: names of fields, each with an expression' })
+      .record(writableField(), property, {
+        error: 'allowed: names of fields that Salesforce does not set itself, each with an expression',
+      })
       .describe('What is written, by the API name of the field.'),
     campaign: campaign.optional().describe('Makes the person a member of a campaign.'),
   })

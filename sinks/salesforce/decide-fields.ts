@@ -10,6 +10,12 @@ export interface PresentRecord {
 /** Two clocks of Salesforce are compared: that of the answer, in whole seconds, and that of the record. */
 const SAME_WRITE_MS = 2_000;
 
+export interface WriteCircumstances {
+  readonly happenedAtMs: number;
+  readonly writtenAtMs: number | null;
+  readonly isOurs: boolean;
+}
+
 /** Whether a write cannot be decided without the present value. */
 export function needsPresent({ policy }: FieldWrite): boolean {
   return policy !== 'always';
@@ -22,11 +28,14 @@ export function needsPresent({ policy }: FieldWrite): boolean {
  * nobody but this sink, for this item, has changed the record since it last did.
  * @param present null: the record does not exist yet
  * @param writtenAtMs when this sink last wrote it for this item; null: never
+ * @param isOurs whether all that it has of these values may well be from this sink. Of another's record a value that
+ *   stands there already is not written again, so that it does not count as written by this sink, and is not cleared
+ *   with what was
  */
 export function decideFields(
   writes: readonly FieldWrite[],
   present: PresentRecord | null,
-  { happenedAtMs, writtenAtMs }: { readonly happenedAtMs: number; readonly writtenAtMs: number | null },
+  { happenedAtMs, writtenAtMs, isOurs }: WriteCircumstances,
 ): Map<string, FieldValue> {
   const decided = new Map<string, FieldValue>();
   for (const { field, value, policy } of writes) {
@@ -35,6 +44,7 @@ export function decideFields(
       continue;
     }
     const now = present.values.get(field.toLowerCase());
+    if (!isOurs && isSame(field, now, value)) continue;
     const isEmpty = now === undefined || now === null || now === '';
     const isNewer =
       happenedAtMs > present.lastModifiedAtMs ||
@@ -43,4 +53,11 @@ export function decideFields(
     if (isWritten) decided.set(field, value);
   }
   return decided;
+}
+
+function isSame(field: string, now: unknown, value: FieldValue): boolean {
+  if (now === undefined || now === null) return false;
+  if (typeof now !== 'string' && typeof now !== 'number' && typeof now !== 'boolean') return false;
+  if (field.toLowerCase() === 'email') return String(now).toLowerCase() === String(value).trim().toLowerCase();
+  return String(now) === String(value);
 }

@@ -32,8 +32,10 @@ export async function deliverBatch(
   const people = jobs.filter(isPersonJob);
   await stage(jobs.filter(isForgetJob), (due) => forgetPeople(org, due, turn));
   await stage(jobs.filter(isLeaveJob), (due) => leaveCampaigns(org, due, turn));
+  const waiting = new Set<string>();
   for (const sameRecord of byRecord(people)) {
-    await stage(sameRecord, (due) => deliverPeople(org, due, turn, newPeople));
+    await stage(sameRecord, (due) => deliverPeople(org, due, { turn, newPeople, waiting }));
+    for (const job of sameRecord) if (isWaiting(job) && job.step.email !== null) waiting.add(job.step.email);
   }
   await stage(
     people.filter((job) => isOpen(job) && job.done.length > 0),
@@ -60,7 +62,22 @@ function ended({ done }: Job): Result {
   return done.length === 0 ? { kind: 'unsent' } : { kind: 'retry', detail: 'stopped before all of it was done' };
 }
 
-async function deliverPeople(org: Org, jobs: readonly PersonJob[], turn: Turn, newPeople: Exclusive): Promise<void> {
+interface Circumstances {
+  readonly turn: Turn;
+  readonly newPeople: Exclusive;
+  /** E-mails of people for whom another entry of `records` could do nothing yet: they may be about to be created. */
+  readonly waiting: ReadonlySet<string>;
+}
+
+function isWaiting(job: PersonJob): boolean {
+  return !['delivered', 'rejected'].includes((job.result ?? settled(job)).kind);
+}
+
+async function deliverPeople(
+  org: Org,
+  jobs: readonly PersonJob[],
+  { turn, newPeople, waiting }: Circumstances,
+): Promise<void> {
   const known = jobs.filter(({ remote }) => remote !== null);
   const lost = await updateKnown(org, known, turn);
   for (const job of lost) job.remote = null;
@@ -69,7 +86,7 @@ async function deliverPeople(org: Org, jobs: readonly PersonJob[], turn: Turn, n
   // One at a time: two lanes that look for the same new person at once would both find nobody, and create two.
   await newPeople.run(turn.signal, async () => {
     const found = await findPeople(org, unknown, turn);
-    for (const job of unknown) settleUnfound(job, found.get(job)!);
+    for (const job of unknown) settleUnfound(job, found.get(job)!, waiting);
     const open = unknown.filter(isOpen);
     for (const job of await writePeople(org, groupPeople(open, found), turn)) {
       job.result = { kind: 'retry', detail: 'the record that was found has been deleted or converted meanwhile' };
@@ -127,16 +144,18 @@ async function followConverted(org: Org, lost: readonly PersonJob[], turn: Turn)
   return lost.filter((job) => !found.has(job) || still.includes(job));
 }
 
-function settleUnfound(job: PersonJob, found: Found): void {
+function settleUnfound(job: PersonJob, found: Found, waiting: ReadonlySet<string>): void {
   if (found.kind === 'ambiguous') {
     const shown = found.ids.slice(0, 3).join(', ');
     job.result = {
       kind: 'rejected',
-      cause: `salesforce: ambiguous-match ${found.by}`,
+      cause: `salesforce:ambiguous-match:${found.by}`,
       detail: `${found.ids.length} records match by ${found.by} (${shown}${found.ids.length > 3 ? ', …' : ''}): merge them, then redrive`,
     };
   } else if (found.kind === 'none' && !job.step.create) {
-    job.result = { kind: 'delivered', detail: 'nobody was found, and "create" is false' };
+    job.result = waiting.has(job.step.email ?? '')
+      ? { kind: 'retry', detail: 'waits for the record of the same person, which could not be written yet' }
+      : { kind: 'delivered', detail: 'nobody was found, and "create" is false' };
   }
 }
 

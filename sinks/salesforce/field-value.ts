@@ -1,23 +1,25 @@
+import { FailedMapping } from '../mapping/failed-mapping.js';
 import type { FieldValue } from './operation.js';
 
 /**
  * What a mapping gave, as a field may take it. Undefined: nothing is said of the field; null: it is cleared. Several
  * values are joined as those of a multi-select picklist are.
- * @throws {TypeError} for a group, which no field can hold
+ * @param key where the expression stands
+ * @throws {FailedMapping} for a group, which no field can hold
  */
-export function fieldValue(value: unknown): FieldValue | undefined {
+export function fieldValue(value: unknown, key: string): FieldValue | undefined {
   if (value === undefined || value === null) return value;
   if (typeof value === 'boolean' || typeof value === 'number') return value;
   // Salesforce keeps no empty text, and shows it as null.
   if (typeof value === 'string') return value === '' ? null : value;
   if (Array.isArray(value)) {
     const texts = value.flatMap((each) => {
-      const one = fieldValue(each);
+      const one = fieldValue(each, key);
       return one === undefined || one === null ? [] : [String(one)];
     });
     return texts.length === 0 ? null : texts.join(';');
   }
-  throw new TypeError('gives a group, which no Salesforce field can hold: choose one of its fields');
+  throw new FailedMapping(key, 'group', 'gave a group, which no Salesforce field can hold: choose one of its fields');
 }
 
 /** As Salesforce compares e-mail addresses: case makes no difference. Null: what was given cannot be one. */
@@ -26,10 +28,4 @@ export function emailOf(value: unknown): string | null {
   const email = value.trim().toLowerCase();
   // People write "n/a" into fields that a form makes them fill; matched by that, they would all be one person.
   return /^[^\s@,;<>()"]+@[^\s@,;<>()"]+\.[^\s@,;<>()".]+$/.test(email) ? email : null;
-}
-
-/** At most so many UTF-16 units, without half a character at the end. */
-export function cutText(text: string, most: number): string {
-  if (text.length <= most) return text;
-  return text.slice(0, /[\ud800-\udbff]/.test(text[most - 1]!) ? most - 1 : most);
 }

@@ -1,6 +1,5 @@
 import type { Turn } from './client.js';
 import type { MatchBy, PersonType } from './config.js';
-import { needsPresent } from './decide-fields.js';
 import type { PersonJob } from './job.js';
 import type { FieldFacts } from './object-fields.js';
 import type { Org } from './org.js';
@@ -83,7 +82,7 @@ class Search {
   ) {
     const asked = jobs.flatMap(({ step }) => [
       ...(step.key === null ? [] : [step.key.field]),
-      ...step.writes.filter(needsPresent).map(({ field }) => field),
+      ...step.writes.map(({ field }) => field),
     ]);
     this.#fields = [...new Set(asked)];
   }

@@ -31,7 +31,7 @@ export async function leaveCampaigns(org: Org, jobs: readonly Job<LeaveStep>[], 
     if (statuses.has(label)) due.set(member.id, [...(due.get(member.id) ?? []), job]);
     else {
       const detail = `campaign ${member.campaignId} lacks the status of "campaign.status.removed", and the user may not add it: add it there`;
-      job.result = { kind: 'rejected', cause: 'salesforce: campaign-status-missing', detail };
+      job.result = { kind: 'rejected', cause: 'salesforce:campaign-status-missing', detail };
     }
   }
   const groups = [...due.values()];

@@ -1,10 +1,11 @@
-import type { Expression } from '../mapping/expression.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { type MappingView, mappingView } from '../mapping/mapping-view.js';
+import { truncate } from '../mapping/truncate.js';
 import type { Planned, SinkEnvironment, Subject } from '../sink.js';
 import type { CampaignKeys, KeyField, RecordKeys } from './config.js';
-import { cutText, emailOf, fieldValue } from './field-value.js';
+import { emailOf, fieldValue } from './field-value.js';
 import type { CampaignStep, FieldValue, FieldWrite, KeyValue, SalesforceOperation, Step } from './operation.js';
+import { isAnonymous } from './is-anonymous.js';
 import { type RemoteRecord, remoteRecordOf } from './remote-record.js';
 
 /** Length of Campaign.Name. Source: Salesforce, object reference, Campaign. */
@@ -41,7 +42,7 @@ export async function planSubject(
     for (const record of records) {
       if (record.keys.from !== change.list) continue;
       if (removal === 'consent-withdrawn') planned.push(forgetStep(subject, record, onForget));
-      else if (removal === 'deleted') planned.push(leaveStep(subject, record, 'deleted-at-the-source'));
+      else if (removal === 'deleted') planned.push(leaveStep(subject, record, 'kept'));
       else planned.push(await personStep(subject, record));
     }
     const steps = planned.filter((each): each is Step => typeof each !== 'string');
@@ -97,21 +98,28 @@ function leaveStep({ object }: Subject, { name, keys }: NamedRecord, reason: str
 async function personStep(subject: Subject, record: NamedRecord): Promise<Step | string> {
   const { keys, name, place } = record;
   const view = mappingView(subject);
-  if (keys.when !== undefined && !isTrue(await keys.when.evaluate(view, `${place}.when`))) {
+  if (keys.when !== undefined && !(await keys.when.holds(view, `${place}.when`))) {
     return leaveStep(subject, record, 'condition');
+  }
+  const known = remoteRecordOf(subject.object, name);
+  if (isAnonymous(subject)) {
+    if (known === null) return 'no-person';
+    // Never deleted: what someone did is anonymous now, and they themselves are still who they are.
+    return { kind: 'forget', record: name, how: 'clear-our-fields', known, keyField: null };
   }
   const key = keys.externalId === undefined ? null : await keyValue(keys.externalId, view, `${place}.externalId`);
   const writes: FieldWrite[] = [];
   for (const [field, { value, write }] of Object.entries(keys.properties)) {
-    const given = await evaluateField(value, view, `${place}.properties.${field}`);
+    const given = await value.evaluate(view, `${place}.properties.${field}`, fieldValue);
     if (given !== undefined) writes.push({ field, value: given, policy: write });
+    // What the item does not say any more is taken back where this sink said it; never what identifies the person.
+    else if (write === 'always' && field !== 'Email' && known?.written.includes(field))
+      writes.push({ field, value: null, policy: write });
   }
   const email =
     keys.email === undefined
       ? emailOf(writes.find(({ field }) => field === 'Email')?.value)
       : emailOf(await keys.email.evaluate(view, `${place}.email`));
-  const known = remoteRecordOf(subject.object, name);
-  // An interaction of someone who may not be shown has neither.
   if (known === null && key === null && email === null) return 'no-key';
   return {
     kind: 'person',
@@ -133,45 +141,26 @@ async function campaignStep(keys: CampaignKeys, view: MappingView, place: string
   if (key === null) throw new MappingError(`mapping: ${place}.externalId: empty`, `${place}.externalId gives nothing`);
   const fields: Record<string, FieldValue> = {};
   for (const [field, value] of Object.entries(keys.properties)) {
-    const given = await evaluateField(value, view, `${place}.properties.${field}`);
+    const given = await value.evaluate(view, `${place}.properties.${field}`, fieldValue);
     if (given !== undefined) fields[field] = given;
   }
-  const name = keys.name === undefined ? view.pigeonhole?.name : await evaluateField(keys.name, view, `${place}.name`);
+  const name =
+    keys.name === undefined ? view.pigeonhole?.name : await keys.name.evaluate(view, `${place}.name`, fieldValue);
   // Without a name there can be no campaign; its key tells it from the others.
-  fields.Name = cutText(typeof name === 'string' && name.trim() !== '' ? name : key.value, LONGEST_CAMPAIGN_NAME);
+  fields.Name = truncate(typeof name === 'string' && name.trim() !== '' ? name : key.value, LONGEST_CAMPAIGN_NAME);
   const attended =
     keys.attended === undefined
       ? Boolean(view.item?.signInTime ?? view.item?.signedInAt)
-      : isTrue(await keys.attended.evaluate(view, `${place}.attended`));
+      : await keys.attended.holds(view, `${place}.attended`);
   const { registered, attended: present } = keys.status;
   return { key, fields, stage: attended ? 'attended' : 'registered', status: { registered, attended: present } };
 }
 
 async function keyValue({ field, value }: KeyField, view: MappingView, place: string): Promise<KeyValue | null> {
-  const given = await evaluateField(value, view, `${place}.${field}`);
+  const given = await value.evaluate(view, `${place}.${field}`, fieldValue);
   if (given === undefined || given === null) return null;
   const trimmed = String(given).trim();
   return trimmed === '' ? null : { field, value: trimmed };
-}
-
-async function evaluateField(
-  expression: Expression,
-  view: MappingView,
-  place: string,
-): Promise<FieldValue | undefined> {
-  const value = await expression.evaluate(view, place);
-  try {
-    return fieldValue(value);
-  } catch (error) {
-    throw new MappingError(`mapping: ${place}: group`, `${place} ${(error as TypeError).message}`);
-  }
-}
-
-/** By JSONata's `$boolean`: empty texts, zero, empty groups and lists without anything true are false. */
-function isTrue(value: unknown): boolean {
-  if (Array.isArray(value)) return value.some(isTrue);
-  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
-  return Boolean(value);
 }
 
 /** The instant of what the item tells of, else the beginning of the event, else when the change was found. */

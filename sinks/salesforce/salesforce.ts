@@ -1,9 +1,11 @@
 import { setMaxListeners } from 'node:events';
+import { expressionsIn } from '../mapping/expressions-in.js';
+import { joinsOf } from '../mapping/joins-of.js';
 import type { Join, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { CampaignStatuses } from './campaign-statuses.js';
 import { checkOrg } from './check.js';
 import { type ClientTuning, SalesforceClient } from './client.js';
-import { salesforceConfigSchema, type RecordKeys, type SalesforceConfig } from './config.js';
+import { salesforceConfigSchema, type SalesforceConfig } from './config.js';
 import { deliverBatch } from './deliver-batch.js';
 import { Exclusive } from './exclusive.js';
 import { ObjectFields } from './object-fields.js';
@@ -36,7 +38,11 @@ export function createSalesforceSink(
       batchSize: MOST_RECORDS,
     },
     check: (signal) => checkOrg(org, records, onForget, { signal, mayBegin: () => true }),
-    plan: (subjects) => Promise.all(subjects.map((subject) => planSubject(subject, records, onForget))),
+    async plan(subjects) {
+      const planned = [];
+      for (const subject of subjects) planned.push(await planSubject(subject, records, onForget));
+      return planned;
+    },
     async send(operations, lane, signal) {
       const startUntilMs = performance.now() + START_WINDOW_MS; // monotonic: a set clock must not stretch a lease
       // One listener on the caller's signal, however many calls listen to this one.
@@ -61,16 +67,13 @@ export const salesforceSinkType: SinkType<SalesforceConfig> = {
   configSchema: salesforceConfigSchema,
   acceptsByDefault: ['obtained'],
   lists: ({ records }) => [...new Set(records.map(({ from }) => from))],
-  joins: ({ records }) => joinsOf(records),
+  joins,
   destination: ({ loginUrl, baseUrl, username }) => JSON.stringify([baseUrl ?? loginUrl, username]),
   create: (config, environment) => createSalesforceSink(config, environment),
 };
 
-/** What the expressions mention; the pigeonhole besides, whose name is a campaign's and whose start `if-newer` compares. */
-function joinsOf(records: readonly RecordKeys[]): Join[] {
-  const texts = JSON.stringify(records);
-  const joins: Join[] = ['pigeonholes'];
-  if (/\battendee\b/.test(texts)) joins.push('attendees');
-  if (/\bsession\b/.test(texts)) joins.push('sessions');
-  return joins;
+/** What the expressions look at; the pigeonhole besides, whose name is a campaign's and whose start `if-newer` compares. */
+function joins(config: SalesforceConfig): Join[] {
+  const mentioned = joinsOf(expressionsIn(config).map(({ expression }) => expression));
+  return [...new Set<Join>([...mentioned, 'pigeonholes'])];
 }

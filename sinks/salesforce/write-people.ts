@@ -71,7 +71,7 @@ async function draftsOf(
 function needsKey(job: PersonJob, canCreate: boolean): boolean {
   if (canCreate) return true;
   const detail = 'nobody was found, and without an external id a repeat would create the person twice';
-  job.result = { kind: 'rejected', cause: 'salesforce: no-external-id', detail };
+  job.result = { kind: 'rejected', cause: 'salesforce:no-external-id', detail };
   return false;
 }
 
@@ -84,12 +84,12 @@ function isFit(job: PersonJob, { type }: PersonGroup, facts: ObjectFacts): boole
     if (known === undefined && type !== step.objectType) continue;
     if (known === undefined) {
       const detail = `${type} has no field ${field} that the user may see: make it, or take it out of "properties"`;
-      job.result = { kind: 'rejected', cause: `salesforce: INVALID_FIELD ${field}`, detail };
+      job.result = { kind: 'rejected', cause: `salesforce:INVALID_FIELD:${field}`, detail };
       return false;
     }
     if (conformValue(value, known) === undefined) {
       const detail = `the mapping gives a value for ${type}.${field} that a field of type ${known.type} does not take`;
-      job.result = { kind: 'rejected', cause: `salesforce: wrong-type ${field}`, detail };
+      job.result = { kind: 'rejected', cause: `salesforce:wrong-type:${field}`, detail };
       return false;
     }
   }
@@ -101,17 +101,31 @@ function draftOf(group: PersonGroup, members: readonly PersonJob[], facts: Objec
   const fields = new Map<string, FieldValue>();
   for (const { step, remote } of members) {
     const present = group.id === null ? null : (group.present ?? { values: new Map(), lastModifiedAtMs: Infinity });
-    const times = { happenedAtMs: step.happenedAtMs, writtenAtMs: remote?.writtenAtMs ?? null };
+    const writtenAtMs = remote?.writtenAtMs ?? null;
+    const times = {
+      happenedAtMs: step.happenedAtMs,
+      writtenAtMs,
+      isOurs: remote !== null || hasOurKey(group, step, facts),
+    };
     for (const [field, value] of decideFields(step.writes, present, times)) {
       const known = facts.fields.get(field.toLowerCase());
       const isOther = group.type !== step.objectType;
       if (known === undefined || (isOther && !known.updateable)) continue;
+      // Not there any more at the source, but required here: what stands there stays.
+      if (value === null && !known.nillable && known.type !== 'boolean') continue;
       fields.set(known.name, conformValue(value, known)!);
     }
   }
   const { key, keyed } = keyOf(group, members, facts);
   if (group.id !== null && key !== null) fields.set(key.field, key.value);
   return { group, members, fields, key, keyed };
+}
+
+/** Its external id is the item's: this sink has written it before, though it does not remember. */
+function hasOurKey({ present }: PersonGroup, { key }: PersonJob['step'], facts: ObjectFacts): boolean {
+  const known = key === null ? undefined : facts.fields.get(key.field.toLowerCase());
+  if (key === null || known === undefined) return false;
+  return textOf(present?.values.get(known.name.toLowerCase())).toLowerCase() === key.value.toLowerCase();
 }
 
 /**
@@ -129,7 +143,7 @@ function keyOf(group: PersonGroup, members: readonly PersonJob[], facts: ObjectF
   if (group.present === null) return { key: null, keyed: false };
   const now = group.present.values.get(known.name.toLowerCase());
   if (textOf(now) === '') return { key: { field: known.name, value: key.value }, keyed: true };
-  return { key: null, keyed: textOf(now).toLowerCase() === key.value.toLowerCase() };
+  return { key: null, keyed: hasOurKey(group, job!.step, facts) };
 }
 
 /** An update without a field would still count as a change of the record, which others look at. */

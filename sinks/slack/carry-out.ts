@@ -44,7 +44,7 @@ async function post(operation: ShowOperation, turn: Turn): Promise<Outcome> {
   const place = { channel, threadTs: thread?.ts ?? null, threadKey: to.thread?.key ?? null };
   const message = { channel, threadTs: place.threadTs, content, metadata };
   const verdict = await postMessage(message, turn, () =>
-    turn.notes.notePost(itemKey, { ...place, id: operation.changeId, atMs: turn.slackNow(), shown }),
+    turn.notes.notePost(itemKey, { ...place, id: operation.changeId, ...turn.now(), shown }),
   );
   if (verdict.kind === 'held') return verdict.outcome;
   if (verdict.kind === 'maybe') return { kind: 'unknown', detail: verdict.detail, object: unknownObject };
@@ -53,18 +53,18 @@ async function post(operation: ShowOperation, turn: Turn): Promise<Outcome> {
     if (typeof ts !== 'string') {
       return { kind: 'unknown', detail: `${verdict.detail}, without a ts`, object: unknownObject };
     }
-    turn.notes.notePost(itemKey, undefined);
+    turn.notes.postIsSettled(itemKey);
     noteEdit(operation, turn);
     if (to.thread !== null && !isReplyTo(place.threadTs, verdict.body['message'])) {
       // Somebody deleted the thread, and Slack posts such a reply to the channel itself. Planned anew, it is moved.
-      turn.notes.noteThread(channel, to.thread.key, undefined);
+      turn.notes.forgetThread(channel, to.thread.key);
       return { kind: 'unsent', object: shownObject({ channel, ts, threadTs: null, threadKey: null }, shown) };
     }
     return { kind: 'delivered', detail: verdict.detail, object: shownObject({ ...place, ts }, shown) };
   }
-  turn.notes.notePost(itemKey, undefined);
+  turn.notes.postIsSettled(itemKey);
   if (verdict.kind === 'no-message' && to.thread !== null) {
-    turn.notes.noteThread(channel, to.thread.key, undefined); // the thread is gone: the next attempt begins a new one
+    turn.notes.forgetThread(channel, to.thread.key); // the thread is gone: the next attempt begins a new one
     return { kind: 'retry', detail: verdict.detail };
   }
   return outcomeOf(verdict, turn.account.hasOneChannel);

@@ -3,7 +3,13 @@ import { callSlack, type SlackApi } from './call-slack.js';
 import { classifyReply, type Verdict } from './classify-reply.js';
 
 /** What the app needs, and what for. */
-const neededScopes: readonly (readonly [scope: string, why: string])[] = [['chat:write', 'to post, edit and redact']];
+const neededScopes: readonly (readonly [scope: string, why: string])[] = [
+  ['chat:write', 'with which it posts, edits and redacts'],
+  [
+    'metadata.message:read',
+    'with which it knows its own messages: without it one whose answer was lost waits for a person',
+  ],
+];
 const historyScopes = ['channels:history', 'groups:history'] as const;
 
 /**

@@ -40,6 +40,7 @@ const byCode: Readonly<Record<string, ByCode>> = {
   team_added_to_org: 'later',
   external_channel_migrating: 'later',
   update_failed: 'later',
+  invalid_cursor: 'later', // a look-up that took too long begins anew
   delete_failed: 'later',
   internal_error: 'maybe',
   fatal_error: 'maybe',
@@ -60,6 +61,7 @@ const byCode: Readonly<Record<string, ByCode>> = {
   accesslimited: 'credential',
   channel_not_found: 'channel',
   is_archived: 'channel',
+  is_inactive: 'channel', // archived, as edits are told
   team_not_found: 'channel',
   restricted_action: 'channel',
   restricted_action_read_only_channel: 'channel',

@@ -3,8 +3,7 @@ import type { Outcome } from '../sink.js';
 import { outcomeOf } from './outcome-of.js';
 import type { SlackOperation, ThreadPlan } from './operation.js';
 import { postMessage } from './post-message.js';
-import { LOOK_UP_AFTER_MS } from './settle-intent.js';
-import type { Turn } from './turn.js';
+import { LOOK_UP_AFTER_MS, type Turn } from './turn.js';
 
 /**
  * The message to which the items of a thread are replies: the one that the lane remembers, or a new one. Posted once:
@@ -29,11 +28,11 @@ async function findOrPost(
 ): Promise<{ readonly ts: string } | { readonly outcome: Outcome }> {
   const { notes } = turn;
   const known = notes.thread(channel, thread.key);
-  if (known !== undefined && 'ts' in known) return known;
+  if (known?.ts !== undefined) return known;
   if (known !== undefined) {
-    const youngForMs = known.atMs + LOOK_UP_AFTER_MS - turn.slackNow();
+    const youngForMs = known.atMs + LOOK_UP_AFTER_MS - turn.now().atMs;
     if (youngForMs > 0) return { outcome: { kind: 'unsent', afterMs: Math.ceil(youngForMs) } };
-    const posted = await turn.posted(channel, null, known.atMs + LOOK_UP_AFTER_MS);
+    const posted = await turn.posted(channel, null, known);
     if (posted.kind === 'held') return posted;
     if (posted.kind === 'read') {
       const ts = posted.tsById.get(known.id);
@@ -67,7 +66,7 @@ async function postThread(
     event_payload: { thread: id, pigeonhole: item.pigeonhole, key: thread.key },
   };
   const verdict = await postMessage({ channel, threadTs: null, content: thread.content, metadata }, turn, () =>
-    notes.noteThread(channel, thread.key, { id, atMs: turn.slackNow() }),
+    notes.noteThread(channel, thread.key, { id, ...turn.now() }),
   );
   switch (verdict.kind) {
     case 'held':
@@ -81,7 +80,7 @@ async function postThread(
     case 'maybe':
       break;
     default:
-      notes.noteThread(channel, thread.key, undefined);
+      notes.forgetThread(channel, thread.key);
       return { outcome: outcomeOf(verdict, turn.account.hasOneChannel) };
   }
   return {

@@ -5,8 +5,10 @@ import type { Shown } from './operation.js';
 export interface PostIntent {
   /** Stands in the message's metadata. */
   readonly id: string;
-  /** Unix time in ms, by Slack's clock as far as it is known. */
+  /** Unix time in ms, by our clock. */
   readonly atMs: number;
+  /** The same by Slack's clock, if that is earlier: nothing of it can stand in Slack from before. */
+  readonly sinceMs: number;
   readonly channel: string;
   readonly threadTs: string | null;
   readonly threadKey: string | null;
@@ -18,17 +20,19 @@ export interface PostIntent {
 /** The message of a thread: where it is, or that it is about to be posted. */
 export type ThreadNote =
   | { readonly ts: string }
-  | { readonly id: string; readonly atMs: number; readonly parked?: string };
+  | (Pick<PostIntent, 'id' | 'atMs' | 'sinceMs' | 'parked'> & { readonly ts?: undefined });
 
 /**
  * What the sink remembers on a lane: an intent for each post without a known outcome, and the message of each thread.
- * `save` commits at once, one after the other, since each commit takes the place of the whole; the rest is committed
- * with the outcomes.
+ * `save` commits at once, one after the other, since each commit takes the place of the whole. That an intent is
+ * settled is only ever committed with the outcome: known before, a crash in between would leave neither, and the
+ * message would be posted again.
  */
 export class LaneNotes {
   readonly #lane: Lane;
   readonly #all: Record<string, unknown>;
   #unsaved: Record<string, unknown> = {};
+  #settled: Record<string, unknown> = {};
   #saving: Promise<void> = Promise.resolve();
 
   constructor(lane: Lane) {
@@ -44,20 +48,30 @@ export class LaneNotes {
     return this.#all[threadKey(channel, key)] as ThreadNote | undefined;
   }
 
-  notePost(itemKey: string, intent: PostIntent | undefined): void {
+  notePost(itemKey: string, intent: PostIntent): void {
     this.#note(postKey(itemKey), intent);
   }
 
-  noteThread(channel: string, key: string, note: ThreadNote | undefined): void {
+  /** What became of the post is known, and stands in the outcome. */
+  postIsSettled(itemKey: string): void {
+    this.#settle(postKey(itemKey));
+  }
+
+  noteThread(channel: string, key: string, note: ThreadNote): void {
     this.#note(threadKey(channel, key), note);
   }
 
-  /** The earliest instant from which a look-up in this place has to read. */
-  earliestMs(channel: string, threadTs: string | null): number {
+  /** There is none, or none any more. */
+  forgetThread(channel: string, key: string): void {
+    this.#settle(threadKey(channel, key));
+  }
+
+  /** The earliest instant by which a look-up in a channel serves all that wait for one; those of a person aside. */
+  earliestMs(channel: string): number {
     const notes = Object.values(this.#all) as (Partial<PostIntent> | undefined)[];
     const instants = notes
-      .filter((note) => note?.channel === undefined || (note.channel === channel && note.threadTs === threadTs))
-      .flatMap((note) => (note?.atMs === undefined ? [] : [note.atMs]));
+      .filter((note) => note?.parked === undefined && (note?.channel ?? channel) === channel)
+      .flatMap((note) => (note?.sinceMs === undefined ? [] : [note.sinceMs]));
     return Math.min(...instants);
   }
 
@@ -74,15 +88,23 @@ export class LaneNotes {
     await turn;
   }
 
-  /** What was noted and not committed: belongs with the outcomes. Undefined: nothing. */
+  /** What belongs with the outcomes; undefined: nothing. */
   get unsaved(): Fields | undefined {
-    return Object.keys(this.#unsaved).length > 0 ? this.#unsaved : undefined;
+    const unsaved = { ...this.#unsaved, ...this.#settled };
+    return Object.keys(unsaved).length > 0 ? unsaved : undefined;
   }
 
-  /** An absent value takes the key away: JSON has no place for it. */
   #note(key: string, value: unknown): void {
     this.#all[key] = value;
     this.#unsaved[key] = value;
+    delete this.#settled[key];
+  }
+
+  /** An absent value takes the key away: JSON has no place for it. */
+  #settle(key: string): void {
+    this.#all[key] = undefined;
+    this.#settled[key] = undefined;
+    delete this.#unsaved[key];
   }
 }
 

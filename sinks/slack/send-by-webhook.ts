@@ -47,11 +47,12 @@ async function post(operation: ShowOperation, turn: WebhookTurn, notes: LaneNote
   if ('waitMs' in granted) return { kind: 'unsent', afterMs: granted.waitMs };
   try {
     const place = { channel: webhookChannel, threadTs: null, threadKey: null };
-    notes.notePost(itemKey, { ...place, id: changeId, atMs: turn.webhook.wallNow(), shown });
+    const atMs = turn.webhook.wallNow();
+    notes.notePost(itemKey, { ...place, id: changeId, atMs, sinceMs: atMs, shown });
     await notes.save();
     const outcome = classifyWebhookReply(await postByWebhook(turn.webhook, content, turn.signal));
     if (outcome.kind === 'retry') turn.rates.closePosts(webhookChannel, outcome.afterMs ?? 0);
-    if (outcome.kind !== 'unknown') notes.notePost(itemKey, undefined);
+    if (outcome.kind !== 'unknown') notes.postIsSettled(itemKey);
     return outcome.kind === 'delivered' ? { ...outcome, object: blind } : outcome;
   } finally {
     granted.permit.done();

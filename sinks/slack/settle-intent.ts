@@ -2,10 +2,8 @@ import type { Outcome } from '../sink.js';
 import type { PostIntent } from './lane-notes.js';
 import type { SlackOperation } from './operation.js';
 import { shownObject, type SlackObject } from './slack-object.js';
-import type { Turn } from './turn.js';
+import { LOOK_UP_AFTER_MS, type Turn } from './turn.js';
 
-/** A message may show only some time after it was posted. */
-export const LOOK_UP_AFTER_MS = 60_000;
 /** So long a `recover` waits for that minute to pass, rather than to be asked again a minute later. */
 const SHORT_WAIT_MS = 15_000;
 
@@ -22,19 +20,18 @@ export async function settleIntent(
   intent: PostIntent,
   turn: Turn,
 ): Promise<Outcome | 'clear'> {
-  const youngForMs = intent.atMs + LOOK_UP_AFTER_MS - turn.slackNow();
+  const youngForMs = intent.atMs + LOOK_UP_AFTER_MS - turn.now().atMs;
   if (youngForMs > 0) {
     if (youngForMs > Math.min(SHORT_WAIT_MS, turn.leftMs))
       return { kind: 'unknown', detail: 'too early to look the message up' };
     await turn.wait(youngForMs);
     if (turn.signal.aborted) return { kind: 'unknown', detail: 'stopped before the message was looked up' };
   }
-  const notBeforeMs = intent.atMs + LOOK_UP_AFTER_MS;
   let place = intent;
-  let posted = await turn.posted(place.channel, place.threadTs, notBeforeMs);
+  let posted = await turn.posted(place.channel, place.threadTs, intent);
   if (posted.kind === 'no-thread') {
     place = { ...intent, threadTs: null, threadKey: null };
-    posted = await turn.posted(place.channel, null, notBeforeMs);
+    posted = await turn.posted(place.channel, null, intent);
   }
   if (posted.kind === 'held') return { kind: 'unknown', detail: 'no turn came to look the message up' };
   if (posted.kind !== 'read') {
@@ -49,7 +46,7 @@ export async function settleIntent(
     return decidedByPerson(operation, intent, turn, verdict.detail);
   }
   const ts = posted.tsById.get(intent.id);
-  turn.notes.notePost(operation.itemKey, undefined);
+  turn.notes.postIsSettled(operation.itemKey);
   if (ts === undefined) return 'clear';
   const { channel, threadTs, threadKey, shown } = place;
   const object = shownObject({ channel, ts, threadTs, threadKey }, shown);
@@ -65,7 +62,7 @@ export function decidedByPerson(
   why: string,
 ): Outcome | 'clear' {
   if (intent.parked === operation.changeId) {
-    notes.notePost(operation.itemKey, undefined);
+    notes.postIsSettled(operation.itemKey);
     return 'clear';
   }
   notes.notePost(operation.itemKey, { ...intent, parked: operation.changeId });

@@ -80,6 +80,7 @@ function tokenMode(api: SlackApi, rates: SlackRates, clock: Clock, config: Slack
     rates,
     clock,
     aheadMs: 0,
+    scopes: undefined,
     editedAt: new Map(),
     joining: new Map(),
     hasOneChannel: channels.length === 1,

@@ -2,9 +2,17 @@ import type { Lane, Outcome } from '../sink.js';
 import type { Clock } from '../network/clock.js';
 import { callSlack, type SlackApi } from './call-slack.js';
 import { classifyReply, type Verdict } from './classify-reply.js';
-import { LaneNotes } from './lane-notes.js';
+import { LaneNotes, type PostIntent } from './lane-notes.js';
 import { type PostedMessages, readPosted } from './look-up.js';
 import type { Granted, SlackMethod, SlackRates } from './rates.js';
+
+const metadataScope = 'metadata.message:read';
+
+const cannotReadMetadata: Verdict & { kind: 'credential' } = {
+  kind: 'credential',
+  code: 'missing_scope',
+  detail: `the app lacks the scope ${metadataScope}`,
+};
 
 /** What all lanes of a sink share. */
 export interface SlackAccount {
@@ -13,6 +21,8 @@ export interface SlackAccount {
   readonly clock: Clock;
   /** How far our clock is ahead of Slack's, in ms, as the last answer showed; 0 until then. */
   aheadMs: number;
+  /** The token's, as the last answer named them; undefined until one does. */
+  scopes: readonly string[] | undefined;
   /** When each message was last edited by us, by the account's clock. */
   readonly editedAt: Map<string, number>;
   /** Channels that were to be joined, and whether that went well. */
@@ -24,6 +34,15 @@ export interface SlackAccount {
 /** A call that was not made: not its turn, or not yet. */
 export type Held = { readonly kind: 'held'; readonly outcome: Outcome };
 
+/** A message may show only some time after it was posted. */
+export const LOOK_UP_AFTER_MS = 60_000;
+
+interface Reading {
+  readonly readAtMs: number;
+  readonly sinceMs: number;
+  readonly posted: Promise<PostedMessages | Held>;
+}
+
 /** One `send` or `recover`: its time, its memory, and what it has read so far. */
 export class Turn {
   readonly account: SlackAccount;
@@ -31,7 +50,7 @@ export class Turn {
   readonly signal: AbortSignal;
   readonly #endsAtMs: number;
   readonly #lines = new Map<string, Promise<unknown>>();
-  readonly #posted = new Map<string, { readonly readAtMs: number; readonly posted: Promise<PostedMessages | Held> }>();
+  readonly #posted = new Map<string, Reading>();
 
   constructor(account: SlackAccount, lane: Lane, signal: AbortSignal, lengthMs: number) {
     this.account = account;
@@ -49,9 +68,10 @@ export class Turn {
     return !this.signal.aborted && this.leftMs > 0;
   }
 
-  /** Unix time in ms by Slack's clock, as far as it is known. */
-  slackNow(): number {
-    return this.account.api.wallNow() - this.account.aheadMs;
+  /** When a post is about to be made. */
+  now(): Pick<PostIntent, 'atMs' | 'sinceMs'> {
+    const atMs = this.account.api.wallNow();
+    return { atMs, sinceMs: Math.min(atMs, atMs - this.account.aheadMs) };
   }
 
   async wait(forMs: number): Promise<void> {
@@ -89,24 +109,34 @@ export class Turn {
   async ask(method: string, args: Readonly<Record<string, unknown>>): Promise<Verdict> {
     const { api } = this.account;
     const reply = await callSlack(api, method, args, this.signal);
-    if (reply.kind === 'answer') this.account.aheadMs = api.wallNow() - reply.answeredAtMs;
+    if (reply.kind === 'answer') {
+      this.account.aheadMs = api.wallNow() - reply.answeredAtMs;
+      this.account.scopes = reply.scopes ?? this.account.scopes;
+    }
     return classifyReply(reply, method);
   }
 
   /**
-   * What pigeonpost has posted in a place since its earliest intent there. Read once for all who ask.
-   * @param notBeforeMs what was read earlier may not show what is looked for
+   * What pigeonpost has posted in a place since an intent. Read once for all who ask, unless what was read began too
+   * late for one, or was read before its message had to show.
    */
-  async posted(channel: string, threadTs: string | null, notBeforeMs: number): Promise<PostedMessages | Held> {
+  async posted(
+    channel: string,
+    threadTs: string | null,
+    { atMs, sinceMs }: Pick<PostIntent, 'atMs' | 'sinceMs'>,
+  ): Promise<PostedMessages | Held> {
     const place = JSON.stringify([channel, threadTs]);
     const known = this.#posted.get(place);
-    if (known !== undefined && known.readAtMs >= notBeforeMs) return await known.posted;
-    const read = { readAtMs: this.slackNow(), posted: this.#read(channel, threadTs) };
-    this.#posted.set(place, read);
-    return await read.posted;
+    if (known !== undefined && known.readAtMs >= atMs + LOOK_UP_AFTER_MS && known.sinceMs <= sinceMs) {
+      return await known.posted;
+    }
+    const from = Math.min(sinceMs, this.notes.earliestMs(channel));
+    const posted = this.#read(channel, threadTs, from);
+    this.#posted.set(place, { readAtMs: this.now().atMs, sinceMs: from, posted });
+    return await posted;
   }
 
-  async #read(channel: string, threadTs: string | null): Promise<PostedMessages | Held> {
+  async #read(channel: string, threadTs: string | null, sinceMs: number): Promise<PostedMessages | Held> {
     let held: Held | undefined;
     const read = async (method: SlackMethod, args: Readonly<Record<string, unknown>>): Promise<Verdict> => {
       let verdict = await this.call(method, args);
@@ -115,8 +145,11 @@ export class Turn {
       held = verdict;
       return { kind: 'later', detail: 'no turn came for the look-up' };
     };
-    const posted = await readPosted({ channel, threadTs }, this.notes.earliestMs(channel, threadTs), read);
-    return held ?? posted;
+    const posted = await readPosted({ channel, threadTs }, sinceMs, read);
+    if (held !== undefined) return held;
+    // Without this scope metadata may be left out, and what is there would be taken for absent.
+    const readsMetadata = this.account.scopes?.includes(metadataScope) ?? true;
+    return posted.kind === 'failed' || readsMetadata ? posted : { kind: 'failed', verdict: cannotReadMetadata };
   }
 
   /** Joins a public channel, once in the sink's life: who takes the app out of it later means it. @returns whether it did */

@@ -73,7 +73,7 @@ export class Stage {
     return await this.scene({
       ...options,
       sinks: { hooks, ...options.sinks },
-      environment: { HOOK_SECRET: webhookSecret },
+      environment: { ...options.environment, HOOK_SECRET: webhookSecret },
     });
   }
 

@@ -82,7 +82,7 @@ describe('the rooms', () => {
 });
 
 function isSinkFolder(name: string): boolean {
-  return ['file', 'hubspot', 'salesforce', 'slack', 'webhook', 'xapi'].includes(name);
+  return ['canvas', 'file', 'hubspot', 'postgres', 'salesforce', 'slack', 'webhook', 'xapi'].includes(name);
 }
 
 function reaches(

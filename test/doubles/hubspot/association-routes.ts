@@ -44,6 +44,7 @@ function route(method: string, path: string, answer: (call: Call) => DoubleAnswe
 export function associateNew(account: Account, record: CrmRecord, associations: unknown): void {
   if (associations === undefined) return;
   if (!Array.isArray(associations)) throw invalidInput('Invalid input JSON: associations is not a list');
+  account.portal.onTakeBack(() => account.associations.removeAllOf(record.type.name, record.id));
   for (const { to, types } of associations as { to?: { id?: unknown }; types?: unknown }[]) {
     const id = requiredText({ id: to?.id }, 'id');
     for (const typeId of typeIdsOf(types)) {

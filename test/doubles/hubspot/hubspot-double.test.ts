@@ -171,6 +171,22 @@ describe('other batches', () => {
     expect(again.json.results[0].new).toBe(true);
   });
 
+  it('leave no history and no association of what is taken back', async () => {
+    const { double, call } = await hubspot();
+    const { id } = (await call(CONTACTS, { properties: { email: 'a@example.com', city: 'Oslo' } })).json;
+    await call(`${CONTACTS}/batch/upsert`, {
+      inputs: [byEmail('a@example.com', { city: 'Bergen' }), byEmail('b@example.com', { nothing: 'x' })],
+    });
+    const note = { properties: { hs_timestamp: '2026-11-01' } };
+    const types = [{ associationCategory: 'HUBSPOT_DEFINED', associationTypeId: 202 }];
+    await call('/crm/v3/objects/notes/batch/create', {
+      inputs: [{ ...note, associations: [{ to: { id }, types }] }, { properties: {} }],
+    });
+    const { json } = await call(`${CONTACTS}/${id}?propertiesWithHistory=city`);
+    expect(json.propertiesWithHistory.city.map(({ value }: { value: string }) => value)).toEqual(['Oslo']);
+    expect(double.account.associations.all()).toEqual([]);
+  });
+
   it('read by a unique property, with history, and name what is missing', async () => {
     const { call } = await hubspot();
     await call(`${CONTACTS}/batch/upsert`, { inputs: [byEmail('a@example.com', { city: 'Oslo' })] });

@@ -144,13 +144,21 @@ export class Portal {
     }
   }
 
+  /** What else is to be done when the running batch is refused; nothing where none runs. */
+  onTakeBack(takeBack: () => void): void {
+    this.undo?.push(takeBack);
+  }
+
   private set(record: CrmRecord, values: Readonly<Record<string, string>>): void {
     const before = new Map(record.values);
+    const history = new Map([...record.history].map(([name, entries]) => [name, [...entries]]));
     const updatedAtMs = record.updatedAtMs;
     this.undo?.push(() => {
       this.index(record, (entries, value) => entries.delete(value));
       record.values.clear();
       for (const [name, value] of before) record.values.set(name, value);
+      record.history.clear();
+      for (const [name, entries] of history) record.history.set(name, entries);
       if (this.records.has(record.id)) this.index(record, (entries, value) => entries.set(value, record.id));
       record.updatedAtMs = updatedAtMs;
     });

@@ -24,7 +24,7 @@ export class RateLimits {
   private readonly rolling: RollingLimit;
   private readonly searches: RollingLimit;
   private readonly perDay: number;
-  private readonly timeZone: string;
+  private readonly days: Intl.DateTimeFormat;
   private day = '';
   private usedToday = 0;
 
@@ -32,7 +32,7 @@ export class RateLimits {
     this.rolling = new RollingLimit(options.per10s ?? 100, options.windowMs ?? 10_000);
     this.searches = new RollingLimit(options.searchesPerSecond ?? 5, 1000);
     this.perDay = options.perDay ?? 250_000;
-    this.timeZone = options.timeZone ?? 'UTC';
+    this.days = new Intl.DateTimeFormat('en-CA', { timeZone: options.timeZone ?? 'UTC', dateStyle: 'short' });
   }
 
   /** Takes one request, or says which limit has none left. */
@@ -75,7 +75,7 @@ export class RateLimits {
   }
 
   private dayOf(atMs: number): string {
-    return new Intl.DateTimeFormat('en-CA', { timeZone: this.timeZone, dateStyle: 'short' }).format(atMs);
+    return this.days.format(atMs);
   }
 
   /** Searched for by halves, since a day has 23 or 25 hours where clocks change. */

@@ -89,15 +89,11 @@ function checkMember(org: Org, record: OrgRecord, values: Readonly<Values>): voi
   if (lead?.values.IsConverted === true && !('Id' in values)) {
     throw new SalesforceRefusal('CANNOT_UPDATE_CONVERTED_LEAD', 'cannot reference converted lead', ['LeadId']);
   }
-  const already = org
-    .all(record.type)
-    .some(
-      (each) =>
-        each.id !== record.id &&
-        each.values.CampaignId === CampaignId &&
-        (each.values.LeadId ?? null) === (LeadId ?? null) &&
-        (each.values.ContactId ?? null) === (ContactId ?? null),
-    );
+  const sameRecords =
+    typeof LeadId === 'string'
+      ? org.having(record.type, 'LeadId', LeadId)
+      : org.having(record.type, 'ContactId', ContactId);
+  const already = sameRecords.some(({ id, values: other }) => id !== record.id && other.CampaignId === CampaignId);
   if (already) throw new SalesforceRefusal('DUPLICATE_VALUE', 'Already a campaign member.', []);
   const labels = labelsOf(org, CampaignId);
   if (typeof Status === 'string' && !labels.includes(Status)) {
@@ -111,19 +107,13 @@ function checkMember(org: Org, record: OrgRecord, values: Readonly<Values>): voi
 
 function checkStatus(org: Org, record: OrgRecord, values: Readonly<Values>): void {
   const same = org
-    .all(record.type)
-    .some(
-      (each) =>
-        each.id !== record.id && each.values.CampaignId === values.CampaignId && each.values.Label === values.Label,
-    );
+    .having(record.type, 'CampaignId', values.CampaignId)
+    .some((each) => each.id !== record.id && each.values.Label === values.Label);
   if (same) throw new SalesforceRefusal('DUPLICATE_VALUE', 'A status with this label already exists.', ['Label']);
 }
 
 function labelsOf(org: Org, campaignId: unknown): unknown[] {
-  return org
-    .all(org.type('CampaignMemberStatus'))
-    .filter((each) => each.values.CampaignId === campaignId)
-    .map((each) => each.values.Label);
+  return org.having(org.type('CampaignMemberStatus'), 'CampaignId', campaignId).map((each) => each.values.Label);
 }
 
 function checkDuplicates(org: Org, object: string, values: Readonly<Values>, allowDuplicates: boolean): void {

@@ -1,6 +1,7 @@
 import { checkRecord } from './check-record.js';
 import type { DuplicateRule, ValidationRule } from './org-rules.js';
 import { normalisedId, recordId } from './record-id.js';
+import { comparable, RecordIndex } from './record-index.js';
 import { readValues, type Values } from './read-values.js';
 import { SalesforceRefusal } from './salesforce-refusal.js';
 import { fieldNamed, typeNamed, type SObjectType } from './sobject-type.js';
@@ -13,9 +14,18 @@ export interface OrgRecord {
   deleted: boolean;
 }
 
+/** What goes with a record, by object and the field that names the record. */
+const HANGING = [
+  ['CampaignMember', 'CampaignId'],
+  ['CampaignMember', 'LeadId'],
+  ['CampaignMember', 'ContactId'],
+  ['CampaignMemberStatus', 'CampaignId'],
+] as const;
+
 /** The records of an org, and what it lets in. A refused record changes nothing. Ids rise, the same in each run. */
 export class Org {
   private readonly records = new Map<string, OrgRecord>();
+  private readonly index = new RecordIndex();
   private lastNumber = 0;
 
   constructor(
@@ -27,7 +37,7 @@ export class Org {
 
   /** Live records of a type, oldest first. */
   all(type: SObjectType): OrgRecord[] {
-    return [...this.records.values()].filter((record) => record.type === type && !record.deleted);
+    return [...this.index.all(type)];
   }
 
   /** @throws {SalesforceRefusal} for a name that is no object of this org */
@@ -45,10 +55,15 @@ export class Org {
   /** Live records that have this value in this field; texts are compared without case, unless the field says otherwise. */
   having(type: SObjectType, fieldName: string, value: unknown): OrgRecord[] {
     const definition = fieldNamed(type, fieldName)!;
-    const form = (each: unknown): unknown =>
-      typeof each === 'string' && !definition.caseSensitive ? each.toLowerCase() : each;
-    const wanted = form(definition.type === 'id' ? normalisedId(String(value)) : value);
-    return this.all(type).filter(({ values }) => form(values[definition.name]) === wanted);
+    if (definition.type === 'id') {
+      const record = this.byId(String(value));
+      return record?.type === type ? [record] : [];
+    }
+    const wanted = comparable(definition, value);
+    return (
+      this.index.having(definition, value) ??
+      this.all(type).filter(({ values }) => comparable(definition, values[definition.name]) === wanted)
+    );
   }
 
   /** @throws {SalesforceRefusal} with the code of whatever is wrong with it */
@@ -64,6 +79,7 @@ export class Org {
     record.values = { ...values, Id: record.id, IsDeleted: false, CreatedDate: at };
     this.touch(record);
     this.records.set(record.id, record);
+    this.index.add(record);
     if (type.name === 'Campaign') this.createStatuses(record);
     return record;
   }
@@ -75,17 +91,19 @@ export class Org {
     }
     const values = { ...record.values, ...this.read(record.type, sent, 'update') };
     checkRecord(this, record, values, record.values, allowDuplicates);
-    record.values = values;
-    this.touch(record);
+    this.change(record, () => {
+      record.values = values;
+      this.touch(record);
+    });
   }
 
+  /** Into the recycle bin, with the memberships that hang on it. */
   delete(record: OrgRecord): void {
+    this.index.remove(record);
     record.deleted = true;
     record.values.IsDeleted = true;
-    for (const each of this.records.values()) {
-      const belongs =
-        each.values.CampaignId === record.id || each.values.LeadId === record.id || each.values.ContactId === record.id;
-      if (belongs && !each.deleted) this.delete(each);
+    for (const [typeName, fieldName] of HANGING) {
+      for (const each of this.having(this.type(typeName), fieldName, record.id)) this.delete(each);
     }
   }
 
@@ -101,20 +119,24 @@ export class Org {
     const { FirstName = null, LastName = null, Email = null, Phone = null, Title = null } = lead.values;
     const person = { FirstName, LastName, Email, Phone, Title, AccountId: account.id };
     const contact = this.create(this.type('Contact'), person, true);
-    lead.values = {
-      ...lead.values,
-      IsConverted: true,
-      ConvertedContactId: contact.id,
-      ConvertedAccountId: account.id,
-      Status: 'Closed - Converted',
-    };
+    this.change(lead, () => {
+      lead.values = {
+        ...lead.values,
+        IsConverted: true,
+        ConvertedContactId: contact.id,
+        ConvertedAccountId: account.id,
+        Status: 'Closed - Converted',
+      };
+    });
     return contact;
   }
 
   /** As a person does: `gone` goes to the recycle bin and names the one that stays. */
   mergeContacts(kept: OrgRecord, gone: OrgRecord): void {
-    for (const member of this.all(this.type('CampaignMember'))) {
-      if (member.values.ContactId === gone.id) member.values.ContactId = kept.id;
+    for (const member of this.having(this.type('CampaignMember'), 'ContactId', gone.id)) {
+      this.change(member, () => {
+        member.values.ContactId = kept.id;
+      });
     }
     this.delete(gone);
     gone.values.MasterRecordId = kept.id;
@@ -127,10 +149,12 @@ export class Org {
 
   restore(snapshot: readonly (readonly [OrgRecord, Values, boolean])[]): void {
     this.records.clear();
+    this.index.clear();
     for (const [record, values, deleted] of snapshot) {
       this.records.set(record.id, record);
       record.values = values;
       record.deleted = deleted;
+      if (!deleted) this.index.add(record);
     }
   }
 
@@ -147,6 +171,12 @@ export class Org {
     });
   }
 
+  private change(record: OrgRecord, change: () => void): void {
+    this.index.removeValues(record);
+    change();
+    this.index.add(record);
+  }
+
   /** What Salesforce itself derives from the other values. */
   private touch(record: OrgRecord): void {
     const { values } = record;
@@ -159,9 +189,7 @@ export class Org {
   }
 
   private touchMember(values: Values): void {
-    const statuses = this.all(this.type('CampaignMemberStatus')).filter(
-      (each) => each.values.CampaignId === values.CampaignId,
-    );
+    const statuses = this.having(this.type('CampaignMemberStatus'), 'CampaignId', values.CampaignId);
     values.Status ??= statuses.find((each) => each.values.IsDefault === true)?.values.Label ?? null;
     values.HasResponded = statuses.find((each) => each.values.Label === values.Status)?.values.HasResponded === true;
   }

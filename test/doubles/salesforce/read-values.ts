@@ -1,4 +1,5 @@
 import type { FieldDefinition } from './field-definition.js';
+import { normalisedId } from './record-id.js';
 import { SalesforceRefusal } from './salesforce-refusal.js';
 import { fieldNamed, type SObjectType } from './sobject-type.js';
 
@@ -56,7 +57,7 @@ function readValue(definition: FieldDefinition, value: unknown): string | number
   } else if (type === 'datetime') {
     if (typeof value === 'string' && isDateTime(value)) return new Date(value).toISOString().replace('Z', '+0000');
   } else if (typeof value === 'string') {
-    return value;
+    return type === 'reference' ? (normalisedId(value) ?? value) : value;
   }
   const kind = typeof value === 'string' ? 'VALUE_STRING' : typeof value === 'number' ? 'VALUE_NUMBER' : 'START_OBJECT';
   throw new SalesforceRefusal(

@@ -128,6 +128,22 @@ describe('a value', () => {
   });
 });
 
+describe('a unique value', () => {
+  it('is free again once its record has another, is deleted, or was taken back', async () => {
+    const { call, upsert } = await salesforce();
+    const [first] = (await upsert('Lead', 'Engagement_Id__c', [lead('1')])).json;
+    await call(`/sobjects/Lead/${first.id}`, { Engagement_Id__c: '2' }, 'PATCH');
+    const taken = await call('/sobjects/Lead', lead('1'));
+    await call(`/sobjects/Lead/${first.id}`, undefined, 'DELETE');
+    const freed = await call('/sobjects/Lead', lead('2'));
+    const records = [lead('3'), lead('4', { Company: '' })].map((each) => ({ attributes: { type: 'Lead' }, ...each }));
+    await call('/composite/sobjects', { allOrNone: true, records });
+    const takenBack = await call('/sobjects/Lead', lead('3'));
+    expect([taken, freed, takenBack].map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect((await call('/sobjects/Lead', lead('3'))).json[0].errorCode).toBe('DUPLICATE_VALUE');
+  });
+});
+
 describe('the rules of the org', () => {
   it('refuse what a validation rule refuses, naming its field', async () => {
     const fails = ({ Title }: Record<string, unknown>): boolean => Title === 'King';

@@ -34,13 +34,14 @@ export interface AnsweredRequest extends DoubleRequest {
 export interface RunningDouble {
   /** `http://127.0.0.1:<port>` */
   readonly url: string;
-  /** What has been asked of the vendor's API, oldest first; the double's own pages are not counted. */
+  /** What has been asked of the vendor's API, oldest first, the last ten thousand; the double's own pages are not counted. */
   readonly requests: readonly AnsweredRequest[];
   readonly faults: FaultPlan;
   close(): Promise<void>;
 }
 
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
+const MAX_KEPT_REQUESTS = 10_000;
 
 /**
  * Serves a vendor on loopback. `/_double/state` and `/` show what it holds, `POST` and `DELETE /_double/faults` add and
@@ -80,6 +81,7 @@ export async function serveDouble(vendor: Vendor, options: ServeOptions): Promis
     const effect = faults.take(request);
     const answer = await answerOf(vendor, request, effect);
     requests.push({ ...request, status: answer?.status });
+    if (requests.length > MAX_KEPT_REQUESTS) requests.shift(); // a double that runs for days must not fill the memory
     if (answer === undefined) return void incoming.socket.destroy();
     if (effect?.kind === 'slow') await new Promise((resolve) => setTimeout(resolve, effect.delayMs).unref());
     write(outgoing, answer);

@@ -1,0 +1,137 @@
+import { setMaxListeners } from 'node:events';
+import { isLoopback } from '../../config/loopback.js';
+import { joinsOf } from '../mapping/joins-of.js';
+import { type Clock, systemClock } from '../network/clock.js';
+import { createDispatcher } from '../network/create-dispatcher.js';
+import { RollingLimiter } from '../network/rolling-limiter.js';
+import type { Lane, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
+import { checkCanvas } from './check.js';
+import { type Asking, CanvasClient } from './client.js';
+import { canvasConfigSchema, type CanvasConfig } from './config.js';
+import type { CanvasOperation } from './operation.js';
+import { Planner } from './plan.js';
+import { recoverAssignment, sendAssignment, type Sending } from './send-grades.js';
+import { GradeTask, outcomeOf } from './task.js';
+
+/** Grades of one job: each is read before and after, so more would not end within a lane's turn. */
+const BATCH_SIZE = 50;
+const CONNECTIONS = 8;
+const CONNECT_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+/** A `send` waits so long for the pace of Canvas and the end of its jobs, then gives the lane's turn back. */
+const PATIENCE_MS = 40_000;
+/** Canvas counts cost and not requests; this many cheap ones stay within what leaves its bucket. */
+const DEFAULT_LIMIT = { limit: 100, windowMs: 10_000 };
+
+export interface CanvasTuning {
+  /** Unix time in ms. */
+  readonly now?: () => number;
+  readonly clock?: Clock;
+  readonly requestTimeoutMs?: number;
+  readonly patienceMs?: number;
+}
+
+/** Grades in Canvas. README.md and docs/sinks/canvas.md. */
+export function createCanvasSink(
+  config: CanvasConfig,
+  environment: SinkEnvironment,
+  tuning: CanvasTuning = {},
+): Sink<CanvasOperation> {
+  const clock = tuning.clock ?? systemClock;
+  const url = new URL(config.baseUrl);
+  const dispatcher = createDispatcher(url, environment.network, {
+    allowPrivateAddresses: isLoopback(url.hostname),
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    connections: CONNECTIONS,
+  });
+  const { per10s } = environment.limits ?? {};
+  // One for all lanes: the bucket is the token's.
+  const client = new CanvasClient({
+    baseUrl: config.baseUrl,
+    token: config.token,
+    dispatcher,
+    limiter: new RollingLimiter({ ...DEFAULT_LIMIT, limit: per10s ?? DEFAULT_LIMIT.limit }, per10s, clock),
+    requestTimeoutMs: tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    now: tuning.now ?? Date.now,
+  });
+  const planner = new Planner(config.records, environment);
+
+  const asked = async <Result>(signal: AbortSignal, work: (asking: Asking) => Promise<Result>): Promise<Result> => {
+    // One listener on the caller's signal, however many requests listen to this one.
+    const stop = new AbortController();
+    setMaxListeners(0, stop.signal);
+    const forward = (): void => stop.abort();
+    signal.addEventListener('abort', forward);
+    if (signal.aborted) forward();
+    const untilMs = clock.now() + (tuning.patienceMs ?? PATIENCE_MS);
+    try {
+      return await work({ signal: stop.signal, patienceMs: () => Math.max(0, untilMs - clock.now()) });
+    } finally {
+      signal.removeEventListener('abort', forward);
+    }
+  };
+
+  const carryOut = (
+    operations: readonly CanvasOperation[],
+    lane: Lane,
+    signal: AbortSignal,
+    step: (tasks: readonly GradeTask[], sending: Sending) => Promise<void>,
+  ): Promise<SendResult> =>
+    asked(signal, async (asking) => {
+      const tasks = operations.map(({ steps }) => steps.map((each) => new GradeTask(each)));
+      const memory: Record<string, unknown> = {};
+      for (const group of signal.aborted ? [] : byAssignment(tasks.flat())) {
+        await step(group, { client, asking, lane, clock, memory });
+      }
+      const outcomes = operations.map((operation, index) => outcomeOf(operation, tasks[index]!));
+      return { outcomes, memory };
+    });
+
+  return {
+    traits: {
+      order: 'item',
+      looksAround: true,
+      revisions: 'latest',
+      repeats: 'lookUp', // a job that is begun twice could end in the wrong order
+      batchSize: BATCH_SIZE,
+    },
+    check: (signal) => asked(signal, (asking) => checkCanvas(client, config.records, asking)),
+    async plan(subjects) {
+      const planned = [];
+      for (const subject of subjects) planned.push(await planner.plan(subject));
+      return planned;
+    },
+    send: (operations, lane, signal) => carryOut(operations, lane, signal, sendAssignment),
+    recover: (operations, lane, signal) => carryOut(operations, lane, signal, recoverAssignment),
+    close: () => dispatcher.close(),
+  };
+}
+
+/** In the order in which assignments first appear. */
+function byAssignment(tasks: readonly GradeTask[]): GradeTask[][] {
+  const groups = new Map<string, GradeTask[]>();
+  for (const task of tasks) {
+    const key = JSON.stringify([task.step.course, task.step.assignment]);
+    groups.set(key, [...(groups.get(key) ?? []), task]);
+  }
+  return [...groups.values()];
+}
+
+export const canvasSinkType: SinkType<CanvasConfig> = {
+  type: 'canvas',
+  configSchema: canvasConfigSchema,
+  acceptsByDefault: ['obtained'],
+  lists: ({ records }) => [...new Set(records.map(({ from }) => from))],
+  joins: ({ records }) =>
+    joinsOf(
+      records.flatMap(({ when, course, assignment, user, grade }) => [
+        course,
+        assignment,
+        user,
+        grade,
+        ...(when === undefined ? [] : [when]),
+      ]),
+    ),
+  destination: ({ baseUrl }) => baseUrl,
+  create: (config, environment) => createCanvasSink(config, environment),
+};

@@ -1,0 +1,76 @@
+import { sampleView } from './sample-view.js';
+import { mentionedFields } from '../mapping/mentioned-fields.js';
+import type { CheckLine } from '../sink.js';
+import type { GradeKeys } from './config.js';
+import { type Asking, type CanvasClient, fieldsOf, type Reply } from './client.js';
+import { pathPart, referenceValue } from './grade-value.js';
+
+/**
+ * Whether Canvas takes the token, and for courses and assignments that the configuration names outright: whether they
+ * are there and may be graded. Reads only. Never throws.
+ */
+export async function checkCanvas(
+  client: CanvasClient,
+  records: readonly GradeKeys[],
+  asking: Asking,
+): Promise<CheckLine[]> {
+  const self = await client.get('/users/self', asking);
+  if (self.kind !== 'ok')
+    return [{ ok: false, text: sentenceFor(self, `${client.host} does not say whose token it is`) }];
+  const lines: CheckLine[] = [{ ok: true, text: `${client.host} takes the token` }];
+  const seen = new Set<string>();
+  for (const [index, keys] of records.entries()) {
+    const target = await namedOutright(keys);
+    if (target === undefined) {
+      const text = `records[${index}] takes course or assignment from each item: whether they are there shows when it sends`;
+      lines.push({ ok: true, text });
+    } else if (!seen.has(JSON.stringify(target))) {
+      seen.add(JSON.stringify(target));
+      lines.push(await lineFor(client, target, asking));
+    }
+  }
+  return lines;
+}
+
+interface Target {
+  readonly course: string;
+  readonly assignment: string;
+}
+
+/** Course and assignment where they are the same for all items. */
+async function namedOutright({ course, assignment }: GradeKeys): Promise<Target | undefined> {
+  if ([course, assignment].some((expression) => mentionedFields(expression).length > 0)) return undefined;
+  try {
+    const names = {
+      course: await course.evaluate(sampleView, 'course', referenceValue),
+      assignment: await assignment.evaluate(sampleView, 'assignment', referenceValue),
+    };
+    return names.course === null || names.assignment === null ? undefined : (names as Target);
+  } catch {
+    return undefined; // what it gives for an item is told with the item
+  }
+}
+
+async function lineFor(client: CanvasClient, { course, assignment }: Target, asking: Asking): Promise<CheckLine> {
+  const coursePath = `/courses/${pathPart(course)}`;
+  const rights = await client.get(`${coursePath}/permissions?permissions[]=manage_grades`, asking);
+  if (rights.kind !== 'ok') return { ok: false, text: sentenceFor(rights, `course ${course} cannot be read`) };
+  if (fieldsOf(rights.body)['manage_grades'] !== true) {
+    return { ok: false, text: `the token's user may not edit grades in course ${course}: make them a teacher there` };
+  }
+  const found = await client.get(`${coursePath}/assignments/${pathPart(assignment)}`, asking);
+  const name = `assignment ${assignment} of course ${course}`;
+  if (found.kind !== 'ok') return { ok: false, text: sentenceFor(found, `${name} cannot be read`) };
+  if (found.body['published'] === false) return { ok: false, text: `${name} is not published: publish it in Canvas` };
+  return { ok: true, text: `${name} can be graded` };
+}
+
+function sentenceFor(reply: Exclude<Reply, { kind: 'ok' }>, what: string): string {
+  if (reply.kind === 'failed') return 'detail' in reply.result ? (reply.result.detail ?? what) : what;
+  const why = {
+    'not-found': 'Canvas has no such thing',
+    forbidden: 'its user lacks the right',
+    refused: 'Canvas refuses',
+  };
+  return `${what}: ${why[reply.kind]} (HTTP ${reply.status})`;
+}

@@ -1,0 +1,176 @@
+import { request, type Dispatcher } from 'undici';
+import type { Secret } from '../../config/secret.js';
+import { failureSentence, neverArrived } from '../network/failure-sentence.js';
+import type { RollingLimiter } from '../network/rolling-limiter.js';
+import type { Result } from '../sink.js';
+import { classifyAnswer, holdBackMs, type CanvasAnswer } from './classify-answer.js';
+
+export interface ClientOptions {
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  readonly token: Secret;
+  readonly dispatcher: Dispatcher;
+  /** One for all lanes: the bucket belongs to the token. */
+  readonly limiter: RollingLimiter;
+  readonly requestTimeoutMs: number;
+  /** Unix time in ms. */
+  readonly now: () => number;
+}
+
+export interface Asking {
+  readonly signal: AbortSignal;
+  /** How long from now on a request may wait for its turn, in ms. */
+  readonly patienceMs: () => number;
+}
+
+export type Reply =
+  | { readonly kind: 'ok'; readonly body: Readonly<Record<string, unknown>> }
+  | {
+      readonly kind: 'not-found' | 'forbidden' | 'refused';
+      readonly status: number;
+      readonly requestId: string | undefined;
+    }
+  /** `processed`: whether the call may have taken effect. */
+  | { readonly kind: 'failed'; readonly result: Result; readonly processed: 'no' | 'maybe' };
+
+/** Of an answer more than this is not read. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
+const NO_ROOM_WAIT_MS = 5_000;
+
+/** One call at a time to Canvas' REST API, at the pace that Canvas asks for. Never throws. */
+export class CanvasClient {
+  readonly host: string;
+
+  constructor(private readonly options: ClientOptions) {
+    this.host = new URL(options.baseUrl).host;
+  }
+
+  /** @param path from `/api/v1` on, its parts encoded */
+  get(path: string, asking: Asking): Promise<Reply> {
+    return this.#call('GET', path, undefined, asking);
+  }
+
+  post(path: string, body: object, asking: Asking): Promise<Reply> {
+    return this.#call('POST', path, body, asking);
+  }
+
+  async #call(method: 'GET' | 'POST', path: string, body: object | undefined, asking: Asking): Promise<Reply> {
+    const permit = await this.options.limiter.take(asking.signal, asking.patienceMs());
+    if (permit === undefined) {
+      const detail = 'the limit of this token in Canvas leaves no room for now';
+      const result: Result = asking.signal.aborted
+        ? { kind: 'unsent' }
+        : { kind: 'retry', afterMs: NO_ROOM_WAIT_MS, detail };
+      return { kind: 'failed', result, processed: 'no' };
+    }
+    try {
+      return this.#judge(await this.#exchange(method, path, body, asking.signal));
+    } catch (error) {
+      const stopped = error instanceof StoppedError;
+      const detail = stopped ? error.message : failureSentence(error, this.host);
+      return { kind: 'failed', processed: neverArrived(error) ? 'no' : 'maybe', result: { kind: 'retry', detail } };
+    } finally {
+      permit.done();
+    }
+  }
+
+  #judge(answer: CanvasAnswer): Reply {
+    const verdict = classifyAnswer(answer);
+    switch (verdict.kind) {
+      case 'ok':
+        return { kind: 'ok', body: fieldsOf(answer.body) };
+      case 'throttled': {
+        const { afterMs, detail } = verdict;
+        this.options.limiter.close(afterMs);
+        return { kind: 'failed', processed: 'no', result: { kind: 'retry', afterMs, detail } };
+      }
+      case 'failed':
+        return verdict;
+      default:
+        return { kind: verdict.kind, status: answer.status, requestId: answer.requestId };
+    }
+  }
+
+  async #exchange(
+    method: 'GET' | 'POST',
+    path: string,
+    body: object | undefined,
+    signal: AbortSignal,
+  ): Promise<CanvasAnswer> {
+    const { baseUrl, dispatcher, token, requestTimeoutMs, limiter, now } = this.options;
+    // Not AbortSignal.any: in Node 20 each call leaves something behind on a signal that lives long.
+    const call = new AbortController();
+    const stop = (): void => call.abort();
+    const timer = setTimeout(stop, requestTimeoutMs);
+    signal.addEventListener('abort', stop);
+    try {
+      const answer = await request(`${baseUrl}/api/v1${path}`, {
+        method,
+        dispatcher,
+        signal: call.signal,
+        headers: {
+          authorization: `Bearer ${token.reveal()}`,
+          accept: 'application/json',
+          'user-agent': 'pigeonpost',
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        body: body === undefined ? null : JSON.stringify(body),
+      });
+      const header = (name: string): string | undefined => {
+        const value = answer.headers[name];
+        return Array.isArray(value) ? value[0] : value;
+      };
+      const waitMs = holdBackMs(header('x-rate-limit-remaining'));
+      if (waitMs > 0) limiter.close(waitMs);
+      const text = await readText(answer.body);
+      const requestId = header('x-request-context-id');
+      return {
+        status: answer.statusCode,
+        body: parsed(text),
+        text,
+        retryAfter: header('retry-after'),
+        requestId: requestId !== undefined && /^[\w-]{1,64}$/.test(requestId) ? requestId : undefined,
+        answeredAtMs: now(),
+      };
+    } catch (error) {
+      if (signal.aborted) throw new StoppedError('stopped before Canvas answered');
+      if (call.signal.aborted)
+        throw new StoppedError(`${this.host} did not answer within ${requestTimeoutMs / 1000} s`);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+    }
+  }
+}
+
+/** Ended by us, not by Canvas. */
+class StoppedError extends Error {}
+
+/** A JSON object; empty for anything else. */
+export function fieldsOf(found: unknown): Readonly<Record<string, unknown>> {
+  return typeof found === 'object' && found !== null && !Array.isArray(found) ? (found as Record<string, unknown>) : {};
+}
+
+async function readText(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > MAX_ANSWER_BYTES) {
+      body.destroy();
+      return '';
+    }
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

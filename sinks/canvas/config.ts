@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { listNames } from '../../config/schema/list-names.js';
+import type { Secret } from '../../config/secret.js';
+import { baseUrl, headerSecret, oneOf } from '../../config/values.js';
+import type { Expression } from '../mapping/expression.js';
+import { expression } from '../mapping/expression-schema.js';
+
+/** `canvas` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/canvas.md explains each key to users. */
+export interface CanvasConfig {
+  readonly baseUrl: string;
+  readonly token: Secret;
+  readonly records: readonly GradeKeys[];
+}
+
+/** How an item becomes a grade. */
+export interface GradeKeys {
+  readonly from: string;
+  readonly when?: Expression | undefined;
+  readonly course: Expression;
+  readonly assignment: Expression;
+  readonly user: Expression;
+  readonly grade: Expression;
+  readonly overwrite: boolean;
+}
+
+const record = z.strictObject({
+  from: oneOf(listNames).describe('The list whose items it is made from.'),
+  when: expression().optional().describe('Only items for which this is true are graded.'),
+  course: expression().describe('The course: its id, or `sis_course_id:` and the id of your student system.'),
+  assignment: expression().describe('The assignment: its id, or `sis_assignment_id:` and that id.'),
+  user: expression().describe('The student: an id, or one with `sis_user_id:` or `sis_login_id:` before it.'),
+  grade: expression().describe('The grade: points as a number, a percentage such as "85%", a letter, pass or fail.'),
+  overwrite: z
+    .boolean({ error: 'allowed: true or false' })
+    .default(false)
+    .describe('Whether a grade that somebody else has set is replaced.'),
+});
+
+export const canvasConfigSchema: z.ZodType<CanvasConfig> = z.strictObject({
+  baseUrl: baseUrl().describe('The address of your Canvas.'),
+  token: headerSecret().describe('An access token of a user who may grade, best of a user made for this.'),
+  records: z
+    .array(record, { error: 'allowed: a list of records' })
+    .min(1, { error: 'allowed: at least one record' })
+    .describe('What is graded from which list.'),
+});

@@ -1,0 +1,97 @@
+import { decideGrade, isTaken, stateHash, type Submission } from './grade-rules.js';
+import { gradeValue, pathPart, referenceValue } from './grade-value.js';
+import type { GradeStep } from './operation.js';
+
+const found = (more: Partial<Submission> = {}): Submission => ({
+  userId: 1,
+  grade: null,
+  score: null,
+  gradedAt: null,
+  excused: false,
+  ...more,
+});
+const step = (more: Partial<GradeStep> = {}): GradeStep => ({
+  course: '42',
+  assignment: '7',
+  user: '1',
+  grade: '80',
+  sent: 's',
+  left: null,
+  overwrite: false,
+  ...more,
+});
+const graded = (score: number): Submission => found({ grade: String(score), score });
+const leftAs = (submission: Submission) => ({ userId: submission.userId, state: stateHash(submission) });
+
+describe('what is done about a grade', () => {
+  it.each<[string, GradeStep, Submission, boolean, string]>([
+    ['nothing stands there', step(), found(), false, 'write'],
+    ['it stands there', step(), graded(80), false, 'same'],
+    ['it stands there to a rounding', step({ grade: '66.67' }), graded(66.6667), false, 'same'],
+    ['it stands there as a letter', step({ grade: 'a-' }), found({ grade: 'A-', score: 92 }), false, 'same'],
+    ['another stands there', step(), graded(70), false, 'leave'],
+    ['another stands there, which may be ours', step(), graded(70), true, 'write'],
+    ['another stands there and may be replaced', step({ overwrite: true }), graded(70), false, 'write'],
+    ['what was left stands there', step({ left: leftAs(graded(70)) }), graded(70), false, 'write'],
+    ['what was left has changed', step({ left: leftAs(graded(70)) }), graded(75), false, 'leave'],
+    ['what was left was cleared', step({ left: leftAs(graded(70)) }), found(), false, 'leave'],
+    [
+      'something was left with another student',
+      step({ left: leftAs({ ...graded(70), userId: 2 }) }),
+      found(),
+      false,
+      'write',
+    ],
+    ['the student is excused', step(), found({ excused: true }), false, 'leave'],
+    ['it is to go and nothing stands there', step({ grade: '' }), found(), false, 'same'],
+    ['it is to go and is ours', step({ grade: '', left: leftAs(graded(70)) }), graded(70), false, 'write'],
+    ['it is to go and is not ours any more', step({ grade: '', left: leftAs(graded(70)) }), graded(75), false, 'leave'],
+  ])('where %s', (_, planned, submission, begun, expected) => {
+    expect(decideGrade(planned, submission, begun)).toBe(expected);
+  });
+});
+
+describe('a grade is taken', () => {
+  it.each<[string, string, Submission, boolean]>([
+    ['when it stands there', '80', graded(80), true],
+    ['when Canvas made something else of it just now', 'A-', found({ grade: '92', score: 92, gradedAt: 'now' }), true],
+    ['not when nothing was graded since', 'A-', found({ grade: '70', score: 70, gradedAt: 'before' }), false],
+    ['not when it was to go and stands there', '', { ...graded(70), gradedAt: 'now' }, false],
+  ])('%s', (_, grade, after, taken) => expect(isTaken(grade, { gradedAt: 'before' }, after)).toBe(taken));
+});
+
+describe('a value of a mapping', () => {
+  it.each([
+    [66.66666, '66.67'],
+    [100, '100'],
+    [0, '0'],
+    [' 85% ', '85%'],
+    ['', null],
+    [null, null],
+    [undefined, null],
+  ])('%j is the grade %j', (value, grade) => expect(gradeValue(value, 'grades.records[0].grade')).toBe(grade));
+
+  it.each([true, {}, [80], 'x'.repeat(101)])('%j is no grade', (value) => {
+    expect(() => gradeValue(value, 'grades.records[0].grade')).toThrow('no grade');
+  });
+
+  it.each([
+    [42, '42'],
+    ['sis_user_id:A1', 'sis_user_id:A1'],
+    ['sis_user_id:', null],
+    [' ', null],
+    [undefined, null],
+  ])('%j is the id %j', (value, id) => expect(referenceValue(value, 'grades.records[0].user')).toBe(id));
+
+  it.each(['.', '..', true, {}, 'x'.repeat(256)])('%j is no id, and leads nowhere', (value) => {
+    expect(() => referenceValue(value, 'grades.records[0].user')).toThrow('no id');
+  });
+
+  it.each([
+    ['42', '42'],
+    ['sis_user_id:A-1', 'sis_user_id:A-1'],
+    ['sis_user_id:a.b/c', `hex:sis_user_id:${Buffer.from('a.b/c').toString('hex')}`],
+    ['sis_login_id:é@x', `hex:sis_login_id:${Buffer.from('é@x').toString('hex')}`],
+    ['a/../b', 'a%2F..%2Fb'],
+  ])('%j stands in a path as %s', (reference, part) => expect(pathPart(reference)).toBe(part));
+});

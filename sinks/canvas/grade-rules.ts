@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import type { GradeStep } from './operation.js';
+
+/** What Canvas holds for one student and one assignment. Source: Canvas LMS, "Submissions", Submission object. */
+export interface Submission {
+  readonly userId: number;
+  /** As it was entered, before deductions for lateness; null: none. */
+  readonly grade: string | null;
+  readonly score: number | null;
+  readonly gradedAt: string | null;
+  readonly excused: boolean;
+}
+
+/** Identifies a grade that is to be set, such that the same again need not be sent. */
+export function sentHash({
+  course,
+  assignment,
+  user,
+  grade,
+}: Pick<GradeStep, 'course' | 'assignment' | 'user' | 'grade'>) {
+  return hashOf([course, assignment, user, grade]);
+}
+
+/** Identifies what stands in a submission, such that a change by somebody else is noticed. */
+export function stateHash({ userId, grade, score, excused }: Submission): string {
+  return hashOf([userId, grade, score, excused]);
+}
+
+function hashOf(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
+}
+
+/**
+ * What to do about one grade, from what stands there. Pure.
+ * - `same`: it stands there already, whoever has set it.
+ * - `write`: nothing stands there yet, what this sink left stands there, or replacing is allowed.
+ * - `leave`: somebody else has set, changed, cleared or excused it.
+ * @param begun whether an earlier attempt, whose end nobody knows, may have set what stands there
+ */
+export function decideGrade(step: GradeStep, found: Submission, begun: boolean): 'same' | 'write' | 'leave' {
+  if (holds(found, step.grade)) return 'same';
+  if (step.overwrite || begun) return 'write';
+  // Of another student, where the mapping names a new one: what was left there says nothing of this one.
+  if (step.left?.userId === found.userId) return stateHash(found) === step.left.state ? 'write' : 'leave';
+  return hasGrade(found) || found.excused ? 'leave' : 'write';
+}
+
+/** Whether Canvas took a grade: it stands there, or what stands there was graded anew (a letter becomes points, say). */
+export function isTaken(grade: string, before: Pick<Submission, 'gradedAt'>, after: Submission): boolean {
+  if (holds(after, grade)) return true;
+  return grade !== '' && hasGrade(after) && after.gradedAt !== before.gradedAt;
+}
+
+function holds(found: Submission, grade: string): boolean {
+  if (grade === '') return !hasGrade(found);
+  if (found.excused || !hasGrade(found)) return false;
+  if (/^-?\d+(\.\d+)?$/.test(grade)) return found.score !== null && Math.abs(found.score - Number(grade)) < 0.005;
+  return found.grade?.toLowerCase() === grade.toLowerCase();
+}
+
+function hasGrade({ grade, score }: Submission): boolean {
+  return (grade !== null && grade !== '') || score !== null;
+}

@@ -1,0 +1,152 @@
+import type { ClientBase, Pool } from 'pg';
+import type { CheckLine } from '../sink.js';
+import { classifyFailure } from './classify-failure.js';
+import { inspectSchema, requireOwn, type SchemaState } from './inspect-schema.js';
+import { MARKER_TABLE, qualified, quoted } from './names.js';
+import { missingStatements } from './prepare-schema.js';
+import { tables } from './tables.js';
+
+export interface CheckedDatabase {
+  readonly pool: Pool;
+  readonly server: string;
+  readonly schema: string;
+  readonly sink: string;
+}
+
+/** The oldest version whose statements and catalogue this sink was written for. */
+const OLDEST_VERSION = 13;
+
+interface Session {
+  readonly version: number;
+  readonly user: string;
+  readonly encrypted: boolean;
+  readonly standby: boolean;
+  readonly may_create_schema: boolean;
+}
+
+/**
+ * Whether rows could be written: the server answers, the schema is this sink's or free, its tables fit or can be made,
+ * and the user has the rights. Reads the catalogue only, so it leaves nothing and locks nothing. Never throws.
+ */
+export async function checkDatabase(database: CheckedDatabase, signal: AbortSignal): Promise<CheckLine[]> {
+  const { pool, server, schema } = database;
+  try {
+    const client = await pool.connect();
+    const stop = (): void => void client.end().catch(() => undefined);
+    signal.addEventListener('abort', stop);
+    try {
+      return await look(client, database);
+    } finally {
+      signal.removeEventListener('abort', stop);
+      client.release(true); // a check is rare, and leaves no connection behind
+    }
+  } catch (error) {
+    const failure = classifyFailure(error, server, schema);
+    return [{ ok: false, text: failure.about === 'destination' ? failure.outcome.detail : failure.detail }];
+  }
+}
+
+async function look(client: ClientBase, { server, schema, sink }: CheckedDatabase): Promise<CheckLine[]> {
+  const session = await readSession(client);
+  const lines: CheckLine[] = [serverLine(server, session)];
+  const state = await inspectSchema(client, schema, tables);
+  requireOwn(state, schema, { ledgerId: undefined, sink });
+  const missing = missingStatements(state, schema);
+  const may = await rightsToMake(client, schema, state, session);
+  if (missing.length === 0) lines.push({ ok: true, text: `schema "${schema}" has its ${tables.length} tables` });
+  else if (may) lines.push({ ok: true, text: `${whatIsMissing(state, schema)} and will be made` });
+  else {
+    const statements = [...missing, ...grants(schema, session.user)].map((statement) => `${statement};`);
+    const text = `${whatIsMissing(state, schema)} and "${session.user}" may not make it: have its owner run\n${statements.join('\n')}`;
+    lines.push({ ok: false, text });
+  }
+  const lacking = await lackingRights(client, schema, state);
+  if (lacking.length > 0 && (missing.length === 0 || may)) {
+    lines.push({
+      ok: false,
+      text: `"${session.user}" lacks rights on ${lacking.join(', ')}: have the owner run\n${grants(schema, session.user)
+        .map((statement) => `${statement};`)
+        .join('\n')}`,
+    });
+  }
+  return lines;
+}
+
+function serverLine(server: string, { version, user, encrypted, standby }: Session): CheckLine {
+  if (version < OLDEST_VERSION) {
+    return { ok: false, text: `${server} is version ${version}: version ${OLDEST_VERSION} or newer is needed` };
+  }
+  if (standby) return { ok: false, text: `${server} is a read-only standby: name the primary server in "url"` };
+  const way = encrypted ? 'encrypted' : 'not encrypted';
+  return { ok: true, text: `${server} answers as "${user}", version ${version}, ${way}` };
+}
+
+async function readSession(client: ClientBase): Promise<Session> {
+  const { rows } = await client.query<Session>(
+    `select current_setting('server_version_num')::int / 10000 as version, current_user::text as user,
+       coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false) as encrypted,
+       pg_is_in_recovery() as standby,
+       has_database_privilege(current_database(), 'CREATE') as may_create_schema`,
+  );
+  return rows[0]!;
+}
+
+function whatIsMissing({ exists, missingTables, missingColumns, hasMarkerTable }: SchemaState, schema: string): string {
+  if (!exists) return `schema "${schema}" does not exist yet`;
+  const parts = [
+    ...(hasMarkerTable ? [] : [`table ${MARKER_TABLE}`]),
+    ...missingTables.map(({ name }) => `table ${name}`),
+    ...missingColumns.map(({ table, column }) => `column ${table.name}.${column}`),
+  ];
+  const more = parts.length > 3 ? ` and ${parts.length - 3} more` : '';
+  return `schema "${schema}" has no ${parts.slice(0, 3).join(', ')}${more} yet`;
+}
+
+/** Whether this user may make what is missing: a schema in the database, tables in the schema, columns of own tables. */
+async function rightsToMake(
+  client: ClientBase,
+  schema: string,
+  { exists, missingColumns }: SchemaState,
+  { may_create_schema: mayCreateSchema }: Session,
+): Promise<boolean> {
+  if (!exists) return mayCreateSchema;
+  const { rows } = await client.query<{ may: boolean }>(
+    `select has_schema_privilege($1, 'CREATE') and not exists (
+       select from pg_class c where c.oid = any ($2::text[]::regclass[]) and not pg_has_role(c.relowner, 'USAGE')) as may`,
+    [schema, [...new Set(missingColumns.map(({ table }) => qualified(schema, table.name)))]],
+  );
+  return rows[0]!.may;
+}
+
+const NEEDED = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
+
+/** Of what is there already: on what, and which. */
+async function lackingRights(
+  client: ClientBase,
+  schema: string,
+  { exists, presentTables, hasMarkerTable }: SchemaState,
+): Promise<string[]> {
+  if (!exists) return [];
+  const names = [...presentTables.map(({ name }) => name), ...(hasMarkerTable ? [MARKER_TABLE] : [])];
+  const { rows } = await client.query<{ name: string; rights: string[] | null }>(
+    `select n.name, (select array_agg(p.privilege) from unnest($3::text[]) as p (privilege)
+         where not has_table_privilege(c.oid, p.privilege)) as rights
+     from unnest($2::text[]) as n (name)
+       join pg_class c on c.relname = n.name and c.relnamespace = (select oid from pg_namespace where nspname = $1)`,
+    [schema, names, NEEDED],
+  );
+  const { rows: usage } = await client.query<{ may: boolean }>(`select has_schema_privilege($1, 'USAGE') as may`, [
+    schema,
+  ]);
+  return [
+    ...(usage[0]!.may ? [] : [`schema "${schema}" (USAGE)`]),
+    ...rows.flatMap(({ name, rights }) => (rights === null ? [] : [`${name} (${rights.join(', ')})`])),
+  ];
+}
+
+function grants(schema: string, user: string): string[] {
+  return [
+    `grant usage on schema ${quoted(schema)} to ${quoted(user)}`,
+    `grant select, insert, update, delete on all tables in schema ${quoted(schema)} to ${quoted(user)}`,
+  ];
+}

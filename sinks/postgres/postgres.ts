@@ -1,0 +1,104 @@
+import type { Pool, PoolClient } from 'pg';
+import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
+import { checkDatabase } from './check.js';
+import { classifyFailure } from './classify-failure.js';
+import { postgresConfigSchema, type PostgresConfig } from './config.js';
+import { createPool } from './connect.js';
+import { planRow, type PostgresOperation } from './format.js';
+import { prepareSchema } from './prepare-schema.js';
+import { readUrl, serverName } from './read-url.js';
+import { writeBatch, type Written } from './write-batch.js';
+
+const BATCH_SIZE = 500;
+
+export interface PostgresTuning {
+  readonly connectTimeoutMs?: number;
+  readonly statementTimeoutMs?: number;
+}
+
+/** A table for each list, a row for each item. README.md tells what is promised when. */
+export function createPostgresSink(
+  config: PostgresConfig,
+  environment: SinkEnvironment,
+  tuning: PostgresTuning = {},
+): Sink<PostgresOperation> {
+  const { connectTimeoutMs = 10_000, statementTimeoutMs = 30_000 } = tuning;
+  const url = readUrl(config.url.reveal());
+  const server = serverName(url);
+  const { schema } = config;
+  const pool = createPool(url, environment.network, { connectTimeoutMs, statementTimeoutMs });
+  /** Undefined: the schema has to be looked at first. One look for all lanes. */
+  let ready: Promise<void> | undefined;
+
+  return {
+    traits: {
+      order: 'item',
+      looksAround: false, // a row is the item; names of sessions and people are joined by whoever queries
+      revisions: 'latest',
+      repeats: 'harmless', // by the revision in each row
+      batchSize: BATCH_SIZE,
+    },
+    check: (signal) => checkDatabase({ pool, server, schema, sink: environment.name }, signal),
+    plan: (subjects) => Promise.resolve(subjects.map((subject) => planRow(subject, environment.onForget))),
+    async send(operations, lane, signal) {
+      const owner = { ledgerId: lane.ledgerId, sink: environment.name };
+      const target = { server, schema, owner, statementTimeoutMs };
+      const nothingSent = (): Written => ({ outcomes: operations.map(() => ({ kind: 'unsent' })), looksAgain: false });
+      if (operations.length === 0 || signal.aborted) return nothingSent();
+      try {
+        const written = await withConnection(pool, signal, async (client) => {
+          ready ??= prepareSchema(client, schema, owner);
+          await ready;
+          return await writeBatch(client, operations, target, () => !signal.aborted);
+        });
+        if (written.looksAgain) ready = undefined;
+        return { outcomes: written.outcomes };
+      } catch (error) {
+        ready = undefined;
+        const failure = classifyFailure(error, server, schema);
+        // Before the first row no row can be at fault: what a statement that makes tables says is about the schema.
+        const outcome = failure.about === 'destination' ? failure.outcome : retryOf(failure.detail);
+        return { outcomes: operations.map(() => outcome) };
+      }
+    },
+    close: () => pool.end(),
+  };
+}
+
+function retryOf(detail: string) {
+  return { kind: 'retry', detail } as const;
+}
+
+/** Once stopped, the connection is cut: the server rolls back what it had not committed. */
+async function withConnection(
+  pool: Pool,
+  signal: AbortSignal,
+  use: (client: PoolClient) => Promise<Written>,
+): Promise<Written> {
+  const client = await pool.connect();
+  const stop = (): void => void client.end().catch(() => undefined);
+  signal.addEventListener('abort', stop);
+  if (signal.aborted) stop();
+  let isWhole = false;
+  try {
+    const written = await use(client);
+    isWhole = written.outcomes.every(({ kind }) => kind === 'delivered' || kind === 'rejected');
+    return written;
+  } finally {
+    signal.removeEventListener('abort', stop);
+    client.release(!isWhole); // a connection on which something went wrong is not trusted with the next batch
+  }
+}
+
+export const postgresSinkType: SinkType<PostgresConfig> = {
+  type: 'postgres',
+  configSchema: postgresConfigSchema,
+  acceptsByDefault: ['obtained', 'not-asked', 'not-known'],
+  lists: () => 'all',
+  destination({ url, schema }) {
+    // Not the user: another one is another credential and not another place.
+    const { host, port, database } = readUrl(url.reveal());
+    return JSON.stringify([host, port, database, schema]);
+  },
+  create: (config, environment) => createPostgresSink(config, environment),
+};

@@ -1,0 +1,239 @@
+import type { Column, ColumnType } from './column.js';
+import { sessionColumns } from './session-columns.js';
+
+/** One list of the service as a table. */
+export interface Table {
+  readonly list: string;
+  readonly name: string;
+  readonly comment: string;
+  /** Its own columns; those that all tables share stand in common-columns.ts. */
+  readonly columns: readonly Column[];
+  /** The column with the person whose row it is: without a value there, the row is anonymous. */
+  readonly person?: string;
+}
+
+type Options = { readonly personal?: true };
+
+/** A column whose name is its path in the item: `answerRating.rate` is `answer_rating_rate`; no word stands twice. */
+function column(
+  path: string,
+  type: ColumnType,
+  comment: string,
+  { personal = false }: { personal?: boolean } = {},
+): Column {
+  const words = path.replaceAll('.', '_').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const name = words.replace(/^([a-z]+_)\1/, '$1'); // attendee.attendeeCode
+  return { name, type, from: { item: path.split('.') }, personal, comment };
+}
+
+const id = (path: string, comment: string, options?: Options): Column => column(path, 'bigint', comment, options);
+const text = (path: string, comment: string, options?: Options): Column => column(path, 'text', comment, options);
+const at = (path: string, comment: string, options?: Options): Column =>
+  column(path, 'timestamp with time zone', comment, options);
+const personal = { personal: true } as const;
+
+const session: Column = {
+  name: 'session_id',
+  type: 'bigint',
+  from: { envelope: 'sessionId' },
+  personal: false,
+  comment: 'The session it belongs to: sessions.id.',
+};
+const person = (path: string): Column => id(path, 'Who: attendees.id. Null where the row is anonymous.', personal);
+const createdAt = at('createdAt', 'When it was made, by the service.');
+const profile: Column = {
+  name: 'profile',
+  type: 'jsonb',
+  from: 'the-rest',
+  personal: true,
+  comment: "Profile fields under the names of the event, e.g. profile->>'Email'.",
+};
+const optionVote = [
+  id('question.id', 'The poll question.'),
+  text('question.content', 'Text of the poll question, as it was when the vote was last seen to change.'),
+  id('option.id', 'The option that was chosen.'),
+  text('option.content', 'Text of the option, as it was when the vote was last seen to change.'),
+];
+const count = (path: string, comment: string): Column => column(path, 'bigint', comment);
+
+/**
+ * The tables, in the order in which they are made. Columns are those of the specification of the service; what it does
+ * not name stands in `raw`. Names of sessions and texts of questions are copied into a row by the service only: they
+ * are columns where no other table has them.
+ */
+export const tables: readonly Table[] = [
+  {
+    list: 'pigeonholes',
+    name: 'pigeonholes',
+    comment: 'The event spaces of a workspace. Their own pigeonhole_id is 0: join on id.',
+    columns: [
+      id('id', 'The pigeonhole_id of all other tables.'),
+      text('name', 'Its name.'),
+      text('description', 'Its welcome text.'),
+      column('startDate', 'date', 'First day, in its time zone.'),
+      column('endDate', 'date', 'Last day, in its time zone.'),
+      text('status', 'new, upcoming, live or ended, as far as is known.'),
+      text('timezone', 'IANA name of its time zone.'),
+      column('attendeeProfiles', 'boolean', 'Whether attendees have profiles.'),
+      column('registrants', 'boolean', 'Whether registrants can be loaded.'),
+      column('attendeeCodeRequired', 'boolean', 'Whether attendees sign in with a code.'),
+      count('expectedParticipants', 'How many are expected, where the service says.'),
+    ],
+  },
+  {
+    list: 'subscriptions',
+    name: 'subscriptions',
+    comment: 'The subscriptions of a workspace. Their pigeonhole_id is 0.',
+    columns: [
+      id('id', 'The subscription.'),
+      text('name', 'Its name.'),
+      at('startDate', 'When it begins.'),
+      at('endDate', 'When it ends.'),
+      text('timezone', 'IANA name of its time zone.'),
+    ],
+  },
+  {
+    list: 'sessions',
+    name: 'sessions',
+    comment: 'The parts of a pigeonhole: Q&As, polls, word clouds.',
+    columns: sessionColumns.map(([path, type, comment]) => column(path, type, comment)),
+  },
+  {
+    list: 'attendees',
+    name: 'attendees',
+    comment: 'Who signed in. A row whose person withdrew consent stays, with every column about them empty.',
+    columns: [
+      id('id', 'The attendee_id of all other tables.', personal),
+      id('registrantId', 'The registrant who signed in.', personal),
+      text('attendeeCode', 'The code with which they signed in.', personal),
+      at('signInTime', 'When they signed in.', personal),
+      column('consent.obtained', 'boolean', 'Whether they consented; null: not asked, or not known.', personal),
+      at('consent.obtainedAt', 'When they consented.', personal),
+      column('linkedIn', 'jsonb', 'Their LinkedIn profile.', personal),
+      column('twitter', 'jsonb', 'Their Twitter profile.', personal),
+      profile,
+    ],
+    person: 'id',
+  },
+  {
+    list: 'questions',
+    name: 'questions',
+    comment: 'Questions of an audience, by session.',
+    columns: [
+      id('question.id', 'The question.'),
+      text('question.content', 'What was asked.', personal),
+      text('question.status', 'approved, as far as is known.'),
+      session,
+      person('attendeeId'),
+      createdAt,
+    ],
+    person: 'attendee_id',
+  },
+  {
+    list: 'votes',
+    name: 'votes',
+    comment: 'Votes on questions, one row a vote.',
+    columns: [id('question.id', 'The question: questions.question_id.'), session, person('attendeeId'), createdAt],
+    person: 'attendee_id',
+  },
+  {
+    list: 'answer_ratings',
+    name: 'answer_ratings',
+    comment: 'Ratings of the answers that questions were given.',
+    columns: [
+      id('answerRating.id', 'The rating.'),
+      count('answerRating.rate', 'How it was rated.'),
+      id('question.id', 'The question: questions.question_id.'),
+      session,
+      person('attendeeId'),
+      createdAt,
+    ],
+    person: 'attendee_id',
+  },
+  {
+    list: 'answers',
+    name: 'answers',
+    comment: 'Answers to word clouds.',
+    columns: [
+      id('answer.id', 'The answer.'),
+      text('answer.content', 'What was answered.', personal),
+      text('answer.status', 'approved, as far as is known.'),
+      session,
+      person('attendeeId'),
+      createdAt,
+    ],
+    person: 'attendee_id',
+  },
+  {
+    list: 'poll-mcq-votes',
+    name: 'poll_mcq_votes',
+    comment: 'Votes in multiple-choice polls.',
+    columns: [id('id', 'The vote.'), ...optionVote, session, person('attendee.id'), createdAt],
+    person: 'attendee_id',
+  },
+  {
+    list: 'poll-quiz-votes',
+    name: 'poll_quiz_votes',
+    comment: 'Votes in quizzes.',
+    columns: [
+      id('id', 'The vote.'),
+      ...optionVote,
+      count('timeTaken', 'How long it took, in the unit of the service.'),
+      session,
+      person('attendee.id'),
+      text('attendee.attendeeCode', 'The code with which they signed in.', personal),
+      createdAt,
+    ],
+    person: 'attendee_id',
+  },
+  {
+    list: 'qna-questions',
+    name: 'qna_questions',
+    comment: 'Questions of Q&A sessions as their attendees see them; the same question stands in questions.',
+    columns: [
+      id('id', 'The question: questions.question_id.'),
+      text('content', 'What was asked.', personal),
+      text('status', 'allowed, as far as is known.'),
+      session,
+      person('attendee.id'),
+      text('attendee.attendeeCode', 'The code with which they signed in.', personal),
+      createdAt,
+    ],
+    person: 'attendee_id',
+  },
+  {
+    list: 'engagement',
+    name: 'engagement',
+    comment:
+      'What each attendee did, per session and (scope pigeonhole) in all; anonymous interactions are not counted.',
+    columns: [
+      text('scope', 'session or pigeonhole.'),
+      session,
+      person('attendeeId'),
+      count('interactions', 'All that they did.'),
+      count('asked', 'Questions asked.'),
+      count('answered', 'Prompts answered.'),
+      count('voted', 'Votes on questions.'),
+      count('rated', 'Answers rated.'),
+      count('responded', 'Answers to word clouds.'),
+      count('offered', 'Prompts that were offered to them.'),
+      column('evidence', 'jsonb', 'Ids of the interactions that were counted.', personal),
+    ],
+    person: 'attendee_id',
+  },
+  {
+    list: 'registrants',
+    name: 'registrants',
+    comment: 'Who was registered by an import, and whether they signed in.',
+    columns: [
+      text('attendeeCode', 'The code that they were given.', personal),
+      id('registrantId', 'The registrant, once known.', personal),
+      id('attendeeId', 'Who signed in with it: attendees.id.', personal),
+      at('signedInAt', 'When they signed in; null: not yet.', personal),
+      profile,
+    ],
+  },
+];
+
+/** The table of a list; undefined: there is none. */
+export const tableOf: ReadonlyMap<string, Table> = new Map(tables.map((table) => [table.list, table]));

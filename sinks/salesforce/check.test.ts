@@ -1,0 +1,86 @@
+import { FakeOrg } from './fake-org.test-kit.js';
+import { createSalesforceSink } from './salesforce.js';
+import { campaignKeys, sampleConfig, sampleEnvironment } from './sample.test-kit.js';
+
+let org: FakeOrg;
+beforeEach(async () => {
+  org = new FakeOrg();
+  await org.open();
+});
+afterEach(() => org.close());
+
+async function problems(record: object = {}, environment: object = {}): Promise<string[]> {
+  const sink = createSalesforceSink(sampleConfig(org, record), { ...sampleEnvironment, ...environment });
+  const lines = await sink.check(new AbortController().signal);
+  await sink.close();
+  return lines.filter(({ ok }) => !ok).map(({ text }) => text);
+}
+
+const place = 'salesforce.records[0]';
+const given = { Email: 'item.Email', LastName: 'item.Name', Company: '"x"' };
+
+describe('a check', () => {
+  it('finds nothing wrong with the example, and changes nothing', async () => {
+    expect(await problems({ campaign: campaignKeys })).toEqual([]);
+    expect(org.calls.every(({ method }) => method === 'GET')).toBe(true);
+  });
+
+  it.each([
+    [
+      'a field that is not there',
+      { ...given, Nickname__c: '1' },
+      `${place}.properties.Nickname__c: Lead has no such field`,
+    ],
+    [
+      'a required field that nothing gives',
+      { Email: 'item.Email', LastName: '"x"' },
+      `${place}.properties: Lead requires Company`,
+    ],
+    [
+      'a text for a number',
+      { ...given, Seats__c: '"many"' },
+      `${place}.properties.Seats__c: gives a value that a field of type double`,
+    ],
+    [
+      'a text that is too long',
+      { ...given, FirstName: `"${'x'.repeat(41)}"` },
+      `${place}.properties.FirstName: gives 41 characters, and it takes 40`,
+    ],
+    [
+      'a value that the picklist lacks',
+      { ...given, Rating: '"Warm"' },
+      `${place}.properties.Rating: gives none of its values: "Hot", "Cold"`,
+    ],
+  ])('names %s', async (_, properties, expected) => {
+    expect((await problems({ properties })).join('\n')).toContain(expected);
+  });
+
+  it('names an external id field that is not one', async () => {
+    const told = await problems({ externalId: { FirstName: 'item.id' } });
+    expect(told.join('\n')).toContain('Lead.FirstName is not flagged External ID');
+    expect(told.join('\n')).toContain('Lead.FirstName is not unique');
+  });
+
+  it('names a campaign status that is known nowhere and may not be added', async () => {
+    org.may.CampaignMemberStatus = { createable: false, updateable: false, deletable: false };
+    const campaign = { ...campaignKeys, status: { registered: 'Sent', attended: 'Was there' } };
+    expect((await problems({ campaign })).join('\n')).toContain(
+      `${place}.campaign.status: no campaign has "Was there"`,
+    );
+  });
+
+  it('names what the user may not do', async () => {
+    org.may.Lead = { createable: false, updateable: true, deletable: false };
+    const told = (await problems({}, { onForget: 'delete' })).join('\n');
+    expect(told).toContain('the user may not create a Lead');
+    expect(told).toContain('the user may not delete a Lead');
+  });
+
+  it('says why it cannot log in', async () => {
+    org.rules.push(() => ({
+      status: 400,
+      body: { error: 'invalid_client_id', error_description: 'client identifier invalid' },
+    }));
+    expect((await problems()).join('\n')).toContain('check "clientId"');
+  });
+});

@@ -1,0 +1,89 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { Secret } from '../../config/secret.js';
+import { salesforceConfigSchema } from './config.js';
+import { FakeOrg } from './fake-org.test-kit.js';
+import { salesforceSinkType } from './salesforce.js';
+import { campaignKeys, sampleConfig } from './sample.test-kit.js';
+
+const record = { from: 'attendees', object: 'Lead', externalId: { Id__c: '"1"' }, properties: { Email: 'item.Email' } };
+const keys = { clientId: 'c', username: 'u', privateKey: new Secret(FakeOrg.privateKey), records: [record] };
+
+const problems = (found: object): string[] =>
+  (salesforceConfigSchema.safeParse({ ...keys, ...found }).error?.issues ?? []).map(
+    ({ path, message }) => `${path.join('.')}: ${message}`,
+  );
+const recordProblems = (found: object): string[] => problems({ records: [{ ...record, ...found }] });
+
+describe('the configuration', () => {
+  it('has defaults for all that most orgs share', () => {
+    expect(salesforceConfigSchema.parse(keys)).toMatchObject({
+      loginUrl: 'https://login.salesforce.com',
+      apiVersion: 'v62.0',
+      records: [
+        {
+          match: ['externalId', 'contactEmail', 'leadEmail'],
+          create: true,
+          properties: { Email: { write: 'always' } },
+        },
+      ],
+    });
+  });
+
+  it.each([
+    ['a creation without an external id', { externalId: undefined }, 'records.0.externalId: is missing'],
+    ['a match by an e-mail that nothing gives', { properties: {} }, 'records.0.match: by e-mail needs'],
+    [
+      'two fields as external id',
+      { externalId: { A__c: '1', B__c: '2' } },
+      'records.0.externalId: allowed: one external id field',
+    ],
+    ['the external id given twice', { properties: { Email: 'x', Id__c: '1' } }, 'records.0.properties: gives Id__c'],
+    [
+      'nothing to match by',
+      { externalId: undefined, create: false, match: ['externalId'] },
+      'records.0.match: has nothing to match by',
+    ],
+    [
+      'a field that Salesforce sets',
+      { properties: { Email: 'x', IsConverted: 'true' } },
+      'records.0.properties.IsConverted: allowed: names of fields that Salesforce does not set itself',
+    ],
+    [
+      'a mistyped expression',
+      { properties: { Email: 'item.(' } },
+      'records.0.properties.Email: is no expression that can be used',
+    ],
+    ['another object', { object: 'Account' }, 'records.0.object: allowed'],
+    ['a campaign without statuses', { campaign: { externalId: { A__c: '1' } } }, 'records.0.campaign.status'],
+  ])('refuses %s at its key', (_, found, expected) => {
+    expect(recordProblems(found).join('\n')).toContain(expected);
+  });
+
+  it.each([
+    ['a text that is no key', 'not a key'],
+    [
+      'a key of another kind',
+      generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    ],
+  ])('refuses %s without repeating it', (_, pem) => {
+    const told = problems({ privateKey: new Secret(pem) }).join();
+    expect(told).toContain('privateKey: allowed: an RSA private key');
+    expect(told).not.toContain(pem);
+  });
+
+  it('refuses a version that is none and an address without TLS', () => {
+    expect(problems({ apiVersion: '62' }).join()).toContain('apiVersion');
+    expect(problems({ loginUrl: 'http://login.salesforce.com' }).join()).toContain('loginUrl');
+  });
+});
+
+describe('the sink type', () => {
+  it('reads the lists that its records are made from, and what their expressions mention', () => {
+    const config = sampleConfig(
+      { url: 'http://127.0.0.1:9' },
+      { properties: { Email: 'attendee.Email' }, campaign: campaignKeys },
+    );
+    expect(salesforceSinkType.lists(config)).toEqual(['attendees']);
+    expect(salesforceSinkType.joins!(config)).toEqual(['attendees', 'pigeonholes']);
+  });
+});

@@ -1,0 +1,58 @@
+import type { WritePolicy } from './config.js';
+import { decideFields } from './decide-fields.js';
+import type { FieldValue } from './operation.js';
+
+const hourMs = 3_600_000;
+
+/** What is written of a field that has `now`, in a record last modified at hour 10. */
+function written(
+  policy: WritePolicy,
+  value: FieldValue,
+  now: unknown,
+  times: { happened?: number; ours?: number } = {},
+) {
+  const present = { values: new Map([['rating', now]]), lastModifiedAtMs: 10 * hourMs };
+  const writtenAtMs = times.ours === undefined ? null : times.ours * hourMs;
+  const fields = decideFields([{ field: 'Rating', value, policy }], present, {
+    happenedAtMs: (times.happened ?? 0) * hourMs,
+    writtenAtMs,
+    isOurs: times.ours !== undefined,
+  });
+  return fields.get('Rating');
+}
+
+describe('a field of a record that exists', () => {
+  it.each<[string, ReturnType<typeof written>, FieldValue | undefined]>([
+    ['is overwritten by always', written('always', 'Hot', 'Cold'), 'Hot'],
+    ['is cleared by always', written('always', null, 'Cold'), null],
+    ['is not written where it stands there already', written('always', 'Hot', 'Hot'), undefined],
+    ['is written again where it may be ours', written('always', 'Hot', 'Hot', { ours: 10 }), 'Hot'],
+    ['is left by if-empty where something stands', written('if-empty', 'Hot', 'Cold'), undefined],
+    ['is filled by if-empty', written('if-empty', 'Hot', null), 'Hot'],
+    ['is filled by if-empty where an empty text stands', written('if-empty', 'Hot', ''), 'Hot'],
+    ['is not cleared by if-empty', written('if-empty', null, 'Cold'), undefined],
+    ['is filled by if-newer, however old', written('if-newer', 'Hot', null), 'Hot'],
+    ['is left by if-newer for what happened before', written('if-newer', 'Hot', 'Cold', { happened: 9 }), undefined],
+    ['is overwritten by if-newer for what happened after', written('if-newer', 'Hot', 'Cold', { happened: 11 }), 'Hot'],
+    [
+      'is corrected by if-newer where nobody else has changed it since',
+      written('if-newer', 'Hot', 'Cold', { ours: 10 }),
+      'Hot',
+    ],
+    ['is left by if-newer where somebody has', written('if-newer', 'Hot', 'Cold', { ours: 9 }), undefined],
+    ['is not cleared by if-newer', written('if-newer', null, 'Cold', { happened: 11 }), undefined],
+  ])('%s', (_, found, expected) => {
+    expect(found).toEqual(expected);
+  });
+});
+
+describe('a record that is created', () => {
+  it('is given all that has a value, whatever the policy', () => {
+    const policies = ['always', 'if-empty', 'if-newer'] as const;
+    const writes = policies.map((policy) => ({ field: policy, value: 1, policy }));
+    const times = { happenedAtMs: 0, writtenAtMs: null, isOurs: false };
+    expect(decideFields([...writes, { field: 'none', value: null, policy: 'always' }], null, times)).toEqual(
+      new Map(policies.map((policy) => [policy, 1])),
+    );
+  });
+});

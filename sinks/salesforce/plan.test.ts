@@ -1,0 +1,93 @@
+import { FakeOrg } from './fake-org.test-kit.js';
+import { createSalesforceSink } from './salesforce.js';
+import { attendee, campaignKeys, sampleConfig, sampleEnvironment } from './sample.test-kit.js';
+
+const planned = async (record: object, ...subjects: ReturnType<typeof attendee>[]) =>
+  await createSalesforceSink(sampleConfig({ url: 'http://127.0.0.1:9' }, record), sampleEnvironment).plan(subjects);
+
+const ada = { id: 7, Name: 'Lovelace', Email: ' Ada@Example.com ' };
+
+describe('a plan', () => {
+  it('shows all that would be found and written, and no secret', async () => {
+    const [plan] = await planned({ campaign: campaignKeys }, attendee({ ...ada, signInTime: '2026-11-21T09:00:00Z' }));
+    expect(plan).toEqual({
+      kind: 'send',
+      operation: {
+        changeId: 'change-7',
+        others: {},
+        steps: [
+          {
+            kind: 'person',
+            record: 'Lead',
+            objectType: 'Lead',
+            known: null,
+            key: { field: 'Engagement_Id__c', value: '7' },
+            email: 'ada@example.com',
+            match: ['externalId', 'contactEmail', 'leadEmail'],
+            create: true,
+            writes: [
+              { field: 'Email', value: ' Ada@Example.com ', policy: 'always' },
+              { field: 'LastName', value: 'Lovelace', policy: 'always' },
+              { field: 'Company', value: 'unknown', policy: 'always' },
+            ],
+            happenedAtMs: Date.parse('2026-11-21T09:00:00Z'),
+            campaign: {
+              key: { field: 'Event_Id__c', value: '101' },
+              fields: { Name: 'ACME Summit' },
+              stage: 'attended',
+              status: { registered: 'Sent', attended: 'Responded' },
+            },
+          },
+        ],
+      },
+    });
+    expect(JSON.stringify(plan)).not.toContain(FakeOrg.privateKey.slice(40, 80));
+  });
+
+  it('is nothing for a condition that does not hold, and for someone who may not be shown', async () => {
+    expect(await planned({ when: 'item.Company' }, attendee(ada))).toEqual([{ kind: 'nothing', reason: 'condition' }]);
+    const nobody = { externalId: { Engagement_Id__c: 'attendee.attendeeCode' } };
+    expect(await planned(nobody, attendee({ id: 7, Name: 'x' }))).toEqual([{ kind: 'nothing', reason: 'no-key' }]);
+  });
+
+  it('is a dead letter for a mapping that fails, and goes on for the others', async () => {
+    const record = { properties: { Email: 'item.Email', Seats__c: '$number(item.seats)' } };
+    const plans = await planned(
+      record,
+      attendee({ ...ada, seats: 'secret words' }),
+      attendee({ ...ada, id: 8, seats: '3' }),
+    );
+    expect(plans.map(({ kind }) => kind)).toEqual(['unplannable', 'send']);
+    expect(plans[0]).toMatchObject({ cause: 'mapping: salesforce.records[0].properties.Seats__c: D3030' });
+    expect(JSON.stringify(plans[0])).not.toContain('secret words');
+  });
+
+  it('is a dead letter for a group in place of a value', async () => {
+    const plans = await planned(
+      { properties: { Email: 'item.Email', LastName: 'item.linkedIn' } },
+      attendee({ ...ada, linkedIn: { url: 'u' } }),
+    );
+    expect(plans).toMatchObject([
+      { kind: 'unplannable', cause: 'mapping: salesforce.records[0].properties.LastName: group' },
+    ]);
+  });
+
+  it('leaves a field alone for which the mapping gives nothing, and clears it for an empty text', async () => {
+    const record = { properties: { Email: 'item.Email', FirstName: 'item.first', LastName: 'item.last' } };
+    const [plan] = await planned(record, attendee({ ...ada, last: '' }));
+    expect(plan).toMatchObject({
+      operation: { steps: [{ writes: [{ field: 'Email' }, { field: 'LastName', value: null }] }] },
+    });
+  });
+
+  it('matches nobody by what can be no e-mail', async () => {
+    expect(await planned({}, attendee({ ...ada, Email: 'n/a' }))).toMatchObject([
+      { operation: { steps: [{ email: null }] } },
+    ]);
+  });
+
+  it('cuts the name of a campaign where Salesforce would refuse it, and breaks no character', async () => {
+    const [plan] = await planned({ campaign: { ...campaignKeys, name: `"${'x'.repeat(79)}🎈"` } }, attendee(ada));
+    expect(plan).toMatchObject({ operation: { steps: [{ campaign: { fields: { Name: 'x'.repeat(79) } } }] } });
+  });
+});

@@ -1,0 +1,448 @@
+import { subjectOf } from '../plan-of.test-kit.js';
+import { sampleChange } from '../sample-change.test-kit.js';
+import type { Fields, Outcome } from '../sink.js';
+import { FakeOrg, refused } from './fake-org.test-kit.js';
+import { createSalesforceSink } from './salesforce.js';
+import { attendee, campaignKeys, deliver, gone, laneOf, sampleConfig, sampleEnvironment } from './sample.test-kit.js';
+
+const ada = { id: 7, Name: 'Lovelace', Email: 'Ada@Example.com' };
+const bob = { id: 8, Name: 'Bob', Email: 'bob@example.com' };
+
+let org: FakeOrg;
+const sinks: { close(): Promise<void> }[] = [];
+
+beforeEach(async () => {
+  org = new FakeOrg();
+  await org.open();
+});
+afterEach(async () => {
+  for (const sink of sinks.splice(0)) await sink.close();
+  await org.close();
+});
+
+function sinkWith(record: object = {}, environment: object = {}) {
+  const sink = createSalesforceSink(sampleConfig(org, record), { ...sampleEnvironment, ...environment });
+  sinks.push(sink);
+  return sink;
+}
+
+const kinds = (outcomes: readonly Outcome[]): string[] => outcomes.map(({ kind }) => kind);
+const causeOf = (outcome: Outcome | undefined): string =>
+  outcome !== undefined && 'cause' in outcome ? outcome.cause : '';
+const objectOf = (outcome: Outcome | undefined): Fields => outcome!.object!;
+
+describe('someone who is new', () => {
+  it('is created by external id, and a repeat of the call creates nobody', async () => {
+    const sink = sinkWith();
+    expect(kinds(await deliver(sink, [attendee(ada)]))).toEqual(['delivered']);
+    expect(kinds(await deliver(sink, [attendee(ada)]))).toEqual(['delivered']);
+    expect(org.tables.Lead).toMatchObject([
+      { Engagement_Id__c: '7', LastName: 'Lovelace', Email: 'Ada@Example.com', Company: 'unknown' },
+    ]);
+  });
+
+  it('is nobody to create where only what exists is updated', async () => {
+    const outcomes = await deliver(sinkWith({ create: false }), [attendee(ada)]);
+    expect(outcomes).toMatchObject([{ kind: 'delivered', detail: expect.stringContaining('nobody') }]);
+    expect(org.tables.Lead).toEqual([]);
+  });
+
+  it('is created once by two lanes that meet them at the same time', async () => {
+    const sink = sinkWith();
+    await Promise.all([deliver(sink, [attendee(ada)]), deliver(sink, [attendee({ ...ada, id: 9 })])]);
+    expect(org.tables.Lead).toHaveLength(1);
+  });
+
+  it('is created once for two items of a batch with one e-mail, and both are delivered', async () => {
+    const outcomes = await deliver(sinkWith(), [attendee(ada), attendee({ ...ada, id: 9, Name: 'King' })]);
+    expect(kinds(outcomes)).toEqual(['delivered', 'delivered']);
+    expect(org.tables.Lead).toMatchObject([{ Engagement_Id__c: '7', LastName: 'King' }]);
+    expect(objectOf(outcomes[0]).Lead).toMatchObject({ id: org.tables.Lead![0]!.Id, created: true });
+  });
+});
+
+describe('someone whom the org knows without an external id', () => {
+  it('is found by e-mail as a contact first, who is given nothing that contacts lack', async () => {
+    const contact = org.add('Contact', { Email: 'ada@example.com', LastName: 'L.' });
+    org.add('Lead', { Email: 'ada@example.com', LastName: 'L.' });
+    const [outcome] = await deliver(sinkWith(), [attendee(ada)]);
+    expect(objectOf(outcome).Lead).toMatchObject({ type: 'Contact', id: contact.Id, created: false, keyed: false });
+    expect(contact).toMatchObject({ LastName: 'Lovelace' });
+    expect(contact).not.toHaveProperty('Company');
+    expect(org.tables.Lead).toMatchObject([{ LastName: 'L.' }]);
+  });
+
+  it('is found as a lead, who is given the external id', async () => {
+    const lead = org.add('Lead', { Email: 'ada@example.com', LastName: 'L.' });
+    const [outcome] = await deliver(sinkWith(), [attendee(ada)]);
+    expect(lead).toMatchObject({ Engagement_Id__c: '7', LastName: 'Lovelace' });
+    expect(objectOf(outcome).Lead).toMatchObject({ id: lead.Id, keyed: true });
+    expect(org.tables.Lead).toHaveLength(1);
+  });
+
+  it('keeps an external id that is not ours', async () => {
+    const lead = org.add('Lead', { Email: 'ada@example.com', Engagement_Id__c: '3' });
+    const [outcome] = await deliver(sinkWith(), [attendee(ada)]);
+    expect(lead).toMatchObject({ Engagement_Id__c: '3', LastName: 'Lovelace' });
+    expect(objectOf(outcome).Lead).toMatchObject({ keyed: false });
+  });
+
+  it('is not guessed among several', async () => {
+    const ids = ['L.', 'M.'].map((LastName) => org.add('Contact', { Email: 'ada@example.com', LastName }).Id);
+    const [outcome] = await deliver(sinkWith(), [attendee(ada)]);
+    expect(causeOf(outcome)).toBe('salesforce:ambiguous-match:Contact.Email');
+    expect(outcome).toMatchObject({ detail: expect.stringContaining(ids[0]!) });
+    expect(org.tables.Lead).toEqual([]);
+  });
+
+  it('is followed from a converted lead to the contact', async () => {
+    const contact = org.add('Contact', { Email: 'other@example.com' });
+    org.add('Lead', { Email: 'ada@example.com', IsConverted: true, ConvertedContactId: contact.Id });
+    const [outcome] = await deliver(sinkWith(), [attendee(ada)]);
+    expect(objectOf(outcome).Lead).toMatchObject({ type: 'Contact', id: contact.Id });
+    expect(contact).toMatchObject({ LastName: 'Lovelace' });
+  });
+
+  it('is found though quotes and backslashes stand in what they are found by', async () => {
+    const lead = org.add('Lead', { Email: "o'neil@example.com" });
+    await deliver(sinkWith(), [attendee({ ...ada, Email: "O'Neil@example.com" })]);
+    expect(lead).toMatchObject({ LastName: 'Lovelace' });
+  });
+});
+
+describe('someone whose record is known', () => {
+  it('is updated by its id, with another e-mail and without a look-up', async () => {
+    const sink = sinkWith();
+    const [before] = await deliver(sink, [attendee(ada)]);
+    org.calls.length = 0;
+    await deliver(sink, [attendee({ ...ada, Email: 'ada@new.example' }, { object: objectOf(before) })]);
+    expect(org.tables.Lead).toMatchObject([{ Email: 'ada@new.example' }]);
+    expect(org.paths('query')).toEqual([]);
+  });
+
+  it('is looked for again when the record was deleted', async () => {
+    const sink = sinkWith();
+    const [before] = await deliver(sink, [attendee(ada)]);
+    org.tables.Lead!.length = 0;
+    const [outcome] = await deliver(sink, [attendee(ada, { object: objectOf(before) })]);
+    expect(kinds([outcome!])).toEqual(['delivered']);
+    expect(objectOf(outcome).Lead).toMatchObject({ id: org.tables.Lead![0]!.Id });
+  });
+
+  it('is followed when the lead has been converted', async () => {
+    const sink = sinkWith();
+    const [before] = await deliver(sink, [attendee(ada)]);
+    const contact = org.add('Contact', { Email: 'ada@example.com' });
+    Object.assign(org.tables.Lead![0]!, { IsConverted: true, ConvertedContactId: contact.Id });
+    const [outcome] = await deliver(sink, [attendee({ ...ada, Name: 'King' }, { object: objectOf(before) })]);
+    expect(contact).toMatchObject({ LastName: 'King' });
+    expect(objectOf(outcome).Lead).toMatchObject({ type: 'Contact', id: contact.Id });
+  });
+
+  it('keeps what stands in a field that is written only if it is empty', async () => {
+    org.add('Lead', { Email: 'ada@example.com', LastName: 'Countess' });
+    org.add('Lead', { Email: 'bob@example.com', LastName: null });
+    const sink = sinkWith({ properties: { Email: 'item.Email', LastName: { value: 'item.Name', write: 'if-empty' } } });
+    await deliver(sink, [attendee(ada), attendee(bob)]);
+    expect(org.tables.Lead!.map(({ LastName }) => LastName)).toEqual(['Countess', 'Bob']);
+  });
+});
+
+describe('one record of a batch', () => {
+  it('is refused with the code and the fields, and without what Salesforce says of it', async () => {
+    org.rules.push(({ method, body }) => {
+      if (method !== 'PATCH') return undefined;
+      const { records } = body as { records: { Email: string }[] };
+      const answers = records.map(({ Email }, index) =>
+        Email === 'bob@example.com'
+          ? refused('STRING_TOO_LONG', ['LastName'])
+          : { id: `00Q${index}`, success: true, created: true, errors: [] },
+      );
+      return { status: 200, body: answers };
+    });
+    const outcomes = await deliver(sinkWith(), [attendee(ada), attendee(bob)]);
+    expect(kinds(outcomes)).toEqual(['delivered', 'rejected']);
+    expect(causeOf(outcomes[1])).toBe('salesforce:STRING_TOO_LONG:LastName');
+    expect(outcomes[1]).toMatchObject({ detail: expect.stringContaining('req-1') });
+    expect(JSON.stringify(outcomes)).not.toContain('example.com');
+  });
+
+  it('is found by halving where it makes Salesforce refuse the whole call', async () => {
+    org.rules.push(({ method, body }) =>
+      method === 'PATCH' && JSON.stringify(body).includes('bob@')
+        ? { status: 400, body: [{ errorCode: 'JSON_PARSER_ERROR' }] }
+        : undefined,
+    );
+    const people = [0, 1, 2, 3, 4].map((n) => attendee({ id: n, Name: `N${n}`, Email: `n${n}@example.com` }));
+    const outcomes = await deliver(sinkWith(), [...people, attendee(bob)]);
+    expect(kinds(outcomes)).toEqual([...people.map(() => 'delivered'), 'rejected']);
+    expect(causeOf(outcomes[5])).toBe('salesforce:JSON_PARSER_ERROR');
+    expect(org.tables.Lead).toHaveLength(5);
+  });
+
+  it('waits while another transaction holds its row', async () => {
+    org.rules.push(({ method }) =>
+      method === 'PATCH' ? { status: 200, body: [refused('UNABLE_TO_LOCK_ROW')] } : undefined,
+    );
+    expect(kinds(await deliver(sinkWith(), [attendee(ada)]))).toEqual(['retry']);
+  });
+
+  it('takes another with it that is about the same person no further than it must', async () => {
+    const lead = org.add('Lead', { Email: 'ada@example.com' });
+    org.rules.push(({ method, body }) => {
+      const { records } = (body ?? {}) as { records?: { LastName?: string }[] };
+      const isBad = method === 'PATCH' && records?.some(({ LastName }) => LastName === 'too long');
+      return isBad ? { status: 200, body: [refused('STRING_TOO_LONG', ['LastName'])] } : undefined;
+    });
+    const outcomes = await deliver(sinkWith(), [attendee(ada), attendee({ ...ada, id: 9, Name: 'too long' })]);
+    expect(kinds(outcomes)).toEqual(['delivered', 'rejected']);
+    expect(lead).toMatchObject({ LastName: 'Lovelace' });
+  });
+
+  it('is refused without a call where the mapping gives what its field cannot take', async () => {
+    const sink = sinkWith({ properties: { Email: 'item.Email', LastName: 'item.Name', Seats__c: 'item.seats' } });
+    const outcomes = await deliver(sink, [attendee({ ...ada, seats: 'many' }), attendee({ ...bob, seats: '3' })]);
+    expect(outcomes.map(causeOf)).toEqual(['salesforce:wrong-type:Seats__c', '']);
+    expect(org.tables.Lead).toMatchObject([{ Seats__c: 3 }]);
+  });
+});
+
+describe('the session', () => {
+  it('is renewed once when Salesforce ends it, and the call is made again', async () => {
+    const sink = sinkWith();
+    await deliver(sink, [attendee(ada)]);
+    org.endSession();
+    expect(kinds(await deliver(sink, [attendee(bob)]))).toEqual(['delivered']);
+    expect(org.logins).toBe(2);
+  });
+
+  it('is begun once for lanes that need it at the same time', async () => {
+    const sink = sinkWith();
+    await Promise.all([deliver(sink, [attendee(ada)]), deliver(sink, [attendee(bob)])]);
+    expect(org.logins).toBe(1);
+  });
+
+  it('that is refused as soon as it was given pauses the sink', async () => {
+    org.rules.push(({ path }) =>
+      path.startsWith('sobjects') ? { status: 401, body: [{ errorCode: 'INVALID_SESSION_ID' }] } : undefined,
+    );
+    expect(await deliver(sinkWith(), [attendee(ada)])).toMatchObject([{ kind: 'pause', cause: 'credential' }]);
+    expect(org.logins).toBe(2);
+  });
+
+  it('that cannot be had pauses the sink and says what to look at', async () => {
+    const body = { error: 'invalid_grant', error_description: "user hasn't approved this consumer" };
+    org.rules.push(({ path }) => (path.endsWith('oauth2/token') ? { status: 400, body } : undefined));
+    const [outcome] = await deliver(sinkWith(), [attendee(ada)]);
+    expect(outcome).toMatchObject({
+      kind: 'pause',
+      cause: 'credential',
+      detail: expect.stringContaining('pre-authorize'),
+    });
+  });
+});
+
+describe('a limit', () => {
+  it('on the requests of a day makes all wait long, and nobody asks meanwhile', async () => {
+    const sink = sinkWith();
+    org.rules.push(() => ({
+      status: 403,
+      body: [{ errorCode: 'REQUEST_LIMIT_EXCEEDED', message: 'TotalRequests Limit exceeded.' }],
+    }));
+    org.rules.unshift(({ path }) =>
+      path.endsWith('oauth2/token')
+        ? { status: 200, body: { access_token: 't', instance_url: 'https://a.my.salesforce.com' } }
+        : undefined,
+    );
+    expect(await deliver(sink, [attendee(ada)])).toMatchObject([{ kind: 'retry', afterMs: 3_600_000 }]);
+    const calls = org.calls.length;
+    expect(kinds(await deliver(sink, [attendee(bob)]))).toEqual(['retry']);
+    expect(org.calls).toHaveLength(calls);
+  });
+
+  it('of the configuration holds back when the whole org has made as many requests', async () => {
+    org.rules.push(({ path }) =>
+      path.startsWith('query')
+        ? { status: 200, body: { done: true, records: [] }, headers: { 'sforce-limit-info': 'api-usage=900/5000' } }
+        : undefined,
+    );
+    const [outcome] = await deliver(sinkWith({}, { limits: { perDay: 900 } }), [attendee(ada)]);
+    expect(outcome).toMatchObject({ kind: 'retry', detail: expect.stringContaining('limits.perDay') });
+    expect(org.tables.Lead).toEqual([]);
+  });
+});
+
+describe('a campaign', () => {
+  const campaign = { campaign: campaignKeys };
+
+  it('is made once for its pigeonhole, with the person as a member', async () => {
+    const sink = sinkWith(campaign);
+    const lane = laneOf();
+    await deliver(sink, [attendee(ada), attendee({ ...bob, signInTime: '2026-11-21T09:00:00Z' })], lane);
+    await deliver(sinkWith(campaign), [attendee({ id: 9, Name: 'Eve', Email: 'eve@example.com' })], lane);
+    expect(org.tables.Campaign).toMatchObject([{ Event_Id__c: '101', Name: 'ACME Summit' }]);
+    expect(org.tables.CampaignMember!.map(({ Status }) => Status)).toEqual(['Sent', 'Responded', 'Sent']);
+    expect(org.paths('sobjects/Campaign/Event_Id__c')).toHaveLength(1);
+  });
+
+  it('has its member changed from registered to attended, and never back', async () => {
+    const sink = sinkWith(campaign);
+    const [registered] = await deliver(sink, [attendee(ada)]);
+    const [attended] = await deliver(sink, [
+      attendee({ ...ada, signInTime: '2026-11-21T09:00:00Z' }, { object: objectOf(registered) }),
+    ]);
+    expect(org.tables.CampaignMember).toMatchObject([{ Status: 'Responded' }]);
+    const [again] = await deliver(sink, [attendee(ada, { object: objectOf(attended) })]);
+    expect(org.tables.CampaignMember).toMatchObject([{ Status: 'Responded' }]);
+    expect(objectOf(again).Lead).toMatchObject({ member: { status: 'Responded', created: true } });
+  });
+
+  it('keeps one membership of a person whose two items say different things', async () => {
+    await deliver(sinkWith(campaign), [
+      attendee({ ...ada, signInTime: '2026-11-21T09:00:00Z' }),
+      attendee({ ...ada, id: 9 }),
+    ]);
+    expect(org.tables.CampaignMember).toMatchObject([{ Status: 'Responded' }]);
+  });
+
+  it('is given a status that it lacks, where the user may add it', async () => {
+    const status = { registered: 'Sent', attended: 'Was there' };
+    await deliver(sinkWith({ campaign: { ...campaignKeys, status } }), [
+      attendee({ ...ada, signInTime: '2026-11-21T09:00:00Z' }),
+    ]);
+    expect(org.tables.CampaignMemberStatus).toContainEqual(
+      expect.objectContaining({ Label: 'Was there', HasResponded: true }),
+    );
+    expect(org.tables.CampaignMember).toMatchObject([{ Status: 'Was there' }]);
+  });
+
+  it('that lacks a status which the user may not add takes no member, and the record is kept', async () => {
+    org.may.CampaignMemberStatus = { createable: false, updateable: false, deletable: false };
+    const status = { registered: 'Sent', attended: 'Was there' };
+    const [outcome] = await deliver(sinkWith({ campaign: { ...campaignKeys, status } }), [attendee(ada)]);
+    expect(causeOf(outcome)).toBe('salesforce:campaign-status-missing');
+    expect(objectOf(outcome).Lead).toMatchObject({ id: org.tables.Lead![0]!.Id });
+    expect(org.tables.CampaignMember).toEqual([]);
+  });
+
+  it('is made again when it was deleted', async () => {
+    const lane = laneOf();
+    await deliver(sinkWith(campaign), [attendee(ada)], lane);
+    org.tables.Campaign!.length = 0;
+    org.tables.CampaignMemberStatus!.length = 0;
+    expect(kinds(await deliver(sinkWith(campaign), [attendee(bob)], lane))).toEqual(['delivered']);
+    expect(org.tables.Campaign).toHaveLength(1);
+  });
+});
+
+describe('someone who is gone', () => {
+  const status = { ...campaignKeys.status, removed: 'Cancelled' };
+
+  it('stays, and nothing is called, where no status is named for it', async () => {
+    const sink = sinkWith({ campaign: campaignKeys });
+    const [before] = await deliver(sink, [attendee(ada)]);
+    expect(await sink.plan([gone(7, 'deleted', objectOf(before))])).toEqual([{ kind: 'nothing', reason: 'kept' }]);
+  });
+
+  it('stays, with the membership given the status for it', async () => {
+    const sink = sinkWith({ campaign: { ...campaignKeys, status } });
+    const [before] = await deliver(sink, [attendee(ada)]);
+    const [outcome] = await deliver(sink, [gone(7, 'deleted', objectOf(before))]);
+    expect(org.tables.CampaignMember).toMatchObject([{ Status: 'Cancelled' }]);
+    expect(org.tables.Lead).toHaveLength(1);
+    expect(objectOf(outcome).Lead).toMatchObject({ member: { status: 'Cancelled' } });
+  });
+
+  it('keeps a status that somebody else gave', async () => {
+    const sink = sinkWith({ campaign: { ...campaignKeys, status } });
+    const [before] = await deliver(sink, [attendee(ada)]);
+    org.tables.CampaignMember![0]!.Status = 'VIP';
+    await deliver(sink, [gone(7, 'deleted', objectOf(before))]);
+    expect(org.tables.CampaignMember).toMatchObject([{ Status: 'VIP' }]);
+  });
+});
+
+describe('someone who withdrew their consent', () => {
+  const campaign = { campaign: campaignKeys };
+
+  it('has the fields that were written cleared, and the membership deleted, on a record that was made for them', async () => {
+    const sink = sinkWith(campaign);
+    const [before] = await deliver(sink, [attendee(ada)]);
+    const [outcome] = await deliver(sink, [gone(7, 'consent-withdrawn', objectOf(before))]);
+    expect(org.tables.Lead).toMatchObject([
+      { Email: null, LastName: 'removed', Company: 'removed', Engagement_Id__c: null },
+    ]);
+    expect(org.tables.CampaignMember).toEqual([]);
+    expect(objectOf(outcome).Lead).toMatchObject({ written: [], member: null });
+  });
+
+  it('keeps the name on a record that was there before, and what this sink did not write', async () => {
+    const contact = org.add('Contact', { Email: 'ada@example.com', LastName: 'L.', FirstName: 'A.' });
+    const sink = sinkWith();
+    const [before] = await deliver(sink, [attendee(ada)]);
+    await deliver(sink, [gone(7, 'consent-withdrawn', objectOf(before))]);
+    expect(contact).toMatchObject({ Email: 'ada@example.com', LastName: 'Lovelace', FirstName: 'A.' });
+  });
+
+  it('is deleted where that was asked for, also when it is sent again', async () => {
+    const sink = sinkWith({}, { onForget: 'delete' });
+    const [before] = await deliver(sink, [attendee(ada)]);
+    for (let times = 0; times < 2; times += 1) {
+      expect(await deliver(sink, [gone(7, 'consent-withdrawn', objectOf(before))])).toMatchObject([
+        { kind: 'delivered', object: null },
+      ]);
+    }
+    expect(org.tables.Lead).toEqual([]);
+  });
+
+  it('is left to a person where that was asked for', async () => {
+    const sink = sinkWith({}, { onForget: 'manual' });
+    const [before] = await deliver(sink, [attendee(ada)]);
+    expect(await sink.plan([gone(7, 'consent-withdrawn', objectOf(before))])).toMatchObject([
+      { kind: 'unplannable', cause: 'forget-by-hand' },
+    ]);
+  });
+
+  it('is nobody to this sink where nothing was sent', async () => {
+    expect(await sinkWith().plan([gone(7, 'consent-withdrawn', null)])).toEqual([
+      { kind: 'nothing', reason: 'never-sent' },
+    ]);
+  });
+});
+
+describe('what someone did that turns anonymous', () => {
+  const record = {
+    from: 'qna-questions',
+    externalId: { Engagement_Id__c: '$string(attendee.id)' },
+    properties: { Email: 'attendee.Email', LastEvent__c: 'item.content' },
+    create: false,
+  };
+  const question = (data: Fields, around: object = {}) =>
+    subjectOf(sampleChange({ list: 'qna-questions', type: 'qna-questions.created', data: { id: 1, ...data } }), around);
+
+  it('is taken back from the person, who stays, also where people are to be deleted', async () => {
+    const lead = org.add('Lead', { Email: 'ada@example.com', LastName: 'Lovelace' });
+    const sink = sinkWith(record, { onForget: 'delete' });
+    const named = question({ content: 'Why?', attendee: { id: 7 } }, { attendee: ada });
+    const [before] = await deliver(sink, [named]);
+    expect(lead).toMatchObject({ LastEvent__c: 'Why?' });
+    await deliver(sink, [question({ content: 'Why?', attendee: { anonymous: true } }, { object: objectOf(before) })]);
+    expect(lead).toMatchObject({ LastEvent__c: null, LastName: 'Lovelace', Email: 'ada@example.com' });
+  });
+
+  it('is about nobody where it always was', async () => {
+    const plans = await sinkWith(record).plan([question({ content: 'Why?', attendee: { anonymous: true } })]);
+    expect(plans).toEqual([{ kind: 'nothing', reason: 'no-person' }]);
+  });
+});
+
+describe('a field that the item does not have any more', () => {
+  it('is cleared where this sink wrote it, and left where it is required', async () => {
+    const sink = sinkWith({
+      properties: { Email: 'item.Email', LastName: 'item.Name', FirstName: 'item.First', Company: '"x"' },
+    });
+    const [before] = await deliver(sink, [attendee({ ...ada, First: 'Ada' })]);
+    await deliver(sink, [attendee({ id: 7, Email: ada.Email }, { object: objectOf(before) })]);
+    expect(org.tables.Lead).toMatchObject([{ FirstName: null, LastName: 'Lovelace', Email: 'Ada@Example.com' }]);
+  });
+});

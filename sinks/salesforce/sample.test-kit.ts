@@ -1,0 +1,88 @@
+import type { Change } from '../change.js';
+import { sampleChange } from '../sample-change.test-kit.js';
+import { Secret } from '../../config/secret.js';
+import { subjectOf } from '../plan-of.test-kit.js';
+import type { Fields, Lane, Outcome, Planned, Sink, SinkEnvironment, Subject } from '../sink.js';
+import { salesforceConfigSchema, type SalesforceConfig } from './config.js';
+import { FakeOrg } from './fake-org.test-kit.js';
+import type { SalesforceOperation } from './operation.js';
+
+const recordKeys = {
+  from: 'attendees',
+  object: 'Lead',
+  externalId: { Engagement_Id__c: '$string(item.id)' },
+  properties: { Email: 'item.Email', LastName: 'item.Name', Company: 'item.Company ? item.Company : "unknown"' },
+};
+
+export const campaignKeys = {
+  externalId: { Event_Id__c: '$string(pigeonhole.id)' },
+  status: { registered: 'Sent', attended: 'Responded' },
+};
+
+/** The example's configuration, with what a test changes in its one record. */
+export function sampleConfig(org: Pick<FakeOrg, 'url'>, record: object = {}): SalesforceConfig {
+  return salesforceConfigSchema.parse({
+    baseUrl: org.url,
+    clientId: 'client',
+    username: 'integration@acme.example',
+    privateKey: new Secret(FakeOrg.privateKey),
+    records: [{ ...recordKeys, ...record }],
+  });
+}
+
+export const sampleEnvironment: SinkEnvironment = { name: 'salesforce', baseFolder: '/', network: { allowHosts: [] } };
+
+export const pigeonhole: Fields = { id: 101, name: 'ACME Summit', startDate: '2026-11-21' };
+
+/** An attendee's change, with what stands around it. */
+export function attendee(data: Fields & { readonly id: number }, around: Partial<Subject> = {}): Subject {
+  const change: Change = sampleChange({
+    id: `change-${data.id}`,
+    type: 'attendees.created',
+    list: 'attendees',
+    key: String(data.id),
+    sessionId: null,
+    data,
+  });
+  return subjectOf(change, { pigeonhole, ...around });
+}
+
+/** The same attendee, gone for this reason. */
+export function gone(id: number, removal: 'deleted' | 'consent-withdrawn', object: Fields | null): Subject {
+  const change: Change = sampleChange({
+    id: `gone-${id}`,
+    type: 'attendees.deleted',
+    list: 'attendees',
+    key: String(id),
+    sessionId: null,
+    data: null,
+  });
+  return subjectOf(change, { pigeonhole, removal, object });
+}
+
+/** A lane with its memory. */
+export function laneOf(memory: Record<string, unknown> = {}): Lane {
+  return {
+    workspace: 'acme',
+    pigeonholeId: 101,
+    ledgerId: 'ledger-1',
+    memory,
+    remember: (more) => Promise.resolve(void Object.assign(memory, more)),
+  };
+}
+
+/** Plans and sends; what the sink remembers is kept in the lane. @throws when something is not sent */
+export async function deliver(
+  sink: Sink<SalesforceOperation>,
+  subjects: readonly Subject[],
+  lane: Lane = laneOf(),
+  signal: AbortSignal = new AbortController().signal,
+): Promise<readonly Outcome[]> {
+  const operations = (await sink.plan(subjects)).map((planned: Planned<SalesforceOperation>) => {
+    if (planned.kind !== 'send') throw new Error(`not sent: ${JSON.stringify(planned)}`);
+    return planned.operation;
+  });
+  const { outcomes, memory } = await sink.send(operations, lane, signal);
+  Object.assign(lane.memory, memory);
+  return outcomes;
+}

@@ -1,0 +1,140 @@
+import { Secret } from '../../../config/secret.js';
+import type { Change } from '../../../sinks/change.js';
+import { type SlackConfig, slackConfigSchema } from '../../../sinks/slack/config.js';
+import { createSlackSink } from '../../../sinks/slack/slack.js';
+import type { SinkEnvironment, Subject } from '../../../sinks/sink.js';
+import type { SlackMessage as PostedMessage } from '../../doubles/slack/slack-message.js';
+import {
+  DEFAULT_CHANNEL,
+  DEFAULT_TOKEN,
+  startSlackDouble,
+  type SlackDouble,
+  type SlackDoubleOptions,
+} from '../../doubles/slack/start-slack-double.js';
+import { FastClock } from '../../kit/fast-clock.js';
+import { StateCourier } from './state-courier.js';
+
+export interface SlackStageOptions {
+  readonly double?: SlackDoubleOptions;
+  /** Keys of the sink in pigeonpost.yaml. */
+  readonly keys?: Readonly<Record<string, unknown>>;
+  /** Keys of its one message. */
+  readonly message?: Readonly<Record<string, unknown>>;
+  readonly limits?: SinkEnvironment['limits'];
+  readonly speed?: number;
+}
+
+/** A Slack of its own, a sink for it, and the engine in small between the two, on a clock that runs fast. */
+export interface SlackStage {
+  readonly slack: SlackDouble;
+  readonly clock: FastClock;
+  readonly courier: StateCourier;
+  /** One more pigeonhole of the same sink: the lanes share what an account shares. */
+  anotherLane(pigeonholeId: number): StateCourier;
+  offer(key: string, item: Readonly<Record<string, unknown>> | null, around?: Partial<Subject>): void;
+  settle(): Promise<void>;
+  /** Messages of a channel that say something of an item: by its key, as they stand. */
+  shown(channel?: string): Record<string, string[]>;
+  /** The messages of threads. */
+  threads(channel?: string): readonly PostedMessage[];
+  close(): Promise<void>;
+}
+
+const settleWithinMs = 3_600_000;
+
+export function slackConfig(url: string, { keys, message }: SlackStageOptions): SlackConfig {
+  return slackConfigSchema.parse({
+    token: new Secret(DEFAULT_TOKEN),
+    channel: DEFAULT_CHANNEL,
+    baseUrl: `${url}/api`,
+    messages: [
+      {
+        from: 'qna-questions',
+        when: 'item.status = "allowed"',
+        text: 'item.content',
+        threadBy: 'session.id',
+        votes: 'item.votes',
+        ...message,
+      },
+    ],
+    ...keys,
+  });
+}
+
+export async function slackStage(options: SlackStageOptions = {}): Promise<SlackStage> {
+  const clock = new FastClock(options.speed ?? 100);
+  const slack = await startSlackDouble({ now: clock.wallNow, ...options.double });
+  const environment: SinkEnvironment = {
+    name: 'questions',
+    baseFolder: '/',
+    network: { allowHosts: [] },
+    ...(options.limits && { limits: options.limits }),
+  };
+  const openSink = () =>
+    createSlackSink(slackConfig(slack.url, options), environment, {
+      clock,
+      wallNow: clock.wallNow,
+      requestTimeoutMs: 5000,
+    });
+  const courier = new StateCourier({ openSink, clock });
+  let sequence = 0;
+  const revisions = new Map<string, number>();
+  const sinks = [courier];
+  return {
+    slack,
+    clock,
+    courier,
+    anotherLane(pigeonholeId) {
+      const { sink } = courier;
+      return new StateCourier({ openSink: () => sink, clock, lane: { pigeonholeId } });
+    },
+    offer(key, item, around = {}) {
+      sequence += 1;
+      const revision = (revisions.get(key) ?? 0) + 1;
+      revisions.set(key, revision);
+      courier.offer(questionOf(key, item, { sequence, revision }), { session: keynote, ...around });
+    },
+    settle: () => courier.settle(settleWithinMs, (ms) => clock.pass(ms)),
+    shown(channel = DEFAULT_CHANNEL) {
+      const shown: Record<string, string[]> = {};
+      for (const message of slack.workspace.channels.get(channel)!.all) {
+        const { key } = (message.metadata as { event_payload?: { key?: string } } | undefined)?.event_payload ?? {};
+        if (message.metadata?.event_type !== 'pigeonpost_item' || key === undefined) continue;
+        (shown[key] ??= []).push(message.text);
+      }
+      return shown;
+    },
+    threads(channel = DEFAULT_CHANNEL) {
+      const { all } = slack.workspace.channels.get(channel)!;
+      return all.filter(({ metadata }) => metadata?.event_type === 'pigeonpost_thread');
+    },
+    async close() {
+      for (const each of sinks) await each.sink.close();
+      await slack.close();
+    },
+  };
+}
+
+export const keynote = { id: 5001, name: 'Keynote' };
+
+/** A change of a question; null: it is deleted. */
+export function questionOf(
+  key: string,
+  item: Readonly<Record<string, unknown>> | null,
+  { sequence, revision, pigeonholeId = 101 }: { sequence: number; revision: number; pigeonholeId?: number },
+): Change {
+  const data = { id: key, content: `question ${key}`, status: 'allowed', attendee: { anonymous: true }, votes: 0 };
+  return {
+    id: `00000000-0000-5000-8000-${String(pigeonholeId).padStart(4, '0')}${String(sequence).padStart(8, '0')}`,
+    type: item === null ? 'qna-questions.deleted' : revision === 1 ? 'qna-questions.created' : 'qna-questions.updated',
+    timestamp: '2026-11-21T09:00:00.000Z',
+    workspace: 'acme',
+    pigeonholeId,
+    sessionId: 5001,
+    list: 'qna-questions',
+    key,
+    revision,
+    sequence,
+    data: item === null ? null : { ...data, ...item },
+  };
+}

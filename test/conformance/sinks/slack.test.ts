@@ -1,0 +1,492 @@
+import { Secret } from '../../../config/secret.js';
+import { createSlackSink } from '../../../sinks/slack/slack.js';
+import { slackFault } from '../../doubles/slack/slack-faults.js';
+import { ALL_SCOPES } from '../../doubles/slack/slack-workspace.js';
+import { DEFAULT_CHANNEL, DEFAULT_TOKEN } from '../../doubles/slack/start-slack-double.js';
+import { questionOf, slackConfig, type SlackStage, slackStage, type SlackStageOptions } from './slack-stage.js';
+
+let stage: SlackStage;
+const start = async (options: SlackStageOptions = {}): Promise<void> => {
+  stage = await slackStage(options);
+};
+afterEach(async () => {
+  await stage.close();
+});
+
+const fault = (name: string, path: string, more: object = {}): void =>
+  stage.slack.faults.add({ effect: slackFault(name) ?? { kind: name as 'dropAfter' }, path, ...more });
+const asked = (method: string): number => stage.slack.requests.filter(({ path }) => path.endsWith(method)).length;
+const redacted = 'This message has been withdrawn.';
+
+describe('the Slack sink', () => {
+  it('posts a message for each thread and a reply for each question, and leaves it alone while nothing changes', async () => {
+    await start();
+    for (const key of ['1', '2', '3']) stage.offer(key, {});
+    await stage.settle();
+    for (const key of ['1', '2', '3']) stage.offer(key, {});
+    await stage.settle();
+    expect(stage.shown()).toEqual({ 1: ['question 1'], 2: ['question 2'], 3: ['question 3'] });
+    expect(stage.threads().map(({ text }) => text)).toEqual(['Keynote']);
+    const { ts } = stage.threads()[0]!;
+    expect(stage.slack.state().channels[0]!.messages[0]!.replies).toHaveLength(3);
+    expect(stage.courier.object('qna-questions', '2')).toMatchObject({ state: 'shown', threadTs: ts });
+    expect(stage.slack.state().violations).toBe(0);
+  });
+
+  it('edits what changed, redacts what is withdrawn or deleted, and shows again what comes back', async () => {
+    await start();
+    for (const key of ['1', '2', '3', '4']) stage.offer(key, {});
+    await stage.settle();
+    stage.offer('1', { content: 'edited' });
+    stage.offer('2', { status: 'hidden' });
+    stage.offer('3', null);
+    stage.offer('4', { status: 'hidden' });
+    await stage.settle();
+    stage.offer('4', { content: 'back' });
+    await stage.settle();
+    expect(stage.shown()).toEqual({ 1: ['edited'], 2: [redacted], 3: [redacted], 4: ['back'] });
+    expect(stage.courier.object('qna-questions', '2')).toMatchObject({ state: 'redacted', hash: null });
+  });
+
+  it('moves an item to another thread and another channel', async () => {
+    await start({
+      double: {
+        channels: [
+          { id: DEFAULT_CHANNEL, name: 'questions' },
+          { id: 'C0TOKYO0001', name: 'tokyo' },
+        ],
+      },
+      keys: { routes: [{ when: 'pigeonhole.timezone = "Asia/Tokyo"', channel: 'C0TOKYO0001' }] },
+    });
+    stage.offer('1', {});
+    stage.offer('2', {});
+    await stage.settle();
+    stage.offer('1', {}, { session: { id: 5002, name: 'Panel' } });
+    stage.offer('2', {}, { pigeonhole: { timezone: 'Asia/Tokyo' } });
+    await stage.settle();
+    expect([stage.shown(), stage.shown('C0TOKYO0001')]).toEqual([{ 1: ['question 1'] }, { 2: ['question 2'] }]);
+    expect(stage.threads().map(({ text }) => text)).toEqual(['Keynote', 'Panel']);
+    expect(stage.courier.object('qna-questions', '1')).toMatchObject({ threadTs: stage.threads()[1]!.ts });
+  });
+
+  it('shows no mention, link or formatting of an audience', async () => {
+    await start();
+    stage.offer('1', { content: '<!channel> <https://evil.example|click> *bold*' });
+    await stage.settle();
+    const [reply] = stage.slack.state().channels[0]!.messages[0]!.replies;
+    expect(reply!.text).toBe('&lt;!channel&gt; &lt;https://evil.example|click&gt; *bold*');
+    expect(JSON.stringify(reply!.blocks)).not.toMatch(/mrkdwn|<!/);
+  });
+
+  it('cuts what is longer than Slack takes', async () => {
+    await start();
+    stage.offer('1', { content: '&'.repeat(5000) }, { session: { id: 5001, name: '🎈'.repeat(200) } });
+    await stage.settle();
+    expect(stage.courier.dead).toEqual([]);
+    expect(stage.shown()['1']![0]).toMatch(/^(&amp;)+…$/);
+  });
+
+  it('keeps a message a second and channel, whatever number of lanes it has, and a thread for each pigeonhole', async () => {
+    await start({ double: { limits: { postBurst: 1 } } });
+    const lanes = [102, 103, 104].map((id) => [id, stage.anotherLane(id)] as const);
+    for (const [pigeonholeId, lane] of lanes) {
+      for (let n = 1; n <= 8; n += 1) {
+        const change = questionOf(`${pigeonholeId}-${n}`, {}, { sequence: n, revision: 1, pigeonholeId });
+        lane.offer(change, { session: { id: pigeonholeId * 10, name: `Session of ${pigeonholeId}` } });
+      }
+    }
+    await Promise.all(lanes.map(([, lane]) => lane.settle(600_000, (ms) => stage.clock.pass(ms))));
+    expect(Object.values(stage.shown()).map(({ length }) => length)).toEqual(Array.from({ length: 24 }, () => 1));
+    expect(stage.threads()).toHaveLength(3);
+    expect(stage.slack.state()).toMatchObject({
+      violations: 0,
+      limits: { [`post ${DEFAULT_CHANNEL}`]: { mostInASecond: 1 } },
+    });
+  });
+
+  it('edits a count at most every ten seconds, and lets no text wait for counts', async () => {
+    await start();
+    for (let n = 1; n <= 30; n += 1) stage.offer(String(n), {});
+    await stage.settle();
+    await stage.clock.pass(60_000);
+    const before = asked('chat.update');
+    const startedAt = stage.clock.now();
+    for (let votes = 1; votes <= 20; votes += 1) {
+      for (let n = 1; n <= 30; n += 1) stage.offer(String(n), { votes });
+      if (votes === 20) stage.offer('7', { content: 'edited', votes });
+      while (await stage.courier.step());
+      await stage.clock.pass(500);
+    }
+    expect(stage.shown()['7']).toEqual(['edited']);
+    const minutes = Math.floor((stage.clock.now() - startedAt) / 60_000) + 1;
+    expect(asked('chat.update') - before).toBeLessThanOrEqual(1 + 20 * minutes);
+    for (let n = 1; n <= 30; n += 1) stage.offer(String(n), { votes: 99 });
+    await stage.settle();
+    const counts = stage.slack.state().channels[0]!.messages[0]!.replies.map(({ blocks }) => JSON.stringify(blocks));
+    expect(counts.filter((blocks) => blocks.includes('99 votes'))).toHaveLength(30);
+    expect(stage.slack.state().violations).toBe(0);
+  });
+});
+
+describe('the Slack sink whose answer is lost', () => {
+  it.each(['dropAfter', 'fatal_error-after', 'internal_error-after', 'bad-gateway-after'])(
+    'looks a message up after %s and posts it no second time',
+    async (name) => {
+      await start();
+      stage.offer('1', {});
+      await stage.settle();
+      fault(name, 'chat.postMessage');
+      stage.offer('2', {});
+      await stage.settle();
+      expect(stage.shown()).toEqual({ 1: ['question 1'], 2: ['question 2'] });
+      expect(asked('conversations.replies')).toBeGreaterThan(0);
+      stage.offer('2', { content: 'edited' });
+      await stage.settle();
+      expect(stage.shown()['2']).toEqual(['edited']);
+      expect(Object.keys(stage.courier.memory).filter((key) => key.startsWith('post '))).toEqual([]);
+    },
+  );
+
+  it.each(['dropBefore', 'fatal_error', 'unavailable'])(
+    'posts after %s what look-up shows was not posted',
+    async (name) => {
+      await start();
+      fault(name, 'chat.postMessage', { skip: 1 });
+      stage.offer('1', {});
+      await stage.settle();
+      expect(stage.shown()).toEqual({ 1: ['question 1'] });
+      expect(stage.threads()).toHaveLength(1);
+    },
+  );
+
+  it.each(['dropAfter', 'fatal_error-after'])('posts the message of a thread once after %s', async (name) => {
+    await start();
+    fault(name, 'chat.postMessage');
+    for (const key of ['1', '2', '3']) stage.offer(key, {});
+    await stage.settle();
+    expect(stage.threads()).toHaveLength(1);
+    expect(Object.keys(stage.shown())).toHaveLength(3);
+    expect(asked('conversations.history')).toBe(1);
+  });
+
+  it('shows the latest text of an item that changed before the look-up', async () => {
+    await start();
+    fault('dropAfter', 'chat.postMessage', { skip: 1 });
+    stage.offer('1', {});
+    await stage.courier.step();
+    stage.offer('1', { content: 'edited' });
+    await stage.settle();
+    expect(stage.shown()).toEqual({ 1: ['edited'] });
+  });
+
+  it('takes away what was withdrawn before the look-up', async () => {
+    await start();
+    fault('dropAfter', 'chat.postMessage', { skip: 1 });
+    stage.offer('1', {});
+    await stage.courier.step();
+    stage.offer('1', null);
+    await stage.settle();
+    expect(stage.shown()).toEqual({ 1: [redacted] });
+  });
+
+  it('finds a reply that Slack posted to the channel, since its thread had been deleted', async () => {
+    await start();
+    stage.offer('1', {});
+    await stage.settle();
+    const { ts } = stage.threads()[0]!;
+    stage.slack.deleteAsPerson(DEFAULT_CHANNEL, stage.courier.object('qna-questions', '1')!['ts'] as string);
+    stage.slack.deleteAsPerson(DEFAULT_CHANNEL, ts);
+    fault('dropAfter', 'chat.postMessage');
+    stage.offer('2', {});
+    await stage.settle();
+    expect(stage.shown()).toEqual({ 2: ['question 2'] });
+    expect(stage.courier.object('qna-questions', '2')).toMatchObject({ threadTs: stage.threads()[0]!.ts });
+  });
+
+  it('asks a person where it cannot look, and posts no second message until that person says so', async () => {
+    await start({ double: { tokens: [{ token: DEFAULT_TOKEN, scopes: ['chat:write'] }] } });
+    stage.offer('1', {});
+    await stage.settle();
+    fault('dropAfter', 'chat.postMessage');
+    stage.offer('2', {});
+    await stage.settle();
+    stage.offer('2', { content: 'edited' });
+    await stage.settle();
+    expect(stage.courier.dead.map(({ cause }) => cause)).toEqual(['outcome-unknown', 'outcome-unknown']);
+    expect(stage.shown()).toEqual({ 1: ['question 1'], 2: ['question 2'] });
+    // A redrive: the very change that was parked, once more.
+    const again = questionOf('2', { content: 'edited' }, { sequence: 3, revision: 2 });
+    stage.courier.offer(again, { session: { id: 5001, name: 'Keynote' } });
+    await stage.settle();
+    expect(stage.shown()['2']).toEqual(['question 2', 'edited']);
+  });
+});
+
+describe('the Slack sink whose process is killed', () => {
+  it('posts nothing twice, whatever it was doing', async () => {
+    await start();
+    for (let n = 1; n <= 12; n += 1) stage.offer(String(n), {});
+    for (const afterMs of [300, 1500, 2600, 5000]) {
+      const step = stage.courier.step().catch(() => false); // a killed process has no more to say
+      await stage.clock.pass(afterMs);
+      stage.courier.kill();
+      await step;
+      await stage.clock.pass(61_000);
+    }
+    await stage.settle();
+    expect(Object.values(stage.shown()).map(({ length }) => length)).toEqual(Array.from({ length: 12 }, () => 1));
+    expect(stage.threads()).toHaveLength(1);
+    expect(stage.slack.state().violations).toBe(0);
+  });
+});
+
+describe('the Slack sink that is refused', () => {
+  it('keeps Retry-After, and counts it against no other channel', async () => {
+    await start({
+      double: {
+        channels: [
+          { id: DEFAULT_CHANNEL, name: 'questions' },
+          { id: 'C0TOKYO0001', name: 'tokyo' },
+        ],
+      },
+      keys: { routes: [{ when: 'item.votes = 1', channel: 'C0TOKYO0001' }] },
+    });
+    const answer = { status: 429, headers: { 'retry-after': '30' }, json: { ok: false, error: 'ratelimited' } };
+    stage.slack.faults.add({ effect: { kind: 'answer', answer }, path: 'chat.postMessage', bodyHas: DEFAULT_CHANNEL });
+    stage.offer('1', {});
+    stage.offer('2', { votes: 1 });
+    const startedAt = stage.clock.now();
+    await stage.courier.step();
+    expect(stage.courier.outcomes).toContainEqual(expect.objectContaining({ kind: 'retry', afterMs: 30_000 }));
+    await stage.settle();
+    expect(stage.clock.now() - startedAt).toBeGreaterThan(30_000);
+    const asks = stage.slack.requests.filter(({ body }) => body.includes(DEFAULT_CHANNEL));
+    expect(asks[1]!.atMs - asks[0]!.atMs).toBeGreaterThanOrEqual(30_000);
+    expect(Object.keys(stage.shown('C0TOKYO0001'))).toEqual(['2']);
+  });
+
+  it.each(['token_revoked', 'account_inactive', 'invalid_auth'] as const)(
+    'stops at %s and asks nothing more',
+    async (code) => {
+      await start();
+      stage.slack.failToken(DEFAULT_TOKEN, code);
+      for (let n = 1; n <= 5; n += 1) stage.offer(String(n), {});
+      await stage.settle();
+      expect(stage.courier.paused).toMatchObject({ cause: 'credential' });
+      expect(stage.slack.requests).toHaveLength(1);
+      expect(stage.courier.dead).toEqual([]);
+    },
+  );
+
+  it('parks the one message that Slack does not take', async () => {
+    await start();
+    const answer = { status: 200, json: { ok: false, error: 'invalid_blocks', errors: ['question 2'] } };
+    stage.slack.faults.add({ effect: { kind: 'answer', answer }, path: 'chat.postMessage', bodyHas: 'question 2' });
+    for (const key of ['1', '2', '3']) stage.offer(key, {});
+    await stage.settle();
+    expect(stage.courier.dead).toMatchObject([{ key: '2', cause: 'slack:invalid_blocks' }]);
+    expect(Object.keys(stage.shown())).toEqual(['1', '3']);
+  });
+
+  it('joins a public channel once, and stops where it cannot', async () => {
+    await start({
+      double: {
+        channels: [{ id: DEFAULT_CHANNEL, name: 'questions', isMember: false }],
+        tokens: [{ token: DEFAULT_TOKEN, scopes: ALL_SCOPES.filter((scope) => scope !== 'chat:write.public') }],
+      },
+    });
+    stage.offer('1', {});
+    await stage.settle();
+    expect([stage.shown(), asked('conversations.join')]).toEqual([{ 1: ['question 1'] }, 1]);
+    stage.slack.workspace.channels.get(DEFAULT_CHANNEL)!.isMember = false; // a person takes it out again
+    stage.offer('2', {});
+    await stage.settle();
+    expect(stage.courier.paused).toMatchObject({ cause: 'destination' });
+    expect(asked('conversations.join')).toBe(1);
+  });
+
+  it('stops where its one channel is archived, and parks what goes there where it has others', async () => {
+    await start();
+    stage.slack.workspace.channels.get(DEFAULT_CHANNEL)!.isArchived = true;
+    stage.offer('1', {});
+    await stage.settle();
+    expect(stage.courier.paused).toMatchObject({ cause: 'destination' });
+  });
+
+  it('posts anew what a person deleted, once it changes', async () => {
+    await start();
+    stage.offer('1', {});
+    await stage.settle();
+    stage.slack.deleteAsPerson(DEFAULT_CHANNEL, stage.courier.object('qna-questions', '1')!['ts'] as string);
+    stage.offer('1', { content: 'edited' });
+    await stage.settle();
+    expect(stage.shown()).toEqual({ 1: ['edited'] });
+    stage.slack.deleteAsPerson(DEFAULT_CHANNEL, stage.courier.object('qna-questions', '1')!['ts'] as string);
+    stage.offer('1', null);
+    await stage.settle();
+    expect([stage.shown(), stage.courier.object('qna-questions', '1')]).toEqual([{}, null]);
+  });
+
+  it('begins a new thread where a person deleted the old one', async () => {
+    await start();
+    stage.offer('1', {});
+    await stage.settle();
+    stage.slack.deleteAsPerson(DEFAULT_CHANNEL, stage.courier.object('qna-questions', '1')!['ts'] as string);
+    stage.slack.deleteAsPerson(DEFAULT_CHANNEL, stage.threads()[0]!.ts);
+    for (const key of ['2', '3']) stage.offer(key, {});
+    await stage.settle();
+    expect(stage.threads()).toHaveLength(1);
+    expect(stage.shown()).toEqual({ 2: ['question 2'], 3: ['question 3'] });
+    expect(stage.courier.object('qna-questions', '2')).toMatchObject({ threadTs: stage.threads()[0]!.ts });
+  });
+
+  it('edits nothing that Slack lets nobody edit, and deletes it when it has to go', async () => {
+    await start();
+    stage.offer('1', {});
+    await stage.settle();
+    stage.slack.workspace.editWindowMs = 0;
+    await stage.clock.pass(1000);
+    stage.offer('1', { content: 'edited' });
+    await stage.settle();
+    stage.offer('1', { content: 'edited again' });
+    await stage.settle();
+    expect(stage.courier.dead).toMatchObject([{ cause: 'slack:edit_window_closed' }]);
+    expect(asked('chat.update')).toBe(1);
+    stage.offer('1', null);
+    await stage.settle();
+    expect(stage.shown()).toEqual({});
+  });
+
+  it('takes a name away that may not be shown any more, though Slack lets nobody edit it', async () => {
+    await start({ message: { text: 'item.content & " " & attendee.Name', onChange: 'ignore', onWithdrawn: 'keep' } });
+    stage.offer('1', { attendee: { id: 7, anonymous: false } }, { attendee: { id: 7, Name: 'Ada Lovelace' } });
+    await stage.settle();
+    stage.slack.workspace.editWindowMs = 0;
+    await stage.clock.pass(1000);
+    stage.offer('1', {});
+    await stage.settle();
+    expect(stage.shown()).toEqual({ 1: ['question 1 '] });
+    expect(JSON.stringify(stage.courier.outcomes)).not.toContain('Ada');
+  });
+
+  it('sends nothing once it has been stopped', async () => {
+    await start();
+    stage.offer('1', {});
+    await stage.courier.step(AbortSignal.abort());
+    expect(stage.courier.outcomes).toEqual([{ kind: 'unsent' }]);
+    expect(stage.slack.requests).toEqual([]);
+  });
+});
+
+describe('the check of a Slack sink', () => {
+  const lines = async (): Promise<string[]> =>
+    (await stage.courier.sink.check(new AbortController().signal)).map(
+      ({ ok, text }) => `${ok ? 'ok' : 'no'}: ${text}`,
+    );
+
+  it('finds everything in order and leaves nothing behind', async () => {
+    await start();
+    expect(await lines()).toEqual([
+      'ok: Slack accepts the token',
+      `ok: ${DEFAULT_CHANNEL} can be read, so lost answers can be looked up`,
+    ]);
+    expect(stage.slack.state().channels[0]!.messages).toEqual([]);
+  });
+
+  it('says which scopes the app lacks', async () => {
+    await start({ double: { tokens: [{ token: DEFAULT_TOKEN, scopes: ['channels:join'] }] } });
+    expect((await lines()).join('\n')).toMatch(
+      /no: .*chat:write[^]*no: .*metadata\.message:read[^]*no: .*channels:history/,
+    );
+  });
+
+  it.each([
+    [
+      'joins a public channel with its first message',
+      ALL_SCOPES,
+      'ok: the app is no member of C0123456789 and joins it',
+    ],
+    [
+      'has to be invited',
+      ALL_SCOPES.filter((scope) => scope !== 'channels:join'),
+      'no: the app is no member of C0123456789: invite it',
+    ],
+  ])('says that the app %s', async (_, scopes, line) => {
+    await start({
+      double: {
+        channels: [{ id: DEFAULT_CHANNEL, name: 'questions', isMember: false }],
+        tokens: [{ token: DEFAULT_TOKEN, scopes }],
+      },
+    });
+    expect((await lines())[1]).toContain(line);
+    expect(stage.slack.workspace.channels.get(DEFAULT_CHANNEL)!.isMember).toBe(false);
+  });
+
+  it('tells a refused token and an unknown channel, with what to do', async () => {
+    await start({ keys: { channel: 'C0NOTHERE01' } });
+    expect((await lines())[1]).toMatch(/no: .*channel_not_found.*compare C0NOTHERE01/);
+    stage.slack.failToken(DEFAULT_TOKEN, 'token_revoked');
+    expect(await lines()).toEqual([expect.stringMatching(/no: .*token_revoked.*install the app/)]);
+  });
+});
+
+describe('the Slack sink with an incoming webhook', () => {
+  const path = '/services/T000/B000/s3cret';
+  const startWebhook = async (): Promise<void> => {
+    await start({ double: { webhooks: [{ path, channel: DEFAULT_CHANNEL }] } });
+    const { slack, clock } = stage;
+    const { token: _, baseUrl: __, ...config } = slackConfig(slack.url, {});
+    const sink = createSlackSink(
+      { ...config, webhookUrl: new Secret(`${slack.url}${path}`) },
+      { name: 'questions', baseFolder: '/', network: { allowHosts: [] } },
+      { clock, wallNow: clock.wallNow, requestTimeoutMs: 5000 },
+    );
+    await stage.courier.sink.close();
+    Object.assign(stage.courier, { options: { openSink: () => sink, clock } });
+    stage.courier.kill();
+  };
+  const texts = (): string[] => stage.slack.state().channels[0]!.messages.map(({ text }) => text);
+
+  it('posts each question once, and changes nothing', async () => {
+    await startWebhook();
+    for (const key of ['1', '2']) stage.offer(key, {});
+    await stage.settle();
+    stage.offer('1', { content: 'edited' });
+    stage.offer('2', null);
+    await stage.settle();
+    expect(texts()).toEqual(['question 1', 'question 2']);
+    expect(stage.courier.nothings).toEqual(['not-editable', 'not-editable']);
+    expect(stage.slack.state().violations).toBe(0);
+  });
+
+  it('asks a person about a message whose answer was lost, and posts it again only when told to', async () => {
+    await startWebhook();
+    fault('dropAfter', '/services/');
+    stage.offer('1', {});
+    await stage.settle();
+    stage.offer('1', { content: 'edited' });
+    await stage.settle();
+    expect(stage.courier.dead.map(({ cause }) => cause)).toEqual(['outcome-unknown', 'outcome-unknown']);
+    expect(texts()).toEqual(['question 1']);
+    expect(JSON.stringify([stage.courier.outcomes, stage.courier.dead])).not.toContain('s3cret');
+    stage.courier.offer(questionOf('1', { content: 'edited' }, { sequence: 2, revision: 2 }));
+    await stage.settle();
+    expect(texts()).toEqual(['question 1', 'edited']);
+  });
+
+  it('stops when the webhook was removed', async () => {
+    await startWebhook();
+    stage.slack.workspace.webhooks.get(path)!.state = 'removed';
+    stage.offer('1', {});
+    await stage.settle();
+    expect(stage.courier.paused).toMatchObject({ cause: 'credential' });
+  });
+
+  it('is checked without a message', async () => {
+    await startWebhook();
+    expect(await stage.courier.sink.check(new AbortController().signal)).toMatchObject([{ ok: true }]);
+    stage.slack.workspace.webhooks.get(path)!.state = 'removed';
+    expect(await stage.courier.sink.check(new AbortController().signal)).toMatchObject([{ ok: false }]);
+    expect(texts()).toEqual([]);
+  });
+});

@@ -1,0 +1,122 @@
+import type { Parameters } from './read-parameters.js';
+import { text } from './read-parameters.js';
+import type { Assignment, Course, School } from './school.js';
+
+/** A Progress object, as Canvas names its parts. */
+export interface Progress {
+  readonly id: number;
+  readonly courseId: number;
+  readonly createdAtMs: number;
+  updatedAtMs: number;
+  workflowState: 'queued' | 'running' | 'completed' | 'failed';
+  completion: number;
+  message: string | null;
+}
+
+/** How a job goes wrong: `fails` after so many students, or is `stuck` running for ever. */
+export type JobFault = { readonly kind: 'fails'; readonly afterStudents: number } | { readonly kind: 'stuck' };
+
+interface Job {
+  readonly progress: Progress;
+  readonly work: readonly { readonly assignment: Assignment; readonly grades: Parameters }[];
+  readonly course: Course;
+  readonly fault: JobFault | undefined;
+}
+
+export interface JobOptions {
+  /** How long a job waits before it runs; 0 by default: it has begun when it is looked at. */
+  readonly queuedMs?: number;
+  /** How long it then runs; 0 by default. */
+  readonly runningMs?: number;
+}
+
+const GRADER_ID = 1;
+
+/**
+ * Jobs that grade many students. A job is queued, runs, and is completed or failed, by the clock; its grades are written
+ * when it has run. It grades all students that it finds and then fails for those that it did not, naming them.
+ */
+export class GradingJobs {
+  private readonly jobs: Job[] = [];
+  private readonly faults: JobFault[] = [];
+
+  constructor(
+    private readonly school: School,
+    private readonly options: JobOptions,
+    private readonly now: () => number,
+  ) {}
+
+  /** The next jobs go wrong like this, one each. */
+  addFaults(...faults: readonly JobFault[]): void {
+    this.faults.push(...faults);
+  }
+
+  start(course: Course, work: Job['work']): Progress {
+    const nowMs = this.now();
+    const progress: Progress = {
+      id: 500 + this.jobs.length + 1,
+      courseId: course.id,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+      workflowState: 'queued',
+      completion: 0,
+      message: null,
+    };
+    this.jobs.push({ progress, work, course, fault: this.faults.shift() });
+    return progress;
+  }
+
+  find(id: string): Progress | undefined {
+    return this.jobs.find(({ progress }) => String(progress.id) === id)?.progress;
+  }
+
+  all(): readonly Progress[] {
+    return this.jobs.map(({ progress }) => progress);
+  }
+
+  /** Brings all jobs to where they are by now, in the order in which they were started. */
+  advance(): void {
+    for (const job of this.jobs) {
+      const { progress } = job;
+      if (progress.workflowState === 'completed' || progress.workflowState === 'failed') continue;
+      const ageMs = this.now() - progress.createdAtMs;
+      const runsAtMs = this.options.queuedMs ?? 0;
+      if (ageMs < runsAtMs) continue;
+      progress.workflowState = 'running';
+      progress.completion = 50;
+      progress.updatedAtMs = this.now();
+      if (job.fault?.kind === 'stuck' || ageMs < runsAtMs + (this.options.runningMs ?? 0)) continue;
+      this.finish(job);
+    }
+  }
+
+  private finish({ progress, work, course, fault }: Job): void {
+    const missing: string[] = [];
+    let graded = 0;
+    for (const { assignment, grades } of work) {
+      for (const [reference, given] of Object.entries(grades)) {
+        if (fault?.kind === 'fails' && graded === fault.afterStudents) return this.end(progress, 'failed', null);
+        const user = this.school.user(reference);
+        if (user === undefined || !course.students.includes(user.id)) {
+          missing.push(reference);
+          continue;
+        }
+        const posted =
+          typeof given === 'object' && !Array.isArray(given) ? text(given as Parameters, 'posted_grade') : undefined;
+        if (posted !== undefined) this.school.grade(assignment, user.id, posted, GRADER_ID);
+        graded += 1;
+      }
+    }
+    if (fault?.kind === 'fails') return this.end(progress, 'failed', null);
+    if (missing.length === 0) return this.end(progress, 'completed', null);
+    const names = missing.map((each) => `'${each}'`).join(', ');
+    this.end(progress, 'failed', `Couldn't find User(s) with API ids ${names}`);
+  }
+
+  private end(progress: Progress, state: 'completed' | 'failed', message: string | null): void {
+    progress.workflowState = state;
+    progress.completion = state === 'completed' ? 100 : progress.completion;
+    progress.message = message;
+    progress.updatedAtMs = this.now();
+  }
+}

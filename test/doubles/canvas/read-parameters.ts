@@ -1,0 +1,77 @@
+import { CanvasRefusal } from './canvas-refusal.js';
+
+/** Parameters as Rails reads them: texts, lists, and objects within objects. */
+export interface Parameters {
+  readonly [name: string]: Parameter;
+}
+export type Parameter = string | readonly Parameter[] | Parameters;
+
+/** A path into an object, whatever it is named: `__proto__` is a name like any other. */
+type Tree = Record<string, unknown>;
+
+/**
+ * A body as JSON or as a form (`grade_data[3][posted_grade]=88`, `ids[]=1`). Numbers and booleans of JSON become texts.
+ * @throws {CanvasRefusal} 400 for JSON that cannot be read
+ */
+export function readParameters(contentType: string, body: string): Parameters {
+  if (contentType.includes('application/json')) return fromJson(body);
+  if (contentType.includes('application/x-www-form-urlencoded')) return fromPairs(new URLSearchParams(body));
+  return {};
+}
+
+export function fromPairs(pairs: Iterable<readonly [string, string]>): Parameters {
+  const tree: Tree = Object.create(null) as Tree;
+  for (const [name, value] of pairs) {
+    const [, first = name, rest = ''] = /^([^[]+)((?:\[[^\]]*\])*)$/.exec(name) ?? [];
+    put(tree, [first, ...[...rest.matchAll(/\[([^\]]*)\]/g)].map((match) => match[1]!)], value);
+  }
+  return tree as Parameters;
+}
+
+function put(tree: Tree, [name = '', ...rest]: readonly string[], value: string): void {
+  if (rest.length === 0) {
+    tree[name] = value;
+  } else if (rest[0] === '') {
+    const list = (tree[name] ??= []);
+    if (Array.isArray(list)) list.push(value);
+  } else {
+    const inner = (tree[name] ??= Object.create(null)) as Tree;
+    if (typeof inner === 'object' && !Array.isArray(inner)) put(inner, rest, value);
+  }
+}
+
+function fromJson(body: string): Parameters {
+  try {
+    const json: unknown = JSON.parse(body);
+    if (typeof json === 'object' && json !== null && !Array.isArray(json)) return texts(json) as Parameters;
+  } catch {
+    // answered below, as any other body that is no object
+  }
+  throw new CanvasRefusal(400, 'Error parsing JSON');
+}
+
+function texts(value: unknown): Parameter {
+  if (Array.isArray(value)) return value.map(texts);
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, texts(each)]));
+  }
+  return typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value);
+}
+
+/** A parameter that is one text; `undefined` for one that is missing or of another form. */
+export function text(parameters: Parameters, name: string): string | undefined {
+  const value = parameters[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** A parameter that holds others, empty where it is missing or of another form. */
+export function nested(parameters: Parameters, name: string): Parameters {
+  const value = parameters[name];
+  return typeof value === 'object' && !Array.isArray(value) ? (value as Parameters) : {};
+}
+
+/** A list of texts, empty where it is missing or of another form. */
+export function list(parameters: Parameters, name: string): string[] {
+  const value = parameters[name];
+  return Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : [];
+}

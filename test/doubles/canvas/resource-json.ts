@@ -1,0 +1,63 @@
+import type { Progress } from './grading-jobs.js';
+import type { Assignment, CanvasUser, Course, Submission } from './school.js';
+
+/** Resources as Canvas answers them, with the fields that grading looks at. */
+export function userJson({ id, name, sisUserId, loginId }: CanvasUser): Record<string, unknown> {
+  return { id, name, sortable_name: name, sis_user_id: sisUserId ?? null, login_id: loginId ?? null };
+}
+
+export function courseJson({ id, name, sisCourseId }: Course): Record<string, unknown> {
+  return { id, name, sis_course_id: sisCourseId ?? null, workflow_state: 'available' };
+}
+
+export function assignmentJson(course: Course, assignment: Assignment): Record<string, unknown> {
+  return {
+    id: assignment.id,
+    course_id: course.id,
+    name: assignment.name,
+    points_possible: assignment.pointsPossible,
+    grading_type: assignment.gradingType,
+    published: assignment.published,
+    workflow_state: assignment.published ? 'published' : 'unpublished',
+    sis_assignment_id: assignment.sisAssignmentId ?? null,
+  };
+}
+
+export function submissionJson(submission: Submission): Record<string, unknown> {
+  const { id, assignmentId, userId, grade, score, graderId, gradedAtMs } = submission;
+  return {
+    id,
+    assignment_id: assignmentId,
+    user_id: userId,
+    grade,
+    score,
+    entered_grade: grade,
+    entered_score: score,
+    grader_id: graderId === 0 ? null : graderId,
+    graded_at: gradedAtMs === undefined ? null : instant(gradedAtMs),
+    grade_matches_current_submission: true,
+    excused: false,
+    workflow_state: grade === null ? 'unsubmitted' : 'graded',
+  };
+}
+
+export function progressJson(progress: Progress, url: string): Record<string, unknown> {
+  return {
+    id: progress.id,
+    context_id: progress.courseId,
+    context_type: 'Course',
+    user_id: null,
+    tag: 'submissions_update',
+    completion: progress.completion,
+    workflow_state: progress.workflowState,
+    created_at: instant(progress.createdAtMs),
+    updated_at: instant(progress.updatedAtMs),
+    message: progress.message,
+    url: `${url}/api/v1/progress/${progress.id}`,
+  };
+}
+
+/** Without fractions of a second, as Canvas writes instants. */
+function instant(atMs: number): string {
+  return new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z');
+}

@@ -1,0 +1,183 @@
+import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
+import type { CanvasInstance } from './canvas-instance.js';
+import { CanvasRefusal, notFound } from './canvas-refusal.js';
+import { assignmentJson, courseJson, progressJson, submissionJson, userJson } from './resource-json.js';
+import { fromPairs, list, nested, readParameters, text, type Parameters } from './read-parameters.js';
+import type { Assignment, CanvasUser, Course, Submission } from './school.js';
+
+/** A request with a good token, on its way to its route. */
+export interface Call {
+  readonly canvas: CanvasInstance;
+  readonly request: DoubleRequest;
+  /** The double's own address, which links and progress objects carry. */
+  readonly url: string;
+  readonly mayGrade: boolean;
+  readonly parts: readonly string[];
+}
+
+export interface Route {
+  readonly method: string;
+  readonly path: RegExp;
+  readonly answer: (call: Call) => DoubleAnswer;
+}
+
+const COURSE = '/api/v1/courses/([^/]+)';
+const SUBMISSIONS = `${COURSE}/assignments/([^/]+)/submissions`;
+const API_USER_ID = 1;
+const MAX_PAGE = 100;
+
+/** The endpoints that grading needs. Documented: Canvas LMS REST API, Courses, Assignments, Submissions, Users, Progress. */
+export const routes: readonly Route[] = [
+  route('GET', '/api/v1/users/self', () => ok({ id: API_USER_ID, name: 'API user' })),
+  route('GET', '/api/v1/users/([^/]+)', (call) => ok(userJson(userOf(call, call.parts[0]!)))),
+  route('GET', COURSE, (call) => ok(courseJson(courseOf(call)))),
+  route('GET', `${COURSE}/permissions`, permissions),
+  route('GET', `${COURSE}/assignments/([^/]+)`, (call) => ok(assignmentJson(courseOf(call), assignmentOf(call)))),
+  route('GET', `${COURSE}/users/([^/]+)`, (call) => ok(userJson(studentOf(call, call.parts[1]!)))),
+  route('GET', `${COURSE}/students/submissions`, submissionsOfStudents),
+  route('POST', `${SUBMISSIONS}/update_grades`, updateGrades),
+  route('POST', `${COURSE}/submissions/update_grades`, updateGrades),
+  route('GET', SUBMISSIONS, submissions),
+  route('GET', `${SUBMISSIONS}/([^/]+)`, (call) => ok(submissionJson(submissionOf(call)))),
+  route('PUT', `${SUBMISSIONS}/([^/]+)`, gradeOne),
+  route('GET', '/api/v1/progress/([^/]+)', progress),
+];
+
+function route(method: string, path: string, answer: (call: Call) => DoubleAnswer): Route {
+  return { method, path: new RegExp(`^${path}/?$`), answer };
+}
+
+/** Grades many students of one assignment, or of several where the path names none, by a job. */
+function updateGrades(call: Call): DoubleAnswer {
+  const course = courseOf(call);
+  const gradeData = nested(parametersOf(call), 'grade_data');
+  if (Object.keys(gradeData).length === 0) return { status: 400, json: "'grade_data' parameter required" };
+  const reference = call.parts[1];
+  const byAssignment: Parameters = reference === undefined ? gradeData : { [reference]: gradeData };
+  const work = Object.keys(byAssignment).map((each) => ({
+    assignment: published(call, course, each),
+    grades: nested(byAssignment, each),
+  }));
+  mustGrade(call);
+  return ok(progressJson(call.canvas.jobs.start(course, work), call.url));
+}
+
+/** Grades one student at once. */
+function gradeOne(call: Call): DoubleAnswer {
+  const assignment = assignmentOf(call);
+  const user = studentOf(call, call.parts[2]!);
+  mustGrade(call);
+  const posted = text(nested(parametersOf(call), 'submission'), 'posted_grade');
+  const { school } = call.canvas;
+  const graded =
+    posted === undefined
+      ? school.submission(assignment, user.id)
+      : school.grade(assignment, user.id, posted, API_USER_ID);
+  return ok(submissionJson(graded));
+}
+
+function submissions(call: Call): DoubleAnswer {
+  const assignment = assignmentOf(call);
+  mustGrade(call);
+  const all = courseOf(call).students.map((id) => call.canvas.school.submission(assignment, id));
+  return page(call, all);
+}
+
+/** Of the students and assignments named; `student_ids[]=all` is every student of the course. */
+function submissionsOfStudents(call: Call): DoubleAnswer {
+  const course = courseOf(call);
+  mustGrade(call);
+  const parameters = fromPairs(call.request.query);
+  const named = list(parameters, 'student_ids');
+  const students = named.includes('all') ? course.students : named.map((each) => studentOf(call, each).id);
+  const assignmentIds = list(parameters, 'assignment_ids');
+  const assignments = course.assignments.filter(
+    ({ id }) => assignmentIds.length === 0 || assignmentIds.includes(String(id)),
+  );
+  return page(
+    call,
+    students.flatMap((id) => assignments.map((assignment) => call.canvas.school.submission(assignment, id))),
+  );
+}
+
+function progress(call: Call): DoubleAnswer {
+  const found = call.canvas.jobs.find(call.parts[0]!);
+  if (found === undefined) throw notFound();
+  return ok(progressJson(found, call.url));
+}
+
+function permissions(call: Call): DoubleAnswer {
+  courseOf(call);
+  const asked = list(fromPairs(call.request.query), 'permissions');
+  return ok(
+    Object.fromEntries(asked.map((name) => [name, name === 'manage_grades' ? call.mayGrade : name === 'read'])),
+  );
+}
+
+/** A page of a list; `Link` leads to the next, and its address is not to be built by oneself. */
+function page(call: Call, all: readonly Submission[]): DoubleAnswer {
+  const { query } = call.request;
+  const perPage = Math.min(Math.max(1, Number(query.get('per_page') ?? 10) || 10), MAX_PAGE);
+  const number = Math.max(1, Number(query.get('page') ?? 1) || 1);
+  const next = new URLSearchParams(query);
+  next.set('page', String(number + 1));
+  const link = `<${call.url}${call.request.path}?${next.toString()}>; rel="next"`;
+  return {
+    status: 200,
+    json: all.slice((number - 1) * perPage, number * perPage).map(submissionJson),
+    ...(all.length > number * perPage && { headers: { Link: link } }),
+  };
+}
+
+function parametersOf({ request }: Call): Parameters {
+  return readParameters(request.headers['content-type'] ?? '', request.body);
+}
+
+function courseOf({ canvas, parts }: Call): Course {
+  const course = canvas.school.course(parts[0]!);
+  if (course === undefined) throw notFound();
+  return course;
+}
+
+function assignmentOf(call: Call): Assignment {
+  const assignment = call.canvas.school.assignment(courseOf(call), call.parts[1]!);
+  if (assignment === undefined) throw notFound();
+  return assignment;
+}
+
+/** @throws {CanvasRefusal} 404 where there is none, and as for a missing permission where it is not published */
+function published(call: Call, course: Course, reference: string): Assignment {
+  const assignment = call.canvas.school.assignment(course, reference);
+  if (assignment === undefined) throw notFound();
+  if (!assignment.published) throw unauthorized(call);
+  return assignment;
+}
+
+function submissionOf(call: Call): Submission {
+  const assignment = assignmentOf(call);
+  return call.canvas.school.submission(assignment, studentOf(call, call.parts[2]!).id);
+}
+
+function userOf({ canvas }: Call, reference: string): CanvasUser {
+  const user = canvas.school.user(reference);
+  if (user === undefined) throw notFound();
+  return user;
+}
+
+function studentOf(call: Call, reference: string): CanvasUser {
+  const user = userOf(call, reference);
+  if (!courseOf(call).students.includes(user.id)) throw notFound();
+  return user;
+}
+
+function mustGrade(call: Call): void {
+  if (!call.mayGrade) throw unauthorized(call);
+}
+
+function unauthorized({ canvas }: Call): CanvasRefusal {
+  return new CanvasRefusal(canvas.unauthorizedStatus, 'user not authorized to perform that action', 'unauthorized');
+}
+
+function ok(json: unknown): DoubleAnswer {
+  return { status: 200, json };
+}

@@ -1,0 +1,124 @@
+import { parseGrade, type Grade, type GradingType } from './parse-grade.js';
+
+export interface CanvasUser {
+  readonly id: number;
+  readonly name: string;
+  readonly sisUserId?: string;
+  readonly loginId?: string;
+}
+
+export interface Assignment {
+  readonly id: number;
+  readonly name: string;
+  readonly pointsPossible: number;
+  readonly gradingType: GradingType;
+  readonly published: boolean;
+  readonly sisAssignmentId?: string;
+}
+
+export interface Course {
+  readonly id: number;
+  readonly name: string;
+  readonly sisCourseId?: string;
+  /** Ids of the students whose enrolment is active. */
+  readonly students: readonly number[];
+  readonly assignments: readonly Assignment[];
+}
+
+export interface Submission extends Grade {
+  readonly id: number;
+  readonly assignmentId: number;
+  readonly userId: number;
+  /** 0 where nobody has graded. */
+  readonly graderId: number;
+  readonly gradedAtMs: number | undefined;
+}
+
+/** What a school has: set up once, and then only graded. */
+export interface SchoolPlan {
+  readonly users: readonly CanvasUser[];
+  readonly courses: readonly Course[];
+}
+
+/** The school that the configuration's example names: course 42, assignment 7, and two dozen students. */
+export function exampleSchool(): SchoolPlan {
+  const users = Array.from({ length: 24 }, (_, index) => ({
+    id: 1001 + index,
+    name: `Student ${index + 1}`,
+    sisUserId: `S${String(index + 1).padStart(3, '0')}`,
+  }));
+  const assignment = {
+    id: 7,
+    name: 'Engagement',
+    pointsPossible: 100,
+    gradingType: 'points',
+    published: true,
+  } as const;
+  return {
+    users,
+    courses: [{ id: 42, name: 'Conference', students: users.map(({ id }) => id), assignments: [assignment] }],
+  };
+}
+
+/** A school's people, courses and grades. References are ids, or `sis_user_id:…` and the like. */
+export class School {
+  private readonly submissions = new Map<string, Submission>();
+
+  constructor(
+    private readonly plan: SchoolPlan,
+    private readonly now: () => number,
+  ) {}
+
+  get courses(): readonly Course[] {
+    return this.plan.courses;
+  }
+
+  user(reference: string): CanvasUser | undefined {
+    return this.plan.users.find(
+      ({ id, sisUserId, loginId }) =>
+        reference === String(id) ||
+        (sisUserId !== undefined && reference === `sis_user_id:${sisUserId}`) ||
+        (loginId !== undefined && reference === `sis_login_id:${loginId}`),
+    );
+  }
+
+  course(reference: string): Course | undefined {
+    return this.plan.courses.find(
+      ({ id, sisCourseId }) => reference === String(id) || reference === `sis_course_id:${sisCourseId}`,
+    );
+  }
+
+  assignment(course: Course, reference: string): Assignment | undefined {
+    return course.assignments.find(
+      ({ id, sisAssignmentId }) => reference === String(id) || reference === `sis_assignment_id:${sisAssignmentId}`,
+    );
+  }
+
+  /** Of a student of the course; one that nobody has graded has no grade. */
+  submission(assignment: Assignment, userId: number): Submission {
+    return (
+      this.submissions.get(`${assignment.id} ${userId}`) ?? {
+        id: assignment.id * 1_000_000 + userId,
+        assignmentId: assignment.id,
+        userId,
+        grade: null,
+        score: null,
+        graderId: 0,
+        gradedAtMs: undefined,
+      }
+    );
+  }
+
+  /** Grades as Canvas does for the API and for a teacher alike. The last one counts. */
+  grade(assignment: Assignment, userId: number, posted: string, graderId: number): Submission {
+    const before = this.submission(assignment, userId);
+    const grade = parseGrade(posted, assignment.gradingType, assignment.pointsPossible);
+    const graded = { ...before, ...grade, graderId, gradedAtMs: grade.grade === null ? undefined : this.now() };
+    this.submissions.set(`${assignment.id} ${userId}`, graded);
+    return graded;
+  }
+
+  graded(): readonly Submission[] {
+    return [...this.submissions.values()];
+  }
+}
