@@ -56,8 +56,14 @@ describe('what is read of a pigeonhole', () => {
     );
     expect(plan.lists.toSorted()).toEqual(
       [
-        ...['sessions', 'attendees', 'qna-questions', 'votes', 'answer_ratings', 'answers'],
-        ...['poll-mcq-votes', 'poll-quiz-votes'],
+        'sessions',
+        'attendees',
+        'qna-questions',
+        'votes',
+        'answer_ratings',
+        'answers',
+        'poll-mcq-votes',
+        'poll-quiz-votes',
       ].toSorted(),
     );
     expect([...plan.sinks]).toEqual([

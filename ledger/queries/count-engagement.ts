@@ -27,9 +27,9 @@ export async function countEngagement(
     `with done as (
        select i.attendee_id, i.session_id, i.list, i.key, i.payload ->> 'createdAt' as at,
          case when i.list = any($4::text[]) then i.payload -> 'question' ->> 'id' end as prompt
-       from items i
-       where i.ref = $1 and i.attendee_id = any($2::int8[]) and i.visibility = 'named' and i.payload is not null
-         and i.list = any($3::text[])),
+       from unnest($2::int8[]) as n (attendee_id) cross join lateral (select * from items
+         where ref = $1 and attendee_id = n.attendee_id and visibility = 'named' and payload is not null
+           and list = any($3::text[]) offset 0) i),
      counted as (
        select attendee_id, session_id, grouping(session_id) = 1 as whole,
          (count(*) filter (where list = 'qna-questions'))::int as asked,

@@ -9,7 +9,7 @@ import { wakeSinks } from './wake-sinks.js';
 import { type PageScope, writeChanges } from './write-changes.js';
 
 /** Changes looked at in one transaction, and people counted anew in one. */
-const changesAtOnce = 500;
+const changesAtOnce = 200;
 const peopleAtOnce = 200;
 /** Changes of lists that are not counted pass by in one go once there are so many. */
 const farBehind = 1000;
@@ -84,14 +84,17 @@ interface ChangeRow {
   shown_before: boolean;
 }
 
+/** `lateral`, here and below, as in `placeItems`: one look-up a row, also while no table has statistics. */
 async function nextChanges(tx: Queryable, ref: number): Promise<{ position: number; rows: ChangeRow[] }> {
   const [state] = await tx.query<{ position: number }>('select position from engagement_counts where ref = $1', [ref]);
   const position = state!.position;
   const rows = await tx.query<ChangeRow>(
     `select c.sequence, case when i.visibility = 'named' then i.attendee_id end as attendee_id,
        i.visibility = 'named' as shown, coalesce(b.visibility = 'named', false) as shown_before
-     from changes c join items i on i.ref = c.ref and i.list = c.list and i.key = c.key
-       left join changes b on b.ref = c.ref and b.sequence = c.previous_sequence
+     from changes c
+       cross join lateral (select * from items where ref = c.ref and list = c.list and key = c.key limit 1) i
+       left join lateral (select visibility from changes
+         where ref = c.ref and sequence = c.previous_sequence limit 1) b on true
      where c.ref = $1 and c.sequence > $2 and c.list = any($3::text[])
      order by c.sequence limit ${changesAtOnce}`,
     [ref, position, countedLists],
@@ -109,7 +112,8 @@ async function notePrompts(tx: Queryable, ref: number, after: number, until: num
   const added = await tx.query(
     `insert into engagement_prompts (ref, session_id, prompt)
      select distinct i.ref, i.session_id, i.payload -> 'question' ->> 'id'
-     from changes c join items i on i.ref = c.ref and i.list = c.list and i.key = c.key
+     from changes c
+       cross join lateral (select * from items where ref = c.ref and list = c.list and key = c.key limit 1) i
      where c.ref = $1 and c.sequence > $2 and c.sequence <= $3 and c.list = any($4::text[]) and i.payload is not null
        and i.session_id is not null and i.payload -> 'question' ->> 'id' is not null
      on conflict do nothing returning 1 as added`,
@@ -169,8 +173,9 @@ async function storeCounts(
   if (people.length === 0) return false;
   const items = (await countEngagement(tx, scope.ref, people)).map((each) => toEngagementItem(ledger.hash, each));
   const stored = await tx.query<{ key: string; seen_at: Date; now: Date; gone: boolean }>(
-    `select key, seen_at, clock_timestamp() as now, payload is null as gone from items
-     where ref = $1 and list = $2 and attendee_id = any($3::int8[]) and visibility = 'named'`,
+    `select i.key, i.seen_at, clock_timestamp() as now, i.payload is null as gone
+     from unnest($3::int8[]) as n (attendee_id) cross join lateral (select * from items
+       where ref = $1 and attendee_id = n.attendee_id and visibility = 'named' and list = $2 offset 0) i`,
     [scope.ref, scope.list, people],
   );
   // Not before any row was last written, whatever the clock has done since.

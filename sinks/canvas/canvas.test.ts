@@ -1,6 +1,6 @@
 import { Secret } from '../../config/secret.js';
 import type { Change } from '../change.js';
-import type { Clock } from '../network/clock.js';
+import { hurriedClock } from '../network/hurried-clock.test-kit.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import type { Fields, Lane, Outcome, Planned, SendResult, Sink, SinkEnvironment } from '../sink.js';
@@ -8,15 +8,6 @@ import { createCanvasSink } from './canvas.js';
 import { canvasConfigSchema } from './config.js';
 import { FakeCanvas } from './fake-canvas.test-kit.js';
 import type { CanvasOperation } from './operation.js';
-
-/** Goes a hundred times as fast: what takes seconds of waiting is over in some milliseconds. */
-const hurriedClock: Clock = {
-  now: () => performance.now() * 100,
-  after(delayMs, call) {
-    const timer = setTimeout(call, delayMs / 100);
-    return () => clearTimeout(timer);
-  },
-};
 
 const signal = new AbortController().signal;
 let canvas: FakeCanvas;
@@ -224,7 +215,10 @@ describe('a job whose end is not seen', () => {
 
   it('and that has done nothing is sent again', async () => {
     const sink = newSink();
-    canvas.answer = (request) => request.method === 'POST' && void request.socket.destroy() === undefined;
+    canvas.answer = (request) => {
+      if (request.method === 'POST') request.socket.destroy();
+      return request.method === 'POST';
+    };
     expect(kinds(await send(sink, students(2)))).toEqual(['unknown', 'unknown']);
     canvas.answer = undefined;
     expect(kinds(await recover(sink, students(2)))).toEqual(['unsent', 'unsent']);

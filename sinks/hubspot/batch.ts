@@ -31,6 +31,11 @@ export interface BatchCall {
   readonly traced: boolean;
   /** What it means that an answer says nothing of a record: some versions leave out what they do not find. */
   readonly silence: 'missing' | 'failed';
+  /**
+   * Whether a 404 is about one of the records. Else it is about all: batches name the records that they miss, so that it
+   * can only be the kind of record, or the event, that does not exist.
+   */
+  readonly notFoundIsOne?: boolean;
 }
 
 const mostRecords = 100;
@@ -65,6 +70,7 @@ async function runChunk(
   const all = refusedForAll(reply, inputs);
   if (all !== undefined) return await settle(client, call, inputs, all, asking);
   if (inputs.length === 1) return [rejectedBy(reply)];
+  if (reply.status === 404 && call.notFoundIsOne !== true) return inputs.map(() => ({ kind: 'missing' }));
   return await inHalves(client, call, inputs, asking);
 }
 

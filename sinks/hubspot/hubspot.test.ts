@@ -368,6 +368,17 @@ describe('marketing events', () => {
     expect(kinds(await desk.deliver([came]))).toEqual(['delivered']);
     expect(account.attendances.at(-1)).toMatchObject({ state: 'attend' });
   });
+
+  it('that were removed are found out by one request for all who register', async () => {
+    const { account } = await openDesk([registration]);
+    await desk.deliver([ada()]);
+    account.events.clear();
+    const others = people(50)
+      .slice(2)
+      .map((subject) => ({ ...subject, pigeonhole }));
+    expect(new Set(kinds(await desk.deliver(others)))).toEqual(new Set(['retry']));
+    expect(account.calls('/attendance/')).toHaveLength(2);
+  });
 });
 
 describe('notes', () => {
@@ -451,6 +462,25 @@ describe('records of a custom object', () => {
   };
   const vote = (content: string, around: Partial<Subject>) =>
     subjectOf(sampleChange({ list: 'poll-mcq-votes', key: '5', data: { id: 5, option: { content } } }), around);
+
+  it('whose association is refused alone are told apart from the others', async () => {
+    const { account } = await openDesk([votes]);
+    const gone = account.put('contacts', { email: 'gone@example.com' });
+    account.put('contacts', { email: 'ada@example.com' });
+    account.script = ({ path, body }) =>
+      path.includes('associate') && JSON.stringify(body).includes(`"to":{"id":"${gone.id}"}`)
+        ? { status: 404, body: { category: 'OBJECT_NOT_FOUND' } }
+        : undefined;
+    const outcomes = await desk.deliver(
+      ['ada', 'gone', 'ada'].map((name, key) =>
+        subjectOf(sampleChange({ list: 'poll-mcq-votes', key: String(key), data: { id: key } }), {
+          attendee: { Email: `${name}@example.com` },
+        }),
+      ),
+    );
+    expect(kinds(outcomes)).toEqual(['delivered', 'retry', 'delivered']);
+    expect(account.associations).toHaveLength(2);
+  });
 
   it('are made once, belong to the contact, and part from it when the vote turns anonymous', async () => {
     const { account } = await openDesk([votes]);

@@ -1,3 +1,4 @@
+import { listOf, problemOf } from './classify-answer.js';
 import type { Reply } from './client.js';
 import { findContacts } from './find-contacts.js';
 import type { RecordStep } from './operation.js';
@@ -54,22 +55,33 @@ async function link(
   pairs: readonly Pair[],
   objectType: string,
   call: string,
-  { client, asking }: Sending,
+  sending: Sending,
   contactOf: (pair: Pair) => string,
   toInput: (id: string, contactId: string) => object,
 ): Promise<void> {
-  for (let from = 0; from < pairs.length; from += 100) {
-    const chunk = pairs.slice(from, from + 100);
+  for (let from = 0; from < pairs.length; from += 100) await linkChunk(pairs.slice(from, from + 100));
+
+  /** One call; where it is not done for all, each of them alone: which it was about is not told in a form to rely on. */
+  async function linkChunk(chunk: readonly Pair[]): Promise<void> {
+    const { client, asking } = sending;
     const inputs = chunk.map((pair) => toInput(pair.task.madeId(pair.step.record)!, contactOf(pair)));
     const reply = await client.post(client.paths.associations(objectType, 'contacts', call), { inputs }, asking);
-    for (const { task } of chunk) end(task, reply);
+    if (reply.kind === 'ok' && listOf(reply.body.errors).length === 0) return;
+    if (reply.kind === 'failed') {
+      for (const { task } of chunk) task.end(reply.result);
+    } else if (chunk.length > 1) {
+      for (const pair of chunk) await linkChunk([pair]);
+    } else end(chunk[0]!.task, reply, call);
   }
 }
 
-function end(task: Task, reply: Reply): void {
-  if (reply.kind === 'failed') task.end(reply.result);
-  if (reply.kind === 'refused' && reply.status !== 404) {
-    const cause = `hubspot:association:${reply.problem.category || reply.status}`;
-    task.end({ kind: 'rejected', cause, detail: `HubSpot refused an association (HTTP ${reply.status})` });
+function end(task: Task, reply: Exclude<Reply, { kind: 'failed' }>, call: string): void {
+  const problem = reply.kind === 'refused' ? reply.problem : problemOf(listOf(reply.body.errors)[0]);
+  if (reply.status === 404 || problem.category === 'OBJECT_NOT_FOUND') {
+    if (call === 'batch/archive') return; // parted already
+    task.end({ kind: 'retry', detail: 'the contact or the record was removed in HubSpot meanwhile' });
+    return;
   }
+  const cause = `hubspot:association:${problem.code || problem.category || reply.status}`;
+  task.end({ kind: 'rejected', cause, detail: `HubSpot refused an association (HTTP ${reply.status})` });
 }

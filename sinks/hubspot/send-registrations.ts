@@ -72,6 +72,7 @@ async function register(pairs: readonly Pair[], { client, asking }: Sending): Pr
       path: `${client.paths.marketingEvents(`attendance/${encodeURIComponent(event.externalEventId)}/${attendance}/${call}`)}?${query}`,
       traced: false,
       silence: 'failed',
+      notFoundIsOne: email === null, // the contact; an unknown e-mail is never missing
     },
     people.map(({ step }) => inputOf(step)),
     asking,

@@ -1,10 +1,11 @@
 import type { CheckLine, SinkEnvironment } from '../sink.js';
 import { CallFailure } from './call-failure.js';
 import type { Turn } from './client.js';
-import type { PersonType, WritePolicy } from './config.js';
+import type { PersonType } from './config.js';
 import { conformValue } from './conform-value.js';
 import { fieldValue } from './field-value.js';
 import type { Expression } from '../mapping/expression.js';
+import { mentionedFields } from '../mapping/mentioned-fields.js';
 import type { FieldFacts, ObjectFacts } from './object-fields.js';
 import type { Org } from './org.js';
 import type { NamedRecord } from './plan.js';
@@ -45,8 +46,8 @@ async function checkRecord(
     problems.push(`${place}: the user may not delete a ${object}, as "onForget: delete" would`);
   }
   const infos: string[] = [];
-  for (const [field, { value, write }] of Object.entries(properties)) {
-    const { problem, info } = await checkField(facts, object, field, value, write, create);
+  for (const [field, { value }] of Object.entries(properties)) {
+    const { problem, info } = await checkField(facts, object, field, value);
     if (problem !== undefined) problems.push(`${place}.properties.${field}: ${problem}`);
     if (info !== undefined) infos.push(`${place}.properties.${field}: ${info}`);
   }
@@ -77,14 +78,12 @@ async function checkField(
   object: string,
   field: string,
   value: Expression,
-  write: WritePolicy,
-  create: boolean,
 ): Promise<{ problem?: string; info?: string }> {
   const known = facts.fields.get(field.toLowerCase());
   if (known === undefined) {
     return { problem: `${object} has no such field that the user may see; make it, or give the user access to it` };
   }
-  if (!known.updateable && !(create && known.createable && write === 'if-empty')) {
+  if (!known.updateable) {
     return { problem: 'the user may not write it; give the user access to it, or take it out' };
   }
   const problem = await constantProblem(value, known);
@@ -96,8 +95,8 @@ async function checkField(
 }
 
 /** What an expression gives is known beforehand only where it looks at nothing. */
-function isConstant({ text }: Expression): boolean {
-  return !/\b(item|previous|attendee|session|pigeonhole|change)\b|\$\$/.test(text.replace(/"[^"]*"|'[^']*'/g, ''));
+function isConstant(expression: Expression): boolean {
+  return mentionedFields(expression).length === 0;
 }
 
 async function constantProblem(expression: Expression, facts: FieldFacts): Promise<string | undefined> {
@@ -118,7 +117,7 @@ async function constantProblem(expression: Expression, facts: FieldFacts): Promi
     }
     return undefined;
   } catch {
-    return 'cannot be worked out: the expression fails';
+    return undefined; // it looked at something after all
   }
 }
 
@@ -158,7 +157,7 @@ async function checkCampaign(
     problems.push(`${place}: the user may not create and change a Campaign; make it a Marketing User`);
   }
   for (const [field, value] of Object.entries(properties)) {
-    const { problem } = await checkField(facts, 'Campaign', field, value, 'always', true);
+    const { problem } = await checkField(facts, 'Campaign', field, value);
     if (problem !== undefined) problems.push(`${place}.properties.${field}: ${problem}`);
   }
   const given = [...Object.keys(properties), externalId.field, 'Name'];

@@ -1,4 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
 import { Secret } from '../../config/secret.js';
 import { salesforceConfigSchema } from './config.js';
 import { FakeOrg } from './fake-org.test-kit.js';
@@ -27,6 +30,16 @@ describe('the configuration', () => {
         },
       ],
     });
+  });
+
+  it.each(['docs/sinks/salesforce.md', 'config/example.fixture.yaml'])('takes the example of %s', (file) => {
+    const text = readFileSync(join(__dirname, '../..', file), 'utf8');
+    const yaml = /^```yaml\n(.*?)^```/ms.exec(text)?.[1] ?? text;
+    const { sinks } = parse(yaml) as { sinks: { salesforce: Record<string, unknown> } };
+    const { type, ...own } = sinks.salesforce;
+    expect(type).toBe('salesforce');
+    const found = salesforceConfigSchema.safeParse({ ...own, privateKey: keys.privateKey });
+    expect(found.error?.issues).toBeUndefined();
   });
 
   it.each([

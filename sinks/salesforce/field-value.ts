@@ -10,14 +10,14 @@ import type { FieldValue } from './operation.js';
 export function fieldValue(value: unknown, key: string): FieldValue | undefined {
   if (value === undefined || value === null) return value;
   if (typeof value === 'boolean' || typeof value === 'number') return value;
-  // Salesforce keeps no empty text, and shows it as null.
-  if (typeof value === 'string') return value === '' ? null : value;
+  // An empty answer in a form is none: it must not empty what a person has put into the CRM.
+  if (typeof value === 'string') return value === '' ? undefined : value;
   if (Array.isArray(value)) {
     const texts = value.flatMap((each) => {
       const one = fieldValue(each, key);
       return one === undefined || one === null ? [] : [String(one)];
     });
-    return texts.length === 0 ? null : texts.join(';');
+    return texts.length === 0 ? undefined : texts.join(';');
   }
   throw new FailedMapping(key, 'group', 'gave a group, which no Salesforce field can hold: choose one of its fields');
 }

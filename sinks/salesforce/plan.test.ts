@@ -72,11 +72,13 @@ describe('a plan', () => {
     ]);
   });
 
-  it('leaves a field alone for which the mapping gives nothing, and clears it for an empty text', async () => {
-    const record = { properties: { Email: 'item.Email', FirstName: 'item.first', LastName: 'item.last' } };
+  it('leaves a field alone for which the mapping gives nothing or an empty text, and clears it for null', async () => {
+    const record = {
+      properties: { Email: 'item.Email', FirstName: 'item.first', LastName: 'item.last', Rating: 'null' },
+    };
     const [plan] = await planned(record, attendee({ ...ada, last: '' }));
     expect(plan).toMatchObject({
-      operation: { steps: [{ writes: [{ field: 'Email' }, { field: 'LastName', value: null }] }] },
+      operation: { steps: [{ writes: [{ field: 'Email' }, { field: 'Rating', value: null }] }] },
     });
   });
 

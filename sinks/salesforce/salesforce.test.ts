@@ -139,6 +139,16 @@ describe('someone whose record is known', () => {
     expect(objectOf(outcome).Lead).toMatchObject({ type: 'Contact', id: contact.Id });
   });
 
+  it('is followed to the contact also where nothing else would find it', async () => {
+    const sink = sinkWith({ match: ['contactEmail'] });
+    const [before] = await deliver(sink, [attendee(ada)]);
+    const contact = org.add('Contact', { Email: 'office@example.com' });
+    Object.assign(org.tables.Lead![0]!, { IsConverted: true, ConvertedContactId: contact.Id });
+    const [outcome] = await deliver(sink, [attendee({ ...ada, Name: 'King' }, { object: objectOf(before) })]);
+    expect(objectOf(outcome).Lead).toMatchObject({ type: 'Contact', id: contact.Id, created: true });
+    expect(org.tables.Lead).toHaveLength(1);
+  });
+
   it('keeps what stands in a field that is written only if it is empty', async () => {
     org.add('Lead', { Email: 'ada@example.com', LastName: 'Countess' });
     org.add('Lead', { Email: 'bob@example.com', LastName: null });
@@ -178,6 +188,16 @@ describe('one record of a batch', () => {
     expect(kinds(outcomes)).toEqual([...people.map(() => 'delivered'), 'rejected']);
     expect(causeOf(outcomes[5])).toBe('salesforce:JSON_PARSER_ERROR');
     expect(org.tables.Lead).toHaveLength(5);
+  });
+
+  it('costs no call for each record where every call is refused as a whole, and the rest waits', async () => {
+    org.rules.push(({ method }) =>
+      method === 'PATCH' ? { status: 400, body: [{ errorCode: 'JSON_PARSER_ERROR' }] } : undefined,
+    );
+    const people = Array.from({ length: 200 }, (_, id) => attendee({ id, Name: 'N', Email: `n${id}@example.com` }));
+    const outcomes = await deliver(sinkWith(), people);
+    expect(org.calls.filter(({ method }) => method === 'PATCH').length).toBeLessThan(100);
+    expect(new Set(kinds(outcomes))).toEqual(new Set(['rejected', 'retry']));
   });
 
   it('waits while another transaction holds its row', async () => {
@@ -295,6 +315,14 @@ describe('a campaign', () => {
     const [again] = await deliver(sink, [attendee(ada, { object: objectOf(attended) })]);
     expect(org.tables.CampaignMember).toMatchObject([{ Status: 'Responded' }]);
     expect(objectOf(again).Lead).toMatchObject({ member: { status: 'Responded', created: true } });
+  });
+
+  it('keeps the status that somebody gave a member after this sink did', async () => {
+    const sink = sinkWith(campaign);
+    const [before] = await deliver(sink, [attendee(ada)]);
+    org.tables.CampaignMember![0]!.Status = 'Invited again';
+    await deliver(sink, [attendee({ ...ada, Name: 'King' }, { object: objectOf(before) })]);
+    expect(org.tables.CampaignMember).toMatchObject([{ Status: 'Invited again' }]);
   });
 
   it('keeps one membership of a person whose two items say different things', async () => {

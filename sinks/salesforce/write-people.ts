@@ -43,6 +43,8 @@ export async function writePeople(org: Org, groups: readonly PersonGroup[], turn
         batch.map((draft) => recordOf(draft)),
         turn,
       );
+      // A field that was there has gone meanwhile.
+      if (written.some(isUnknownField)) org.objects.forget(write.type);
       batch.forEach((draft, index) => again.push(...settle(draft, written[index]!, lost)));
     }
     drafts = await draftsOf(org, again, turn);
@@ -144,6 +146,10 @@ function keyOf(group: PersonGroup, members: readonly PersonJob[], facts: ObjectF
   const now = group.present.values.get(known.name.toLowerCase());
   if (textOf(now) === '') return { key: { field: known.name, value: key.value }, keyed: true };
   return { key: null, keyed: hasOurKey(group, job!.step, facts) };
+}
+
+function isUnknownField(written: Written): boolean {
+  return written.kind === 'refused' && written.errors.some(({ code }) => code.startsWith('INVALID_FIELD'));
 }
 
 /** An update without a field would still count as a change of the record, which others look at. */

@@ -4,7 +4,7 @@ import { ensureThread } from './ensure-thread.js';
 import { redactedMessage } from './format.js';
 import type { MessageContent, RedactOperation, ShowOperation, SlackOperation } from './operation.js';
 import { outcomeOf } from './outcome-of.js';
-import { plainly, postMessage } from './post-message.js';
+import { postMessage, updatePlainly } from './post-message.js';
 import { settleIntent, unknownObject } from './settle-intent.js';
 import { type MessagePlace, redactedObject, shownObject, type StandingMessage } from './slack-object.js';
 import type { Held, Turn } from './turn.js';
@@ -151,9 +151,6 @@ function updateArgs(
 ): Readonly<Record<string, unknown>> {
   return { channel, ts, ...content, metadata, ...updatePlainly };
 }
-
-/** Of what a post says, an update takes these. */
-const updatePlainly = { parse: plainly.parse, link_names: plainly.link_names };
 
 function noteEdit(operation: SlackOperation, { account }: Turn): void {
   const now = account.clock.now();

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
 import { Secret } from '../../config/secret.js';
 import { channelsOf, slackConfigSchema } from './config.js';
 
@@ -63,5 +66,33 @@ describe('the configuration of a Slack sink', () => {
     ];
     const config = slackConfigSchema.parse({ token, channel: 'C0123456789', routes, messages });
     expect(channelsOf(config)).toEqual(['C0123456789', 'C0TOKYO0001']);
+  });
+});
+
+describe('what is written for users of the Slack sink', () => {
+  const guide = readFileSync(join(__dirname, '../../docs/sinks/slack.md'), 'utf8');
+  const blocks = [...guide.matchAll(/^ *```yaml\n([^]*?)^ *```/gm)].map(([, yaml]) => parse(yaml!) as unknown);
+  const sinkOf = (document: unknown): object =>
+    (document as { sinks: { 'questions-channel': object } }).sinks['questions-channel'];
+
+  it('is a configuration, in the guide and in the example of all', () => {
+    const example = parse(readFileSync(join(__dirname, '../../config/example.fixture.yaml'), 'utf8')) as unknown;
+    for (const document of [blocks[0], example]) {
+      const { type, history: _, ...keys } = sinkOf(document) as { type: string; history?: string };
+      expect([type, problemsOf({ ...keys, token })]).toEqual(['slack', []]);
+    }
+    expect(problemsOf({ token, channel: 'C0123456789', ...(blocks[2] as object) })).toEqual([]);
+    expect(problemsOf({ ...(blocks[3] as object), webhookUrl: hook })).toEqual([]);
+  });
+
+  it('is a manifest with the scopes that the check asks for', () => {
+    const { oauth_config: oauth } = blocks[1] as { oauth_config: { scopes: { bot: string[] } } };
+    expect(oauth.scopes.bot.toSorted()).toEqual([
+      'channels:history',
+      'channels:join',
+      'chat:write',
+      'groups:history',
+      'metadata.message:read',
+    ]);
   });
 });

@@ -44,6 +44,15 @@ export class LaneNotes {
     return this.#all[postKey(itemKey)] as PostIntent | undefined;
   }
 
+  /** Items with an intent. */
+  get intents(): readonly { readonly itemKey: string; readonly intent: PostIntent }[] {
+    return Object.entries(this.#all).flatMap(([key, note]) =>
+      key.startsWith(postPrefix) && note !== undefined
+        ? [{ itemKey: key.slice(postPrefix.length), intent: note as PostIntent }]
+        : [],
+    );
+  }
+
   thread(channel: string, key: string): ThreadNote | undefined {
     return this.#all[threadKey(channel, key)] as ThreadNote | undefined;
   }
@@ -108,8 +117,10 @@ export class LaneNotes {
   }
 }
 
+const postPrefix = 'post ';
+
 function postKey(itemKey: string): string {
-  return `post ${itemKey}`;
+  return `${postPrefix}${itemKey}`;
 }
 
 function threadKey(channel: string, key: string): string {

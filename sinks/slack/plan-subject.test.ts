@@ -43,8 +43,8 @@ describe('the plan for an item that Slack does not show', () => {
     ['whose condition holds', {}, 'post'],
     ['whose condition does not hold', { status: 'waiting' }, 'nothing: condition'],
     ['without a text', { content: ' ' }, 'nothing: no-text'],
-    ['with something else for a text', { content: { a: 1 } }, 'mapping: questions.messages[0].text: no text'],
-    ['with something else for a count', { votes: 'many' }, 'mapping: questions.messages[0].votes: no number'],
+    ['with something else for a text', { content: { a: 1 } }, 'mapping: questions.messages[0].text: not-a-text'],
+    ['with something else for a count', { votes: 'many' }, 'mapping: questions.messages[0].votes: not-a-number'],
     ['that is deleted', null, 'nothing: deleted'],
   ])('%s', async (_, item, word) => {
     expect(inAWord(await planned(item))).toBe(word);

@@ -52,6 +52,9 @@ export const plainly = {
   unfurl_media: false,
 } as const;
 
+/** Of these, what an update takes. */
+export const updatePlainly = { parse: plainly.parse, link_names: plainly.link_names } as const;
+
 function notAMember(channel: string): Verdict {
   return {
     kind: 'not-in-channel',

@@ -1,6 +1,6 @@
 import type { Expression } from '../mapping/expression.js';
-import { MappingError } from '../mapping/mapping-error.js';
 import type { MappingView } from '../mapping/mapping-view.js';
+import { numberValue, textValue } from '../mapping/property-value.js';
 import type { Fields } from '../sink.js';
 import type { SlackConfig, SlackMessage } from './config.js';
 import { contentHash, itemMessage, shortHash, threadMessage } from './format.js';
@@ -81,33 +81,15 @@ function titleOf(value: unknown, { session, pigeonhole, item, change }: MappingV
   return typeof value === 'string' && value.trim() !== '' ? value : JSON.stringify(value);
 }
 
-/** As JSONata's `$boolean` has it: nothing, 0, the empty text and what holds none of truth are false. */
 async function holds(condition: Expression | undefined, view: MappingView, key: string): Promise<boolean> {
-  if (condition === undefined) return true;
-  return isTrue(await condition.evaluate(view, key));
-}
-
-function isTrue(value: unknown): boolean {
-  if (Array.isArray(value)) return value.some(isTrue);
-  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
-  return Boolean(value);
+  return (await condition?.holds(view, key)) ?? true;
 }
 
 async function textOf(expression: Expression, view: MappingView, key: string): Promise<string | undefined> {
-  const value = await expression.evaluate(view, key);
-  if (value === undefined || value === null) return undefined;
-  if (typeof value === 'string') return value;
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  throw notA('text', key);
+  return (await expression.evaluate(view, key, textValue)) ?? undefined;
 }
 
 async function countOf(expression: Expression | undefined, view: MappingView, key: string): Promise<number | null> {
-  const value = await expression?.evaluate(view, key);
-  if (value === undefined || value === null) return null;
-  if (typeof value !== 'number' || !Number.isFinite(value)) throw notA('number', key);
-  return Math.trunc(value);
-}
-
-function notA(kind: 'text' | 'number', key: string): MappingError {
-  return new MappingError(`mapping: ${key}: no ${kind}`, `${key} gave something that is no ${kind}`);
+  const count = await expression?.evaluate(view, key, numberValue);
+  return count === undefined || count === null ? null : Math.trunc(count);
 }

@@ -1,5 +1,6 @@
 import type { Outcome, SendResult } from '../sink.js';
 import { carryOut } from './carry-out.js';
+import { clearAbandoned } from './clear-abandoned.js';
 import type { SlackOperation } from './operation.js';
 import type { Turn } from './turn.js';
 
@@ -27,6 +28,7 @@ export async function sendByToken(operations: readonly SlackOperation[], turn: T
       }
     }),
   );
+  if (!stopped) await clearAbandoned(new Set(operations.map(({ itemKey }) => itemKey)), turn);
   const memory = turn.notes.unsaved;
   return { outcomes, ...(memory !== undefined && { memory }) };
 }

@@ -1,8 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { isLoopback } from '../../config/loopback.js';
 import { type Clock, systemClock } from '../network/clock.js';
+import { expressionsIn } from '../mapping/expressions-in.js';
+import { joinsOf } from '../mapping/joins-of.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
-import type { Join, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
+import type { SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { type SlackApi, REQUEST_TIMEOUT_MS } from './call-slack.js';
 import { checkSlack } from './check-slack.js';
 import { checkWebhook } from './check-webhook.js';
@@ -119,22 +121,12 @@ async function withOwnSignal(
   }
 }
 
-/** What the expressions look at, by the names that they use. */
-function joinsOf({ messages, routes }: SlackConfig): Join[] {
-  const texts = [
-    ...routes.map(({ when }) => when),
-    ...messages.flatMap(({ when, text, threadBy, threadTitle, votes }) => [when, text, threadBy, threadTitle, votes]),
-  ].flatMap((each) => (each === undefined ? [] : [each.text]));
-  const mentions = (word: string): boolean => texts.some((text) => new RegExp(`\\b${word}\\b`).test(text));
-  return (['attendees', 'sessions', 'pigeonholes'] as const).filter((join) => mentions(join.slice(0, -1)));
-}
-
 export const slackSinkType: SinkType<SlackConfig> = {
   type: 'slack',
   configSchema: slackConfigSchema,
   acceptsByDefault: ['obtained'],
   lists: ({ messages }) => [...new Set(messages.map(({ from }) => from))],
-  joins: joinsOf,
+  joins: (config) => joinsOf(expressionsIn(config).map(({ expression }) => expression)),
   destination: (config) =>
     config.webhookUrl?.reveal() ?? JSON.stringify([config.baseUrl ?? DEFAULT_BASE_URL, ...channelsOf(config).sort()]),
   create: (config, environment) => createSlackSink(config, environment),

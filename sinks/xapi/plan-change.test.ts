@@ -1,4 +1,4 @@
-import type { Planned, Subject } from '../sink.js';
+import type { Planned, SinkEnvironment, Subject } from '../sink.js';
 import { configurationFor } from './configuration.test-kit.js';
 import type { XapiOperation } from './plan-change.js';
 import { attendee, items, subjectFor } from './subjects.test-kit.js';
@@ -18,11 +18,12 @@ const credit = {
   activity: '$string(session.id)',
 };
 
-const sinkWith = (keys: Readonly<Record<string, unknown>> = {}) =>
+const sinkWith = (keys: Readonly<Record<string, unknown>> = {}, onForget: SinkEnvironment['onForget'] = 'delete') =>
   createXapiSink(configurationFor('http://127.0.0.1:9/xapi', { credit, ...keys }), {
     name: 'lms',
     baseFolder: '/',
     network: { allowHosts: [] },
+    onForget,
   });
 
 async function planOf(subject: Subject, keys?: Readonly<Record<string, unknown>>): Promise<Planned<XapiOperation>> {
@@ -219,6 +220,18 @@ describe('what follows a statement', () => {
         first.statements[0]!.id,
         second.statements[0]!.id,
       ]);
+    });
+  });
+
+  it('is left to a person, who is told the ids, where forgetting is done by hand', async () => {
+    const { after: object, statements } = await operationOf(asked('When?'));
+    const sink = sinkWith({}, 'manual');
+    const [planned] = await sink.plan([asked('x', { data: null }, { object, removal: 'consent-withdrawn' })]);
+    await sink.close();
+    expect(planned).toMatchObject({
+      kind: 'unplannable',
+      cause: 'xapi:forget-by-hand',
+      detail: expect.stringContaining(statements[0]!.id),
     });
   });
 

@@ -1,5 +1,5 @@
 import type { Secret } from '../../config/secret.js';
-import type { Operation, Planned, Subject } from '../sink.js';
+import type { Operation, Planned, SinkEnvironment, Subject } from '../sink.js';
 import type { Activities } from './activities.js';
 import type { XapiConfig } from './config.js';
 import { evidenceOf } from './credit.js';
@@ -42,14 +42,18 @@ export async function planChange(
   subject: Subject,
   config: XapiConfig,
   activities: Activities,
-  sink: string,
+  { name, onForget }: Pick<SinkEnvironment, 'name' | 'onForget'>,
 ): Promise<Planned<XapiOperation>> {
   const { change } = subject;
-  const said = await toStatement(subject, config, activities, sink);
+  const said = await toStatement(subject, config, activities, name);
   const standing = standingOf(subject.object);
   if (said.kind === 'nothing') {
     const voided = standing === null ? [] : mayStand(standing);
     if (standing === null || voided.length === 0) return { kind: 'nothing', reason: said.reason };
+    if (subject.removal === 'consent-withdrawn' && onForget === 'manual') {
+      const detail = `someone withdrew consent: void by hand at the LRS what was said of them (${voided.join(', ')})`;
+      return { kind: 'unplannable', cause: 'xapi:forget-by-hand', detail };
+    }
     const gone: Standing = { ...cleared(standing), unsure: [] };
     return send(subject, [], voided, gone, { ...gone, unsure: voided }, config);
   }

@@ -125,6 +125,10 @@ class Sending {
     );
     if (verdict.kind === 'stored') return this.#settle(place, delivered(operation, verdict.detail));
     if (verdict.kind === 'failed') return this.#end([{ operation, place }], { ...verdict, mayBeStored: true });
+    if (verdict.status === 409) {
+      const waits = `the LRS does not show yet what it holds (${verdict.detail})`;
+      return this.#settle(place, { kind: 'retry', detail: waits, object: operation.unsure });
+    }
     return this.#settle(place, rejected(`http:${verdict.status}`, `the LRS refuses ${operation.item}`, verdict.detail));
   }
 

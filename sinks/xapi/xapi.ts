@@ -50,7 +50,7 @@ export function createXapiSink(
     traits: { order: 'item', looksAround: true, revisions: 'latest', repeats: 'harmless', batchSize: BATCH_SIZE },
     check: (signal) => checkLrs(lrs, signal),
     plan: async (subjects) =>
-      await Promise.all(subjects.map((subject) => planOne(subject, config, activities, environment.name))),
+      await Promise.all(subjects.map((subject) => planOne(subject, config, activities, environment))),
     async send(operations, _lane, signal) {
       const startUntilMs = performance.now() + START_WINDOW_MS; // monotonic: a set clock must not stretch a lease
       const stop = new AbortController();
@@ -76,10 +76,10 @@ async function planOne(
   subject: Subject,
   config: XapiConfig,
   activities: Activities,
-  sink: string,
+  environment: SinkEnvironment,
 ): Promise<Planned<XapiOperation>> {
   try {
-    return await planChange(subject, config, activities, sink);
+    return await planChange(subject, config, activities, environment);
   } catch (error) {
     if (!(error instanceof MappingError)) throw error;
     return { kind: 'unplannable', cause: error.causeCode, detail: error.message };

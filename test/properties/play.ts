@@ -255,8 +255,12 @@ function createGate(): { readonly opened: Promise<void>; readonly open: () => vo
   return { opened, open };
 }
 
-/** Ends every wait, and lets be missing what is missing for as long as the rules ask. */
-const quietTime: readonly number[] = [25 * hour, 25 * hour, 25 * hour];
+/**
+ * Ends every wait, and lets be missing what is missing for as long as the rules ask: a walk that had begun before may
+ * spend the first of these; two more show the same pages a day apart; and what a walk of one session's list proves of an
+ * item of another's is told by the turn after it.
+ */
+const quietTime: readonly number[] = [25 * hour, 25 * hour, 25 * hour, hour];
 /** Longer than a live list is left alone; and for what waits since a walk took long. */
 const pollMs = 6000;
 const longPollMs = 30 * minute;

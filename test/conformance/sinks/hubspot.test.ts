@@ -192,7 +192,7 @@ describe('the hubspot sink at an account with limits', () => {
     },
   );
 
-  it('makes room for others that use the account, after one refusal at most', async () => {
+  it('makes room for others that use half of the account, and is refused three times at most', async () => {
     destination = await startHubSpot({ per10s: 20, windowMs: 400 });
     const sink = destination.sink({ limit: { limit: 20, windowMs: 400 } }, { records: records.slice(0, 1) });
     const { limits } = destination.double.account;

@@ -231,6 +231,18 @@ describe('the salesforce sink at an org that people work in', () => {
     expect(lead.values).toMatchObject({ LastName: 'Neil', Engagement_Id__c: '1' });
   });
 
+  it('finds all of them where the answer to a query has several pages', async () => {
+    await begin({ queryPage: 2 });
+    const people = Array.from({ length: 5 }, (_, n) => ({
+      Email: `p${n}@example.com`,
+      LastName: 'L',
+      Company: 'ACME',
+    }));
+    for (const person of people) add('Lead', person);
+    await send(...people.map(({ Email }, n) => attendee(n, { Email, Name: `N${n}` })));
+    expect(all('Lead').map(({ LastName }) => LastName)).toEqual(['N0', 'N1', 'N2', 'N3', 'N4']);
+  });
+
   it('takes a held row up again, and delivers the others meanwhile', async () => {
     await begin();
     destination.double.org.recordFaults.add(lockedRow('Lead'));

@@ -1,4 +1,5 @@
 import { Secret } from '../../../config/secret.js';
+import { subjectOf } from '../../../sinks/plan-of.test-kit.js';
 import { createSlackSink } from '../../../sinks/slack/slack.js';
 import { slackFault } from '../../doubles/slack/slack-faults.js';
 import { ALL_SCOPES } from '../../doubles/slack/slack-workspace.js';
@@ -237,6 +238,40 @@ describe('the Slack sink whose process is killed', () => {
     expect(Object.values(stage.shown()).map(({ length }) => length)).toEqual(Array.from({ length: 12 }, () => 1));
     expect(stage.threads()).toHaveLength(1);
     expect(stage.slack.state().violations).toBe(0);
+  });
+});
+
+describe('the Slack sink that finds an intent of which nobody asks any more', () => {
+  it('redacts the message half an hour later, for nothing was to be shown by then', async () => {
+    await start({ speed: 500 });
+    stage.offer('1', {});
+    stage.offer('2', {});
+    await stage.settle();
+    const { sink, memory } = stage.courier;
+    const { ts, ...placed } = stage.courier.object('qna-questions', '1')!;
+    const atMs = stage.clock.wallNow();
+    const id = '00000000-0000-5000-8000-010100000001';
+    const intent = { ...placed, id, atMs, sinceMs: atMs, shown: {} };
+    const noted: unknown[] = [];
+    const send = async () => {
+      const [planned] = await sink.plan([subjectOf(questionOf('3', {}, { sequence: 3, revision: 1 }))]);
+      if (planned?.kind !== 'send') throw new Error('nothing is sent');
+      const lane = {
+        workspace: 'acme',
+        pigeonholeId: 101,
+        ledgerId: 'ledger-1',
+        memory: { ...memory, 'post qna-questions/1': intent },
+        remember: async () => undefined,
+      };
+      const result = await sink.send([planned.operation], lane, new AbortController().signal);
+      noted.push(Object.keys(result.memory ?? {}).includes('post qna-questions/1'));
+    };
+    await send();
+    expect(stage.shown()['1']).toEqual(['question 1']);
+    await stage.clock.pass(31 * 60_000);
+    await send();
+    expect(stage.shown()).toMatchObject({ 1: [redacted], 2: ['question 2'] });
+    expect([ts !== undefined, noted]).toEqual([true, [false, true]]);
   });
 });
 

@@ -2,6 +2,7 @@
 // outlive a test run that was killed.
 const { Server } = require('node:net');
 
+// oxlint-disable-next-line typescript/unbound-method -- called with its own `this` below
 const { listen } = Server.prototype;
 Server.prototype.listen = function (port, ...rest) {
   return typeof port === 'number' ? listen.call(this, port, '127.0.0.1', ...rest) : listen.call(this, port, ...rest);

@@ -1,0 +1,242 @@
+import { Secret } from '../../../config/secret.js';
+import { createCanvasSink } from '../../../sinks/canvas/canvas.js';
+import { canvasConfigSchema } from '../../../sinks/canvas/config.js';
+import type { CanvasOperation } from '../../../sinks/canvas/operation.js';
+import { hurriedClock } from '../../../sinks/network/hurried-clock.test-kit.js';
+import { subjectOf } from '../../../sinks/plan-of.test-kit.js';
+import { sampleChange } from '../../../sinks/sample-change.test-kit.js';
+import type { Fields, Lane, Outcome, Sink, Subject } from '../../../sinks/sink.js';
+import { canvasFault } from '../../doubles/canvas/canvas-faults.js';
+import type { CanvasOptions } from '../../doubles/canvas/canvas-instance.js';
+import { startCanvasDouble, type CanvasDouble } from '../../doubles/canvas/start-canvas-double.js';
+import type { FaultEffect } from '../../doubles/serve/faults.js';
+
+/*
+ * What the delivery engine relies on, for the grades of the Canvas double, which is written from Canvas's documentation
+ * and knows nothing of the sink: a repeat of any call is harmless, outcomes are per grade, one at fault holds back
+ * itself alone, and nothing personal or secret is told.
+ */
+
+const signal = new AbortController().signal;
+/** As the double's example school names them. */
+const codes = Array.from({ length: 24 }, (_, index) => `S${String(index + 1).padStart(3, '0')}`);
+const assignment = (double: CanvasDouble) => double.canvas.school.courses[0]!.assignments[0]!;
+
+let double: CanvasDouble;
+let sink: Sink<CanvasOperation>;
+let memory: Record<string, unknown>;
+/** What the sink has made of each item, as an engine keeps it. */
+let objects: Map<string, Fields | null>;
+
+async function start(options: CanvasOptions = {}, token = 'canvas-token'): Promise<void> {
+  double = await startCanvasDouble(options);
+  memory = {};
+  objects = new Map();
+  sink = newSink(token);
+}
+
+function newSink(token = 'canvas-token', overwrite = false): Sink<CanvasOperation> {
+  const config = canvasConfigSchema.parse({
+    baseUrl: double.url,
+    token: new Secret(token),
+    records: [
+      {
+        from: 'engagement',
+        course: '"42"',
+        assignment: '"7"',
+        user: '"sis_user_id:" & attendee.attendeeCode',
+        grade: 'item.points',
+        overwrite,
+      },
+    ],
+  });
+  const environment = { name: 'grades', baseFolder: '/', network: { allowHosts: [] } };
+  return createCanvasSink(config, environment, { clock: hurriedClock, requestTimeoutMs: 2_000, patienceMs: 3_600_000 });
+}
+
+afterEach(async () => {
+  await sink.close();
+  await double.close();
+});
+
+const lane = (): Lane => ({
+  workspace: 'acme',
+  pigeonholeId: 101,
+  ledgerId: 'ledger-1',
+  memory: { ...memory },
+  remember: (more) => Promise.resolve(void Object.assign(memory, more)),
+});
+
+const subjectFor = (code: string, points: unknown): Subject =>
+  subjectOf(sampleChange({ id: code, list: 'engagement', key: code, data: { points } }), {
+    object: objects.get(code) ?? null,
+    attendee: { attendeeCode: code, Name: 'Ada Lovelace' },
+  });
+
+/** Plans and sends (or looks up) as the engine does; what needs nothing is left out. */
+async function attempt(
+  how: 'send' | 'recover',
+  points: ReadonlyMap<string, unknown>,
+): Promise<ReadonlyMap<string, Outcome>> {
+  const planned = await sink.plan([...points].map(([code, value]) => subjectFor(code, value)));
+  const operations = planned.flatMap((each) => (each.kind === 'send' ? [each.operation] : []));
+  const { outcomes, memory: more } = await sink[how]!(operations, lane(), signal);
+  Object.assign(memory, more);
+  outcomes.forEach(({ object }, at) => object !== undefined && objects.set(operations[at]!.changeId, object));
+  return new Map(operations.map(({ changeId }, at) => [changeId, outcomes[at]!]));
+}
+
+/** Until all is settled: what is in doubt is looked up first. */
+async function settle(points: ReadonlyMap<string, unknown>): Promise<Map<string, Outcome>> {
+  const settled = new Map<string, Outcome>();
+  let open = new Map(points);
+  let doubtful = new Set<string>();
+  for (let round = 0; open.size > 0; round += 1) {
+    if (round > 30) throw new Error(`${open.size} grades are still not settled`);
+    const asked = new Map([...open].filter(([code]) => doubtful.size === 0 || doubtful.has(code)));
+    const outcomes = await attempt(doubtful.size > 0 ? 'recover' : 'send', asked);
+    doubtful = new Set([...outcomes].filter(([, { kind }]) => kind === 'unknown').map(([code]) => code));
+    for (const [code, outcome] of outcomes)
+      if (outcome.kind === 'delivered' || outcome.kind === 'rejected') settled.set(code, outcome);
+    open = new Map([...open].filter(([code]) => !settled.has(code)));
+  }
+  return settled;
+}
+
+const all = (points: unknown): Map<string, unknown> => new Map(codes.map((code) => [code, points]));
+const scores = (): (number | null)[] => {
+  double.canvas.jobs.advance();
+  const { school } = double.canvas;
+  return codes.map((code) => school.submission(assignment(double), school.user(`sis_user_id:${code}`)!.id).score);
+};
+const kindsOf = (outcomes: ReadonlyMap<string, Outcome>): string[] => [
+  ...new Set([...outcomes.values()].map(({ kind }) => kind)),
+];
+const jobs = (): number => double.canvas.jobs.all().length;
+
+describe('the canvas sink', () => {
+  it('grades a whole course by one job, and again by another when all grades change', async () => {
+    await start({ queuedMs: 20, runningMs: 20 });
+    expect(kindsOf(await settle(all(80)))).toEqual(['delivered']);
+    expect(scores()).toEqual(codes.map(() => 80));
+    expect((await attempt('send', all(80))).size).toBe(0);
+    expect(kindsOf(await settle(all(66.666)))).toEqual(['delivered']);
+    expect(scores()).toEqual(codes.map(() => 66.67));
+    expect(jobs()).toBe(2);
+  });
+
+  it.each(['85%', 'complete', 40, 0])('takes %j for set once it stands there', async (points) => {
+    await start();
+    expect(kindsOf(await settle(all(points)))).toEqual(['delivered']);
+    expect(jobs()).toBe(1);
+  });
+
+  const faults: Record<string, FaultEffect> = {
+    'is throttled': canvasFault('rateLimit')!,
+    'fails before the effect': canvasFault('badGateway')!,
+    'fails after the effect': canvasFault('badGatewayAfter')!,
+    'is cut before the effect': { kind: 'dropBefore' },
+    'is cut after the effect': { kind: 'dropAfter' },
+    'is down for maintenance': canvasFault('unavailable')!,
+  };
+
+  describe.each(Object.keys(faults))('of which a call %s', (name) => {
+    it.each(['update_grades', '/progress/', '/submissions/', '/assignments/7'])(
+      'grades everybody once in the end, at %s',
+      async (path) => {
+        await start();
+        double.faults.add({ effect: faults[name]!, path, times: 3 });
+        const outcomes = await settle(all(80));
+        expect(kindsOf(outcomes)).toEqual(['delivered']);
+        expect(outcomes.size).toBe(24);
+        expect(scores()).toEqual(codes.map(() => 80));
+      },
+    );
+
+    it('never overwrites a newer grade with an older one', async () => {
+      await start({ queuedMs: 30, runningMs: 30 });
+      double.faults.add({ effect: faults[name]!, path: 'update_grades', times: 1 });
+      await attempt('send', all(80));
+      // superseded: the engine looks the old one up and sends the new one
+      const outcomes = await settle(all(90));
+      expect(kindsOf(outcomes)).toEqual(['delivered']);
+      expect(scores()).toEqual(codes.map(() => 90));
+    });
+  });
+
+  it('finds out after a crash what it had done, and does nothing twice', async () => {
+    await start({ queuedMs: 30, runningMs: 30 });
+    const planned = await sink.plan(codes.map((code) => subjectFor(code, 80)));
+    const operations = planned.flatMap((each) => (each.kind === 'send' ? [each.operation] : []));
+    await sink.send(operations, lane(), signal); // and the process dies before anything is committed
+    await sink.close();
+    sink = newSink();
+    expect(kindsOf(await attempt('recover', all(80)))).toEqual(['delivered']);
+    expect(jobs()).toBe(1);
+  });
+
+  it('grades all others when a job fails in the middle', async () => {
+    await start();
+    double.canvas.jobs.addFaults({ kind: 'fails', afterStudents: 5 });
+    expect(kindsOf(await settle(all(80)))).toEqual(['delivered']);
+    expect(scores()).toEqual(codes.map(() => 80));
+  });
+
+  it('rejects who is no student there, and grades all others by one job', async () => {
+    await start();
+    const outcomes = await settle(new Map([...all(80), ['S777', 80]]));
+    expect(outcomes.get('S777')).toMatchObject({ kind: 'rejected', cause: 'student-not-found' });
+    expect(scores()).toEqual(codes.map(() => 80));
+    expect(jobs()).toBe(1);
+  });
+
+  it("leaves a teacher's grade, unless it may replace it", async () => {
+    await start();
+    await settle(all(80));
+    const { school } = double.canvas;
+    school.grade(assignment(double), school.user('sis_user_id:S001')!.id, '95', 77);
+    const outcomes = await settle(all(81));
+    expect(outcomes.get('S001')).toMatchObject({ kind: 'rejected', cause: 'graded-by-somebody-else' });
+    expect(scores()).toEqual([95, ...codes.slice(1).map(() => 81)]);
+    await sink.close();
+    sink = newSink('canvas-token', true);
+    expect(kindsOf(await settle(all(82)))).toEqual(['delivered']);
+    expect(scores()).toEqual(codes.map(() => 82));
+  });
+
+  it.each([401, 403] as const)(
+    'tells a missing right (HTTP %d) from a bad token and from the throttle',
+    async (status) => {
+      await start({ tokens: { weak: { manageGrades: false } }, unauthorizedStatus: status }, 'weak');
+      expect([...(await attempt('send', all(80))).values()][0]).toMatchObject({
+        kind: 'rejected',
+        cause: 'no-permission',
+      });
+      expect((await sink.check(signal)).map(({ ok }) => ok)).toEqual([true, false]);
+      await sink.close();
+      sink = newSink('unknown-token');
+      expect([...(await attempt('send', all(80))).values()][0]).toMatchObject({ kind: 'pause', cause: 'credential' });
+      expect((await sink.check(signal)).map(({ ok }) => ok)).toEqual([false]);
+    },
+  );
+
+  it('says in no outcome whose grade it is, and no token', async () => {
+    await start();
+    double.canvas.jobs.addFaults({ kind: 'fails', afterStudents: 3 });
+    double.faults.add({ effect: canvasFault('badGatewayAfter')!, path: 'update_grades', skip: 1 });
+    const said = JSON.stringify([
+      ...(await attempt('send', new Map([...all(81.5), ['S777', 1]]))).values(),
+      ...(await sink.check(signal)),
+      memory,
+    ]);
+    for (const text of ['Ada', 'Student', 'S001', 'S777', 'sis_user_id', '81.5', 'canvas-token']) {
+      expect(said).not.toContain(text);
+    }
+  });
+
+  it('grades nobody when it checks', async () => {
+    await start();
+    expect((await sink.check(signal)).map(({ ok }) => ok)).toEqual([true, true]);
+    expect(double.requests.map(({ method }) => method)).toEqual(double.requests.map(() => 'GET'));
+  });
+});

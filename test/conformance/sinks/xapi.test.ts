@@ -1,0 +1,257 @@
+import fc from 'fast-check';
+import type { Fields, Lane, Sink, Subject } from '../../../sinks/sink.js';
+import { configurationFor } from '../../../sinks/xapi/configuration.test-kit.js';
+import type { XapiOperation } from '../../../sinks/xapi/plan-change.js';
+import { items, subjectFor } from '../../../sinks/xapi/subjects.test-kit.js';
+import { createXapiSink } from '../../../sinks/xapi/xapi.js';
+import { lrsFault } from '../../doubles/lrs/lrs-faults.js';
+import { type LrsDouble, type LrsDoubleOptions, startLrsDouble } from '../../doubles/lrs/start-lrs-double.js';
+import type { FaultEffect } from '../../doubles/serve/faults.js';
+import { StateCourier, type StateDestination } from './state-destination.js';
+import { describeStateSink } from './state-sink-conformance.js';
+import { PERSONAL_DATA } from './generated-changes.js';
+
+const account = { username: 'lrs-key', password: 'lrs-s3cret' };
+const credit = { version: 1, when: 'item.interactions >= 3', activity: '$string(session.id)' };
+const engagement = { scope: 'session', interactions: 3, asked: 1, offered: 5, evidence: ['votes:a'], rule: 1 };
+
+interface XapiDestination extends StateDestination {
+  readonly lrs: LrsDouble;
+  open(): Sink<XapiOperation>;
+}
+
+async function startLrs(options: LrsDoubleOptions = {}): Promise<XapiDestination> {
+  const lrs = await startLrsDouble({ accounts: [account], ...options });
+  const effects: Readonly<Record<string, FaultEffect>> = {
+    'answer-lost': { kind: 'dropAfter' },
+    'never-arrives': { kind: 'dropBefore' },
+    'error-after': lrsFault('server-error-after')!,
+    auth: lrsFault('unauthorized')!,
+    overload: lrsFault('too-many')!,
+    outage: lrsFault('bad-gateway')!,
+    cut: { kind: 'dropBefore' },
+  };
+  return {
+    lrs,
+    open: () =>
+      createXapiSink(
+        configurationFor(lrs.endpoint, { credit }),
+        { name: 'lms', baseFolder: '/', network: { allowHosts: [] } },
+        { requestTimeoutMs: 5000 },
+      ),
+    state: () => standing(lrs),
+    requests: () => lrs.requests.length,
+    fail: (how, skip) => lrs.faults.add({ effect: effects[how]!, skip }),
+    begin: (refusal) => lrs.faults.add({ effect: effects[refusal]!, times: 1_000_000 }),
+    mend: () => lrs.faults.clear(),
+    secrets: [account.password, Buffer.from(`${account.username}:${account.password}`).toString('base64')],
+    close: () => lrs.close(),
+  };
+}
+
+/** What stands at the LRS, as it can be compared: less what it assigned, and the statements that void others. */
+function standing({ store }: LrsDouble): string[] {
+  return store.all
+    .filter(({ id, verb }) => store.voiderOf(id) === undefined && !JSON.stringify(verb).includes('/voided'))
+    .map(({ id, actor, verb, object, result }) => JSON.stringify({ id, actor, verb, object, result }))
+    .toSorted();
+}
+
+const everything = (edit: string): Subject[] => {
+  const long = `${PERSONAL_DATA[0]} ${edit} ${'x'.repeat(300_000)}`; // so that it takes more than one request
+  return [
+    subjectFor('attendees', { ...items.attendees, signInTime: `2026-11-21T08:0${edit.length}:00Z` }),
+    subjectFor('qna-questions', { ...items['qna-questions'], content: long }),
+    subjectFor('answers', { ...items.answers, answer: { id: 41, content: long } }),
+    subjectFor('votes', { ...items.votes, question: { id: 9000 + edit.length, content: 'x' } }),
+    subjectFor('answer_ratings', { ...items.answer_ratings, answerRating: { id: 31, rate: edit.length } }),
+    subjectFor('poll-mcq-votes', { ...items['poll-mcq-votes'], option: { id: 3000 + edit.length, content: long } }),
+    subjectFor('poll-quiz-votes', { ...items['poll-quiz-votes'], timeTaken: edit.length }),
+    subjectFor('engagement', { ...engagement, evidence: [`votes:${edit}`] }),
+  ];
+};
+const atRevision = (revision: number, subjects: readonly Subject[]): Subject[] =>
+  subjects.map((subject) => {
+    const { change } = subject;
+    return {
+      ...subject,
+      change: { ...change, revision, id: `00000000-0000-5000-8000-${revision}${change.id.slice(-11)}` },
+    };
+  });
+const poisoned = subjectFor('votes', items.votes, { key: 'poison' });
+
+describeStateSink('xapi', {
+  async start() {
+    const destination = await startLrs();
+    // Under the id that the poisoned vote will have, something else stands there already, and is voided.
+    const sink = destination.open();
+    const [planned] = await sink.plan([poisoned]);
+    await sink.close();
+    const { statements } = (planned as { operation: XapiOperation }).operation;
+    const { id, ...other } = statements[0]!;
+    const authority = { objectType: 'Agent' };
+    destination.lrs.store.add(
+      { ...JSON.parse(JSON.stringify(other)), id, timestamp: '2020-01-01T00:00:00Z' },
+      authority,
+    );
+    return { ...destination, state: () => standing(destination.lrs).filter((each) => !each.includes(id)) };
+  },
+  story: () => everything('one'),
+  edited: () => atRevision(2, everything('other')),
+  poison: () => poisoned,
+  isFoundAgain: () => true,
+  overloadAsksMs: 2000,
+});
+
+const lane: Lane = {
+  workspace: 'acme',
+  pigeonholeId: 101,
+  ledgerId: 'ledger',
+  memory: {},
+  remember: () => Promise.resolve(),
+};
+const goingOn = new AbortController().signal;
+
+describe('a strict LRS', () => {
+  let destination: XapiDestination;
+  let sink: Sink<XapiOperation>;
+  const open = async (options?: LrsDoubleOptions): Promise<void> => {
+    destination = await startLrs(options);
+    sink = destination.open();
+  };
+  afterEach(async () => {
+    await sink.close();
+    await destination.close();
+  });
+  const planned = async (subjects: readonly Subject[]): Promise<XapiOperation[]> =>
+    (await sink.plan(subjects)).flatMap((each) => (each.kind === 'send' ? [each.operation] : []));
+
+  it('takes a statement of every list, whatever people have written, and however things are named', async () => {
+    await open();
+    const anyText = fc.string({ unit: 'binary', maxLength: 60 });
+    let key = 0;
+    await fc.assert(
+      fc.asyncProperty(anyText, anyText, anyText, async (text, name, code) => {
+        key += 1;
+        const around = {
+          attendee: { id: 7, attendeeCode: code === '' ? 'A' : code },
+          session: { id: 5001, name },
+          pigeonhole: { id: 101, name },
+        };
+        const question = { id: 1, content: text };
+        const subjects = [
+          subjectFor('qna-questions', { ...items['qna-questions'], content: text }, { key: `${key}` }, around),
+          subjectFor('answers', { ...items.answers, answer: { id: 1, content: text } }, { key: `${key}` }, around),
+          subjectFor('votes', { ...items.votes, question }, { key: `${key}` }, around),
+          subjectFor('answer_ratings', { ...items.answer_ratings, question }, { key: `${key}` }, around),
+          subjectFor(
+            'poll-mcq-votes',
+            { ...items['poll-mcq-votes'], question, option: question },
+            { key: `${key}` },
+            around,
+          ),
+          subjectFor('engagement', engagement, { key: `${key}` }, around),
+        ];
+        const { outcomes } = await sink.send(await planned(subjects), lane, goingOn);
+        expect(outcomes.map((outcome) => (outcome.kind === 'delivered' ? outcome.kind : outcome))).toEqual(
+          outcomes.map(() => 'delivered'),
+        );
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('is left with the last of what an item said, or nothing, whatever was edited, hidden, shown again and lost', async () => {
+    await open();
+    const step = fc.record({
+      what: fc.constantFrom('edit to a', 'edit to b', 'hide', 'show'),
+      answer: fc.constantFrom('comes', 'is lost', 'is lost, and the next step comes before the repeat'),
+    });
+    let item = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 10 }), async (story) => {
+        item += 1;
+        const said = { revision: 1, content: 'first', shown: true };
+        let object: Fields | null = null;
+        const send = async (): Promise<void> => {
+          const data = { ...items['qna-questions'], id: item, content: said.content };
+          const around = { object, ...(!said.shown && { attendee: null }) };
+          const operations = await planned([
+            subjectFor('qna-questions', data, { key: `${item}`, revision: said.revision }, around),
+          ]);
+          for (const outcome of (await sink.send(operations, lane, goingOn)).outcomes) {
+            if (outcome.object !== undefined) object = outcome.object;
+          }
+        };
+        for (const { what, answer } of story) {
+          if (what.startsWith('edit')) Object.assign(said, { revision: said.revision + 1, content: what, shown: true });
+          else said.shown = what === 'show';
+          if (answer !== 'comes') destination.lrs.faults.add({ effect: { kind: 'dropAfter' } });
+          await send();
+          destination.lrs.faults.clear();
+          if (answer === 'is lost') await send();
+        }
+        await send();
+        const left = standing(destination.lrs).filter((each) => each.includes(`/questions/${item}"`));
+        expect(left.map((each) => (JSON.parse(each) as { result: Fields }).result['response'])).toEqual(
+          said.shown ? [said.content] : [],
+        );
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('that has 100 statements with one bad takes 99, in at most 15 requests', async () => {
+    await open();
+    const subjects = Array.from({ length: 100 }, (_, index) =>
+      subjectFor('votes', { ...items.votes, createdAt: '2026-11-21T09:30:00Z' }, { key: `v${index}` }),
+    );
+    const operations = await planned(subjects);
+    const bad = operations[62]!.statements[0]! as { timestamp: string };
+    const broken = operations.with(62, { ...operations[62]!, statements: [{ ...bad, timestamp: 'noon' } as never] });
+    const { outcomes } = await sink.send(broken, lane, goingOn);
+    expect(outcomes.filter(({ kind }) => kind === 'delivered')).toHaveLength(99);
+    expect(outcomes[62]).toMatchObject({ kind: 'rejected', cause: 'http:400' });
+    expect(destination.lrs.requests.length).toBeLessThanOrEqual(15);
+  });
+
+  it.each<LrsDoubleOptions>([{ repeats: 'conflict' }, { comparison: 'specification' }, { comparison: 'exact' }])(
+    'that chooses %j has an edit once though its answer was lost and names have changed since',
+    async (choice) => {
+      await open(choice);
+      const first = subjectFor('qna-questions', items['qna-questions']);
+      const [operation] = await planned([first]);
+      const [{ object } = { object: null }] = (await sink.send([operation!], lane, goingOn)).outcomes;
+      const edited = { ...items['qna-questions'], content: 'When?' };
+      const at = (name: string, known: Fields | null | undefined) =>
+        subjectFor('qna-questions', edited, { revision: 2 }, { session: { id: 5001, name }, object: known ?? null });
+      destination.lrs.faults.add({ effect: { kind: 'dropAfter' } });
+      const [lost] = (await sink.send(await planned([at('Opening', object)]), lane, goingOn)).outcomes;
+      expect(lost!.kind).toBe('retry');
+      const [again] = (await sink.send(await planned([at('Welcome', lost!.object)]), lane, goingOn)).outcomes;
+      expect(again!.kind).toBe('delivered');
+      expect(standing(destination.lrs)).toEqual([expect.stringContaining('When?')]);
+    },
+  );
+
+  it('that shows what it has stored only later is asked again, and nothing is given up', async () => {
+    let now = Date.parse('2026-11-21T10:00:00Z');
+    await open({ repeats: 'conflict', visibleAfterMs: 5000, now: () => now });
+    const operations = await planned([subjectFor('votes', items.votes)]);
+    await sink.send(operations, lane, goingOn);
+    expect((await sink.send(operations, lane, goingOn)).outcomes[0]!.kind).toBe('retry');
+    now += 5000;
+    expect((await sink.send(operations, lane, goingOn)).outcomes[0]!.kind).toBe('delivered');
+  });
+
+  it('whose credentials may not void pauses the sink, and nothing of an edit is stored', async () => {
+    await open({ accounts: [{ ...account, mayVoid: false }] });
+    const courier = new StateCourier(destination);
+    courier.add([subjectFor('votes', items.votes)]);
+    await courier.sendAll();
+    courier.add(atRevision(2, [subjectFor('votes', { ...items.votes, question: { id: 1, content: 'x' } })]));
+    expect((await courier.sendOnce())[0]).toMatchObject({ kind: 'pause', cause: 'credential' });
+    expect(standing(destination.lrs)).toHaveLength(1);
+    await courier.close();
+  });
+});
