@@ -67,6 +67,26 @@ describe('the block of the demo', () => {
     ]);
   });
 
+  it('has room for four sinks with what they withheld, and four places, on 80 by 24', () => {
+    const sinks = ['archive', 'hooks', 'crm', 'questions'].map((name) =>
+      sinkOf({ name, withheld: { 'consent-not-asked': 55, 'consent-not-known': 55, 'consent-refused': 110 } }),
+    );
+    const places = ['messages', 'contacts', 'files', 'status'].map((label) => ({
+      label,
+      place: 'http://127.0.0.1:40001',
+      holds: '',
+    }));
+    const { counts } = viewOf().status!;
+    const lines = formatDemoBlock(
+      viewOf({ status: statusOf({ sinks, counts: counts! }), places }),
+      now,
+      screen(80, 24),
+    );
+    expect(lines.filter((line) => line.startsWith('  withheld: '))).toHaveLength(4);
+    expect(lines.filter((line) => line.includes('http:'))).toHaveLength(4);
+    expect(lines.join('\n')).not.toContain('enlarge');
+  });
+
   it('puts one list below the other on 40 columns and three beside each other on 120', () => {
     const rowsOfLists = (columns: number): number =>
       formatDemoBlock(viewOf(), now, screen(columns)).filter(

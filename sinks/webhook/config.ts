@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { secret, text } from '../../config/values.js';
 import type { Secret } from '../../config/secret.js';
 
-/** `webhook` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks.md explains each key to users. */
+/** `webhook` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/webhook.md explains each key to users. */
 export interface WebhookConfig {
   /** May carry a token in its path or query, so no log or error shows more of it than the host. */
   readonly url: string;

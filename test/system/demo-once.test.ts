@@ -62,7 +62,9 @@ describe('the demo that ends by itself', () => {
       ['attendees', 'crm'],
       ['qna-questions', 'questions'],
     ]) {
-      const row = [...run.output().matchAll(rows)].find(([, list, sink]) => list === wantedList && sink === wantedSink)!;
+      const row = [...run.output().matchAll(rows)].find(
+        ([, list, sink]) => list === wantedList && sink === wantedSink,
+      )!;
       expect(Number(row[4])).toBeGreaterThan(0);
       expect(Number(row[5])).toBeGreaterThan(0);
     }
