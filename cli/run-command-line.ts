@@ -87,7 +87,7 @@ function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
     });
   program
     .command('demo')
-    .description('what "npm start" runs: a sandbox with live traffic, everything embedded, a file and a webhook sink')
+    .description('what "npm start" runs: a sandbox with live traffic, everything embedded, and stand-ins to deliver to')
     .option('--once', 'a frozen conference: ends by itself when all is settled, and compares source and sinks', false)
     .option('--attendees <n>', 'size of the conference', '500')
     .option('--rate <n>', 'live events a second', '2')
