@@ -17,7 +17,6 @@ const candidate = (more: Partial<Candidate>): Candidate => ({
   sentWithIdentity: null,
   attempts: 0,
   toldBefore: false,
-  withheldBefore: false,
   replay: 0,
   replayId: null,
   ...more,

@@ -48,7 +48,6 @@ function whyWithheld(sink: SinkConfig, { list, consent, unselected }: ItemGroup)
       visibility: null,
       consent: list === 'attendees' ? (consent ?? 'not-known') : null,
       toldBefore: false,
-      withheldBefore: false,
       sentWithIdentity: null,
       attempts: 0,
       replay: 0,

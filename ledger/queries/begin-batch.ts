@@ -1,5 +1,6 @@
 import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
+import type { Consent } from '../seen-item.js';
 import {
   type Candidate,
   candidateColumns,
@@ -26,6 +27,8 @@ export interface BatchRequest {
   readonly configuration: number;
   /** The sink wants only the latest revision: what a person did is sent again when they may be shown, or no more. */
   readonly onlyLatest: boolean;
+  /** Consent states of people who may be shown. */
+  readonly accepts: ReadonlySet<Consent>;
   readonly decide: (candidate: Candidate) => Decision;
 }
 
@@ -66,8 +69,13 @@ export async function beginBatch(ledger: Ledger, lease: LaneLease, request: Batc
       request.configuration,
       decided.filter(({ candidate }) => opened.has(nameOf(candidate))).map(newRow),
     );
-    if (request.onlyLatest) await refreshShown(tx, lease, decided);
-    if (room > 0) await moveWatermark(tx, lease, fresh.length < room ? lane.newest : fresh.at(-1)!.sequence);
+    const watermark = room === 0 ? lane.watermark : fresh.length < room ? lane.newest : fresh.at(-1)!.sequence;
+    if (request.onlyLatest) {
+      const between = request.lists.includes('attendees') ? null : { after: lane.watermark, until: watermark };
+      const people = peopleAmong(added, decided);
+      await refreshInteractions(tx, lease, request.accepts, { people, between });
+    }
+    if (watermark > lane.watermark) await moveWatermark(tx, lease, watermark);
     return {
       sending: decided
         .flatMap(({ candidate, decision }) =>
@@ -81,31 +89,22 @@ export async function beginBatch(ledger: Ledger, lease: LaneLease, request: Batc
 }
 
 /**
- * A person whose record is let through for the first time, at all or since it was withheld, or no more: what they did
- * stands at the sink without them, or with them, and is due again.
+ * Whose own record is looked at: who may be shown from now on, or no more, stands wrongly at the sink with what they
+ * did. While their record waits for an earlier state of itself they may only be hidden.
  */
-async function refreshShown(
-  tx: Queryable,
-  lease: LaneLease,
-  decided: readonly { readonly candidate: Candidate; readonly decision: Decision }[],
-): Promise<void> {
-  const records = decided.filter(({ candidate }) => candidate.list === 'attendees' && candidate.kind !== 'deleted');
-  const shown = records.filter(
-    ({ candidate, decision }) => (candidate.withheldBefore || candidate.revision === 1) && isShown(decision),
-  );
-  const hidden = records.filter(({ candidate, decision }) => candidate.toldBefore && isHidden(decision));
-  await refreshInteractions(tx, lease, [
-    ...shown.map(({ candidate }) => ({ attendeeId: candidate.key, shown: true })),
-    ...hidden.map(({ candidate }) => ({ attendeeId: candidate.key, shown: false })),
-  ]);
+function peopleAmong(
+  added: readonly CandidateRow[],
+  decided: readonly { readonly candidate: Candidate }[],
+): Map<string, { mayShow: boolean }> {
+  const waiting = added.filter((row) => row.list === 'attendees' && row.held).map(({ key }) => key);
+  const looked = decided
+    .filter(({ candidate }) => candidate.list === 'attendees')
+    .map(({ candidate }) => candidate.key);
+  return new Map([...looked.map((key) => entry(key, true)), ...waiting.map((key) => entry(key, false))]);
 }
 
-function isShown(decision: Decision): boolean {
-  return decision.kind === 'send' && decision.identity;
-}
-
-function isHidden(decision: Decision): boolean {
-  return decision.kind === 'withhold' || (decision.kind === 'send' && !decision.identity);
+function entry(key: string, mayShow: boolean): [string, { mayShow: boolean }] {
+  return [key, { mayShow }];
 }
 
 /** A delivery's place in its lane: a replay of a change comes behind the change itself. */
