@@ -16,6 +16,7 @@ const candidate = (more: Partial<Candidate>): Candidate => ({
   consent: 'obtained',
   sentWithIdentity: null,
   attempts: 0,
+  failedAlone: false,
   toldBefore: false,
   replay: 0,
   replayId: null,

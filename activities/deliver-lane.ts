@@ -202,6 +202,7 @@ class LaneSender {
       size: this.#breaker.batchSize,
       configuration: this.#to.configuration,
       onlyLatest: traits.revisions === 'latest',
+      failedLast: this.#failingForMs > 0 || this.#breaker.isRamping,
       accepts,
       decide: (candidate) => this.#decide(candidate),
     });
@@ -232,7 +233,7 @@ class LaneSender {
     }
     if (verdict.failing === null) this.#failingForMs = 0;
     if (verdict.failing === null && verdict.delivered > 0) this.#breaker.passed();
-    else if (verdict.failing != null) this.#breaker.failed(verdict.failing.retryInMs);
+    else if (verdict.failing != null) this.#breaker.failed(verdict.failing.retryInMs, this.#work.failsAlone);
     if (order === 'pigeonhole' && verdict.settled.some(({ state }) => state === 'sending')) return 'unsettled';
     return verdict.failing == null && verdict.pause === null ? 'more' : 'done';
   }

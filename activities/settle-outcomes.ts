@@ -42,7 +42,9 @@ export function settleOutcomes(
   const waits = tried.flatMap(({ outcome }) =>
     outcome.kind === 'retry' || outcome.kind === 'unknown' || outcome.kind === 'pause' ? [outcome] : [],
   );
-  const onTheirOwn = tried.length <= fewRecords && tried.every(({ candidate }) => candidate.attempts > 0);
+  const onTheirOwn =
+    tried.length <= fewRecords &&
+    tried.every(({ candidate: { attempts, failedAlone } }) => attempts > 0 || failedAlone);
   const stuck = waits.length > 0 && (holdsAll || (!passed && (!onTheirOwn || pause !== null)));
   const counts = waits.length > 0 && !stuck;
   const laneWaitMs = stuck ? laneWait(waits, failingForMs, random) : 0;

@@ -50,6 +50,7 @@ function whyWithheld(sink: SinkConfig, { list, consent, unselected }: ItemGroup)
       toldBefore: false,
       sentWithIdentity: null,
       attempts: 0,
+      failedAlone: false,
       replay: 0,
       replayId: null,
     },

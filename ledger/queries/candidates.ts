@@ -26,6 +26,8 @@ export interface Candidate {
   /** An earlier attempt went out with, or without, the person; null: there was none. */
   readonly sentWithIdentity: boolean | null;
   readonly attempts: number;
+  /** It has failed before, and others of its lane have passed since: it is not the sink that fails. */
+  readonly failedAlone: boolean;
   /** The number of the replay that emits it again; 0: it is delivered by itself. */
   readonly replay: number;
   /** The id under which that replay is known to receivers; null: none. */
@@ -50,6 +52,7 @@ export interface CandidateRow {
   told_before: boolean;
   identity: boolean | null;
   attempts: number;
+  failed_alone: boolean;
   held: boolean;
   replay: number;
   replay_id: string | null;
@@ -110,7 +113,8 @@ export interface LaneRange {
 /** The changes that a lane has not looked at yet, in their order. */
 export async function newChanges(tx: Queryable, range: LaneRange, limit: number): Promise<CandidateRow[]> {
   return await tx.query<CandidateRow>(
-    `select ${candidateColumns}, null::boolean as identity, 0 as attempts, ${heldByOpen}, 0 as replay,
+    `select ${candidateColumns}, null::boolean as identity, 0 as attempts, false as failed_alone,
+       ${heldByOpen}, 0 as replay,
        null::uuid as replay_id
      from changes c ${candidateJoins}
      where c.ref = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
@@ -139,7 +143,8 @@ export interface ReplayRange {
  */
 export async function replayedChanges(tx: Queryable, range: ReplayRange, limit: number): Promise<CandidateRow[]> {
   return await tx.query<CandidateRow>(
-    `select ${candidateColumns}, null::boolean as identity, 0 as attempts, ${heldByOpen}, $7::int4 as replay,
+    `select ${candidateColumns}, null::boolean as identity, 0 as attempts, false as failed_alone,
+       ${heldByOpen}, $7::int4 as replay,
        $8::uuid as replay_id
      from changes c ${candidateJoins}
      where c.ref = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
@@ -179,6 +184,7 @@ export async function toCandidates(tx: Queryable, ref: number, rows: readonly Ca
       toldBefore: row.told_before,
       sentWithIdentity: row.identity,
       attempts: row.attempts,
+      failedAlone: row.failed_alone,
       replay: row.replay,
       replayId: row.replay_id,
     };
