@@ -156,7 +156,7 @@ class LaneSender {
     const planned = await this.#planned(sent);
     const found = await sendPlanned(this.#plan.sink.sink, planned, 'recover', this.#lane, this.#signal);
     const settlements = found.settlements.map((each, index) => this.#unlessHidden(sent[index]!, each));
-    return await this.#commit(sent, { ...found, settlements });
+    return await this.#commit(sent, { ...found, settlements }, 'lookedUp');
   }
 
   /** What is found to have arrived with a person who may be shown no more is sent again without them. */
@@ -212,10 +212,16 @@ class LaneSender {
     return await this.#commit(batch.sending, await sendPlanned(sink, planned, 'send', this.#lane, this.#signal));
   }
 
-  async #commit(settling: readonly Sent[], { settlements, memory }: Settlements): Promise<LaneState> {
+  async #commit(
+    settling: readonly Sent[],
+    { settlements, memory }: Settlements,
+    how: 'sent' | 'lookedUp' = 'sent',
+  ): Promise<LaneState> {
     const sent = settling.map(({ candidate }, index) => ({ candidate, outcome: settlements[index]! }));
     const { order, repeats } = this.#plan.sink.sink.traits;
-    const lane = { failingForMs: this.#failingForMs, holdsAll: order === 'pigeonhole', lookUp: repeats === 'lookUp' };
+    const lookUp = repeats === 'lookUp';
+    const lookedUp = lookUp && how === 'lookedUp';
+    const lane = { failingForMs: this.#failingForMs, holdsAll: order === 'pigeonhole', lookUp, lookedUp };
     const verdict = settleOutcomes(sent, lane, Math.random());
     if (memory !== undefined) this.#lane = { ...this.#lane, memory: { ...this.#lane.memory, ...memory } };
     await finishBatch(this.#to.ledger, this.#lease, verdict.settled, {

@@ -1,3 +1,4 @@
+import { handleRequest } from '../../activities/handle-request.js';
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import type { Outcome } from '../../sinks/sink.js';
 import { attendee } from '../kit/items.js';
@@ -117,6 +118,21 @@ describe.each(kinds)('a record that always fails, on %s', (kind) => {
     const left = `select count(*)::int as n from deliveries where state not in ('delivered', 'superseded')`;
     const [{ n }] = (await stage.db.query<{ n: number }>(left)) as [{ n: number }];
     expect(n).toBeLessThanOrEqual(3);
+  });
+
+  it('is tried at once when a person resumes the sink, however long it was to be left alone', async () => {
+    const stage = await stages.open(kind);
+    const sink = new StateSink();
+    await stage.put('attendees', attendee(1));
+    sink.answer = () => ({ kind: 'retry', afterMs: 3_600_000, detail: 'in an hour' });
+    const scene = await sceneWith(stage, sink);
+    await scene.settle();
+    sink.answer = () => undefined;
+    await scene.deliver('crm');
+    expect(sink.records.size).toBe(0);
+    await handleRequest(scene.ledger, { kind: 'sink', name: 'crm' }, { do: 'resume' });
+    await scene.deliver('crm');
+    expect(sink.records.size).toBe(1);
   });
 
   it('uses none of its attempts in an outage', async () => {
