@@ -1,4 +1,4 @@
-import { adoptConfiguration } from '../ledger/queries/adopt-configuration.js';
+import { adoptConfiguration, listNotWanted } from '../ledger/queries/adopt-configuration.js';
 import { beginBatch, type Decision, inFlight, putOffLookUps } from '../ledger/queries/begin-batch.js';
 import { ownRecords } from '../ledger/own-records.js';
 import type { Candidate } from '../ledger/queries/candidates.js';
@@ -170,6 +170,7 @@ class LaneSender {
 
   #decide(candidate: Candidate): Decision {
     const { sink, accepts, onConsentWithdrawn } = this.#plan.sink;
+    if (!this.#plan.lists.includes(candidate.list)) return { kind: 'withhold', reason: listNotWanted };
     return decideDelivery(candidate, {
       accepts,
       revisions: sink.traits.revisions,
