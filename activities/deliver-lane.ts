@@ -1,5 +1,6 @@
-import { adoptConfiguration } from '../ledger/queries/adopt-configuration.js';
-import { beginBatch, inFlight, putOffLookUps } from '../ledger/queries/begin-batch.js';
+import { adoptConfiguration, listNotWanted } from '../ledger/queries/adopt-configuration.js';
+import { beginBatch, type Decision, inFlight, putOffLookUps } from '../ledger/queries/begin-batch.js';
+import { ownRecords } from '../ledger/own-records.js';
 import type { Candidate } from '../ledger/queries/candidates.js';
 import { finishBatch } from '../ledger/queries/finish-batch.js';
 import {
@@ -18,7 +19,7 @@ import type { Collaborators, OpenSink } from './collaborators.js';
 import { consentReason, decideDelivery } from './decide-delivery.js';
 import { LaneHold, leaseMs } from './lane-hold.js';
 import type { SinkBreaker } from './sink-breaker.js';
-import { sendPlanned, type Settlements } from './plan-and-send.js';
+import { sendPlanned, type Settlement, type Settlements } from './plan-and-send.js';
 import { lookUpAfterMs, settleOutcomes } from './settle-outcomes.js';
 import { nothingAround, toSubject } from './to-subject.js';
 import type { PigeonholeName } from './turns.js';
@@ -152,10 +153,31 @@ class LaneSender {
 
   /** A sink that can tell what became of these is asked first; for others a repeat is harmless. */
   async #settle(sent: readonly Sent[]): Promise<LaneState> {
-    return await this.#commit(
-      sent,
-      await sendPlanned(this.#plan.sink.sink, await this.#planned(sent), 'recover', this.#lane, this.#signal),
-    );
+    const planned = await this.#planned(sent);
+    const found = await sendPlanned(this.#plan.sink.sink, planned, 'recover', this.#lane, this.#signal);
+    const settlements = found.settlements.map((each, index) => this.#unlessHidden(sent[index]!, each));
+    return await this.#commit(sent, { ...found, settlements }, 'lookedUp');
+  }
+
+  /** What is found to have arrived with a person who may be shown no more is sent again without them. */
+  #unlessHidden({ candidate, identity }: Sent, settlement: Settlement): Settlement {
+    if (settlement.kind !== 'delivered' || !identity || ownRecords.has(candidate.list)) return settlement;
+    if (this.#plan.sink.sink.traits.revisions !== 'latest' || !candidate.latest) return settlement;
+    const decision = this.#decide(candidate);
+    if (decision.kind !== 'send' || decision.identity) return settlement;
+    return { kind: 'unsent', ...('object' in settlement && { object: settlement.object }) };
+  }
+
+  #decide(candidate: Candidate): Decision {
+    const { sink, accepts, onConsentWithdrawn } = this.#plan.sink;
+    if (!this.#plan.lists.includes(candidate.list)) return { kind: 'withhold', reason: listNotWanted };
+    return decideDelivery(candidate, {
+      accepts,
+      revisions: sink.traits.revisions,
+      selected: this.#plan.selected,
+      onConsentWithdrawn,
+      mayForget: () => (this.#withdrawalsLeft = (this.#withdrawalsLeft ?? 0) - 1) >= 0,
+    });
   }
 
   async #planned(sent: readonly Sent[]): Promise<Planned[]> {
@@ -172,25 +194,18 @@ class LaneSender {
   async sendNext(): Promise<LaneState> {
     const { sink, accepts, onConsentWithdrawn } = this.#plan.sink;
     const { traits } = sink;
-    const onlyLatest = traits.revisions === 'latest';
     if (onConsentWithdrawn === 'forget') {
       this.#withdrawalsLeft ??= await withdrawalsLeft(this.#to.ledger.db, this.#lease, this.#plan.withdrawals);
     }
-    const mayForget = (): boolean => (this.#withdrawalsLeft = (this.#withdrawalsLeft ?? 0) - 1) >= 0;
     const batch = await beginBatch(this.#to.ledger, this.#lease, {
       lists: this.#plan.lists,
       order: traits.order,
       size: this.#breaker.batchSize,
       configuration: this.#to.configuration,
-      onlyLatest,
-      decide: (candidate) =>
-        decideDelivery(candidate, {
-          accepts,
-          revisions: traits.revisions,
-          selected: this.#plan.selected,
-          onConsentWithdrawn,
-          mayForget,
-        }),
+      onlyLatest: traits.revisions === 'latest',
+      failedLast: this.#failingForMs > 0 || this.#breaker.isRamping,
+      accepts,
+      decide: (candidate) => this.#decide(candidate),
     });
     this.#turn.withheld += batch.withheld;
     if (batch.sending.length === 0) return batch.empty ? 'done' : 'more';
@@ -198,10 +213,16 @@ class LaneSender {
     return await this.#commit(batch.sending, await sendPlanned(sink, planned, 'send', this.#lane, this.#signal));
   }
 
-  async #commit(settling: readonly Sent[], { settlements, memory }: Settlements): Promise<LaneState> {
+  async #commit(
+    settling: readonly Sent[],
+    { settlements, memory }: Settlements,
+    how: 'sent' | 'lookedUp' = 'sent',
+  ): Promise<LaneState> {
     const sent = settling.map(({ candidate }, index) => ({ candidate, outcome: settlements[index]! }));
     const { order, repeats } = this.#plan.sink.sink.traits;
-    const lane = { failingForMs: this.#failingForMs, holdsAll: order === 'pigeonhole', lookUp: repeats === 'lookUp' };
+    const lookUp = repeats === 'lookUp';
+    const lookedUp = lookUp && how === 'lookedUp';
+    const lane = { failingForMs: this.#failingForMs, holdsAll: order === 'pigeonhole', lookUp, lookedUp };
     const verdict = settleOutcomes(sent, lane, Math.random());
     if (memory !== undefined) this.#lane = { ...this.#lane, memory: { ...this.#lane.memory, ...memory } };
     await finishBatch(this.#to.ledger, this.#lease, verdict.settled, {
@@ -219,7 +240,7 @@ class LaneSender {
     }
     if (verdict.failing === null) this.#failingForMs = 0;
     if (verdict.failing === null && verdict.delivered > 0) this.#breaker.passed();
-    else if (verdict.failing != null) this.#breaker.failed(verdict.failing.retryInMs);
+    else if (verdict.failing != null) this.#breaker.failed(verdict.failing.retryInMs, this.#work.failsAlone);
     if (order === 'pigeonhole' && verdict.settled.some(({ state }) => state === 'sending')) return 'unsettled';
     return verdict.failing == null && verdict.pause === null ? 'more' : 'done';
   }

@@ -1,4 +1,5 @@
 import type { Ledger } from '../ledger/ledger.js';
+import { trySinkNow } from '../ledger/queries/sink-breaker.js';
 import { pause, type PauseScope, pigeonholeName, resume } from '../ledger/queries/pauses.js';
 import { refOf } from '../ledger/queries/pigeonholes.js';
 import { pollNow, sweepNow } from '../ledger/queries/streams.js';
@@ -41,6 +42,7 @@ export async function handleRequest(ledger: Ledger, scope: WorkScope, request: P
     case 'resume':
       await resume(ledger, kind, name, 'person');
       if (scope.kind !== 'pigeonhole') await resume(ledger, kind, name, 'cause');
+      if (scope.kind === 'sink') await trySinkNow(ledger, scope.name);
       if (scope.kind === 'workspace') {
         await forgetRefusedKey(ledger, scope.name);
         await pollWorkspaceNow(ledger, scope.name);

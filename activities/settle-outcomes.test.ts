@@ -10,7 +10,7 @@ const retry: Outcome = { kind: 'retry', detail: 'later' };
 const unknown: Outcome = { kind: 'unknown', detail: 'who knows' };
 const pause: Outcome = { kind: 'pause', cause: 'gone', detail: 'no more' };
 const unsent: Outcome = { kind: 'unsent' };
-const perItem = { failingForMs: 0, holdsAll: false, lookUp: false };
+const perItem = { failingForMs: 0, holdsAll: false, lookUp: false, lookedUp: false };
 const settle = (outcomes: readonly Outcome[], lane: Partial<typeof perItem> = {}, attempts: readonly number[] = []) =>
   settleOutcomes(
     outcomes.map((outcome, index) => ({ candidate: candidate(index + 1, attempts[index] ?? 0), outcome })),
@@ -44,13 +44,29 @@ describe('the outcomes of a batch', () => {
   it('hold back no lane for records that have failed while others passed, though they are alone now', () => {
     const verdict = settle([retry, retry], {}, [1, 2]);
     expect(states(verdict)).toEqual(['retry 2', 'retry 3']);
-    expect(verdict.failing).toBeNull();
+    expect(verdict.failing).toBeUndefined(); // that says nothing of the lane
     const many = settle(
       Array.from({ length: 11 }, () => retry),
       {},
       Array.from({ length: 11 }, () => 1),
     );
     expect([many.settled[0]!.attempts, many.failing]).toEqual([1, { detail: 'later', retryInMs: 1000 }]);
+  });
+
+  it('count against one that failed before, once others have passed since', () => {
+    const outcome = { candidate: { ...candidate(1), failedAlone: true }, outcome: retry };
+    expect(settleOutcomes([outcome], perItem, 0.5)).toMatchObject({ settled: [{ attempts: 1 }], failing: undefined });
+  });
+
+  it.each([retry, pause])('keep in flight what could not be looked up, and count that against nothing', (outcome) => {
+    const verdict = settle([outcome], { lookUp: true, lookedUp: true }, [19]);
+    expect(states(verdict)).toEqual(['sending 19']);
+    expect(verdict.settled[0]!.retryInMs).toBe(60_000);
+  });
+
+  it.each([retry, unknown])('park nothing for its attempts while nothing else passes on the lane', (outcome) => {
+    expect(states(settle([outcome], { lookUp: true }, [19]))).toEqual(['dead 20']);
+    expect(states(settle([outcome], { lookUp: true, failingForMs: 1000 }, [19]))[0]).toMatch(/^(retry|sending) 20$/);
   });
 
   it('put off what the sink has put off on purpose, and count that against nothing', () => {

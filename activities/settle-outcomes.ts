@@ -1,4 +1,5 @@
 import type { Candidate } from '../ledger/queries/candidates.js';
+import { outcomeUnknown } from '../ledger/queries/dead-letters.js';
 import type { Settled } from '../ledger/queries/finish-batch.js';
 import type { Outcome } from '../sinks/sink.js';
 import type { Settlement } from './plan-and-send.js';
@@ -12,9 +13,16 @@ const minuteMs = 60_000;
 export const lookUpAfterMs = minuteMs;
 const longestWaitMs = 4 * 60 * minuteMs;
 
+export interface LaneStanding {
+  readonly failingForMs: number;
+  readonly holdsAll: boolean;
+  readonly lookUp: boolean;
+  readonly lookedUp: boolean;
+}
+
 export interface BatchVerdict {
   readonly settled: readonly Settled[];
-  /** Nothing passes: a sentence, and when the lane may try again. Null: it does. Undefined: nothing was tried. */
+  /** Nothing passes: a sentence, and when the lane may try again. Null: it does. Undefined: nothing says either. */
   readonly failing: { readonly detail: string; readonly retryInMs: number } | null | undefined;
   readonly pause: Extract<Outcome, { kind: 'pause' }> | null;
   /** Replays included. */
@@ -29,11 +37,12 @@ export interface BatchVerdict {
  * @param failingForMs since when nothing has passed on this lane; 0 when something had
  * @param holdsAll the lane is one line: a record that has to wait makes all behind it wait
  * @param lookUp what may or may not have been sent stays in flight, until the sink has said what became of it
+ * @param lookedUp these are answers to that question: one that the destination did not let the sink find is asked again
  * @param random 0 to 1, for jitter
  */
 export function settleOutcomes(
   sent: readonly { readonly candidate: Candidate; readonly outcome: Settlement }[],
-  { failingForMs, holdsAll, lookUp }: { failingForMs: number; holdsAll: boolean; lookUp: boolean },
+  { failingForMs, holdsAll, lookUp, lookedUp }: LaneStanding,
   random: number,
 ): BatchVerdict {
   const tried = sent.filter(({ outcome }) => !['unsent', 'nothing', 'unplannable'].includes(outcome.kind));
@@ -42,17 +51,20 @@ export function settleOutcomes(
   const waits = tried.flatMap(({ outcome }) =>
     outcome.kind === 'retry' || outcome.kind === 'unknown' || outcome.kind === 'pause' ? [outcome] : [],
   );
-  const onTheirOwn = tried.length <= fewRecords && tried.every(({ candidate }) => candidate.attempts > 0);
+  const onTheirOwn =
+    tried.length <= fewRecords &&
+    tried.every(({ candidate: { attempts, failedAlone } }) => attempts > 0 || failedAlone);
   const stuck = waits.length > 0 && (holdsAll || (!passed && (!onTheirOwn || pause !== null)));
   const counts = waits.length > 0 && !stuck;
+  const most = failingForMs > 0 ? Infinity : mostAttempts; // while nothing else passes nothing is parked
   const laneWaitMs = stuck ? laneWait(waits, failingForMs, random) : 0;
   return {
     settled: sent.map(({ candidate, outcome }) =>
-      lookUp && outcome.kind === 'unknown'
-        ? { ...inFlight(candidate, outcome.detail, holdsAll), ...objectOf(candidate, outcome) }
-        : { ...settle(candidate, outcome, counts, laneWaitMs, random), ...objectOf(candidate, outcome) },
+      (lookUp && outcome.kind === 'unknown') || (lookedUp && (outcome.kind === 'retry' || outcome.kind === 'pause'))
+        ? { ...inFlight(candidate, outcome, holdsAll, most), ...objectOf(candidate, outcome) }
+        : { ...settle(candidate, outcome, { counts, laneWaitMs, random, most }), ...objectOf(candidate, outcome) },
     ),
-    failing: stuck ? { detail: waits[0]!.detail, retryInMs: laneWaitMs } : tried.length > 0 ? null : undefined,
+    failing: stuck ? { detail: waits[0]!.detail, retryInMs: laneWaitMs } : passed ? null : undefined,
     pause,
     delivered: sent.filter(({ outcome }) => outcome.kind === 'delivered').length,
   };
@@ -67,12 +79,22 @@ function laneWait(waits: readonly Settlement[], failingForMs: number, random: nu
 
 /**
  * To be looked up: by whoever takes the lane next, where the lane is one line; else when its time has come, while
- * other items go on. What no look-up finds out is a matter for a person in the end.
+ * other items go on. What no look-up finds out is a matter for a person in the end. A look-up that could not be made
+ * is none.
  */
-function inFlight({ sequence, replay, attempts }: Candidate, detail: string, holdsAll: boolean): Settled {
-  const row = { sequence, replay, reason: null, detail, attempts, retryInMs: null };
+function inFlight(
+  { sequence, replay, attempts }: Candidate,
+  outcome: Extract<Outcome, { kind: 'unknown' | 'retry' | 'pause' }>,
+  holdsAll: boolean,
+  most: number,
+): Settled {
+  const row = { sequence, replay, reason: null, detail: outcome.detail, attempts, retryInMs: null };
   if (holdsAll) return { ...row, state: 'sending' };
-  if (attempts + 1 >= mostAttempts) return { ...row, state: 'dead', reason: 'outcome-unknown', attempts: attempts + 1 };
+  if (outcome.kind !== 'unknown') {
+    const askedMs = outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0;
+    return { ...row, state: 'sending', retryInMs: Math.max(askedMs, lookUpAfterMs) };
+  }
+  if (attempts + 1 >= most) return { ...row, state: 'dead', reason: outcomeUnknown, attempts: attempts + 1 };
   return { ...row, state: 'sending', attempts: attempts + 1, retryInMs: lookUpAfterMs };
 }
 
@@ -85,9 +107,7 @@ function objectOf({ list, key }: Candidate, outcome: Settlement): Pick<Settled, 
 function settle(
   { sequence, replay, attempts }: Candidate,
   outcome: Settlement,
-  counts: boolean,
-  laneWaitMs: number,
-  random: number,
+  { counts, laneWaitMs, random, most }: { counts: boolean; laneWaitMs: number; random: number; most: number },
 ): Settled {
   const row = { sequence, replay, reason: null, detail: null, attempts, retryInMs: null };
   switch (outcome.kind) {
@@ -101,7 +121,7 @@ function settle(
     case 'retry':
     case 'unknown': {
       const used = counts ? attempts + 1 : attempts;
-      if (used >= mostAttempts) {
+      if (used >= most) {
         return { ...row, state: 'dead', reason: 'attempts-exhausted', detail: outcome.detail, attempts: used };
       }
       const asked = outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0;

@@ -6,10 +6,10 @@ const down = { failingForMs: 60_000, retryInMs: -1, ramp: null };
 describe('the breaker of a sink', () => {
   it('lets four lanes send full batches as long as something passes', () => {
     const breaker = new SinkBreaker(healthy, 100);
-    breaker.failed(1000);
+    breaker.failed(1000, false);
     breaker.passed();
-    breaker.failed(1000);
-    breaker.failed(1000);
+    breaker.failed(1000, false);
+    breaker.failed(1000, false);
     expect([breaker.isOpen, breaker.lanesAtOnce, breaker.batchSize, breaker.verdict]).toEqual([
       false,
       4,
@@ -20,10 +20,22 @@ describe('the breaker of a sink', () => {
 
   it('is not opened by one lane that fails alone, and is by two', () => {
     const breaker = new SinkBreaker(healthy, 100);
-    breaker.failed(1000);
+    breaker.failed(1000, false);
     expect([breaker.isOpen, breaker.verdict]).toEqual([false, undefined]);
-    breaker.failed(3000);
+    breaker.failed(3000, false);
     expect([breaker.isOpen, breaker.verdict]).toEqual([true, { retryInMs: 3000, ramp: null }]);
+  });
+
+  it('is not opened by lanes that failed before while others passed, however many', () => {
+    const breaker = new SinkBreaker(healthy, 100);
+    for (let lane = 0; lane < 3; lane += 1) breaker.failed(1000, true);
+    expect([breaker.isOpen, breaker.verdict]).toEqual([false, undefined]);
+  });
+
+  it('waits half as long again as the sink has failed, though the lane that tried it has only begun to', () => {
+    const breaker = new SinkBreaker({ ...down, failingForMs: 240_000 }, 100);
+    breaker.failed(1000, false);
+    expect(breaker.verdict).toEqual({ retryInMs: 120_000, ramp: null });
   });
 
   it('stays open until its time has come', () => {
@@ -34,7 +46,7 @@ describe('the breaker of a sink', () => {
   it('is tried by one change of one lane, and opens again at once when that fails', () => {
     const breaker = new SinkBreaker(down, 100);
     expect([breaker.lanesAtOnce, breaker.batchSize]).toEqual([1, 1]);
-    breaker.failed(30_000);
+    breaker.failed(30_000, false);
     expect(breaker.verdict).toEqual({ retryInMs: 30_000, ramp: null });
   });
 

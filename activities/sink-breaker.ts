@@ -3,6 +3,7 @@ import type { SinkStanding } from '../ledger/queries/sink-breaker.js';
 const lanesAtOnce = 4;
 /** So many lanes that fail one after the other, with none that passes, are the sink's fault and not theirs. */
 const failuresToOpen = 2;
+const longestWaitMs = 5 * 60_000;
 
 /**
  * One for a turn of a sink: whether its lanes may go on. A sink none of whose lanes passes is tried by one lane with
@@ -38,6 +39,11 @@ export class SinkBreaker {
     return this.#ramp ?? this.fullBatch;
   }
 
+  /** Not all that may be sent at other times. */
+  get isRamping(): boolean {
+    return this.#ramp !== null;
+  }
+
   passed(): void {
     this.#passed = true;
     this.#failures = 0;
@@ -45,12 +51,18 @@ export class SinkBreaker {
     this.#ramp = this.#ramp * 2 >= this.fullBatch ? null : this.#ramp * 2;
   }
 
-  /** A lane found that nothing passes. @param retryInMs when it will try again */
-  failed(retryInMs: number): void {
+  /**
+   * A lane found that nothing passes.
+   * @param retryInMs when it will try again
+   * @param failsAlone it did so before while others passed: that says nothing of the sink
+   */
+  failed(retryInMs: number, failsAlone: boolean): void {
+    if (failsAlone) return;
     this.#failures += 1;
     const wasFailing = this.before.failingForMs > 0 && !this.#passed;
     if (this.#passed || (!wasFailing && this.#failures < failuresToOpen)) return;
-    this.#retryInMs = Math.max(this.#retryInMs ?? 0, retryInMs);
+    const own = Math.min(this.before.failingForMs / 2, longestWaitMs);
+    this.#retryInMs = Math.max(this.#retryInMs ?? 0, retryInMs, own);
   }
 
   /** What is to be stored at the end of the turn; undefined: nothing has changed. */

@@ -1,5 +1,6 @@
 import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
+import type { Consent } from '../seen-item.js';
 import {
   type Candidate,
   candidateColumns,
@@ -26,6 +27,10 @@ export interface BatchRequest {
   readonly configuration: number;
   /** The sink wants only the latest revision: what a person did is sent again when they may be shown, or no more. */
   readonly onlyLatest: boolean;
+  /** Nothing has passed lately: what has failed goes behind what was not tried, so that it cannot keep that back. */
+  readonly failedLast: boolean;
+  /** Consent states of people who may be shown. */
+  readonly accepts: ReadonlySet<Consent>;
   readonly decide: (candidate: Candidate) => Decision;
 }
 
@@ -45,12 +50,14 @@ export interface Batch {
 export async function beginBatch(ledger: Ledger, lease: LaneLease, request: BatchRequest): Promise<Batch> {
   return await ledger.db.transaction(async (tx) => {
     const lane = await lockLane(tx, lease);
-    const open = await dueDeliveries(tx, lease, request);
+    const failedLast = request.failedLast && request.order === 'item';
+    const open = await dueDeliveries(tx, lease, request, failedLast ? 'untried' : 'all', request.size);
     const room = request.order === 'pigeonhole' && (await anyOpen(tx, lease)) ? 0 : request.size - open.length;
     const fresh = room > 0 ? await unseen(tx, lease, request, lane, room) : [];
     const left = room - fresh.length;
     const again = left > 0 && lane.replaying ? await continueReplay(tx, lease, request.lists, left) : [];
     const added = [...fresh, ...again];
+    if (failedLast) open.push(...(await dueDeliveries(tx, lease, request, 'failed', left - again.length)));
     const judged = await toCandidates(tx, lease.ref, [...open, ...added.filter((row) => !row.held)]);
     const decided = judged.map((candidate) => ({ candidate, decision: request.decide(candidate) }));
     const opened = new Set(open.map(nameOf));
@@ -66,8 +73,13 @@ export async function beginBatch(ledger: Ledger, lease: LaneLease, request: Batc
       request.configuration,
       decided.filter(({ candidate }) => opened.has(nameOf(candidate))).map(newRow),
     );
-    if (request.onlyLatest) await refreshShown(tx, lease, decided);
-    if (room > 0) await moveWatermark(tx, lease, fresh.length < room ? lane.newest : fresh.at(-1)!.sequence);
+    const watermark = room === 0 ? lane.watermark : fresh.length < room ? lane.newest : fresh.at(-1)!.sequence;
+    if (request.onlyLatest) {
+      const between = request.lists.includes('attendees') ? null : { after: lane.watermark, until: watermark };
+      const people = peopleAmong(added, decided);
+      await refreshInteractions(tx, lease, request.accepts, { people, between });
+    }
+    if (watermark > lane.watermark) await moveWatermark(tx, lease, watermark);
     return {
       sending: decided
         .flatMap(({ candidate, decision }) =>
@@ -81,31 +93,22 @@ export async function beginBatch(ledger: Ledger, lease: LaneLease, request: Batc
 }
 
 /**
- * A person whose record is let through for the first time, at all or since it was withheld, or no more: what they did
- * stands at the sink without them, or with them, and is due again.
+ * Whose own record is looked at: who may be shown from now on, or no more, stands wrongly at the sink with what they
+ * did. While their record waits for an earlier state of itself they may only be hidden.
  */
-async function refreshShown(
-  tx: Queryable,
-  lease: LaneLease,
-  decided: readonly { readonly candidate: Candidate; readonly decision: Decision }[],
-): Promise<void> {
-  const records = decided.filter(({ candidate }) => candidate.list === 'attendees' && candidate.kind !== 'deleted');
-  const shown = records.filter(
-    ({ candidate, decision }) => (candidate.withheldBefore || candidate.revision === 1) && isShown(decision),
-  );
-  const hidden = records.filter(({ candidate, decision }) => candidate.toldBefore && isHidden(decision));
-  await refreshInteractions(tx, lease, [
-    ...shown.map(({ candidate }) => ({ attendeeId: candidate.key, shown: true })),
-    ...hidden.map(({ candidate }) => ({ attendeeId: candidate.key, shown: false })),
-  ]);
+function peopleAmong(
+  added: readonly CandidateRow[],
+  decided: readonly { readonly candidate: Candidate }[],
+): Map<string, { mayShow: boolean }> {
+  const waiting = added.filter((row) => row.list === 'attendees' && row.held).map(({ key }) => key);
+  const looked = decided
+    .filter(({ candidate }) => candidate.list === 'attendees')
+    .map(({ candidate }) => candidate.key);
+  return new Map([...looked.map((key) => entry(key, true)), ...waiting.map((key) => entry(key, false))]);
 }
 
-function isShown(decision: Decision): boolean {
-  return decision.kind === 'send' && decision.identity;
-}
-
-function isHidden(decision: Decision): boolean {
-  return decision.kind === 'withhold' || (decision.kind === 'send' && !decision.identity);
+function entry(key: string, mayShow: boolean): [string, { mayShow: boolean }] {
+  return [key, { mayShow }];
 }
 
 /** A delivery's place in its lane: a replay of a change comes behind the change itself. */
@@ -129,7 +132,8 @@ export async function inFlight(
   limit: number,
 ): Promise<{ readonly candidate: Candidate; readonly identity: boolean }[]> {
   const rows = await ledger.db.query<CandidateRow>(
-    `select ${candidateColumns}, d.identity, d.attempts, false as held, d.replay, r.id as replay_id
+    `select ${candidateColumns}, d.identity, d.attempts, false as failed_alone, false as held, d.replay,
+       r.id as replay_id
      from deliveries d join changes c on c.ref = d.ref and c.sequence = d.sequence ${candidateJoins}
        left join replays r on r.number = d.replay
      where d.sink_id = $1 and d.ref = $2 and d.state = 'sending' and (d.due_at is null or d.due_at <= now())
@@ -155,21 +159,34 @@ export async function putOffLookUps(ledger: Ledger, lease: LaneLease, afterMs: n
 /**
  * Open deliveries whose time has come and that nothing earlier holds. What was put off on purpose (`waiting`, due later)
  * holds nothing where only the latest revision is wanted: it is superseded when its time comes.
+ * @param which `untried`: less those that failed, and less what such a one stands before; `failed`: those alone, and
+ *   first what was not tried for longest
  */
-async function dueDeliveries(tx: Queryable, lease: LaneLease, request: BatchRequest): Promise<CandidateRow[]> {
+async function dueDeliveries(
+  tx: Queryable,
+  lease: LaneLease,
+  request: BatchRequest,
+  which: 'all' | 'untried' | 'failed',
+  limit: number,
+): Promise<CandidateRow[]> {
+  if (limit <= 0) return [];
   return await tx.query<CandidateRow>(
-    `select ${candidateColumns}, d.identity, d.attempts, false as held, d.replay, r.id as replay_id
-     from deliveries d join changes c on c.ref = d.ref and c.sequence = d.sequence ${candidateJoins}
+    `select ${candidateColumns}, d.identity, d.attempts, d.state = 'retry' and l.delivered_at > d.updated_at as failed_alone,
+       false as held, d.replay, r.id as replay_id
+     from deliveries d join lanes l on l.sink_id = d.sink_id and l.ref = d.ref
+       join changes c on c.ref = d.ref and c.sequence = d.sequence ${candidateJoins}
        left join replays r on r.number = d.replay
      where d.sink_id = $1 and d.ref = $2 and d.state in ('waiting', 'retry') and (d.due_at is null or d.due_at <= now())
+       and d.state <> case $6 when 'untried' then 'retry' when 'failed' then 'waiting' else '' end
        and ($4 = 'pigeonhole' or not exists (select 1 from deliveries e where e.sink_id = d.sink_id and e.ref = d.ref
          and e.list = d.list and e.key = d.key and (e.sequence, e.replay) < (d.sequence, d.replay)
-         and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or (e.due_at > now() and (e.state = 'retry' or not $5::boolean)))))
+         and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or (e.state = 'retry' and $6 = 'untried')
+           or (e.due_at > now() and (e.state = 'retry' or not $5::boolean)))))
        and ($4 = 'item' or d.sequence < coalesce((select min(e.sequence) from deliveries e where e.sink_id = $1
          and e.ref = $2 and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or e.due_at > now())),
          9223372036854775807))
-     order by d.sequence, d.replay limit $3`,
-    [lease.sinkId, lease.ref, request.size, request.order, request.onlyLatest],
+     order by case when $6 = 'failed' then d.updated_at end, d.sequence, d.replay limit $3`,
+    [lease.sinkId, lease.ref, limit, request.order, request.onlyLatest, which],
   );
 }
 

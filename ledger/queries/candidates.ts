@@ -23,11 +23,11 @@ export interface Candidate {
   readonly consent: Consent | null;
   /** Of a person's own record: what was sent to this sink last, or may have been, said something of them. */
   readonly toldBefore: boolean;
-  /** Of a person's own record: the one before was withheld, or taken back. */
-  readonly withheldBefore: boolean;
   /** An earlier attempt went out with, or without, the person; null: there was none. */
   readonly sentWithIdentity: boolean | null;
   readonly attempts: number;
+  /** It has failed before, and others of its lane have passed since: it is not the sink that fails. */
+  readonly failedAlone: boolean;
   /** The number of the replay that emits it again; 0: it is delivered by itself. */
   readonly replay: number;
   /** The id under which that replay is known to receivers; null: none. */
@@ -50,24 +50,36 @@ export interface CandidateRow {
   item_session_id: number | null;
   consent: Consent | null;
   told_before: boolean;
-  withheld_before: boolean;
   identity: boolean | null;
   attempts: number;
+  failed_alone: boolean;
   held: boolean;
   replay: number;
   replay_id: string | null;
 }
 
-/** What the last delivery of a person's own record (ownRecords) before this change was, of those for which a condition holds. */
+/**
+ * What the last delivery of a person's own record (ownRecords) before this change was, of those for which a condition
+ * holds. Looks back no further than that one: such a record may have hundreds of revisions.
+ */
 function ofRecordsBefore(what: string, where: string): string {
+  const those = `from deliveries t where t.sink_id = $1 and t.ref = c.ref and t.sequence = b.sequence and (${where})`;
   return `case when c.list in ('attendees', 'engagement') and c.previous_sequence is not null then coalesce((
-    with recursive before (sequence, steps) as (
-      select c.previous_sequence, 1
+    with recursive before (sequence) as (
+      select c.previous_sequence
       union all
-      select e.previous_sequence, b.steps + 1 from before b join changes e on e.ref = c.ref and e.sequence = b.sequence)
-    select ${what} from before b join deliveries t on t.sink_id = $1 and t.ref = c.ref and t.sequence = b.sequence
-    where ${where} order by b.steps, t.replay desc limit 1), false) else false end`;
+      select e.previous_sequence from before b join changes e on e.ref = c.ref and e.sequence = b.sequence
+      where not exists (select 1 ${those}))
+    select (select ${what} ${those} order by t.replay desc limit 1) from before b
+    where exists (select 1 ${those})), false) else false end`;
 }
+
+/**
+ * A removal counts once it has passed, or the sink has found nothing to remove: one that failed, or whose place a later
+ * change took, took nothing back.
+ */
+const toldOrTakenBack = `t.identity
+  or (t.identity is false and (t.state = 'delivered' or (t.state = 'withheld' and t.reason not like 'consent-%')))`;
 
 /** The columns of a candidate; `c` its change, `i` its item, `a` the attendee's record; `$1` is the sink. */
 export const candidateColumns = `c.sequence, c.id, c.list, c.key, c.revision, c.kind, c.session_id, c.found_at,
@@ -76,8 +88,7 @@ export const candidateColumns = `c.sequence, c.id, c.list, c.key, c.revision, c.
     end as payload,
   i.last_sequence = c.sequence as latest, i.visibility as item_visibility, i.session_id as item_session_id,
   case when c.list = 'attendees' then i.consent else a.consent end as consent,
-  ${ofRecordsBefore('t.identity', 't.identity is not null')} as told_before,
-  ${ofRecordsBefore('t.identity is not true', `t.identity is not null or t.state = 'withheld'`)} as withheld_before`;
+  ${ofRecordsBefore('t.identity', toldOrTakenBack)} as told_before`;
 
 export const candidateJoins = `join items i on i.ref = c.ref and i.list = c.list and i.key = c.key
   left join items a on a.ref = c.ref and a.list = 'attendees' and a.key = i.attendee_id::text and a.payload is not null`;
@@ -102,7 +113,8 @@ export interface LaneRange {
 /** The changes that a lane has not looked at yet, in their order. */
 export async function newChanges(tx: Queryable, range: LaneRange, limit: number): Promise<CandidateRow[]> {
   return await tx.query<CandidateRow>(
-    `select ${candidateColumns}, null::boolean as identity, 0 as attempts, ${heldByOpen}, 0 as replay,
+    `select ${candidateColumns}, null::boolean as identity, 0 as attempts, false as failed_alone,
+       ${heldByOpen}, 0 as replay,
        null::uuid as replay_id
      from changes c ${candidateJoins}
      where c.ref = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
@@ -131,7 +143,8 @@ export interface ReplayRange {
  */
 export async function replayedChanges(tx: Queryable, range: ReplayRange, limit: number): Promise<CandidateRow[]> {
   return await tx.query<CandidateRow>(
-    `select ${candidateColumns}, null::boolean as identity, 0 as attempts, ${heldByOpen}, $7::int4 as replay,
+    `select ${candidateColumns}, null::boolean as identity, 0 as attempts, false as failed_alone,
+       ${heldByOpen}, $7::int4 as replay,
        $8::uuid as replay_id
      from changes c ${candidateJoins}
      where c.ref = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
@@ -169,9 +182,9 @@ export async function toCandidates(tx: Queryable, ref: number, rows: readonly Ca
       visibility: row.visibility === null ? null : named ? 'named' : 'anonymous',
       consent: row.consent,
       toldBefore: row.told_before,
-      withheldBefore: row.withheld_before,
       sentWithIdentity: row.identity,
       attempts: row.attempts,
+      failedAlone: row.failed_alone,
       replay: row.replay,
       replayId: row.replay_id,
     };

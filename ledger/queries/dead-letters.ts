@@ -76,6 +76,12 @@ export async function redriveDeadLetters(
   choice: DeadLetterChoice,
 ): Promise<{ changes: number; woken: string[] }> {
   return await ledger.db.transaction(async (tx) => {
+    // Before their deliveries, as who sends does: each would wait for the other.
+    await tx.query(
+      `select 1 from lanes l join sinks s on s.id = l.sink_id where ($1::text is null or s.name = $1)
+       order by l.sink_id, l.ref for update of l`,
+      [choice.sink ?? null],
+    );
     const rows = await tx.query<{ sink_id: number; ref: number; changes: number }>(
       `with due as (
          update deliveries u set state = 'waiting', reason = null, attempts = 0, due_at = null,

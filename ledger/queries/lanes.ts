@@ -25,9 +25,11 @@ export interface LaneWork {
   readonly pigeonholeId: number;
   /** Milliseconds until there is something to do; 0 or less: now. Null: nothing is left. */
   readonly dueInMs: number | null;
+  /** Nothing passes here, and something has passed elsewhere since: it is not the sink that fails. */
+  readonly failsAlone: boolean;
 }
 
-/** What a sink has to do in these pigeonholes, longest waiting first. */
+/** What a sink has to do in these pigeonholes: first what was not tried for longest. */
 export async function laneWork(
   ledger: Ledger,
   { sinkId, refs, configuration }: { sinkId: number; refs: readonly number[]; configuration: number },
@@ -37,8 +39,10 @@ export async function laneWork(
     workspace: string;
     pigeonhole_id: number;
     due_in_ms: number | null;
+    fails_alone: boolean;
   }>(
-    `select p.ref, p.workspace, p.pigeonhole_id, extract(epoch from
+    `select p.ref, p.workspace, p.pigeonhole_id,
+       coalesce(l.failing_since < max(l.delivered_at) over (), false) as fails_alone, extract(epoch from
          case when l.owner is not null then l.lease_expires_at -- past it: what was in flight has to be settled
               when l.retry_at > now() then l.retry_at
               when l.configuration is distinct from $3 then now() -- what it wants may have changed
@@ -48,7 +52,7 @@ export async function laneWork(
               else l.due_at end - now())::float8 * 1000 as due_in_ms
      from pigeonholes p left join lanes l on l.ref = p.ref and l.sink_id = $1
      where p.ref = any($2::int[])
-     order by l.delivered_at nulls first, p.ref`,
+     order by greatest(l.delivered_at, l.retry_at) nulls first, p.ref`,
     [sinkId, refs, configuration],
   );
   return rows.map((row) => ({
@@ -56,6 +60,7 @@ export async function laneWork(
     workspace: row.workspace,
     pigeonholeId: row.pigeonhole_id,
     dueInMs: row.due_in_ms,
+    failsAlone: row.fails_alone,
   }));
 }
 

@@ -34,3 +34,23 @@ export async function saveSinkStanding(
     [sinkId, retryInMs, ramp],
   );
 }
+
+/**
+ * A person says that the cause is gone: the sink, its lanes and what failed there are tried at the next turn, whatever
+ * they wait for. Lanes are locked before their deliveries, as everywhere.
+ */
+export async function trySinkNow(ledger: Ledger, name: string): Promise<void> {
+  await ledger.db.transaction(async (tx) => {
+    await tx.query('update sinks set retry_at = now() where name = $1 and retry_at > now()', [name]);
+    await tx.query(
+      `update lanes l set retry_at = least(l.retry_at, now()), due_at = least(l.due_at, now())
+       from sinks s where s.name = $1 and l.sink_id = s.id`,
+      [name],
+    );
+    await tx.query(
+      `update deliveries d set due_at = now() from sinks s
+       where s.name = $1 and d.sink_id = s.id and d.state = 'retry' and d.due_at > now()`,
+      [name],
+    );
+  });
+}

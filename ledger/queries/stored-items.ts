@@ -13,7 +13,7 @@ export interface StoredItemsAsked {
 /** The last change of stored items, newest first, each as if it were to be sent to the sink now. */
 export async function storedItems(ledger: Ledger, asked: StoredItemsAsked, limit: number): Promise<Candidate[]> {
   const rows = await ledger.db.query<CandidateRow>(
-    `select ${candidateColumns}, null::boolean as identity, 0 as attempts, false as held, 0 as replay,
+    `select ${candidateColumns}, null::boolean as identity, 0 as attempts, false as failed_alone, false as held, 0 as replay,
        null::uuid as replay_id
      from changes c ${candidateJoins}
      where c.ref = $2 and c.list = any($3::text[]) and ($4::text is null or c.key = $4)

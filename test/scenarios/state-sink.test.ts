@@ -1,5 +1,7 @@
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import { deadLetterGroups, redriveDeadLetters } from '../../ledger/queries/dead-letters.js';
+import { resume } from '../../ledger/queries/pauses.js';
+import type { Outcome } from '../../sinks/sink.js';
 import { attendee, pollVote, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { everyone, type Stage, useStages } from '../kit/stage.js';
@@ -85,6 +87,46 @@ describe.each(kinds)('a sink that holds one record an item, on %s', (kind) => {
       reason: 'outcome-unknown',
     });
     expect(sink.sent.filter(({ name }) => name === 'attendees:2')).toHaveLength(1);
+  });
+
+  it.each<Outcome>([
+    { kind: 'retry', detail: 'too many look-ups' },
+    { kind: 'pause', cause: 'credential', detail: 'refused' },
+  ])('is asked again what became of a change, and not given it, when looking gave a $kind', async (unclear) => {
+    const stage = await stages.open(kind);
+    const sink = new StateSink();
+    sink.answer = () => ({ kind: 'unknown', detail: 'no answer' });
+    sink.lookUp = () => unclear;
+    await stage.put('attendees', attendee(1));
+    const scene = await sceneWith(stage, sink);
+    await scene.settle();
+    for (let look = 0; look < 3; look += 1) {
+      await stage.retriesAreDue();
+      await scene.deliver('crm');
+      await resume(scene.ledger, 'sink', 'crm', 'cause');
+    }
+    sink.answer = () => undefined;
+    sink.lookUp = () => ({ kind: 'delivered', object: { id: 'found' } });
+    await stage.retriesAreDue();
+    await scene.deliver('crm');
+    expect([sink.sent.length, sink.lookedUp.length]).toEqual([1, 4]);
+    expect(await stage.db.query(states)).toEqual([{ key: '1', revision: 1, state: 'delivered', reason: null }]);
+  });
+
+  it('parks nothing of which it cannot say what became while it takes nothing else either', async () => {
+    const stage = await stages.open(kind);
+    const sink = new StateSink();
+    sink.answer = ({ name }) =>
+      name === 'attendees:1' ? { kind: 'unknown', detail: 'no answer' } : { kind: 'retry', detail: 'down' };
+    sink.lookUp = () => ({ kind: 'unknown', detail: 'down' });
+    await stage.put('attendees', ...people(2));
+    const scene = await sceneWith(stage, sink);
+    await scene.settle();
+    for (let look = 0; look < 25; look += 1) {
+      await stage.retriesAreDue();
+      await scene.deliver('crm');
+    }
+    expect(await stage.db.query(states)).toMatchObject([{ state: 'sending' }, { state: 'retry' }]);
   });
 
   it('is not asked about what needs nothing, nor about what its mapping cannot make', async () => {

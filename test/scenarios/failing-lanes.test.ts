@@ -1,0 +1,148 @@
+import { handleRequest } from '../../activities/handle-request.js';
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import type { Outcome } from '../../sinks/sink.js';
+import { attendee } from '../kit/items.js';
+import type { Scene } from '../kit/scene.js';
+import { everyone, type Stage, useStages } from '../kit/stage.js';
+import { StateSink } from '../kit/state-sink.js';
+
+const stages = useStages();
+const crm = `{ type: file, folder: ./crm, lists: [sessions, attendees], ${everyone} }`;
+const later: Outcome = { kind: 'retry', detail: 'not now' };
+
+async function sceneWith(stage: Stage, sink: StateSink): Promise<Scene> {
+  return await stage.scene({ sinks: { crm }, openSinks: sink.inPlaceOf('crm') });
+}
+
+/** Turns as they come, with the waits of lanes and records over, but not those of the sink's breaker. */
+async function turns(stage: Stage, scene: Scene, count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) {
+    await stage.retriesAreDue();
+    await scene.deliver('crm');
+  }
+}
+
+describe.each(kinds)('a sink some of whose pigeonholes always fail, on %s', (kind) => {
+  it('takes what there is of all the others, now and at once when more comes', async () => {
+    const stage = await stages.open(kind, { pigeonholes: 8, sessions: 8 });
+    const sink = new StateSink();
+    const refs = new Map<string, number>();
+    const failing = new Set([101, 102]);
+    const scene = await sceneWith(stage, sink);
+    const send = sink.send.bind(sink);
+    sink.send = async (operations, ...rest) => {
+      const [lane] = rest as unknown as [{ pigeonholeId: number }];
+      if (failing.has(lane.pigeonholeId)) return { outcomes: operations.map(() => later) };
+      for (const { name } of operations) refs.set(name, lane.pigeonholeId);
+      return await send(operations);
+    };
+    await scene.settle();
+    await turns(stage, scene, 6);
+    const passed = `select count(*)::int as n from lanes where delivered > 0`;
+    expect(await stage.db.query(passed)).toEqual([{ n: 6 }]);
+
+    for (let change = 0; change < 3; change += 1) {
+      const before = sink.sent.length;
+      await stage.retriesAreDue();
+      await scene.deliver('crm'); // the failing ones fail again, alone
+      await stage.control('POST', 'mutations', {
+        op: 'patch',
+        list: 'sessions',
+        pigeonhole: 105,
+        id: await sessionOf(stage, 105),
+        item: { name: `Other ${change}` },
+      });
+      await stage.pollsAreDue();
+      await scene.settle();
+      expect(sink.sent.length).toBe(before + 1);
+    }
+  });
+});
+
+async function sessionOf(stage: Stage, pigeonhole: number): Promise<number> {
+  const [row] = await stage.db.query<{ key: string }>(
+    `select i.key from items i join pigeonholes p on p.ref = i.ref where p.pigeonhole_id = $1 and i.list = 'sessions' limit 1`,
+    [pigeonhole],
+  );
+  return Number(row!.key);
+}
+
+describe.each(kinds)('a record that always fails, on %s', (kind) => {
+  it('holds back none behind it at a sink that takes one at a time, and is parked in the end', async () => {
+    const stage = await stages.open(kind);
+    const sink = new StateSink({ batchSize: 1 });
+    sink.answer = ({ name }) => (name === 'attendees:1' ? later : undefined);
+    await stage.put('attendees', ...[1, 2, 3, 4].map((id) => attendee(id)));
+    const scene = await sceneWith(stage, sink);
+    await scene.settle();
+    await turns(stage, scene, 10);
+    expect([...sink.records.keys()].toSorted()).toEqual(['attendees:2', 'attendees:3', 'attendees:4']);
+    await turns(stage, scene, 25);
+    expect(await stage.db.query(`select reason from deliveries where key = '1'`)).toEqual([
+      { reason: 'attempts-exhausted' },
+    ]);
+  });
+
+  it('holds back none behind it where more of them than a batch fail', async () => {
+    const stage = await stages.open(kind);
+    const sink = new StateSink();
+    sink.answer = ({ name }) => (Number(name.split(':')[1]) <= 25 ? later : undefined);
+    await stage.put('attendees', ...Array.from({ length: 40 }, (_, index) => attendee(index + 1)));
+    const scene = await sceneWith(stage, sink);
+    await scene.settle();
+    await turns(stage, scene, 12);
+    expect(sink.records.size).toBe(15);
+  });
+
+  it('keeps no sink from beginning anew after an outage, though each pigeonhole begins with one', async () => {
+    const stage = await stages.open(kind, { pigeonholes: 3, sessions: 5 });
+    const sink = new StateSink();
+    let isDown = true;
+    const first = new Map<number, string>();
+    const send = sink.send.bind(sink);
+    sink.send = async (operations, ...rest) => {
+      const [lane] = rest as unknown as [{ pigeonholeId: number }];
+      if (isDown) {
+        if (!first.has(lane.pigeonholeId)) first.set(lane.pigeonholeId, operations[0]!.name);
+        return { outcomes: operations.map(() => later) };
+      }
+      sink.answer = ({ name }) => (name === first.get(lane.pigeonholeId) ? later : undefined);
+      return await send(operations);
+    };
+    const scene = await sceneWith(stage, sink);
+    await scene.settle();
+    await turns(stage, scene, 3);
+    isDown = false;
+    await turns(stage, scene, 20);
+    expect(first.size).toBeGreaterThan(1); // an outage, and not one pigeonhole's own failure
+    const left = `select count(*)::int as n from deliveries where state not in ('delivered', 'superseded')`;
+    const [{ n }] = (await stage.db.query<{ n: number }>(left)) as [{ n: number }];
+    expect(n).toBeLessThanOrEqual(3);
+  });
+
+  it('is tried at once when a person resumes the sink, however long it was to be left alone', async () => {
+    const stage = await stages.open(kind);
+    const sink = new StateSink();
+    await stage.put('attendees', attendee(1));
+    sink.answer = () => ({ kind: 'retry', afterMs: 3_600_000, detail: 'in an hour' });
+    const scene = await sceneWith(stage, sink);
+    await scene.settle();
+    sink.answer = () => undefined;
+    await scene.deliver('crm');
+    expect(sink.records.size).toBe(0);
+    await handleRequest(scene.ledger, { kind: 'sink', name: 'crm' }, { do: 'resume' });
+    await scene.deliver('crm');
+    expect(sink.records.size).toBe(1);
+  });
+
+  it('uses none of its attempts in an outage', async () => {
+    const stage = await stages.open(kind);
+    const sink = new StateSink({ batchSize: 1 });
+    await stage.put('attendees', ...[1, 2, 3].map((id) => attendee(id)));
+    sink.answer = () => later;
+    const scene = await sceneWith(stage, sink);
+    await scene.settle();
+    await turns(stage, scene, 12);
+    expect(await stage.db.query('select 1 from deliveries where attempts > 0')).toEqual([]);
+  });
+});
