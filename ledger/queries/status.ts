@@ -1,5 +1,8 @@
 import type { Ledger } from '../ledger.js';
 
+/** A backlog is counted by list up to so many changes: status is asked for every few seconds. */
+const mostCounted = 20_000;
+
 /** How the work stands, in numbers that are cheap at any size of the ledger. */
 export interface LedgerStatus {
   readonly workspaces: readonly WorkspaceStatus[];
@@ -44,7 +47,7 @@ export interface LaneStatus {
   readonly sink: string;
   readonly workspace: string;
   readonly pigeonholeId: number;
-  /** Changes behind the newest; their delivery has not begun. */
+  /** Changes behind the newest, of lists that the sink takes; their delivery has not begun. Where there are very many, of all lists. */
   readonly behind: number;
   /** Deliveries begun and not settled. */
   readonly open: number;
@@ -82,11 +85,15 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
          and not exists (select 1 from syncs y where y.name = n.sync and y.archived_at is not null)) group by p.ref order by p.workspace, p.pigeonhole_id`,
     ),
     ledger.db.query<LaneRow>(
-      `select k.name as sink, p.workspace, p.pigeonhole_id, p.next_sequence - 1 - l.watermark as behind,
+      `select k.name as sink, p.workspace, p.pigeonhole_id, case when l.lists = '' or n.own > ${mostCounted} then p.next_sequence - 1 - l.watermark
+           else n.own end as behind,
          (select count(*)::int from deliveries d where d.sink_id = l.sink_id and d.ref = l.ref
             and d.state in ('waiting', 'sending', 'retry')) as open,
          l.delivered, l.failure, l.failing_since, l.delivered_at
        from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
+         cross join lateral (select count(*)::int8 as own from (
+           select 1 from changes c where c.ref = l.ref and c.sequence > l.watermark
+             and c.list = any(string_to_array(l.lists, ' ')) limit ${mostCounted} + 1) as few) n
        order by k.name, p.workspace, p.pigeonhole_id`,
     ),
     ledger.db.query<{
