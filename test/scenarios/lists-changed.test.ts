@@ -54,11 +54,6 @@ describe.each(kinds)('a list that a sink is sent no more, and later again, on %s
     expect([...sink.records.keys()].toSorted()).toEqual(['attendees:3', 'sessions:1']);
 
     await (await wanting(stage, sink, 'sessions, attendees')).settle();
-    expect([...sink.records.keys()].toSorted()).toEqual([
-      'attendees:1',
-      'attendees:2',
-      'attendees:3',
-      'sessions:1',
-    ]);
+    expect([...sink.records.keys()].toSorted()).toEqual(['attendees:1', 'attendees:2', 'attendees:3', 'sessions:1']);
   });
 });
