@@ -1,3 +1,4 @@
+import { LedgerError } from '../ledger/ledger-error.js';
 import { isApproved } from '../ledger/queries/approvals.js';
 import { laneWork, type LaneWork } from '../ledger/queries/lanes.js';
 import { pausesOf } from '../ledger/queries/pauses.js';
@@ -6,7 +7,7 @@ import { releaseSelected } from '../ledger/queries/release-selected.js';
 import { saveSinkStanding, sinkStanding } from '../ledger/queries/sink-breaker.js';
 import { lowerWakeFlag } from '../ledger/queries/sinks.js';
 import type { Collaborators, OpenSink } from './collaborators.js';
-import { deliverLane, type LanePlan } from './deliver-lane.js';
+import { deliverLane, type LanePlan, type LaneTurn } from './deliver-lane.js';
 import { plannedLanes, syncsTo } from './lane-plans.js';
 import { strictest } from './reading-plan.js';
 import { observeLanes } from './observe-lanes.js';
@@ -61,7 +62,9 @@ export async function deliverToSinkTurn(
   const work = async (): Promise<void> => {
     for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
       if (Date.now() > until || paused || breaker.isOpen || to.stopping.aborted || signal.aborted) return;
-      const done = await deliverLane(to, plans.get(lane.ref)!, lane, breaker, until, signal);
+      const done = await deliverLane(to, plans.get(lane.ref)!, lane, breaker, until, signal).catch((error: unknown) =>
+        failedLane(to, sink, lane, error),
+      );
       turn.delivered += done.delivered;
       turn.withheld += done.withheld;
       turn.failed += done.failed;
@@ -74,6 +77,27 @@ export async function deliverToSinkTurn(
   const left = await laneWork(to.ledger, lanes);
   const nextDueInMs = Math.min(longestSleepMs, ...left.map(({ dueInMs }) => Math.max(0, dueInMs ?? longestSleepMs)));
   return { ...turn, nextDueInMs: Math.ceil(nextDueInMs), state: 'working' };
+}
+
+/**
+ * A lane that fails otherwise than by an outcome (it was taken over, or code is at fault) stays taken until its lease
+ * ends, and keeps no other from its turn. Where the store itself fails the turn fails with its next statement.
+ */
+function failedLane(
+  to: Collaborators,
+  sink: OpenSink,
+  { workspace, pigeonholeId }: LaneWork,
+  error: unknown,
+): LaneTurn {
+  const line = { sink: sink.name, workspace, pigeonhole: pigeonholeId, error: nameOf(error) };
+  to.log.error(line, 'delivery to a pigeonhole of a sink broke off');
+  return { ...idle, paused: false };
+}
+
+/** Never its message: what code that is at fault says may hold anything. */
+function nameOf(error: unknown): string {
+  if (error instanceof LedgerError) return `${error.name} ${error.kind}`;
+  return error instanceof Error ? error.name : 'unknown';
 }
 
 function isDue({ dueInMs }: LaneWork): boolean {

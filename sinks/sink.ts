@@ -22,8 +22,10 @@ export interface Sink<Op extends Operation = Operation> {
    */
   send(operations: readonly Op[], lane: Lane, signal: AbortSignal): Promise<SendResult>;
   /**
-   * After a lane was taken over: what became of operations that an earlier attempt may have sent. `unsent` means that
-   * they certainly were not. Called before anything else is sent on the lane, also with no operations.
+   * After a lane was taken over, or a minute after an `unknown`: what became of operations that an earlier attempt may
+   * have sent. Only looks: they are as they were planned then, and whoever stands in them may be shown no more. `unsent`
+   * is planned anew, with the `object` that was found, if any; `retry` and `pause` say that looking failed: it is done
+   * again. At a takeover called before anything else is sent on the lane, also with no operations.
    */
   recover?(operations: readonly Op[], lane: Lane, signal: AbortSignal): Promise<SendResult>;
   /** Closes connections. The sink is not used afterwards. */

@@ -423,10 +423,24 @@ describe('notes', () => {
     account.script = ({ path }) => (path.includes('notes/batch/create') ? lost : undefined);
     expect(kinds(await desk.deliver([asked(9001), asked(9002)]))).toEqual(['unknown', 'unknown']);
     account.script = () => undefined;
-    expect(kinds(await desk.deliver([asked(9001), asked(9002)], 'recover'))).toEqual(['delivered', 'delivered']);
+    expect(kinds(await desk.deliver([asked(9001), asked(9002)], 'recover'))).toEqual(['unsent', 'unsent']);
+    await desk.deliver([asked(9001), asked(9002)]);
     expect(textsOf()).toHaveLength(2);
     await desk.deliver([asked(9001, 'Dinner?')]);
     expect(textsOf().filter((text) => text?.includes('Dinner'))).toHaveLength(1);
+  });
+
+  it('are not written by a look-up: whoever they name may be shown no more', async () => {
+    const { account } = await openDesk([notes]);
+    account.script = ({ path }) =>
+      path.includes('notes/batch/create') ? { status: 0, cut: true, afterEffect: true } : undefined;
+    await desk.deliver([asked(9001)]);
+    const paths: string[] = [];
+    account.script = ({ path }) => void paths.push(path);
+    await desk.deliver([asked(9001)], 'recover');
+    expect(paths.filter((path) => !/read|search|associations/.test(path))).toEqual([]);
+    await desk.deliver([question(9001, { content: 'When?' })]);
+    expect(textsOf()).toEqual([]);
   });
 
   it('that were never made are sent after the look-up', async () => {

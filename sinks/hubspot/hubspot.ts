@@ -12,7 +12,7 @@ import { type HubSpotConfig, hubspotConfigSchema } from './config.js';
 import { DailyLimit } from './daily-limit.js';
 import { EventTimes } from './event-times.js';
 import { findNotes } from './find-notes.js';
-import type { HubSpotOperation, NoteStep } from './operation.js';
+import type { HubSpotOperation } from './operation.js';
 import { isDoneByPeople, Planner } from './plan.js';
 import { Task } from './task.js';
 
@@ -101,38 +101,29 @@ export function createHubSpotSink(
         }
         return { outcomes: tasks.map((): Outcome => ({ kind: 'unsent' })) };
       }),
-    recover: (operations, lane, signal) =>
+    recover: (operations, _lane, signal) =>
       run(signal, async (asking): Promise<SendResult> => {
-        const sending = { client, times, asking, now };
         const outcomes: Outcome[] = operations.map(() => ({ kind: 'unsent' })); // a repeat is harmless
         const doubtful = operations.flatMap((operation, at) => (createsNote(operation) ? [{ at, operation }] : []));
         const found = await lookUp(
           doubtful.map(({ operation }) => operation),
-          sending,
+          { client, times, asking, now },
         );
-        const tasks = found.flatMap((each, index) =>
-          each instanceof Task ? [{ at: doubtful[index]!.at, task: each }] : [],
-        );
-        found.forEach((each, index) => {
-          if (!(each instanceof Task)) outcomes[doubtful[index]!.at] = each;
-        });
-        const memory = await carryOut(
-          tasks.map(({ task }) => task),
-          lane.memory,
-          sending,
-        );
-        for (const { at, task } of tasks) outcomes[at] = task.outcome();
-        return { outcomes, memory };
+        doubtful.forEach(({ at }, index) => (outcomes[at] = found[index]!));
+        return { outcomes };
       }),
     close: () => dispatcher.close(),
   };
 }
 
-/** What became of operations that create notes: the task that goes on from what was found, or the outcome. */
+/**
+ * What became of operations that create notes. One whose note is found is planned anew with it, and not carried on: it
+ * was planned when its person could be shown, and may have lain here since.
+ */
 async function lookUp(
   operations: readonly HubSpotOperation[],
   sending: Parameters<typeof findNotes>[1],
-): Promise<(Task | Outcome)[]> {
+): Promise<Outcome[]> {
   const pairs = operations.flatMap((operation) => {
     const task = new Task(operation); // of the look-up alone: what ends it says nothing of the operation
     return task.steps('note').flatMap((step) => (step.id === null ? [{ operation, task, step }] : []));
@@ -148,16 +139,10 @@ async function lookUp(
       const why = 'detail' in outcome ? outcome.detail : undefined;
       return { kind: 'unknown', detail: why ?? 'stopped before it could be looked up' };
     }
-    const ids = new Map<NoteStep, string>();
-    for (const each of own) if (typeof each.found === 'object') ids.set(each.step, each.found.id);
-    if (ids.size === 0) return { kind: 'unsent' };
-    const steps = operation.steps.map((step) =>
-      step.kind === 'note' && ids.has(step) ? { ...step, id: ids.get(step)! } : step,
-    );
-    const task = new Task({ ...operation, steps });
-    // At once: whatever fails from here on, the note is never created again.
-    for (const [step, id] of ids) task.made(step.record, { id });
-    return task;
+    const task = new Task(operation);
+    for (const { step, found: note } of own) if (typeof note === 'object') task.made(step.record, { id: note.id });
+    const { object } = task.outcome();
+    return { kind: 'unsent', ...(object !== undefined && { object }) };
   });
 }
 

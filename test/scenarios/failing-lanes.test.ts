@@ -57,6 +57,23 @@ describe.each(kinds)('a sink some of whose pigeonholes always fail, on %s', (kin
       expect(sink.sent.length).toBe(before + 1);
     }
   });
+
+  it('takes what there is of all the others though one breaks off with an error each time', async () => {
+    const stage = await stages.open(kind, { pigeonholes: 6, sessions: 6 });
+    const sink = new StateSink();
+    const plan = sink.plan.bind(sink);
+    sink.plan = async (subjects) => {
+      if (subjects.some(({ change }) => change.pigeonholeId === 101)) throw new TypeError('of Person 1');
+      return await plan(subjects);
+    };
+    const scene = await sceneWith(stage, sink);
+    await scene.settle();
+    await turns(stage, scene, 2);
+    const passed = `select count(*)::int as n from lanes where delivered > 0`;
+    expect(await stage.db.query(passed)).toEqual([{ n: 5 }]);
+    expect(scene.logText()).toContain('TypeError');
+    expect(scene.logText()).not.toContain('Person 1');
+  });
 });
 
 async function sessionOf(stage: Stage, pigeonhole: number): Promise<number> {
