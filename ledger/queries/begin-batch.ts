@@ -170,6 +170,8 @@ async function dueDeliveries(
   limit: number,
 ): Promise<CandidateRow[]> {
   if (limit <= 0) return [];
+  // In the text and not as a parameter: a plan that has to serve all three sorts everything that is due.
+  const ofThose = { all: 'true', untried: `d.state = 'waiting'`, failed: `d.state = 'retry'` }[which];
   return await tx.query<CandidateRow>(
     `select ${candidateColumns}, d.identity, d.attempts, d.state = 'retry' and l.delivered_at > d.updated_at as failed_alone,
        false as held, d.replay, r.id as replay_id
@@ -177,16 +179,16 @@ async function dueDeliveries(
        join changes c on c.ref = d.ref and c.sequence = d.sequence ${candidateJoins}
        left join replays r on r.number = d.replay
      where d.sink_id = $1 and d.ref = $2 and d.state in ('waiting', 'retry') and (d.due_at is null or d.due_at <= now())
-       and d.state <> case $6 when 'untried' then 'retry' when 'failed' then 'waiting' else '' end
+       and ${ofThose}
        and ($4 = 'pigeonhole' or not exists (select 1 from deliveries e where e.sink_id = d.sink_id and e.ref = d.ref
          and e.list = d.list and e.key = d.key and (e.sequence, e.replay) < (d.sequence, d.replay)
-         and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or (e.state = 'retry' and $6 = 'untried')
+         and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or (e.state = 'retry' and ${which === 'untried'})
            or (e.due_at > now() and (e.state = 'retry' or not $5::boolean)))))
        and ($4 = 'item' or d.sequence < coalesce((select min(e.sequence) from deliveries e where e.sink_id = $1
          and e.ref = $2 and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or e.due_at > now())),
          9223372036854775807))
-     order by case when $6 = 'failed' then d.updated_at end, d.sequence, d.replay limit $3`,
-    [lease.sinkId, lease.ref, limit, request.order, request.onlyLatest, which],
+     order by ${which === 'failed' ? 'd.updated_at, ' : ''}d.sequence, d.replay limit $3`,
+    [lease.sinkId, lease.ref, limit, request.order, request.onlyLatest],
   );
 }
 
