@@ -101,9 +101,9 @@ describe('a running pigeonpost', () => {
       'workspace acme is walked whole now: attendees\n',
     );
     await until('attendees are read from the first page', async () => (await walks()) > before);
-    expect(await run('sweep', 'workspace:acme', '--list', 'attendee')).toMatchObject({
+    expect(await run('sweep', 'workspace:acme', '--list', 'atendees')).toMatchObject({
       code: 2,
-      errors: 'pigeonpost: "attendee" is no list: did you mean "attendees"?\n',
+      errors: 'pigeonpost: "atendees" is no list: did you mean "attendees"?\n',
     });
   });
 
