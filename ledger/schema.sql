@@ -10,6 +10,26 @@ create table approvals (
   FOREIGN KEY (sink_id) REFERENCES sinks(id)
 );
 
+create table audit (
+  number bigint not null generated always as identity,
+  at timestamp with time zone not null default clock_timestamp(),
+  asked bigint,
+  who text,
+  token text,
+  action text,
+  target text,
+  detail json,
+  subject bytea,
+  request_id text not null,
+  outcome text,
+  status integer,
+  PRIMARY KEY (number),
+  FOREIGN KEY (asked) REFERENCES audit(number),
+  CHECK (((asked IS NULL) = (action IS NOT NULL))),
+  CHECK (((asked IS NULL) = (outcome IS NULL))),
+  CHECK ((outcome = ANY (ARRAY['done'::text, 'refused'::text, 'failed'::text])))
+);
+
 create table changes (
   ref integer not null,
   sequence bigint not null,
@@ -231,6 +251,14 @@ create table pigeonholes (
   PRIMARY KEY (ref)
 );
 
+create table progress (
+  ref integer not null,
+  sink_id integer not null,
+  minute timestamp with time zone not null,
+  total bigint not null,
+  PRIMARY KEY (ref, sink_id, minute)
+);
+
 create table quotas (
   fingerprint text not null,
   request_limit integer,
@@ -376,6 +404,20 @@ create table syncs (
   PRIMARY KEY (name)
 );
 
+create table tokens (
+  id text not null,
+  name text not null,
+  hash bytea not null,
+  roles text not null,
+  workspace text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  created_by text not null,
+  expires_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  PRIMARY KEY (id)
+);
+
 create table visibility_reviews (
   ref integer not null,
   session_id bigint not null,
@@ -419,6 +461,7 @@ create table workspaces (
   CHECK ((wait_reason = ANY (ARRAY['quota'::text, 'throttled'::text, 'credential'::text])))
 );
 
+CREATE UNIQUE INDEX audit_ends ON audit USING btree (asked) WHERE (asked IS NOT NULL);
 CREATE INDEX changes_with_snapshot ON changes USING btree (ref, list, key) WHERE (snapshot IS NOT NULL);
 CREATE INDEX deliveries_due ON deliveries USING btree (sink_id, ref, sequence, replay) WHERE (state = ANY (ARRAY['waiting'::text, 'retry'::text]));
 CREATE INDEX deliveries_open ON deliveries USING btree (sink_id, ref, list, key, sequence) WHERE (state = ANY (ARRAY['waiting'::text, 'sending'::text, 'retry'::text]));
@@ -428,3 +471,4 @@ CREATE INDEX items_of_attendee ON items USING btree (ref, attendee_id) WHERE (vi
 CREATE INDEX missing_of_stream ON missing USING btree (stream_id);
 CREATE INDEX replay_lanes_open ON replay_lanes USING btree (sink_id, ref) WHERE (done_at IS NULL);
 CREATE INDEX streams_due ON streams USING btree (ref, due_at) WHERE wanted;
+CREATE UNIQUE INDEX tokens_by_name ON tokens USING btree (name) WHERE (revoked_at IS NULL);
