@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { z } from '@hono/zod-openapi';
 import { serviceLists } from '../config/schema/list-names.js';
 
 /** What a person asks of running work. */
@@ -6,16 +6,16 @@ export const actionSchema = z
   .strictObject({
     do: z.enum(['pause', 'resume', 'poll-now', 'sweep', 'approve']),
     kind: z.enum(['workspace', 'pigeonhole', 'sink']),
-    /** A workspace's or a sink's name; for a pigeonhole `<workspace>/<id>`. */
-    name: z.string().min(1).max(200),
-    /** Of a sweep: this list alone. */
-    list: z.enum(serviceLists).optional(),
-    /** Who asks, as a person would be told. */
-    by: z.string().min(1).max(200).optional(),
-    /** Why; shown in the status. */
-    reason: z.string().min(1).max(500).optional(),
+    name: z.string().min(1).max(200).describe("A workspace's or a sink's name; for a pigeonhole `<workspace>/<id>`."),
+    list: z.enum(serviceLists).optional().describe('Of a sweep: this list alone.'),
+    by: z.string().min(1).max(200).optional().describe('Who asks; of a named token its name is taken.'),
+    reason: z.string().min(1).max(500).optional().describe('Why; shown in the status.'),
   })
-  .refine((action) => action.do !== 'approve' || action.kind === 'sink');
+  .refine((action) => action.do !== 'approve' || action.kind === 'sink', {
+    error: 'only a sink can be approved',
+    path: ['kind'],
+  })
+  .openapi('Action');
 export type Action = z.infer<typeof actionSchema>;
 
 /** `unknown`: nothing of that name is there. */

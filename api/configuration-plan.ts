@@ -1,82 +1,84 @@
-import { z } from 'zod';
+import { z } from '@hono/zod-openapi';
 
 /** A file that is to take the place of the one that the process was started with; none: that one, as it stands now. */
-export const candidateSchema = z.strictObject({
-  /** Absolute path, by which messages name it. */
-  file: z.string().min(1).max(4096).optional(),
-  /** What stands in it. */
-  text: z.string().max(1_000_000).optional(),
-});
+export const candidateSchema = z
+  .strictObject({
+    file: z.string().min(1).max(4096).optional().describe('Absolute path, by which messages name it.'),
+    text: z.string().max(1_000_000).optional().describe('What stands in it.'),
+  })
+  .openapi('Candidate');
 export type Candidate = z.infer<typeof candidateSchema>;
 
 /** The absolute path of the file that a person means: only the process's own is ever read. */
 export const applySchema = z.strictObject({ file: z.string().min(1).max(4096) });
 
+const changedKeySchema = z.object({
+  key: z.string(),
+  from: z.string().optional().describe('JSON of the value; absent where it could hold a secret.'),
+  to: z.string().optional(),
+});
+export type ChangedKey = z.infer<typeof changedKeySchema>;
+
+const configurationChangeSchema = z.object({
+  kind: z.enum(['added', 'changed', 'removed']),
+  what: z.enum(['workspace', 'sync', 'sink']),
+  name: z.string(),
+  keys: z.array(changedKeySchema).readonly().describe('Of what is changed.'),
+  note: z.string().nullable().describe('Of what is removed or comes back: what that means.'),
+});
+export type ConfigurationChange = z.infer<typeof configurationChangeSchema>;
+
+const selectionChangeSchema = z.object({
+  sync: z.string(),
+  workspace: z.string(),
+  added: z.array(z.int()).readonly(),
+  removed: z.array(z.int()).readonly(),
+  unread: z.int().describe('Of the added: never read before, so that nobody knows what they hold.'),
+});
+export type SelectionChange = z.infer<typeof selectionChangeSchema>;
+
+const deliveryCauseSchema = z
+  .enum(['history', 'list-added', 'released', 'since-watermark'])
+  .describe(
+    '`history`: the sink is new there; `list-added`: it gets a list that it did not get before; `released`: what was withheld for `reason` is withheld no more; `since-watermark`: it was left out for a while, and gets what it missed.',
+  );
+export type DeliveryCause = z.infer<typeof deliveryCauseSchema>;
+
+const causedDeliveriesSchema = z.object({
+  sink: z.string(),
+  list: z.string(),
+  cause: deliveryCauseSchema,
+  reason: z.string().nullable().describe('Of `released`: what they were withheld for.'),
+  changes: z.int(),
+  withheld: z.record(z.string(), z.int()).readonly().describe('Not sent on purpose, by reason.'),
+  observed: z.boolean().describe('The sink observes: they are counted, and not sent.'),
+});
+export type CausedDeliveries = z.infer<typeof causedDeliveriesSchema>;
+
 /** What a configuration changes, and what it causes. */
-export interface ConfigurationPlan {
-  /** The number of the one that is current. */
-  readonly current: number;
-  readonly changes: readonly ConfigurationChange[];
-  /** Pigeonholes that a sync begins or ceases to read. */
-  readonly pigeonholes: readonly SelectionChange[];
-  /** What is sent because of it, beside what is found from now on. */
-  readonly deliveries: readonly CausedDeliveries[];
-  /** Keys that take effect at the next start. */
-  readonly atNextStart: readonly string[];
-  /** What is allowed but probably not meant. */
-  readonly warnings: readonly string[];
-}
+export const configurationPlanSchema = z
+  .object({
+    current: z.int().describe('The number of the one that is current.'),
+    changes: z.array(configurationChangeSchema).readonly(),
+    pigeonholes: z
+      .array(selectionChangeSchema)
+      .readonly()
+      .describe('Pigeonholes that a sync begins or ceases to read.'),
+    deliveries: z
+      .array(causedDeliveriesSchema)
+      .readonly()
+      .describe('What is sent because of it, beside what is found from now on.'),
+    atNextStart: z.array(z.string()).readonly().describe('Keys that take effect at the next start.'),
+    warnings: z.array(z.string()).readonly().describe('What is allowed but probably not meant.'),
+  })
+  .openapi('ConfigurationPlan');
+export type ConfigurationPlan = z.infer<typeof configurationPlanSchema>;
 
-export interface ConfigurationChange {
-  readonly kind: 'added' | 'changed' | 'removed';
-  readonly what: 'workspace' | 'sync' | 'sink';
-  readonly name: string;
-  /** Of what is changed: the keys. */
-  readonly keys: readonly ChangedKey[];
-  /** Of what is removed or comes back: what that means. */
-  readonly note: string | null;
-}
-
-export interface ChangedKey {
-  readonly key: string;
-  /** JSON of the values; absent where it could hold a secret. */
-  readonly from?: string;
-  readonly to?: string;
-}
-
-export interface SelectionChange {
-  readonly sync: string;
-  readonly workspace: string;
-  readonly added: readonly number[];
-  readonly removed: readonly number[];
-  /** Of the added: never read before, so that nobody knows what they hold. */
-  readonly unread: number;
-}
-
-/**
- * - `history`: the sink is new there
- * - `list-added`: it gets a list that it did not get before
- * - `released`: what was withheld for `reason` is withheld no more
- * - `since-watermark`: it was left out for a while, and gets what it missed
- */
-export type DeliveryCause = 'history' | 'list-added' | 'released' | 'since-watermark';
-
-export interface CausedDeliveries {
-  readonly sink: string;
-  readonly list: string;
-  readonly cause: DeliveryCause;
-  /** Of `released`: what they were withheld for. */
-  readonly reason: string | null;
-  readonly changes: number;
-  /** Not sent on purpose, by reason. */
-  readonly withheld: Readonly<Record<string, number>>;
-  /** The sink observes: they are counted, and not sent. */
-  readonly observed: boolean;
-}
-
-export interface AppliedConfiguration {
-  readonly number: number;
-  /** False: the file is the current configuration already. */
-  readonly changed: boolean;
-  readonly plan: ConfigurationPlan;
-}
+export const appliedConfigurationSchema = z
+  .object({
+    number: z.int(),
+    changed: z.boolean().describe('False: the file is the current configuration already.'),
+    plan: configurationPlanSchema,
+  })
+  .openapi('AppliedConfiguration');
+export type AppliedConfiguration = z.infer<typeof appliedConfigurationSchema>;

@@ -1,68 +1,190 @@
-import type { Hono, MiddlewareHandler } from 'hono';
-import { z } from 'zod';
+import { createRoute, z } from '@hono/zod-openapi';
 import type { Ledger } from '../ledger/ledger.js';
 import {
   type DeadLetter,
   type DeadLetterGroup,
   deadLetterGroups,
+  type DeadLetterPosition,
   deadLetters,
   redriveDeadLetters,
 } from '../ledger/queries/dead-letters.js';
+import type { ApiApp } from './api-app.js';
+import { audited } from './audited.js';
+import { fromCursor, pageOf, pageQuery, partOf } from './keyset.js';
+import { instant, jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { requireWorkspace, workspaceOf } from './scope.js';
+import { causeInWords } from './words.js';
 
-/** Changes that a sink refused for one cause, as the API shows them. */
-export type DeadLetterGroupView = Omit<DeadLetterGroup, 'oldest' | 'newest'> & {
-  readonly oldest: string;
-  readonly newest: string;
-};
-export type DeadLetterView = Omit<DeadLetter, 'since'> & { readonly since: string };
+/** Changes that a sink refused for one cause. */
+const deadLetterGroupSchema = z
+  .object({
+    sink: z.string(),
+    cause: z.string(),
+    list: z.string(),
+    changes: z.int(),
+    oldest: instant(),
+    newest: instant(),
+    detail: z.string().nullable().describe('What the destination answered to the newest, without data.'),
+    meaning: z.string().describe('What the cause means, in words.'),
+    help: z.string().describe('What to do.'),
+  })
+  .openapi('DeadLetters');
+export type DeadLetterGroupView = z.infer<typeof deadLetterGroupSchema>;
+
+const deadLetterSchema = z
+  .object({
+    sink: z.string(),
+    cause: z.string(),
+    workspace: z.string(),
+    pigeonholeId: z.int(),
+    list: z.string(),
+    key: z.string(),
+    revision: z.int(),
+    attempts: z.int(),
+    since: instant(),
+    detail: z.string().nullable(),
+  })
+  .openapi('DeadLetter');
+export type DeadLetterView = z.infer<typeof deadLetterSchema>;
+
+const word = z.string().min(1).max(500).optional();
 
 /** Which dead letters: what is left out counts for all. */
 export const deadLetterChoiceSchema = z.strictObject({
-  sink: z.string().min(1).optional(),
-  cause: z.string().min(1).optional(),
-  list: z.string().min(1).optional(),
-  key: z.string().min(1).optional(),
+  sink: word,
+  cause: word,
+  list: word,
+  key: word,
+  workspace: word,
+  pigeonhole: word.describe('WORKSPACE/ID.'),
 });
 export type DeadLetterChoice = z.infer<typeof deadLetterChoiceSchema>;
 
 /** How many single ones are shown at once. */
 const mostShown = 1000;
 
+const positionSchema: z.ZodType<readonly [string, number, number, number, number]> = z.tuple([
+  z.string().regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.\d]*[+-]\d\d(:\d\d)?$/),
+  z.int(),
+  z.int(),
+  z.int(),
+  z.int(),
+]);
+
 interface DeadLetterSources {
   readonly ledger: Ledger;
   readonly wakeSinks: (names: readonly string[]) => Promise<void>;
 }
 
+const looksLike = 'dead letters are chosen by "sink", "cause", "list", "key", "workspace" and "pigeonhole"';
+
+const groupsRoute = createRoute({
+  method: 'get',
+  path: '/api/dead-letters',
+  operationId: 'listDeadLetters',
+  tags: ['Dead letters'],
+  summary: 'What sinks refused, by cause',
+  ...needs({ right: 'read', looksLike }),
+  request: { query: deadLetterChoiceSchema },
+  responses: {
+    200: jsonAnswer('Most first.', z.object({ groups: z.array(deadLetterGroupSchema) })),
+    ...problems(),
+  },
+});
+
+const itemsRoute = createRoute({
+  method: 'get',
+  path: '/api/dead-letters/items',
+  operationId: 'showDeadLetters',
+  tags: ['Dead letters'],
+  summary: 'One by one, oldest first',
+  ...needs({ right: 'read', looksLike }),
+  request: {
+    query: deadLetterChoiceSchema.extend({
+      ...pageQuery,
+      limit: z.coerce.number().int().min(1).max(mostShown).default(mostShown),
+    }),
+  },
+  responses: {
+    200: jsonAnswer(
+      'A part of them.',
+      pageOf(deadLetterSchema).extend({ more: z.boolean().describe('There are more behind these.') }),
+    ),
+    ...problems(),
+  },
+});
+
+const redriveRoute = createRoute({
+  method: 'post',
+  path: '/api/dead-letters/redrive',
+  operationId: 'redriveDeadLetters',
+  tags: ['Dead letters'],
+  summary: 'Send them again',
+  ...needs({ right: 'operate', looksLike }),
+  request: { body: jsonBody(deadLetterChoiceSchema) },
+  responses: {
+    200: jsonAnswer('They are due again.', z.object({ done: z.literal(true), changes: z.int() })),
+    ...problems(413, 415),
+  },
+});
+
 /** `GET /api/dead-letters` by cause, `GET /api/dead-letters/items` one by one, `POST /api/dead-letters/redrive`. */
-export function serveDeadLetters(
-  app: Hono,
-  { ledger, wakeSinks }: DeadLetterSources,
-  { problem, bodies }: { problem: (status: number, title: string) => Response; bodies: MiddlewareHandler },
-): void {
-  const wrong = (): Response => problem(400, 'dead letters are chosen by "sink", "cause", "list" and "key"');
-  app.get('/api/dead-letters', async (c) => {
-    const choice = deadLetterChoiceSchema.safeParse(c.req.query());
-    return choice.success ? c.json({ groups: (await deadLetterGroups(ledger, choice.data)).map(viewGroup) }) : wrong();
+export function serveDeadLetters(app: ApiApp, { ledger, wakeSinks }: DeadLetterSources): void {
+  app.openapi(groupsRoute, async (c) => {
+    const choice = c.req.valid('query');
+    const workspace = workspaceOf(c, choice.workspace) ?? undefined;
+    return c.json({ groups: (await deadLetterGroups(ledger, { ...choice, workspace })).map(viewGroup) }, 200);
   });
-  app.get('/api/dead-letters/items', async (c) => {
-    const choice = deadLetterChoiceSchema.safeParse(c.req.query());
-    if (!choice.success) return wrong();
-    const found = await deadLetters(ledger, choice.data, mostShown + 1);
-    return c.json({ items: found.slice(0, mostShown).map(viewOne), more: found.length > mostShown });
+  app.openapi(itemsRoute, async (c) => {
+    const { limit, after, ...choice } = c.req.valid('query');
+    const workspace = workspaceOf(c, choice.workspace) ?? undefined;
+    const last = fromCursor(positionSchema, after);
+    const rows = await deadLetters(
+      ledger,
+      { ...choice, workspace },
+      {
+        after:
+          last === null ? null : { since: last[0], sinkId: last[1], ref: last[2], sequence: last[3], replay: last[4] },
+        limit: limit + 1,
+      },
+    );
+    const part = partOf(rows, limit, { view: viewOne, orderedBy: ({ position }) => valuesOf(position) });
+    return c.json({ ...part, more: part.next !== null }, 200);
   });
-  app.post('/api/dead-letters/redrive', bodies, async (c) => {
-    const choice = deadLetterChoiceSchema.safeParse(await c.req.json().catch(() => undefined));
-    if (!choice.success) return wrong();
-    const { changes, woken } = await redriveDeadLetters(ledger, choice.data);
-    await wakeSinks(woken);
-    return c.json({ done: true, changes });
+  app.openapi(redriveRoute, async (c) => {
+    const choice = c.req.valid('json');
+    const { sink, cause, list, pigeonhole } = choice;
+    if (pigeonhole !== undefined) requireWorkspace(c, pigeonhole.split('/')[0]!);
+    const workspace = workspaceOf(c, choice.workspace) ?? undefined;
+    const detail = {
+      cause: cause ?? null,
+      list: list ?? null,
+      workspace: workspace ?? null,
+      pigeonhole: pigeonhole ?? null,
+      oneItem: choice.key !== undefined,
+    };
+    const target = sink === undefined ? null : `sink:${sink}`;
+    const changes = await audited(c, ledger, { action: 'redrive-dead-letters', target, detail }, async () => {
+      const done = await redriveDeadLetters(ledger, { ...choice, workspace });
+      await wakeSinks(done.woken);
+      return done.changes;
+    });
+    return c.json({ done: true, changes } as const, 200);
   });
+}
+
+function valuesOf({ since, sinkId, ref, sequence, replay }: DeadLetterPosition): readonly (string | number)[] {
+  return [since, sinkId, ref, sequence, replay];
 }
 
 function viewGroup({ oldest, newest, ...group }: DeadLetterGroup): DeadLetterGroupView {
-  return { ...group, oldest: oldest.toISOString(), newest: newest.toISOString() };
+  return { ...group, ...causeInWords(group.cause), oldest: oldest.toISOString(), newest: newest.toISOString() };
 }
 
-function viewOne({ since, ...one }: DeadLetter): DeadLetterView {
+function viewOne({
+  position: _,
+  since,
+  ...one
+}: DeadLetter & { readonly position: DeadLetterPosition }): DeadLetterView {
   return { ...one, since: since.toISOString() };
 }

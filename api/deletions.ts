@@ -1,20 +1,37 @@
-import type { Context, Hono, MiddlewareHandler } from 'hono';
-import { z } from 'zod';
+import { createRoute, z } from '@hono/zod-openapi';
 import type { Ledger } from '../ledger/ledger.js';
 import { decideHold, heldItems, type Hold, openHolds } from '../ledger/queries/holds.js';
+import type { ApiApp, ApiContext } from './api-app.js';
+import { audited } from './audited.js';
+import { Refused } from './problem.js';
+import { instant, jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { workspaceOf } from './scope.js';
 
 /** Deletions that wait for a person, as the API shows them. */
-export interface HeldDeletions extends Omit<Hold, 'foundAt'> {
-  readonly foundAt: string;
-  /** The exact items; only when one hold was asked for. */
-  readonly keys?: readonly string[];
-}
+const heldDeletionsSchema = z
+  .object({
+    id: z.int(),
+    workspace: z.string(),
+    pigeonholeId: z.int(),
+    list: z.string(),
+    foundAt: instant(),
+    items: z.int().describe('Still missing; what came back meanwhile is no longer among them.'),
+    ofItems: z.int().describe('That the list had.'),
+    sessions: z
+      .array(z.object({ sessionId: z.int().nullable(), items: z.int() }))
+      .readonly()
+      .describe('By session, for lists of sessions; the rest under null.'),
+    keys: z.array(z.string()).readonly().optional().describe('The exact items; only when one hold was asked for.'),
+  })
+  .openapi('HeldDeletions');
+export type HeldDeletions = z.infer<typeof heldDeletionsSchema>;
 
-export const decisionSchema = z.object({
-  decision: z.enum(['confirmed', 'rejected']),
-  /** How many items the person saw: when it is another number by now, nothing is done. */
-  items: z.int().min(1),
-});
+export const decisionSchema = z
+  .strictObject({
+    decision: z.enum(['confirmed', 'rejected']),
+    items: z.int().min(1).describe('How many items the person saw: when it is another number by now, nothing is done.'),
+  })
+  .openapi('Decision');
 export type Decision = z.infer<typeof decisionSchema>;
 
 export interface DeletionSources {
@@ -22,40 +39,77 @@ export interface DeletionSources {
   readonly wakeSinks: (names: readonly string[]) => Promise<void>;
 }
 
-type Problem = (status: number, title: string) => Response;
+const oneOfThem = z.object({ id: z.string().regex(/^\d{1,15}$/) });
 
-/** `GET /api/deletions`, `GET /api/deletions/:id` with its items, and `POST` of a decision to the latter. */
-export function serveDeletions(
-  app: Hono,
-  { ledger, wakeSinks }: DeletionSources,
-  { problem, bodies }: { problem: Problem; bodies: MiddlewareHandler },
-): void {
-  const find = async (c: Context): Promise<HeldDeletions | Response> => {
-    const hold = (await openHolds(ledger)).find(({ id }) => String(id) === c.req.param('id'));
-    return hold === undefined
-      ? problem(404, `no deletions ${c.req.param('id')} wait; "pigeonpost deletions list" shows what does`)
-      : view(hold);
+const listRoute = createRoute({
+  method: 'get',
+  path: '/api/deletions',
+  operationId: 'listDeletions',
+  tags: ['Deletions'],
+  summary: 'Deletions that wait for a person, because so many items of a list are gone at once',
+  ...needs({ right: 'read' }),
+  responses: {
+    200: jsonAnswer('What waits, oldest first.', z.object({ held: z.array(heldDeletionsSchema) })),
+    ...problems(),
+  },
+});
+
+const showRoute = createRoute({
+  method: 'get',
+  path: '/api/deletions/{id}',
+  operationId: 'showDeletions',
+  tags: ['Deletions'],
+  summary: 'The exact items of one of them',
+  ...needs({ right: 'read' }),
+  request: { params: oneOfThem },
+  responses: { 200: jsonAnswer('With its items.', heldDeletionsSchema), ...problems(404) },
+});
+
+const decideRoute = createRoute({
+  method: 'post',
+  path: '/api/deletions/{id}',
+  operationId: 'decideDeletions',
+  tags: ['Deletions'],
+  summary: 'Say that the items are gone, or that they are kept',
+  ...needs({ right: 'operate', looksLike: 'a decision has "decision" (confirmed, rejected) and "items"' }),
+  request: { params: oneOfThem, body: jsonBody(decisionSchema) },
+  responses: {
+    200: jsonAnswer('It is done.', z.object({ done: z.literal(true), items: z.int() })),
+    ...problems(404, 409, 413, 415),
+  },
+});
+
+/** `GET /api/deletions`, `GET /api/deletions/{id}` with its items, and `POST` of a decision to the latter. */
+export function serveDeletions(app: ApiApp, { ledger, wakeSinks }: DeletionSources): void {
+  const own = async (c: ApiContext): Promise<Hold[]> => {
+    const workspace = workspaceOf(c);
+    return (await openHolds(ledger)).filter((hold) => workspace === null || hold.workspace === workspace);
   };
-  app.get('/api/deletions', async (c) => c.json({ held: (await openHolds(ledger)).map(view) }));
-  app.get('/api/deletions/:id', async (c) => {
-    const hold = await find(c);
-    return hold instanceof Response ? hold : c.json({ ...hold, keys: await heldItems(ledger, hold.id) });
+  const find = async (c: ApiContext, id: string): Promise<Hold> => {
+    const hold = (await own(c)).find((each) => String(each.id) === id);
+    if (hold !== undefined) return hold;
+    throw new Refused(404, `no deletions ${id} wait; "pigeonpost deletions list" shows what does`);
+  };
+  app.openapi(listRoute, async (c) => c.json({ held: (await own(c)).map(view) }, 200));
+  app.openapi(showRoute, async (c) => {
+    const hold = await find(c, c.req.valid('param').id);
+    return c.json({ ...view(hold), keys: await heldItems(ledger, hold.id) }, 200);
   });
-  app.post('/api/deletions/:id', bodies, async (c) => {
-    const decision = decisionSchema.safeParse(await c.req.json().catch(() => undefined));
-    if (!decision.success) return problem(400, 'a decision has "decision" (confirmed, rejected) and "items"');
-    const hold = await find(c);
-    if (hold instanceof Response) return hold;
-    if (hold.items !== decision.data.items) {
-      return problem(
-        409,
-        `${hold.items} items are missing now, not ${decision.data.items}: look again before you decide`,
-      );
-    }
-    const done = await decideHold(ledger, hold.id, decision.data.decision);
-    if (done === undefined) return problem(404, `deletions ${hold.id} have been decided about meanwhile`);
-    await wakeSinks(done.woken);
-    return c.json({ done: true, items: done.items });
+  app.openapi(decideRoute, async (c) => {
+    const { decision, items } = c.req.valid('json');
+    const hold = await find(c, c.req.valid('param').id);
+    const target = `pigeonhole:${hold.workspace}/${hold.pigeonholeId}`;
+    const detail = { deletions: hold.id, list: hold.list, items, decision };
+    const done = await audited(c, ledger, { action: 'decide-deletions', target, detail }, async () => {
+      if (hold.items !== items) {
+        throw new Refused(409, `${hold.items} items are missing now, not ${items}: look again before you decide`);
+      }
+      const decided = await decideHold(ledger, hold.id, decision);
+      if (decided === undefined) throw new Refused(404, `deletions ${hold.id} have been decided about meanwhile`);
+      await wakeSinks(decided.woken);
+      return decided.items;
+    });
+    return c.json({ done: true, items: done } as const, 200);
   });
 }
 

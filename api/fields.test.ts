@@ -1,6 +1,6 @@
-import { Hono } from 'hono';
 import type { Ledger } from '../ledger/ledger.js';
-import { serveFields } from './fields.js';
+import { apiSources, fromHere } from './api-sources.test-kit.js';
+import { createApp } from './create-app.js';
 
 async function ask(query: string): Promise<{ status: number; body: unknown; asked: unknown[] }> {
   let asked: unknown[] = [];
@@ -11,9 +11,8 @@ async function ask(query: string): Promise<{ status: number; body: unknown; aske
       return [{ ...row, items: 3, filled: 0 }];
     },
   };
-  const app = new Hono();
-  serveFields(app, { ledger: { db } as unknown as Ledger }, (status, title) => new Response(title, { status }));
-  const answer = await app.request(`/api/fields${query}`);
+  const app = createApp(apiSources({ ledger: { db } as unknown as Ledger }));
+  const answer = await app.request(`/api/fields${query}`, { headers: fromHere });
   return { status: answer.status, body: answer.ok ? await answer.json() : await answer.text(), asked };
 }
 

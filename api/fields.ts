@@ -1,10 +1,10 @@
-import type { Hono } from 'hono';
-import { z } from 'zod';
+import { createRoute, z } from '@hono/zod-openapi';
 import { listNames } from '../config/schema/list-names.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { seenFields, type SeenFields } from '../ledger/queries/seen-fields.js';
-
-export type { SeenField, SeenFields } from '../ledger/queries/seen-fields.js';
+import { seenFields } from '../ledger/queries/seen-fields.js';
+import type { ApiApp } from './api-app.js';
+import { jsonAnswer, needs, problems } from './route-parts.js';
+import { workspaceOf } from './scope.js';
 
 /** Which fields are asked for: `<workspace>/<id>`, or an id alone for the pigeonholes of that id in all workspaces. */
 export const fieldsQuerySchema = z.strictObject({
@@ -16,27 +16,57 @@ export const fieldsQuerySchema = z.strictObject({
 });
 export type FieldsQuery = z.infer<typeof fieldsQuerySchema>;
 
-/** `GET /api/fields?list=attendees&pigeonhole=acme/101`: names, kinds and counts; values of states alone. */
-export function serveFields(
-  app: Hono,
-  { ledger }: { readonly ledger: Ledger },
-  problem: (status: number, title: string) => Response,
-): void {
-  app.get('/api/fields', async (c) => {
-    const query = fieldsQuerySchema.safeParse(c.req.query());
-    if (!query.success) {
-      return problem(
-        400,
-        'fields are asked for with "list", the name of one, and may have "pigeonhole" (WORKSPACE/ID)',
-      );
-    }
-    const { list, pigeonhole } = query.data;
+const seenFieldSchema = z.object({
+  field: z.string(),
+  member: z.string().nullable().describe('Of a field that is an object, one of its members; null: the field itself.'),
+  types: z
+    .record(z.string(), z.int())
+    .readonly()
+    .describe("Items that have it, by JSON's kinds: string, number, boolean, object, array, null."),
+  filled: z.int().describe('Items where it holds something: neither null nor an empty text.'),
+  values: z
+    .record(z.string(), z.int())
+    .readonly()
+    .nullable()
+    .describe('Its values and how often each stands there; null where values are not told.'),
+});
+export type SeenField = z.infer<typeof seenFieldSchema>;
+
+const seenFieldsSchema = z.object({
+  workspace: z.string(),
+  pigeonholeId: z.int().describe("0: the workspace's own lists."),
+  items: z.int(),
+  fields: z.array(seenFieldSchema).readonly(),
+});
+export type SeenFields = z.infer<typeof seenFieldsSchema>;
+
+const fieldsRoute = createRoute({
+  method: 'get',
+  path: '/api/fields',
+  operationId: 'listFields',
+  tags: ['Items'],
+  summary: 'Which fields the stored items of a list have: names, kinds and counts; values of states alone',
+  ...needs({
+    right: 'read',
+    looksLike: 'fields are asked for with "list", the name of one, and may have "pigeonhole" (WORKSPACE/ID)',
+  }),
+  request: { query: fieldsQuerySchema },
+  responses: {
+    200: jsonAnswer('By pigeonhole.', z.object({ list: z.string(), pigeonholes: z.array(seenFieldsSchema) })),
+    ...problems(),
+  },
+});
+
+/** `GET /api/fields?list=attendees&pigeonhole=acme/101`. */
+export function serveFields(app: ApiApp, { ledger }: { readonly ledger: Ledger }): void {
+  app.openapi(fieldsRoute, async (c) => {
+    const { list, pigeonhole } = c.req.valid('query');
     const [id, workspace] = pigeonhole?.split('/').toReversed() ?? [];
-    const pigeonholes: SeenFields[] = await seenFields(ledger, {
+    const found = await seenFields(ledger, {
       list,
-      workspace: workspace ?? null,
+      workspace: workspaceOf(c, workspace),
       pigeonholeId: id === undefined ? null : Number(id),
     });
-    return c.json({ list, pigeonholes });
+    return c.json({ list, pigeonholes: found }, 200);
   });
 }

@@ -3,41 +3,7 @@ import type { Approval } from '../ledger/queries/approvals.js';
 import type { ObservedLane } from '../ledger/queries/observations.js';
 import type { Pause } from '../ledger/queries/pauses.js';
 import type { OpenReplay } from '../ledger/queries/replays.js';
-
-/** Who paused something, why and since when. */
-export interface PauseView {
-  /** `person`: only a person lifts it; `cause`: it is also lifted when the cause is gone. */
-  readonly pausedBy: 'person' | 'cause';
-  readonly actor: string | null;
-  readonly reason: string;
-  readonly since: string;
-}
-
-/** What an observing sink would have done by now. */
-export interface ObservationView {
-  readonly wouldSend: number;
-  /** And these without the person who did it. */
-  readonly wouldSendAnonymously: number;
-  readonly wouldWithhold: Readonly<Record<string, number>>;
-  /** Changes not looked at yet. */
-  readonly behind: number;
-}
-
-export interface ApprovalView {
-  readonly approvedBy: string | null;
-  readonly reason: string | null;
-  readonly since: string;
-}
-
-export interface ReplayView {
-  readonly id: string;
-  readonly requestedBy: string | null;
-  readonly reason: string | null;
-  readonly since: string;
-  /** Items taken by now, and of these still on their way. */
-  readonly taken: number;
-  readonly open: number;
-}
+import type { ObservationView, OperatedSink, PauseView } from './sink-view.js';
 
 /** What people have asked of sinks while they run. */
 export interface SinkOperations {
@@ -48,16 +14,7 @@ export interface SinkOperations {
 
 export const noOperations: SinkOperations = { observed: [], approvals: [], replays: [] };
 
-/** The part of a sink's view that rests on these. Pure. */
-export interface OperatedSink {
-  readonly mode: SinkConfig['mode'];
-  /** Null for a sink that sends, and always has. */
-  readonly observation: ObservationView | null;
-  /** Of a sink that observes: it may send all the same. */
-  readonly approval: ApprovalView | null;
-  readonly replays: readonly ReplayView[];
-}
-
+/** Pure. */
 export function operatedSink(name: string, mode: SinkConfig['mode'], operations: SinkOperations): OperatedSink {
   const lanes = operations.observed.filter(({ sink }) => sink === name);
   const approval = operations.approvals.find(({ sink }) => sink === name);

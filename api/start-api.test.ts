@@ -1,10 +1,9 @@
 import { request } from 'node:http';
-import type { Config } from '../config/config.js';
 import { Secret } from '../config/secret.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
-import type { Ledger } from '../ledger/ledger.js';
 import type { Action, ActionResult } from './action.js';
+import { apiSources, emptyConfig, emptyLedger } from './api-sources.test-kit.js';
 import { type ApiServer, startApi } from './start-api.js';
 
 const token = 'the-right-token';
@@ -29,28 +28,22 @@ async function listening(): Promise<ApiServer> {
 
 /** Serves an empty ledger. With a token, as off loopback: the socket itself stays on loopback. */
 async function serving(
-  given: { withToken?: boolean; act?: () => Promise<ActionResult>; query?: () => Promise<never[]> } = {},
+  given: { withToken?: boolean; act?: () => Promise<ActionResult>; query?: () => Promise<unknown[]> } = {},
 ): Promise<Served> {
   const api = await listening();
   const actions: Action[] = [];
   const server =
     given.withToken === true ? { host: '0.0.0.0', port: 0, token: new Secret(token) } : { host: '127.0.0.1', port: 0 };
-  api.serve({
-    config: { workspaces: {}, sinks: {}, syncs: {}, server } as unknown as Config,
-    ledger: { db: { query: given.query ?? (async () => []) } } as unknown as Ledger,
-    configuration: 1,
-    trouble: () => null,
-    wakeSinks: async () => undefined,
-    quotas: async () => new Map(),
-    act: async (action) => {
-      actions.push(action);
-      return given.act === undefined ? 'done' : await given.act();
-    },
-    replay: async () => ({ unknown: 'no sink is known' }),
-    planConfiguration: async () => await Promise.reject(new Error('not asked for here')),
-    preview: async () => await Promise.reject(new Error('not asked for here')),
-    applyConfiguration: async () => await Promise.reject(new Error('not asked for here')),
-  });
+  api.serve(
+    apiSources({
+      config: emptyConfig(server),
+      ledger: emptyLedger(given.query),
+      act: async (action) => {
+        actions.push(action);
+        return given.act === undefined ? 'done' : await given.act();
+      },
+    }),
+  );
   return { api, host: new URL(api.url).host, actions };
 }
 
@@ -83,7 +76,8 @@ async function ask(
 
 function askToAct(api: ApiServer, body: string, headers: Record<string, string> = {}): Promise<Answer> {
   const length = String(Buffer.byteLength(body));
-  return ask(api, '/api/actions', { method: 'POST', headers: { 'content-length': length, ...headers }, body });
+  const own = { 'content-length': length, 'content-type': 'application/json' };
+  return ask(api, '/api/actions', { method: 'POST', headers: { ...own, ...headers }, body });
 }
 
 const pauseHooks = JSON.stringify({ do: 'pause', kind: 'sink', name: 'hooks' });
@@ -189,16 +183,19 @@ describe('an action', () => {
     const { api } = await serving({ act: async () => 'unknown' });
     const answer = await askToAct(api, pauseHooks);
     expect(answer.status).toBe(404);
-    expect(JSON.parse(answer.text)).toEqual({
+    expect(JSON.parse(answer.text)).toMatchObject({
       status: 404,
-      title: 'no sink hooks is known; "pigeonpost status" shows what is',
+      detail: 'no sink hooks is known; "pigeonpost status" shows what is',
     });
   });
 
   it('with a body above the limit is refused, also when it comes in chunks without a length', async () => {
     const { api, actions } = await serving();
     const large = JSON.stringify({ do: 'pause', kind: 'sink', name: 'hooks', more: 'x'.repeat(64 * 1024) });
-    const inChunks = { method: 'POST', headers: { 'transfer-encoding': 'chunked' } };
+    const inChunks = {
+      method: 'POST',
+      headers: { 'transfer-encoding': 'chunked', 'content-type': 'application/json' },
+    };
     expect((await askToAct(api, large)).status).toBe(413);
     expect((await ask(api, '/api/actions', { ...inChunks, body: large })).status).toBe(413);
     expect(actions).toEqual([]);
@@ -227,9 +224,9 @@ describe('the API before it serves', () => {
     const api = await listening();
     const answer = await ask(api, '/api/status');
     expect(answer.status).toBe(503);
-    expect(JSON.parse(answer.text)).toEqual({
+    expect(JSON.parse(answer.text)).toMatchObject({
       status: 503,
-      title: 'pigeonpost is starting: ask again in some seconds',
+      detail: 'pigeonpost is starting: ask again in some seconds',
     });
     const served = await serving();
     expect((await ask(served.api, '/api/status')).status).toBe(200);
@@ -251,9 +248,9 @@ describe('a request that fails', () => {
     const inner = new Error('row {"Email":"ann@example.com"} at postgres://user:pass@db/main');
     const { api } = await serving({ act: () => Promise.reject(inner) });
     const answer = await askToAct(api, pauseHooks);
-    expect(JSON.parse(answer.text)).toEqual({
+    expect(JSON.parse(answer.text)).toMatchObject({
       status: 500,
-      title: 'the request failed: ask again; if it goes on, "pigeonpost check" shows what cannot be reached',
+      detail: 'the request failed: ask again; if it goes on, "pigeonpost check" shows what cannot be reached',
     });
   });
 });
@@ -262,11 +259,22 @@ describe('an address where there is nothing', () => {
   it.each([
     ['GET', '/'],
     ['GET', '/api'],
-    ['GET', '/api/actions'],
-    ['POST', '/api/status'],
+    ['POST', '/api/nothing'],
   ])('is answered with 404: %s %s', async (method, path) => {
     const { api } = await serving();
     expect(await ask(api, path, { method })).toMatchObject({ status: 404, type: 'application/problem+json' });
+  });
+});
+
+describe('an address that takes another method', () => {
+  it.each([
+    ['GET', '/api/actions', 'POST'],
+    ['POST', '/api/status', 'GET'],
+    ['PUT', '/api/deletions/7', 'GET, POST'],
+  ])('is answered with 405 and the methods it takes: %s %s', async (method, path, allow) => {
+    const { api } = await serving();
+    const answer = await fetch(`${api.url}${path}`, { method });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow]);
   });
 });
 

@@ -1,3 +1,4 @@
+import { createRoute, z } from '@hono/zod-openapi';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { allApprovals } from '../ledger/queries/approvals.js';
@@ -11,95 +12,19 @@ import {
   ledgerStatus,
   type PigeonholeStatus,
 } from '../ledger/queries/status.js';
+import { noOperations, operatedSink, type SinkOperations, viewPause } from './sink-operations.js';
+import type { OperatedSink } from './sink-view.js';
 import {
-  noOperations,
-  type OperatedSink,
-  operatedSink,
-  type PauseView,
-  type SinkOperations,
-  viewPause,
-} from './sink-operations.js';
-
-export type WorkState = 'working' | 'backfilling' | 'waiting' | 'paused' | 'failing';
-
-/** What `pigeonpost status` shows: each workspace, pigeonhole and sink, with why it stands where it does. */
-export interface Status {
-  readonly configuration: number;
-  /** Why nothing at all gets on: the store, the process; null when it does. */
-  readonly trouble: string | null;
-  /**
-   * Everything was read at least once, every change is delivered, withheld, superseded or a dead letter, and nothing
-   * that is used is paused, waits or fails: what stands still cannot know what it misses.
-   */
-  readonly settled: boolean;
-  readonly workspaces: readonly WorkspaceView[];
-  readonly sinks: readonly SinkView[];
-  /** Only when asked for: they take reading the whole ledger. */
-  readonly counts?: Awaited<ReturnType<typeof countItems>>;
-}
-
-export interface WorkspaceView {
-  readonly name: string;
-  readonly state: WorkState;
-  readonly reason: string | null;
-  readonly until: string | null;
-  /** Who stopped it; null when nobody and nothing has. */
-  readonly pause: PauseView | null;
-  /** Null: no request was made with its key yet. */
-  readonly quota: QuotaView | null;
-  readonly pigeonholes: readonly PigeonholeView[];
-}
-
-/** How the request quota of a workspace's key stands. Other workspaces with the same key use the same quota. */
-export interface QuotaView {
-  /** Requests of a window; null: not known, the service does not say and has not refused one yet. */
-  readonly limit: number | null;
-  /** The limit was learnt from a refusal; else it is the service's word. */
-  readonly learnt: boolean;
-  readonly used: number;
-  /** At most; null: not known. */
-  readonly left: number | null;
-  /** Of what is left, kept for imports. */
-  readonly reserved: number;
-  /** The end of the window; null: the service does not say. */
-  readonly resetAt: string | null;
-  /** Requests that reading needs within the next hour, at the configured intervals. */
-  readonly nextHour: { readonly live: number; readonly idle: number; readonly sweep: number; readonly all: number };
-  /** When what reading may use is used up at that rate; null: not before the reset, or not known. */
-  readonly lastsUntil: string | null;
-}
-
-export interface PigeonholeView {
-  /** 0: the workspace's own lists. */
-  readonly id: number;
-  readonly status: string | null;
-  readonly state: WorkState;
-  readonly reason: string | null;
-  readonly pause: PauseView | null;
-  readonly changes: number;
-  readonly streams: number;
-  readonly freshAsOf: string | null;
-  /** Rows without any identity, as the last sweeps showed them. */
-  readonly setAside: number;
-  /** Deletions that wait for a person: `pigeonpost deletions list`. */
-  readonly heldDeletions: number;
-  /** Since when the service no longer knows it; null: it does. */
-  readonly goneAt: string | null;
-}
-
-export interface SinkView extends OperatedSink {
-  readonly name: string;
-  readonly type: string;
-  readonly state: WorkState;
-  readonly reason: string | null;
-  readonly pause: PauseView | null;
-  readonly delivered: number;
-  /** Changes found and not yet settled; of a sink that observes, not yet looked at. */
-  readonly backlog: number;
-  readonly withheld: Readonly<Record<string, number>>;
-  readonly dead: Readonly<Record<string, number>>;
-  readonly deliveredAt: string | null;
-}
+  type PigeonholeView,
+  type QuotaView,
+  type SinkView,
+  type Status,
+  statusSchema,
+  type WorkspaceView,
+} from './status-view.js';
+import type { ApiApp } from './api-app.js';
+import { jsonAnswer, needs, problems } from './route-parts.js';
+import { configOf, workspaceOf } from './scope.js';
 
 export interface StatusSources {
   readonly ledger: Ledger;
@@ -110,19 +35,44 @@ export interface StatusSources {
   readonly quotas: () => Promise<ReadonlyMap<string, QuotaView>>;
 }
 
+const statusRoute = createRoute({
+  method: 'get',
+  path: '/api/status',
+  operationId: 'showStatus',
+  tags: ['Status'],
+  summary: 'Each workspace, pigeonhole and sink, with why it stands where it does',
+  ...needs({ right: 'read' }),
+  request: {
+    query: z.strictObject({
+      counts: z.string().optional().describe('Present: with items by list and sink, which reads the whole ledger.'),
+    }),
+  },
+  responses: { 200: jsonAnswer('How everything stands.', statusSchema), ...problems() },
+});
+
+/** `GET /api/status`. */
+export function serveStatus(app: ApiApp, sources: StatusSources): void {
+  app.openapi(statusRoute, async (c) => {
+    const workspace = workspaceOf(c);
+    return c.json(await readStatus(sources, c.req.valid('query').counts !== undefined, workspace), 200);
+  });
+}
+
+/** @param workspace null: all of them */
 export async function readStatus(
   { ledger, config, configuration, trouble, quotas }: StatusSources,
   withCounts: boolean,
+  workspace: string | null = null,
 ): Promise<Status> {
-  const status = await ledgerStatus(ledger);
+  const status = statusOf(await ledgerStatus(ledger), workspace);
   const pauses = await allPauses(ledger);
   const operations = {
-    observed: await observedLanes(ledger),
+    observed: own(await observedLanes(ledger), workspace),
     approvals: await allApprovals(ledger),
     replays: await openReplays(ledger),
   };
   const view = viewStatus({
-    config,
+    config: configOf(config, workspace),
     configuration,
     trouble: trouble(),
     status,
@@ -130,7 +80,24 @@ export async function readStatus(
     operations,
     quotas: await quotas(),
   });
-  return withCounts ? { ...view, counts: await countItems(ledger) } : view;
+  if (!withCounts) return view;
+  const { items, deliveries } = await countItems(ledger);
+  return { ...view, counts: { items: own(items, workspace), deliveries: own(deliveries, workspace) } };
+}
+
+function own<Row extends { readonly workspace: string }>(
+  rows: readonly Row[],
+  workspace: string | null,
+): readonly Row[] {
+  return workspace === null ? rows : rows.filter((row) => row.workspace === workspace);
+}
+
+function statusOf({ workspaces, pigeonholes, lanes }: LedgerStatus, workspace: string | null): LedgerStatus {
+  return {
+    workspaces: workspaces.filter(({ name }) => workspace === null || name === workspace),
+    pigeonholes: own(pigeonholes, workspace),
+    lanes: own(lanes, workspace),
+  };
 }
 
 /** The configured part of what the ledger says. Pure. */

@@ -1,53 +1,89 @@
+import { createRoute, z } from '@hono/zod-openapi';
 import type { Ledger } from '../ledger/ledger.js';
 import { findItems, type KnownItem, timelineOf } from '../ledger/queries/timeline.js';
+import type { ApiApp } from './api-app.js';
+import { instant, jsonAnswer, needs, problems } from './route-parts.js';
+import { workspaceOf } from './scope.js';
+
+/** What one sink was told of a revision, or why not. */
+const whySinkSchema = z.object({
+  sink: z.string(),
+  state: z.string().describe('`behind`: its lane has not come so far; `passed`: it was of no interest to it.'),
+  reason: z.string().nullable(),
+  detail: z.string().nullable().describe('What the destination answered, or what its lane waits for.'),
+  attempts: z.int(),
+  at: instant().nullable(),
+  dueAt: instant().nullable(),
+  identity: z.boolean().nullable().describe("Sent with the person's identity."),
+  configuration: z.int().nullable().describe('Number of the configuration under which it was sent.'),
+  replay: z.string().nullable(),
+});
+export type WhySink = z.infer<typeof whySinkSchema>;
+
+const whyRevisionSchema = z.object({
+  revision: z.int(),
+  kind: z.string(),
+  foundAt: instant(),
+  readAs: z
+    .string()
+    .nullable()
+    .describe('The page that showed it; null: a consequence of another change, or of an absence.'),
+  requestId: z.string().nullable().describe("The service's, of that page."),
+  visibility: z.string().nullable(),
+  sinks: z.array(whySinkSchema).readonly(),
+});
+export type WhyRevision = z.infer<typeof whyRevisionSchema>;
 
 /** All that is known of one item, without its text: where it was read, what each sink was told, or why it was not. */
-export interface Why {
-  readonly workspace: string;
-  readonly pigeonholeId: number;
-  readonly sessionId: number | null;
-  readonly list: string;
-  readonly key: string;
-  readonly revision: number;
-  readonly deleted: boolean;
-  /** Of interactions: may the person be shown? */
-  readonly visibility: string | null;
-  readonly consent: string | null;
-  readonly lastChangedAt: string;
-  /** Of its stream. */
-  readonly polledAt: string | null;
-  readonly sweptAt: string | null;
-  readonly failure: string | null;
-  readonly missingSince: string | null;
-  readonly revisions: readonly WhyRevision[];
-}
+export const whySchema = z
+  .object({
+    workspace: z.string(),
+    pigeonholeId: z.int(),
+    sessionId: z.int().nullable(),
+    list: z.string(),
+    key: z.string(),
+    revision: z.int(),
+    deleted: z.boolean(),
+    visibility: z.string().nullable().describe('Of interactions: may the person be shown?'),
+    consent: z.string().nullable(),
+    lastChangedAt: instant(),
+    polledAt: instant().nullable().describe('Of its stream, as the three below.'),
+    sweptAt: instant().nullable(),
+    failure: z.string().nullable(),
+    missingSince: instant().nullable(),
+    revisions: z.array(whyRevisionSchema).readonly(),
+  })
+  .openapi('Why');
+export type Why = z.infer<typeof whySchema>;
 
-export interface WhyRevision {
-  readonly revision: number;
-  readonly kind: string;
-  readonly foundAt: string;
-  /** The page that showed it, and the service's request id; null: a consequence of another change, or of an absence. */
-  readonly readAs: string | null;
-  readonly requestId: string | null;
-  readonly visibility: string | null;
-  readonly sinks: readonly WhySink[];
-}
+const whyRoute = createRoute({
+  method: 'get',
+  path: '/api/why',
+  operationId: 'why',
+  tags: ['Items'],
+  summary: 'Where an item was read, what each sink was told of it, or why nothing',
+  ...needs({ right: 'read', looksLike: 'why takes "list" and "key", and may have "pigeonhole"' }),
+  request: {
+    query: z.strictObject({
+      list: z.string().min(1).max(100),
+      key: z.string().min(1).max(500),
+      pigeonhole: z.string().min(1).max(200).optional().describe('WORKSPACE/ID, or the ID, where keys repeat.'),
+    }),
+  },
+  responses: {
+    200: jsonAnswer('None, one, or one in each of several pigeonholes.', z.object({ items: z.array(whySchema) })),
+    ...problems(),
+  },
+});
 
-export interface WhySink {
-  readonly sink: string;
-  /** `behind`: its lane has not come so far; `passed`: it was of no interest to it. */
-  readonly state: string;
-  readonly reason: string | null;
-  /** What the destination answered, or what its lane waits for. */
-  readonly detail: string | null;
-  readonly attempts: number;
-  readonly at: string | null;
-  readonly dueAt: string | null;
-  /** Sent with the person's identity. */
-  readonly identity: boolean | null;
-  /** Number of the configuration under which it was sent. */
-  readonly configuration: number | null;
-  readonly replay: string | null;
+/** `GET /api/why?list=questions&key=9001`. */
+export function serveWhy(app: ApiApp, { ledger }: { readonly ledger: Ledger }): void {
+  app.openapi(whyRoute, async (c) => {
+    const { list, key, pigeonhole } = c.req.valid('query');
+    const workspace = workspaceOf(c);
+    const items = await explain(ledger, { list, key, pigeonhole: pigeonhole ?? null });
+    return c.json({ items: items.filter((item) => workspace === null || item.workspace === workspace) }, 200);
+  });
 }
 
 /** The items of this list and key: none, one, or one in each of several pigeonholes. */

@@ -24,7 +24,7 @@ describe('a command that asks a running pigeonpost', () => {
     [500, ExitCode.Failed],
     [401, ExitCode.Failed],
   ])('ends for HTTP %d with exit code %d and the sentence of the answer', async (status, exitCode) => {
-    answer = { status, body: JSON.stringify({ status, title: 'the sentence' }) };
+    answer = { status, body: JSON.stringify({ status, title: 'A Status', detail: 'the sentence' }) };
     await expect(apiClient(url).status({ counts: false })).rejects.toMatchObject({ exitCode, message: 'the sentence' });
   });
 

@@ -5,7 +5,7 @@ import type { AppliedConfiguration, Candidate, ConfigurationPlan } from '../api/
 import type { Preview, PreviewRequest } from '../api/preview.js';
 import type { FieldsQuery, SeenFields } from '../api/fields.js';
 import type { ReplayRequest, ReplayResult } from '../api/replay-request.js';
-import type { Status } from '../api/status.js';
+import type { Status } from '../api/status-view.js';
 import type { Why } from '../api/why.js';
 import type { Config } from '../worker/load-process-config.js';
 import { CommandError, ExitCode } from './exit-code.js';
@@ -63,9 +63,9 @@ export function apiClient(url: string, token?: string): ApiClient {
     );
     const body: unknown = await answer.json().catch(() => undefined);
     if (answer.ok) return body;
-    const title =
-      typeof body === 'object' && body !== null && 'title' in body ? String(body.title) : `HTTP ${answer.status}`;
-    throw new CommandError(exitCodeFor(answer.status), title);
+    const detail =
+      typeof body === 'object' && body !== null && 'detail' in body ? String(body.detail) : `HTTP ${answer.status}`;
+    throw new CommandError(exitCodeFor(answer.status), detail);
   };
   const post = async (path: string, body: unknown, timeoutMs?: number): Promise<unknown> =>
     await ask(path, { method: 'POST', body: JSON.stringify(body) }, timeoutMs);
@@ -86,7 +86,7 @@ export function apiClient(url: string, token?: string): ApiClient {
         more: boolean;
       },
     redriveDeadLetters: async (choice) => (await post('/api/dead-letters/redrive', choice)) as { changes: number },
-    preview: async (asked) => (await post('/api/preview', asked, countingMs)) as Preview,
+    preview: async (asked) => (await post('/api/preview?personal=1', asked, countingMs)) as Preview,
     why: async (asked) => ((await ask(`/api/why?${new URLSearchParams(asked).toString()}`)) as { items: Why[] }).items,
     fields: async ({ list, pigeonhole }) => {
       const query = new URLSearchParams({ list, ...(pigeonhole === undefined ? {} : { pigeonhole }) });

@@ -1,5 +1,5 @@
 import { formatStatus } from './format-status.js';
-import type { QuotaView } from '../api/status.js';
+import type { QuotaView } from '../api/status-view.js';
 import { pigeonholeOf, quotaOf, sinkOf, statusOf, workspaceOf } from './status.test-kit.js';
 
 const now = new Date('2026-11-21T09:30:00.000Z');

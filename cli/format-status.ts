@@ -1,5 +1,5 @@
-import type { PauseView } from '../api/sink-operations.js';
-import type { PigeonholeView, SinkView, Status, WorkspaceView, WorkState } from '../api/status.js';
+import type { PauseView } from '../api/sink-view.js';
+import type { PigeonholeView, SinkView, Status, WorkspaceView, WorkState } from '../api/status-view.js';
 import { inWords } from './in-words.js';
 
 /** `status` for a person: a line per workspace, pigeonhole and sink, what is wrong in words. Pure. */

@@ -1,4 +1,4 @@
-import type { PigeonholeView, QuotaView, SinkView, Status, WorkspaceView } from '../api/status.js';
+import type { PigeonholeView, QuotaView, SinkView, Status, WorkspaceView } from '../api/status-view.js';
 
 /** A status in which all is well, but for what a test is about. */
 export function statusOf(given: Partial<Status> = {}): Status {

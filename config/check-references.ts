@@ -84,6 +84,16 @@ export function findUnusedSinks(document: ConfigDocument): Problem[] {
     );
 }
 
+/** Requests would be refused, since others can reach what stands behind a public address. */
+export function findPublicWithoutToken(document: ConfigDocument): Problem[] {
+  const { tree } = document;
+  const url = textAt(tree, ['server', 'publicUrl']);
+  if (url === undefined || !URL.canParse(url) || isLoopback(new URL(url).hostname)) return [];
+  if (valueAt(tree, ['server', 'token']) !== undefined) return [];
+  const message = 'others can reach this address, so every request needs a token: set server.token to ${NAME}';
+  return [problemAt(document, ['server', 'publicUrl'], message)];
+}
+
 function checkName(document: ConfigDocument, path: KeyPath, known: readonly string[], what: string): Problem[] {
   const found = textAt(document.tree, path);
   if (found === undefined || known.includes(found) || document.isBroken(path)) return [];

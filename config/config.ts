@@ -111,6 +111,8 @@ export interface ServerConfig {
   /** 0: a free one. */
   readonly port: number;
   readonly token?: Secret;
+  /** Where people reach it, without a slash at its end. */
+  readonly publicUrl?: string;
 }
 
 export interface NetworkConfig {

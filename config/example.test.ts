@@ -25,7 +25,6 @@ describe('the example of the whole contract', () => {
       '84: sinks.lms.type',
       '96: sinks.grades.type',
       '108: sinks.warehouse.type',
-      '136: server.publicUrl',
       '145: alerts',
       '152: imports',
       '157: retention',

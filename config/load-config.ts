@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, normalize, resolve } from 'node:path';
-import { checkReferences, findUnusedSinks } from './check-references.js';
+import { checkReferences, findPublicWithoutToken, findUnusedSinks } from './check-references.js';
 import { ConfigError } from './config-error.js';
 import type { ConfigErrorKind, Problem } from './config-error.js';
 import type { Config } from './config.js';
@@ -83,7 +83,7 @@ export async function loadConfigText(
     settings: sinks.settings,
     pem: pem.texts,
     environmentProxy,
-    warnings: findUnusedSinks(document),
+    warnings: [...findUnusedSinks(document), ...findPublicWithoutToken(document)],
   });
 }
 

@@ -18,7 +18,6 @@ export const notYetAvailable: readonly NotYetAvailable[] = [
   { key: 'workspaces.*.subscriptionId' },
   { key: 'syncs.*.lists.*', values: ['registrants'] },
   { key: 'sinks.*.lists.*', values: ['registrants'] },
-  { key: 'server.publicUrl' },
   { key: 'telemetry.otlp' },
   { key: 'alerts' },
   { key: 'imports' },

@@ -29,7 +29,7 @@ export function toConfig({ file, folder, parsed, settings, pem, environmentProxy
     sinks: mapValues(parsed.sinks, (sink, name) => toSink(sink, settings[name])),
     store: store.kind === 'embedded' ? { kind: 'embedded', folder: resolve(folder, store.folder) } : store,
     temporal: toTemporal(parsed.temporal, pem),
-    server: { host: server.host, port: server.port, token: server.token },
+    server: { host: server.host, port: server.port, token: server.token, publicUrl: server.publicUrl },
     network: toNetwork(parsed.network, pem, environmentProxy),
     warnings,
   };

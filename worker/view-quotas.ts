@@ -1,7 +1,7 @@
 import { allNeeds } from '../activities/demand.js';
 import { forecastNeeds } from '../activities/forecast.js';
 import { lastsMs, leftForReading, type Needs } from '../activities/quota-rules.js';
-import type { QuotaView } from '../api/status.js';
+import type { QuotaView } from '../api/status-view.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { type QuotaState, readQuotas } from '../ledger/queries/quota.js';

@@ -1,4 +1,4 @@
-import type { Status } from '../../api/status.js';
+import type { Status } from '../../api/status-view.js';
 import type { SandboxState } from './sandbox-state.js';
 
 /** Everything that the demo shows, as it was at one instant. */

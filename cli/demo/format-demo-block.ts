@@ -1,4 +1,4 @@
-import type { Status } from '../../api/status.js';
+import type { Status } from '../../api/status-view.js';
 import { reasonWords } from '../format-status.js';
 import { inWords, spanInWords } from '../in-words.js';
 import { type DemoView, type ListLine, listLines, liveFreshness } from './demo-view.js';

@@ -1,4 +1,4 @@
-import type { SinkView } from '../../api/status.js';
+import type { SinkView } from '../../api/status-view.js';
 import { reasonWords } from '../format-status.js';
 import { inWords } from '../in-words.js';
 import { sumOf } from './demo-view.js';

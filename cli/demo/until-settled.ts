@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Status } from '../../api/status.js';
+import type { Status } from '../../api/status-view.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { type DemoView, sumOf } from './demo-view.js';
 

@@ -65,8 +65,16 @@ export const serverSchema = z
       .prefault('127.0.0.1')
       .describe('Address that the API listens on. Off loopback a `token` is needed.'),
     port: wholeNumber({ min: 0, max: 65_535 }).prefault(8088).describe('Port of the API; 0 takes a free one.'),
-    token: headerSecret().optional().describe('What a client of the API must present. Needed off loopback.'),
-    publicUrl: baseUrl().optional().describe('Address of this process for links in alerts.'),
+    token: headerSecret()
+      .optional()
+      .describe(
+        'What a client of the API must present, as its administrator. Needed off loopback. Named tokens with roles are made with `pigeonpost token create`.',
+      ),
+    publicUrl: baseUrl()
+      .optional()
+      .describe(
+        'Where people reach this process: its host is taken for its own, and links lead there. Off loopback requests need a token.',
+      ),
   })
   .prefault({})
   .describe('The HTTP API of this process, which the commands ask.');

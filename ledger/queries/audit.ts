@@ -39,15 +39,7 @@ export async function noteAsked(ledger: Ledger, asked: AskedAction): Promise<num
   const [row] = await ledger.db.query<{ number: number }>(
     `insert into audit (who, token, action, target, detail, subject, request_id)
      values ($1, $2, $3, $4, $5, $6, $7) returning number`,
-    [
-      asked.who,
-      asked.token,
-      asked.action,
-      asked.target,
-      JSON.stringify(asked.detail),
-      asked.subject,
-      asked.requestId,
-    ],
+    [asked.who, asked.token, asked.action, asked.target, JSON.stringify(asked.detail), asked.subject, asked.requestId],
   );
   return row!.number;
 }

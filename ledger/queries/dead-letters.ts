@@ -29,8 +29,21 @@ export interface DeadLetter {
   readonly detail: string | null;
 }
 
+/** Where a list of them goes on: behind one that was shown. */
+export interface DeadLetterPosition {
+  /** As the database writes it: a Date is too coarse. */
+  readonly since: string;
+  readonly sinkId: number;
+  readonly ref: number;
+  readonly sequence: number;
+  readonly replay: number;
+}
+
 /** Which of them: all that is not given counts. */
 export interface DeadLetterChoice {
+  readonly workspace?: string | undefined;
+  /** `<workspace>/<id>`. */
+  readonly pigeonhole?: string | undefined;
   readonly sink?: string | undefined;
   readonly cause?: string | undefined;
   readonly list?: string | undefined;
@@ -38,10 +51,12 @@ export interface DeadLetterChoice {
 }
 
 const chosen = `d.state = 'dead' and s.archived_at is null and ($1::text is null or s.name = $1)
-  and ($2::text is null or d.reason = $2) and ($3::text is null or d.list = $3) and ($4::text is null or d.key = $4)`;
+  and ($2::text is null or d.reason = $2) and ($3::text is null or d.list = $3) and ($4::text is null or d.key = $4)
+  and (coalesce($5::text, $6::text) is null or d.ref in (select w.ref from pigeonholes w
+    where ($5::text is null or w.workspace = $5) and ($6::text is null or w.workspace || '/' || w.pigeonhole_id = $6)))`;
 
-function valuesOf({ sink, cause, list, key }: DeadLetterChoice): (string | null)[] {
-  return [sink ?? null, cause ?? null, list ?? null, key ?? null];
+function valuesOf({ sink, cause, list, key, workspace, pigeonhole }: DeadLetterChoice): (string | null)[] {
+  return [sink ?? null, cause ?? null, list ?? null, key ?? null, workspace ?? null, pigeonhole ?? null];
 }
 
 /** By sink, cause and list; most first. */
@@ -55,15 +70,34 @@ export async function deadLetterGroups(ledger: Ledger, choice: DeadLetterChoice)
   );
 }
 
-/** Oldest first. */
-export async function deadLetters(ledger: Ledger, choice: DeadLetterChoice, limit: number): Promise<DeadLetter[]> {
-  return await ledger.db.query<DeadLetter & Record<string, unknown>>(
+/** Oldest first. @param after the last one that was shown; null: from the beginning */
+export async function deadLetters(
+  ledger: Ledger,
+  choice: DeadLetterChoice,
+  { after, limit }: { readonly after: DeadLetterPosition | null; readonly limit: number },
+): Promise<(DeadLetter & { readonly position: DeadLetterPosition })[]> {
+  const rows = await ledger.db.query<DeadLetter & Omit<DeadLetterPosition, 'since'> & { since_text: string }>(
     `select s.name as sink, d.reason as cause, p.workspace, p.pigeonhole_id as "pigeonholeId", d.list, d.key, d.revision,
-       d.attempts, d.updated_at as since, d.detail
+       d.attempts, d.updated_at as since, d.detail, d.updated_at::text as since_text, d.sink_id as "sinkId", d.ref,
+       d.sequence, d.replay
      from deliveries d join sinks s on s.id = d.sink_id join pigeonholes p on p.ref = d.ref where ${chosen}
-     order by d.updated_at, d.ref, d.sequence limit $5`,
-    [...valuesOf(choice), limit],
+       and ($7::text is null
+         or (d.updated_at, d.sink_id, d.ref, d.sequence, d.replay) > ($7::timestamptz, $8::int4, $9::int4, $10::int8, $11::int4))
+     order by d.updated_at, d.sink_id, d.ref, d.sequence, d.replay limit $12`,
+    [
+      ...valuesOf(choice),
+      after?.since ?? null,
+      after?.sinkId ?? null,
+      after?.ref ?? null,
+      after?.sequence ?? null,
+      after?.replay ?? null,
+      limit,
+    ],
   );
+  return rows.map(({ since_text: text, sinkId, ref, sequence, replay, ...row }) => ({
+    ...row,
+    position: { since: text, sinkId, ref, sequence, replay },
+  }));
 }
 
 /**
@@ -85,7 +119,7 @@ export async function redriveDeadLetters(
     const rows = await tx.query<{ sink_id: number; ref: number; changes: number }>(
       `with due as (
          update deliveries u set state = 'waiting', reason = null, attempts = 0, due_at = null,
-           identity = case when u.reason = $5 then false else u.identity end, -- a person has said so
+           identity = case when u.reason = $7 then false else u.identity end, -- a person has said so
            updated_at = clock_timestamp()
          from deliveries d join sinks s on s.id = d.sink_id
          where ${chosen} and u.sink_id = d.sink_id and u.ref = d.ref and u.sequence = d.sequence and u.replay = d.replay

@@ -1,4 +1,5 @@
-import { createApp } from '../../api/start-api.js';
+import { apiSources, fromHere } from '../../api/api-sources.test-kit.js';
+import { createApp } from '../../api/create-app.js';
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import { decideHold, heldItems, openHolds } from '../../ledger/queries/holds.js';
 import { attendee, pollVote, qnaQuestion, question, session, vote } from '../kit/items.js';
@@ -187,22 +188,12 @@ describe.each(kinds)('what is gone at the service, on %s', (kind) => {
     await polls(stage, scene, 1);
     const { ledger, config, configuration } = scene.to;
     const woken: string[] = [];
-    const app = createApp({
-      ledger,
-      config,
-      configuration,
-      trouble: () => null,
-      act: async () => 'done',
-      quotas: async () => new Map(),
-      wakeSinks: async (names) => void woken.push(...names),
-      replay: async () => ({ unknown: 'nothing' }),
-      planConfiguration: async () => await Promise.reject(new Error('not asked for here')),
-      preview: async () => await Promise.reject(new Error('not asked for here')),
-      applyConfiguration: async () => await Promise.reject(new Error('not asked for here')),
-    });
+    const app = createApp(
+      apiSources({ ledger, config, configuration, wakeSinks: async (names) => void woken.push(...names) }),
+    );
     const ask = async (path: string, body?: object) => {
       const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
-      const init = { headers: { host: '127.0.0.1' }, ...sent };
+      const init = { headers: fromHere, ...sent };
       const answer = await app.request(`http://127.0.0.1/api/deletions${path}`, init);
       return { status: answer.status, ...((await answer.json()) as Record<string, unknown>) };
     };

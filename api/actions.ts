@@ -1,0 +1,60 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { type Action, type ActionResult, actionSchema } from './action.js';
+import type { ApiApp } from './api-app.js';
+import { audited } from './audited.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { Refused } from './problem.js';
+import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { actorOf, requireSink, requireWorkspace, type ScopeSources } from './scope.js';
+
+export interface ActionSources extends ScopeSources {
+  readonly ledger: Ledger;
+  /** Writes a person's request to the ledger, then wakes the work. */
+  readonly act: (action: Action) => Promise<ActionResult>;
+}
+
+export const doneSchema = z.object({ done: z.literal(true) }).openapi('Done');
+
+const nothingToReadAtSink = 'there is nothing to read at a sink: write workspace:NAME or pigeonhole:WORKSPACE/ID';
+
+const actionRoute = createRoute({
+  method: 'post',
+  path: '/api/actions',
+  operationId: 'act',
+  tags: ['Actions'],
+  summary: 'Pause or resume something, read it now, or let an observing sink send',
+  ...needs({
+    right: 'operate',
+    looksLike:
+      'an action has "do" (pause, resume, poll-now, sweep; approve for a sink), "kind" (workspace, pigeonhole, sink), "name", and may have "list", "by" and "reason"',
+  }),
+  request: { body: jsonBody(actionSchema) },
+  responses: { 200: jsonAnswer('It is done.', doneSchema), ...problems(404, 409, 413, 415) },
+});
+
+/** `POST /api/actions`. */
+export function serveActions(app: ApiApp, sources: ActionSources): void {
+  app.openapi(actionRoute, async (c) => {
+    const action = c.req.valid('json');
+    const { kind, name } = action;
+    if ((action.do === 'poll-now' || action.do === 'sweep') && kind === 'sink') {
+      throw new Refused(400, nothingToReadAtSink);
+    }
+    if (kind === 'sink') requireSink(c, sources, name);
+    else requireWorkspace(c, name.split('/')[0]!);
+    await audited(
+      c,
+      sources.ledger,
+      { action: action.do, target: `${kind}:${name}`, detail: { list: action.list ?? null } },
+      async () => {
+        const by = actorOf(c, action.by);
+        const result = await sources.act(by === undefined ? action : { ...action, by });
+        if (result === 'unknown') {
+          throw new Refused(404, `no ${kind} ${name} is known; "pigeonpost status" shows what is`);
+        }
+        if (result !== 'done') throw new Refused(409, result.refused);
+      },
+    );
+    return c.json({ done: true } as const, 200);
+  });
+}

@@ -1,0 +1,34 @@
+import type { Config } from '../config/config.js';
+import type { Secret } from '../config/secret.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { ApiSources } from './create-app.js';
+
+/** A process that has nothing to tell and does what it is asked; a test gives what it is about. */
+export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledger }): ApiSources {
+  const notAsked = async (): Promise<never> => await Promise.reject(new Error('not asked for here'));
+  return {
+    config: emptyConfig({ host: '127.0.0.1', port: 0 }),
+    configuration: 1,
+    trouble: () => null,
+    quotas: async () => new Map(),
+    wakeSinks: async () => undefined,
+    act: async () => 'done',
+    replay: async () => ({ unknown: 'no sink is known' }),
+    planConfiguration: notAsked,
+    preview: notAsked,
+    applyConfiguration: notAsked,
+    ...given,
+  };
+}
+
+export function emptyConfig(server: { host: string; port: number; token?: Secret; publicUrl?: string }): Config {
+  return { file: '/etc/pigeonpost.yaml', workspaces: {}, sinks: {}, syncs: {}, server } as unknown as Config;
+}
+
+/** A store that takes what it is given and holds nothing. */
+export function emptyLedger(query: () => Promise<unknown[]> = async () => [{ number: 1 }]): Ledger {
+  return { db: { query } } as unknown as Ledger;
+}
+
+/** What a client on this machine sends. */
+export const fromHere = { host: '127.0.0.1', 'content-type': 'application/json' } as const;

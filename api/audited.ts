@@ -1,0 +1,38 @@
+import type { Ledger } from '../ledger/ledger.js';
+import { type AskedAction, noteAsked, noteEnded } from '../ledger/queries/audit.js';
+import type { ApiContext } from './api-app.js';
+import { Refused } from './problem.js';
+
+/** What stands in the audit log of one request. */
+export interface Audited {
+  readonly action: string;
+  readonly target: string | null;
+  readonly detail?: AskedAction['detail'];
+  readonly subject?: Buffer | null;
+}
+
+/**
+ * Does something of which the audit log has to tell: what is asked is noted first, so that nothing is done unseen, and
+ * how it ended afterwards. A process that dies between the two leaves an action whose end is not known.
+ */
+export async function audited<Result>(
+  c: ApiContext,
+  ledger: Ledger,
+  { action, target, detail = {}, subject = null }: Audited,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const { name: who, token } = c.get('caller');
+  const requestId = c.get('requestId');
+  const asked = await noteAsked(ledger, { who, token, action, target, detail, subject, requestId });
+  c.set('audited', asked);
+  try {
+    const result = await work();
+    await noteEnded(ledger, asked, { outcome: 'done', status: 200, requestId });
+    return result;
+  } catch (error) {
+    const refused = error instanceof Refused && error.status < 500;
+    const status = error instanceof Refused ? error.status : 500;
+    await noteEnded(ledger, asked, { outcome: refused ? 'refused' : 'failed', status, requestId });
+    throw error;
+  }
+}

@@ -1,0 +1,113 @@
+import { createRoute } from '@hono/zod-openapi';
+import type { Config } from '../config/config.js';
+import { LedgerError } from '../ledger/ledger-error.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { ApiApp, ApiContext } from './api-app.js';
+import { audited } from './audited.js';
+import {
+  type AppliedConfiguration,
+  appliedConfigurationSchema,
+  applySchema,
+  type Candidate,
+  candidateSchema,
+  type ConfigurationPlan,
+  configurationPlanSchema,
+} from './configuration-plan.js';
+import { Refused } from './problem.js';
+import { rolesWith } from './rights.js';
+import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { requireEveryWorkspace } from './scope.js';
+
+export interface ConfigurationSources {
+  readonly config: Config;
+  readonly ledger: Ledger;
+  /** @throws {ConfigError} or another error of a configuration that cannot be used */
+  readonly planConfiguration: (candidate: Candidate) => Promise<ConfigurationPlan>;
+  readonly applyConfiguration: () => Promise<AppliedConfiguration>;
+}
+
+/** Of a whole configuration file. */
+export const largestFileBytes = 1024 * 1024;
+
+const planRoute = createRoute({
+  method: 'post',
+  path: '/api/configuration/plan',
+  operationId: 'planConfiguration',
+  tags: ['Configuration'],
+  summary: 'What a file would change in the place of the running configuration; changes nothing',
+  ...needs({
+    right: 'operate',
+    largestBytes: largestFileBytes,
+    looksLike: 'a plan is asked for with {}, or with "file" and its "text"',
+  }),
+  request: { body: jsonBody(candidateSchema) },
+  responses: { 200: jsonAnswer('What would change.', configurationPlanSchema), ...problems(409, 413, 415, 422) },
+});
+
+const applyRoute = createRoute({
+  method: 'post',
+  path: '/api/configuration/apply',
+  operationId: 'applyConfiguration',
+  tags: ['Configuration'],
+  summary: 'Make the file that the process was started with, as it stands now, the running configuration',
+  ...needs({
+    right: 'administer',
+    looksLike: 'apply takes "file", the absolute path of the file that is to be applied',
+  }),
+  request: { body: jsonBody(applySchema) },
+  responses: { 200: jsonAnswer('What has changed.', appliedConfigurationSchema), ...problems(409, 413, 415, 422) },
+});
+
+/** `POST /api/configuration/plan` and `POST /api/configuration/apply`. */
+export function serveConfiguration(app: ApiApp, sources: ConfigurationSources): void {
+  app.openapi(planRoute, async (c) => {
+    const candidate = c.req.valid('json');
+    requireEveryWorkspace(c);
+    requireOwnFile(c, sources.config, candidate);
+    const plan = await usable(async () => await sources.planConfiguration(candidate));
+    return c.json(plan, 200);
+  });
+  app.openapi(applyRoute, async (c) => {
+    const { file } = c.req.valid('json');
+    requireEveryWorkspace(c);
+    const applied = await audited(c, sources.ledger, { action: 'apply-configuration', target: null }, async () => {
+      const own = sources.config.file;
+      if (file !== own) {
+        throw new Refused(
+          409,
+          `this pigeonpost was started with ${own}: put what is to be applied there, or start it with the other file`,
+        );
+      }
+      return await usable(sources.applyConfiguration);
+    });
+    return c.json(applied, 200);
+  });
+}
+
+/**
+ * A text that is to be read as a configuration may name any file of this machine and any variable of this process as a
+ * secret, and where that is sent: it is for those who could put it there themselves.
+ * @throws {Refused} 403
+ */
+export function requireOwnFile(c: ApiContext, { file: own }: Pick<Config, 'file'>, { file, text }: Candidate): void {
+  const isOwn = text === undefined || file === undefined || file === own;
+  if (isOwn || c.get('caller').rights.has('administer')) return;
+  throw new Refused(
+    403,
+    `another file than the one that pigeonpost was started with takes the role ${rolesWith('administer').join(' or ')}`,
+  );
+}
+
+/** By name: they belong to rooms that this one does not know. */
+const unusable: ReadonlySet<string> = new Set(['ConfigError', 'ClientOptionsError']);
+
+/** @throws {Refused} 422, with every problem, for a configuration that cannot be used */
+export async function usable<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Error && unusable.has(error.name)) throw new Refused(422, error.message);
+    if (error instanceof LedgerError && error.kind === 'configuration') throw new Refused(409, error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { createMiddleware } from 'hono/factory';
+import { HTTPException } from 'hono/http-exception';
+import { OpenAPIHono } from '@hono/zod-openapi';
+import { StoreError } from '../ledger/drivers/store-error.js';
+import { LedgerError } from '../ledger/ledger-error.js';
+import { noteAsked, noteEnded } from '../ledger/queries/audit.js';
+import { type ActionSources, serveActions } from './actions.js';
+import type { ApiApp, ApiContext, ApiEnvironment } from './api-app.js';
+import { authenticate } from './authenticate.js';
+import { type ConfigurationSources, serveConfiguration } from './configuration.js';
+import { serveDeadLetters } from './dead-letters.js';
+import { serveDeletions } from './deletions.js';
+import { serveFields } from './fields.js';
+import { allowedMethods, documentApi } from './openapi-document.js';
+import { isOwnHost, isOwnOrigin } from './own-address.js';
+import { type PreviewSources, servePreview } from './preview.js';
+import { type Fault, problemResponse, Refused } from './problem.js';
+import { type ReplaySources, serveReplays } from './replay-request.js';
+import { secureHeaders } from './secure-headers.js';
+import { serveStatus, type StatusSources } from './status.js';
+import { serveWhy } from './why.js';
+
+/** What the API needs of the process that serves it. */
+export interface ApiSources extends StatusSources, ActionSources, ReplaySources, ConfigurationSources, PreviewSources {
+  /** Tells sinks that there is something to deliver. */
+  readonly wakeSinks: (names: readonly string[]) => Promise<void>;
+}
+
+/** Every route, behind what guards them all: whom it is asked by, from where, and in which form. */
+export function createApp(sources: ApiSources): ApiApp {
+  const app: ApiApp = new OpenAPIHono<ApiEnvironment>({ defaultHook: refuseWhatIsWrong });
+  app.use(named, secureHeaders);
+  app.get('/healthz', (c) => c.text('ok'));
+  app.get('/readyz', async (c) => {
+    await sources.ledger.db.query('select 1');
+    return c.text('ok');
+  });
+  app.use(onlyFromHere(sources));
+  documentApi(app);
+  app.use('/api/*', onlyKnownCallers(sources));
+  serveStatus(app, sources);
+  serveActions(app, sources);
+  serveReplays(app, sources);
+  serveConfiguration(app, sources);
+  serveFields(app, sources);
+  serveDeletions(app, sources);
+  servePreview(app, sources);
+  serveWhy(app, sources);
+  serveDeadLetters(app, sources);
+  app.notFound((c) => answerNothingThere(app, c as ApiContext));
+  app.onError(async (error, c) => {
+    const refused = toRefused(error, c.get('looksLike'));
+    if (refused.status === 403) await auditRefusal(sources, c as ApiContext);
+    return problemResponse(refused, c.get('requestId'));
+  });
+  return app;
+}
+
+/** Gives each request an id by which its answer, the audit log and a person can name it. A caller's own is not taken. */
+const named = createMiddleware<ApiEnvironment>(async (c, next) => {
+  const requestId = randomUUID();
+  c.set('requestId', requestId);
+  await next();
+  c.header('X-Request-Id', requestId);
+});
+
+/** @throws {Refused} for what a page of somebody else makes a visitor's browser ask */
+function onlyFromHere(sources: Pick<ApiSources, 'config'>) {
+  return createMiddleware<ApiEnvironment>(async (c, next) => {
+    const { server } = sources.config;
+    const host = c.req.header('host') ?? '';
+    if (!isOwnHost(server, host)) {
+      throw new Refused(421, 'this host name is not served here; if it is yours, set server.publicUrl');
+    }
+    const origin = c.req.header('origin');
+    if (origin !== undefined && !isOwnOrigin(server, origin, host)) {
+      throw new Refused(403, 'requests from other origins are refused');
+    }
+    // A browser says so even where it names no origin, as for an image or a form's first request.
+    if (c.req.header('sec-fetch-site') === 'cross-site') {
+      throw new Refused(403, 'requests from other sites are refused');
+    }
+    await next();
+  });
+}
+
+function onlyKnownCallers(sources: Pick<ApiSources, 'config' | 'ledger'>) {
+  return createMiddleware<ApiEnvironment>(async (c, next) => {
+    c.set('caller', await authenticate(sources.config, sources.ledger, (name) => c.req.header(name)));
+    await next();
+  });
+}
+
+type Checked =
+  | { readonly success: true }
+  | { readonly success: false; readonly target: string; readonly error: { readonly issues: readonly Issue[] } };
+interface Issue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** What a request looks like that can be understood, and where this one differs. */
+function refuseWhatIsWrong(result: Checked, c: ApiContext): void {
+  if (result.success) return;
+  const places: Readonly<Record<string, Fault['in']>> = { query: 'query', param: 'path', header: 'header' };
+  const faults = result.error.issues.map(({ path, message }) => ({
+    in: places[result.target] ?? 'body',
+    at: path.join('.'),
+    problem: message,
+  }));
+  const [first] = faults;
+  const detail = c.get('looksLike') ?? `${first!.in} ${first!.at}: ${first!.problem}`;
+  throw new Refused(400, detail, { faults });
+}
+
+function answerNothingThere(app: ApiApp, c: ApiContext): Response {
+  const methods = allowedMethods(app, c.req.path);
+  const refused =
+    methods.length === 0
+      ? new Refused(404, 'there is nothing at this address; /openapi.json describes what there is')
+      : new Refused(405, `this address takes ${methods.join(' and ')} alone`, {
+          headers: { allow: methods.join(', ') },
+        });
+  return problemResponse(refused, c.get('requestId'));
+}
+
+function toRefused(error: unknown, looksLike: string | undefined): Refused {
+  if (error instanceof Refused) return error;
+  if (error instanceof HTTPException) {
+    return new Refused(error.status, looksLike ?? 'the body is not JSON');
+  }
+  // Only these errors are written for people; others may quote what they failed on.
+  const reason =
+    error instanceof LedgerError || error instanceof StoreError
+      ? error.message
+      : 'ask again; if it goes on, "pigeonpost check" shows what cannot be reached';
+  return new Refused(500, `the request failed: ${reason}`);
+}
+
+/** Somebody known has asked for what their token does not allow: the audit log tells, if nothing has told it yet. */
+async function auditRefusal({ ledger }: Pick<ApiSources, 'ledger'>, c: ApiContext): Promise<void> {
+  const caller = c.get('caller') as ApiEnvironment['Variables']['caller'] | undefined;
+  if (caller === undefined || c.get('audited') !== undefined) return;
+  const requestId = c.get('requestId');
+  const { name: who, token } = caller;
+  const action = `${c.req.method} ${c.req.routePath}`;
+  const asked = await noteAsked(ledger, { who, token, action, target: null, detail: {}, subject: null, requestId });
+  await noteEnded(ledger, asked, { outcome: 'refused', status: 403, requestId });
+}

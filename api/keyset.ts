@@ -1,0 +1,56 @@
+import { z } from '@hono/zod-openapi';
+import { Refused } from './problem.js';
+
+/** How one part of a long list is asked for. */
+export const pageQuery = {
+  limit: z.coerce.number().int().min(1).max(500).default(100).describe('At most so many.'),
+  after: z.string().min(1).max(1000).optional().describe('`next` of the part before; without: the first part.'),
+};
+
+/** A part of a long list. */
+export function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.object({
+    items: z.array(item),
+    next: z.string().nullable().describe('`after` of the next part; null: this is the last.'),
+  });
+}
+
+/**
+ * Where a part of a list ended, by the values that the list is ordered by: what is added or taken away before it moves
+ * nothing, as a number of rows to skip would.
+ */
+export function toCursor(values: readonly (string | number)[]): string {
+  return Buffer.from(JSON.stringify(values)).toString('base64url');
+}
+
+/** @throws {Refused} 400 for what no list has given */
+export function fromCursor<Values>(schema: z.ZodType<Values>, after: string | undefined): Values | null {
+  if (after === undefined) return null;
+  const values = schema.safeParse(parse(Buffer.from(after, 'base64url').toString()));
+  if (values.success) return values.data;
+  throw new Refused(400, '"after" is "next" of the part before, as it came', {
+    faults: [{ in: 'query', at: 'after', problem: 'no part of this list ends there' }],
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of one more than was asked for: the part, and where it ends when there is more. */
+export function partOf<Row, Item>(
+  rows: readonly Row[],
+  limit: number,
+  { view, orderedBy }: { view: (row: Row) => Item; orderedBy: (row: Row) => readonly (string | number)[] },
+): { items: Item[]; next: string | null } {
+  const own = rows.slice(0, limit);
+  const last = own.at(-1);
+  return {
+    items: own.map(view),
+    next: rows.length > limit && last !== undefined ? toCursor(orderedBy(last)) : null,
+  };
+}

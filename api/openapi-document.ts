@@ -1,0 +1,40 @@
+import type { ApiApp } from './api-app.js';
+
+const about = `How an installation of pigeonpost stands, and what can be asked of it.
+
+Every request takes a token as \`Authorization: Bearer …\`, unless pigeonpost listens on loopback alone and has none. What
+is sent is JSON and says so. Every answer carries \`X-Request-Id\`; what goes wrong is answered as
+\`application/problem+json\` (RFC 9457). \`x-right\` says what a token needs: \`pigeonpost token create --help\` shows which
+role has it.`;
+
+/** `GET /openapi.json`: the description of every route, made of the schemas that check requests. Holds nothing secret. */
+export function documentApi(app: ApiApp): void {
+  app.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' });
+  let document: unknown;
+  app.get('/openapi.json', (c) => {
+    document ??= app.getOpenAPI31Document({
+      openapi: '3.1.0',
+      info: { title: 'pigeonpost', version: version(), description: about },
+      servers: [{ url: '/' }],
+    });
+    return c.json(document as object);
+  });
+}
+
+function version(): string {
+  return (require('../../package.json') as { version: string }).version;
+}
+
+/** The methods that an address takes; none: there is nothing. */
+export function allowedMethods(app: ApiApp, path: string): string[] {
+  const methods = app.openAPIRegistry.definitions.flatMap((definition) =>
+    definition.type === 'route' && matches(definition.route.path, path) ? [definition.route.method.toUpperCase()] : [],
+  );
+  return [...new Set(methods)].toSorted();
+}
+
+function matches(pattern: string, path: string): boolean {
+  const parts = pattern.split('/');
+  const given = path.split('/');
+  return parts.length === given.length && parts.every((part, n) => part.startsWith('{') || part === given[n]);
+}

@@ -1,0 +1,102 @@
+import type { Context } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { createMiddleware } from 'hono/factory';
+import { z } from '@hono/zod-openapi';
+import type { ApiEnvironment } from './api-app.js';
+import { problemSchema, Refused } from './problem.js';
+import { type Right, rolesWith } from './rights.js';
+
+const largestBodyBytes = 64 * 1024;
+
+/** What a route asks of its caller and of a body. Every route has one; a test looks. */
+interface Needs {
+  readonly right: Right;
+  /** What a body may have at most, where that is not 64 KiB. */
+  readonly largestBytes?: number;
+  /** What a request looks like, for whoever sent one that cannot be understood. */
+  readonly looksLike?: string;
+}
+
+/**
+ * The part of a route by which it is guarded: who may ask, and how much is read of a body. Comes before anything of the
+ * request is looked at.
+ */
+export function needs({ right, largestBytes = largestBodyBytes, looksLike }: Needs) {
+  const limit = bodyLimit({
+    maxSize: largestBytes,
+    onError: () => {
+      throw new Refused(413, `the body is too large: send at most ${largestBytes} bytes`);
+    },
+  });
+  const guard = createMiddleware<ApiEnvironment>(async (c, next) => {
+    const { rights } = c.get('caller');
+    if (!rights.has(right)) {
+      throw new Refused(403, `this token may not do that: it takes the role ${rolesWith(right).join(' or ')}`);
+    }
+    c.set('looksLike', looksLike);
+    requireJson(c);
+    return await limit(c, next);
+  });
+  return { security: [{ token: [] }], middleware: guard, 'x-right': right };
+}
+
+/**
+ * A form on a foreign page can send texts and forms without asking, but not JSON: a browser asks this server first, which
+ * does not answer.
+ * @throws {Refused} 415
+ */
+function requireJson({ req }: Context): void {
+  const type = (req.header('content-type') ?? '').split(';')[0]!.trim().toLowerCase();
+  if (req.method === 'GET' || req.method === 'HEAD' || type === 'application/json') return;
+  throw new Refused(415, 'send JSON, with "Content-Type: application/json"');
+}
+
+/** What is sent as JSON. Required: a request without it cannot be meant. */
+export function jsonBody<Schema extends z.ZodType>(schema: Schema) {
+  return { required: true, content: { 'application/json': { schema } } } as const;
+}
+
+export function jsonAnswer<Schema extends z.ZodType>(description: string, schema: Schema) {
+  return { description, content: { 'application/json': { schema } } } as const;
+}
+
+const reasons = {
+  400: 'The request cannot be understood.',
+  401: 'No token, or none that is valid.',
+  403: 'The token may not do that, or the request comes from a foreign page.',
+  404: 'There is no such thing.',
+  409: 'It cannot be done as things stand.',
+  413: 'The body is too large.',
+  415: 'The body is not JSON.',
+  421: 'The host name is not served here.',
+  422: 'The configuration cannot be used.',
+  500: 'It failed.',
+  503: 'The process is starting, or has too much to do.',
+} as const;
+type ProblemStatus = keyof typeof reasons;
+type ProblemAnswer = { description: string; content: { 'application/problem+json': { schema: typeof problemSchema } } };
+
+const always = [400, 401, 403, 421, 500, 503] as const;
+type Always = (typeof always)[number];
+
+/** What every route may answer instead, and these besides. */
+export function problems<Status extends ProblemStatus = never>(
+  ...statuses: Status[]
+): Record<Status | Always, ProblemAnswer> {
+  const answers = {} as Record<Status | Always, ProblemAnswer>;
+  for (const status of [...always, ...statuses]) {
+    answers[status] = {
+      description: reasons[status],
+      content: { 'application/problem+json': { schema: problemSchema } },
+    };
+  }
+  return answers;
+}
+
+export const instant = () => z.iso.datetime().describe('ISO 8601, UTC.');
+
+/** `1` asks for it, which the audit log notes; only some roles may. */
+export const personalSchema = z
+  .literal('1')
+  .optional()
+  .describe('`1`: with what people are called and have written. Takes the role privacy or admin, and is noted.');

@@ -1,0 +1,92 @@
+import type { Config } from '../config/config.js';
+import type { ApiContext } from './api-app.js';
+import { Refused } from './problem.js';
+import { rolesWith } from './rights.js';
+
+export interface ScopeSources {
+  readonly config: Config;
+}
+
+/**
+ * The workspace that an answer is about; null: all. A token for one workspace sees that one, whatever it asks for.
+ * @throws {Refused} 403 when it asks for another
+ */
+export function workspaceOf(c: ApiContext, asked?: string | null): string | null {
+  const { workspace } = c.get('caller');
+  if (asked !== undefined && asked !== null) requireWorkspace(c, asked);
+  return workspace ?? asked ?? null;
+}
+
+/** @throws {Refused} 403 when the caller's token is for another workspace */
+export function requireWorkspace(c: ApiContext, workspace: string): void {
+  const { workspace: own } = c.get('caller');
+  if (own !== null && own !== workspace) throw new Refused(403, `this token is for the workspace ${own} alone`);
+}
+
+/** @throws {Refused} 403 when the caller's token is for one workspace: this concerns all of them */
+export function requireEveryWorkspace(c: ApiContext): void {
+  const { workspace } = c.get('caller');
+  if (workspace === null) return;
+  throw new Refused(403, `this token is for the workspace ${workspace} alone, and this concerns all of them`);
+}
+
+/**
+ * @throws {Refused} 403 when the caller's token is for one workspace and the sink gets something of another: what is done
+ * to a sink is done to all that it gets
+ */
+export function requireSink(c: ApiContext, { config }: ScopeSources, sink: string): void {
+  const { workspace } = c.get('caller');
+  if (workspace === null) return;
+  const served = workspacesOfSink(config, sink);
+  if (served.length > 0 && served.every((each) => each === workspace)) return;
+  throw new Refused(
+    403,
+    `this token is for the workspace ${workspace} alone, and sink ${sink} does not serve it alone`,
+  );
+}
+
+/** Whether the caller may know of a sink: it gets something of their workspace. */
+export function seesSink(c: ApiContext, { config }: ScopeSources, sink: string): boolean {
+  const { workspace } = c.get('caller');
+  return workspace === null || workspacesOfSink(config, sink).includes(workspace);
+}
+
+function workspacesOfSink({ syncs }: Config, sink: string): string[] {
+  return Object.values(syncs)
+    .filter(({ sinks }) => sinks.includes(sink))
+    .map(({ workspace }) => workspace);
+}
+
+/**
+ * Who asked, as people are told: a named token's own name, since whoever holds it may write what they like; else what the
+ * request says.
+ */
+export function actorOf(c: ApiContext, said: string | undefined): string | undefined {
+  const { name, token } = c.get('caller');
+  return token === null ? said : name;
+}
+
+/** Whether personal data is asked for. @throws {Refused} 403 when the caller may not see any */
+export function wantsPersonal(c: ApiContext, asked: string | undefined): boolean {
+  if (asked === undefined) return false;
+  if (c.get('caller').rights.has('personal')) return true;
+  throw new Refused(403, `personal data takes the role ${rolesWith('personal').join(' or ')}`);
+}
+
+/** The configuration as far as it concerns one workspace. */
+export function configOf<Part extends Pick<Config, 'workspaces' | 'syncs' | 'sinks'>>(
+  config: Part,
+  workspace: string | null,
+): Part {
+  if (workspace === null) return config;
+  const only = <Value>(group: Readonly<Record<string, Value>>, keep: (name: string, value: Value) => boolean) =>
+    Object.fromEntries(Object.entries(group).filter(([name, value]) => keep(name, value)));
+  const syncs = only(config.syncs, (_, sync) => sync.workspace === workspace);
+  const used = new Set(Object.values(syncs).flatMap((sync) => sync.sinks));
+  return {
+    ...config,
+    workspaces: only(config.workspaces, (name) => name === workspace),
+    syncs,
+    sinks: only(config.sinks, (name) => used.has(name)),
+  };
+}
