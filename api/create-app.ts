@@ -18,11 +18,21 @@ import { type PreviewSources, servePreview } from './preview.js';
 import { type Fault, problemResponse, Refused } from './problem.js';
 import { type ReplaySources, serveReplays } from './replay-request.js';
 import { secureHeaders } from './secure-headers.js';
+import { serveAuditLog } from './audit-log.js';
+import { serveCaller } from './caller.js';
+import { serveItems } from './items.js';
+import { type LiveSources, serveLiveChanges } from './live-changes.js';
+import { servePigeonholes } from './pigeonholes.js';
+import { serveQuotas } from './quotas.js';
+import { serveSinks } from './sinks.js';
 import { serveStatus, type StatusSources } from './status.js';
+import { serveSyncs } from './syncs.js';
+import { serveTokens } from './tokens.js';
 import { serveWhy } from './why.js';
 
 /** What the API needs of the process that serves it. */
-export interface ApiSources extends StatusSources, ActionSources, ReplaySources, ConfigurationSources, PreviewSources {
+export interface ApiSources
+  extends StatusSources, ActionSources, ReplaySources, ConfigurationSources, PreviewSources, LiveSources {
   /** Tells sinks that there is something to deliver. */
   readonly wakeSinks: (names: readonly string[]) => Promise<void>;
 }
@@ -48,6 +58,15 @@ export function createApp(sources: ApiSources): ApiApp {
   servePreview(app, sources);
   serveWhy(app, sources);
   serveDeadLetters(app, sources);
+  serveSyncs(app, sources);
+  servePigeonholes(app, sources);
+  serveSinks(app, sources);
+  serveQuotas(app, sources);
+  serveItems(app, sources);
+  serveLiveChanges(app, sources);
+  serveTokens(app, sources);
+  serveAuditLog(app, sources);
+  serveCaller(app);
   app.notFound((c) => answerNothingThere(app, c as ApiContext));
   app.onError(async (error, c) => {
     const refused = toRefused(error, c.get('looksLike'));

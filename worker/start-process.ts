@@ -8,6 +8,7 @@ import { openDatabase } from '../ledger/drivers/open-database.js';
 import { bindCluster, openLedger } from '../ledger/ledger.js';
 import { useConfiguration } from '../ledger/queries/configurations.js';
 import { endLeases } from '../ledger/queries/lanes.js';
+import { noteProgress, trimProgress } from '../ledger/queries/progress.js';
 import { act } from './act.js';
 import { applyConfiguration } from './apply-configuration.js';
 import { connectTemporal, type TemporalConnections } from './connect-temporal.js';
@@ -29,6 +30,8 @@ import { viewQuotas } from './view-quotas.js';
 
 const reconcileEveryMs = 60_000;
 const maintainEveryMs = 60 * 60_000;
+/** Charts show minutes; what a process did in its last seconds is found by the next. */
+const noteProgressEveryMs = 10_000;
 
 export interface ProcessOptions {
   readonly config: Config;
@@ -142,7 +145,12 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     if (await switching.catchUp()) await reconcileNow(); // with another configuration it would start what is not wanted
   };
   closers.push(repeat(reconcileEveryMs, tend, 'reconciling failed', log));
-  closers.push(repeat(maintainEveryMs, () => db.maintain(), 'maintaining the store failed', log));
+  const maintain = async (): Promise<void> => {
+    await trimProgress(ledger);
+    await db.maintain();
+  };
+  closers.push(repeat(maintainEveryMs, maintain, 'maintaining the store failed', log));
+  closers.push(repeat(noteProgressEveryMs, () => noteProgress(ledger), 'noting the progress failed', log));
 
   api?.serve({
     ledger,

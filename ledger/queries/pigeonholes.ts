@@ -157,3 +157,27 @@ export async function claimHidden(
   );
   return rows.map((row) => row.pigeonhole_id).toSorted((a, b) => a - b);
 }
+
+/** What people call a pigeonhole, and which syncs read it. */
+export interface NamedPigeonhole {
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  /** Null: it was not read yet. */
+  readonly name: string | null;
+  readonly syncs: readonly string[];
+}
+
+/** @param workspace null: of all */
+export async function pigeonholeNames(ledger: Ledger, workspace: string | null): Promise<NamedPigeonhole[]> {
+  const rows = await ledger.db.query<Omit<NamedPigeonhole, 'syncs'> & { syncs: string | null }>(
+    `select p.workspace, p.pigeonhole_id as "pigeonholeId", i.payload ->> 'name' as name,
+       (select string_agg(n.sync, ' ' order by n.sync) from selections n where n.ref = p.ref and n.archived_at is null)
+         as syncs
+     from pigeonholes p left join pigeonholes r on r.workspace = p.workspace and r.pigeonhole_id = 0
+       left join items i on i.ref = r.ref and i.list = 'pigeonholes' and i.key = p.pigeonhole_id::text
+         and p.pigeonhole_id <> 0
+     where $1::text is null or p.workspace = $1`,
+    [workspace],
+  );
+  return rows.map(({ syncs, ...row }) => ({ ...row, syncs: syncs?.split(' ') ?? [] }));
+}

@@ -1,0 +1,61 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Ledger } from '../ledger/ledger.js';
+import { auditEntries, type AuditEntry } from '../ledger/queries/audit.js';
+import type { ApiApp } from './api-app.js';
+import { fromCursor, pageOf, pageQuery, partOf } from './keyset.js';
+import { instant, jsonAnswer, needs, problems } from './route-parts.js';
+import { requireEveryWorkspace } from './scope.js';
+
+const auditEntrySchema = z
+  .object({
+    number: z.int(),
+    at: instant(),
+    who: z.string().describe("A token's name; `server.token`; `local` where none was needed."),
+    token: z.string().nullable().describe('The id of a named token.'),
+    action: z.string(),
+    target: z.string().nullable(),
+    detail: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+    requestId: z.string().describe('`X-Request-Id` of the answer.'),
+    outcome: z
+      .enum(['done', 'refused', 'failed'])
+      .nullable()
+      .describe('Null: it is going on, or its process ended first.'),
+    status: z.int().nullable(),
+    endedAt: instant().nullable(),
+  })
+  .openapi('AuditEntry');
+export type AuditEntryView = z.infer<typeof auditEntrySchema>;
+
+const word = z.string().min(1).max(200).optional();
+
+const auditRoute = createRoute({
+  method: 'get',
+  path: '/api/audit',
+  operationId: 'listAudit',
+  tags: ['Audit log'],
+  summary: 'Who has asked for what, and how it ended; newest first',
+  ...needs({ right: 'administer' }),
+  request: { query: z.strictObject({ ...pageQuery, who: word, action: word, target: word }) },
+  responses: { 200: jsonAnswer('A part of it.', pageOf(auditEntrySchema)), ...problems() },
+});
+
+const numberPosition: z.ZodType<readonly [number]> = z.tuple([z.int()]);
+
+/** `GET /api/audit`. */
+export function serveAuditLog(app: ApiApp, { ledger }: { readonly ledger: Ledger }): void {
+  app.openapi(auditRoute, async (c) => {
+    const { limit, after, who, action, target } = c.req.valid('query');
+    requireEveryWorkspace(c);
+    const last = fromCursor(numberPosition, after);
+    const rows = await auditEntries(
+      ledger,
+      { who: who ?? null, action: action ?? null, target: target ?? null },
+      { before: last?.[0] ?? null, limit: limit + 1 },
+    );
+    return c.json(partOf(rows, limit, { view, orderedBy: ({ number }) => [number] }), 200);
+  });
+}
+
+function view({ at, endedAt, ...entry }: AuditEntry): AuditEntryView {
+  return { ...entry, at: at.toISOString(), endedAt: endedAt?.toISOString() ?? null };
+}

@@ -1,0 +1,116 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { listNames } from '../config/schema/list-names.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { type ShownItem, shownItem, shownItems } from '../ledger/queries/read-items.js';
+import type { ApiApp } from './api-app.js';
+import { audited } from './audited.js';
+import { fromCursor, pageOf, pageQuery, partOf } from './keyset.js';
+import { placeParams, requireRef } from './pigeonholes.js';
+import { Refused } from './problem.js';
+import { instant, jsonAnswer, needs, personalSchema, problems } from './route-parts.js';
+import { wantsPersonal } from './scope.js';
+import { explain, whySchema } from './why.js';
+
+const dataSchema = z
+  .record(z.string(), z.unknown())
+  .nullable()
+  .optional()
+  .describe('What it says; null when deleted, absent unless personal data was asked for.');
+
+const itemSchema = z
+  .object({
+    key: z.string(),
+    sessionId: z.int().nullable(),
+    revision: z.int(),
+    deleted: z.boolean(),
+    visibility: z.string().nullable().describe('Of interactions: may the person be shown?'),
+    consent: z.string().nullable().describe("Of an attendee's own record."),
+    lastChangedAt: instant(),
+    data: dataSchema,
+  })
+  .openapi('Item');
+
+const itemParams = placeParams.extend({ list: z.enum(listNames), key: z.string().min(1).max(500) });
+
+const listRoute = createRoute({
+  method: 'get',
+  path: '/api/items/{workspace}/{id}/{list}',
+  operationId: 'listItems',
+  tags: ['Items'],
+  summary: 'The stored items of a list of a pigeonhole',
+  ...needs({ right: 'read' }),
+  request: {
+    params: itemParams.omit({ key: true }),
+    query: z.strictObject({
+      ...pageQuery,
+      session: z
+        .string()
+        .regex(/^\d{1,15}$/)
+        .optional(),
+      personal: personalSchema,
+    }),
+  },
+  responses: { 200: jsonAnswer('A part of them, by key.', pageOf(itemSchema)), ...problems(404) },
+});
+
+const showRoute = createRoute({
+  method: 'get',
+  path: '/api/items/{workspace}/{id}/{list}/{key}',
+  operationId: 'showItem',
+  tags: ['Items'],
+  summary: 'The timeline of one item: where it was read, what each sink was told of it, or why nothing',
+  ...needs({ right: 'read' }),
+  request: { params: itemParams, query: z.strictObject({ personal: personalSchema }) },
+  responses: { 200: jsonAnswer('From its first revision.', whySchema.extend({ data: dataSchema })), ...problems(404) },
+});
+
+const keyPosition: z.ZodType<readonly [string]> = z.tuple([z.string()]);
+
+/** `GET /api/items/{workspace}/{id}/{list}` and one of them. */
+export function serveItems(app: ApiApp, sources: { readonly ledger: Ledger }): void {
+  const { ledger } = sources;
+  app.openapi(listRoute, async (c) => {
+    const { list, ...place } = c.req.valid('param');
+    const { limit, after, session, personal } = c.req.valid('query');
+    const ref = await requireRef(c, sources, place);
+    const last = fromCursor(keyPosition, after);
+    const read = async (): Promise<ShownItem[]> =>
+      await shownItems(ledger, {
+        ref,
+        list,
+        sessionId: session === undefined ? null : Number(session),
+        after: last?.[0] ?? null,
+        limit: limit + 1,
+      });
+    const shows = wantsPersonal(c, personal);
+    const target = `pigeonhole:${place.workspace}/${place.id}`;
+    const rows = shows
+      ? await audited(c, ledger, { action: 'list-personal', target, detail: { list, limit } }, read)
+      : await read();
+    const view = (row: ShownItem) => viewItem(row, shows);
+    return c.json(partOf(rows, limit, { view, orderedBy: ({ key }) => [key] }), 200);
+  });
+  app.openapi(showRoute, async (c) => {
+    const { list, key, ...place } = c.req.valid('param');
+    const ref = await requireRef(c, sources, place);
+    const shows = wantsPersonal(c, c.req.valid('query').personal);
+    const [why] = await explain(ledger, { list, key, pigeonhole: `${place.workspace}/${Number(place.id)}` });
+    const item = await shownItem(ledger, { ref, list, key });
+    if (why === undefined || item === undefined) {
+      throw new Refused(404, `no such item of ${list} is in the ledger; "pigeonpost status" shows what has been read`);
+    }
+    if (!shows) return c.json(why, 200);
+    // Whose item it is stands there as the HMAC by which erasure knows them: a key may be an attendee's id.
+    const entry = {
+      action: 'show-personal',
+      target: `pigeonhole:${place.workspace}/${place.id}`,
+      detail: { list },
+      subject: item.subject,
+    };
+    return c.json(await audited(c, ledger, entry, async () => ({ ...why, data: item.data })), 200);
+  });
+}
+
+function viewItem({ lastChangedAt, data, subject: _, ...item }: ShownItem, shows: boolean): z.infer<typeof itemSchema> {
+  return { ...item, lastChangedAt: lastChangedAt.toISOString(), ...(shows ? { data } : {}) };
+}

@@ -1,0 +1,255 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { listNames } from '../config/schema/list-names.js';
+import type { Config } from '../config/config.js';
+import type { Ledger } from '../ledger/ledger.js';
+import {
+  type FeedChange,
+  feedChanges,
+  type FeedChoice,
+  feedHeads,
+  newestChanges,
+} from '../ledger/queries/read-changes.js';
+import type { ApiApp, ApiContext } from './api-app.js';
+import { audited } from './audited.js';
+import { authenticate } from './authenticate.js';
+import { positionFrom, positionText } from './feed-position.js';
+import { Refused } from './problem.js';
+import { instant, needs, personalSchema, problems } from './route-parts.js';
+import { requireWorkspace, wantsPersonal, workspaceOf } from './scope.js';
+
+/** One change, as it comes. */
+export const liveChangeSchema = z
+  .object({
+    workspace: z.string(),
+    pigeonholeId: z.int(),
+    sequence: z.int(),
+    list: z.string(),
+    key: z.string(),
+    revision: z.int(),
+    kind: z.string(),
+    sessionId: z.int().nullable(),
+    visibility: z.string().nullable(),
+    foundAt: instant(),
+    data: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .optional()
+      .describe('What it says; absent unless personal data was asked for.'),
+  })
+  .openapi('LiveChange');
+
+/** The data of an event `changes`. */
+export const liveChangesSchema = z
+  .object({
+    changes: z.array(liveChangeSchema),
+    skipped: z.int().describe('Changes left out, since a pigeonhole has more than can be followed.'),
+  })
+  .openapi('LiveChanges');
+export type LiveChanges = z.infer<typeof liveChangesSchema>;
+
+export interface LiveSources {
+  readonly config: Config;
+  readonly ledger: Ledger;
+  /** How often the ledger is looked at; a second, unless a test has no time. */
+  readonly liveEveryMs?: number;
+}
+
+/** A comment is sent as often, so that a proxy in between does not take the silence for the end. */
+const heartbeatMs = 15_000;
+/** A token that was revoked, or has expired, ends its streams within it. */
+const askAgainAfterMs = 60_000;
+/** Of one pigeonhole, at once. */
+const mostAtOnce = 200;
+/** Whoever is further behind (a first read brings thousands a second) is shown the newest. */
+const mostBehind = 2000;
+/** Each costs a statement a second. */
+const mostStreams = 100;
+
+const liveRoute = createRoute({
+  method: 'get',
+  path: '/api/changes/live',
+  operationId: 'followChanges',
+  tags: ['Items'],
+  summary: 'Changes as they are found, as server-sent events',
+  description:
+    'Events named `changes`; their data is `LiveChanges`, their id the position after which `Last-Event-ID` (or `after`) goes on without a gap or a repetition.',
+  ...needs({ right: 'read' }),
+  request: {
+    query: z.strictObject({
+      workspace: z.string().min(1).max(63).optional(),
+      pigeonhole: z
+        .string()
+        .regex(/^[^/]{1,63}\/\d{1,15}$/)
+        .optional()
+        .describe('WORKSPACE/ID'),
+      list: z.enum(listNames).optional(),
+      recent: z.coerce.number().int().min(0).max(500).default(0).describe('So many of the past to begin with.'),
+      after: z.string().max(12_000).optional().describe('The id of the last event that was seen.'),
+      personal: personalSchema,
+    }),
+  },
+  responses: {
+    200: {
+      description: 'They come until one of both ends it.',
+      content: { 'text/event-stream': { schema: z.string() } },
+    },
+    ...problems(),
+  },
+});
+
+/** `GET /api/changes/live`. */
+export function serveLiveChanges(app: ApiApp, sources: LiveSources): void {
+  app.openAPIRegistry.register('LiveChanges', liveChangesSchema);
+  const open = new Set<ReadableStream>();
+  app.openapi(liveRoute, async (c) => {
+    const { workspace, pigeonhole, list, recent, after, personal } = c.req.valid('query');
+    if (pigeonhole !== undefined) requireWorkspace(c, pigeonhole.split('/')[0]!);
+    const choice = { workspace: workspaceOf(c, workspace), pigeonhole: pigeonhole ?? null, list: list ?? null };
+    const seen = c.req.header('last-event-id') ?? after;
+    const from = seen === undefined ? null : positionFrom(seen);
+    if (from === undefined) throw new Refused(400, '"after" is the id of an event of this stream, as it came');
+    const shows = wantsPersonal(c, personal);
+    if (open.size >= mostStreams) {
+      throw new Refused(503, 'too many follow the changes already: close other pages', {
+        headers: { 'retry-after': '30' },
+      });
+    }
+    const begin = async (): Promise<Feed> => await startFeed(sources.ledger, choice, { from, recent, personal: shows });
+    const target = pigeonhole === undefined ? null : `pigeonhole:${pigeonhole}`;
+    const feed = shows
+      ? await audited(c, sources.ledger, { action: 'follow-personal', target, detail: { list: choice.list } }, begin)
+      : await begin();
+    if (c.req.method === 'HEAD') return events('') as never;
+    const stream = follow(feed, sources, c, () => open.delete(stream));
+    open.add(stream);
+    return events(stream) as never; // the typed answers know JSON and texts, no streams
+  });
+}
+
+function events(body: ReadableStream | string): Response {
+  // Proxies of the nginx family keep an answer back until it has ended, unless they are told.
+  return new Response(body, { headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' } });
+}
+
+/** What the stream sends next, in order. Asked only when its reader takes more: a slow one costs no memory. */
+interface Feed {
+  /** The next event; null: nothing has changed. */
+  next(): Promise<string | null>;
+}
+
+/** @throws {Refused} 400 when there is too much to follow */
+async function startFeed(
+  ledger: Ledger,
+  choice: FeedChoice,
+  {
+    from,
+    recent,
+    personal,
+  }: { readonly from: ReadonlyMap<number, number> | null; readonly recent: number; readonly personal: boolean },
+): Promise<Feed> {
+  const heads = await feedHeads(ledger, choice);
+  if (positionText(heads) === undefined) {
+    throw new Refused(400, 'there are too many pigeonholes to follow at once: name a workspace or a pigeonhole');
+  }
+  const { list } = choice;
+  let position = new Map(from ?? heads);
+  let first: string | null = null;
+  if (from === null) {
+    const changes = await newestChanges(ledger, heads, { list, limit: recent, personal });
+    first = toEvent({ changes: changes.map((change) => view(change, personal)), skipped: 0 }, position);
+  }
+  return {
+    next: async () => {
+      if (first !== null) {
+        const event = first;
+        first = null;
+        return event;
+      }
+      const now = await feedHeads(ledger, choice);
+      let skipped = 0;
+      const ranges = [...now].flatMap(([ref, head]) => {
+        const seen = position.get(ref) ?? 0;
+        const after = head - seen > mostBehind ? head - mostAtOnce : seen;
+        skipped += after - seen;
+        return head > after ? [{ ref, after, upTo: head }] : [];
+      });
+      if (ranges.length === 0) return null;
+      const changes = await feedChanges(ledger, ranges, { list, limit: mostAtOnce, personal });
+      position = new Map([...now].map(([ref, head]) => [ref, reached(changes, ref, head)]));
+      if (changes.length === 0 && skipped === 0) return null;
+      return toEvent({ changes: changes.map((change) => view(change, personal)), skipped }, position);
+    },
+  };
+}
+
+/** Where a pigeonhole was shown to: its head, unless there was more than goes at once. */
+function reached(changes: readonly FeedChange[], ref: number, head: number): number {
+  const own = changes.filter((change) => change.ref === ref);
+  return own.length < mostAtOnce ? head : own.at(-1)!.sequence;
+}
+
+function follow(
+  feed: Feed,
+  { ledger, config, liveEveryMs = 1000 }: LiveSources,
+  c: ApiContext,
+  onEnd: () => void,
+): ReadableStream {
+  const ended = new AbortController();
+  const end = (): void => {
+    ended.abort();
+    onEnd();
+  };
+  let askedAt = Date.now();
+  const next = async (): Promise<string> => {
+    const heartbeatAt = Date.now() + heartbeatMs;
+    while (!ended.signal.aborted) {
+      /* oxlint-disable no-await-in-loop -- one look at the ledger after another */
+      if (Date.now() - askedAt > askAgainAfterMs) {
+        await authenticate(config, ledger, (name) => c.req.header(name));
+        askedAt = Date.now();
+      }
+      const event = await feed.next();
+      if (event !== null) return event;
+      if (Date.now() >= heartbeatAt) return ': nothing new\n\n';
+      await pause(liveEveryMs, ended.signal);
+      /* oxlint-enable no-await-in-loop */
+    }
+    return '';
+  };
+  return new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode('retry: 2000\n\n')),
+    pull: async (controller) => {
+      try {
+        const text = await next();
+        if (!ended.signal.aborted) controller.enqueue(new TextEncoder().encode(text));
+      } catch {
+        // The store, or the token: whoever follows asks again in two seconds, and is told then.
+        end();
+        controller.close();
+      }
+    },
+    cancel: end,
+  });
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(done, ms);
+    function done(): void {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+    signal.addEventListener('abort', done);
+  });
+}
+
+function toEvent(data: LiveChanges, position: ReadonlyMap<number, number>): string {
+  const id = positionText(position);
+  return `event: changes\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
+}
+
+function view({ ref: _, foundAt, data, ...change }: FeedChange, shows: boolean): LiveChanges['changes'][number] {
+  return { ...change, foundAt: foundAt.toISOString(), ...(shows ? { data } : {}) };
+}

@@ -1,0 +1,213 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { findRef, pigeonholeNames } from '../ledger/queries/pigeonholes.js';
+import { type StreamState, streamStates } from '../ledger/queries/read-streams.js';
+import type { ApiApp, ApiContext } from './api-app.js';
+import { fromCursor, pageOf, pageQuery, partOf } from './keyset.js';
+import { byMinute, minutesSchema } from './minutes.js';
+import { type Present, readPresent } from './present.js';
+import { Refused } from './problem.js';
+import { instant, jsonAnswer, needs, problems } from './route-parts.js';
+import { requireWorkspace, workspaceOf } from './scope.js';
+import type { StatusSources } from './status.js';
+import { pigeonholeViewSchema, workStateSchema } from './status-view.js';
+import { troubleSchema } from './what-is-wrong.js';
+
+/** How the reading of a pigeonhole stands. */
+export const pigeonholeSchema = pigeonholeViewSchema
+  .extend({
+    workspace: z.string(),
+    name: z.string().nullable().describe("The event's; null: not known yet."),
+    syncs: z.array(z.string()).readonly().describe('That read it.'),
+    foundByMinute: minutesSchema,
+    troubles: z.array(troubleSchema).readonly(),
+  })
+  .openapi('Pigeonhole');
+export type PigeonholeDetails = z.infer<typeof pigeonholeSchema>;
+
+const streamSchema = z
+  .object({
+    list: z.string(),
+    sessionId: z.int().nullable().describe('Null: the list is not read by session.'),
+    wanted: z.boolean().describe('False: nothing needs it any more.'),
+    order: z.string().describe('As it was observed: ascending, descending, unordered, unknown.'),
+    checkpoint: z
+      .string()
+      .nullable()
+      .describe("The service's cursor at which the next poll begins; null: at the beginning."),
+    dueAt: instant().describe('Of the next poll.'),
+    polledAt: instant().nullable(),
+    sweepDueAt: instant().nullable().describe('Of the next whole sweep; null: none is to come.'),
+    sweptAt: instant().nullable().describe('The end of the last whole sweep.'),
+    items: z.int().nullable().describe('As that sweep has counted.'),
+    pages: z.int().nullable(),
+    changedAt: instant().nullable(),
+    quietReads: z.int().describe('Reads in a row that found nothing.'),
+    setAside: z.int(),
+    failures: z.int(),
+    failure: z.string().nullable(),
+    goneAt: instant().nullable(),
+    sweepPages: z.int().nullable().describe('Of the sweep that is under way; null: none is.'),
+  })
+  .openapi('Stream');
+export type StreamView = z.infer<typeof streamSchema>;
+
+export const placeParams = z.object({
+  workspace: z.string().min(1).max(63),
+  id: z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .describe("0: the workspace's own lists."),
+});
+
+const listRoute = createRoute({
+  method: 'get',
+  path: '/api/pigeonholes',
+  operationId: 'listPigeonholes',
+  tags: ['Reading'],
+  summary: 'The pigeonholes that are read, with what was found by the minute and what is wrong',
+  ...needs({ right: 'read' }),
+  request: {
+    query: z.strictObject({
+      ...pageQuery,
+      workspace: z.string().min(1).max(63).optional(),
+      sync: z.string().min(1).max(63).optional(),
+      state: workStateSchema.optional(),
+      search: z.string().min(1).max(200).optional().describe('In the id or the name; upper and lower case are alike.'),
+    }),
+  },
+  responses: { 200: jsonAnswer('A part of them, by workspace and id.', pageOf(pigeonholeSchema)), ...problems() },
+});
+
+const showRoute = createRoute({
+  method: 'get',
+  path: '/api/pigeonholes/{workspace}/{id}',
+  operationId: 'showPigeonhole',
+  tags: ['Reading'],
+  summary: 'One of them',
+  ...needs({ right: 'read' }),
+  request: { params: placeParams },
+  responses: { 200: jsonAnswer('How it stands.', pigeonholeSchema), ...problems(404) },
+});
+
+const streamsRoute = createRoute({
+  method: 'get',
+  path: '/api/pigeonholes/{workspace}/{id}/streams',
+  operationId: 'listStreams',
+  tags: ['Reading'],
+  summary: 'Its streams: order, checkpoint, last sweep, what is due when',
+  ...needs({ right: 'read' }),
+  request: { params: placeParams, query: z.strictObject(pageQuery) },
+  responses: { 200: jsonAnswer('A part of them, by list and session.', pageOf(streamSchema)), ...problems(404) },
+});
+
+const placePosition: z.ZodType<readonly [string, number]> = z.tuple([z.string(), z.int()]);
+
+/** `GET /api/pigeonholes`, `GET /api/pigeonholes/{workspace}/{id}` and its `/streams`. */
+export function servePigeonholes(app: ApiApp, sources: StatusSources): void {
+  const { ledger } = sources;
+  app.openapi(listRoute, async (c) => {
+    const { limit, after, workspace, sync, state, search } = c.req.valid('query');
+    const last = fromCursor(placePosition, after);
+    const all = await pigeonholesOf(sources, workspaceOf(c, workspace));
+    const wanted = all.filter(
+      (each) =>
+        (last === null || isBehind(each, last)) &&
+        (sync === undefined || each.syncs.includes(sync)) &&
+        (state === undefined || each.state === state) &&
+        (search === undefined || `${each.id}\n${each.name ?? ''}`.toLowerCase().includes(search.toLowerCase())),
+    );
+    const orderedBy = (each: PigeonholeDetails): readonly [string, number] => [each.workspace, each.id];
+    return c.json(partOf(wanted, limit, { view: (each) => each, orderedBy }), 200);
+  });
+  app.openapi(showRoute, async (c) => {
+    const { workspace, id } = c.req.valid('param');
+    requireWorkspace(c, workspace);
+    const found = (await pigeonholesOf(sources, workspace)).find((each) => each.id === Number(id));
+    if (found === undefined) throw notKnown(workspace, id);
+    return c.json(found, 200);
+  });
+  app.openapi(streamsRoute, async (c) => {
+    const { workspace, id } = c.req.valid('param');
+    const { limit, after } = c.req.valid('query');
+    const ref = await requireRef(c, sources, { workspace, id });
+    const last = fromCursor(placePosition, after);
+    const rows = await streamStates(ledger, ref, {
+      after: last === null ? null : { list: last[0], sessionId: last[1] },
+      limit: limit + 1,
+    });
+    const orderedBy = (row: StreamState): readonly [string, number] => [row.list, row.sessionId ?? 0];
+    return c.json(partOf(rows, limit, { view: viewStream, orderedBy }), 200);
+  });
+}
+
+/**
+ * The ledger's number of a pigeonhole that the caller may know of.
+ * @throws {Refused} 403, 404
+ */
+export async function requireRef(
+  c: ApiContext,
+  { ledger }: Pick<StatusSources, 'ledger'>,
+  { workspace, id }: z.infer<typeof placeParams>,
+): Promise<number> {
+  requireWorkspace(c, workspace);
+  const ref = await findRef(ledger.db, workspace, Number(id));
+  if (ref === undefined) throw notKnown(workspace, id);
+  return ref;
+}
+
+function notKnown(workspace: string, id: string): Refused {
+  return new Refused(404, `no pigeonhole ${workspace}/${id} is known; "pigeonpost status" shows what is`);
+}
+
+async function pigeonholesOf(sources: StatusSources, workspace: string | null): Promise<PigeonholeDetails[]> {
+  const [present, names] = await Promise.all([
+    readPresent(sources, workspace),
+    pigeonholeNames(sources.ledger, workspace),
+  ]);
+  return present.status.workspaces
+    .flatMap(({ name, pigeonholes }) =>
+      pigeonholes.map((each) => viewPigeonhole({ workspace: name, ...each }, present, names)),
+    )
+    .toSorted((a, b) => compare(a.workspace, b.workspace) || a.id - b.id);
+}
+
+function viewPigeonhole(
+  each: PigeonholeDetails | Omit<PigeonholeDetails, 'name' | 'syncs' | 'foundByMinute' | 'troubles'>,
+  { progress, troubles, now }: Present,
+  names: Awaited<ReturnType<typeof pigeonholeNames>>,
+): PigeonholeDetails {
+  const { workspace, id } = each;
+  const known = names.find((row) => row.workspace === workspace && row.pigeonholeId === id);
+  return {
+    ...each,
+    name: known?.name ?? null,
+    syncs: known?.syncs ?? [],
+    foundByMinute: byMinute(
+      progress,
+      (row) => row.sink === null && row.workspace === workspace && row.pigeonholeId === id,
+      now,
+    ),
+    troubles: troubles.filter(({ kind, name }) => kind === 'pigeonhole' && name === `${workspace}/${id}`),
+  };
+}
+
+function isBehind({ workspace, id }: PigeonholeDetails, [lastWorkspace, lastId]: readonly [string, number]): boolean {
+  const order = compare(workspace, lastWorkspace);
+  return order > 0 || (order === 0 && id > lastId);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function viewStream(row: StreamState): StreamView {
+  return {
+    ...row,
+    dueAt: row.dueAt.toISOString(),
+    polledAt: row.polledAt?.toISOString() ?? null,
+    sweepDueAt: row.sweepDueAt?.toISOString() ?? null,
+    sweptAt: row.sweptAt?.toISOString() ?? null,
+    changedAt: row.changedAt?.toISOString() ?? null,
+    goneAt: row.goneAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,244 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import {
+  type DeliveryState,
+  deliveryStates,
+  type LaneState,
+  laneStates,
+  outcomeCounts,
+} from '../ledger/queries/read-lanes.js';
+import type { ApiApp, ApiContext } from './api-app.js';
+import { fromCursor, pageOf, pageQuery, partOf } from './keyset.js';
+import { byMinute, minutesSchema } from './minutes.js';
+import { requireRef } from './pigeonholes.js';
+import { type Present, readPresent } from './present.js';
+import { Refused } from './problem.js';
+import { instant, jsonAnswer, needs, problems } from './route-parts.js';
+import { seesSink, workspaceOf } from './scope.js';
+import type { StatusSources } from './status.js';
+import { type SinkView, sinkViewSchema } from './status-view.js';
+import { troubleSchema } from './what-is-wrong.js';
+import { causeInWords, reasonInWords } from './words.js';
+
+/** How a sink stands, all its pigeonholes together. */
+const sinkSchema = sinkViewSchema
+  .extend({
+    syncs: z.array(z.string()).readonly().describe('That send to it.'),
+    undeliveredSince: instant()
+      .nullable()
+      .describe('When the oldest change that is not settled was found; null: there is none. How far it is behind.'),
+    deliveredByMinute: minutesSchema,
+    troubles: z.array(troubleSchema).readonly(),
+  })
+  .openapi('Sink');
+export type SinkDetails = z.infer<typeof sinkSchema>;
+
+const laneSchema = z
+  .object({
+    workspace: z.string(),
+    pigeonholeId: z.int(),
+    watermark: z.int().describe('Every change up to here is settled or has its delivery, or is of no interest.'),
+    newest: z.int().describe('Sequence of the newest change.'),
+    open: z.int().describe('Deliveries begun and not settled.'),
+    delivered: z.int(),
+    deliveredAt: instant().nullable(),
+    undeliveredSince: instant().nullable(),
+    failure: z.string().nullable(),
+    failingSince: instant().nullable(),
+    retryAt: instant().nullable(),
+  })
+  .openapi('Lane');
+export type LaneView = z.infer<typeof laneSchema>;
+
+const outcomeSchema = z
+  .object({
+    list: z.string(),
+    state: z.enum(['waiting', 'sending', 'retry', 'withheld', 'dead']),
+    reason: z.string().nullable().describe('A stable code; null: of those on their way.'),
+    words: z.string().nullable().describe('The reason, as a person says it.'),
+    changes: z.int(),
+  })
+  .openapi('Outcome');
+
+const deliverySchema = z
+  .object({
+    sequence: z.int(),
+    list: z.string(),
+    key: z.string(),
+    revision: z.int(),
+    state: z.string(),
+    reason: z.string().nullable(),
+    detail: z.string().nullable().describe('What the destination answered.'),
+    attempts: z.int(),
+    identity: z.boolean().nullable(),
+    dueAt: instant().nullable(),
+    at: instant(),
+    replayed: z.boolean(),
+  })
+  .openapi('Delivery');
+
+const nameParams = z.object({ name: z.string().min(1).max(63) });
+
+const listRoute = createRoute({
+  method: 'get',
+  path: '/api/sinks',
+  operationId: 'listSinks',
+  tags: ['Sinks'],
+  summary: 'The configured sinks',
+  ...needs({ right: 'read' }),
+  responses: { 200: jsonAnswer('As they are configured.', z.object({ sinks: z.array(sinkSchema) })), ...problems() },
+});
+
+const showRoute = createRoute({
+  method: 'get',
+  path: '/api/sinks/{name}',
+  operationId: 'showSink',
+  tags: ['Sinks'],
+  summary: 'One of them',
+  ...needs({ right: 'read' }),
+  request: { params: nameParams },
+  responses: { 200: jsonAnswer('How it stands.', sinkSchema), ...problems(404) },
+});
+
+const lanesRoute = createRoute({
+  method: 'get',
+  path: '/api/sinks/{name}/lanes',
+  operationId: 'listLanes',
+  tags: ['Sinks'],
+  summary: 'How far it has come in each pigeonhole: watermark, backlog, what fails',
+  ...needs({ right: 'read' }),
+  request: { params: nameParams, query: z.strictObject(pageQuery) },
+  responses: { 200: jsonAnswer('A part of them, by pigeonhole.', pageOf(laneSchema)), ...problems(404) },
+});
+
+const outcomesRoute = createRoute({
+  method: 'get',
+  path: '/api/sinks/{name}/outcomes',
+  operationId: 'listOutcomes',
+  tags: ['Sinks'],
+  summary: 'What it was not sent, or not yet: on its way, withheld by reason, refused by cause',
+  ...needs({ right: 'read' }),
+  request: { params: nameParams },
+  responses: { 200: jsonAnswer('Most first.', z.object({ outcomes: z.array(outcomeSchema) })), ...problems(404) },
+});
+
+const deliveriesRoute = createRoute({
+  method: 'get',
+  path: '/api/sinks/{name}/deliveries',
+  operationId: 'listDeliveries',
+  tags: ['Sinks'],
+  summary: 'What it was told of a pigeonhole, change by change, newest first',
+  ...needs({ right: 'read' }),
+  request: {
+    params: nameParams,
+    query: z.strictObject({
+      ...pageQuery,
+      pigeonhole: z
+        .string()
+        .regex(/^[^/]{1,63}\/\d{1,15}$/)
+        .describe('WORKSPACE/ID'),
+      state: z.enum(['waiting', 'sending', 'retry', 'delivered', 'withheld', 'superseded', 'dead']).optional(),
+      list: z.string().min(1).max(100).optional(),
+    }),
+  },
+  responses: { 200: jsonAnswer('A part of them.', pageOf(deliverySchema)), ...problems(404) },
+});
+
+const lanePosition: z.ZodType<readonly [string, number]> = z.tuple([z.string(), z.int()]);
+const deliveryPosition: z.ZodType<readonly [number, number]> = z.tuple([z.int(), z.int()]);
+
+/** `GET /api/sinks`, `GET /api/sinks/{name}`, its `/lanes`, `/outcomes` and `/deliveries`. */
+export function serveSinks(app: ApiApp, sources: StatusSources): void {
+  const { ledger } = sources;
+  const known = (c: ApiContext, name: string): void => {
+    if (Object.hasOwn(sources.config.sinks, name) && seesSink(c, sources, name)) return;
+    throw new Refused(404, `no sink ${name} is known; "pigeonpost status" shows what is`);
+  };
+  app.openapi(listRoute, async (c) => {
+    const present = await readPresent(sources, workspaceOf(c));
+    return c.json({ sinks: present.status.sinks.map((sink) => viewSink(sink, present)) }, 200);
+  });
+  app.openapi(showRoute, async (c) => {
+    const { name } = c.req.valid('param');
+    known(c, name);
+    const present = await readPresent(sources, workspaceOf(c));
+    return c.json(
+      viewSink(
+        present.status.sinks.find((sink) => sink.name === name)!,
+        present,
+      ),
+      200,
+    );
+  });
+  app.openapi(lanesRoute, async (c) => {
+    const { name } = c.req.valid('param');
+    const { limit, after } = c.req.valid('query');
+    known(c, name);
+    const last = fromCursor(lanePosition, after);
+    const rows = await laneStates(ledger, {
+      sink: name,
+      workspace: workspaceOf(c),
+      after: last === null ? null : { workspace: last[0], pigeonholeId: last[1] },
+      limit: limit + 1,
+    });
+    const orderedBy = (row: LaneState): readonly [string, number] => [row.workspace, row.pigeonholeId];
+    return c.json(partOf(rows, limit, { view: viewLane, orderedBy }), 200);
+  });
+  app.openapi(outcomesRoute, async (c) => {
+    const { name } = c.req.valid('param');
+    known(c, name);
+    const counts = await outcomeCounts(ledger, { sink: name, workspace: workspaceOf(c) });
+    const outcomes = counts.map(({ state, reason, ...row }) => ({
+      ...row,
+      state: state as z.infer<typeof outcomeSchema>['state'],
+      reason,
+      words: reason === null ? null : state === 'dead' ? causeInWords(reason).meaning : reasonInWords(reason),
+    }));
+    return c.json({ outcomes }, 200);
+  });
+  app.openapi(deliveriesRoute, async (c) => {
+    const { name } = c.req.valid('param');
+    const { limit, after, pigeonhole, state, list } = c.req.valid('query');
+    const [workspace, id] = pigeonhole.split('/');
+    known(c, name);
+    const ref = await requireRef(c, sources, { workspace: workspace!, id: id! });
+    const last = fromCursor(deliveryPosition, after);
+    const rows = await deliveryStates(ledger, {
+      sink: name,
+      ref,
+      state: state ?? null,
+      list: list ?? null,
+      before: last === null ? null : { sequence: last[0], replay: last[1] },
+      limit: limit + 1,
+    });
+    const orderedBy = (row: DeliveryState): readonly [number, number] => [row.sequence, row.replay];
+    return c.json(partOf(rows, limit, { view: viewDelivery, orderedBy }), 200);
+  });
+}
+
+function viewSink(sink: SinkView, { config, lanes, progress, troubles, now }: Present): SinkDetails {
+  const { name } = sink;
+  const waiting = lanes.flatMap((lane) =>
+    lane.sink === name && lane.undeliveredSince !== null ? [lane.undeliveredSince.getTime()] : [],
+  );
+  return {
+    ...sink,
+    syncs: Object.keys(config.syncs).filter((sync) => config.syncs[sync]!.sinks.includes(name)),
+    undeliveredSince: waiting.length === 0 ? null : new Date(Math.min(...waiting)).toISOString(),
+    deliveredByMinute: byMinute(progress, (each) => each.sink === name, now),
+    troubles: troubles.filter((trouble) => trouble.kind === 'sink' && trouble.name === name),
+  };
+}
+
+function viewLane({ sink: _, ...lane }: LaneState): LaneView {
+  return {
+    ...lane,
+    deliveredAt: lane.deliveredAt?.toISOString() ?? null,
+    undeliveredSince: lane.undeliveredSince?.toISOString() ?? null,
+    failingSince: lane.failingSince?.toISOString() ?? null,
+    retryAt: lane.retryAt?.toISOString() ?? null,
+  };
+}
+
+function viewDelivery({ replay, updatedAt, dueAt, ...row }: DeliveryState): z.infer<typeof deliverySchema> {
+  return { ...row, at: updatedAt.toISOString(), dueAt: dueAt?.toISOString() ?? null, replayed: replay > 0 };
+}

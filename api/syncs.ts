@@ -1,0 +1,186 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { pigeonholeNames } from '../ledger/queries/pigeonholes.js';
+import type { ApiApp } from './api-app.js';
+import { byMinute, minutesSchema } from './minutes.js';
+import { type Present, readPresent } from './present.js';
+import { Refused } from './problem.js';
+import { instant, jsonAnswer, needs, problems } from './route-parts.js';
+import { workspaceOf } from './scope.js';
+import type { StatusSources } from './status.js';
+import { workStateSchema } from './status-view.js';
+import { troubleSchema } from './what-is-wrong.js';
+
+/** A configured sync, all its pigeonholes together. */
+const syncSchema = z
+  .object({
+    name: z.string(),
+    workspace: z.string(),
+    sinks: z.array(z.string()).readonly(),
+    state: workStateSchema.describe('Of the pigeonhole, or the workspace, that stands worst.'),
+    pigeonholes: z.int(),
+    live: z.int().describe('Of these, now live.'),
+    backfilling: z.int().describe('Of these, being read for the first time.'),
+    freshAsOf: instant()
+      .nullable()
+      .describe('The oldest of its live pigeonholes, or of all where none is live; null: one was never read whole.'),
+    every: z
+      .object({ live: z.int(), new: z.int(), upcoming: z.int(), ended: z.int(), sweep: z.int() })
+      .describe('How often it reads, in milliseconds, by the status of the pigeonhole.'),
+    foundByMinute: minutesSchema,
+    troubles: z.array(troubleSchema).readonly(),
+  })
+  .openapi('Sync');
+export type SyncView = z.infer<typeof syncSchema>;
+
+const overviewSchema = z
+  .object({
+    now: instant(),
+    settled: z.boolean().describe('As in the status: nothing is left to read or to deliver, and nothing stands still.'),
+    configuration: z.int(),
+    syncs: z.array(syncSchema).readonly(),
+    foundByMinute: minutesSchema,
+    deliveredByMinute: minutesSchema.describe('As `foundByMinute`, of all sinks together.'),
+    troubles: z.array(troubleSchema).readonly().describe('All there are, the worst first.'),
+  })
+  .openapi('Overview');
+export type Overview = z.infer<typeof overviewSchema>;
+
+const overviewRoute = createRoute({
+  method: 'get',
+  path: '/api/overview',
+  operationId: 'showOverview',
+  tags: ['Status'],
+  summary: 'At a glance: does data flow, and what is wrong where it does not',
+  ...needs({ right: 'read' }),
+  responses: { 200: jsonAnswer('This moment.', overviewSchema), ...problems() },
+});
+
+const listRoute = createRoute({
+  method: 'get',
+  path: '/api/syncs',
+  operationId: 'listSyncs',
+  tags: ['Reading'],
+  summary: 'The configured syncs',
+  ...needs({ right: 'read' }),
+  responses: { 200: jsonAnswer('By name.', z.object({ syncs: z.array(syncSchema).readonly() })), ...problems() },
+});
+
+const showRoute = createRoute({
+  method: 'get',
+  path: '/api/syncs/{name}',
+  operationId: 'showSync',
+  tags: ['Reading'],
+  summary: 'One of them; its pigeonholes are at /api/pigeonholes?sync=…',
+  ...needs({ right: 'read' }),
+  request: { params: z.object({ name: z.string().min(1).max(63) }) },
+  responses: { 200: jsonAnswer('How it stands.', syncSchema), ...problems(404) },
+});
+
+/** `GET /api/overview`, `GET /api/syncs` and `GET /api/syncs/{name}`. */
+export function serveSyncs(app: ApiApp, sources: StatusSources): void {
+  app.openapi(overviewRoute, async (c) => {
+    const workspace = workspaceOf(c);
+    const present = await readPresent(sources, workspace);
+    const { now, status, progress, troubles } = present;
+    return c.json(
+      {
+        now: now.toISOString(),
+        settled: status.settled,
+        configuration: status.configuration,
+        syncs: await viewSyncs(sources, present, workspace),
+        foundByMinute: byMinute(progress, ({ sink }) => sink === null, now),
+        deliveredByMinute: byMinute(progress, ({ sink }) => sink !== null, now),
+        troubles,
+      },
+      200,
+    );
+  });
+  app.openapi(listRoute, async (c) => {
+    const workspace = workspaceOf(c);
+    return c.json({ syncs: await viewSyncs(sources, await readPresent(sources, workspace), workspace) }, 200);
+  });
+  app.openapi(showRoute, async (c) => {
+    const { name } = c.req.valid('param');
+    const workspace = workspaceOf(c);
+    const syncs = await viewSyncs(sources, await readPresent(sources, workspace), workspace);
+    const found = syncs.find((sync) => sync.name === name);
+    if (found === undefined) throw new Refused(404, `no sync ${name} is configured; GET /api/syncs shows what is`);
+    return c.json(found, 200);
+  });
+}
+
+async function viewSyncs(
+  { ledger }: Pick<StatusSources, 'ledger'>,
+  present: Present,
+  workspace: string | null,
+): Promise<SyncView[]> {
+  const names = await pigeonholeNames(ledger, workspace);
+  return Object.keys(present.config.syncs)
+    .toSorted()
+    .map((name) =>
+      viewSync(
+        name,
+        new Set(
+          names.filter(({ syncs }) => syncs.includes(name)).map((each) => `${each.workspace}/${each.pigeonholeId}`),
+        ),
+        present,
+      ),
+    );
+}
+
+const worstFirst = ['paused', 'failing', 'waiting', 'backfilling', 'working'] as const;
+
+/** Pure. @param own `<workspace>/<id>` of the pigeonholes that it reads */
+export function viewSync(
+  name: string,
+  own: ReadonlySet<string>,
+  { now, config, status, progress, troubles }: Present,
+): SyncView {
+  const { workspace, sinks, everyMs } = config.syncs[name]!;
+  const within = status.workspaces.find((each) => each.name === workspace);
+  const pigeonholes = (within?.pigeonholes ?? []).filter(({ id }) => own.has(`${workspace}/${id}`));
+  const present = pigeonholes.filter(({ goneAt }) => goneAt === null);
+  const live = present.filter((each) => each.status === 'live');
+  const states = [...pigeonholes.map(({ state }) => state), ...(within === undefined ? [] : [within.state])].filter(
+    // A workspace says of a single pigeonhole of it, perhaps another's, that it fails.
+    (state, position) => position < pigeonholes.length || state === 'paused' || state === 'waiting',
+  );
+  const isOwn = (trouble: Present['troubles'][number]): boolean =>
+    (trouble.kind === 'pigeonhole' && own.has(trouble.name)) ||
+    (trouble.kind === 'workspace' && trouble.name === workspace) ||
+    (trouble.kind === 'sink' && sinks.includes(trouble.name)) ||
+    trouble.kind === 'process';
+  return {
+    name,
+    workspace,
+    sinks: [...sinks],
+    state: worstFirst.find((state) => states.includes(state)) ?? 'working',
+    pigeonholes: pigeonholes.length,
+    live: live.length,
+    backfilling: pigeonholes.filter(({ state }) => state === 'backfilling').length,
+    freshAsOf: oldest((live.length > 0 ? live : present).map(({ freshAsOf }) => freshAsOf)),
+    every: {
+      live: everyMs.live,
+      new: everyMs.new,
+      upcoming: everyMs.upcoming,
+      ended: everyMs.ended,
+      sweep: everyMs.sweep,
+    },
+    foundByMinute: byMinute(
+      progress,
+      (each) => each.sink === null && own.has(`${each.workspace}/${each.pigeonholeId}`),
+      now,
+    ),
+    troubles: troubles.filter(isOwn),
+  };
+}
+
+/** ISO 8601 in UTC sorts as text. */
+function inTime(a: string | null, b: string | null): number {
+  return (a ?? '') < (b ?? '') ? -1 : 1;
+}
+
+/** Null while one of them is null: what was never read whole is as old as can be. */
+function oldest(instants: readonly (string | null)[]): string | null {
+  return instants.includes(null) ? null : (instants.toSorted(inTime)[0] ?? null);
+}

@@ -1,0 +1,135 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Config } from '../config/config.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { addToken, allTokens, revokeToken, type StoredToken } from '../ledger/queries/tokens.js';
+import type { ApiApp } from './api-app.js';
+import { audited } from './audited.js';
+import { Refused } from './problem.js';
+import { roles } from './rights.js';
+import { instant, jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { requireEveryWorkspace } from './scope.js';
+import { makeToken } from './token-text.js';
+
+const tokenName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,62}$/)
+  .describe('Letters, digits and . _ @ -, at most 63; stands in the audit log.');
+
+const tokenSchema = z
+  .object({
+    name: z.string(),
+    roles: z.array(z.string()).readonly(),
+    workspace: z.string().nullable().describe('The only one of which its holder may know; null: all.'),
+    createdAt: instant(),
+    createdBy: z.string(),
+    expiresAt: instant().nullable().describe('Null: never.'),
+    lastUsedAt: instant().nullable().describe('To the minute.'),
+  })
+  .openapi('Token');
+export type TokenView = z.infer<typeof tokenSchema>;
+
+export const newTokenSchema = z
+  .strictObject({
+    name: tokenName,
+    roles: z.array(z.enum(roles)).min(1).max(roles.length),
+    workspace: z.string().min(1).max(63).nullable().default(null),
+    expiresInDays: z.int().min(1).max(3650).nullable().describe('From now; null: it never expires.'),
+  })
+  .openapi('NewToken');
+export type NewTokenRequest = z.input<typeof newTokenSchema>;
+
+const madeTokenSchema = tokenSchema
+  .omit({ createdAt: true, createdBy: true, lastUsedAt: true })
+  .extend({ token: z.string().describe('Shown this once: only its hash is kept.') });
+export type MadeTokenView = z.infer<typeof madeTokenSchema>;
+
+export interface TokenSources {
+  readonly config: Pick<Config, 'workspaces'>;
+  readonly ledger: Ledger;
+}
+
+const dayMs = 86_400_000;
+
+const listRoute = createRoute({
+  method: 'get',
+  path: '/api/tokens',
+  operationId: 'listTokens',
+  tags: ['Tokens'],
+  summary: 'The named tokens that were not revoked',
+  ...needs({ right: 'administer' }),
+  responses: { 200: jsonAnswer('By name.', z.object({ tokens: z.array(tokenSchema) })), ...problems() },
+});
+
+const createTokenRoute = createRoute({
+  method: 'post',
+  path: '/api/tokens',
+  operationId: 'createToken',
+  tags: ['Tokens'],
+  summary: 'Make a token',
+  ...needs({
+    right: 'administer',
+    looksLike:
+      'a token has "name", "roles" (some of viewer, importer, operator, privacy, admin), "expiresInDays" (or null: never), and may have "workspace"',
+  }),
+  request: { body: jsonBody(newTokenSchema) },
+  responses: { 200: jsonAnswer('With the token itself.', madeTokenSchema), ...problems(404, 409, 413, 415) },
+});
+
+const revokeRoute = createRoute({
+  method: 'post',
+  path: '/api/tokens/{name}/revoke',
+  operationId: 'revokeToken',
+  tags: ['Tokens'],
+  summary: 'Refuse a token from now on',
+  ...needs({ right: 'administer', looksLike: 'a token is revoked with {}' }),
+  request: { params: z.object({ name: z.string().min(1).max(63) }), body: jsonBody(z.strictObject({})) },
+  responses: {
+    200: jsonAnswer('It is refused.', z.object({ done: z.literal(true) })),
+    ...problems(404, 413, 415),
+  },
+});
+
+/** `GET` and `POST /api/tokens`, `POST /api/tokens/{name}/revoke`. */
+export function serveTokens(app: ApiApp, sources: TokenSources): void {
+  const { ledger } = sources;
+  app.openapi(listRoute, async (c) => {
+    requireEveryWorkspace(c);
+    return c.json({ tokens: (await allTokens(ledger)).map(view) }, 200);
+  });
+  app.openapi(createTokenRoute, async (c) => {
+    const { name, roles: wanted, workspace, expiresInDays } = c.req.valid('json');
+    requireEveryWorkspace(c);
+    const detail = { roles: wanted.join(' '), workspace, expiresInDays };
+    const made = await audited(c, ledger, { action: 'create-token', target: `token:${name}`, detail }, async () => {
+      if (workspace !== null && !Object.hasOwn(sources.config.workspaces, workspace)) {
+        throw new Refused(404, `no workspace ${workspace} is configured`);
+      }
+      const { id, hash, text } = makeToken();
+      const expiresAt = expiresInDays === null ? null : new Date(Date.now() + expiresInDays * dayMs);
+      const createdBy = c.get('caller').name;
+      const given = [...new Set(wanted)];
+      if (!(await addToken(ledger, { id, name, hash, roles: given, workspace, createdBy, expiresAt }))) {
+        throw new Refused(409, `there is a token ${name}: revoke it first, or take another name`);
+      }
+      return { name, roles: given, workspace, expiresAt: expiresAt?.toISOString() ?? null, token: text };
+    });
+    return c.json(made, 200);
+  });
+  app.openapi(revokeRoute, async (c) => {
+    const { name } = c.req.valid('param');
+    requireEveryWorkspace(c);
+    await audited(c, ledger, { action: 'revoke-token', target: `token:${name}` }, async () => {
+      if (!(await revokeToken(ledger, name))) throw new Refused(404, `there is no token ${name}`);
+    });
+    return c.json({ done: true } as const, 200);
+  });
+}
+
+function view({ id: _, createdAt, expiresAt, lastUsedAt, ...token }: StoredToken): TokenView {
+  return {
+    ...token,
+    createdAt: createdAt.toISOString(),
+    expiresAt: expiresAt?.toISOString() ?? null,
+    lastUsedAt: lastUsedAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,137 @@
+import type { Ledger } from '../ledger.js';
+
+/** How far a sink has come in one pigeonhole. */
+export interface LaneState {
+  readonly sink: string;
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  /** Every change up to here has its delivery row, or is of no interest. */
+  readonly watermark: number;
+  /** Of the newest change. */
+  readonly newest: number;
+  /** Deliveries begun and not settled. */
+  readonly open: number;
+  readonly delivered: number;
+  readonly deliveredAt: Date | null;
+  /** When the oldest change that is not settled was found; null: there is none. */
+  readonly undeliveredSince: Date | null;
+  readonly failure: string | null;
+  readonly failingSince: Date | null;
+  readonly retryAt: Date | null;
+}
+
+export interface LanePosition {
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+}
+
+/**
+ * The lanes of one sink, or of all, by sink and pigeonhole; of sinks that are not archived.
+ * @param after the last one that was shown, of a single sink; null: from the first
+ */
+export async function laneStates(
+  ledger: Ledger,
+  {
+    sink,
+    workspace,
+    after,
+    limit,
+  }: {
+    readonly sink: string | null;
+    readonly workspace: string | null;
+    readonly after: LanePosition | null;
+    /** Null: all. */
+    readonly limit: number | null;
+  },
+): Promise<LaneState[]> {
+  return await ledger.db.query<LaneState & Record<string, unknown>>(
+    `select k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId", l.watermark,
+       p.next_sequence - 1 as newest, o.open, l.delivered, l.delivered_at as "deliveredAt", least(
+         (select c.found_at from changes c where c.ref = l.ref and c.sequence > l.watermark
+            and (l.lists = '' or c.list = any(string_to_array(l.lists, ' '))) order by c.sequence limit 1),
+         (select c.found_at from changes c where c.ref = l.ref and c.sequence = o.oldest)) as "undeliveredSince",
+       l.failure, l.failing_since as "failingSince", l.retry_at as "retryAt"
+     from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
+       cross join lateral (select count(*)::int as open, min(d.sequence) as oldest from deliveries d
+         where d.sink_id = l.sink_id and d.ref = l.ref and d.state in ('waiting', 'sending', 'retry')) o
+     where ($1::text is null or k.name = $1) and ($2::text is null or p.workspace = $2)
+       and ($3::text is null or (p.workspace, p.pigeonhole_id) > ($3, $4::int8))
+     order by k.name, p.workspace, p.pigeonhole_id limit $5::int8`,
+    [sink, workspace, after?.workspace ?? null, after?.pigeonholeId ?? null, limit],
+  );
+}
+
+/** Changes of one list that a sink has not been sent, or not yet, for one reason. */
+export interface OutcomeCount {
+  readonly list: string;
+  readonly state: string;
+  /** Null: of those on their way. */
+  readonly reason: string | null;
+  readonly changes: number;
+}
+
+/** All deliveries of a sink that are not delivered or superseded, by list, state and reason; most first. */
+export async function outcomeCounts(
+  ledger: Ledger,
+  { sink, workspace }: { readonly sink: string; readonly workspace: string | null },
+): Promise<OutcomeCount[]> {
+  return await ledger.db.query<OutcomeCount & Record<string, unknown>>(
+    `select d.list, d.state, d.reason, count(*)::int as changes from (
+       select s.id, d.ref, d.list, d.state, d.reason from sinks s join deliveries d on d.sink_id = s.id
+         where s.name = $1 and d.state in ('withheld', 'dead')
+       union all
+       select s.id, d.ref, d.list, d.state, null from sinks s join deliveries d on d.sink_id = s.id
+         where s.name = $1 and d.state in ('waiting', 'sending', 'retry')) d
+       join pigeonholes p on p.ref = d.ref
+     where $2::text is null or p.workspace = $2
+     group by d.list, d.state, d.reason order by changes desc, d.list, d.state, d.reason`,
+    [sink, workspace],
+  );
+}
+
+/** What became of one change at one sink. */
+export interface DeliveryState {
+  readonly sequence: number;
+  readonly replay: number;
+  readonly list: string;
+  readonly key: string;
+  readonly revision: number;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly detail: string | null;
+  readonly attempts: number;
+  readonly identity: boolean | null;
+  readonly dueAt: Date | null;
+  readonly updatedAt: Date;
+}
+
+/** What a sink was told of one pigeonhole, newest change first. @param before the last one that was shown */
+export async function deliveryStates(
+  ledger: Ledger,
+  asked: {
+    readonly sink: string;
+    readonly ref: number;
+    readonly state: string | null;
+    readonly list: string | null;
+    readonly before: { readonly sequence: number; readonly replay: number } | null;
+    readonly limit: number;
+  },
+): Promise<DeliveryState[]> {
+  return await ledger.db.query<DeliveryState & Record<string, unknown>>(
+    `select d.sequence, d.replay, d.list, d.key, d.revision, d.state, d.reason, d.detail, d.attempts, d.identity,
+       d.due_at as "dueAt", d.updated_at as "updatedAt"
+     from deliveries d join sinks s on s.id = d.sink_id and s.name = $1
+     where d.ref = $2 and ($3::text is null or d.state = $3) and ($4::text is null or d.list = $4)
+       and ($5::int8 is null or (d.sequence, d.replay) < ($5, $6::int4))
+     order by d.sequence desc, d.replay desc limit $7`,
+    [
+      asked.sink,
+      asked.ref,
+      asked.state,
+      asked.list,
+      asked.before?.sequence ?? null,
+      asked.before?.replay ?? null,
+      asked.limit,
+    ],
+  );
+}
