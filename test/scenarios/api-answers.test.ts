@@ -1,0 +1,262 @@
+import { apiSources, fromHere } from '../../api/api-sources.test-kit.js';
+import type { ApiApp } from '../../api/api-app.js';
+import { createApp } from '../../api/create-app.js';
+import type { LiveChanges } from '../../api/live-changes.js';
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { noteProgress } from '../../ledger/queries/progress.js';
+import { previewSink } from '../../worker/preview-sink.js';
+import { viewQuotas } from '../../worker/view-quotas.js';
+import { attendee, pollVote, session } from '../kit/items.js';
+import type { Scene } from '../kit/scene.js';
+import { type Stage, useStages } from '../kit/stage.js';
+
+const stages = useStages();
+const environment = { SCENE_KEY: 'sandbox-key', HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
+
+/** What these people are called, and where they are reached. */
+const personal = /Person \d|example\.com|code-\d/;
+
+interface Served {
+  readonly stage: Stage;
+  readonly scene: Scene;
+  readonly app: ApiApp;
+}
+
+/** Three people, one of whom the receiver refuses and one who has refused consent; a named and an anonymous vote. */
+async function served(kind: (typeof kinds)[number]): Promise<Served> {
+  const stage = await stages.open(kind);
+  await stage.put('sessions', session(1, { anonymousResponses: false }));
+  await stage.put('attendees', attendee(1), attendee(2), attendee(3, { consent: { obtained: false } }));
+  await stage.put(
+    'poll-mcq-votes',
+    pollVote(51, { id: 1, anonymous: false }, 1),
+    pollVote(52, { id: 2, anonymous: true }, 1),
+  );
+  const scene = await stage.webhookScene('consent: { accept: [obtained] }');
+  await stage.planAnswer({ status: 422, list: 'attendees', key: '2', count: 1 });
+  await scene.settle();
+  await noteProgress(scene.ledger);
+  return { stage, scene, app: appOf(scene) };
+}
+
+function appOf({ to }: Scene): ApiApp {
+  const { ledger, config, configuration } = to;
+  return createApp(
+    apiSources({
+      ledger,
+      config,
+      configuration,
+      quotas: () => viewQuotas(config, ledger, Date.now()),
+      preview: (asked) => previewSink(to, asked, environment),
+      liveEveryMs: 5,
+    }),
+  );
+}
+
+async function ask(app: ApiApp, path: string, body?: object): Promise<{ status: number; body: any; text: string }> {
+  const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+  const answer = await app.request(path, { headers: fromHere, ...sent });
+  const text = await answer.text();
+  return { status: answer.status, text, body: text === '' ? null : JSON.parse(text) };
+}
+
+/** Every address that can be read, with something to find. The test below fails when one is missing here. */
+const readable = [
+  '/api/status',
+  '/api/overview',
+  '/api/syncs',
+  '/api/syncs/events',
+  '/api/pigeonholes',
+  '/api/pigeonholes/acme/101',
+  '/api/pigeonholes/acme/101/streams',
+  '/api/sinks',
+  '/api/sinks/hooks',
+  '/api/sinks/hooks/lanes',
+  '/api/sinks/hooks/outcomes',
+  '/api/sinks/hooks/deliveries?pigeonhole=acme/101',
+  '/api/dead-letters',
+  '/api/dead-letters/items',
+  '/api/quota',
+  '/api/fields?list=attendees',
+  '/api/items/acme/101/attendees',
+  '/api/items/acme/101/attendees/1',
+  '/api/why?list=attendees&key=1',
+  '/api/deletions',
+  '/api/tokens',
+  '/api/audit',
+  '/api/caller',
+];
+
+/** And what tells the items of each apart. */
+const longLists = [
+  ['/api/items/acme/101/attendees', 'key'],
+  ['/api/pigeonholes', 'id'],
+  ['/api/sinks/hooks/lanes', 'pigeonholeId'],
+  ['/api/sinks/hooks/deliveries?pigeonhole=acme/101', 'sequence'],
+  ['/api/dead-letters/items', 'key'],
+  ['/api/pigeonholes/acme/101/streams', 'list'],
+] as const;
+
+/** These have a test of their own: one never ends, the other needs a deletion that waits. */
+const elsewhere = ['/api/changes/live', '/api/deletions/{id}'];
+
+describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
+  it('answers every address that can be read as its description says, without anything personal', async () => {
+    const { app } = await served(kind);
+    const described = app.openAPIRegistry.definitions.flatMap((each) =>
+      each.type === 'route' && each.route.method === 'get' ? [each.route] : [],
+    );
+    const looked: string[] = [];
+    for (const path of readable) {
+      const answer = await ask(app, path);
+      expect([path, answer.status]).toEqual([path, 200]);
+      expect([path, personal.exec(answer.text)]).toEqual([path, null]);
+      const route = described.findLast((each) =>
+        new RegExp(`^${each.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path.split('?')[0]!),
+      )!;
+      looked.push(route.path);
+      const content = route.responses[200] as {
+        content: { 'application/json': { schema: { parse(body: unknown): unknown } } };
+      };
+      const { schema } = content.content['application/json'];
+      expect(schema.parse(answer.body)).toEqual(answer.body); // what a schema does not name would be left out
+    }
+    expect(new Set([...looked, ...elsewhere])).toEqual(new Set(described.map(({ path }) => path)));
+  });
+
+  it('tells what stands where, what is wrong, and what helps', async () => {
+    const { app } = await served(kind);
+    const { body: overview } = await ask(app, '/api/overview');
+    expect(overview.syncs).toMatchObject([
+      { name: 'events', state: 'working', pigeonholes: 1, live: 1, sinks: ['hooks'] },
+    ]);
+    expect(overview.foundByMinute.reduce((sum: number, n: number) => sum + n)).toBeGreaterThanOrEqual(6);
+    expect(overview.troubles).toMatchObject([
+      { code: 'dead-letters', kind: 'sink', name: 'hooks', help: { see: '/api/dead-letters?sink=hooks' } },
+    ]);
+    const { body: sink } = await ask(app, '/api/sinks/hooks');
+    expect(sink).toMatchObject({ backlog: 0, undeliveredSince: null, dead: { 'http:422': 1 }, syncs: ['events'] });
+    const { body: outcomes } = await ask(app, '/api/sinks/hooks/outcomes');
+    expect(outcomes.outcomes).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ list: 'attendees', state: 'dead', reason: 'http:422', changes: 1 }),
+        expect.objectContaining({
+          list: 'attendees',
+          state: 'withheld',
+          reason: 'consent-refused',
+          words: 'the person has refused consent',
+          changes: 1,
+        }),
+      ]),
+    );
+    const { body: letters } = await ask(app, '/api/dead-letters');
+    expect(letters.groups).toMatchObject([
+      { cause: 'http:422', meaning: expect.any(String), help: expect.stringContaining('redrive') },
+    ]);
+    const { body: streams } = await ask(app, '/api/pigeonholes/acme/101/streams');
+    expect(streams.items).toContainEqual(expect.objectContaining({ list: 'attendees', sessionId: null, failures: 0 }));
+  });
+
+  it('gives long lists in parts of one that together are the whole', async () => {
+    const { app } = await served(kind);
+    for (const [path, field] of longLists) {
+      const whole = (await ask(app, path)).body.items as Record<string, unknown>[];
+      const parts: Record<string, unknown>[] = [];
+      let next: string | null = '';
+      while (next !== null) {
+        const after: string = next === '' ? '' : `&after=${next}`;
+        const { body } = await ask(app, `${path}${path.includes('?') ? '&' : '?'}limit=1${after}`);
+        parts.push(...body.items);
+        next = body.next as string | null;
+      }
+      expect(whole.length).toBeGreaterThan(0);
+      expect([path, parts.map((item) => item[field])]).toEqual([path, whole.map((item) => item[field])]);
+    }
+  });
+
+  it('shows what people are called only when that is asked for, and notes it by a hash', async () => {
+    const { app, scene } = await served(kind);
+    const { body: item } = await ask(app, '/api/items/acme/101/attendees/1?personal=1');
+    expect(item.data).toMatchObject({ Name: 'Person 1' });
+    const { body: votes } = await ask(app, '/api/items/acme/101/poll-mcq-votes?personal=1');
+    expect(votes.items.find(({ key }: { key: string }) => key === '52')).toMatchObject({
+      visibility: 'anonymous',
+      data: { attendee: { anonymous: true } },
+    });
+    const asked = {
+      sink: 'hooks',
+      list: 'attendees',
+      pigeonhole: 'acme/101',
+      key: '1',
+      limit: 5,
+      configuration: {},
+      changedFrom: null,
+    };
+    const hidden = await ask(app, '/api/preview', asked);
+    expect([hidden.status, hidden.body.items.length, personal.test(hidden.text)]).toEqual([200, 1, false]);
+    expect((await ask(app, '/api/preview?personal=1', asked)).text).toContain('Person 1');
+
+    const { body: audit, text } = await ask(app, '/api/audit');
+    expect(audit.items.map(({ action, outcome, who }: Record<string, string>) => [action, outcome, who])).toEqual([
+      ['preview-personal', 'done', 'local'],
+      ['list-personal', 'done', 'local'],
+      ['show-personal', 'done', 'local'],
+    ]);
+    expect(text).not.toMatch(personal);
+    const [row] = await scene.ledger.db.query<{ subject: Buffer }>(
+      "select subject from audit where action = 'show-personal'",
+    );
+    expect(row!.subject.equals(scene.ledger.hash.subject('acme', 1, 'named'))).toBe(true);
+  });
+
+  it('follows changes from where a reader left off, each once, and without what they say', async () => {
+    const { app, stage, scene } = await served(kind);
+    const first = await follow(app, '/api/changes/live?pigeonhole=acme/101&recent=2');
+    const begun = await first.next();
+    expect(begun.data.changes).toHaveLength(2);
+    await stage.patch('attendees', 1, { Name: 'Person 11' });
+    await stage.pollsAreDue();
+    await scene.settle();
+    const changed = await first.next();
+    await first.end();
+    expect(changed.data.changes).toMatchObject([{ list: 'attendees', key: '1', kind: 'updated', revision: 2 }]);
+    expect(JSON.stringify(changed.data)).not.toMatch(personal);
+
+    await stage.patch('attendees', 2, { Name: 'Person 22' });
+    await stage.pollsAreDue();
+    await scene.settle();
+    const again = await follow(app, '/api/changes/live?pigeonhole=acme/101&personal=1', changed.id);
+    const missed = await again.next();
+    await again.end();
+    expect(missed.data.changes).toMatchObject([{ key: '2', revision: 2, data: { Name: 'Person 22' } }]);
+    expect((await ask(app, '/api/audit?action=follow-personal')).body.items).toHaveLength(1);
+  });
+});
+
+interface Followed {
+  next(): Promise<{ id: string; data: LiveChanges }>;
+  end(): Promise<void>;
+}
+
+async function follow(app: ApiApp, path: string, lastEventId?: string): Promise<Followed> {
+  const headers = { ...fromHere, ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) };
+  const answer = await app.request(path, { headers });
+  expect(answer.headers.get('content-type')).toBe('text/event-stream');
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  return {
+    async next() {
+      for (;;) {
+        const event = /event: changes\nid: (\S+)\ndata: (.*)\n\n/.exec(text);
+        if (event !== null) {
+          text = text.slice(event.index + event[0].length);
+          return { id: event[1]!, data: JSON.parse(event[2]!) as LiveChanges };
+        }
+        const { value, done } = await reader.read();
+        if (done) throw new Error('the stream has ended');
+        text += value;
+      }
+    },
+    end: () => reader.cancel(),
+  };
+}
