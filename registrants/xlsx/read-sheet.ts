@@ -20,7 +20,6 @@ export async function* readSheet(
   const sheet = sheetHandler(values, rows);
   for await (const _ of xmlEvents(content, sheet)) {
     while (rows.length >= rowsPerBatch) yield rows.splice(0, rowsPerBatch);
-    if (sheet.ended()) break; // what follows the cells is of no use
   }
   if (!sheet.ended()) throw damaged('it breaks off');
   while (rows.length > 0) yield rows.splice(0, rowsPerBatch);
