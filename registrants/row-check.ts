@@ -30,8 +30,7 @@ interface Judged {
 }
 
 /**
- * Judges the rows of one file, in its order: what is sent of each, or why it is not. Holds the codes that it has seen (80 bytes each at
- * most), so that a duplicate is told with the row that came first. One object for one pass over one file.
+ * Judges the rows of one file, in its order: what is sent of each, or why it is not. Holds the codes that it has seen (see `SeenCodes`), so that a duplicate is told with the row that came first. One object for one pass over one file.
  */
 export class RowCheck {
   readonly #sent: readonly SentColumn[];
