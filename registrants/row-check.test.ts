@@ -70,6 +70,13 @@ describe('checking rows', () => {
     expect(said([row!])).toEqual(['2 Code trimmed', '2 Full name apostrophe-removed']);
   });
 
+  it('keeps of a row with problems what a store can take', () => {
+    const [row] = check([['A\u0000\ud83d1', 'x'.repeat(2_000), 'y'.repeat(999) + '😀']]);
+    expect(row).toMatchObject({
+      values: { attendeeCode: 'A\ufffd\ufffd1', Name: 'x'.repeat(1_000), Note: `${'y'.repeat(999)}\ufffd` },
+    });
+  });
+
   it('makes one line end of all kinds', () => {
     expect(check([['A1', 'Ada', 'a\r\nb\rc']])[0]).toMatchObject({ profile: { Note: 'a\nb\nc' } });
   });

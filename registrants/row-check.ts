@@ -64,7 +64,7 @@ export class RowCheck {
     this.#judgeCode(judged, isReadable);
     const values = Object.fromEntries(judged.fields);
     return judged.problems.length > 0
-      ? { row, values, problems: judged.problems }
+      ? { row, values: storable(values), problems: judged.problems }
       : { row, profile: values as Profile, notes: judged.notes };
   }
 
@@ -124,6 +124,19 @@ export class RowCheck {
     const similar = folded === code ? this.#seen.rowOf(mark) : (this.#seen.rowOf(folded) ?? this.#seen.add(mark, row));
     if (similar !== undefined) notes.push(similarCode(row, this.#code?.column ?? null, similar));
   }
+}
+
+/** Longest value of a row that is not sent: enough to see what is wrong with it. */
+const keptLength = 1_000;
+
+/** PostgreSQL takes neither NUL nor half a character, and a cell may hold a megabyte. */
+function storable(values: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).map(([field, value]) => [
+      field,
+      value.slice(0, keptLength).replace(/[\0\p{Cs}]/gu, '\ufffd'),
+    ]),
+  );
 }
 
 function duplicateCode(row: number, column: string | null, earlier: number): Problem {

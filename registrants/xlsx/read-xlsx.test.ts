@@ -226,7 +226,7 @@ describe('an archive that is no readable workbook', () => {
         's.xml': `<worksheet><sheetData><row><c t="str"><v>${'x'.repeat(200_000)}</v></c></row></sheetData></worksheet>`,
       }),
       'too-large',
-      /^A cell of the XLSX file holds more than 65,536 characters; /,
+      /^A cell of the XLSX file holds more than 32,767 characters; /,
     ],
   ])('is refused with one sentence: %s', async (_name, file, kind, sentence) => {
     const refusal = await refusalOf(file);
