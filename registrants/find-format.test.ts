@@ -126,11 +126,11 @@ describe('a file that is not read to its end', () => {
 
 describe('a batch of rows', () => {
   it('is full early where rows are long, so that memory does not grow with their length', async () => {
-    const text = `Code,Note\n${Array.from({ length: 40 }, (_row, index) => `A${index},${'x'.repeat(200_000)}\n`).join('')}`;
+    const text = `Code,Note\n${Array.from({ length: 7 }, (_row, index) => `A${index},${'x'.repeat(500_000)}\n`).join('')}`;
     const file = await openRegistrantFile(inChunks(text), { name: 'people.csv' });
     const lengths: number[] = [];
     for await (const batch of file.rows) lengths.push(batch.length);
-    expect(Math.max(...lengths)).toBe(11);
-    expect(lengths.reduce((sum, length) => sum + length)).toBe(40);
+    expect(Math.max(...lengths)).toBe(5);
+    expect(lengths.reduce((sum, length) => sum + length)).toBe(7);
   });
 });
