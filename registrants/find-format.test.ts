@@ -80,6 +80,13 @@ describe('the kind of a file', () => {
     expect((await readAll('[Code],Name\nA1,Ada\n')).format).toBe('csv');
   });
 
+  it('names a column without line ends and what cannot be seen', async () => {
+    expect((await readAll('"Attendee\r\n code\u200b"," Na\u0007me\u00a0"\nA1,Ada\n')).columns).toEqual([
+      'Attendee code',
+      'Name',
+    ]);
+  });
+
   it('names a column without a name after its place', async () => {
     expect((await readAll('Code,,Name\nA1,x,Ada\n')).columns).toEqual(['Code', '(column 2)', 'Name']);
   });
