@@ -62,6 +62,7 @@ const serverArgs = [
   '--sqlite-pragma=synchronous=1',
   '--dynamic-config-value=system.enableActivityEagerExecution=true',
   '--dynamic-config-value=history.transferProcessorMaxPollRPS=100',
+  '--dynamic-config-value=history.timerProcessorMaxTimeShift="50ms"',
 ];
 
 /**
