@@ -75,6 +75,8 @@ const longestQuietMs = 5 * minuteMs;
 const longestUnfilledMs = 6 * hourMs;
 /** Whole sweeps after the end: what is approved, withdrawn or signed in late. Behind the last the stream is dormant. */
 export const finalSweepsMs = [hourMs, dayMs, 7 * dayMs] as const;
+/** So many pages of a live list of questions are read whole by each poll: what a moderator does is seen by the next. */
+const wholePages = 5;
 /** A sweep that is due is read on by so many pages at a time. */
 export const dueSlicePages = 10;
 
@@ -103,7 +105,7 @@ export function cadenceOf(facts: StreamFacts, every: Intervals, now: number): Ca
   }
   const liveMs = liveInterval(list, every);
   if (isActive(facts, now) || isWithin(windowOf(facts), now)) {
-    const slicePages = moderatedLists.has(list) ? halfOf(facts.pages) : 1;
+    const slicePages = moderatedLists.has(list) ? moderatedSlice(facts.pages) : 1;
     return cadence(facts, now, { pollMs: liveMs, sweepMs: every.sweep, slicePages, isLive: true });
   }
   const quietMs = backedOff(liveMs, facts.quietReads, Math.max(longestQuietMs, liveMs));
@@ -181,6 +183,11 @@ function cadence(
 /** What is stretched waits for no longer than a window of the quota lasts: in the next one there is room again. */
 function stretched(intervalMs: number, stretch: number): number {
   return Math.min(Math.round(intervalMs * stretch), Math.max(intervalMs, dayMs));
+}
+
+/** All pages of a short list, half of a longer one: what is short costs little, and most lists of questions are. */
+function moderatedSlice(pages: number | null): number {
+  return pages !== null && pages <= wholePages ? pages : halfOf(pages);
 }
 
 /** At least half of the pages, up to ten; of a stream that was never walked, the one that a poll reads anyway. */

@@ -158,6 +158,26 @@ async function boundsOf(tx: Queryable, lease: StreamLease, walk: OpenWalk, perPa
   return rows.map((row) => ({ firstValue: row.first_value, lastValue: row.last_value, isFull: row.is_full }));
 }
 
+/** What is as new as this may stand on one server of the service and not yet on another. */
+const settledAfterMs = 60_000;
+
+/**
+ * Makes a stream due at once when its last sweep was the first to lack an item between its neighbours: a second one
+ * says whether it is gone. Not for the sake of items that have only just appeared, which the next poll is soon enough
+ * for, and once for each item, so that one of which walks can tell nothing costs no more than before.
+ */
+export async function confirmMissing(ledger: Ledger, lease: StreamLease): Promise<void> {
+  await ledger.db.query(
+    `update streams s set due_at = least(s.due_at, now()) where s.id = $1 and s.epoch = $2 and exists (
+       select 1 from missing m
+       join items i on i.ref = m.ref and i.list = m.list and i.key = m.key and i.payload is not null
+       join changes c on c.ref = i.ref and c.sequence = i.last_sequence
+       where m.stream_id = s.id and m.state = 'open' and m.walks = 1 and m.since = s.swept_from
+         and (c.kind <> 'created' or c.found_at < now() - $3 * interval '1 millisecond'))`,
+    [lease.streamId, lease.epoch, settledAfterMs],
+  );
+}
+
 /** An item that may be asked for by a filter, to see at once whether it is gone. */
 export interface MissingItem {
   readonly key: string;
