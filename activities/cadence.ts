@@ -212,15 +212,15 @@ const longestTickMs = 60_000;
 /**
  * Milliseconds from `now` to the next read of a stream that is read every so often. Short intervals are ticks of the
  * clock, so that all streams of a pigeonhole come due together, however their first walks ended, and a cycle is one
- * turn; pigeonholes are shifted against each other, so that they do not. At least half an interval from now: where
- * reading takes longer than that, it must not fill all of the time. Pure.
+ * turn; pigeonholes are shifted against each other, so that they do not. At least a quarter of an interval from
+ * now: reading must not fill all of the time, and one tick is left out where it takes longer. Pure.
  */
 export function untilNextRead(intervalMs: number, pigeonholeRef: number, now: number): number {
   if (intervalMs > longestTickMs) return intervalMs;
   const shift = ((pigeonholeRef * 0.618) % 1) * intervalMs; // golden ratio: no two of few are close
   const sinceTick = (now - shift) % intervalMs;
   const untilTick = intervalMs - sinceTick;
-  return Math.round(untilTick < intervalMs / 2 ? untilTick + intervalMs : untilTick);
+  return Math.round(untilTick < intervalMs / 4 ? untilTick + intervalMs : untilTick);
 }
 
 /** A pigeonhole is read once for all its syncs: each interval is the shortest that any of them asks for. */

@@ -119,7 +119,8 @@ async function walkEnded(client: Client): Promise<Date> {
     'a walk over the attendees has ended',
     async () => {
       const { rows } = await client.query<{ swept_at: Date | null }>(
-        `select swept_at from streams where list = 'attendees' and walk is null and sweep_due_at <= now()`,
+        `select swept_at from streams s where list = 'attendees' and sweep_due_at <= now()
+           and not exists (select 1 from walks w where w.stream_id = s.id)`,
       );
       return rows[0]?.swept_at ?? undefined;
     },
@@ -154,7 +155,7 @@ async function countStreamRows({ store }: LoadedProduct, stage: Stage, report: B
     const written = await client.query<{ n: number }>(
       `select n_tup_upd::int as n from pg_stat_user_tables where relname = 'streams'`,
     );
-    const pages = await client.query<{ n: number }>('select sum(walk_pages)::int as n from streams');
+    const pages = await client.query<{ n: number }>('select sum(page_count)::int as n from streams');
     report.note(`rows of streams written in all: ${written.rows[0]!.n}; pages of the last walk: ${pages.rows[0]!.n}`);
   });
 }
