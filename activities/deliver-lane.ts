@@ -14,10 +14,11 @@ import {
 import { pause } from '../ledger/queries/pauses.js';
 import { withdrawalsLeft } from '../ledger/queries/withdrawals.js';
 import { surroundingsOf } from '../ledger/queries/surroundings.js';
-import type { Lane, Outcome, Planned } from '../sinks/sink.js';
+import type { Lane, Outcome, Subject } from '../sinks/sink.js';
 import type { Collaborators, OpenSink } from './collaborators.js';
 import { consentReason, decideDelivery } from './decide-delivery.js';
 import { LaneHold, leaseMs } from './lane-hold.js';
+import { lookUpSent } from './look-up-sent.js';
 import type { SinkBreaker } from './sink-breaker.js';
 import { sendPlanned, type Settlement, type Settlements } from './plan-and-send.js';
 import { lookUpAfterMs, settleOutcomes } from './settle-outcomes.js';
@@ -153,8 +154,8 @@ class LaneSender {
 
   /** A sink that can tell what became of these is asked first; for others a repeat is harmless. */
   async #settle(sent: readonly Sent[]): Promise<LaneState> {
-    const planned = await this.#planned(sent);
-    const found = await sendPlanned(this.#plan.sink.sink, planned, 'recover', this.#lane, this.#signal);
+    const subjects = await this.#subjects(sent);
+    const found = await lookUpSent(this.#plan.sink.sink, subjects, this.#lane, this.#signal);
     const settlements = found.settlements.map((each, index) => this.#unlessHidden(sent[index]!, each));
     return await this.#commit(sent, { ...found, settlements }, 'lookedUp');
   }
@@ -180,14 +181,12 @@ class LaneSender {
     });
   }
 
-  async #planned(sent: readonly Sent[]): Promise<Planned[]> {
-    const { sink } = this.#plan.sink;
+  async #subjects(sent: readonly Sent[]): Promise<Subject[]> {
+    const { traits } = this.#plan.sink.sink;
     const candidates = sent.map(({ candidate }) => candidate);
-    const around = sink.traits.looksAround ? await surroundingsOf(this.#to.ledger.db, this.#lease, candidates) : [];
-    return await sink.plan(
-      sent.map(({ candidate, identity }, index) =>
-        toSubject(candidate, around[index] ?? nothingAround, { identity, place: this.#work }),
-      ),
+    const around = traits.looksAround ? await surroundingsOf(this.#to.ledger.db, this.#lease, candidates) : [];
+    return sent.map(({ candidate, identity }, index) =>
+      toSubject(candidate, around[index] ?? nothingAround, { identity, place: this.#work }),
     );
   }
 
@@ -209,7 +208,7 @@ class LaneSender {
     });
     this.#turn.withheld += batch.withheld;
     if (batch.sending.length === 0) return batch.empty ? 'done' : 'more';
-    const planned = await this.#planned(batch.sending);
+    const planned = await sink.plan(await this.#subjects(batch.sending));
     return await this.#commit(batch.sending, await sendPlanned(sink, planned, 'send', this.#lane, this.#signal));
   }
 

@@ -41,7 +41,7 @@ export async function openWatchedSinks(stage: Stage, warehouseUrl: string | unde
   const gate = new Gate(Number(target.port), (bytes) => (spoken += bytes.toString('latin1')));
   target.port = String(await gate.open());
   const { crm, salesforce, talk, lms, grades } = doubles;
-  const seen = { ...{ crm: 0, salesforce: 0, talk: 0, lms: 0, grades: 0 }, hooks: 0, lines: new Set<string>() };
+  const seen = { crm: 0, salesforce: 0, talk: 0, lms: 0, grades: 0, hooks: 0, lines: new Set<string>() };
   return {
     options: {
       sinks: {
