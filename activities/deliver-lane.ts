@@ -1,3 +1,4 @@
+import type { Queryable } from '../ledger/drivers/database.js';
 import { adoptConfiguration, listNotWanted } from '../ledger/queries/adopt-configuration.js';
 import { beginBatch, type Decision, inFlight, putOffLookUps } from '../ledger/queries/begin-batch.js';
 import { ownRecords } from '../ledger/own-records.js';
@@ -16,7 +17,7 @@ import { withdrawalsLeft } from '../ledger/queries/withdrawals.js';
 import { surroundingsOf } from '../ledger/queries/surroundings.js';
 import type { Lane, Outcome, Subject } from '../sinks/sink.js';
 import type { Collaborators, OpenSink } from './collaborators.js';
-import { consentReason, decideDelivery } from './decide-delivery.js';
+import { consentReason, decideDelivery, isWithdrawn } from './decide-delivery.js';
 import { LaneHold, leaseMs } from './lane-hold.js';
 import { lookUpSent } from './look-up-sent.js';
 import type { SinkBreaker } from './sink-breaker.js';
@@ -190,12 +191,15 @@ class LaneSender {
     );
   }
 
+  /** Once a turn, and only where somebody has withdrawn: it reads all that was delivered of people's records. */
+  async #countWithdrawals(tx: Queryable, candidates: readonly Candidate[]): Promise<void> {
+    if (!candidates.some((candidate) => isWithdrawn(candidate, this.#plan.sink))) return;
+    this.#withdrawalsLeft ??= await withdrawalsLeft(tx, this.#lease, this.#plan.withdrawals);
+  }
+
   async sendNext(): Promise<LaneState> {
-    const { sink, accepts, onConsentWithdrawn } = this.#plan.sink;
+    const { sink, accepts } = this.#plan.sink;
     const { traits } = sink;
-    if (onConsentWithdrawn === 'forget') {
-      this.#withdrawalsLeft ??= await withdrawalsLeft(this.#to.ledger.db, this.#lease, this.#plan.withdrawals);
-    }
     const batch = await beginBatch(this.#to.ledger, this.#lease, {
       lists: this.#plan.lists,
       order: traits.order,
@@ -204,7 +208,10 @@ class LaneSender {
       onlyLatest: traits.revisions === 'latest',
       failedLast: this.#failingForMs > 0 || this.#breaker.isRamping,
       accepts,
-      decide: (candidate) => this.#decide(candidate),
+      decide: async (tx, candidates) => {
+        await this.#countWithdrawals(tx, candidates);
+        return candidates.map((candidate) => this.#decide(candidate));
+      },
     });
     this.#turn.withheld += batch.withheld;
     if (batch.sending.length === 0) return batch.empty ? 'done' : 'more';
