@@ -3,6 +3,7 @@ import { adoptConfiguration, listNotWanted } from '../ledger/queries/adopt-confi
 import { beginBatch, type Decision, inFlight, putOffLookUps } from '../ledger/queries/begin-batch.js';
 import { ownRecords } from '../ledger/own-records.js';
 import type { Candidate } from '../ledger/queries/candidates.js';
+import { hasFewOpen } from '../ledger/queries/open-deliveries.js';
 import { finishBatch } from '../ledger/queries/finish-batch.js';
 import {
   type LaneLease,
@@ -22,7 +23,7 @@ import { LaneHold, leaseMs } from './lane-hold.js';
 import { lookUpSent } from './look-up-sent.js';
 import type { SinkBreaker } from './sink-breaker.js';
 import { sendPlanned, type Settlement, type Settlements } from './plan-and-send.js';
-import { lookUpAfterMs, settleOutcomes } from './settle-outcomes.js';
+import { fewRecords, loneAfterMs, lookUpAfterMs, settleOutcomes } from './settle-outcomes.js';
 import { nothingAround, toSubject } from './to-subject.js';
 import type { PigeonholeName } from './turns.js';
 
@@ -228,7 +229,8 @@ class LaneSender {
     const { order, repeats } = this.#plan.sink.sink.traits;
     const lookUp = repeats === 'lookUp';
     const lookedUp = lookUp && how === 'lookedUp';
-    const lane = { failingForMs: this.#failingForMs, holdsAll: order === 'pigeonhole', lookUp, lookedUp };
+    const failsAlone = await this.#failsAlone();
+    const lane = { failingForMs: this.#failingForMs, failsAlone, holdsAll: order === 'pigeonhole', lookUp, lookedUp };
     const verdict = settleOutcomes(sent, lane, Math.random());
     if (memory !== undefined) this.#lane = { ...this.#lane, memory: { ...this.#lane.memory, ...memory } };
     await finishBatch(this.#to.ledger, this.#lease, verdict.settled, {
@@ -249,6 +251,17 @@ class LaneSender {
     else if (verdict.failing != null) this.#breaker.failed(verdict.failing.retryInMs, this.#work.failsAlone);
     if (order === 'pigeonhole' && verdict.settled.some(({ state }) => state === 'sending')) return 'unsettled';
     return verdict.failing == null && verdict.pause === null ? 'more' : 'done';
+  }
+
+  /**
+   * The lane has failed before, and hardly anything is left on it while others pass elsewhere, or at the whole sink for
+   * days: then it is what is left that fails.
+   */
+  async #failsAlone(): Promise<boolean> {
+    const { failsAlone } = this.#work;
+    if (this.#failingForMs === 0 || (!failsAlone && this.#failingForMs < loneAfterMs)) return false;
+    const { sinkId, ref } = this.#lease;
+    return await hasFewOpen(this.#to.ledger, { sinkId, ref: failsAlone ? ref : null }, fewRecords);
   }
 
   /** One line when something passed, and one when it stops passing: an outage is not a line per try. */
