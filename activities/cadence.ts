@@ -75,6 +75,8 @@ const longestQuietMs = 5 * minuteMs;
 const longestUnfilledMs = 6 * hourMs;
 /** Whole sweeps after the end: what is approved, withdrawn or signed in late. Behind the last the stream is dormant. */
 export const finalSweepsMs = [hourMs, dayMs, 7 * dayMs] as const;
+/** So many pages of a live list of questions are read whole by each poll: what a moderator does is seen by the next. */
+const wholePages = 5;
 /** A sweep that is due is read on by so many pages at a time. */
 export const dueSlicePages = 10;
 
@@ -103,7 +105,7 @@ export function cadenceOf(facts: StreamFacts, every: Intervals, now: number): Ca
   }
   const liveMs = liveInterval(list, every);
   if (isActive(facts, now) || isWithin(windowOf(facts), now)) {
-    const slicePages = moderatedLists.has(list) ? halfOf(facts.pages) : 1;
+    const slicePages = moderatedLists.has(list) ? moderatedSlice(facts.pages) : 1;
     return cadence(facts, now, { pollMs: liveMs, sweepMs: every.sweep, slicePages, isLive: true });
   }
   const quietMs = backedOff(liveMs, facts.quietReads, Math.max(longestQuietMs, liveMs));
@@ -183,6 +185,11 @@ function stretched(intervalMs: number, stretch: number): number {
   return Math.min(Math.round(intervalMs * stretch), Math.max(intervalMs, dayMs));
 }
 
+/** All pages of a short list, half of a longer one: what is short costs little, and most lists of questions are. */
+function moderatedSlice(pages: number | null): number {
+  return pages !== null && pages <= wholePages ? pages : halfOf(pages);
+}
+
 /** At least half of the pages, up to ten; of a stream that was never walked, the one that a poll reads anyway. */
 function halfOf(pages: number | null): number {
   return Math.min(10, Math.max(1, Math.ceil((pages ?? 1) / 2)));
@@ -205,15 +212,15 @@ const longestTickMs = 60_000;
 /**
  * Milliseconds from `now` to the next read of a stream that is read every so often. Short intervals are ticks of the
  * clock, so that all streams of a pigeonhole come due together, however their first walks ended, and a cycle is one
- * turn; pigeonholes are shifted against each other, so that they do not. At least half an interval from now: where
- * reading takes longer than that, it must not fill all of the time. Pure.
+ * turn; pigeonholes are shifted against each other, so that they do not. At least a quarter of an interval from
+ * now: reading must not fill all of the time, and one tick is left out where it takes longer. Pure.
  */
 export function untilNextRead(intervalMs: number, pigeonholeRef: number, now: number): number {
   if (intervalMs > longestTickMs) return intervalMs;
   const shift = ((pigeonholeRef * 0.618) % 1) * intervalMs; // golden ratio: no two of few are close
   const sinceTick = (now - shift) % intervalMs;
   const untilTick = intervalMs - sinceTick;
-  return Math.round(untilTick < intervalMs / 2 ? untilTick + intervalMs : untilTick);
+  return Math.round(untilTick < intervalMs / 4 ? untilTick + intervalMs : untilTick);
 }
 
 /** A pigeonhole is read once for all its syncs: each interval is the shortest that any of them asks for. */

@@ -35,7 +35,13 @@ describe('what a stream needs of the quota', () => {
     ['is its live polls, which sweep a single page', {}, hour, { live: 360, idle: 0, sweep: 0 }],
     ['is a page of the rolling sweep beside each of them', { pages: 50 }, hour, { live: 360, idle: 0, sweep: 360 }],
     [
-      'is half of its pages where questions are moderated',
+      'is all of its pages where a thousand questions are moderated',
+      { list: 'qna-questions', pages: 4 },
+      hour,
+      { live: 360, idle: 0, sweep: 1440 },
+    ],
+    [
+      'is half of its pages where more questions are moderated',
       { list: 'questions', pages: 6 },
       hour,
       { live: 360, idle: 0, sweep: 1080 },

@@ -1,3 +1,4 @@
+import { confirmMissing } from '../ledger/queries/missing.js';
 import { putOffStream } from '../ledger/queries/put-off-stream.js';
 import {
   type NextRead,
@@ -105,8 +106,10 @@ async function pollAndSweep(reading: StreamReading, anew: boolean): Promise<'don
   const priority = polls ? 'sweep' : cadence.priority;
   try {
     const ending = await walkStream(reading, walk, { mostPages: pages, priority, next });
-    if (ending === 'finished') await examineMissing(reading);
-    else if (!through) {
+    if (ending === 'finished') {
+      await examineMissing(reading);
+      if (isReadWhole(lease, cadence)) await confirmMissing(to.ledger, reading.lease);
+    } else if (!through) {
       const goesOn = nextReads(reading, { restMs, swept: false });
       await scheduleStream(to.ledger, reading.lease, goesOn, foundNews(turn));
     }
@@ -136,9 +139,16 @@ function cadenceNow({ place, lease, stretch }: StreamReading, afterNews: boolean
 }
 
 /** Pages of the rolling sweep beside a poll. */
-function sliceOf({ order, pageCount }: StreamLease, { slicePages, priority }: Cadence): number {
-  const all = Math.min(unorderedSlice, Math.max(1, pageCount ?? 1));
-  return order === 'unordered' && priority === 'live' ? Math.max(slicePages, all) : slicePages;
+function sliceOf(lease: StreamLease, cadence: Cadence): number {
+  if (isReadWhole(lease, cadence)) return cadence.slicePages + 1; // to its end, should it have grown by a page
+  const { slicePages, priority } = cadence;
+  const all = Math.min(unorderedSlice, Math.max(1, lease.pageCount ?? 1));
+  return lease.order === 'unordered' && priority === 'live' ? Math.max(slicePages, all) : slicePages;
+}
+
+/** A live stream of which each read takes all pages along. */
+function isReadWhole({ pageCount }: StreamLease, { slicePages, priority }: Cadence): boolean {
+  return priority === 'live' && pageCount !== null && slicePages >= pageCount;
 }
 
 /** Whether what is new can be told without a sweep. A stream of one page is swept by every read, at the same cost. */

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { printable } from './printable.js';
 import { serviceLists } from '../config/schema/list-names.js';
 
 /** What a person asks of running work. */
@@ -6,10 +7,10 @@ export const actionSchema = z
   .strictObject({
     do: z.enum(['pause', 'resume', 'poll-now', 'sweep', 'approve']),
     kind: z.enum(['workspace', 'pigeonhole', 'sink']),
-    name: z.string().min(1).max(200).describe("A workspace's or a sink's name; for a pigeonhole `<workspace>/<id>`."),
+    name: printable(200).describe("A workspace's or a sink's name; for a pigeonhole `<workspace>/<id>`."),
     list: z.enum(serviceLists).optional().describe('Of a sweep: this list alone.'),
-    by: z.string().min(1).max(200).optional().describe('Who asks; of a named token its name is taken.'),
-    reason: z.string().min(1).max(500).optional().describe('Why; shown in the status.'),
+    by: printable(200).optional().describe('Who asks; of a named token its name is taken.'),
+    reason: printable(500).optional().describe('Why; shown in the status.'),
   })
   .refine((action) => action.do !== 'approve' || action.kind === 'sink', {
     error: 'only a sink can be approved',

@@ -3,6 +3,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { auditEntries, type AuditEntry } from '../ledger/queries/audit.js';
 import type { ApiApp } from './api-app.js';
 import { fromCursor, pageOf, pageQuery, partOf } from './keyset.js';
+import { printable } from './printable.js';
 import { instant, jsonAnswer, needs, problems } from './route-parts.js';
 import { requireEveryWorkspace } from './scope.js';
 
@@ -26,7 +27,7 @@ const auditEntrySchema = z
   .openapi('AuditEntry');
 export type AuditEntryView = z.infer<typeof auditEntrySchema>;
 
-const word = z.string().min(1).max(200).optional();
+const word = printable(200).optional();
 
 const auditRoute = createRoute({
   method: 'get',

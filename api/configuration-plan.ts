@@ -1,16 +1,17 @@
 import { z } from '@hono/zod-openapi';
+import { printable } from './printable.js';
 
 /** A file that is to take the place of the one that the process was started with; none: that one, as it stands now. */
 export const candidateSchema = z
   .strictObject({
-    file: z.string().min(1).max(4096).optional().describe('Absolute path, by which messages name it.'),
+    file: printable(4096).optional().describe('Absolute path, by which messages name it.'),
     text: z.string().max(1_000_000).optional().describe('What stands in it.'),
   })
   .openapi('Candidate');
 export type Candidate = z.infer<typeof candidateSchema>;
 
 /** The absolute path of the file that a person means: only the process's own is ever read. */
-export const applySchema = z.strictObject({ file: z.string().min(1).max(4096) });
+export const applySchema = z.strictObject({ file: printable(4096) });
 
 const changedKeySchema = z.object({
   key: z.string(),
@@ -55,6 +56,18 @@ const causedDeliveriesSchema = z.object({
 });
 export type CausedDeliveries = z.infer<typeof causedDeliveriesSchema>;
 
+const keptItemsSchema = z.object({
+  sink: z.string(),
+  list: z.string(),
+  reason: z
+    .string()
+    .describe(
+      'Why no later change of it is sent: `list-not-wanted`, or a state of consent such as `consent-not-asked`.',
+    ),
+  items: z.int(),
+});
+export type KeptItems = z.infer<typeof keptItemsSchema>;
+
 /** What a configuration changes, and what it causes. */
 export const configurationPlanSchema = z
   .object({
@@ -68,6 +81,10 @@ export const configurationPlanSchema = z
       .array(causedDeliveriesSchema)
       .readonly()
       .describe('What is sent because of it, beside what is found from now on.'),
+    kept: z
+      .array(keptItemsSchema)
+      .readonly()
+      .describe('What stays at a sink that is sent it no more: nothing is taken back.'),
     atNextStart: z.array(z.string()).readonly().describe('Keys that take effect at the next start.'),
     warnings: z.array(z.string()).readonly().describe('What is allowed but probably not meant.'),
   })

@@ -11,6 +11,7 @@ import {
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { fromCursor, pageOf, pageQuery, partOf } from './keyset.js';
+import { pigeonholeName, printable } from './printable.js';
 import { instant, jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { requireWorkspace, workspaceOf } from './scope.js';
 import { causeInWords } from './words.js';
@@ -47,7 +48,7 @@ const deadLetterSchema = z
   .openapi('DeadLetter');
 export type DeadLetterView = z.infer<typeof deadLetterSchema>;
 
-const word = z.string().min(1).max(500).optional();
+const word = printable(500).optional();
 
 /** Which dead letters: what is left out counts for all. */
 export const deadLetterChoiceSchema = z.strictObject({
@@ -56,7 +57,7 @@ export const deadLetterChoiceSchema = z.strictObject({
   list: word,
   key: word,
   workspace: word,
-  pigeonhole: word.describe('WORKSPACE/ID.'),
+  pigeonhole: pigeonholeName().optional(),
 });
 export type DeadLetterChoice = z.infer<typeof deadLetterChoiceSchema>;
 

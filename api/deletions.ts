@@ -3,6 +3,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { decideHold, heldItems, type Hold, openHolds } from '../ledger/queries/holds.js';
 import type { ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
+import { idText } from './printable.js';
 import { Refused } from './problem.js';
 import { instant, jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { workspaceOf } from './scope.js';
@@ -39,7 +40,7 @@ export interface DeletionSources {
   readonly wakeSinks: (names: readonly string[]) => Promise<void>;
 }
 
-const oneOfThem = z.object({ id: z.string().regex(/^\d{1,15}$/) });
+const oneOfThem = z.object({ id: idText() });
 
 const listRoute = createRoute({
   method: 'get',

@@ -6,6 +6,7 @@ import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { fromCursor, pageOf, pageQuery, partOf } from './keyset.js';
 import { placeParams, requireRef } from './pigeonholes.js';
+import { idText, itemKey } from './printable.js';
 import { Refused } from './problem.js';
 import { instant, jsonAnswer, needs, personalSchema, problems } from './route-parts.js';
 import { wantsPersonal } from './scope.js';
@@ -30,7 +31,7 @@ const itemSchema = z
   })
   .openapi('Item');
 
-const itemParams = placeParams.extend({ list: z.enum(listNames), key: z.string().min(1).max(500) });
+const itemParams = placeParams.extend({ list: z.enum(listNames), key: itemKey() });
 
 const listRoute = createRoute({
   method: 'get',
@@ -43,10 +44,7 @@ const listRoute = createRoute({
     params: itemParams.omit({ key: true }),
     query: z.strictObject({
       ...pageQuery,
-      session: z
-        .string()
-        .regex(/^\d{1,15}$/)
-        .optional(),
+      session: idText().optional(),
       personal: personalSchema,
     }),
   },
@@ -72,6 +70,7 @@ export function serveItems(app: ApiApp, sources: { readonly ledger: Ledger }): v
   app.openapi(listRoute, async (c) => {
     const { list, ...place } = c.req.valid('param');
     const { limit, after, session, personal } = c.req.valid('query');
+    const shows = wantsPersonal(c, personal);
     const ref = await requireRef(c, sources, place);
     const last = fromCursor(keyPosition, after);
     const read = async (): Promise<ShownItem[]> =>
@@ -82,7 +81,6 @@ export function serveItems(app: ApiApp, sources: { readonly ledger: Ledger }): v
         after: last?.[0] ?? null,
         limit: limit + 1,
       });
-    const shows = wantsPersonal(c, personal);
     const target = `pigeonhole:${place.workspace}/${place.id}`;
     const rows = shows
       ? await audited(c, ledger, { action: 'list-personal', target, detail: { list, limit } }, read)
@@ -92,8 +90,8 @@ export function serveItems(app: ApiApp, sources: { readonly ledger: Ledger }): v
   });
   app.openapi(showRoute, async (c) => {
     const { list, key, ...place } = c.req.valid('param');
-    const ref = await requireRef(c, sources, place);
     const shows = wantsPersonal(c, c.req.valid('query').personal);
+    const ref = await requireRef(c, sources, place);
     const [why] = await explain(ledger, { list, key, pigeonhole: `${place.workspace}/${Number(place.id)}` });
     const item = await shownItem(ledger, { ref, list, key });
     if (why === undefined || item === undefined) {

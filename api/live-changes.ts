@@ -13,6 +13,7 @@ import type { ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
 import { authenticate } from './authenticate.js';
 import { positionFrom, positionText } from './feed-position.js';
+import { configuredName, pigeonholeName } from './printable.js';
 import { Refused } from './problem.js';
 import { instant, needs, personalSchema, problems } from './route-parts.js';
 import { requireWorkspace, wantsPersonal, workspaceOf } from './scope.js';
@@ -76,12 +77,8 @@ const liveRoute = createRoute({
   ...needs({ right: 'read' }),
   request: {
     query: z.strictObject({
-      workspace: z.string().min(1).max(63).optional(),
-      pigeonhole: z
-        .string()
-        .regex(/^[^/]{1,63}\/\d{1,15}$/)
-        .optional()
-        .describe('WORKSPACE/ID'),
+      workspace: configuredName().optional(),
+      pigeonhole: pigeonholeName().optional(),
       list: z.enum(listNames).optional(),
       recent: z.coerce.number().int().min(0).max(500).default(0).describe('So many of the past to begin with.'),
       after: z.string().max(12_000).optional().describe('The id of the last event that was seen.'),

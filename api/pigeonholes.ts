@@ -5,6 +5,7 @@ import type { ApiApp, ApiContext } from './api-app.js';
 import { fromCursor, pageOf, pageQuery, partOf } from './keyset.js';
 import { byMinute, minutesSchema } from './minutes.js';
 import { type Present, readPresent } from './present.js';
+import { configuredName, idText, printable } from './printable.js';
 import { Refused } from './problem.js';
 import { instant, jsonAnswer, needs, problems } from './route-parts.js';
 import { requireWorkspace, workspaceOf } from './scope.js';
@@ -52,11 +53,8 @@ const streamSchema = z
 export type StreamView = z.infer<typeof streamSchema>;
 
 export const placeParams = z.object({
-  workspace: z.string().min(1).max(63),
-  id: z
-    .string()
-    .regex(/^\d{1,15}$/)
-    .describe("0: the workspace's own lists."),
+  workspace: configuredName(),
+  id: idText().describe("0: the workspace's own lists."),
 });
 
 const listRoute = createRoute({
@@ -69,10 +67,10 @@ const listRoute = createRoute({
   request: {
     query: z.strictObject({
       ...pageQuery,
-      workspace: z.string().min(1).max(63).optional(),
-      sync: z.string().min(1).max(63).optional(),
+      workspace: configuredName().optional(),
+      sync: configuredName().optional(),
       state: workStateSchema.optional(),
-      search: z.string().min(1).max(200).optional().describe('In the id or the name; upper and lower case are alike.'),
+      search: printable(200).optional().describe('In the id or the name; upper and lower case are alike.'),
     }),
   },
   responses: { 200: jsonAnswer('A part of them, by workspace and id.', pageOf(pigeonholeSchema)), ...problems() },

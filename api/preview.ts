@@ -5,6 +5,7 @@ import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { candidateSchema } from './configuration-plan.js';
 import { largestFileBytes, requireOwnFile, usable } from './configuration.js';
+import { configuredName, itemKey, pigeonholeName, printable } from './printable.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, jsonBody, needs, personalSchema, problems } from './route-parts.js';
 import { requireSink, requireWorkspace, wantsPersonal } from './scope.js';
@@ -13,10 +14,10 @@ import { withoutValues } from './without-values.js';
 /** What a sink would be sent of stored items, under a file that need not be the current configuration. */
 export const previewRequestSchema = z
   .strictObject({
-    sink: z.string().min(1),
-    list: z.string().min(1).nullable(),
-    pigeonhole: z.string().min(1).nullable().describe("WORKSPACE/ID; null: all that the sink's syncs read."),
-    key: z.string().min(1).nullable(),
+    sink: configuredName(),
+    list: printable(100).nullable(),
+    pigeonhole: pigeonholeName().nullable().describe("WORKSPACE/ID; null: all that the sink's syncs read."),
+    key: itemKey().nullable(),
     limit: z.int().min(1).max(1000),
     configuration: candidateSchema,
     changedFrom: candidateSchema

@@ -3,6 +3,7 @@ import { listNames } from '../config/schema/list-names.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
+import { configuredName, pigeonholeName, printable } from './printable.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { actorOf, requireEveryWorkspace, requireWorkspace } from './scope.js';
@@ -13,12 +14,9 @@ export const replayRequestSchema = z
     id: z
       .uuid()
       .describe('Made by whoever asks, so that asking twice is one replay; stands in the envelope of what is emitted.'),
-    sink: z.string().min(1).max(200).nullable().describe("A sink's name; null: every sink."),
+    sink: configuredName().nullable().describe("A sink's name; null: every sink."),
     lists: z.array(z.enum(listNames)).min(1).nullable().describe('Null: all.'),
-    pigeonhole: z
-      .string()
-      .min(1)
-      .max(200)
+    pigeonhole: pigeonholeName()
       .nullable()
       .describe("`<workspace>/<id>`; null: every pigeonhole, and the workspaces' own lists."),
     from: z.iso
@@ -26,8 +24,8 @@ export const replayRequestSchema = z
       .nullable()
       .describe('ISO 8601: only what has changed since; null: everything.'),
     dryRun: z.boolean().describe('Only count.'),
-    by: z.string().min(1).max(200).optional(),
-    reason: z.string().min(1).max(500).optional(),
+    by: printable(200).optional(),
+    reason: printable(500).optional(),
   })
   .openapi('ReplayRequest');
 export type ReplayRequest = z.infer<typeof replayRequestSchema>;

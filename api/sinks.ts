@@ -1,3 +1,4 @@
+import { listNames } from '../config/schema/list-names.js';
 import { createRoute, z } from '@hono/zod-openapi';
 import {
   type DeliveryState,
@@ -11,6 +12,7 @@ import { fromCursor, pageOf, pageQuery, partOf } from './keyset.js';
 import { byMinute, minutesSchema } from './minutes.js';
 import { requireRef } from './pigeonholes.js';
 import { type Present, readPresent } from './present.js';
+import { configuredName, pigeonholeName } from './printable.js';
 import { Refused } from './problem.js';
 import { instant, jsonAnswer, needs, problems } from './route-parts.js';
 import { seesSink, workspaceOf } from './scope.js';
@@ -76,7 +78,7 @@ const deliverySchema = z
   })
   .openapi('Delivery');
 
-const nameParams = z.object({ name: z.string().min(1).max(63) });
+const nameParams = z.object({ name: configuredName() });
 
 const listRoute = createRoute({
   method: 'get',
@@ -132,12 +134,9 @@ const deliveriesRoute = createRoute({
     params: nameParams,
     query: z.strictObject({
       ...pageQuery,
-      pigeonhole: z
-        .string()
-        .regex(/^[^/]{1,63}\/\d{1,15}$/)
-        .describe('WORKSPACE/ID'),
+      pigeonhole: pigeonholeName(),
       state: z.enum(['waiting', 'sending', 'retry', 'delivered', 'withheld', 'superseded', 'dead']).optional(),
-      list: z.string().min(1).max(100).optional(),
+      list: z.enum(listNames).optional(),
     }),
   },
   responses: { 200: jsonAnswer('A part of them.', pageOf(deliverySchema)), ...problems(404) },

@@ -3,6 +3,7 @@ import { pigeonholeNames } from '../ledger/queries/pigeonholes.js';
 import type { ApiApp } from './api-app.js';
 import { byMinute, minutesSchema } from './minutes.js';
 import { type Present, readPresent } from './present.js';
+import { configuredName } from './printable.js';
 import { Refused } from './problem.js';
 import { instant, jsonAnswer, needs, problems } from './route-parts.js';
 import { workspaceOf } from './scope.js';
@@ -72,7 +73,7 @@ const showRoute = createRoute({
   tags: ['Reading'],
   summary: 'One of them; its pigeonholes are at /api/pigeonholes?sync=…',
   ...needs({ right: 'read' }),
-  request: { params: z.object({ name: z.string().min(1).max(63) }) },
+  request: { params: z.object({ name: configuredName() }) },
   responses: { 200: jsonAnswer('How it stands.', syncSchema), ...problems(404) },
 });
 

@@ -4,6 +4,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { addToken, allTokens, revokeToken, type StoredToken } from '../ledger/queries/tokens.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
+import { configuredName } from './printable.js';
 import { Refused } from './problem.js';
 import { roles } from './rights.js';
 import { instant, jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
@@ -32,7 +33,7 @@ export const newTokenSchema = z
   .strictObject({
     name: tokenName,
     roles: z.array(z.enum(roles)).min(1).max(roles.length),
-    workspace: z.string().min(1).max(63).nullable().default(null),
+    workspace: configuredName().nullable().default(null),
     expiresInDays: z.int().min(1).max(3650).nullable().describe('From now; null: it never expires.'),
   })
   .openapi('NewToken');
@@ -82,7 +83,7 @@ const revokeRoute = createRoute({
   tags: ['Tokens'],
   summary: 'Refuse a token from now on',
   ...needs({ right: 'administer', looksLike: 'a token is revoked with {}' }),
-  request: { params: z.object({ name: z.string().min(1).max(63) }), body: jsonBody(z.strictObject({})) },
+  request: { params: z.object({ name: configuredName() }), body: jsonBody(z.strictObject({})) },
   responses: {
     200: jsonAnswer('It is refused.', z.object({ done: z.literal(true) })),
     ...problems(404, 413, 415),

@@ -1,7 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { listNames } from '../config/schema/list-names.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { findItems, type KnownItem, timelineOf } from '../ledger/queries/timeline.js';
 import type { ApiApp } from './api-app.js';
+import { itemKey, printable } from './printable.js';
 import { instant, jsonAnswer, needs, problems } from './route-parts.js';
 import { workspaceOf } from './scope.js';
 
@@ -62,12 +64,18 @@ const whyRoute = createRoute({
   operationId: 'why',
   tags: ['Items'],
   summary: 'Where an item was read, what each sink was told of it, or why nothing',
-  ...needs({ right: 'read', looksLike: 'why takes "list" and "key", and may have "pigeonhole"' }),
+  ...needs({
+    right: 'read',
+    looksLike:
+      'why takes "list", the name of one, and "key", at most 200 printable characters, and may have "pigeonhole" (ID or WORKSPACE/ID)',
+  }),
   request: {
     query: z.strictObject({
-      list: z.string().min(1).max(100),
-      key: z.string().min(1).max(500),
-      pigeonhole: z.string().min(1).max(200).optional().describe('WORKSPACE/ID, or the ID, where keys repeat.'),
+      list: z.enum(listNames),
+      key: itemKey(),
+      pigeonhole: printable(200)
+        .optional()
+        .describe('WORKSPACE/ID, or the ID, where keys repeat; what is neither names none.'),
     }),
   },
   responses: {

@@ -7,6 +7,7 @@ import { latency } from './latency.js';
 import { memory } from './memory.js';
 import { moderation } from './moderation.js';
 import { peers } from './peers.js';
+import { registrantFile } from './registrant-file.js';
 import { unchanged } from './unchanged.js';
 
 export const allBenches: readonly Bench[] = [
@@ -19,6 +20,7 @@ export const allBenches: readonly Bench[] = [
   memory,
   peers,
   hubspotLimit,
+  registrantFile,
 ];
 
 /** What runs without being named: a few minutes on two cores. */

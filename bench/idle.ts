@@ -77,7 +77,8 @@ const perPage = 300;
 
 /**
  * Pages of rolling sweeps that each poll of the pigeonhole reads beside its own: none for a stream of one page, which
- * the poll itself sweeps; at least half of a list of questions, ten at most; one of any other list. Source: the rule for
+ * the poll itself sweeps; all of a list of questions up to five, half of a longer one, ten at most; one of any other list.
+ * Source: the rule for
  * live streams in docs/how-it-works.md.
  */
 async function plannedSlicePages(stage: Stage): Promise<number> {
@@ -88,7 +89,8 @@ async function plannedSlicePages(stage: Stage): Promise<number> {
   return Object.entries(pigeonholes[0]!.counts).reduce((sum, [list, items]) => {
     const pages = Math.ceil(items / perPage);
     if (list === 'registrants' || pages <= 1) return sum;
-    return sum + (list.endsWith('questions') ? Math.min(10, Math.ceil(pages / 2)) : 1);
+    const ofQuestions = pages <= 5 ? pages : Math.min(10, Math.ceil(pages / 2));
+    return sum + (list.endsWith('questions') ? ofQuestions : 1);
   }, 0);
 }
 

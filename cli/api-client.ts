@@ -5,6 +5,8 @@ import type { AppliedConfiguration, Candidate, ConfigurationPlan } from '../api/
 import type { Preview, PreviewRequest } from '../api/preview.js';
 import type { FieldsQuery, SeenFields } from '../api/fields.js';
 import type { ReplayRequest, ReplayResult } from '../api/replay-request.js';
+import type { AuditEntryView } from '../api/audit-log.js';
+import type { MadeTokenView, NewTokenRequest, TokenView } from '../api/tokens.js';
 import type { Status } from '../api/status-view.js';
 import type { Why } from '../api/why.js';
 import type { Config } from '../worker/load-process-config.js';
@@ -26,6 +28,19 @@ export interface ApiClient {
   replay(wanted: ReplayRequest): Promise<Extract<ReplayResult, { id: string }>>;
   planConfiguration(candidate: Candidate): Promise<ConfigurationPlan>;
   applyConfiguration(asked: { readonly file: string }): Promise<AppliedConfiguration>;
+  tokens(): Promise<{ tokens: TokenView[] }>;
+  createToken(wanted: NewTokenRequest): Promise<MadeTokenView>;
+  revokeToken(name: string): Promise<void>;
+  audit(asked: AuditQuery): Promise<{ items: AuditEntryView[]; next: string | null }>;
+}
+
+export interface AuditQuery {
+  readonly who?: string | undefined;
+  readonly action?: string | undefined;
+  readonly target?: string | undefined;
+  readonly limit: number;
+  /** `next` of the part before. */
+  readonly after?: string | undefined;
 }
 
 /** A client of the API that this configuration's `start` serves. */
@@ -98,5 +113,17 @@ export function apiClient(url: string, token?: string): ApiClient {
       (await post('/api/configuration/plan', candidate, countingMs)) as ConfigurationPlan,
     applyConfiguration: async (asked) =>
       (await post('/api/configuration/apply', asked, countingMs)) as AppliedConfiguration,
+    tokens: async () => (await ask('/api/tokens')) as { tokens: TokenView[] },
+    createToken: async (wanted) => (await post('/api/tokens', wanted)) as MadeTokenView,
+    revokeToken: async (name) => {
+      await post(`/api/tokens/${encodeURIComponent(name)}/revoke`, {});
+    },
+    audit: async (asked) => {
+      const given = Object.entries(asked).flatMap(([name, value]) =>
+        value === undefined ? [] : [[name, String(value)]],
+      );
+      const query = new URLSearchParams(given as [string, string][]);
+      return (await ask(`/api/audit?${query.toString()}`)) as { items: AuditEntryView[]; next: string | null };
+    },
   };
 }

@@ -27,6 +27,17 @@ describe.each(kinds)('migrations on %s', (kind) => {
     expect(await db.query('select number from migrations order by 1')).toEqual(numbers.map((number) => ({ number })));
   });
 
+  it('that were made beside a later one are applied after it', async () => {
+    const db = databases.of(kind);
+    await openLedger(db);
+    const late = join(folder, '0000_late.sql');
+    writeFileSync(late, 'create table late (id integer);');
+    await migrate(db, folder);
+    rmSync(late);
+    expect(await db.query(`select 1 as n from pg_tables where tablename = 'late'`)).toEqual([{ n: 1 }]);
+    await db.script('drop table late; delete from migrations where number = 0');
+  });
+
   it('that fail leave neither their number nor a part of themselves', async () => {
     const db = databases.of(kind);
     await openLedger(db);

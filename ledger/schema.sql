@@ -466,6 +466,7 @@ CREATE INDEX changes_with_snapshot ON changes USING btree (ref, list, key) WHERE
 CREATE INDEX deliveries_due ON deliveries USING btree (sink_id, ref, sequence, replay) WHERE (state = ANY (ARRAY['waiting'::text, 'retry'::text]));
 CREATE INDEX deliveries_open ON deliveries USING btree (sink_id, ref, list, key, sequence) WHERE (state = ANY (ARRAY['waiting'::text, 'sending'::text, 'retry'::text]));
 CREATE INDEX deliveries_parked ON deliveries USING btree (sink_id, ref, list, state, reason) WHERE (state = ANY (ARRAY['withheld'::text, 'dead'::text]));
+CREATE INDEX deliveries_told ON deliveries USING btree (sink_id, ref, list, key, sequence, replay) WHERE ((list = ANY (ARRAY['attendees'::text, 'engagement'::text])) AND (identity IS NOT NULL));
 CREATE INDEX items_by_session ON items USING btree (ref, session_id, list, key) WHERE (visibility IS NOT NULL);
 CREATE INDEX items_of_attendee ON items USING btree (ref, attendee_id) WHERE (visibility = 'named'::text);
 CREATE INDEX missing_of_stream ON missing USING btree (stream_id);

@@ -61,6 +61,15 @@ describe('the requests of a calendar', () => {
     expect(large!.needs.sweep).toBeCloseTo(large!.needs.live, 0);
   });
 
+  it.each([
+    ['nothing for one page', 300, 0],
+    ['all pages of some hundreds', 700, 3],
+    ['four pages, however many take part', 20_000, 4],
+  ])('count for live questions beside each poll %s', (_, expectedParticipants, pages) => {
+    const [only] = calendarDemand([planned(0, 1, { expectedParticipants, plan: plan('questions') })], [], now);
+    expect(only!.needs.sweep / only!.needs.live).toBeCloseTo(pages, 1);
+  });
+
   it('include the lists of the workspace itself', () => {
     const [only] = calendarDemand([planned(0, 1)], [plan('pigeonholes')], now);
     expect(only!.needs.idle).toBeCloseTo(24 * 60, 0);

@@ -27,13 +27,15 @@ export interface DayDemand {
 
 export const dayMs = 24 * 3_600_000;
 const perPage = 300;
+/** A pigeonhole is reckoned to have a question of each participant, and no more than these. */
+const mostQuestions = 1000;
 /** Outside of its window a stream has backed off as far as it will. */
 const longQuiet = 30;
 
 /**
  * The days from `fromMs` on on which some pigeonhole takes place, each with the requests of the whole day: of those
  * that take place, of those to come, and after their ends. Pure. A pigeonhole is reckoned to be live on the days of its
- * calendar, each list to have one page but the attendees, and nothing to be left unread from before.
+ * calendar, each list to have one page but the attendees and the questions, and nothing to be left unread from before.
  * @param workspacePlans of the lists of the workspaces themselves
  */
 export function calendarDemand(
@@ -93,14 +95,19 @@ function demandOfDay(pigeonhole: PlannedPigeonhole, dayAt: number): Needs {
       const schedule = { status, endedAt, event: pigeonhole.event, sessions: pigeonhole.sessions };
       return streamsOf(pigeonhole.plan, [...pigeonhole.sessions.keys()])
         .map((stream) => {
-          const pages =
-            stream.list === 'attendees' ? Math.max(1, Math.ceil((pigeonhole.expectedParticipants ?? 0) / perPage)) : 1;
+          const pages = pagesOf(stream.list, pigeonhole.expectedParticipants ?? 0);
           const record = { ...stream, changedAt: null, quietReads: longQuiet, pages, sweptAt: new Date(from) };
           return demandBetween(factsOf(record, schedule, unstretched), pigeonhole.plan.everyMs, from, to);
         })
         .reduce(addNeeds, noNeeds);
     })
     .reduce(addNeeds, noNeeds);
+}
+
+function pagesOf(list: string, participants: number): number {
+  const isOfQuestions = list === 'questions' || list === 'qna-questions';
+  const items = list === 'attendees' ? participants : isOfQuestions ? Math.min(participants, mostQuestions) : 0;
+  return Math.max(1, Math.ceil(items / perPage));
 }
 
 interface Phase {

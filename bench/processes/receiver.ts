@@ -11,6 +11,8 @@ export interface Received {
   readonly key: string;
   /** `<list>.created`, `.updated` or `.deleted`. */
   readonly type: string;
+  /** Epoch ms, when the product found the change, by its timestamp. */
+  readonly foundAtMs: number;
   /** Epoch ms, when its signature held and it was written down. */
   readonly atMs: number;
 }
@@ -46,11 +48,15 @@ export class Receiver {
   /** All that was received so far, oldest first. */
   async received(): Promise<Received[]> {
     const answer = await fetch(new URL('/_control/receipts', this.url));
-    type Receipt = Omit<Received, 'atMs'> & { receivedAt: string };
+    type Receipt = { list: string; key: string; type: string; timestamp: string; receivedAt: string };
     return (await answer.text())
       .split('\n')
       .filter(Boolean)
       .map((line) => JSON.parse(line) as Receipt)
-      .map(({ list, key, type, receivedAt }) => ({ list, key, type, atMs: Date.parse(receivedAt) }));
+      .map(({ timestamp, receivedAt, ...change }) => ({
+        ...change,
+        foundAtMs: Date.parse(timestamp),
+        atMs: Date.parse(receivedAt),
+      }));
   }
 }

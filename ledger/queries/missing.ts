@@ -25,16 +25,7 @@ export async function settleMissing(
   walk: OpenWalk,
   how: { limits: DeletionLimits; unmovedSince: Date; perPage: number },
 ): Promise<number> {
-  const absent = await tx.query<{ key: string }>(
-    `with seen as materialized (
-       select split_part(u.key, '#', 1) as base, count(*) as copies
-       from pages p cross join lateral unnest(p.keys) as u (key) where p.stream_id = $1 and p.ordinal < $4 group by 1)
-     select i.key from items i left join seen s on s.base = split_part(i.key, '#', 1)
-     where i.ref = $2 and i.list = $3 and i.stream_id = $1 and i.payload is not null and i.seen_at < $5
-       and (s.base is null or s.copies < ${copyOf})`,
-    [lease.streamId, lease.ref, lease.list, walk.pages, walk.firstAt],
-  );
-  const keys = absent.map(({ key }) => key);
+  const keys = await absentKeys(tx, lease, walk);
   const pages = keys.length === 0 ? [] : await boundsOf(tx, lease, walk, how.perPage);
   const between = keys.map((key) => lacksBetweenNeighbours(Number(key), pages, hasIds(key) ? walk.direction : 'mixed'));
   await tx.query(`delete from missing where stream_id = $1 and not (key = any($2::text[]))`, [lease.streamId, keys]);
@@ -67,6 +58,31 @@ export async function settleMissing(
     walk.firstAt!,
     how.limits,
   );
+}
+
+/**
+ * Keys of what the stream holds and the walk did not show. Both sides are counted together, and what is lacking is
+ * looked up: a join of the two would be one of each with each, for minutes in a long list, as long as nothing has
+ * analyzed the tables.
+ */
+async function absentKeys(tx: Queryable, lease: StreamLease, walk: OpenWalk): Promise<string[]> {
+  const rows = await tx.query<{ key: string }>(
+    `with lacking as (
+       select base, sum(shown) as shown, max(copy) as copies from (
+         select split_part(i.key, '#', 1) as base, ${copyOf} as copy, 0 as shown from items i
+         where i.ref = $2 and i.list = $3 and i.stream_id = $1 and i.payload is not null and i.seen_at < $5
+         union all
+         select split_part(u.key, '#', 1), 0, 1 from pages p cross join lateral unnest(p.keys) as u (key)
+         where p.stream_id = $1 and p.ordinal < $4) as sides
+       group by base having sum(shown) < max(copy))
+     select i.key from lacking l cross join lateral generate_series(l.shown + 1, l.copies) as n (copy)
+     cross join lateral (
+       select key, stream_id, payload, seen_at from items where ref = $2 and list = $3
+         and key = case n.copy when 1 then l.base else l.base || '#' || n.copy end limit 1) i
+     where i.stream_id = $1 and i.payload is not null and i.seen_at < $5`,
+    [lease.streamId, lease.ref, lease.list, walk.pages, walk.firstAt],
+  );
+  return rows.map(({ key }) => key);
 }
 
 /**
@@ -156,6 +172,26 @@ async function boundsOf(tx: Queryable, lease: StreamLease, walk: OpenWalk, perPa
     [lease.streamId, walk.pages, perPage],
   );
   return rows.map((row) => ({ firstValue: row.first_value, lastValue: row.last_value, isFull: row.is_full }));
+}
+
+/** What is as new as this may stand on one server of the service and not yet on another. */
+const settledAfterMs = 60_000;
+
+/**
+ * Makes a stream due at once when its last sweep was the first to lack an item between its neighbours: a second one
+ * says whether it is gone. Not for the sake of items that have only just appeared, which the next poll is soon enough
+ * for, and once for each item, so that one of which walks can tell nothing costs no more than before.
+ */
+export async function confirmMissing(ledger: Ledger, lease: StreamLease): Promise<void> {
+  await ledger.db.query(
+    `update streams s set due_at = least(s.due_at, now()) where s.id = $1 and s.epoch = $2 and exists (
+       select 1 from missing m
+       join items i on i.ref = m.ref and i.list = m.list and i.key = m.key and i.payload is not null
+       join changes c on c.ref = i.ref and c.sequence = i.last_sequence
+       where m.stream_id = s.id and m.state = 'open' and m.walks = 1 and m.since = s.swept_from
+         and (c.kind <> 'created' or c.found_at < now() - $3 * interval '1 millisecond'))`,
+    [lease.streamId, lease.epoch, settledAfterMs],
+  );
 }
 
 /** An item that may be asked for by a filter, to see at once whether it is gone. */

@@ -18,6 +18,8 @@ export interface Receipt {
   readonly type: string;
   readonly revision: number;
   readonly sequence: number;
+  /** When the sender found the change, as it says; ISO 8601, UTC. */
+  readonly timestamp: string;
   /** The replay that it belongs to; null for all other changes. */
   readonly replay: string | null;
   /** What the sender was told: a status, or `dropped` when the connection was cut after this was stored. */
@@ -38,7 +40,7 @@ export interface Arrival {
 }
 
 export function receiptOf({ number, receivedAt, body, change, answer }: Arrival): Receipt {
-  const { id, workspace, pigeonholeId, list, key, type, revision, sequence } = change;
+  const { id, workspace, pigeonholeId, list, key, type, revision, sequence, timestamp } = change;
   return {
     number,
     receivedAt: receivedAt.toISOString(),
@@ -51,6 +53,7 @@ export function receiptOf({ number, receivedAt, body, change, answer }: Arrival)
     type,
     revision,
     sequence,
+    timestamp,
     replay: change.replay ?? null,
     answer,
   };

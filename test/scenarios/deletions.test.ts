@@ -65,6 +65,45 @@ describe.each(kinds)('what is gone at the service, on %s', (kind) => {
     expect(story(scene, 'attendees', 15)).toEqual(['1 created', '2 deleted']);
   });
 
+  it.each([
+    ['by the next poll of a live list of questions, where it has stood for a while', '2 minutes', 1],
+    ['by the poll after that, where it has only just appeared', '0 minutes', 2],
+  ])('is deleted %s', async (_, age, pollsNeeded) => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('questions', ...Array.from({ length: 45 }, (__, index) => question(index + 1, 1, 1)));
+    const scene = await stage.scene();
+    await scene.settle();
+    await polls(stage, scene, 1); // the first one that is not part of a first read
+    await stage.db.query(`update changes set found_at = found_at - interval '${age}'`);
+    await stage.remove('questions', 15);
+    const told: string[][] = [];
+    for (let poll = 0; poll < pollsNeeded; poll += 1) {
+      told.push(story(scene, 'questions', 15));
+      await polls(stage, scene, 1);
+    }
+    expect([...told, story(scene, 'questions', 15)]).toEqual([
+      ...Array.from({ length: pollsNeeded }, () => ['1 created']),
+      ['1 created', '2 deleted'],
+    ]);
+  });
+
+  it('is not walked for again and again where no walk can tell: a question at the end of a full last page', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('questions', ...Array.from({ length: 41 }, (__, index) => question(index + 1, 1, 1)));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.db.query(`update changes set found_at = found_at - interval '2 minutes'`);
+    await stage.remove('questions', 41);
+    await stage.pollsAreDue();
+    const turn = await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
+    expect(turn.nextDueInMs).toBeGreaterThan(0);
+    expect(story(scene, 'questions', 41)).toEqual(['1 created']);
+  });
+
   it('is nothing of what a list lacks that ends too early, at a page that is full', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10 });

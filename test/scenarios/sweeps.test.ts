@@ -42,6 +42,21 @@ describe.each(kinds)('sweeps beside polls, on %s', (kind) => {
     expect(story(scene, 'attendees', 26)).toEqual(['1 created', '2 deleted']);
   });
 
+  it('see what a moderator did on any page of a live list of questions with the next poll, also when the list has grown', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('questions', ...Array.from({ length: 40 }, (_, index) => question(index + 1, 1, 1)));
+    const scene = await stage.scene();
+    await scene.settle();
+    for (const id of [1, 15, 40]) {
+      await stage.put('questions', question(40 + id, 1, 1)); // of a page more than there were
+      await stage.patch('questions', id, { question: { status: 'dismissed' } });
+      await polls(stage, scene, 1);
+      expect(story(scene, 'questions', id)).toEqual(['1 created', '2 updated']);
+    }
+  });
+
   it('of a list in no order go on at the pace of its polls', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 1, order: 'unordered' });

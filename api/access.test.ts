@@ -1,0 +1,363 @@
+import type { Config } from '../config/config.js';
+import { Secret } from '../config/secret.js';
+import { kinds, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
+import { type Ledger, openLedger } from '../ledger/ledger.js';
+import { addToken } from '../ledger/queries/tokens.js';
+import { apiSources, emptyConfig, fromHere } from './api-sources.test-kit.js';
+import type { ApiApp } from './api-app.js';
+import { createApp } from './create-app.js';
+import { type Role, roles } from './rights.js';
+import { makeToken } from './token-text.js';
+
+const databases = useBothDatabases();
+const serverToken = 'the-token-of-the-server';
+
+const everyMs = { live: 5000, new: 5000, upcoming: 5000, ended: 5000, sweep: 5000, lists: {} };
+
+/** Off loopback: nobody comes in without a token. */
+const config = {
+  ...emptyConfig({ host: '0.0.0.0', port: 8088, token: new Secret(serverToken) }),
+  workspaces: { acme: {}, other: {} },
+  syncs: {
+    own: { workspace: 'acme', sinks: ['hooks', 'shared'], everyMs },
+    others: { workspace: 'other', sinks: ['shared', 'theirs'], everyMs },
+  },
+  sinks: { hooks: { type: 'webhook' }, shared: { type: 'file' }, theirs: { type: 'file' } },
+} as unknown as Config;
+
+const uuid = '8b0c6f3e-5d5b-4c0f-9a76-f1c7d2b3e410';
+const everything = { sink: null, lists: null, pigeonhole: null, from: null, dryRun: true };
+const preview = { list: null, key: null, limit: 1, configuration: {}, changedFrom: null };
+const reading: readonly Role[] = roles;
+
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: object;
+  readonly may: readonly Role[];
+}
+
+/** Every route, written down anew: who may ask it. */
+const routes: readonly Asked[] = [
+  ...[
+    '/api/status',
+    '/api/overview',
+    '/api/syncs',
+    '/api/syncs/own',
+    '/api/pigeonholes',
+    '/api/pigeonholes/acme/101',
+    '/api/pigeonholes/acme/101/streams',
+    '/api/sinks',
+    '/api/sinks/hooks',
+    '/api/sinks/hooks/lanes',
+    '/api/sinks/hooks/outcomes',
+    '/api/sinks/hooks/deliveries?pigeonhole=acme/101',
+    '/api/dead-letters',
+    '/api/dead-letters/items',
+    '/api/quota',
+    '/api/fields?list=attendees',
+    '/api/items/acme/101/attendees',
+    '/api/items/acme/101/attendees/1',
+    '/api/why?list=attendees&key=1',
+    '/api/deletions',
+    '/api/deletions/1',
+    '/api/caller',
+  ].map((path) => ({ method: 'GET', path, may: reading })),
+  { method: 'HEAD', path: '/api/changes/live', may: reading },
+  { method: 'POST', path: '/api/preview', body: { ...preview, sink: 'hooks', pigeonhole: 'acme/101' }, may: reading },
+  ...['/api/items/acme/101/attendees?personal=1', '/api/items/acme/101/attendees/1?personal=1'].map((path) => ({
+    method: 'GET',
+    path,
+    may: ['privacy', 'admin'] as const,
+  })),
+  { method: 'HEAD', path: '/api/changes/live?personal=1', may: ['privacy', 'admin'] },
+  {
+    method: 'POST',
+    path: '/api/preview?personal=1',
+    body: { ...preview, sink: 'hooks', pigeonhole: 'acme/101' },
+    may: ['privacy', 'admin'],
+  },
+  {
+    method: 'POST',
+    path: '/api/preview',
+    body: { ...preview, sink: 'hooks', pigeonhole: 'acme/101', configuration: { file: '/tmp/x.yaml', text: 'x' } },
+    may: ['admin'],
+  },
+  {
+    method: 'POST',
+    path: '/api/actions',
+    body: { do: 'pause', kind: 'sink', name: 'hooks' },
+    may: ['operator', 'admin'],
+  },
+  { method: 'POST', path: '/api/replays', body: { ...everything, id: uuid }, may: ['operator', 'admin'] },
+  { method: 'POST', path: '/api/dead-letters/redrive', body: { sink: 'hooks' }, may: ['operator', 'admin'] },
+  { method: 'POST', path: '/api/deletions/1', body: { decision: 'confirmed', items: 1 }, may: ['operator', 'admin'] },
+  { method: 'POST', path: '/api/configuration/plan', body: {}, may: ['operator', 'admin'] },
+  { method: 'POST', path: '/api/configuration/plan', body: { file: '/tmp/x.yaml', text: 'x' }, may: ['admin'] },
+  { method: 'POST', path: '/api/configuration/apply', body: { file: '/etc/pigeonpost.yaml' }, may: ['admin'] },
+  { method: 'GET', path: '/api/tokens', may: ['admin'] },
+  { method: 'POST', path: '/api/tokens', body: { name: 'x', roles: ['viewer'], expiresInDays: 1 }, may: ['admin'] },
+  { method: 'POST', path: '/api/tokens/x/revoke', body: {}, may: ['admin'] },
+  { method: 'GET', path: '/api/audit', may: ['admin'] },
+];
+
+async function open(
+  kind: (typeof kinds)[number],
+  server = config.server,
+): Promise<{ app: ApiApp; ledger: Ledger; acted: string[] }> {
+  const ledger = await openLedger(databases.of(kind));
+  await ledger.db.script('truncate tokens, audit');
+  const acted: string[] = [];
+  const app = createApp(
+    apiSources({
+      ledger,
+      config: { ...config, server },
+      act: async ({ name, by }) => {
+        acted.push(`${name} by ${by}`);
+        return 'done';
+      },
+      preview: async () => ({ items: [], more: false, counts: [] }),
+      replay: async ({ id }) => ({ id, dryRun: true, counts: [] }),
+      planConfiguration: async () => ({
+        current: 1,
+        changes: [],
+        pigeonholes: [],
+        deliveries: [],
+        kept: [],
+        atNextStart: [],
+        warnings: [],
+      }),
+      applyConfiguration: async () => ({
+        number: 1,
+        changed: false,
+        plan: { current: 1, changes: [], pigeonholes: [], deliveries: [], kept: [], atNextStart: [], warnings: [] },
+      }),
+    }),
+  );
+  return { app, ledger, acted };
+}
+
+async function tokenWith(
+  ledger: Ledger,
+  name: string,
+  given: readonly Role[],
+  { workspace = null, expiresAt = null }: { workspace?: string | null; expiresAt?: Date | null } = {},
+): Promise<string> {
+  const { id, hash, text } = makeToken();
+  expect(await addToken(ledger, { id, name, hash, roles: given, workspace, createdBy: 'a test', expiresAt })).toBe(
+    true,
+  );
+  return text;
+}
+
+async function ask(
+  app: ApiApp,
+  { method, path, body }: Omit<Asked, 'may'>,
+  token?: string,
+): Promise<{ status: number; text: string; headers: Headers }> {
+  const headers = { ...fromHere, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+  const answer = await app.request(path, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: answer.status, text: await answer.text(), headers: answer.headers };
+}
+
+const status = { method: 'GET', path: '/api/status' };
+const pauseHooks = {
+  method: 'POST',
+  path: '/api/actions',
+  body: { do: 'pause', kind: 'sink', name: 'hooks', by: 'somebody else' },
+};
+
+describe.each(kinds)('who may ask what, on %s', (kind) => {
+  it('is told of every route that there is', async () => {
+    const { app } = await open(kind);
+    const described = app.openAPIRegistry.definitions.flatMap((each) =>
+      each.type === 'route' ? [`${each.route.method} ${each.route.path}`] : [],
+    );
+    const covered = described.filter((each) => {
+      const [method, path] = each.split(' ');
+      const pattern = new RegExp(`^${path!.replace(/\{\w+\}/g, '[^/]+')}$`);
+      return routes.some(
+        (route) =>
+          (route.method === 'HEAD' ? 'get' : route.method.toLowerCase()) === method &&
+          pattern.test(route.path.split('?')[0]!),
+      );
+    });
+    expect(covered).toEqual(described);
+  });
+
+  it.each(roles)('is for the role %s what its line of the table says', async (role) => {
+    const { app, ledger } = await open(kind);
+    const token = await tokenWith(ledger, role, [role]);
+    for (const route of routes) {
+      const { status: found } = await ask(app, route, token);
+      expect([route.method, route.path, found === 403, found >= 500]).toEqual([
+        route.method,
+        route.path,
+        !route.may.includes(role),
+        false,
+      ]);
+    }
+  });
+
+  it('is nothing without a token, with a wrong, an expired or a revoked one, whatever the route', async () => {
+    const { app, ledger } = await open(kind);
+    const expired = await tokenWith(ledger, 'expired', ['admin'], { expiresAt: new Date(Date.now() - 1000) });
+    const revoked = await tokenWith(ledger, 'revoked', ['admin']);
+    expect((await ask(app, status, revoked)).status).toBe(200);
+    expect((await ask(app, { method: 'POST', path: '/api/tokens/revoked/revoke', body: {} }, serverToken)).status).toBe(
+      200,
+    );
+    const good = await tokenWith(ledger, 'good', ['admin']);
+    const wrong = `${good.slice(0, -1)}${good.endsWith('A') ? 'B' : 'A'}`;
+    for (const route of routes) {
+      for (const token of [undefined, wrong, expired, revoked, good.slice(3), 'pp_', `${serverToken}x`, '"><script>']) {
+        const answer = await ask(app, route, token);
+        expect([route.path, token?.slice(0, 4), answer.status]).toEqual([route.path, token?.slice(0, 4), 401]);
+        expect(answer.text).not.toContain(token ?? 'Bearer pp_');
+      }
+    }
+    const told = await ask(app, status, expired);
+    expect(JSON.parse(told.text)).toMatchObject({ detail: 'this token has expired: ask for another one' });
+    expect(told.headers.get('www-authenticate')).toContain('Bearer');
+  });
+
+  it('is, for a token of one workspace, what concerns that one alone', async () => {
+    const { app, ledger, acted } = await open(kind);
+    const own = await tokenWith(ledger, 'own', ['admin'], { workspace: 'acme' });
+    const refused = [
+      ...routes.filter(({ path }) => /tokens|audit|configuration/.test(path)),
+      { method: 'GET', path: '/api/pigeonholes/other/101' },
+      { method: 'GET', path: '/api/pigeonholes?workspace=other' },
+      { method: 'GET', path: '/api/items/other/101/attendees' },
+      { method: 'GET', path: '/api/dead-letters?workspace=other' },
+      { method: 'HEAD', path: '/api/changes/live?workspace=other' },
+      { method: 'HEAD', path: '/api/changes/live?pigeonhole=other/101' },
+      { method: 'POST', path: '/api/replays', body: { ...everything, id: uuid } },
+      { method: 'POST', path: '/api/replays', body: { ...everything, id: uuid, pigeonhole: 'other/101' } },
+      { method: 'POST', path: '/api/dead-letters/redrive', body: { workspace: 'other' } },
+      { method: 'POST', path: '/api/dead-letters/redrive', body: { pigeonhole: 'other/101' } },
+      { method: 'POST', path: '/api/actions', body: { do: 'pause', kind: 'workspace', name: 'other' } },
+      { method: 'POST', path: '/api/actions', body: { do: 'pause', kind: 'pigeonhole', name: 'other/101' } },
+      { method: 'POST', path: '/api/actions', body: { do: 'pause', kind: 'sink', name: 'shared' } },
+      { method: 'POST', path: '/api/actions', body: { do: 'pause', kind: 'sink', name: 'theirs' } },
+      { method: 'POST', path: '/api/preview', body: { ...preview, sink: 'shared', pigeonhole: null } },
+    ];
+    for (const route of refused) {
+      const { status: found } = await ask(app, route, own);
+      expect([route, found]).toEqual([route, 403]);
+    }
+    expect(acted).toEqual([]);
+    expect((await ask(app, { method: 'GET', path: '/api/sinks/theirs' }, own)).status).toBe(404);
+    const { workspaces, sinks } = JSON.parse((await ask(app, status, own)).text) as Record<
+      'workspaces' | 'sinks',
+      { name: string }[]
+    >;
+    expect([workspaces, sinks].map((each) => each.map(({ name }) => name))).toEqual([['acme'], ['hooks', 'shared']]);
+    expect((await ask(app, pauseHooks, own)).status).toBe(200);
+  });
+});
+
+describe.each(kinds)('the audit log, on %s', (kind) => {
+  it('tells of every action who asked for it by which token, and how it ended', async () => {
+    const { app, ledger, acted } = await open(kind);
+    const token = await tokenWith(ledger, 'on-duty', ['operator']);
+    await ask(app, pauseHooks, token);
+    await ask(app, { method: 'POST', path: '/api/deletions/7', body: { decision: 'confirmed', items: 1 } }, token);
+    await ask(
+      app,
+      { method: 'POST', path: '/api/tokens', body: { name: 'y', roles: ['admin'], expiresInDays: null } },
+      token,
+    );
+    await ask(app, status, token);
+    expect(acted).toEqual(['hooks by on-duty']); // whatever the request says
+    const { items } = JSON.parse((await ask(app, { method: 'GET', path: '/api/audit' }, serverToken)).text) as {
+      items: Record<string, unknown>[];
+    };
+    expect(
+      items.map(({ who, action, target, outcome, status: ended }) => [who, action, target, outcome, ended]),
+    ).toEqual([
+      ['on-duty', 'POST /api/tokens', null, 'refused', 403],
+      ['on-duty', 'pause', 'sink:hooks', 'done', 200],
+    ]);
+  });
+
+  it('cannot be rewritten', async () => {
+    const { app, ledger } = await open(kind);
+    await ask(app, pauseHooks, serverToken);
+    await expect(ledger.db.query("update audit set who = 'nobody'")).rejects.toThrow();
+    await expect(ledger.db.query('delete from audit')).rejects.toThrow();
+    const [row] = await ledger.db.query<{ n: number }>(
+      "select count(*)::int as n from audit where who = 'server.token'",
+    );
+    expect(row!.n).toBe(1);
+  });
+});
+
+describe.each(kinds)('a token, on %s', (kind) => {
+  it('is shown once, kept as a hash, and known by its name until it is revoked', async () => {
+    const { app, ledger } = await open(kind);
+    const body = { name: 'page', roles: ['viewer', 'privacy'], workspace: 'acme', expiresInDays: 30 };
+    const made = await ask(app, { method: 'POST', path: '/api/tokens', body }, serverToken);
+    const { token } = JSON.parse(made.text) as { token: string };
+    expect((await ask(app, { method: 'POST', path: '/api/tokens', body }, serverToken)).status).toBe(409);
+    expect(JSON.parse((await ask(app, { method: 'GET', path: '/api/caller' }, token)).text)).toEqual({
+      name: 'page',
+      roles: ['viewer', 'privacy'],
+      rights: ['read', 'personal'],
+      workspace: 'acme',
+    });
+    const stored = JSON.stringify(await ledger.db.query('select * from tokens'));
+    const audit = JSON.stringify(await ledger.db.query('select * from audit'));
+    const secret = token.split('_')[2]!;
+    for (const text of [stored, audit]) expect(text).not.toContain(secret);
+    expect((await ask(app, { method: 'GET', path: '/api/tokens' }, serverToken)).text).not.toContain(secret);
+    await ask(app, { method: 'POST', path: '/api/tokens/page/revoke', body: {} }, serverToken);
+    expect((await ask(app, { method: 'GET', path: '/api/caller' }, token)).status).toBe(401);
+    expect((await ask(app, { method: 'POST', path: '/api/tokens', body }, serverToken)).status).toBe(200);
+  });
+
+  it.each([
+    [
+      'for a workspace that is not configured',
+      { name: 'x', roles: ['viewer'], workspace: 'nowhere', expiresInDays: 1 },
+      404,
+    ],
+    ['without a role', { name: 'x', roles: [], expiresInDays: 1 }, 400],
+    ['with a role that there is not', { name: 'x', roles: ['owner'], expiresInDays: 1 }, 400],
+    ['with a name that is none', { name: '../x y', roles: ['viewer'], expiresInDays: 1 }, 400],
+    ['that does not say until when', { name: 'x', roles: ['viewer'] }, 400],
+  ])('%s is not made', async (_, body, expected) => {
+    const { app } = await open(kind);
+    expect((await ask(app, { method: 'POST', path: '/api/tokens', body }, serverToken)).status).toBe(expected);
+  });
+});
+
+describe('a server on loopback without a token', () => {
+  const loopback = { host: '127.0.0.1', port: 8088 };
+
+  it('takes who asks on this machine for its administrator, and a token for what it is', async () => {
+    const { app, ledger } = await open('embedded', loopback);
+    expect((await ask(app, pauseHooks)).status).toBe(200);
+    const viewer = await tokenWith(ledger, 'viewer', ['viewer']);
+    expect((await ask(app, pauseHooks, viewer)).status).toBe(403);
+    expect((await ask(app, status, 'wrong')).status).toBe(401);
+  });
+
+  it.each(['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'])(
+    'takes nobody whose request a proxy has passed on, as %s tells',
+    async (header) => {
+      const { app } = await open('embedded', loopback);
+      const answer = await app.request('/api/status', { headers: { ...fromHere, [header]: '203.0.113.9' } });
+      expect(answer.status).toBe(401);
+    },
+  );
+
+  it('takes nobody once a public address leads there', async () => {
+    const { app } = await open('embedded', { ...loopback, publicUrl: 'https://desk.example.com' } as Config['server']);
+    expect((await ask(app, status)).status).toBe(401);
+  });
+});

@@ -1,0 +1,42 @@
+import type { AuditEntryView } from '../../api/audit-log.js';
+import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { apiClientFor } from '../api-client.js';
+import type { Context } from '../context.js';
+import { ExitCode } from '../exit-code.js';
+
+export interface AuditArguments {
+  readonly who?: string | undefined;
+  readonly action?: string | undefined;
+  readonly target?: string | undefined;
+  readonly limit: number;
+  readonly json: boolean;
+}
+
+/** Of one answer of the API. */
+const mostAtOnce = 500;
+
+/** `pigeonpost audit`: who has asked for what, newest first. Exit 0, also when nobody has. */
+export async function audit({ config, out }: Context, { json, limit, ...choice }: AuditArguments): Promise<ExitCode> {
+  const client = apiClientFor(await loadProcessConfig(config));
+  const items: AuditEntryView[] = [];
+  let after: string | null | undefined;
+  while (items.length < limit && after !== null) {
+    // oxlint-disable-next-line no-await-in-loop -- each part says where the next begins
+    const part = await client.audit({ ...choice, limit: Math.min(limit - items.length, mostAtOnce), after });
+    items.push(...part.items);
+    after = part.next;
+  }
+  if (json) out.line(JSON.stringify({ items, more: after !== null }));
+  else if (items.length === 0) out.line('nothing was asked for');
+  else for (const entry of items) out.line(lineOf(entry));
+  if (!json && after !== null) out.note('there is more: --limit shows it');
+  return ExitCode.Done;
+}
+
+function lineOf({ at, who, action, target, outcome, status, detail }: AuditEntryView): string {
+  const ended = outcome === null ? 'end not known' : outcome === 'done' ? 'done' : `${outcome} (${status})`;
+  const facts = Object.entries(detail)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name}=${value}`);
+  return [at, who, action, ...(target === null ? [] : [target]), ended, ...facts].join('  ');
+}

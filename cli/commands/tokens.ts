@@ -1,0 +1,89 @@
+import type { TokenView } from '../../api/tokens.js';
+import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { apiClientFor } from '../api-client.js';
+import { askYesOrNo } from '../ask-yes-or-no.js';
+import type { Context } from '../context.js';
+import { CommandError, ExitCode } from '../exit-code.js';
+import { inWords } from '../in-words.js';
+
+export interface NewTokenArguments {
+  readonly name: string;
+  readonly role: readonly string[];
+  readonly workspace?: string | undefined;
+  /** A number of days such as `90d`, or `never`. */
+  readonly expires: string;
+  readonly json: boolean;
+}
+
+/**
+ * `pigeonpost token create <name>`: prints the token alone on standard output, so that it can be piped into a secret
+ * store; it is shown this once. Exit 0, 1 when there is one of that name.
+ */
+export async function createToken({ config, out }: Context, asked: NewTokenArguments): Promise<ExitCode> {
+  const expiresInDays = daysOf(asked.expires);
+  const client = apiClientFor(await loadProcessConfig(config));
+  const made = await client.createToken({
+    name: asked.name,
+    roles: asked.role as TokenRole[],
+    workspace: asked.workspace ?? null,
+    expiresInDays,
+  });
+  if (asked.json) {
+    out.line(JSON.stringify(made));
+    return ExitCode.Done;
+  }
+  const until =
+    made.expiresAt === null ? 'it never expires' : `it expires ${inWords(new Date(made.expiresAt), new Date())}`;
+  out.note(`token ${made.name} (${made.roles.join(', ')}), ${until}; it is shown this once:`);
+  out.line(made.token);
+  return ExitCode.Done;
+}
+
+type TokenRole = Parameters<ReturnType<typeof apiClientFor>['createToken']>[0]['roles'][number];
+
+/** `pigeonpost token list`: those that were not revoked. Exit 0, also when there are none. */
+export async function listTokens({ config, out }: Context, { json }: { json: boolean }): Promise<ExitCode> {
+  const { tokens } = await apiClientFor(await loadProcessConfig(config)).tokens();
+  if (json) out.line(JSON.stringify({ tokens }));
+  else if (tokens.length === 0) out.line('no named tokens');
+  else for (const token of tokens) out.line(lineOf(token, new Date()));
+  return ExitCode.Done;
+}
+
+/** `pigeonpost token revoke <name>`: whoever holds it is refused from now on. Exit 0, 1 when the answer is no, 4 when there is none. */
+export async function revokeToken(
+  { config, out }: Context,
+  { name, yes, json }: { name: string; yes: boolean; json: boolean },
+): Promise<ExitCode> {
+  if (!yes) {
+    const agreed = await askYesOrNo(`Refuse whoever presents the token ${name} from now on?`);
+    if (agreed === undefined) {
+      throw new CommandError(ExitCode.WrongUse, 'there is no terminal to ask at: add --yes to confirm');
+    }
+    if (!agreed) {
+      out.note('nothing is done');
+      return ExitCode.Failed;
+    }
+  }
+  await apiClientFor(await loadProcessConfig(config)).revokeToken(name);
+  out.line(json ? JSON.stringify({ done: true, name }) : `token ${name} is revoked`);
+  return ExitCode.Done;
+}
+
+function daysOf(text: string): number | null {
+  if (text === 'never') return null;
+  const days = /^(\d{1,4})d$/.exec(text)?.[1];
+  if (days !== undefined && Number(days) >= 1 && Number(days) <= 3650) return Number(days);
+  throw new CommandError(ExitCode.WrongUse, `--expires is "${text}": write a number of days such as 90d, or never`);
+}
+
+function lineOf({ name, roles, workspace, expiresAt, lastUsedAt }: TokenView, now: Date): string {
+  const ends =
+    expiresAt === null
+      ? 'never expires'
+      : `${new Date(expiresAt) < now ? 'expired' : 'expires'} ${inWords(new Date(expiresAt), now)}`;
+  const used = lastUsedAt === null ? 'never used' : `used ${inWords(new Date(lastUsedAt), now)}`;
+  return [name, roles.join(', '), ...(workspace === null ? [] : [`workspace ${workspace} alone`]), ends, used].join(
+    '  ',
+  );
+}
