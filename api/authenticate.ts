@@ -58,8 +58,11 @@ export async function authenticate(
   return { name, token: known.id, roles, rights: rightsOf(roles), workspace };
 }
 
-/** Nobody else can reach the address that it listens on, and no public one is known that leads there. */
-function isOpen({ host, token, publicUrl }: Config['server']): boolean {
+/**
+ * Whether a token may be left out: nobody else can reach the address that it listens on, and no public one is known that
+ * leads there.
+ */
+export function isOpen({ host, token, publicUrl }: Config['server']): boolean {
   return (
     token === undefined && isLoopback(host) && (publicUrl === undefined || isLoopback(new URL(publicUrl).hostname))
   );

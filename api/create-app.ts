@@ -47,7 +47,7 @@ export function createApp(sources: ApiSources): ApiApp {
     return c.text('ok');
   });
   app.use(onlyFromHere(sources));
-  documentApi(app);
+  documentApi(app, sources);
   app.use('/api/*', onlyKnownCallers(sources));
   serveStatus(app, sources);
   serveActions(app, sources);

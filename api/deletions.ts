@@ -30,7 +30,11 @@ export type HeldDeletions = z.infer<typeof heldDeletionsSchema>;
 export const decisionSchema = z
   .strictObject({
     decision: z.enum(['confirmed', 'rejected']),
-    items: z.int().min(1).describe('How many items the person saw: when it is another number by now, nothing is done.'),
+    items: z
+      .int()
+      .min(1)
+      .max(1_000_000_000)
+      .describe('How many items the person saw: when it is another number by now, nothing is done.'),
   })
   .openapi('Decision');
 export type Decision = z.infer<typeof decisionSchema>;

@@ -1,4 +1,6 @@
+import type { Config } from '../config/config.js';
 import type { ApiApp } from './api-app.js';
+import { isOpen } from './authenticate.js';
 
 const about = `How an installation of pigeonpost stands, and what can be asked of it.
 
@@ -8,17 +10,26 @@ is sent is JSON and says so. Every answer carries \`X-Request-Id\`; what goes wr
 role has it.`;
 
 /** `GET /openapi.json`: the description of every route, made of the schemas that check requests. Holds nothing secret. */
-export function documentApi(app: ApiApp): void {
+export function documentApi(app: ApiApp, sources: { readonly config: Pick<Config, 'server'> }): void {
   app.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' });
   let document: unknown;
   app.get('/openapi.json', (c) => {
-    document ??= app.getOpenAPI31Document({
-      openapi: '3.1.0',
-      info: { title: 'pigeonpost', version: version(), description: about },
-      servers: [{ url: '/' }],
-    });
+    document ??= describe(app, isOpen(sources.config.server));
     return c.json(document as object);
   });
+}
+
+/** @param open a token may be left out, too */
+function describe(app: ApiApp, open: boolean): object {
+  const document = app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: { title: 'pigeonpost', version: version(), description: about },
+    servers: [{ url: '/' }],
+  });
+  if (!open) return document;
+  const operations = Object.values(document.paths ?? {}).flatMap((path) => Object.values(path as object));
+  for (const operation of operations as { security?: object[] }[]) operation.security = [{ token: [] }, {}];
+  return document;
 }
 
 function version(): string {
