@@ -38,9 +38,13 @@ try {
     spawn(
       schemathesis,
       [
-        ...['run', `${url}/openapi.json`, '--url', url, '-H', `Authorization: Bearer ${token}`],
-        ...['--exclude-path', '/api/changes/live', '--exclude-checks', 'positive_data_acceptance'],
-        ...['--max-time', seconds],
+        'run',
+        `${url}/openapi.json`,
+        `--url=${url}`,
+        `--header=Authorization: Bearer ${token}`,
+        '--exclude-path=/api/changes/live',
+        '--exclude-checks=positive_data_acceptance',
+        `--max-time=${seconds}`,
       ],
       { stdio: 'inherit', cwd: folder },
     ),
