@@ -12,22 +12,39 @@ export interface EventFile {
   readonly id: string;
   /** Null: the only one that is configured. */
   readonly workspace: string | null;
-  readonly pigeonhole: EventObject;
+  readonly pigeonhole: EventObject<PigeonholeFields>;
   /** As the file has it; null: none is named. */
   readonly subscription: string | number | null;
-  readonly sessions: readonly EventObject[];
+  readonly sessions: readonly EventObject<SessionFields>[];
   /** What is allowed but probably not meant. */
   readonly warnings: readonly Problem[];
   /** A problem as a line for a person. @param key as the file has it at the top level */
   told(key: string, message: string): string;
 }
 
+/** What is to be sent of a pigeonhole, under the service's names. */
+export interface PigeonholeFields {
+  readonly name: string;
+  readonly startDate: string;
+  readonly endDate: string;
+  readonly timezone: string;
+  readonly [field: string]: unknown;
+}
+
+/** What is to be sent of a session, under the service's names; times in UTC. */
+export interface SessionFields {
+  readonly name: string;
+  readonly type: string;
+  readonly startDate?: string;
+  readonly endDate?: string;
+  readonly [field: string]: unknown;
+}
+
 /** A pigeonhole or a session of the file. */
-export interface EventObject {
+export interface EventObject<Fields = PigeonholeFields | SessionFields> {
   /** `pigeonhole`, or the session's `id`. */
   readonly key: string;
-  /** What is to be sent, under the service's names; times in UTC. */
-  readonly fields: Readonly<Record<string, unknown>>;
+  readonly fields: Fields;
   /** A problem as a line for a person, with the place of the field, or of the object where the field is not written. */
   told(field: string, message: string): string;
 }
@@ -63,7 +80,8 @@ export function readEventFile(text: string, file: string): EventFile {
   }
   const seen = new Set<string>();
   for (const [n, { id: key }] of sessions.entries()) {
-    if (seen.has(key)) problems.push(problemAt(document, ['sessions', n, 'id'], 'this id stands twice; give each session its own'));
+    if (seen.has(key))
+      problems.push(problemAt(document, ['sessions', n, 'id'], 'this id stands twice; give each session its own'));
     seen.add(key);
   }
   if (problems.length > 0) throw new ConfigError('invalid', file, inOrder(problems));
@@ -80,13 +98,19 @@ interface Noting {
 type SessionInFile = z.output<typeof sessionFileSchema>;
 type PigeonholeInFile = z.output<typeof pigeonholeFileSchema>;
 
-function toSession(noting: Noting, session: SessionInFile, at: KeyPath, pigeonhole: PigeonholeInFile): EventObject {
+function toSession(
+  noting: Noting,
+  session: SessionInFile,
+  at: KeyPath,
+  pigeonhole: PigeonholeInFile,
+): EventObject<SessionFields> {
   const { document, problems, warnings } = noting;
   const { id, startDate, endDate, ...rest } = session;
   const instants = Object.entries({ startDate, endDate }).flatMap(([field, moment]) => {
     if (moment === undefined) {
       // the service's own rule: event-engagement-api.md, "Session"
-      if (session.type === 'qna') problems.push(problemAt(document, [...at, field], 'is missing, and a qna session needs it'));
+      if (session.type === 'qna')
+        problems.push(problemAt(document, [...at, field], 'is missing, and a qna session needs it'));
       return [];
     }
     const instant = toInstant(moment, pigeonhole.timezone);
@@ -98,27 +122,32 @@ function toSession(noting: Noting, session: SessionInFile, at: KeyPath, pigeonho
   if (startsAt !== undefined && endsAt !== undefined && endsAt < startsAt) {
     problems.push(problemAt(document, [...at, 'endDate'], 'is before startDate; correct one of the two'));
   }
-  if (startDate !== undefined && (startDate.slice(0, 10) < pigeonhole.startDate || startDate.slice(0, 10) > pigeonhole.endDate)) {
+  if (
+    startDate !== undefined &&
+    (startDate.slice(0, 10) < pigeonhole.startDate || startDate.slice(0, 10) > pigeonhole.endDate)
+  ) {
     warnings.push(problemAt(document, [...at, 'startDate'], 'is not on a day of the pigeonhole'));
   }
-  const times = Object.fromEntries(instants.map(([field, ms]) => [field, new Date(ms).toISOString().replace('.000Z', 'Z')]));
+  const times = Object.fromEntries(
+    instants.map(([field, ms]) => [field, new Date(ms).toISOString().replace('.000Z', 'Z')]),
+  );
   return toObject(noting, id, at, { ...rest, ...times }, sessionFileSchema);
 }
 
-function toObject(
+function toObject<Fields extends { readonly more: Readonly<Record<string, unknown>> }>(
   { file, document, problems }: Noting,
   key: string,
   at: KeyPath,
-  { more, ...fields }: Readonly<Record<string, unknown>> & { readonly more: Readonly<Record<string, unknown>> },
+  fields: Fields,
   schema: z.ZodObject,
-): EventObject {
-  for (const field of Object.keys(more)) {
+): EventObject<Omit<Fields, 'more'>> {
+  for (const field of Object.keys(fields.more)) {
     if (!(field in schema.shape)) continue;
     problems.push(problemAt(document, [...at, 'more', field], 'is a key of its own; write it outside of "more"'));
   }
   return {
     key,
-    fields: { ...definedOnly(fields), ...more },
+    fields: withMore(fields),
     told: (field, message) => {
       const isMore = document.isWritten([...at, 'more', field]);
       return formatProblem(file, problemAt(document, [...at, ...(isMore ? ['more'] : []), field], message));
@@ -126,8 +155,11 @@ function toObject(
   };
 }
 
-function definedOnly(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+function withMore<Fields extends { readonly more: Readonly<Record<string, unknown>> }>(
+  fields: Fields,
+): Omit<Fields, 'more'> {
+  const { more, ...own } = fields;
+  return { ...own, ...more };
 }
 
 /** Epoch ms of a moment that the schema has let pass, or why it is none. */
@@ -136,7 +168,8 @@ function toInstant(moment: string, timezone: string): number | { readonly proble
   const local = `${date}T${minutes}${seconds}`;
   if (offset !== undefined) return Date.parse(`${local}${offset}`);
   const [first, second] = instantsOf(local, timezone);
-  if (first === undefined) return { problem: `there is no such time in ${timezone}: the clocks are put forward over it` };
+  if (first === undefined)
+    return { problem: `there is no such time in ${timezone}: the clocks are put forward over it` };
   if (second === undefined) return first;
   return { problem: `this time comes twice in ${timezone}, for the clocks are put back; add an offset such as +01:00` };
 }

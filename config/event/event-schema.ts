@@ -42,7 +42,10 @@ export const pigeonholeFileSchema = z.strictObject(
     attendeeCodeRequired: flag().optional(),
     more: more(),
   },
-  { error: ({ code }) => (code === 'invalid_type' ? 'allowed: a group with name, startDate, endDate, timezone' : undefined) },
+  {
+    error: ({ code }) =>
+      code === 'invalid_type' ? 'allowed: a group with name, startDate, endDate, timezone' : undefined,
+  },
 );
 
 export const sessionFileSchema = z.strictObject(

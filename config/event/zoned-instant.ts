@@ -3,7 +3,8 @@ const hourMs = 3_600_000;
 /** Whether this machine knows the IANA time-zone name. */
 export function isTimezone(name: string): boolean {
   try {
-    return new Intl.DateTimeFormat('en-US', { timeZone: name }) !== undefined;
+    new Intl.DateTimeFormat('en-US', { timeZone: name }).format(0);
+    return true;
   } catch {
     return false; // a RangeError
   }

@@ -91,7 +91,11 @@ export interface Intent {
  * Commits that a request for the object is about to be made. Of several who have decided the same, one may.
  * @returns the number of this attempt; undefined when another was quicker, so that nothing may be sent
  */
-export async function intendCreation(ledger: Ledger, name: ProvisionedName, intent: Intent): Promise<number | undefined> {
+export async function intendCreation(
+  ledger: Ledger,
+  name: ProvisionedName,
+  intent: Intent,
+): Promise<number | undefined> {
   const [row] = await ledger.db.query<{ attempt: number }>(
     `insert into provisioned (workspace, event, object, parent_id, state, attempt, sent, known_before, sent_at, requested_by)
      select $1, $2, $3, $4::int8, 'sending', $5::int4 + 1, $6::json, $7, now(), $8
@@ -101,7 +105,14 @@ export async function intendCreation(ledger: Ledger, name: ProvisionedName, inte
        settled_at = null, requested_by = excluded.requested_by
        where provisioned.attempt = $5::int4
      returning attempt`,
-    [...partsOf(name), intent.parentId, intent.attempt, JSON.stringify(intent.sent), intent.knownBefore.join(' '), intent.by],
+    [
+      ...partsOf(name),
+      intent.parentId,
+      intent.attempt,
+      JSON.stringify(intent.sent),
+      intent.knownBefore.join(' '),
+      intent.by,
+    ],
   );
   return row?.attempt;
 }
