@@ -149,8 +149,11 @@ class Turn {
 
   end(): EventTurn {
     const { pigeonhole, sessions } = this.plan;
+    const parent = this.#outcomes.get('pigeonhole')?.state;
+    const isHeld = parent === 'unknown' || parent === 'refused';
     const objects = [pigeonhole, ...sessions].map((planned): AppliedObject => {
-      const outcome = this.#outcomes.get(planned.object.key) ?? planned.standing;
+      const standing: Standing = isHeld && planned.kind === 'session' ? { state: 'held' } : planned.standing;
+      const outcome = this.#outcomes.get(planned.object.key) ?? standing;
       return { ...planned, outcome, shown: outcome.state === 'created' ? [outcome.shown] : planned.shown };
     });
     return { plan: this.plan, objects, hindrance: this.#hindrance, nextInMs: this.#nextInMs(objects) };

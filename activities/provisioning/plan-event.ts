@@ -177,7 +177,12 @@ function unknownKeys(event: EventFile, { use, create }: Decisions): string[] {
   const keys = new Set(['pigeonhole', ...event.sessions.map(({ key }) => key)]);
   return [...Object.keys(use), ...create]
     .filter((key) => !keys.has(key))
-    .map((key) => event.told('sessions', `no session has the id "${key}"; there are: ${[...keys].join(', ')}`));
+    .map((key) =>
+      event.told(
+        'sessions',
+        `none has the id "${key}", which --use or --new names; there are: ${[...keys].join(', ')}`,
+      ),
+    );
 }
 
 const seenTypes: ReadonlySet<string> = new Set<string>(knownSessionTypes);

@@ -16,8 +16,8 @@ export interface EventFile {
   /** As the file has it; null: none is named. */
   readonly subscription: string | number | null;
   readonly sessions: readonly EventObject<SessionFields>[];
-  /** What is allowed but probably not meant. */
-  readonly warnings: readonly Problem[];
+  /** What is allowed but probably not meant, as lines for a person. */
+  readonly warnings: readonly string[];
   /** A problem as a line for a person. @param key as the file has it at the top level */
   told(key: string, message: string): string;
 }
@@ -72,7 +72,7 @@ export function readEventFile(text: string, file: string): EventFile {
     subscription: subscription ?? null,
     pigeonhole: toObject(noting, 'pigeonhole', ['pigeonhole'], rest, pigeonholeFileSchema),
     sessions: sessions.map((session, n) => toSession(noting, session, ['sessions', n], pigeonhole)),
-    warnings,
+    warnings: inOrder(warnings).map((warning) => formatProblem(file, warning)),
     told: (key, message) => formatProblem(file, problemAt(document, [key], message)),
   };
   if (pigeonhole.endDate < pigeonhole.startDate) {

@@ -276,7 +276,7 @@ describe('an event file', () => {
     expect(await problems({ pigeonhole: 999 })).toEqual([
       expect.stringContaining('the service shows none with id 999'),
     ]);
-    expect(await problems({}, ['opning'])).toEqual([expect.stringContaining('no session has the id "opning"')]);
+    expect(await problems({}, ['opning'])).toEqual([expect.stringContaining('none has the id "opning"')]);
     expect((await made(stage)).pigeonholes).toEqual(['ACME Summit']);
   });
 
