@@ -68,7 +68,7 @@ export function judgeStandings(siblings: readonly Sibling[], around: Surrounding
     if (standings.has(sibling.key)) continue;
     // a twin in the file of one that may or may not have been made: whatever is found could be either
     const lost = waiting.find((other) => other === sibling || isTwin(other, sibling));
-    const isOpen = sibling.known?.state !== 'made';
+    const isOpen = sibling.known?.state !== 'made' && around.decisions.use[sibling.key] === undefined;
     standings.set(
       sibling.key,
       lost !== undefined && isOpen
