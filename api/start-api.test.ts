@@ -50,6 +50,8 @@ async function serving(
     planConfiguration: async () => await Promise.reject(new Error('not asked for here')),
     preview: async () => await Promise.reject(new Error('not asked for here')),
     applyConfiguration: async () => await Promise.reject(new Error('not asked for here')),
+    lookAtEvent: async () => await Promise.reject(new Error('not asked for here')),
+    applyEvent: async () => await Promise.reject(new Error('not asked for here')),
   });
   return { api, host: new URL(api.url).host, actions };
 }

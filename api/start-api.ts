@@ -20,12 +20,13 @@ import {
 } from './configuration-plan.js';
 import { type Preview, type PreviewRequest, previewRequestSchema } from './preview.js';
 import { serveFields } from './fields.js';
+import { type ProvisioningSources, serveProvisioning } from './provisioning.js';
 import { type ReplayRequest, replayRequestSchema, type ReplayResult } from './replay-request.js';
 import { type QuotaView, readStatus } from './status.js';
 import { explain, whyQuerySchema } from './why.js';
 
 /** What the API needs of the process that serves it. */
-export interface ApiSources {
+export interface ApiSources extends ProvisioningSources {
   readonly config: Config;
   readonly ledger: Ledger;
   readonly configuration: number;
@@ -139,6 +140,7 @@ export function createApp(sources: ApiSources): Hono {
     return await usable(async () => c.json(await sources.applyConfiguration()));
   });
   serveFields(app, sources, problem);
+  serveProvisioning(app, sources, { problem, bodies: onlyBodiesUpTo(largestPreviewBytes), usable });
   serveDeletions(app, sources, { problem, bodies: onlyBodiesUpTo(largestBodyBytes) });
   app.post('/api/preview', onlyBodiesUpTo(largestPreviewBytes), async (c) => {
     const asked = previewRequestSchema.safeParse(await c.req.json().catch(() => undefined));

@@ -3,6 +3,7 @@ import type { Decision, HeldDeletions } from '../api/deletions.js';
 import type { Action } from '../api/action.js';
 import type { AppliedConfiguration, Candidate, ConfigurationPlan } from '../api/configuration-plan.js';
 import type { Preview, PreviewRequest } from '../api/preview.js';
+import type { EventRequest, EventView } from '../api/provisioning.js';
 import type { FieldsQuery, SeenFields } from '../api/fields.js';
 import type { ReplayRequest, ReplayResult } from '../api/replay-request.js';
 import type { Status } from '../api/status.js';
@@ -26,6 +27,9 @@ export interface ApiClient {
   replay(wanted: ReplayRequest): Promise<Extract<ReplayResult, { id: string }>>;
   planConfiguration(candidate: Candidate): Promise<ConfigurationPlan>;
   applyConfiguration(asked: { readonly file: string }): Promise<AppliedConfiguration>;
+  lookAtEvent(asked: EventRequest): Promise<EventView>;
+  /** One turn: to be asked again until nothing is left. */
+  applyEvent(asked: EventRequest): Promise<EventView>;
 }
 
 /** A client of the API that this configuration's `start` serves. */
@@ -39,7 +43,7 @@ export function apiClientFor({ server }: Config): ApiClient {
 /** 503 is what `start` answers until it serves: as if nothing could be reached yet. */
 function exitCodeFor(status: number): ExitCode {
   if (status === 404) return ExitCode.NotFound;
-  if (status === 422) return ExitCode.WrongUse; // a configuration that cannot be used
+  if (status === 422) return ExitCode.WrongUse; // a file that cannot be used
   return status === 503 ? ExitCode.Unreachable : ExitCode.Failed;
 }
 
@@ -98,5 +102,7 @@ export function apiClient(url: string, token?: string): ApiClient {
       (await post('/api/configuration/plan', candidate, countingMs)) as ConfigurationPlan,
     applyConfiguration: async (asked) =>
       (await post('/api/configuration/apply', asked, countingMs)) as AppliedConfiguration,
+    lookAtEvent: async (asked) => (await post('/api/events/plan', asked, countingMs)) as EventView,
+    applyEvent: async (asked) => (await post('/api/events/apply', asked, countingMs)) as EventView,
   };
 }

@@ -28,6 +28,10 @@ export interface WorkspaceConfig {
   /** Without a slash at its end and without `/v2`. */
   readonly baseUrl: string;
   readonly apiKey: Secret;
+  /** Of a Team workspace: under which a pigeonhole is created whose file names none. */
+  readonly subscriptionId?: number;
+  /** By which the service is told the subscription; absent: as the client believes. */
+  readonly subscriptionField?: string;
   readonly quota: {
     /** Share of a window's requests, 0 to 1, that reading leaves to imports. */
     readonly reserve: number;

@@ -18,7 +18,6 @@ describe('the example of the whole contract', () => {
   it('is refused for parts that this version lacks, and for nothing else', async () => {
     const problems = (await errorOf(example, environment, files))?.problems ?? [];
     expect(problems.map(({ line, key }) => `${line}: ${key}`)).toEqual([
-      '8: workspaces.acme.subscriptionId',
       '33: sinks.crm.type',
       '53: sinks.salesforce.type',
       '68: sinks.questions-channel.type',

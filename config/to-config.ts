@@ -24,7 +24,7 @@ export function toConfig({ file, folder, parsed, settings, pem, environmentProxy
   return {
     file,
     folder,
-    workspaces: mapValues(parsed.workspaces, ({ baseUrl, apiKey, quota }) => ({ baseUrl, apiKey, quota })),
+    workspaces: parsed.workspaces,
     syncs: mapValues(parsed.syncs, toSync),
     sinks: mapValues(parsed.sinks, (sink, name) => toSink(sink, settings[name])),
     store: store.kind === 'embedded' ? { kind: 'embedded', folder: resolve(folder, store.folder) } : store,

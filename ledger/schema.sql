@@ -231,6 +231,24 @@ create table pigeonholes (
   PRIMARY KEY (ref)
 );
 
+create table provisioned (
+  workspace text not null,
+  event text not null,
+  object text not null,
+  parent_id bigint not null,
+  state text not null,
+  remote_id bigint,
+  attempt integer not null,
+  sent json not null,
+  known_before text not null,
+  sent_at timestamp with time zone not null,
+  settled_at timestamp with time zone,
+  requested_by text,
+  PRIMARY KEY (workspace, event, object),
+  CHECK (((state = 'made'::text) = (remote_id IS NOT NULL))),
+  CHECK ((state = ANY (ARRAY['none'::text, 'sending'::text, 'made'::text])))
+);
+
 create table quotas (
   fingerprint text not null,
   request_limit integer,
@@ -427,5 +445,6 @@ CREATE INDEX deliveries_told ON deliveries USING btree (sink_id, ref, list, key,
 CREATE INDEX items_by_session ON items USING btree (ref, session_id, list, key) WHERE (visibility IS NOT NULL);
 CREATE INDEX items_of_attendee ON items USING btree (ref, attendee_id) WHERE (visibility = 'named'::text);
 CREATE INDEX missing_of_stream ON missing USING btree (stream_id);
+CREATE UNIQUE INDEX provisioned_remote ON provisioned USING btree (workspace, ((parent_id = 0)), remote_id) WHERE (remote_id IS NOT NULL);
 CREATE INDEX replay_lanes_open ON replay_lanes USING btree (sink_id, ref) WHERE (done_at IS NULL);
 CREATE INDEX streams_due ON streams USING btree (ref, due_at) WHERE wanted;

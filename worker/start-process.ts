@@ -21,6 +21,7 @@ import { openEdition, type Shared } from './open-edition.js';
 import { createStarter, messageOf } from './orchestration.js';
 import { planConfiguration } from './plan-configuration.js';
 import { previewSink } from './preview-sink.js';
+import { planProvisioning, provisionEvent } from './provision-event.js';
 import { reconcile, wakeEverything } from './reconcile.js';
 import { runWorker } from './run-worker.js';
 import { startReplay } from './start-replay.js';
@@ -160,6 +161,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     planConfiguration: (candidate) => planConfiguration(editions.current, candidate),
     preview: (asked) => previewSink(editions.current, asked),
     applyConfiguration: () => applyConfiguration(editions.current, switching),
+    lookAtEvent: (asked) => planProvisioning(editions, asked),
+    applyEvent: (asked) => provisionEvent(editions, starter, asked),
   });
   closers.push(closeApi); // in order it is the first to close; a second close does nothing
   return { api, temporalAddress: temporal.address, failed };

@@ -238,6 +238,8 @@ describe.each(kinds)('what is gone at the service, on %s', (kind) => {
       planConfiguration: async () => await Promise.reject(new Error('not asked for here')),
       preview: async () => await Promise.reject(new Error('not asked for here')),
       applyConfiguration: async () => await Promise.reject(new Error('not asked for here')),
+      lookAtEvent: async () => await Promise.reject(new Error('not asked for here')),
+      applyEvent: async () => await Promise.reject(new Error('not asked for here')),
     });
     const ask = async (path: string, body?: object) => {
       const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
