@@ -121,7 +121,14 @@ async function prove(
 async function stageAll(ledger: Ledger, { rows, badEvery }: ProofOptions): Promise<string> {
   const id = randomUUID();
   const ref = await refOf(ledger, 'acme', 101);
-  const number = await beginImport(ledger, { id, ref, file: 'guests.csv', mapping: {}, requestedBy: null, canary: null });
+  const number = await beginImport(ledger, {
+    id,
+    ref,
+    file: 'guests.csv',
+    mapping: {},
+    requestedBy: null,
+    canary: null,
+  });
   for (let from = 0; from < rows; from += 1000) {
     const batch = Array.from({ length: Math.min(1000, rows - from) }, (_, offset) => {
       const index = from + offset;
@@ -190,7 +197,9 @@ async function compare(
     for (const { row, outcome, requestId } of page) {
       told += 1;
       const bad = isBad(row - 2, badEvery);
-      const isTrue = bad ? outcome === 'rejected' && requestId !== null : outcome === 'created' || outcome === 'confirmed';
+      const isTrue = bad
+        ? outcome === 'rejected' && requestId !== null
+        : outcome === 'created' || outcome === 'confirmed';
       if (!isTrue) lies += 1;
     }
   }

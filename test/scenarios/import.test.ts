@@ -163,6 +163,29 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect((await progress(scene, id)).pauses).toEqual([]);
   });
 
+  it('tells a code that was there from one whose attendee has other data', async () => {
+    const set = await stages.open(kind);
+    const scene = await set.scene();
+    const [same, other, absent] = people(3) as [Profile, Profile, Profile];
+    for (const person of [same, { ...other, Name: 'Other Name' }, { ...absent, Name: 'Never Came' }]) {
+      await fetch(`${set.sandbox.baseUrl}/v2/pigeonholes/101/registrants/bulk`, {
+        method: 'POST',
+        headers: { 'X-API-KEY': 'sandbox-key', 'Content-Type': 'application/json' },
+        body: JSON.stringify({ data: [person] }),
+      });
+    }
+    for (const { attendeeCode } of [same, other])
+      await set.control('POST', 'sign-in', { pigeonhole: 101, attendeeCode });
+    await scene.settle();
+    const id = await stage(scene, rowsOf(same, other, absent));
+    await finish(scene, id);
+    expect((await report(scene, id)).map(({ outcome, field }) => [outcome, field])).toEqual([
+      ['existing', 'attendeeCode'],
+      ['conflict', 'Name'],
+      ['existing', 'attendeeCode'],
+    ]);
+  });
+
   it('sends a canary alone, and leaves the rest to the next import', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
