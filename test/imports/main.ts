@@ -24,7 +24,7 @@ async function main(): Promise<number> {
       process.stdout.write(`${registrantAtomicity}, duplicates: ${registrantDuplicates}\n`);
       const rows = Number(values.rows);
       // A whole chunk that is refused for its duplicates has to be asked row by row: more requests, more quota.
-      const limit = registrantDuplicates === 'refuse-chunk' ? 600 : Math.ceil(rows / 500 / 4);
+      const limit = registrantDuplicates === 'refuse-chunk' ? 400 : Math.ceil(rows / 500 / 5);
       const proof = await proveImport(
         {
           rows,
@@ -37,7 +37,7 @@ async function main(): Promise<number> {
             { kind: 'errorAfter', code: 5000, skip: 10, next: 1, path: 'bulk' },
             { kind: 'dropAfter', skip: 20, next: 1, path: 'bulk' },
           ],
-          quota: { limit, windowSeconds: 6 },
+          quota: { limit, windowSeconds: 10 },
           kills: ['worker', 'temporal', 'worker', 'temporal', 'worker'],
           latencyMs: registrantDuplicates === 'refuse-chunk' ? 5 : 150,
           timeoutMs: 15 * 60_000,

@@ -1,7 +1,10 @@
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import { useStages } from '../kit/stage.js';
+import { randomUUID } from 'node:crypto';
 import { askToCancel } from '../../ledger/queries/imports/ask-import.js';
+import { beginImport, discardAbandonedImports, discardImport } from '../../ledger/queries/imports/begin-import.js';
 import { compareWithEarlier } from '../../ledger/queries/imports/compare-with-earlier.js';
+import { stageRows } from '../../ledger/queries/imports/stage-rows.js';
 import { resume } from '../../ledger/queries/pauses.js';
 import { refOf } from '../../ledger/queries/pigeonholes.js';
 import {
@@ -117,6 +120,28 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect(await counts(scene, cancelled)).toEqual(given);
     expect(await registered(set)).toHaveLength(700);
     expect((await report(scene, cancelled)).map(({ row }) => row)).toEqual(people(700).map((_, index) => index + 2));
+  });
+
+  it('takes up what another import held that was given up while it was being staged', async () => {
+    const set = await stages.open(kind);
+    const scene = await set.scene();
+    const ref = await refOf(scene.ledger, 'acme', 101);
+    const about = { id: randomUUID(), ref, file: 'x.csv', mapping: {}, requestedBy: null, canary: null };
+    const [gone, stalled] = [
+      await beginImport(scene.ledger, about),
+      await beginImport(scene.ledger, { ...about, id: randomUUID() }),
+    ];
+    await stageRows(scene.ledger, gone, rowsOf(...people(3)));
+    await stageRows(scene.ledger, stalled, rowsOf(...people(2, 'Q')));
+    const id = await stage(scene, rowsOf(...people(3), ...people(2, 'Q')));
+    expect(await turn(scene, id)).toMatchObject({ state: 'waiting', reason: 'otherImport' });
+    await discardImport(scene.ledger, gone);
+    await set.db.query(`update imports set touched_at = now() - interval '1 hour' where number = $1`, [stalled]);
+    await finish(scene, id);
+    expect(await counts(scene, id)).toEqual({ created: 5 });
+    await expect(stageRows(scene.ledger, gone, [])).rejects.toMatchObject({ kind: 'stale' });
+    expect(await discardAbandonedImports(scene.ledger)).toBe(1);
+    expect(await counts(scene, id)).toEqual({ created: 5 });
   });
 
   it('waits for the quota without using an attempt, and says until when', async () => {

@@ -23,9 +23,10 @@ export async function stageRows(ledger: Ledger, number: number, rows: readonly S
     );
     if (held === undefined)
       throw new LedgerError('stale', 'the import is no longer being staged: import the file again');
-    const claimed = await claimFreeCodes(tx, held.ref, number, hashed);
+    const claimer = { ref: held.ref, number, round: 0 };
+    const claimed = await claimFreeCodes(tx, claimer, hashed);
     const rest = hashed.filter(({ row }) => !claimed.has(row));
-    if (rest.length > 0) await claimHeldCodes(tx, { ref: held.ref, number, round: 0 }, rest);
+    if (rest.length > 0) await claimHeldCodes(tx, claimer, rest);
     if (invalid.length === 0) return;
     await tx.query(
       `insert into import_rows (import, row_number, profile, outcome, problems)
