@@ -4,19 +4,25 @@ import { dirname, join, relative, resolve } from 'node:path';
 /** Who may import what: the design's table of rooms. Tests and test kits may cross. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   workflows: ['activities'],
-  activities: ['pigeonhole', 'ledger', 'sinks', 'config'],
-  worker: ['workflows', 'activities', 'pigeonhole', 'ledger', 'sinks', 'config', 'api'],
+  activities: ['pigeonhole', 'ledger', 'sinks', 'registrants', 'config'],
+  worker: ['workflows', 'activities', 'pigeonhole', 'ledger', 'sinks', 'registrants', 'config', 'api'],
   pigeonhole: [],
   ledger: ['pigeonhole'],
   sinks: ['config'],
+  registrants: ['pigeonhole'],
   config: [],
-  api: ['ledger', 'config', 'sinks', 'workflows'],
+  api: ['ledger', 'config', 'sinks', 'registrants', 'workflows'],
   cli: ['api', 'worker'],
   sandbox: [],
 };
 
 /** Arrows that carry types alone: nothing of the other room is loaded. */
-const typesOnly: readonly string[] = ['workflows -> activities', 'cli -> api', 'activities -> config'];
+const typesOnly: readonly string[] = [
+  'workflows -> activities',
+  'cli -> api',
+  'activities -> config',
+  'registrants -> pigeonhole',
+];
 
 const root = resolve(__dirname, '../..');
 
