@@ -1,0 +1,97 @@
+import { readAll, refusalOf } from './open-registrant-file.test-kit.js';
+
+describe('a file of another kind', () => {
+  it.each([
+    ['nothing', '', 'empty', 'The file is empty; export it again.'],
+    ['white space', ' \r\n\r\n', 'empty', 'The file holds nothing but white space; export it again.'],
+    ['a byte order mark alone', '\ufeff', 'empty', 'The file holds nothing but white space; export it again.'],
+    ['a header alone', 'Code,Name\n', 'empty', 'The file has a header and no row below it; export it again.'],
+    ['delimiters alone', ',,\n,,\n', 'empty', 'The file holds no rows; export it again.'],
+    [
+      'an image',
+      Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]),
+      'not-a-table',
+      'The file is neither text nor XLSX; export the list as CSV, XLSX or JSON.',
+    ],
+    [
+      'an old Excel file',
+      Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]),
+      'not-a-table',
+      'The file is an Excel file of the old kind (.xls) or locked by a password; save it as .xlsx without a password.',
+    ],
+    ['a PDF', '%PDF-1.7 …', 'not-a-table', 'The file is a PDF; export the list as CSV or XLSX.'],
+    [
+      'a compressed file',
+      Buffer.from([0x1f, 0x8b, 8, 0]),
+      'not-a-table',
+      'The file is compressed (gzip); unpack it and import what is in it.',
+    ],
+    [
+      'a web page that calls itself Excel',
+      '<html><table>',
+      'not-a-table',
+      'The file is a web page or XML, whatever its name says; save it as CSV or XLSX.',
+    ],
+    [
+      'two columns of one name',
+      'Code,Name, Name \nA1,Ada,x\n',
+      'header',
+      'Columns 2 and 3 have the same name; rename or remove one of them.',
+    ],
+  ])('is refused with one sentence: %s', async (_name, content, kind, message) => {
+    const refusal = await refusalOf(content);
+    expect([refusal.kind, refusal.message]).toEqual([kind, message]);
+  });
+
+  it('is refused when its header has more columns than the limit', async () => {
+    const header = Array.from({ length: 501 }, (_column, index) => `c${index}`).join(',');
+    expect((await refusalOf(`${header}\nx\n`)).message).toBe('The header has 501 columns; 500 are the most.');
+  });
+
+  it('is refused where the format that a person names is another', async () => {
+    expect((await refusalOf('Code\nA1', { format: 'json' })).kind).toBe('not-a-table');
+    expect((await refusalOf('Code\nA1', { format: 'xlsx' })).kind).toBe('not-a-table');
+  });
+});
+
+describe('the kind of a file', () => {
+  it('is told by its content, whatever its name says', async () => {
+    expect((await readAll('[{"a": "b"}]', { name: 'people.xlsx' })).format).toBe('json');
+    expect((await readAll('Code\nA1', { name: 'people.json' })).format).toBe('csv');
+  });
+
+  it('is told by its name where a header looks like JSON', async () => {
+    const file = await readAll('["Code"],Name\nA1,Ada\n', { name: 'people.csv' });
+    expect([file.format, file.columns]).toEqual(['csv', ['["Code"]', 'Name']]);
+  });
+
+  it('is CSV for a header in brackets that is no JSON', async () => {
+    expect((await readAll('[Code],Name\nA1,Ada\n')).format).toBe('csv');
+  });
+
+  it('names a column without a name after its place', async () => {
+    expect((await readAll('Code,,Name\nA1,x,Ada\n')).columns).toEqual(['Code', '(column 2)', 'Name']);
+  });
+});
+
+describe('a file that is not read to its end', () => {
+  it('lets go of its source', async () => {
+    let released = false;
+    const { openRegistrantFile } = await import('./open-registrant-file.js');
+    async function* endless() {
+      try {
+        yield Buffer.from('Code,Name\n');
+        for (;;) yield Buffer.alloc(64 * 1024, 'A1,Ada\n');
+      } finally {
+        released = true;
+      }
+    }
+    const file = await openRegistrantFile(endless(), { name: 'people.csv' });
+    for await (const batch of file.rows) {
+      expect(batch).toHaveLength(1_000);
+      break;
+    }
+    for (let turn = 0; turn < 100 && !released; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(released).toBe(true);
+  });
+});

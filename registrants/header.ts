@@ -1,0 +1,45 @@
+import { readLimits } from './read-limits.js';
+import { RegistrantFileError } from './registrant-file-error.js';
+
+/**
+ * The names of the columns, from the cells of the header. Empty cells at the end are no columns; one in between is called after its
+ * place, such as `(column 3)`.
+ * @throws {RegistrantFileError} kind `header` when no cell has a name or two have the same, `too-large` beyond the limits
+ */
+export function columnsOf(cells: readonly string[]): string[] {
+  const names = cells.map((cell) => cell.replace(/\s+/g, ' ').trim());
+  while (names.at(-1) === '') names.pop();
+  if (names.length === 0)
+    throw new RegistrantFileError('header', 'The first row has no names of columns; add a header.');
+  if (names.length > readLimits.columns) {
+    throw new RegistrantFileError(
+      'too-large',
+      `The header has ${names.length} columns; ${readLimits.columns} are the most.`,
+    );
+  }
+  const places = new Map<string, number>();
+  return names.map((name, index) => {
+    const place = index + 1;
+    if (name.length > readLimits.columnNameLength) {
+      throw new RegistrantFileError(
+        'header',
+        `The name of column ${place} is longer than ${readLimits.columnNameLength} characters; shorten it.`,
+      );
+    }
+    const column = name === '' ? `(column ${place})` : name;
+    const earlier = places.get(column);
+    if (earlier !== undefined) {
+      throw new RegistrantFileError(
+        'header',
+        `Columns ${earlier} and ${place} have the same name; rename or remove one of them.`,
+      );
+    }
+    places.set(column, place);
+    return column;
+  });
+}
+
+/** Whether a name stands for a column without one. */
+export function isUnnamed(column: string): boolean {
+  return /^\(column \d+\)$/.test(column);
+}

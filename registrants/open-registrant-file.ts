@@ -1,0 +1,88 @@
+import { delimiterHint, findDelimiter } from './csv/find-delimiter.js';
+import { readCsv } from './csv/read-csv.js';
+import { findContainer, findTextKind } from './find-format.js';
+import type { TextKind } from './find-format.js';
+import { readJson } from './json/read-json.js';
+import { peek } from './peek.js';
+import { RegistrantFileError } from './registrant-file-error.js';
+import type { FileFormat, FileOptions, RegistrantFile } from './registrant-file.js';
+import { rowsBelowHeader } from './rows-below-header.js';
+import { utf8Bytes } from './text/utf8-bytes.js';
+import { readXlsx } from './xlsx/read-xlsx.js';
+
+/** What is looked at to tell formats, encodings and delimiters apart. */
+const headBytes = 64 * 1024;
+
+/**
+ * Opens a file of registrants, of whatever kind: by its content, and by its name only where the content leaves a doubt. Reads as far as
+ * the header; the rows follow as they are asked for, and memory does not grow with them.
+ * @param source the file's bytes, read once; let go of when the rows end or are abandoned
+ * @throws {RegistrantFileError} one sentence for the person who gave the file
+ */
+export async function openRegistrantFile(
+  source: AsyncIterable<Uint8Array>,
+  options: FileOptions,
+): Promise<RegistrantFile> {
+  const { head, bytes } = await peek(source, headBytes);
+  if (findContainer(head) === 'archive') return openWorkbook(bytes, options);
+  if (options.format === 'xlsx') {
+    throw new RegistrantFileError(
+      'not-a-table',
+      'The file is text and no XLSX workbook; leave its format to be found.',
+    );
+  }
+  const text = utf8Bytes(bytes, head, options.encoding);
+  const start = await peek(text.bytes, headBytes);
+  const kind = textKind(start.head, options);
+  const shared = { encoding: text.encoding, sheet: null };
+  if (kind === 'csv') {
+    const form = csvForm(start.head, options.delimiter);
+    const table = await rowsBelowHeader(readCsv(start.bytes, form), 'found');
+    return opened({ ...shared, format: 'csv', delimiter: form.delimiter, ...table });
+  }
+  const table = await readJson(start.bytes, kind);
+  return opened({ ...shared, format: kind === 'json-values' ? 'ndjson' : 'json', delimiter: null, ...table });
+}
+
+async function openWorkbook(bytes: AsyncIterable<Buffer>, options: FileOptions): Promise<RegistrantFile> {
+  if (options.format !== undefined && options.format !== 'xlsx') {
+    throw new RegistrantFileError(
+      'not-a-table',
+      `The file is an archive and no ${options.format.toUpperCase()}; leave its format to be found.`,
+    );
+  }
+  const sheet = await readXlsx(bytes, options.sheet);
+  const table = await rowsBelowHeader(sheet.rows, 'padded');
+  const { name, all } = sheet;
+  return opened({ format: 'xlsx', encoding: () => null, delimiter: null, sheet: { name, all }, ...table });
+}
+
+/** A format that a person names is believed where the text can be read so; which form of JSON it is is still looked at. */
+function textKind(head: Buffer, { name, format }: FileOptions): TextKind {
+  if (format === undefined) return findTextKind(head, name);
+  if (format === 'csv') return 'csv';
+  const kind = findTextKind(head, '');
+  if (kind !== 'csv') return kind;
+  throw new RegistrantFileError(
+    'not-a-table',
+    'The file is no JSON: it begins with neither [ nor {; leave its format to be found.',
+  );
+}
+
+function csvForm(head: Buffer, wanted: string | undefined): { delimiter: string; skipFirstLine: boolean } {
+  const text = head.toString('utf8');
+  const hint = delimiterHint(text);
+  return { delimiter: wanted ?? hint ?? findDelimiter(text), skipFirstLine: hint !== undefined };
+}
+
+type Parts = Omit<RegistrantFile, 'encoding'> & { readonly format: FileFormat; readonly encoding: () => string | null };
+
+/** `encoding` is looked up when asked: only bytes beyond ASCII tell, and they may stand far down. */
+function opened({ encoding, ...rest }: Parts): RegistrantFile {
+  return {
+    ...rest,
+    get encoding() {
+      return encoding();
+    },
+  };
+}

@@ -1,0 +1,43 @@
+export interface Peeked {
+  /** The first bytes: at least as many as asked for, unless the whole is shorter. */
+  readonly head: Buffer;
+  /** All bytes, the head included. To be read once. */
+  readonly bytes: AsyncIterable<Buffer>;
+}
+
+/** Looks at the start of a stream without losing it. */
+export async function peek(source: AsyncIterable<Uint8Array>, atLeastBytes: number): Promise<Peeked> {
+  const iterator = source[Symbol.asyncIterator]();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let ended = false;
+  while (length < atLeastBytes && !ended) {
+    const next = await iterator.next();
+    ended = next.done === true;
+    if (next.done === true) break;
+    chunks.push(asBuffer(next.value));
+    length += next.value.byteLength;
+  }
+  const head = Buffer.concat(chunks);
+  return { head, bytes: headThenRest(head, ended ? undefined : iterator) };
+}
+
+async function* headThenRest(
+  head: Buffer,
+  rest: AsyncIterator<Uint8Array> | undefined,
+): AsyncGenerator<Buffer, void, undefined> {
+  try {
+    if (head.length > 0) yield head;
+    while (rest !== undefined) {
+      const next = await rest.next();
+      if (next.done === true) return;
+      yield asBuffer(next.value);
+    }
+  } finally {
+    await rest?.return?.(); // whoever stops early lets go of the source: a socket, a file
+  }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

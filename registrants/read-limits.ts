@@ -1,0 +1,21 @@
+/** What a file may ask of the process that reads it. Far above any list of people, and below what would harm others. */
+export const readLimits = {
+  /** Columns of a header. */
+  columns: 500,
+  /** Characters of a column's name. */
+  columnNameLength: 255,
+  /** Bytes of one row of CSV, or one element of JSON: an open quotation mark must not swallow the file into memory. */
+  recordBytes: 1024 * 1024,
+  /** Bytes of JSON that are looked at to find the fields before the first row is handed on. */
+  fieldSearchBytes: 4 * 1024 * 1024,
+  /** Bytes of an XLSX file, which is held in memory: its table of contents stands at its end. */
+  archiveBytes: 64 * 1024 * 1024,
+  /** Files in an XLSX archive. */
+  archiveEntries: 10_000,
+  /** Bytes that all parts of an archive that are read may unfold to (a small archive can hold a huge nothing). */
+  unfoldedBytes: 2 * 1024 * 1024 * 1024,
+  /** Bytes of the texts that an XLSX file keeps in a table of its own, which is held in memory. */
+  sharedTextBytes: 96 * 1024 * 1024,
+  /** Characters of one cell of XLSX; Excel's own limit is 32,767. */
+  cellLength: 65_536,
+} as const;

@@ -1,0 +1,98 @@
+import { fromBufferPromise } from 'yauzl';
+import type { Entry, ZipFile } from 'yauzl';
+import { readLimits } from '../read-limits.js';
+import { RegistrantFileError } from '../registrant-file-error.js';
+
+/** The parts of an XLSX file, which is a zip archive. */
+export interface Archive {
+  readonly has: (part: string) => boolean;
+  /** The part's content, in chunks; undefined: there is no such part. Each may be opened several times. */
+  readonly open: (part: string) => AsyncGenerator<Buffer, void, undefined> | undefined;
+}
+
+/**
+ * Reads an archive's table of contents, which stands at its end: so the whole file, small as it is, is held in memory and never
+ * written to a disk. What unfolds from it is not: parts stream, and all of them together are bounded.
+ * @throws {RegistrantFileError} kind `too-large` or `damaged`
+ */
+export async function openArchive(bytes: AsyncIterable<Buffer>): Promise<Archive> {
+  const zip = await translating(collected(bytes).then((file) => fromBufferPromise(file, { lazyEntries: true })));
+  const entries = new Map<string, Entry>();
+  await translating(listEntries(zip, entries));
+  let unfolded = 0;
+  const count = (length: number) => {
+    unfolded += length;
+    if (unfolded > readLimits.unfoldedBytes) throw tooLarge('unfolds to more than', readLimits.unfoldedBytes);
+  };
+  return {
+    has: (part) => entries.has(part),
+    open: (part) => {
+      const entry = entries.get(part);
+      return entry === undefined ? undefined : unfold(zip, entry, count);
+    },
+  };
+}
+
+async function collected(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of bytes) {
+    length += chunk.length;
+    if (length > readLimits.archiveBytes) throw tooLarge('is larger than', readLimits.archiveBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length);
+}
+
+async function listEntries(zip: ZipFile, entries: Map<string, Entry>): Promise<void> {
+  if (zip.entryCount > readLimits.archiveEntries) {
+    throw new RegistrantFileError(
+      'too-large',
+      `The archive holds ${zip.entryCount.toLocaleString('en')} files, which no list of registrants does; export it again.`,
+    );
+  }
+  for await (const entry of zip.eachEntry()) entries.set(entry.fileName, entry);
+}
+
+async function* unfold(
+  zip: ZipFile,
+  entry: Entry,
+  count: (length: number) => void,
+): AsyncGenerator<Buffer, void, undefined> {
+  if (entry.isEncrypted())
+    throw new RegistrantFileError('not-a-table', 'The file is locked by a password; save it without one.');
+  const stream = await translating(zip.openReadStreamPromise(entry));
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      count(chunk.length);
+      yield chunk;
+    }
+  } catch (error) {
+    throw translated(error);
+  } finally {
+    stream.destroy();
+  }
+}
+
+async function translating<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw translated(error);
+  }
+}
+
+/** What zip readers and zlib throw has no class of its own; all of it means that the bytes are not what they should be. */
+function translated(error: unknown): unknown {
+  if (error instanceof RegistrantFileError) return error;
+  return new RegistrantFileError('damaged', 'The XLSX file is damaged or was not received whole; save it again.', {
+    cause: error,
+  });
+}
+
+function tooLarge(how: string, bytes: number): RegistrantFileError {
+  return new RegistrantFileError(
+    'too-large',
+    `The XLSX file ${how} ${bytes / 2 ** 20} MiB; save the sheet as CSV, which has no such limit.`,
+  );
+}

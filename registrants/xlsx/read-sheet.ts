@@ -1,0 +1,124 @@
+import { readLimits } from '../read-limits.js';
+import { RegistrantFileError } from '../registrant-file-error.js';
+import type { Finding, RawRow } from '../registrant-file.js';
+import { rowsPerBatch } from '../rows-below-header.js';
+import { appended, cellText } from './cell-text.js';
+import { cellValue } from './cell-value.js';
+import type { WorkbookValues } from './cell-value.js';
+import { xmlEvents } from './xml-events.js';
+
+/**
+ * The rows of a sheet in its order, hidden and filtered ones included; empty ones have no XML and are not handed on, their numbers are
+ * left out.
+ * @throws {RegistrantFileError} kind `damaged` when rows do not follow each other or the sheet breaks off
+ */
+export async function* readSheet(
+  content: AsyncIterable<Buffer>,
+  values: WorkbookValues,
+): AsyncGenerator<readonly RawRow[], void, undefined> {
+  const rows: RawRow[] = [];
+  const sheet = sheetHandler(values, rows);
+  for await (const _ of xmlEvents(content, sheet)) {
+    while (rows.length >= rowsPerBatch) yield rows.splice(0, rowsPerBatch);
+    if (sheet.ended()) break; // what follows the cells is of no use
+  }
+  if (!sheet.ended()) throw damaged('it breaks off');
+  while (rows.length > 0) yield rows.splice(0, rowsPerBatch);
+}
+
+function sheetHandler(values: WorkbookValues, rows: RawRow[]) {
+  const inline = cellText();
+  let ended = false;
+  let row = 0;
+  let cells: string[] = [];
+  let findings: Finding[] = [];
+  let column = -1;
+  let type = 'n';
+  let style = 0;
+  let value: string | undefined;
+  let formula = false;
+  let withinValue = false;
+  return {
+    ended: () => ended,
+    open: (name: string, attribute: (name: string) => string | undefined) => {
+      switch (name) {
+        case 'row':
+          row = nextRow(row, attribute('r'));
+          cells = [];
+          findings = [];
+          column = -1;
+          break;
+        case 'c':
+          column = nextColumn(column, attribute('r'));
+          type = attribute('t') ?? 'n';
+          style = Number(attribute('s') ?? 0);
+          value = undefined;
+          formula = false;
+          break;
+        case 'v':
+          withinValue = true;
+          value = '';
+          break;
+        case 'f':
+          formula = true;
+          break;
+        default:
+          inline.open(name);
+      }
+    },
+    text: (text: string) => {
+      if (withinValue) value = appended(value ?? '', text);
+      else inline.text(text);
+    },
+    close: (name: string) => {
+      switch (name) {
+        case 'v':
+          withinValue = false;
+          break;
+        case 'c': {
+          const { text, finding } = cellValue({ type, style, value, inline: inline.take(), formula }, values);
+          if (text === '' && finding === undefined) break;
+          while (cells.length < column) cells.push('');
+          cells[column] = text;
+          if (finding !== undefined) findings.push({ column, kind: finding });
+          break;
+        }
+        case 'row':
+          if (cells.length > 0)
+            rows.push(findings.length === 0 ? { row, values: cells } : { row, values: cells, findings });
+          break;
+        case 'sheetData':
+          ended = true;
+          break;
+        default:
+          inline.close(name);
+      }
+    },
+  };
+}
+
+/** Rows and cells may leave out their place; then they stand next to the one before. */
+function nextRow(before: number, reference: string | undefined): number {
+  const row = reference === undefined ? before + 1 : Number(reference);
+  if (!Number.isSafeInteger(row) || row <= before) throw damaged('its rows are out of order');
+  return row;
+}
+
+function nextColumn(before: number, reference: string | undefined): number {
+  const letters = reference === undefined ? undefined : /^[A-Z]{1,3}(?=\d)/.exec(reference)?.[0];
+  const column =
+    letters === undefined
+      ? before + 1
+      : letters.split('').reduce((sum, letter) => 26 * sum + letter.charCodeAt(0) - 64, 0) - 1;
+  if (column <= before) throw damaged('its cells are out of order');
+  if (column >= 16_384)
+    throw new RegistrantFileError(
+      'too-large',
+      `The sheet has more columns than Excel allows; ${readLimits.columns} are the most.`,
+    );
+  return column;
+}
+
+function damaged(how: string): RegistrantFileError {
+  return new RegistrantFileError('damaged', `The XLSX file is damaged: ${how}; save it again.`);
+}

@@ -1,0 +1,76 @@
+import { readLimits } from '../read-limits.js';
+import { RegistrantFileError } from '../registrant-file-error.js';
+import { cellText } from './cell-text.js';
+import { readXml } from './xml-events.js';
+
+const pageBytes = 1024 * 1024;
+
+/**
+ * The texts that an XLSX file keeps apart from its sheets, packed as UTF-8: hundreds of thousands of strings as JavaScript keeps them
+ * would take several times their size.
+ */
+export class SharedTexts {
+  readonly #pages: Buffer[] = [];
+  /** Free in the last page from here. */
+  #used = pageBytes;
+  /** Where each text begins, counted over all pages, and its length in bytes. */
+  #places = new Float64Array(1024);
+  #lengths = new Uint32Array(1024);
+  #count = 0;
+
+  /** @throws {RegistrantFileError} kind `too-large` when all of them would take too much memory */
+  add(text: string): void {
+    const length = Buffer.byteLength(text);
+    if (this.#used + length > pageBytes) this.#addPage(length);
+    const page = this.#pages.length - 1;
+    if (this.#count === this.#lengths.length) this.#grow();
+    this.#places[this.#count] = page * pageBytes + this.#used;
+    this.#lengths[this.#count] = length;
+    this.#used += this.#pages[page]!.write(text, this.#used);
+    this.#count++;
+  }
+
+  /** Undefined: the file has no text of that number. */
+  at(index: number): string | undefined {
+    if (!(index >= 0 && index < this.#count)) return undefined;
+    const place = this.#places[index]!;
+    const start = place % pageBytes;
+    return this.#pages[Math.floor(place / pageBytes)]!.toString('utf8', start, start + this.#lengths[index]!);
+  }
+
+  #addPage(atLeastBytes: number): void {
+    if (atLeastBytes > pageBytes || (this.#pages.length + 1) * pageBytes > readLimits.sharedTextBytes) {
+      throw new RegistrantFileError(
+        'too-large',
+        'The XLSX file holds more text than can be kept in memory; save the sheet as CSV, which has no such limit.',
+      );
+    }
+    this.#pages.push(Buffer.allocUnsafeSlow(pageBytes));
+    this.#used = 0;
+  }
+
+  #grow(): void {
+    const places = new Float64Array(2 * this.#count);
+    places.set(this.#places);
+    this.#places = places;
+    const lengths = new Uint32Array(2 * this.#count);
+    lengths.set(this.#lengths);
+    this.#lengths = lengths;
+  }
+}
+
+/** Reads `sharedStrings.xml`: the runs of a formatted text are joined, hints for its pronunciation left out. */
+export async function readSharedTexts(content: AsyncIterable<Buffer> | undefined): Promise<SharedTexts> {
+  const texts = new SharedTexts();
+  if (content === undefined) return texts;
+  const text = cellText();
+  await readXml(content, {
+    open: text.open,
+    text: text.text,
+    close: (name) => {
+      text.close(name);
+      if (name === 'si') texts.add(text.take());
+    },
+  });
+  return texts;
+}

@@ -1,0 +1,69 @@
+import { parser as saxParser } from 'sax';
+import { RegistrantFileError } from '../registrant-file-error.js';
+
+export interface XmlHandler {
+  /** @param name without its prefix: writers differ in how they name the same namespace */
+  readonly open: (name: string, attribute: (name: string) => string | undefined) => void;
+  /** Part of a text: long ones come in several. */
+  readonly text: (text: string) => void;
+  readonly close: (name: string) => void;
+}
+
+/**
+ * Reads XML as it streams by: calls the handler for each chunk, then yields, so that who consumes can take what has come together.
+ * Own entities are not unfolded (a document that defines some is damaged to us), and no external one is ever fetched.
+ * @throws {RegistrantFileError} kind `damaged` for what is not well-formed; and whatever the handler throws
+ */
+export async function* xmlEvents(
+  bytes: AsyncIterable<Buffer>,
+  handler: XmlHandler,
+): AsyncGenerator<void, void, undefined> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const parser = saxParser(true, { position: false });
+  parser.onopentag = ({ name, attributes }) => {
+    handler.open(localName(name), (wanted) => valueOf(attributes as Record<string, string>, wanted));
+  };
+  parser.ontext = handler.text;
+  parser.oncdata = handler.text;
+  parser.onclosetag = (name) => handler.close(localName(name));
+  parser.onerror = () => {
+    parser.onerror = () => undefined; // the first is enough
+    throw damaged();
+  };
+  for await (const chunk of bytes) {
+    parser.write(decode(decoder, chunk));
+    yield;
+  }
+  parser.close();
+  yield;
+}
+
+/** For parts that are small: reads all of it. */
+export async function readXml(bytes: AsyncIterable<Buffer>, handler: XmlHandler): Promise<void> {
+  const events = xmlEvents(bytes, handler);
+  while ((await events.next()).done !== true);
+}
+
+function decode(decoder: InstanceType<typeof TextDecoder>, chunk: Buffer): string {
+  try {
+    return decoder.decode(chunk, { stream: true });
+  } catch (error) {
+    throw damaged(error);
+  }
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1);
+}
+
+/** The attribute of that name, also with a prefix: `r:id` is found as `id` where no plain `id` stands. */
+function valueOf(attributes: Readonly<Record<string, string>>, wanted: string): string | undefined {
+  if (Object.hasOwn(attributes, wanted)) return attributes[wanted];
+  return Object.entries(attributes).find(([name]) => localName(name) === wanted)?.[1];
+}
+
+function damaged(cause?: unknown): RegistrantFileError {
+  return new RegistrantFileError('damaged', 'The XLSX file is damaged: its XML is not well-formed; save it again.', {
+    cause,
+  });
+}
