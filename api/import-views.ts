@@ -96,6 +96,8 @@ export interface ImportCheck {
   readonly columns: readonly ImportColumn[];
   readonly rows: number;
   readonly counts: PlannedCounts;
+  /** Only so many of `counts.send` would be sent now; null: all. */
+  readonly canary: number | null;
   /** Rows without a code that would be given one. */
   readonly generatedCodes: number;
   readonly problems: readonly ImportProblem[];
@@ -152,6 +154,8 @@ export interface ImportView {
   readonly counts: ImportCounts;
   /** Of `--canary`: so many rows were asked for; null: all. */
   readonly canary: number | null;
+  /** Made so far. */
+  readonly requests: number;
 }
 
 /** A row of the report. */
@@ -164,4 +168,12 @@ export interface ImportReportRow {
   readonly column: string | null;
   readonly message: string | null;
   readonly requestId: string | null;
+}
+
+/** Columns and their fields, kept under a name for the next event. */
+export interface SavedMapping {
+  readonly name: string;
+  /** Null: the column is not sent. */
+  readonly columns: Readonly<Record<string, string | null>>;
+  readonly savedAt: string;
 }
