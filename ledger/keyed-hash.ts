@@ -18,6 +18,8 @@ export class KeyedHash {
   readonly #named: Hmac;
   readonly #anonymous: Hmac;
   readonly #fingerprint: Hmac;
+  readonly #code: Hmac;
+  readonly #registrant: Hmac;
 
   constructor(keys: LedgerKeys) {
     this.#content = derive(keys.hash, 'content');
@@ -25,6 +27,8 @@ export class KeyedHash {
     this.#named = derive(keys.subject, 'named');
     this.#anonymous = derive(keys.subject, 'anonymous');
     this.#fingerprint = derive(keys.fingerprint, 'secret');
+    this.#code = derive(keys.subject, 'attendee code');
+    this.#registrant = derive(keys.hash, 'registrant');
   }
 
   /** Of canonical JSON: decides that an item changed. */
@@ -41,6 +45,16 @@ export class KeyedHash {
   subject(workspace: string, attendeeId: number, identity: 'named' | 'anonymous'): Buffer {
     const key = identity === 'named' ? this.#named : this.#anonymous;
     return key.of(`${workspace}\n${attendeeId}`);
+  }
+
+  /** Of a registrant's code, by which imports know one another's rows: 16 bytes, since there are many. */
+  attendeeCode(code: string): Buffer {
+    return this.#code.of(code).subarray(0, 16);
+  }
+
+  /** Of a registrant's profile in canonical form: whether another file says the same of a code. 16 bytes. */
+  registrant(canonical: string): Buffer {
+    return this.#registrant.of(canonical).subarray(0, 16);
   }
 
   /** Stands for a secret in stored configurations: tells that it changed, not what it is. */

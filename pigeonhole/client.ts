@@ -2,6 +2,7 @@ import type { ServiceAnswer } from './answer.js';
 import { ApiError, type Call } from './api-error.js';
 import type { ClientOptions } from './client-options.js';
 import { openExchange, type Exchange } from './exchange.js';
+import { fieldErrorsIn } from './judge-answer.js';
 import { defaultCount, listPath, listQuery, pigeonholePath } from './list-request.js';
 import type { ListRef } from './lists.js';
 import { readPage, type Page } from './page.js';
@@ -160,6 +161,7 @@ function requireNoRefusals(call: Call, answer: ServiceAnswer): void {
     status: answer.status,
     requestId: answer.requestId,
     quota: answer.quota,
+    fieldErrors: fieldErrorsIn(body),
     mayHaveTakenEffect: true,
   });
 }
