@@ -2,7 +2,12 @@ import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { RegistrantFileError } from '../registrants/registrant-file-error.js';
 import type { ImportDesk } from './import-desk.js';
 import { ImportRefusal, type ImportRefusalKind } from './import-refusal.js';
-import { importActionSchema, type ImportRequest, importRequestSchema, pigeonholeNamePattern } from './import-request.js';
+import {
+  importActionSchema,
+  type ImportRequest,
+  importRequestSchema,
+  pigeonholeNamePattern,
+} from './import-request.js';
 import type { ImportReportRow, ImportView } from './import-views.js';
 import { UploadedBytes, UploadTooLarge } from './uploaded-bytes.js';
 

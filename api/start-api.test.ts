@@ -4,6 +4,7 @@ import { Secret } from '../config/secret.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import type { Ledger } from '../ledger/ledger.js';
+import { deskOf } from './import-desk.test-kit.js';
 import type { Action, ActionResult } from './action.js';
 import { type ApiServer, startApi } from './start-api.js';
 
@@ -50,6 +51,7 @@ async function serving(
     planConfiguration: async () => await Promise.reject(new Error('not asked for here')),
     preview: async () => await Promise.reject(new Error('not asked for here')),
     applyConfiguration: async () => await Promise.reject(new Error('not asked for here')),
+    imports: deskOf(),
   });
   return { api, host: new URL(api.url).host, actions };
 }

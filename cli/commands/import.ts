@@ -80,7 +80,7 @@ function refuseEnded({ target }: ImportCheck, force: boolean): void {
 /** Shows what would be done and asks, unless told not to. A program reads standard output: it is told nothing there. */
 async function isAgreed(out: Output, check: ImportCheck, { yes, json }: ImportOptions): Promise<boolean> {
   const { target, counts } = check;
-  const say = json ? out.note : out.line;
+  const say = (line: string): void => (json ? out.note(line) : out.line(line));
   if (!json || !yes) for (const line of formatCheck(check, { columns: out.columns, now: new Date() })) say(line);
   const strange = strangeFields(check.columns);
   if (strange.length > 0) {

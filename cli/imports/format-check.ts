@@ -81,9 +81,7 @@ function isStrange(property: string, known: boolean | null): boolean {
 
 /** Fields that nobody has seen at this pigeonhole: the service would ignore them without a word. */
 export function strangeFields(columns: readonly ImportColumn[]): string[] {
-  return columns.flatMap(({ property, known }) =>
-    property !== null && isStrange(property, known) ? [property] : [],
-  );
+  return columns.flatMap(({ property, known }) => (property !== null && isStrange(property, known) ? [property] : []));
 }
 
 const planned: readonly (readonly [keyof PlannedCounts, string])[] = [
@@ -112,7 +110,9 @@ function problemLines({ problems, problemCounts }: ImportCheck): string[] {
   return [
     '',
     ...shown.map(problemInWords),
-    ...(more <= 0 ? [] : [`and ${grouped(more)} more problems; of all:`, ...problemCounts.map((each) => `  ${countInWords(each)}`)]),
+    ...(more <= 0
+      ? []
+      : [`and ${grouped(more)} more problems; of all:`, ...problemCounts.map((each) => `  ${countInWords(each)}`)]),
   ];
 }
 
@@ -125,7 +125,10 @@ function countInWords({ code, column, rows }: ProblemCount): string {
   return `${grouped(rows)} × ${code}${column === null ? '' : ` in ${column}`}`;
 }
 
-function estimateLines({ requests, rowsPerRequest, left, resetAt, waits, doneAt }: SendingEstimate, sheet: Sheet): string[] {
+function estimateLines(
+  { requests, rowsPerRequest, left, resetAt, waits, doneAt }: SendingEstimate,
+  sheet: Sheet,
+): string[] {
   if (requests === 0) return ['', 'nothing would be sent'];
   const head = `${grouped(requests)} ${requests === 1 ? 'request' : 'requests'} of up to ${grouped(rowsPerRequest)} rows`;
   const at = (instant: string): string => {
@@ -134,7 +137,8 @@ function estimateLines({ requests, rowsPerRequest, left, resetAt, waits, doneAt 
   };
   if (left === null) return ['', `${head}; how many the quota has left is not known`];
   const quota = `the quota has ${grouped(left)} left${resetAt === null ? '' : `, and more at ${at(resetAt)}`}`;
-  const wait = waits === 0 ? '' : waits === null ? ', and waits for the quota' : `, and waits for the quota ${times(waits)}`;
+  const wait =
+    waits === 0 ? '' : waits === null ? ', and waits for the quota' : `, and waits for the quota ${times(waits)}`;
   const done = doneAt === null ? '' : `; done about ${at(doneAt)}`;
   return ['', `${head}; ${quota}`, `sending takes a second a request or less${wait}${done}`];
 }

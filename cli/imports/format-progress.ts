@@ -36,7 +36,10 @@ export function progressInWords(view: ImportView, perSecond: number | null, { no
 }
 
 /** Why it stands still, as a sentence; null when it does not. Pure. */
-export function standingInWords({ state, reason, until }: ImportView, { now, timeZone }: Omit<Sheet, 'columns'>): string | null {
+export function standingInWords(
+  { state, reason, until }: ImportView,
+  { now, timeZone }: Omit<Sheet, 'columns'>,
+): string | null {
   switch (state) {
     case 'waiting': {
       const at = until === null ? null : new Date(until);

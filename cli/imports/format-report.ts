@@ -22,7 +22,11 @@ const outcomes: readonly (readonly [ImportOutcome, string])[] = [
  * How an import has ended, by outcome, and the first rows that need a person. Pure.
  * @param problems of rows, in the order of the file; may be fewer than there are
  */
-export function formatReport(view: ImportView, problems: readonly ImportProblem[], reportFile: string | null): string[] {
+export function formatReport(
+  view: ImportView,
+  problems: readonly ImportProblem[],
+  reportFile: string | null,
+): string[] {
   const { counts } = view;
   const width = Math.max(...outcomes.map(([outcome]) => grouped(counts[outcome]).length));
   const shown = problems.slice(0, mostProblems);
@@ -31,11 +35,17 @@ export function formatReport(view: ImportView, problems: readonly ImportProblem[
     `import ${view.id} into ${view.workspace}/${view.pigeonholeId}: ${stateInWords(view)}`,
     ...outcomes
       .filter(([outcome]) => outcome === 'created' || counts[outcome] > 0)
-      .map(([outcome, words]) => `  ${grouped(counts[outcome]).padStart(width)} ${words}`),
+      .map(([outcome, words]) => `  ${grouped(counts[outcome]).padStart(width)} ${wordsFor(outcome, words, view)}`),
     ...shown.map(problemInWords),
     ...(more > 0 ? [`and ${grouped(more)} more`] : []),
     ...(reportFile === null ? whereToLook(view) : [`each row is in ${reportFile}`]),
   ];
+}
+
+/** What a canary leaves is not lost. */
+function wordsFor(outcome: ImportOutcome, words: string, { canary, state }: ImportView): string {
+  const isLeft = outcome === 'cancelled' && canary !== null && state === 'done';
+  return isLeft ? 'left for the same command without --canary' : words;
 }
 
 /** Rows that are not at the service as the file has them, and do not get there by themselves. */
@@ -47,7 +57,7 @@ function stateInWords({ state, rows, canary }: ImportView): string {
   const all = `${grouped(rows)} ${rows === 1 ? 'row' : 'rows'}`;
   switch (state) {
     case 'done':
-      return canary === null ? `done, ${all}` : `done with the first ${all}; the same command without --canary goes on`;
+      return canary === null ? `done, ${all}` : `done with the first ${grouped(canary)} of ${all}`;
     case 'cancelled':
       return `cancelled, ${all}; what was created stays`;
     default:
@@ -56,5 +66,7 @@ function stateInWords({ state, rows, canary }: ImportView): string {
 }
 
 function whereToLook({ id, counts }: ImportView): string[] {
-  return needsPerson(counts) === 0 ? [] : [`each row, ready to be corrected: pigeonpost import report ${id} > report.csv`];
+  return needsPerson(counts) === 0
+    ? []
+    : [`each row, ready to be corrected: pigeonpost import report ${id} > report.csv`];
 }

@@ -48,8 +48,7 @@ export function importClient(address: ApiAddress): ImportClient {
   const upload = (path: string, query: UploadQuery): string => `${path}?${new URLSearchParams(query).toString()}`;
   const of = (id: string): string => `/api/imports/${encodeURIComponent(id)}`;
   return {
-    target: async (pigeonhole) =>
-      (await json({ path: upload('/api/imports/target', { pigeonhole }) })) as ImportTarget,
+    target: async (pigeonhole) => (await json({ path: upload('/api/imports/target', { pigeonhole }) })) as ImportTarget,
     check: async (file, query, signal) =>
       (await json({ method: 'POST', path: upload('/api/imports/check', query), file, signal })) as ImportCheck,
     generatedCodes: (file, query, signal) =>
@@ -99,7 +98,11 @@ async function ask({ url, token }: ApiAddress, { method, path, body, file, signa
 function interrupted(signal: AbortSignal, cause: unknown): CommandError {
   const tookTooLong = signal.reason instanceof Error && signal.reason.name === 'TimeoutError';
   return tookTooLong
-    ? new CommandError(ExitCode.Unreachable, 'the running pigeonpost does not answer: "pigeonpost status" says how it stands', { cause })
+    ? new CommandError(
+        ExitCode.Unreachable,
+        'the running pigeonpost does not answer: "pigeonpost status" says how it stands',
+        { cause },
+      )
     : new CommandError(ExitCode.Failed, 'stopped before anything was sent', { cause });
 }
 

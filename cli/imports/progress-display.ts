@@ -38,7 +38,7 @@ export function lineDisplay(
     const perSecond = paceOf(view, nowMs);
     const now = new Date(nowMs);
     const stands = standingInWords(view, { now });
-    const changed = (stands === null) !== (standing === null) || view.state === 'paused' && stands !== standing;
+    const changed = (stands === null) !== (standing === null) || (view.state === 'paused' && stands !== standing);
     if (!changed && nowMs - saidAt < lineEveryMs) return;
     line([progressInWords(view, perSecond, { now }), ...(stands === null ? [] : [stands])].join('; '));
     saidAt = nowMs;

@@ -1,13 +1,12 @@
+import { handleRequest } from '../../activities/handle-request.js';
 import { ImportRefusal } from '../../api/import-refusal.js';
 import type { ImportAction } from '../../api/import-request.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import { askToCancel } from '../../ledger/queries/imports/ask-import.js';
 import type { ImportProgress } from '../../ledger/queries/imports/read-import.js';
-import { pause, resume } from '../../ledger/queries/pauses.js';
 
 /**
- * Writes what a person asks of an import into the ledger; the workflow is to be woken afterwards. A person's resume
- * also lifts what a cause has paused: the cause is looked at anew.
+ * Writes what a person asks of an import into the ledger; the workflow is to be woken afterwards.
  * @throws {ImportRefusal} when it has ended
  */
 export async function actOnImport(
@@ -18,22 +17,6 @@ export async function actOnImport(
   if (state === 'done' || state === 'cancelled') {
     throw new ImportRefusal('stopped', `import ${number} has ended: there is nothing to ${verb}`);
   }
-  switch (verb) {
-    case 'pause':
-      return await pause(ledger, {
-        scope: 'import',
-        name: id,
-        pausedBy: 'person',
-        cause: 'asked',
-        detail: reason ?? '',
-        fingerprint: null,
-        actor: by ?? null,
-      });
-    case 'resume':
-      await resume(ledger, 'import', id, 'person');
-      await resume(ledger, 'import', id, 'cause');
-      return;
-    case 'cancel':
-      await askToCancel(ledger, id, by ?? null);
-  }
+  if (verb === 'cancel') await askToCancel(ledger, id, by ?? null);
+  else await handleRequest(ledger, { kind: 'import', name: id }, { do: verb, by, reason });
 }

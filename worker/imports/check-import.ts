@@ -35,11 +35,7 @@ const told = {
  * nothing.
  * @throws {RegistrantFileError} when the file cannot be used
  */
-export async function checkImport(
-  to: To,
-  source: AsyncIterable<Uint8Array>,
-  terms: CheckTerms,
-): Promise<ImportCheck> {
+export async function checkImport(to: To, source: AsyncIterable<Uint8Array>, terms: CheckTerms): Promise<ImportCheck> {
   const { target } = terms;
   const hashed = hashedBytes(source);
   const opened = await openRegistrants(hashed.bytes, terms);

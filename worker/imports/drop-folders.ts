@@ -11,6 +11,7 @@ import {
   giveBackDroppedFile,
   settleDroppedFile,
 } from '../../ledger/queries/imports/dropped-files.js';
+import { discardImport } from '../../ledger/queries/imports/begin-import.js';
 import { readImport } from '../../ledger/queries/imports/read-import.js';
 import { refOf } from '../../ledger/queries/pigeonholes.js';
 import { RegistrantFileError } from '../../registrants/registrant-file-error.js';
@@ -91,9 +92,12 @@ export class DropFolders {
       this.#notBefore.delete(look.path);
     } catch (error) {
       this.#notBefore.set(look.path, nowMs + againMs);
-      if (!isForPerson(error)) throw error;
-      await tellProblem(look.path, `${error.message}\nIt is looked at again by itself.\n`);
-      to.log.warn({ place: place.pigeonhole, refused: error.name }, 'a dropped file has to wait');
+      const sentence = sentenceFor(error);
+      if (sentence === undefined) throw error;
+      to.log.warn({ place: place.pigeonhole, refused: nameOf(error) }, 'a dropped file has to wait');
+      await tellProblem(look.path, `${sentence}\nIt is looked at again by itself.\n`).catch((failure: unknown) =>
+        to.log.warn({ folder: place.folder, refused: nameOf(failure) }, 'nothing can be written into a drop folder'),
+      );
     }
   }
 
@@ -118,7 +122,10 @@ export class DropFolders {
       case 'importing':
         if (!(await writeReport(to, path, standing.importId))) return false;
         await settleDroppedFile(ledger, file, { state: 'reported' });
-        to.log.info({ import: standing.importId, place: place.pigeonhole }, 'the report of a dropped file is beside it');
+        to.log.info(
+          { import: standing.importId, place: place.pigeonhole },
+          'the report of a dropped file is beside it',
+        );
         return true;
     }
   }
@@ -131,6 +138,7 @@ export class DropFolders {
     const { ledger } = to;
     try {
       const begun = await readImport(ledger, id); // by a process that ended before it could say so
+      if (begun?.state === 'staging') await discardImport(ledger, begun.number);
       if (begun === undefined || begun.state === 'staging') await this.#import(to, place, { path, id });
       await settleDroppedFile(ledger, file, { state: 'importing' });
       await removeBeside(path, 'error');
@@ -146,7 +154,11 @@ export class DropFolders {
     }
   }
 
-  async #import(to: Collaborators, { entry, pigeonhole }: DropPlace, { path, id }: { path: string; id: string }): Promise<void> {
+  async #import(
+    to: Collaborators,
+    { entry, pigeonhole }: DropPlace,
+    { path, id }: { path: string; id: string },
+  ): Promise<void> {
     const target = await findTarget(to, pigeonhole);
     refuseOthers(entry, target);
     refuseEnded(target, false);
@@ -209,8 +221,20 @@ function isUnusable(error: unknown): error is RegistrantFileError | ImportRefusa
   return error instanceof RegistrantFileError || (error instanceof ImportRefusal && error.kind === 'wrong');
 }
 
-function isForPerson(error: unknown): error is ImportRefusal {
-  return error instanceof ImportRefusal;
+/** Undefined: it is no matter of this file. */
+function sentenceFor(error: unknown): string | undefined {
+  if (error instanceof ImportRefusal) return error.message;
+  if (!isOfFile(error)) return undefined;
+  return `the file cannot be read, or nothing written beside it (${error.code}): check the permissions of the folder`;
+}
+
+function isOfFile(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'code' in error && 'syscall' in error && 'path' in error;
+}
+
+/** What a log may hold: a message could name the file. */
+function nameOf(error: unknown): string {
+  return isOfFile(error) ? (error.code ?? error.name) : error instanceof Error ? error.name : 'unknown';
 }
 
 function isSame(a: FileLook, b: FileLook): boolean {

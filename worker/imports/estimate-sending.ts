@@ -17,13 +17,17 @@ export interface SendingTerms {
 }
 
 /** What sending takes of the quota and of time, if nothing else used the key. Pure. @param now epoch ms */
-export function estimateSending({ rows, rowsPerRequest: most, quota, windowMs }: SendingTerms, now: number): SendingEstimate {
+export function estimateSending(
+  { rows, rowsPerRequest: most, quota, windowMs }: SendingTerms,
+  now: number,
+): SendingEstimate {
   const requests = Math.ceil(rows / most);
   const left = quota === undefined ? null : quota.waitMs > 0 ? 0 : quota.remaining;
   const limit = quota?.limit ?? null;
   const resetInMs = quota !== undefined && quota.resetTold ? quota.resetInMs : null;
   const later = left === null ? 0 : Math.max(0, requests - left);
-  const waits = left === null ? null : later === 0 ? 0 : limit === null || limit === 0 ? null : Math.ceil(later / limit);
+  const waits =
+    left === null ? null : later === 0 ? 0 : limit === null || limit === 0 ? null : Math.ceil(later / limit);
   const at = (ms: number): string => new Date(now + ms).toISOString();
   return {
     requests,

@@ -61,7 +61,11 @@ async function findIn(to: To, workspace: string, pigeonholeId: number): Promise<
   }
   try {
     const permit = { workspace, priority: 'import' } as const;
-    const target = toTarget(workspace, pigeonholeId, await askPigeonhole(to, permit, pigeonholeId, AbortSignal.timeout(askMs)));
+    const target = toTarget(
+      workspace,
+      pigeonholeId,
+      await askPigeonhole(to, permit, pigeonholeId, AbortSignal.timeout(askMs)),
+    );
     return { ...target, asOf: null };
   } catch (error) {
     if (error instanceof PermitRefusal) return await asLastSeen(to, workspace, pigeonholeId, error);

@@ -88,7 +88,11 @@ export function createImportDesk({ editions, ledger, wake }: DeskParts): ImportD
       return viewImport(await required(number));
     },
     mappings: async () =>
-      (await allMappings(ledger)).map(({ name, columns, savedAt }) => ({ name, columns, savedAt: savedAt.toISOString() })),
+      (await allMappings(ledger)).map(({ name, columns, savedAt }) => ({
+        name,
+        columns,
+        savedAt: savedAt.toISOString(),
+      })),
   };
 }
 
@@ -133,9 +137,7 @@ async function termsOf(to: Collaborators, request: ImportRequest): Promise<Check
     ...(sheet === undefined ? {} : { sheet }),
   };
   const codeKey =
-    request.generateCodes === true
-      ? to.ledger.hash.generatedCodes(target.workspace, target.pigeonholeId)
-      : undefined;
+    request.generateCodes === true ? to.ledger.hash.generatedCodes(target.workspace, target.pigeonholeId) : undefined;
   return {
     target,
     file,

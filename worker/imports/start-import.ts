@@ -57,10 +57,16 @@ export async function startImport(
       throw new ImportRefusal('wrong', 'the file has changed since it was looked at: import it again');
     }
     await beginSending(ledger, number, content);
-    log.info({ import: id, number, workspace: target.workspace, pigeonhole: target.pigeonholeId, rows: staged }, 'import begun');
+    log.info(
+      { import: id, number, workspace: target.workspace, pigeonhole: target.pigeonholeId, rows: staged },
+      'import begun',
+    );
   } catch (error) {
     await discardImport(ledger, number).catch((failure: unknown) =>
-      log.warn({ import: id, error: failure instanceof Error ? failure.name : 'unknown' }, 'staged rows are left to be cleared'),
+      log.warn(
+        { import: id, error: failure instanceof Error ? failure.name : 'unknown' },
+        'staged rows are left to be cleared',
+      ),
     );
     throw error;
   }

@@ -92,4 +92,3 @@ export function storedColumns(mapping: unknown): StoredColumns {
 
 /** Not at the service as the file has them, and nothing more happens by itself. */
 export const outcomesForAPerson = ['conflict', 'rejected', 'invalid', 'unknown'] as const;
-

@@ -59,14 +59,20 @@ export async function settleDroppedFile(
   { ref, contentHash }: DroppedFile,
   now: { readonly state: 'importing' | 'reported' } | { readonly state: 'unusable'; readonly problem: string },
 ): Promise<void> {
-  await ledger.db.query(
-    'update dropped_files set state = $3, problem = $4 where ref = $1 and content_hash = $2',
-    [ref, contentHash, now.state, 'problem' in now ? now.problem : null],
-  );
+  await ledger.db.query('update dropped_files set state = $3, problem = $4 where ref = $1 and content_hash = $2', [
+    ref,
+    contentHash,
+    now.state,
+    'problem' in now ? now.problem : null,
+  ]);
 }
 
 /** Gives a claim back: it could not be imported now, and is tried again. */
-export async function giveBackDroppedFile(ledger: Ledger, { ref, contentHash }: DroppedFile, owner: string): Promise<void> {
+export async function giveBackDroppedFile(
+  ledger: Ledger,
+  { ref, contentHash }: DroppedFile,
+  owner: string,
+): Promise<void> {
   await ledger.db.query(
     `update dropped_files set claimed_until = now() where ref = $1 and content_hash = $2 and state = 'claimed' and owner = $3`,
     [ref, contentHash, owner],
