@@ -11,9 +11,8 @@ export function addImportCommands(program: Command, context: () => Context, fini
   const command = program
     .command('import')
     .description('create the registrants of a file: CSV, Excel (xlsx), JSON or NDJSON')
-    .enablePositionalOptions() // else the options below would be taken from "import status" and the others
     .argument('<file>', 'a name that is also a command below is written ./name')
-    .requiredOption('--pigeonhole <id>', 'into this one: ID or WORKSPACE/ID')
+    .option('--pigeonhole <id>', 'into this one, which has to be named: ID or WORKSPACE/ID') // required, but not below
     .option('--dry-run', 'only say what would be sent, and what is wrong', false)
     .option('--map <column=field>', 'a column and its field, "COLUMN=" not to send it; or a saved mapping', collect, [])
     .option('--save-map <name>', 'keep the mapping under this name, for the next event')
@@ -50,35 +49,35 @@ function addQuestions(command: Command, context: () => Context, finish: Finish):
     .command('list')
     .description('imports, newest first')
     .option('--json', 'one JSON document', false)
-    .action(async (options: { json: boolean }) => {
+    .action(async (_: object, own: Command) => {
       const { listImports } = await import('./commands/imports.js');
-      finish(await listImports(context(), options));
+      finish(await listImports(context(), shared(own)));
     });
   command
     .command('status <id>')
     .description('how an import stands now')
     .option('--json', 'one JSON document', false)
-    .action(async (id: string, options: { json: boolean }) => {
+    .action(async (id: string, _: object, own: Command) => {
       const { importStatus } = await import('./commands/imports.js');
-      finish(await importStatus(context(), { id, ...options }));
+      finish(await importStatus(context(), { id, ...shared(own) }));
     });
   command
     .command('follow <id>')
     .description('the progress of an import until it has ended, then its report')
     .option('--report <file>', 'write what became of each row there, as CSV')
     .option('--json', 'one JSON document, last', false)
-    .action(async (id: string, options: { report?: string; json: boolean }) => {
+    .action(async (id: string, _: object, own: Command) => {
       const { followOne } = await import('./commands/imports.js');
-      finish(await followOne(context(), { id, ...options }));
+      finish(await followOne(context(), { id, ...shared(own) }));
     });
   command
     .command('report <id>')
     .description('what became of each row, as CSV that can be corrected and imported again')
     .option('--json', 'counts and problems instead, one JSON document', false)
     .addHelpText('after', '\nExample:\n  pigeonpost import report 7 > report.csv')
-    .action(async (id: string, options: { json: boolean }) => {
+    .action(async (id: string, _: object, own: Command) => {
       const { importReport } = await import('./commands/imports.js');
-      finish(await importReport(context(), { id, ...options }));
+      finish(await importReport(context(), { id, ...shared(own) }));
     });
 }
 
@@ -94,12 +93,17 @@ function addActions(command: Command, context: () => Context, finish: Finish): v
       .description(verbs[verb])
       .option('--reason <text>', 'why, for those who look later; without personal data')
       .option('--json', 'one JSON document', false)
-      .action(async (id: string, options: { reason?: string; yes?: boolean; json: boolean }) => {
+      .action(async (id: string, { reason }: { reason?: string }, own: Command) => {
         const { actOnImport } = await import('./commands/imports.js');
-        finish(await actOnImport(context(), { verb, id, ...options, yes: options.yes === true }));
+        finish(await actOnImport(context(), { verb, id, reason, ...shared(own) }));
       });
     if (verb === 'cancel') action.option('--yes', 'do not ask', false);
   }
+}
+
+/** Options that `import` has as well: it takes them, wherever they stand. */
+function shared(own: Command): { readonly json: boolean; readonly yes: boolean; readonly report?: string } {
+  return own.optsWithGlobals<{ json: boolean; yes: boolean; report?: string }>();
 }
 
 function collect(value: string, before: readonly string[]): readonly string[] {

@@ -8,7 +8,7 @@ import { CommandError, ExitCode } from '../exit-code.js';
 import { grouped } from '../grouped.js';
 import { tellEnd } from '../imports/end-of-import.js';
 import { followImport } from '../imports/follow-import.js';
-import { formatCheck, strangeFields } from '../imports/format-check.js';
+import { formatCheck, type Sheet, strangeFields } from '../imports/format-check.js';
 import { importClient } from '../imports/import-client.js';
 import { codesFileOf, requireFile, requireNoFile, requireOtherFile, writeWholeFile } from '../imports/import-files.js';
 import { type ImportOptions, uploadQueryOf } from '../imports/import-options.js';
@@ -62,7 +62,7 @@ export async function importFile({ config, out }: Context, options: ImportOption
 function tellDryRun(out: Output, check: ImportCheck, json: boolean): ExitCode {
   if (json) out.line(JSON.stringify({ dryRun: true, ...check }));
   else {
-    for (const line of formatCheck(check, { columns: out.columns, now: new Date() })) out.line(line);
+    for (const line of formatCheck(check, sheetOf(out))) out.line(line);
     out.line('nothing was sent');
   }
   const { conflict, rejected, invalid } = check.counts;
@@ -81,7 +81,7 @@ function refuseEnded({ target }: ImportCheck, force: boolean): void {
 async function isAgreed(out: Output, check: ImportCheck, { yes, json }: ImportOptions): Promise<boolean> {
   const { target, counts } = check;
   const say = (line: string): void => (json ? out.note(line) : out.line(line));
-  if (!json || !yes) for (const line of formatCheck(check, { columns: out.columns, now: new Date() })) say(line);
+  if (!json || !yes) for (const line of formatCheck(check, sheetOf(out))) say(line);
   const strange = strangeFields(check.columns);
   if (strange.length > 0) {
     out.note(
@@ -94,6 +94,11 @@ async function isAgreed(out: Output, check: ImportCheck, { yes, json }: ImportOp
     throw new CommandError(ExitCode.WrongUse, 'there is no terminal to ask at: add --yes to confirm');
   }
   return agreed;
+}
+
+/** What goes into a file or another program is not cut. */
+function sheetOf(out: Output): Sheet {
+  return { columns: out.terminal ? out.columns : Infinity, now: new Date() };
 }
 
 /** Fires when a person or a supervisor asks this command to end. */

@@ -24,6 +24,7 @@ export async function tellEnd(
   { report, json }: EndOptions,
 ): Promise<ExitCode> {
   if (kind === 'stopped') {
+    if (out.terminal && !json) out.line(''); // below what Ctrl-C has left in the line of the bar
     out.note(`import ${view.id} goes on; come back to it with: pigeonpost import follow ${view.id}`);
     return ExitCode.Failed;
   }

@@ -23,19 +23,24 @@ export interface Sheet {
   readonly timeZone?: string;
 }
 
-/** What an import would do, for the person who is about to start it. No line is wider than the sheet. Pure. */
+/** What an import would do, for the person who is about to start it. Samples are cut at the edge of the sheet. Pure. */
 export function formatCheck(check: ImportCheck, sheet: Sheet): string[] {
   return [
     `file    ${fileInWords(check.file, check.rows)}`,
     `to      ${targetInWords(check.target)}${check.target.asOf === null ? '' : `, as of ${inWords(new Date(check.target.asOf), sheet.now)}`}`,
     '',
-    ...columnLines(check.columns),
+    ...columnLines(check.columns).map((line) => renderLine([span(line)], { columns: sheet.columns, colours: false })),
     '',
     ...plannedLines(check),
     ...problemLines(check),
     ...check.noteCounts.map((note) => `note    ${countInWords(note)}`),
     ...estimateLines(check.estimate, sheet),
-  ].map((line) => renderLine([span(line)], { columns: sheet.columns, colours: false }));
+  ].map(withoutControls);
+}
+
+/** Names of columns and sheets come from the file, and a terminal obeys control characters. */
+function withoutControls(line: string): string {
+  return line.replace(/\p{Cc}/gu, ' ');
 }
 
 const formats: Readonly<Record<string, string>> = { csv: 'CSV', xlsx: 'Excel', json: 'JSON', ndjson: 'NDJSON' };
@@ -118,7 +123,7 @@ function problemLines({ problems, problemCounts }: ImportCheck): string[] {
 
 /** One line, without the text of the cell. Pure. */
 export function problemInWords({ row, column, message }: ImportProblem): string {
-  return `row ${grouped(row)}${column === null ? '' : `, ${column}`}: ${message}`;
+  return withoutControls(`row ${grouped(row)}${column === null ? '' : `, ${column}`}: ${message}`);
 }
 
 function countInWords({ code, column, rows }: ProblemCount): string {

@@ -37,7 +37,7 @@ export function formatReport(
       .filter(([outcome]) => outcome === 'created' || counts[outcome] > 0)
       .map(([outcome, words]) => `  ${grouped(counts[outcome]).padStart(width)} ${wordsFor(outcome, words, view)}`),
     ...shown.map(problemInWords),
-    ...(more > 0 ? [`and ${grouped(more)} more`] : []),
+    ...(shown.length > 0 && more > 0 ? [`and ${grouped(more)} more`] : []),
     ...(reportFile === null ? whereToLook(view) : [`each row is in ${reportFile}`]),
   ];
 }

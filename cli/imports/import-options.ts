@@ -5,7 +5,7 @@ import type { UploadQuery } from './import-client.js';
 /** What `pigeonpost import <file>` takes. */
 export interface ImportOptions {
   readonly file: string;
-  readonly pigeonhole: string;
+  readonly pigeonhole?: string | undefined;
   /** Each `COLUMN=FIELD`, `COLUMN=` not to send it, or the name of a saved mapping. */
   readonly map: readonly string[];
   readonly saveMap?: string | undefined;
@@ -27,6 +27,7 @@ const delimiterWords: Readonly<Record<string, string>> = { tab: '\t', comma: ','
 
 /** The query of the upload. @throws {CommandError} when an option cannot be meant */
 export function uploadQueryOf(options: ImportOptions, by: string | undefined): UploadQuery {
+  if (options.pigeonhole === undefined) throw wrong('say into which pigeonhole: add --pigeonhole ID');
   const pigeonhole = options.pigeonhole.replace(/^pigeonhole:/, '');
   if (!/^(?:[a-z0-9][a-z0-9-]*\/)?[1-9]\d*$/.test(pigeonhole)) {
     throw wrong(`--pigeonhole is "${options.pigeonhole}": write its ID, or WORKSPACE/ID`);

@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { access, rename, rm } from 'node:fs/promises';
+import { access, rename, rm, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { errorEnding, reportEnding } from './dropped-names.js';
 
@@ -20,7 +20,8 @@ export async function writeBeside(
   const place = placeOf(path, what);
   const draft = `${place}.${process.pid}.tmp`;
   try {
-    await pipeline(parts, createWriteStream(draft, { mode: 0o600 })); // people's data: for whoever owns the folder's files
+    const { mode } = await stat(path); // people's data: for whoever may read the file itself
+    await pipeline(parts, createWriteStream(draft, { mode: mode & 0o666 }));
     await rename(draft, place);
   } finally {
     await rm(draft, { force: true });

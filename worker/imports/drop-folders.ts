@@ -48,9 +48,11 @@ export interface DropFolderParts {
  */
 export class DropFolders {
   readonly #settled = new SettledFiles();
-  #known = new Map<string, KnownFile>();
+  readonly #known = new Map<string, KnownFile>();
   /** Files, pigeonholes included, that are not looked at before. */
-  #notBefore = new Map<string, number>();
+  readonly #notBefore = new Map<string, number>();
+  /** What stands in the way of which file, as it was told last: it is told once. */
+  readonly #told = new Map<string, string>();
   readonly #missing = new Set<string>();
 
   constructor(private readonly parts: DropFolderParts) {}
@@ -75,7 +77,9 @@ export class DropFolders {
         // oxlint-disable-next-line no-await-in-loop -- one at a time: each reads a whole file
         await this.#see(to, found.get(look.path)!, look, nowMs);
       }
-      this.#known = new Map([...this.#known].filter(([path]) => found.has(path)));
+      for (const memory of [this.#known, this.#notBefore, this.#told]) {
+        for (const path of memory.keys()) if (!found.has(path)) memory.delete(path);
+      }
     });
   }
 
@@ -90,10 +94,13 @@ export class DropFolders {
       this.#known.set(look.path, now);
       now.isSettled = await this.#carryOn(to, place, look, file);
       this.#notBefore.delete(look.path);
+      this.#told.delete(look.path);
     } catch (error) {
       this.#notBefore.set(look.path, nowMs + againMs);
       const sentence = sentenceFor(error);
       if (sentence === undefined) throw error;
+      if (this.#told.get(look.path) === sentence) return;
+      this.#told.set(look.path, sentence);
       to.log.warn({ place: place.pigeonhole, refused: nameOf(error) }, 'a dropped file has to wait');
       await tellProblem(look.path, `${sentence}\nIt is looked at again by itself.\n`).catch((failure: unknown) =>
         to.log.warn({ folder: place.folder, refused: nameOf(failure) }, 'nothing can be written into a drop folder'),
@@ -203,8 +210,8 @@ async function tellProblem(path: string, text: string): Promise<void> {
 }
 
 async function wishesOf({ ledger }: Collaborators, { map }: ImportFolder): Promise<ColumnWishes> {
-  if (typeof map !== 'string') return { own: map ?? {}, saved: {} };
-  return { own: {}, saved: await savedColumns(ledger, map) };
+  // Both are for whatever comes: a file may lack a column of which it has no need.
+  return { own: {}, saved: typeof map === 'string' ? await savedColumns(ledger, map) : (map ?? {}) };
 }
 
 /** A sub-folder of a pigeonhole that the pattern does not mean. @throws {ImportRefusal} */
