@@ -1,7 +1,7 @@
 import { chunksUnderWay, type ImportLease, takeImport, whatIsLeft } from '../ledger/queries/imports/chunks.js';
 import { endCancelledImport, endImport, reviewWaiting } from '../ledger/queries/imports/end-import.js';
 import { type ImportProgress, readImport } from '../ledger/queries/imports/read-import.js';
-import { indexBaseOf } from '../ledger/queries/imports/settle-chunk.js';
+import { knownManners } from '../ledger/queries/imports/settle-chunk.js';
 import { resume } from '../ledger/queries/pauses.js';
 import { mayAsk, workspaceAnswers } from '../ledger/queries/workspaces.js';
 import type { Collaborators } from './collaborators.js';
@@ -52,7 +52,7 @@ export async function importRegistrantsTurn(to: Collaborators, id: string, signa
   const facts = {
     failures: standing.failures,
     after: waited.after,
-    indexBase: await indexBaseOf(to.ledger, lease.workspace),
+    manners: await knownManners(to.ledger, lease.workspace),
   };
   const sender = new ImportSender(to, lease, facts, AbortSignal.any([signal, to.stopping]));
   // oxlint-disable-next-line no-await-in-loop -- as many as are sent at once, at most

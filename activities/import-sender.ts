@@ -1,6 +1,6 @@
 import { pause } from '../ledger/queries/pauses.js';
 import { beginChunk, type BegunChunk, type ImportLease, type NothingBegun } from '../ledger/queries/imports/chunks.js';
-import { type ChunkSettlement, settleChunk } from '../ledger/queries/imports/settle-chunk.js';
+import { type ChunkSettlement, type KnownManners, settleChunk } from '../ledger/queries/imports/settle-chunk.js';
 import { waitWorkspace } from '../ledger/queries/workspaces.js';
 import { ApiError } from '../pigeonhole/api-error.js';
 import { countToSend, mostUnknowns, type Answer, settleAnswer, type Settlement } from '../registrants/settle-answer.js';
@@ -19,7 +19,7 @@ export interface SenderFacts {
   readonly failures: number;
   /** In a row, of the workspace, and for what, when the turn began. */
   readonly after: { readonly reason: string; readonly count: number } | null;
-  readonly indexBase: 0 | 1 | null;
+  readonly manners: KnownManners;
 }
 
 /** Sends the chunks of one import, several of its loops at once: what one learns, all know. */
@@ -30,6 +30,7 @@ export class ImportSender {
   halt: Halt | undefined;
   #failures: number;
   #indexBase: 0 | 1 | null;
+  #refusesWhole: boolean;
 
   constructor(
     private readonly to: Collaborators,
@@ -38,7 +39,8 @@ export class ImportSender {
     private readonly signal: AbortSignal,
   ) {
     this.#failures = facts.failures;
-    this.#indexBase = facts.indexBase;
+    this.#indexBase = facts.manners.indexBase;
+    this.#refusesWhole = facts.manners.refusesWhole;
   }
 
   /** Sends one chunk after another until nothing is left, something stops the import, or the time is over. */
@@ -59,16 +61,18 @@ export class ImportSender {
     const { to, lease } = this;
     const registrants = chunk.profiles.map((profile) => JSON.parse(profile) as { attendeeCode: string });
     try {
-      await to.gate.ask(to, { workspace: lease.workspace, priority: 'import' }, (client) =>
-        client.createRegistrants(lease.pigeonholeId, registrants, { signal: this.signal }),
+      const { requestId } = await to.gate.ask(
+        to,
+        { workspace: lease.workspace, priority: 'import' },
+        (client) => client.createRegistrants(lease.pigeonholeId, registrants, { signal: this.signal }),
+        ({ quota }) => quota,
       );
+      this.requests += 1;
+      await this.#settle(chunk, { kind: 'created' }, { requestId });
     } catch (error) {
       if (!isToBeJudged(error)) throw error;
       await this.#failed(chunk, error);
-      return;
     }
-    this.requests += 1;
-    await this.#settle(chunk, { kind: 'created' }, {});
   }
 
   /** An attempt before this one has left it: whether it arrived is not known. */
@@ -155,20 +159,23 @@ export class ImportSender {
 
   async #giveUp(chunk: BegunChunk, requestId: string | null): Promise<void> {
     const message = `the service gave no answer to this row alone, ${mostUnknowns} times: look for it in the dashboard`;
-    const rest = settleAnswer(chunk.piece, 1, chunk.request, {
-      kind: 'refused',
-      complaints: { named: new Map(), nameless: [], tooMany: false, indexBase: null, candidates: [] },
-    });
+    const complaints = { named: new Map(), nameless: [], tooMany: false, indexBase: null, candidates: [] };
+    const rest = settleAnswer(chunk.piece, this.#aboutRequest(chunk), { kind: 'refused', complaints });
     const row = { index: 0, outcome: 'unknown', field: null, message, origin: null, sent: null } as const;
     await this.#store(chunk, { ...rest, rows: [row] }, { requestId });
   }
 
   async #settle(chunk: BegunChunk, answer: Answer, about: Partial<ChunkSettlement>): Promise<void> {
     if (answer.kind === 'created') this.#failures = 0;
-    await this.#store(chunk, settleAnswer(chunk.piece, chunk.count, chunk.request, answer), about);
+    await this.#store(chunk, settleAnswer(chunk.piece, this.#aboutRequest(chunk), answer), about);
+  }
+
+  #aboutRequest({ count, request }: BegunChunk): { count: number; request: number; refusesWhole: boolean } {
+    return { count, request, refusesWhole: this.#refusesWhole };
   }
 
   async #store(chunk: BegunChunk, settlement: Settlement, about: Partial<ChunkSettlement>): Promise<void> {
+    this.#refusesWhole ||= settlement.refusesWhole;
     const basics = { requestId: null, indexBase: null, failing: null, unspent: false };
     await settleChunk(this.to.ledger, this.lease, chunk, { ...basics, ...settlement, ...about });
     const created = settlement.pieces.reduce((sum, piece) => sum + (piece.created ? piece.rows : 0), 0);

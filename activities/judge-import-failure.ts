@@ -1,4 +1,4 @@
-import { ApiError } from '../pigeonhole/api-error.js';
+import type { ApiError } from '../pigeonhole/api-error.js';
 import { readComplaints } from '../registrants/read-complaints.js';
 import type { Answer } from '../registrants/settle-answer.js';
 import { judgeFailure } from './failures.js';

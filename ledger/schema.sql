@@ -530,6 +530,7 @@ create table workspaces (
   discovered_at timestamp with time zone,
   registrants_at_once integer,
   registrant_index_base smallint,
+  refuses_whole boolean not null default false,
   PRIMARY KEY (name),
   CHECK ((wait_reason = ANY (ARRAY['quota'::text, 'throttled'::text, 'credential'::text])))
 );

@@ -52,6 +52,8 @@ export interface Settlement {
   readonly rows: readonly SettledRow[];
   /** A request that is known now to have created nothing: one of its rows was created by a later one. */
   readonly withoutEffect: number | null;
+  /** The service has shown that it creates nothing of what it refuses: rows of a refused request were created later. */
+  readonly refusesWhole: boolean;
   /** Fewer registrants should go in one request: the service said so, or answers do not come. */
   readonly smaller: 'refused' | 'unanswered' | null;
 }
@@ -68,8 +70,14 @@ export function countToSend({ rows, suspects, next }: Piece): number {
 /**
  * @param count how many of the piece's first rows were sent
  * @param request the number of that request
+ * @param refusesWhole the service is known to create nothing of a request that it refuses
  */
-export function settleAnswer(piece: Piece, count: number, request: number, answer: Answer): Settlement {
+export function settleAnswer(
+  before: Piece,
+  { count, request, refusesWhole }: { count: number; request: number; refusesWhole: boolean },
+  answer: Answer,
+): Settlement {
+  const piece: Piece = refusesWhole && before.sent === 'refused' ? { ...before, sent: 'never', origin: null } : before;
   switch (answer.kind) {
     case 'created':
       return created(piece, count);
@@ -79,14 +87,14 @@ export function settleAnswer(piece: Piece, count: number, request: number, answe
     case 'failed':
       return { ...nothing, pieces: [open(piece)] };
     case 'tooMany':
-      if (count === 1) return refusedAlone(piece, request, { field: null, message: null, meaning: 'value' });
+      if (count === 1) return refusedAlone(piece, { field: null, message: null, meaning: 'value' });
       return { ...nothing, pieces: halves(piece, count), smaller: 'refused' };
     case 'refused':
-      return refused(piece, count, request, answer.complaints);
+      return refused(piece, count, refusesWhole ? null : request, answer.complaints);
   }
 }
 
-const nothing: Omit<Settlement, 'pieces'> = { rows: [], withoutEffect: null, smaller: null };
+const nothing: Omit<Settlement, 'pieces'> = { rows: [], withoutEffect: null, refusesWhole: false, smaller: null };
 
 function open(piece: Piece): Piece & { created: false } {
   return { ...piece, created: false };
@@ -98,8 +106,13 @@ function created(piece: Piece, count: number): Settlement {
   const suspects = piece.suspects === null ? null : piece.suspects - count;
   // One of these was refused before, and now all are there: it was their number, or the service's mood.
   const wasNumber = suspects !== null && suspects <= 0;
-  if (left === 0)
-    return { ...nothing, pieces: [done], withoutEffect: piece.origin, smaller: wasNumber ? 'refused' : null };
+  const learnt = {
+    ...nothing,
+    withoutEffect: piece.origin,
+    refusesWhole: piece.sent === 'refused',
+    smaller: wasNumber ? ('refused' as const) : null,
+  };
+  if (left === 0) return { ...learnt, pieces: [done] };
   const rest: Piece = {
     rows: left,
     sent: 'never',
@@ -109,12 +122,7 @@ function created(piece: Piece, count: number): Settlement {
     fruitful: true,
     unknowns: 0,
   };
-  return {
-    ...nothing,
-    pieces: [done, open(rest)],
-    withoutEffect: piece.origin,
-    smaller: wasNumber ? 'refused' : null,
-  };
+  return { ...learnt, pieces: [done, open(rest)] };
 }
 
 function unknown(piece: Piece, count: number, request: number, kind: 'unknown' | 'unheard'): Settlement {
@@ -143,15 +151,15 @@ function halves(piece: Piece, count: number): (Piece & { created: false })[] {
   return [part(first), part(piece.rows - first)].filter(({ rows }) => rows > 0);
 }
 
-/** What is known of rows after they stood in a refused request. */
-function afterRefusal(piece: Piece, request: number): Pick<Piece, 'sent' | 'origin'> {
-  return piece.sent === 'never' ? { sent: 'refused', origin: request } : { sent: piece.sent, origin: piece.origin };
+/** What is known of rows after they stood in a refused request. @param request null: it has certainly created nothing */
+function afterRefusal({ sent, origin }: Piece, request: number | null): Pick<Piece, 'sent' | 'origin'> {
+  return sent === 'never' && request !== null ? { sent: 'refused', origin: request } : { sent, origin };
 }
 
-function refused(piece: Piece, count: number, request: number, complaints: Complaints): Settlement {
+function refused(piece: Piece, count: number, request: number | null, complaints: Complaints): Settlement {
   const { named, nameless, candidates } = complaints;
   if (named.size > 0) return refusedByRow(piece, count, request, named);
-  if (count === 1) return refusedAlone(piece, request, mainOf(nameless));
+  if (count === 1) return refusedAlone(piece, mainOf(nameless));
   if (complaints.tooMany) return { ...nothing, pieces: halves(piece, count), smaller: 'refused' };
   const [low, high] = candidates;
   if (low !== undefined && high !== undefined) return setApart(piece, count, request, low, high);
@@ -185,10 +193,10 @@ function together(sent: Piece, rest: Piece): (Piece & { created: false })[] {
 function refusedByRow(
   piece: Piece,
   count: number,
-  request: number,
+  request: number | null,
   named: ReadonlyMap<number, readonly Complaint[]>,
 ): Settlement {
-  const rows = [...named].map(([index, complaints]) => settleRow(piece, index, request, mainOf(complaints)));
+  const rows = [...named].map(([index, complaints]) => settleRow(piece, index, mainOf(complaints)));
   const left = count - rows.length;
   const behind = { ...piece, rows: piece.rows - count, suspects: null, next: null, unknowns: 0 };
   if (left === 0) return { ...nothing, rows, pieces: behind.rows > 0 ? [open(behind)] : [] };
@@ -196,8 +204,8 @@ function refusedByRow(
   return { ...nothing, rows, pieces: together(sent, behind) };
 }
 
-function refusedAlone(piece: Piece, request: number, complaint: Complaint): Settlement {
-  const rows = [settleRow(piece, 0, request, complaint)];
+function refusedAlone(piece: Piece, complaint: Complaint): Settlement {
+  const rows = [settleRow(piece, 0, complaint)];
   const left = piece.rows - 1;
   if (left === 0) return { ...nothing, rows, pieces: [] };
   // Right behind another: this is no odd row among good ones, so the next is asked alone, too.
@@ -210,7 +218,7 @@ function refusedAlone(piece: Piece, request: number, complaint: Complaint): Sett
 }
 
 /** Two rows of which one is meant, by a service that counts from 0 or from 1: alone, the next refusal shows which. */
-function setApart(piece: Piece, count: number, request: number, low: number, high: number): Settlement {
+function setApart(piece: Piece, count: number, request: number | null, low: number, high: number): Settlement {
   const known = { ...piece, ...afterRefusal(piece, request), suspects: null, next: null, unknowns: 0 };
   const parts = [low, 1, 1, count - high - 1].map((rows) => open({ ...known, rows }));
   const rest = open({ ...piece, rows: piece.rows - count, suspects: null, next: null, unknowns: 0 });
@@ -226,14 +234,14 @@ function mainOf(complaints: readonly Complaint[]): Complaint {
   );
 }
 
-function settleRow(piece: Piece, index: number, request: number, { field, message, meaning }: Complaint): SettledRow {
+function settleRow(piece: Piece, index: number, { field, message, meaning }: Complaint): SettledRow {
   const { sent, origin } = piece;
   const told = { index, field, message };
   const isReasonless = field === null && message === null;
   if (meaning === 'duplicate' || (meaning === 'unclear' && !isReasonless && sent === 'unknown')) {
     if (sent === 'never') return { ...told, outcome: 'existing', origin: null, sent: null };
-    return { ...told, outcome: 'confirmed', origin: origin ?? request, sent };
+    return { ...told, outcome: 'confirmed', origin, sent };
   }
-  if (isReasonless && sent !== 'never') return { ...told, outcome: 'unknown', origin: origin ?? request, sent };
+  if (isReasonless && sent !== 'never') return { ...told, outcome: 'unknown', origin, sent };
   return { ...told, outcome: 'rejected', origin: null, sent: null };
 }

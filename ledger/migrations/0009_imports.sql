@@ -7,7 +7,8 @@ alter table pauses add constraint pauses_scope_check check (scope in ('workspace
 -- What refusals have taught of the service behind a workspace.
 alter table workspaces
   add column registrants_at_once   integer,  -- more in one request were refused; null: never
-  add column registrant_index_base smallint; -- whether its complaints count rows from 0 or from 1; null: not known
+  add column registrant_index_base smallint, -- whether its complaints count rows from 0 or from 1; null: not known
+  add column refuses_whole         boolean not null default false; -- it creates nothing of a bulk request that it refuses
 
 -- A run over a file.
 create table imports (

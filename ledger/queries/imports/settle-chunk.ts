@@ -21,6 +21,8 @@ export interface ChunkSettlement {
   readonly rows: readonly RowSettlement[];
   /** A request that is known now to have created nothing. */
   readonly withoutEffect: number | null;
+  /** The service has shown that it creates nothing of what it refuses. */
+  readonly refusesWhole: boolean;
   readonly smaller: 'refused' | 'unanswered' | null;
   readonly requestId: string | null;
   /** What the service counts rows from, where this has shown it. */
@@ -55,7 +57,9 @@ export async function settleChunk(
       rows.length > 0 && settleRows(tx, lease, chunk, settlement),
       replaceChunk(tx, lease, chunk, open, pieces, settlement),
     ]);
-    if (settlement.withoutEffect !== null) await noteWithoutEffect(tx, lease, settlement.withoutEffect);
+    const { withoutEffect, refusesWhole } = settlement;
+    if (withoutEffect !== null || refusesWhole) await noteWithoutEffect(tx, lease, withoutEffect, refusesWhole);
+    if (refusesWhole) await learnWhole(tx, lease);
     if (settlement.smaller === 'refused' && chunk.count > 1) await learnSize(tx, lease, Math.floor(chunk.count / 2));
     if (settlement.indexBase !== null) await learnIndexBase(tx, lease, settlement.indexBase);
   });
@@ -175,16 +179,25 @@ async function replaceChunk(
 /**
  * A request created nothing, although its answer did not say so: what was then refused as a duplicate was there before,
  * what was refused without a reason is refused, and the rest of it was never sent with any effect.
+ * @param origin that request; null: none but those that were refused
+ * @param refused the same goes for every request that was refused
  */
-async function noteWithoutEffect(tx: Queryable, lease: ImportLease, origin: number): Promise<void> {
+async function noteWithoutEffect(
+  tx: Queryable,
+  lease: ImportLease,
+  origin: number | null,
+  refused: boolean,
+): Promise<void> {
   await tx.query(
     `update registrants set outcome = case outcome when 'confirmed' then 'existing' else 'rejected' end, origin = null, sent = null
-     where import = $1 and origin = $2 and outcome in ('confirmed', 'unknown')`,
-    [lease.number, origin],
+     where import = $1 and origin is not null and (origin = $2 or ($3::boolean and sent = 'refused'))
+       and outcome in ('confirmed', 'unknown')`,
+    [lease.number, origin, refused],
   );
   await tx.query(
-    `update import_chunks set sent = 'never', origin = null where import = $1 and origin = $2 and state = 'open'`,
-    [lease.number, origin],
+    `update import_chunks set sent = 'never', origin = null
+     where import = $1 and state = 'open' and (origin = $2 or ($3::boolean and sent = 'refused'))`,
+    [lease.number, origin, refused],
   );
 }
 
@@ -206,11 +219,26 @@ async function learnIndexBase(tx: Queryable, lease: ImportLease, base: 0 | 1): P
   );
 }
 
-/** What the service of a workspace counts rows from, as earlier refusals have shown; null: not known. */
-export async function indexBaseOf(ledger: Ledger, workspace: string): Promise<0 | 1 | null> {
-  const [row] = await ledger.db.query<{ base: 0 | 1 | null }>(
-    'select registrant_index_base as base from workspaces where name = $1',
+async function learnWhole(tx: Queryable, lease: ImportLease): Promise<void> {
+  await tx.query(
+    `insert into workspaces (name, refuses_whole) values ($1, true)
+     on conflict (name) do update set refuses_whole = true where not workspaces.refuses_whole`,
+    [lease.workspace],
+  );
+}
+
+/** What answers have shown of how a service refuses registrants. */
+export interface KnownManners {
+  /** What it counts rows from; null: not known. */
+  readonly indexBase: 0 | 1 | null;
+  /** It creates nothing of a request that it refuses. */
+  readonly refusesWhole: boolean;
+}
+
+export async function knownManners(ledger: Ledger, workspace: string): Promise<KnownManners> {
+  const [row] = await ledger.db.query<{ base: 0 | 1 | null; whole: boolean }>(
+    'select registrant_index_base as base, refuses_whole as whole from workspaces where name = $1',
     [workspace],
   );
-  return row?.base ?? null;
+  return { indexBase: row?.base ?? null, refusesWhole: row?.whole ?? false };
 }
