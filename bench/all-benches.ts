@@ -8,6 +8,7 @@ import { latency } from './latency.js';
 import { memory } from './memory.js';
 import { moderation } from './moderation.js';
 import { peers } from './peers.js';
+import { registrantFile } from './registrant-file.js';
 import { unchanged } from './unchanged.js';
 
 export const allBenches: readonly Bench[] = [
@@ -21,6 +22,7 @@ export const allBenches: readonly Bench[] = [
   peers,
   hubspotLimit,
   importRows,
+  registrantFile,
 ];
 
 /** What runs without being named: a few minutes on two cores. */

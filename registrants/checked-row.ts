@@ -44,7 +44,10 @@ export interface SendableRow {
 /** A row that is not sent. */
 export interface InvalidRow {
   readonly row: number;
-  /** The cells as read, under field names, for the report. */
+  /**
+   * The cells as read, under field names, for the report: fit to be stored (what no database takes stands as U+FFFD), and cut after
+   * 1,000 characters, which leaves a value that is too long too long.
+   */
   readonly values: Readonly<Record<string, string>>;
   /** At least one. */
   readonly problems: readonly Problem[];

@@ -1,4 +1,6 @@
-import { readAll, refusalOf } from './open-registrant-file.test-kit.js';
+import { openRegistrantFile } from './open-registrant-file.js';
+import { inChunks, readAll, refusalOf } from './open-registrant-file.test-kit.js';
+import { RegistrantFileError } from './registrant-file-error.js';
 
 describe('a file of another kind', () => {
   it.each([
@@ -75,23 +77,60 @@ describe('the kind of a file', () => {
 });
 
 describe('a file that is not read to its end', () => {
-  it('lets go of its source', async () => {
-    let released = false;
-    const { openRegistrantFile } = await import('./open-registrant-file.js');
-    async function* endless() {
+  /** A source without end, or with one kind of start, that says when it was let go of. */
+  function source(start: string) {
+    const state = { released: false };
+    async function* endless(): AsyncGenerator<Buffer> {
       try {
-        yield Buffer.from('Code,Name\n');
+        yield Buffer.from(start);
         for (;;) yield Buffer.alloc(64 * 1024, 'A1,Ada\n');
       } finally {
-        released = true;
+        state.released = true;
       }
     }
-    const file = await openRegistrantFile(endless(), { name: 'people.csv' });
+    return { state, bytes: endless() };
+  }
+
+  async function untilReleased(state: { readonly released: boolean }): Promise<boolean> {
+    for (let turn = 0; turn < 1_000 && !state.released; turn++) await new Promise((resolve) => setImmediate(resolve));
+    return state.released;
+  }
+
+  it('lets go of its source when its rows are abandoned', async () => {
+    const { state, bytes } = source('Code,Name\n');
+    const file = await openRegistrantFile(bytes, { name: 'people.csv' });
     for await (const batch of file.rows) {
-      expect(batch).toHaveLength(1_000);
+      expect(batch.length).toBeLessThanOrEqual(1_000);
       break;
     }
-    for (let turn = 0; turn < 100 && !released; turn++) await new Promise((resolve) => setImmediate(resolve));
-    expect(released).toBe(true);
+    expect(await untilReleased(state)).toBe(true);
+  });
+
+  it('lets go of its source when it is closed before its rows are begun', async () => {
+    const { state, bytes } = source('Code,Name\n');
+    const file = await openRegistrantFile(bytes, { name: 'people.csv' });
+    await file.close();
+    await file.close();
+    expect(state.released).toBe(true);
+  });
+
+  it.each([['%PDF'], ['<html>'], ['{"a": 1}, '], [',,,\n"']])(
+    'lets go of its source when it is refused: %j',
+    async (start) => {
+      const { state, bytes } = source(start);
+      await expect(openRegistrantFile(bytes, { name: 'people' })).rejects.toThrow(RegistrantFileError);
+      expect(await untilReleased(state)).toBe(true);
+    },
+  );
+});
+
+describe('a batch of rows', () => {
+  it('is full early where rows are long, so that memory does not grow with their length', async () => {
+    const text = `Code,Note\n${Array.from({ length: 7 }, (_row, index) => `A${index},${'x'.repeat(500_000)}\n`).join('')}`;
+    const file = await openRegistrantFile(inChunks(text), { name: 'people.csv' });
+    const lengths: number[] = [];
+    for await (const batch of file.rows) lengths.push(batch.length);
+    expect(Math.max(...lengths)).toBe(5);
+    expect(lengths.reduce((sum, length) => sum + length)).toBe(7);
   });
 });

@@ -64,6 +64,12 @@ function wishesByColumn(columns: readonly string[], wishes: MappingWishes): Map<
         `The mapping names a column ${JSON.stringify(name)}, which the file does not have; correct the name.`,
       );
     }
+    if (byColumn.has(column)) {
+      throw new RegistrantFileError(
+        'mapping',
+        `The mapping names the column ${JSON.stringify(column)} twice; leave one out.`,
+      );
+    }
     if (property !== null && properties.has(property)) {
       throw new RegistrantFileError(
         'mapping',

@@ -1,13 +1,14 @@
 import { readLimits } from './read-limits.js';
 import { RegistrantFileError } from './registrant-file-error.js';
+import { asWritten } from './spreadsheet-safe.js';
 
 /**
- * The names of the columns, from the cells of the header. Empty cells at the end are no columns; one in between is called after its
+ * The names of the columns, from the cells of the header, as `checkValue` has cells. Empty cells at the end are no columns; one in between is called after its
  * place, such as `(column 3)`.
  * @throws {RegistrantFileError} kind `header` when no cell has a name or two have the same, `too-large` beyond the limits
  */
 export function columnsOf(cells: readonly string[]): string[] {
-  const names = cells.map((cell) => cell.replace(/\s+/g, ' ').trim());
+  const names = cells.map((cell) => asWritten(cell.replace(/\s+/g, ' ').trim()));
   while (names.at(-1) === '') names.pop();
   if (names.length === 0)
     throw new RegistrantFileError('header', 'The first row has no names of columns; add a header.');

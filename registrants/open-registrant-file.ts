@@ -4,8 +4,9 @@ import { findContainer, findTextKind } from './find-format.js';
 import type { TextKind } from './find-format.js';
 import { readJson } from './json/read-json.js';
 import { peek } from './peek.js';
+import type { Peeked } from './peek.js';
 import { RegistrantFileError } from './registrant-file-error.js';
-import type { FileFormat, FileOptions, RegistrantFile } from './registrant-file.js';
+import type { FileOptions, RegistrantFile } from './registrant-file.js';
 import { rowsBelowHeader } from './rows-below-header.js';
 import { utf8Bytes } from './text/utf8-bytes.js';
 import { readXlsx } from './xlsx/read-xlsx.js';
@@ -23,8 +24,18 @@ export async function openRegistrantFile(
   source: AsyncIterable<Uint8Array>,
   options: FileOptions,
 ): Promise<RegistrantFile> {
-  const { head, bytes } = await peek(source, headBytes);
-  if (findContainer(head) === 'archive') return openWorkbook(bytes, options);
+  const peeked = await peek(source, headBytes);
+  try {
+    const isArchive = findContainer(peeked.head) === 'archive';
+    const parts = await (isArchive ? openWorkbook(peeked.bytes, options) : openText(peeked, options));
+    return opened(parts, peeked.release);
+  } catch (error) {
+    await peeked.release();
+    throw error;
+  }
+}
+
+async function openText({ head, bytes }: Peeked, options: FileOptions): Promise<Parts> {
   if (options.format === 'xlsx') {
     throw new RegistrantFileError(
       'not-a-table',
@@ -38,13 +49,13 @@ export async function openRegistrantFile(
   if (kind === 'csv') {
     const form = csvForm(start.head, options.delimiter);
     const table = await rowsBelowHeader(readCsv(start.bytes, form), 'found');
-    return opened({ ...shared, format: 'csv', delimiter: form.delimiter, ...table });
+    return { ...shared, format: 'csv', delimiter: form.delimiter, ...table };
   }
   const table = await readJson(start.bytes, kind);
-  return opened({ ...shared, format: kind === 'json-values' ? 'ndjson' : 'json', delimiter: null, ...table });
+  return { ...shared, format: kind === 'json-values' ? 'ndjson' : 'json', delimiter: null, ...table };
 }
 
-async function openWorkbook(bytes: AsyncIterable<Buffer>, options: FileOptions): Promise<RegistrantFile> {
+async function openWorkbook(bytes: AsyncIterable<Buffer>, options: FileOptions): Promise<Parts> {
   if (options.format !== undefined && options.format !== 'xlsx') {
     throw new RegistrantFileError(
       'not-a-table',
@@ -54,7 +65,7 @@ async function openWorkbook(bytes: AsyncIterable<Buffer>, options: FileOptions):
   const sheet = await readXlsx(bytes, options.sheet);
   const table = await rowsBelowHeader(sheet.rows, 'padded');
   const { name, all } = sheet;
-  return opened({ format: 'xlsx', encoding: () => null, delimiter: null, sheet: { name, all }, ...table });
+  return { format: 'xlsx', encoding: () => null, delimiter: null, sheet: { name, all }, ...table };
 }
 
 /** A format that a person names is believed where the text can be read so; which form of JSON it is is still looked at. */
@@ -75,12 +86,13 @@ function csvForm(head: Buffer, wanted: string | undefined): { delimiter: string;
   return { delimiter: wanted ?? hint ?? findDelimiter(text), skipFirstLine: hint !== undefined };
 }
 
-type Parts = Omit<RegistrantFile, 'encoding'> & { readonly format: FileFormat; readonly encoding: () => string | null };
+type Parts = Omit<RegistrantFile, 'encoding' | 'close'> & { readonly encoding: () => string | null };
 
 /** `encoding` is looked up when asked: only bytes beyond ASCII tell, and they may stand far down. */
-function opened({ encoding, ...rest }: Parts): RegistrantFile {
+function opened({ encoding, ...rest }: Parts, close: () => Promise<void>): RegistrantFile {
   return {
     ...rest,
+    close,
     get encoding() {
       return encoding();
     },

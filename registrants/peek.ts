@@ -3,6 +3,8 @@ export interface Peeked {
   readonly head: Buffer;
   /** All bytes, the head included. To be read once. */
   readonly bytes: AsyncIterable<Buffer>;
+  /** Lets go of the source (a socket, a file) when `bytes` is not read to its end; a second call does nothing. */
+  readonly release: () => Promise<void>;
 }
 
 /** Looks at the start of a stream without losing it. */
@@ -19,12 +21,18 @@ export async function peek(source: AsyncIterable<Uint8Array>, atLeastBytes: numb
     length += next.value.byteLength;
   }
   const head = Buffer.concat(chunks);
-  return { head, bytes: headThenRest(head, ended ? undefined : iterator) };
+  const release = async () => {
+    // not left to `bytes` alone: a generator that was never begun cannot clean up after itself
+    if (!ended) await iterator.return?.();
+    ended = true;
+  };
+  return { head, bytes: headThenRest(head, ended ? undefined : iterator, release), release };
 }
 
 async function* headThenRest(
   head: Buffer,
   rest: AsyncIterator<Uint8Array> | undefined,
+  release: () => Promise<void>,
 ): AsyncGenerator<Buffer, void, undefined> {
   try {
     if (head.length > 0) yield head;
@@ -34,7 +42,7 @@ async function* headThenRest(
       yield asBuffer(next.value);
     }
   } finally {
-    await rest?.return?.(); // whoever stops early lets go of the source: a socket, a file
+    await release();
   }
 }
 

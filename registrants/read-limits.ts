@@ -13,9 +13,9 @@ export const readLimits = {
   /** Files in an XLSX archive. */
   archiveEntries: 10_000,
   /** Bytes that all parts of an archive that are read may unfold to (a small archive can hold a huge nothing). */
-  unfoldedBytes: 2 * 1024 * 1024 * 1024,
+  unfoldedBytes: 1024 * 1024 * 1024,
   /** Bytes of the texts that an XLSX file keeps in a table of its own, which is held in memory. */
   sharedTextBytes: 96 * 1024 * 1024,
-  /** Characters of one cell of XLSX; Excel's own limit is 32,767. */
-  cellLength: 65_536,
+  /** Characters of one cell of XLSX: Excel's own limit. */
+  cellLength: 32_767,
 } as const;

@@ -25,10 +25,12 @@ export interface RegistrantFile {
   /** The names in the header, trimmed; none is empty unless its column has no name, and no name stands twice. */
   readonly columns: readonly string[];
   /**
-   * Batches of at most 1,000 rows, without wholly empty ones. To be read once.
+   * Batches of at most 1,000 rows, fewer where rows are long, without wholly empty ones. To be read once.
    * @throws {RegistrantFileError} where the file turns out to be damaged, too large, or not in its encoding
    */
   readonly rows: AsyncIterable<readonly RawRow[]>;
+  /** Lets go of the source where `rows` is not begun; reading them, to the end or not, does so by itself. May be called always. */
+  readonly close: () => Promise<void>;
 }
 
 /** A row as it stands in the file. */

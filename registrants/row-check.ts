@@ -30,8 +30,7 @@ interface Judged {
 }
 
 /**
- * Judges the rows of one file, in its order: what is sent of each, or why it is not. Holds the codes that it has seen (80 bytes each at
- * most), so that a duplicate is told with the row that came first. One object for one pass over one file.
+ * Judges the rows of one file, in its order: what is sent of each, or why it is not. Holds the codes that it has seen (see `SeenCodes`), so that a duplicate is told with the row that came first. One object for one pass over one file.
  */
 export class RowCheck {
   readonly #sent: readonly SentColumn[];
@@ -65,7 +64,7 @@ export class RowCheck {
     this.#judgeCode(judged, isReadable);
     const values = Object.fromEntries(judged.fields);
     return judged.problems.length > 0
-      ? { row, values, problems: judged.problems }
+      ? { row, values: storable(values), problems: judged.problems }
       : { row, profile: values as Profile, notes: judged.notes };
   }
 
@@ -125,6 +124,19 @@ export class RowCheck {
     const similar = folded === code ? this.#seen.rowOf(mark) : (this.#seen.rowOf(folded) ?? this.#seen.add(mark, row));
     if (similar !== undefined) notes.push(similarCode(row, this.#code?.column ?? null, similar));
   }
+}
+
+/** Longest value of a row that is not sent: enough to see what is wrong with it. */
+const keptLength = 1_000;
+
+/** PostgreSQL takes neither NUL nor half a character, and a cell may hold a megabyte. */
+function storable(values: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).map(([field, value]) => [
+      field,
+      value.slice(0, keptLength).replace(/[\0\p{Cs}]/gu, '\ufffd'),
+    ]),
+  );
 }
 
 function duplicateCode(row: number, column: string | null, earlier: number): Problem {

@@ -2,9 +2,6 @@ import { columnsOf } from './header.js';
 import { RegistrantFileError } from './registrant-file-error.js';
 import type { Finding, RawRow } from './registrant-file.js';
 
-/** Rows are handed on by so many: enough to make a statement of the ledger worth its while, few enough for memory. */
-export const rowsPerBatch = 1_000;
-
 export interface Table {
   readonly columns: readonly string[];
   readonly rows: AsyncIterable<readonly RawRow[]>;

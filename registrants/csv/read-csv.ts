@@ -3,7 +3,7 @@ import { CsvError, parse } from 'csv-parse';
 import { readLimits } from '../read-limits.js';
 import { RegistrantFileError } from '../registrant-file-error.js';
 import type { RawRow } from '../registrant-file.js';
-import { rowsPerBatch } from '../rows-below-header.js';
+import { RowBatch } from '../row-batch.js';
 
 export interface CsvForm {
   readonly delimiter: string;
@@ -34,14 +34,12 @@ export async function* readCsv(
   source.on('error', (error) => parser.destroy(error));
   source.pipe(parser);
   let row = 0;
-  let batch: RawRow[] = [];
+  const batch = new RowBatch();
   try {
     for await (const values of parser as AsyncIterable<string[]>) {
       row++;
-      batch.push({ row, values });
-      if (batch.length < rowsPerBatch) continue;
-      yield batch;
-      batch = [];
+      const full = batch.add({ row, values });
+      if (full !== undefined) yield full;
     }
   } catch (error) {
     throw translated(error);
@@ -49,7 +47,7 @@ export async function* readCsv(
     source.destroy();
     parser.destroy();
   }
-  if (batch.length > 0) yield batch;
+  yield batch.take();
 }
 
 /** Without the parser's error as cause: its message quotes the cell. */

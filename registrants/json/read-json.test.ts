@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { readAll, refusalOf, valuesOf } from '../open-registrant-file.test-kit.js';
+import { openRegistrantFile } from '../open-registrant-file.js';
+import { inChunks, readAll, refusalOf, valuesOf } from '../open-registrant-file.test-kit.js';
 
 const people = [
   { attendeeCode: '00123', Name: 'Ada "A" {[}] L' },
@@ -122,6 +123,13 @@ describe('a JSON file', () => {
     expect(refusal.message).toBe(
       'The JSON is no list of registrants; give [{…}, …], {"data": [{…}, …]}, or one object a line.',
     );
+  });
+
+  it('is handed on in batches that are never empty', async () => {
+    const file = await openRegistrantFile(inChunks('{"a": 1}\n'.repeat(2_000)), { name: 'people' });
+    const lengths: number[] = [];
+    for await (const batch of file.rows) lengths.push(batch.length);
+    expect(lengths).toEqual([1_000, 1_000]);
   });
 
   it('is refused when one element takes more than the limit, before memory does', async () => {

@@ -5,7 +5,7 @@ import { readLimits } from '../read-limits.js';
 import { RegistrantFileError } from '../registrant-file-error.js';
 import type { Finding, RawRow } from '../registrant-file.js';
 import type { Table } from '../rows-below-header.js';
-import { rowsPerBatch } from '../rows-below-header.js';
+import { RowBatch } from '../row-batch.js';
 import { splitElements } from './split-elements.js';
 
 /** An element under its number, counted from 1; undefined: no object. */
@@ -82,22 +82,21 @@ async function* batches(
   rest: AsyncGenerator<{ element: Element; size: number }, void, undefined>,
 ): AsyncGenerator<readonly RawRow[], void, undefined> {
   const known = new Set(fields);
-  let batch: RawRow[] = [];
+  const batch = new RowBatch();
   try {
-    for (let at = 0; at < first.length; at += rowsPerBatch) {
-      yield first.slice(at, at + rowsPerBatch).map((element) => rowOf(element, fields, known));
+    for (const element of first.splice(0)) {
+      const full = batch.add(rowOf(element, fields, known));
+      if (full !== undefined) yield full;
     }
-    first.length = 0; // let go of what was read ahead
     for await (const { element } of rest) {
-      batch.push(rowOf(element, fields, known));
-      if (batch.length < rowsPerBatch) continue;
-      yield batch;
-      batch = [];
+      const full = batch.add(rowOf(element, fields, known));
+      if (full !== undefined) yield full;
     }
   } finally {
     await rest.return();
   }
-  if (batch.length > 0) yield batch;
+  const last = batch.take();
+  if (last.length > 0) yield last;
 }
 
 function rowOf(element: Element, fields: readonly string[], known: ReadonlySet<string>): RawRow {

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { fromBufferPromise } from 'yauzl';
 import type { Entry, ZipFile } from 'yauzl';
 import { readLimits } from '../read-limits.js';
@@ -62,11 +63,14 @@ async function* unfold(
   if (entry.isEncrypted())
     throw new RegistrantFileError('not-a-table', 'The file is locked by a password; save it without one.');
   const stream = await translating(zip.openReadStreamPromise(entry));
+  let sum = 0;
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       count(chunk.length);
+      sum = crc32(chunk, sum);
       yield chunk;
     }
+    if (sum !== entry.crc32) throw damaged(); // some damage unfolds to other texts without an error
   } catch (error) {
     throw translated(error);
   } finally {
@@ -85,8 +89,12 @@ async function translating<T>(work: Promise<T>): Promise<T> {
 /** What zip readers and zlib throw has no class of its own; all of it means that the bytes are not what they should be. */
 function translated(error: unknown): unknown {
   if (error instanceof RegistrantFileError) return error;
+  return damaged(error);
+}
+
+function damaged(cause?: unknown): RegistrantFileError {
   return new RegistrantFileError('damaged', 'The XLSX file is damaged or was not received whole; save it again.', {
-    cause: error,
+    cause,
   });
 }
 

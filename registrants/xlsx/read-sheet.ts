@@ -1,7 +1,7 @@
 import { readLimits } from '../read-limits.js';
 import { RegistrantFileError } from '../registrant-file-error.js';
 import type { Finding, RawRow } from '../registrant-file.js';
-import { rowsPerBatch } from '../rows-below-header.js';
+import { RowBatch } from '../row-batch.js';
 import { appended, cellText } from './cell-text.js';
 import { cellValue } from './cell-value.js';
 import type { WorkbookValues } from './cell-value.js';
@@ -16,14 +16,17 @@ export async function* readSheet(
   content: AsyncIterable<Buffer>,
   values: WorkbookValues,
 ): AsyncGenerator<readonly RawRow[], void, undefined> {
-  const rows: RawRow[] = [];
+  const rows: RawRow[] = []; // of the chunk of XML that was read last
+  const batch = new RowBatch();
   const sheet = sheetHandler(values, rows);
   for await (const _ of xmlEvents(content, sheet)) {
-    while (rows.length >= rowsPerBatch) yield rows.splice(0, rowsPerBatch);
-    if (sheet.ended()) break; // what follows the cells is of no use
+    for (const row of rows.splice(0)) {
+      const full = batch.add(row);
+      if (full !== undefined) yield full;
+    }
   }
   if (!sheet.ended()) throw damaged('it breaks off');
-  while (rows.length > 0) yield rows.splice(0, rowsPerBatch);
+  yield batch.take();
 }
 
 function sheetHandler(values: WorkbookValues, rows: RawRow[]) {
@@ -32,6 +35,7 @@ function sheetHandler(values: WorkbookValues, rows: RawRow[]) {
   let row = 0;
   let cells: string[] = [];
   let findings: Finding[] = [];
+  let characters = 0; // of the row; few bytes of XML can name one long text many times
   let column = -1;
   let type = 'n';
   let style = 0;
@@ -46,6 +50,7 @@ function sheetHandler(values: WorkbookValues, rows: RawRow[]) {
           row = nextRow(row, attribute('r'));
           cells = [];
           findings = [];
+          characters = 0;
           column = -1;
           break;
         case 'c':
@@ -78,6 +83,8 @@ function sheetHandler(values: WorkbookValues, rows: RawRow[]) {
         case 'c': {
           const { text, finding } = cellValue({ type, style, value, inline: inline.take(), formula }, values);
           if (text === '' && finding === undefined) break;
+          characters += text.length;
+          if (characters > readLimits.recordBytes) throw longRow(row);
           while (cells.length < column) cells.push('');
           cells[column] = text;
           if (finding !== undefined) findings.push({ column, kind: finding });
@@ -117,6 +124,13 @@ function nextColumn(before: number, reference: string | undefined): number {
       `The sheet has more columns than Excel allows; ${readLimits.columns} are the most.`,
     );
   return column;
+}
+
+function longRow(row: number): RegistrantFileError {
+  return new RegistrantFileError(
+    'too-large',
+    `Row ${row.toLocaleString('en')} is longer than ${readLimits.recordBytes.toLocaleString('en')} characters; no registrant's is.`,
+  );
 }
 
 function damaged(how: string): RegistrantFileError {

@@ -18,10 +18,13 @@ export class SharedTexts {
   #lengths = new Uint32Array(1024);
   #count = 0;
 
+  /** @param maxBytes of all texts together */
+  constructor(private readonly maxBytes: number = readLimits.sharedTextBytes) {}
+
   /** @throws {RegistrantFileError} kind `too-large` when all of them would take too much memory */
   add(text: string): void {
     const length = Buffer.byteLength(text);
-    if (this.#used + length > pageBytes) this.#addPage(length);
+    if (this.#pages.length === 0 || this.#used + length > pageBytes) this.#addPage(length);
     const page = this.#pages.length - 1;
     if (this.#count === this.#lengths.length) this.#grow();
     this.#places[this.#count] = page * pageBytes + this.#used;
@@ -39,7 +42,7 @@ export class SharedTexts {
   }
 
   #addPage(atLeastBytes: number): void {
-    if (atLeastBytes > pageBytes || (this.#pages.length + 1) * pageBytes > readLimits.sharedTextBytes) {
+    if (atLeastBytes > pageBytes || (this.#pages.length + 1) * pageBytes > this.maxBytes) {
       throw new RegistrantFileError(
         'too-large',
         'The XLSX file holds more text than can be kept in memory; save the sheet as CSV, which has no such limit.',

@@ -1,0 +1,45 @@
+/**
+ * Reads a file of registrants as an import does, as a process of its own, measured by itself: prints one line of JSON.
+ * Usage: node dist/bench/registrant-files/read-main.js FILE
+ */
+import { createReadStream } from 'node:fs';
+import { basename } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { CheckTally } from '../../registrants/check-summary.js';
+import { guessMapping } from '../../registrants/guess-mapping.js';
+import { openRegistrantFile } from '../../registrants/open-registrant-file.js';
+import { RowCheck } from '../../registrants/row-check.js';
+
+export interface ReadMeasurement {
+  readonly rows: number;
+  readonly sendable: number;
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+  readonly peakRssMb: number;
+}
+
+async function run(path: string): Promise<ReadMeasurement> {
+  const cpuBefore = process.cpuUsage();
+  const startedAt = performance.now();
+  const file = await openRegistrantFile(createReadStream(path), { name: basename(path) });
+  const check = new RowCheck({ mapping: guessMapping(file.columns, []) });
+  const tally = new CheckTally();
+  for await (const batch of file.rows) tally.add(check.check(batch));
+  const { rows, sendable } = tally.summary();
+  const { user, system } = process.cpuUsage(cpuBefore);
+  return {
+    rows,
+    sendable,
+    seconds: (performance.now() - startedAt) / 1000,
+    cpuSeconds: (user + system) / 1e6,
+    peakRssMb: process.resourceUsage().maxRSS / 1024,
+  };
+}
+
+run(process.argv[2] ?? '').then(
+  (measurement) => process.stdout.write(`measured ${JSON.stringify(measurement)}\n`),
+  (error: unknown) => {
+    process.stderr.write(`read: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  },
+);

@@ -1,0 +1,167 @@
+import fc from 'fast-check';
+import { isSendable } from './checked-row.js';
+import { codesCsv } from './codes-csv.js';
+import { guessMapping } from './guess-mapping.js';
+import { openRegistrantFile } from './open-registrant-file.js';
+import { inChunks } from './open-registrant-file.test-kit.js';
+import { reportCsv } from './report-csv.js';
+import type { ReportRow } from './report-row.js';
+import { RowCheck } from './row-check.js';
+import { asWritten, spreadsheetSafe } from './spreadsheet-safe.js';
+
+async function* oneBatch<T>(rows: readonly T[]): AsyncGenerator<readonly T[]> {
+  yield rows;
+}
+
+async function textOf(parts: AsyncIterable<string>): Promise<string> {
+  let text = '';
+  for await (const part of parts) text += part;
+  return text;
+}
+
+function reportRow(row: number, profile: Record<string, string>, more: Partial<ReportRow> = {}): ReportRow {
+  return { row, profile, outcome: 'created', field: null, message: null, requestId: null, ...more };
+}
+
+/** Reads a file as an import does. */
+async function imported(text: string) {
+  const file = await openRegistrantFile(inChunks(text), { name: 'report.csv' });
+  const check = new RowCheck({ mapping: guessMapping(file.columns, []) });
+  const rows = [];
+  for await (const batch of file.rows) rows.push(...check.check(batch));
+  return rows;
+}
+
+describe('the report as CSV', () => {
+  it('says what became of each row, beside its fields', async () => {
+    const rows = [
+      reportRow(2, { attendeeCode: 'A1', Name: 'Ada' }),
+      reportRow(
+        5,
+        { attendeeCode: '', Name: 'B "b", B' },
+        { outcome: 'rejected', field: 'attendeeCode', message: 'is empty', requestId: 'req-1' },
+      ),
+    ];
+    expect(await textOf(reportCsv(oneBatch(rows), ['attendeeCode', 'Name']))).toBe(
+      '\ufeff"Import row","Import outcome","Import field","Import message","Import request id","attendeeCode","Name"\r\n' +
+        '"2","created","","","","A1","Ada"\r\n' +
+        '"5","rejected","attendeeCode","is empty","req-1","","B ""b"", B"\r\n',
+    );
+  });
+
+  it('has no cell that a spreadsheet would run, wherever the text comes from', async () => {
+    const evil = ['=1+1', '+1', '-1', '@x', '\tx', '\rx', '\n=x', '＝x', "'=x"];
+    const rows = evil.map((text) =>
+      reportRow(2, { attendeeCode: text, [text]: text }, { message: text, field: text, requestId: text }),
+    );
+    const text = await textOf(reportCsv(oneBatch(rows), evil));
+    const cells = [...text.slice(1).matchAll(/"((?:[^"]|"")*)"/g)].map(([, cell]) => cell!);
+    expect(cells.length).toBeGreaterThan(90);
+    expect(cells.filter((cell) => /^[=+\-@\t\r\n＝＋－＠]/.test(cell))).toEqual([]);
+  });
+
+  it('can be imported again as it is: the same profiles come out', async () => {
+    const value = fc
+      .string({
+        unit: fc.constantFrom('a', 'Z', '0', '1', '=', '+', '-', '@', "'", '"', ',', ';', '\n', 'é', '/', 'E', ' '),
+        maxLength: 8,
+      })
+      .map((text) => asWritten(text.trim()));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ Name: value, Note: value }), { minLength: 1, maxLength: 5 }),
+        async (people) => {
+          const profiles = people.map(({ Name, Note }, index) => ({
+            attendeeCode: `0${index}`,
+            Name: `n${Name}`,
+            Note: asWritten(Note),
+          }));
+          const text = await textOf(
+            reportCsv(oneBatch(profiles.map((profile, index) => reportRow(index + 2, profile))), ['Name', 'Note']),
+          );
+          const again = await imported(text);
+          expect(again.map((row) => isSendable(row) && row.profile)).toEqual(profiles);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('the codes as CSV', () => {
+  it('are a file that can be imported in place of the one without codes', async () => {
+    const rows = [{ row: 2, profile: { attendeeCode: '00123', Name: '=Ada' } }];
+    const text = await textOf(codesCsv(oneBatch(rows), ['Name']));
+    expect(text).toBe('\ufeff"Import row","attendeeCode","Name"\r\n"2","\'00123","\'=Ada"\r\n');
+    expect((await imported(text)).map((row) => isSendable(row) && row.profile)).toEqual([rows[0]!.profile]);
+  });
+});
+
+describe('a cell for spreadsheets', () => {
+  it.each([
+    '=1',
+    '+1',
+    '-1',
+    '@a',
+    '00123',
+    '1E5',
+    '1.5e3',
+    '123456789012',
+    '1-2',
+    '3/4',
+    '2026-11-21',
+    '12.5',
+    'Mar 5',
+    '5-MAY',
+    '12MAR',
+    '9:30',
+  ])('is protected where it would be run or rewritten: %s', (text) => {
+    expect(spreadsheetSafe(text)).toBe(`'${text}`);
+  });
+
+  it.each([
+    'A1',
+    '123',
+    'VIP-001',
+    'REG 2026',
+    'Ada',
+    "'t Hooft",
+    "O'Neil",
+    '',
+    ' 00',
+    '12ABC',
+    'a=b',
+    'Marie',
+    'ada@example.com',
+  ])('is left as it is otherwise: %j', (text) => {
+    expect(spreadsheetSafe(text)).toBe(text);
+  });
+
+  it('is given back as it was, whatever it was', () => {
+    const unit = fc.constantFrom(
+      "'",
+      '=',
+      '+',
+      '-',
+      '0',
+      '1',
+      'e',
+      '@',
+      '.',
+      ':',
+      '/',
+      'a',
+      '\t',
+      '\n',
+      '＝',
+      'M',
+      'r',
+    );
+    fc.assert(
+      fc.property(fc.string({ unit, maxLength: 6 }), (text) => {
+        expect(asWritten(spreadsheetSafe(text))).toBe(text);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

@@ -1,0 +1,206 @@
+import { isSendable } from './checked-row.js';
+import type { CheckedRow } from './checked-row.js';
+import { guessMapping } from './guess-mapping.js';
+import type { Finding, RawRow } from './registrant-file.js';
+import { RowCheck } from './row-check.js';
+
+const columns = ['Code', 'Full name', 'Note'];
+
+function check(rows: readonly (readonly string[])[], codeKey?: Uint8Array, header = columns): CheckedRow[] {
+  const mapping = guessMapping(header, []);
+  return new RowCheck({ mapping, ...(codeKey === undefined ? {} : { codeKey }) }).check(
+    rows.map((values, index): RawRow => ({ row: index + 2, values })),
+  );
+}
+
+/** What is said of each row: place and kind. */
+function said(rows: readonly CheckedRow[]): string[] {
+  return rows.flatMap((row) =>
+    (isSendable(row) ? row.notes : row.problems).map(({ row: at, column, code }) => `${at} ${column} ${code}`),
+  );
+}
+
+describe('checking rows', () => {
+  it('makes of a row what is sent, the code first', () => {
+    expect(check([['00123', 'Ada', '']])).toEqual([
+      { row: 2, profile: { attendeeCode: '00123', Name: 'Ada', Note: '' }, notes: [] },
+    ]);
+    expect(Object.keys(check([['Ada', 'A1']], undefined, ['Full name', 'Code'])[0] ?? {})).toEqual([
+      'row',
+      'profile',
+      'notes',
+    ]);
+    const [first] = check([['Ada', 'A1']], undefined, ['Full name', 'Code']);
+    expect(first !== undefined && isSendable(first) && Object.keys(first.profile)).toEqual(['attendeeCode', 'Name']);
+  });
+
+  it.each([
+    ['no code', ['', 'Ada', ''], ['2 Code missing-code']],
+    ['white space for a code', [' \u00a0', 'Ada', ''], ['2 Code missing-code']],
+    ['no name', ['A1', ' ', 'x'], ['2 Full name empty-name']],
+    ['neither', ['', '', 'x'], ['2 Full name empty-name', '2 Code missing-code']],
+    ['a control character', ['A1', 'Ada\u0007', ''], ['2 Full name control-character']],
+    ['a line end in a code', ['A\n1', 'Ada', ''], ['2 Code control-character']],
+    ['something invisible in a code', ['A\u200b1', 'Ada', ''], ['2 Code control-character']],
+    ['half a character', ['A1', 'Ada\ud83d', ''], ['2 Full name control-character']],
+    ['256 characters', ['A1', 'x'.repeat(256), ''], ['2 Full name too-long']],
+    ['a code of 256 characters', ['x'.repeat(256), 'Ada', ''], ['2 Code too-long']],
+    [
+      'several of them',
+      ['', 'x'.repeat(256), '\u0000'],
+      ['2 Full name too-long', '2 Note control-character', '2 Code missing-code'],
+    ],
+  ])('does not send a row with %s', (_name, values, expected) => {
+    const rows = check([values]);
+    expect(rows.some(isSendable)).toBe(false);
+    expect(said(rows)).toEqual(expected);
+  });
+
+  it.each([
+    ['255 characters beyond the 16-bit plane', ['A1', '😀'.repeat(255), '']],
+    ['line ends and tabs in a note', ['A1', 'Ada', 'one\ntwo\tthree']],
+    ['joiners in a name', ['A1', 'می\u200cخواهم', '👩\u200d💻']],
+  ])('sends a row with %s', (_name, values) => {
+    expect(said(check([values]))).toEqual([]);
+  });
+
+  it('trims white space, takes protecting apostrophes away, and says so', () => {
+    const [row] = check([[' A1\u00a0', "'+49 170", "'t Hooft"]]);
+    expect(row).toMatchObject({ profile: { attendeeCode: 'A1', Name: '+49 170', Note: "'t Hooft" } });
+    expect(said([row!])).toEqual(['2 Code trimmed', '2 Full name apostrophe-removed']);
+  });
+
+  it('keeps of a row with problems what a store can take', () => {
+    const [row] = check([['A\u0000\ud83d1', 'x'.repeat(2_000), 'y'.repeat(999) + '😀']]);
+    expect(row).toMatchObject({
+      values: { attendeeCode: 'A\ufffd\ufffd1', Name: 'x'.repeat(1_000), Note: `${'y'.repeat(999)}\ufffd` },
+    });
+  });
+
+  it('makes one line end of all kinds', () => {
+    expect(check([['A1', 'Ada', 'a\r\nb\rc']])[0]).toMatchObject({ profile: { Note: 'a\nb\nc' } });
+  });
+
+  it('tells of a code that stands in the file already, and where it stood first', () => {
+    const rows = check([
+      ['A1', 'Ada', ''],
+      ['A2', '', ''],
+      ['A2', 'Bob', ''],
+      [' A1', 'Ada', ''],
+    ]);
+    expect(said(rows)).toEqual(['3 Full name empty-name', '4 Code duplicate-code', '5 Code duplicate-code']);
+    expect(rows[3]).toMatchObject({
+      problems: [{ message: 'The code stands already in row 2; give each registrant a code of their own.' }],
+    });
+  });
+
+  it('finds duplicates across batches', () => {
+    const once = new RowCheck({ mapping: guessMapping(columns, []) });
+    const batch = (start: number): RawRow[] =>
+      Array.from({ length: 3_000 }, (_row, index) => ({ row: start + index, values: [`C${index}`, 'Ada', ''] }));
+    expect(once.check(batch(2)).every(isSendable)).toBe(true);
+    expect(once.check(batch(10_000)).some(isSendable)).toBe(false);
+  });
+
+  it('says when codes differ only in case or form, whichever comes first', () => {
+    expect(
+      said(
+        check([
+          ['ab1', 'Ada', ''],
+          ['AB1', 'Bob', ''],
+          ['Ab1', 'Cy', ''],
+          ['x', 'Di', ''],
+          ['ＡＢ1', 'Eve', ''],
+        ]),
+      ),
+    ).toEqual(['3 Code similar-code', '4 Code similar-code', '6 Code similar-code']);
+    expect(
+      said(
+        check([
+          ['AB1', 'Ada', ''],
+          ['ab1', 'Bob', ''],
+        ]),
+      ),
+    ).toEqual(['3 Code similar-code']);
+  });
+
+  it('never quotes a cell in a message', () => {
+    const secret = 'Ada\u0007Secret';
+    const rows = check([
+      [secret, secret, secret],
+      [secret, 'S'.repeat(300), ''],
+      [`${secret} `, '', ''],
+    ]);
+    const messages = rows.flatMap((row) => (isSendable(row) ? row.notes : row.problems)).map(({ message }) => message);
+    expect(messages.length).toBeGreaterThan(4);
+    expect(messages.filter((message) => /Ada|Secret|SSS/.test(message))).toEqual([]);
+  });
+});
+
+describe('what reading found', () => {
+  const rowWith = (...findings: Finding[]) => {
+    const once = new RowCheck({ mapping: guessMapping(['Code', 'Name', '(column 3)'], []) });
+    return once.check([{ row: 7, values: ['', '', ''], findings }]);
+  };
+
+  it.each([
+    ['an error in a cell that is sent', { column: 0, kind: 'error-cell' }, ['7 Code error-cell']],
+    ['digits that are lost', { column: 1, kind: 'digits-lost' }, ['7 Name digits-lost']],
+    ['too few cells', { column: null, kind: 'too-few-cells' }, ['7 null too-few-cells']],
+    ['no object', { column: null, kind: 'not-an-object' }, ['7 null not-an-object']],
+  ] satisfies [string, Finding, string[]][])(
+    'is told alone, without what follows from it: %s',
+    (_name, finding, expected) => {
+      expect(said(rowWith(finding))).toEqual(expected);
+    },
+  );
+
+  it('does not matter in a column that is not sent', () => {
+    const once = new RowCheck({ mapping: guessMapping(['Code', 'Name', '(column 3)'], []) });
+    const findings: Finding[] = [{ column: 2, kind: 'error-cell' }];
+    expect(once.check([{ row: 7, values: ['A1', 'Ada', ''], findings }]).every(isSendable)).toBe(true);
+  });
+
+  it('is a problem where the code became a date, and none where another cell is one', () => {
+    const once = new RowCheck({ mapping: guessMapping(['Code', 'Name', 'Arrival'], []) });
+    const row = (column: number): RawRow => ({
+      row: column + 2,
+      values: [`2026-01-0${column + 1}`, 'Ada', '2026-11-21'],
+      findings: [{ column, kind: 'date-cell' }],
+    });
+    expect(said(once.check([row(0), row(2)]))).toEqual(['2 Code date-in-code']);
+  });
+});
+
+describe('codes that are missing', () => {
+  const key = Buffer.alloc(32, 7);
+  const people = [
+    ['', 'Ada', 'x'],
+    ['', 'Bob', ''],
+    ['C9', 'Cy', ''],
+  ];
+  const codes = (rows: readonly CheckedRow[]) => rows.map((row) => (isSendable(row) ? row.profile.attendeeCode : null));
+
+  it('are generated, said, and the same whenever the same row comes', () => {
+    const rows = check(people, key);
+    expect(said(rows)).toEqual(['2 Code code-generated', '3 Code code-generated']);
+    expect(codes(rows)).toEqual([expect.stringMatching(/^[2-9B-DF-HJKMNP-TV-Z]{12}$/), expect.any(String), 'C9']);
+    expect(codes(check([people[1]!, people[0]!], key))).toEqual([codes(rows)[1], codes(rows)[0]]);
+    expect(codes(check([['x', 'Ada']], key, ['Note', 'Name']))).toEqual([codes(rows)[0]]); // in other columns
+  });
+
+  it('are others under another key, and for another row', () => {
+    const own = codes(check(people, key));
+    expect(new Set([...own.slice(0, 2), ...codes(check(people, Buffer.alloc(32, 8))).slice(0, 2)]).size).toBe(4);
+  });
+
+  it('are not given twice for the same row: the second is told', () => {
+    const rows = check([...people, ['', 'Ada', 'x']], key);
+    expect(said(rows).at(-1)).toBe('5 null duplicate-row');
+  });
+
+  it('are not generated for nobody, nor for what is to be corrected first', () => {
+    expect(said(check([['', '', '']], key))).toEqual(['2 Full name empty-name', '2 Code missing-code']);
+    expect(said(check([['', 'Ada\u0007', '']], key))).toEqual(['2 Full name control-character']);
+  });
+});
