@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { access, rename, rm, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
@@ -18,7 +19,7 @@ export async function writeBeside(
   parts: AsyncIterable<string> | Iterable<string>,
 ): Promise<void> {
   const place = placeOf(path, what);
-  const draft = `${place}.${process.pid}.tmp`;
+  const draft = `${place}.${randomUUID()}.tmp`; // several processes may write it, of whose ids two can be the same
   try {
     const { mode } = await stat(path); // people's data: for whoever may read the file itself
     await pipeline(parts, createWriteStream(draft, { mode: mode & 0o666 }));

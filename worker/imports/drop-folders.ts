@@ -236,7 +236,7 @@ function sentenceFor(error: unknown): string | undefined {
 }
 
 function isOfFile(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'code' in error && 'syscall' in error && 'path' in error;
+  return typeof error === 'object' && error !== null && 'code' in error && 'syscall' in error && 'path' in error;
 }
 
 /** What a log may hold: a message could name the file. */
