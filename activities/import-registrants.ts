@@ -1,6 +1,7 @@
 import { chunksUnderWay, type ImportLease, takeImport, whatIsLeft } from '../ledger/queries/imports/chunks.js';
 import { endCancelledImport, endImport, reviewWaiting } from '../ledger/queries/imports/end-import.js';
 import { type ImportProgress, readImport } from '../ledger/queries/imports/read-import.js';
+import { reviewExisting } from '../ledger/queries/imports/review-existing.js';
 import { knownManners } from '../ledger/queries/imports/settle-chunk.js';
 import { resume } from '../ledger/queries/pauses.js';
 import { mayAsk, workspaceAnswers } from '../ledger/queries/workspaces.js';
@@ -94,6 +95,7 @@ async function sendRest(
     const { claimed, waiting } = await reviewWaiting(to.ledger, lease);
     if (claimed > 0) continue;
     if (waiting > 0) return { ...done, nextDueInMs: otherImportMs, state: 'waiting', reason: 'otherImport' };
+    await reviewExisting(to.ledger, lease);
     await endImport(to.ledger, lease);
     to.log.info({ import: lease.id, workspace: lease.workspace, pigeonhole: lease.pigeonholeId }, 'import ended');
     return { ...done, nextDueInMs: 0, state: 'finished' };

@@ -17,8 +17,9 @@ export async function stageRows(ledger: Ledger, number: number, rows: readonly S
   hashed.sort((a, b) => Buffer.compare(a.codeHash, b.codeHash));
   await ledger.db.transaction(async (tx) => {
     const [held] = await tx.query<{ ref: number }>(
-      `update imports set touched_at = now() where number = $1 and state = 'staging' returning ref`,
-      [number],
+      `update imports set touched_at = now(), last_row = greatest(last_row, $2::int)
+       where number = $1 and state = 'staging' returning ref`,
+      [number, rows.reduce((highest, { row }) => Math.max(highest, row), 0)],
     );
     if (held === undefined)
       throw new LedgerError('stale', 'the import is no longer being staged: import the file again');
