@@ -1,5 +1,5 @@
 import { openRegistrantFile } from './open-registrant-file.js';
-import { inChunks, readAll, refusalOf } from './open-registrant-file.test-kit.js';
+import { readAll, refusalOf } from './open-registrant-file.test-kit.js';
 import { RegistrantFileError } from './registrant-file-error.js';
 
 describe('a file of another kind', () => {
@@ -50,6 +50,14 @@ describe('a file of another kind', () => {
     expect((await refusalOf(`${header}\nx\n`)).message).toBe('The header has 501 columns; 500 are the most.');
   });
 
+  it.each([['ab'], [''], ['"'], ['\n']])('is refused with a delimiter that is none: %j', async (delimiter) => {
+    const refusal = await refusalOf('Code\nA1', { delimiter });
+    expect([refusal.kind, refusal.message]).toEqual([
+      'options',
+      `The delimiter ${JSON.stringify(delimiter)} is not one character that can stand between cells; give , or ; or leave it out.`,
+    ]);
+  });
+
   it('is refused where the format that a person names is another', async () => {
     expect((await refusalOf('Code\nA1', { format: 'json' })).kind).toBe('not-a-table');
     expect((await refusalOf('Code\nA1', { format: 'xlsx' })).kind).toBe('not-a-table');
@@ -59,6 +67,7 @@ describe('a file of another kind', () => {
 describe('the kind of a file', () => {
   it('is told by its content, whatever its name says', async () => {
     expect((await readAll('[{"a": "b"}]', { name: 'people.xlsx' })).format).toBe('json');
+    expect((await readAll('{"a": "b"}', { name: 'people.csv' })).format).toBe('ndjson');
     expect((await readAll('Code\nA1', { name: 'people.json' })).format).toBe('csv');
   });
 
@@ -69,6 +78,13 @@ describe('the kind of a file', () => {
 
   it('is CSV for a header in brackets that is no JSON', async () => {
     expect((await readAll('[Code],Name\nA1,Ada\n')).format).toBe('csv');
+  });
+
+  it('names a column without line ends and what cannot be seen', async () => {
+    expect((await readAll('"Attendee\r\n code\u200b"," Na\u0007me\u00a0"\nA1,Ada\n')).columns).toEqual([
+      'Attendee code',
+      'Name',
+    ]);
   });
 
   it('names a column without a name after its place', async () => {
@@ -122,15 +138,4 @@ describe('a file that is not read to its end', () => {
       expect(await untilReleased(state)).toBe(true);
     },
   );
-});
-
-describe('a batch of rows', () => {
-  it('is full early where rows are long, so that memory does not grow with their length', async () => {
-    const text = `Code,Note\n${Array.from({ length: 7 }, (_row, index) => `A${index},${'x'.repeat(500_000)}\n`).join('')}`;
-    const file = await openRegistrantFile(inChunks(text), { name: 'people.csv' });
-    const lengths: number[] = [];
-    for await (const batch of file.rows) lengths.push(batch.length);
-    expect(Math.max(...lengths)).toBe(5);
-    expect(lengths.reduce((sum, length) => sum + length)).toBe(7);
-  });
 });

@@ -42,7 +42,8 @@ export function findTextKind(head: Buffer, name: string): TextKind {
       'The file is a web page or XML, whatever its name says; save it as CSV or XLSX.',
     );
   }
-  if (/\.(csv|tsv|txt)$/i.test(name)) return 'csv';
+  const isPlainly = /^(\[\s*)?\{\s*"[^"]*"\s*:/.test(start); // no header of CSV begins so
+  if (!isPlainly && /\.(csv|tsv|txt)$/i.test(name)) return 'csv';
   if (/^\[\s*([[{\]"]|-?\d|$)/.test(start)) return 'json-list';
   if (/^\{\s*(["}]|$)/.test(start)) return isWrapped(start) ? 'json-in-data' : 'json-values';
   return 'csv';

@@ -8,7 +8,7 @@ import { asWritten } from './spreadsheet-safe.js';
  * @throws {RegistrantFileError} kind `header` when no cell has a name or two have the same, `too-large` beyond the limits
  */
 export function columnsOf(cells: readonly string[]): string[] {
-  const names = cells.map((cell) => asWritten(cell.replace(/\s+/g, ' ').trim()));
+  const names = cells.map(nameOf);
   while (names.at(-1) === '') names.pop();
   if (names.length === 0)
     throw new RegistrantFileError('header', 'The first row has no names of columns; add a header.');
@@ -38,6 +38,16 @@ export function columnsOf(cells: readonly string[]): string[] {
     places.set(column, place);
     return column;
   });
+}
+
+/** Without line ends and what cannot be seen: a zero-width space pasted along would make another field of it. */
+function nameOf(cell: string): string {
+  return asWritten(
+    cell
+      .replace(/\s+/g, ' ')
+      .replace(/[\p{Cc}\p{Cs}\u200b\u2060]/gu, '')
+      .trim(),
+  );
 }
 
 /** Whether a name stands for a column without one. */

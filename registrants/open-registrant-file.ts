@@ -83,6 +83,12 @@ function textKind(head: Buffer, { name, format }: FileOptions): TextKind {
 function csvForm(head: Buffer, wanted: string | undefined): { delimiter: string; skipFirstLine: boolean } {
   const text = head.toString('utf8');
   const hint = delimiterHint(text);
+  if (wanted !== undefined && !/^[^"\r\n]$/u.test(wanted)) {
+    throw new RegistrantFileError(
+      'options',
+      `The delimiter ${JSON.stringify(wanted)} is not one character that can stand between cells; give , or ; or leave it out.`,
+    );
+  }
   return { delimiter: wanted ?? hint ?? findDelimiter(text), skipFirstLine: hint !== undefined };
 }
 

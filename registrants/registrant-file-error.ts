@@ -4,6 +4,7 @@ export type RegistrantFileErrorKind =
   | 'not-a-table' // binary, an old Excel file, a web page, …
   | 'damaged' // a kind that is read, broken
   | 'encoding' // bytes that the encoding does not have
+  | 'options' // a sheet or delimiter that is asked for and cannot be
   | 'header' // none, or one that cannot be used
   | 'mapping' // columns that the file does not have, or two for one field
   | 'too-large'; // beyond a limit of `read-limits.ts`

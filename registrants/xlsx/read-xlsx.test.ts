@@ -169,7 +169,7 @@ describe('an XLSX file of another hand', () => {
     ]);
   });
 
-  it('is read as it was meant: XlsxWriter 3.2', async () => {
+  it('is read as it was meant: XlsxWriter 3.3', async () => {
     expect(await valuesOf(fixture('xlsxwriter.xlsx'))).toEqual([
       ['00123', 'Zoë', '2026-11-21T09:30:00', '2'],
       ['00123', 'Ada', '', '_x0041_'], // 123 in the format 00000; a text with formats within; an escaped escape

@@ -28,7 +28,7 @@ export async function readXlsx(bytes: AsyncIterable<Buffer>, wanted: string | un
   const content = sheet === undefined ? undefined : archive.open(sheet.part);
   if (sheet === undefined || content === undefined) {
     throw new RegistrantFileError(
-      'not-a-table',
+      all.length === 0 ? 'not-a-table' : 'options',
       all.length === 0
         ? 'The workbook has no sheet with cells; save the list as XLSX or CSV.'
         : `The workbook has no sheet ${JSON.stringify(wanted)}; it has ${all.map((name) => JSON.stringify(name)).join(', ')}.`,

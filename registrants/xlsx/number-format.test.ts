@@ -1,0 +1,61 @@
+import { builtInForm, formOf, pictured } from './number-format.js';
+
+describe('a number format', () => {
+  it.each([
+    ['yyyy-mm-dd', { date: true, time: false }],
+    ['d. mmm', { date: true, time: false }],
+    ['mmmm', { date: true, time: false }],
+    ['dd/mm/yy hh:mm', { date: true, time: true }],
+    ['h:mm AM/PM', { date: false, time: true }],
+    ['[h]:mm:ss', { date: false, time: true }],
+    ['[Red][$-409]dd.mm.yyyy;@', { date: true, time: false }],
+  ])('shows a date: %s', (code, shows) => {
+    expect(formOf(code)).toEqual({ kind: 'date', ...shows });
+  });
+
+  it.each([
+    'General',
+    '@',
+    '0.00',
+    '#,##0',
+    '0%',
+    '# ?/?',
+    '0.00E+00',
+    '###',
+    '[>999]000-000;000',
+    '"days"',
+    '[Red]General',
+    '€ 0',
+    '',
+  ])('is of no matter to digits: %j', (code) => {
+    expect(formOf(code)).toEqual({ kind: 'plain' });
+  });
+
+  it.each([
+    ['00000', 123, '00123'],
+    ['00000', 1234567, '1234567'],
+    ['0', 0, '0'],
+    ['#0', 5, '5'],
+    ['000-00-0000', 12345678, '012-34-5678'],
+    ['(000) 000-0000', 5551234567, '(555) 123-4567'],
+    ['"EMP-"0000', 7, 'EMP-0007'],
+    ['\\A000', 7, 'A007'],
+    ['[Blue]000_);[Red]-000', 7, '007'],
+    ['00-00', 123456, '1234-56'],
+  ])('shows whole numbers through a picture: %s of %d is %s', (code, value, shown) => {
+    const form = formOf(code);
+    expect(form.kind === 'picture' && pictured(value, form.picture)).toBe(shown);
+  });
+
+  it.each([
+    [0, { kind: 'plain' }],
+    [1, { kind: 'plain' }],
+    [14, { kind: 'date', date: true, time: false }],
+    [20, { kind: 'date', date: false, time: true }],
+    [22, { kind: 'date', date: true, time: true }],
+    [49, { kind: 'plain' }],
+    [57, { kind: 'date', date: true, time: false }],
+  ])('is known by its number alone: %d', (id, form) => {
+    expect(builtInForm(id)).toEqual(form);
+  });
+});
