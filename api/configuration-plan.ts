@@ -31,7 +31,7 @@ export interface ConfigurationPlan {
 
 export interface ConfigurationChange {
   readonly kind: 'added' | 'changed' | 'removed';
-  readonly what: 'workspace' | 'sync' | 'sink';
+  readonly what: 'workspace' | 'sync' | 'sink' | 'drop folder';
   readonly name: string;
   /** Of what is changed: the keys. */
   readonly keys: readonly ChangedKey[];

@@ -4,6 +4,7 @@ import { Secret } from '../config/secret.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import type { Ledger } from '../ledger/ledger.js';
+import { deskOf } from './import-desk.test-kit.js';
 import type { Action, ActionResult } from './action.js';
 import { type ApiServer, startApi } from './start-api.js';
 
@@ -52,6 +53,7 @@ async function serving(
     applyConfiguration: async () => await Promise.reject(new Error('not asked for here')),
     lookAtEvent: async () => await Promise.reject(new Error('not asked for here')),
     applyEvent: async () => await Promise.reject(new Error('not asked for here')),
+    imports: deskOf(),
   });
   return { api, host: new URL(api.url).host, actions };
 }

@@ -21,6 +21,8 @@ import {
 import { type Preview, type PreviewRequest, previewRequestSchema } from './preview.js';
 import { serveFields } from './fields.js';
 import { type ProvisioningSources, serveProvisioning } from './provisioning.js';
+import type { ImportDesk } from './import-desk.js';
+import { serveImports } from './imports.js';
 import { type ReplayRequest, replayRequestSchema, type ReplayResult } from './replay-request.js';
 import { type QuotaView, readStatus } from './status.js';
 import { explain, whyQuerySchema } from './why.js';
@@ -44,6 +46,7 @@ export interface ApiSources extends ProvisioningSources {
   readonly applyConfiguration: () => Promise<AppliedConfiguration>;
   /** What a sink would be sent; throws as `planConfiguration`. */
   readonly preview: (asked: PreviewRequest) => Promise<Preview | { readonly unknown: string }>;
+  readonly imports: ImportDesk;
 }
 
 /** Listens from the beginning, so that a taken port is told before anything else is begun; answers 503 until it serves. */
@@ -60,6 +63,8 @@ export class ListenError extends Error {
 }
 
 const largestBodyBytes = 64 * 1024;
+/** A large file is taken in as fast as the store writes its rows; Node's own limit is five minutes. */
+const longestUploadMs = 60 * 60_000;
 /** Of a whole configuration file. */
 const largestFileBytes = 1024 * 1024;
 /** Of two. */
@@ -73,6 +78,7 @@ export async function startApi({ host, port }: Config['server']): Promise<ApiSer
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.destroy());
   });
+  server.requestTimeout = longestUploadMs;
   await listen(server, host, port);
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`,
@@ -141,6 +147,7 @@ export function createApp(sources: ApiSources): Hono {
   });
   serveFields(app, sources, problem);
   serveProvisioning(app, sources, { problem, bodies: onlyBodiesUpTo(largestPreviewBytes), usable });
+  serveImports(app, sources, { problem, bodies: onlyBodiesUpTo(largestBodyBytes) });
   serveDeletions(app, sources, { problem, bodies: onlyBodiesUpTo(largestBodyBytes) });
   app.post('/api/preview', onlyBodiesUpTo(largestPreviewBytes), async (c) => {
     const asked = previewRequestSchema.safeParse(await c.req.json().catch(() => undefined));

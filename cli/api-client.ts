@@ -32,12 +32,22 @@ export interface ApiClient {
   applyEvent(asked: EventRequest): Promise<EventView>;
 }
 
+/** Where the API is, and the token that it asks for. */
+export interface ApiAddress {
+  readonly url: string;
+  readonly token: string | undefined;
+}
+
+/** Of the API that this configuration's `start` serves. */
+export function apiAddressOf({ server }: Config): ApiAddress {
+  const host = server.host.includes(':') ? `[${server.host}]` : server.host;
+  return { url: `http://${host}:${server.port}`, token: server.token?.reveal() };
+}
+
 /** A client of the API that this configuration's `start` serves. */
-export function apiClientFor({ server }: Config): ApiClient {
-  return apiClient(
-    `http://${server.host.includes(':') ? `[${server.host}]` : server.host}:${server.port}`,
-    server.token?.reveal(),
-  );
+export function apiClientFor(config: Config): ApiClient {
+  const { url, token } = apiAddressOf(config);
+  return apiClient(url, token);
 }
 
 /** 503 is what `start` answers until it serves: as if nothing could be reached yet. */
@@ -45,6 +55,21 @@ function exitCodeFor(status: number): ExitCode {
   if (status === 404) return ExitCode.NotFound;
   if (status === 422) return ExitCode.WrongUse; // a file that cannot be used
   return status === 503 ? ExitCode.Unreachable : ExitCode.Failed;
+}
+
+/** Nothing listens there. */
+export function nobodyAnswers(url: string, cause: unknown): CommandError {
+  return new CommandError(
+    ExitCode.Unreachable,
+    `no pigeonpost answers at ${url}: start it with "pigeonpost start", or check server.host and server.port`,
+    { cause },
+  );
+}
+
+/** What an answer that is no success ends a command with. @param body JSON; RFC 9457 */
+export function refusalOf(status: number, body: unknown): CommandError {
+  const title = typeof body === 'object' && body !== null && 'title' in body ? String(body.title) : `HTTP ${status}`;
+  return new CommandError(exitCodeFor(status), title);
 }
 
 /** For what reads whole lists of the ledger. */
@@ -58,18 +83,12 @@ export function apiClient(url: string, token?: string): ApiClient {
     };
     const answer = await fetch(`${url}${path}`, { ...init, headers, signal: AbortSignal.timeout(timeoutMs) }).catch(
       (error: unknown) => {
-        throw new CommandError(
-          ExitCode.Unreachable,
-          `no pigeonpost answers at ${url}: start it with "pigeonpost start", or check server.host and server.port`,
-          { cause: error },
-        );
+        throw nobodyAnswers(url, error);
       },
     );
     const body: unknown = await answer.json().catch(() => undefined);
     if (answer.ok) return body;
-    const title =
-      typeof body === 'object' && body !== null && 'title' in body ? String(body.title) : `HTTP ${answer.status}`;
-    throw new CommandError(exitCodeFor(answer.status), title);
+    throw refusalOf(answer.status, body);
   };
   const post = async (path: string, body: unknown, timeoutMs?: number): Promise<unknown> =>
     await ask(path, { method: 'POST', body: JSON.stringify(body) }, timeoutMs);

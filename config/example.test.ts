@@ -26,7 +26,6 @@ describe('the example of the whole contract', () => {
       '108: sinks.warehouse.type',
       '136: server.publicUrl',
       '145: alerts',
-      '152: imports',
       '157: retention',
     ]);
     for (const { message } of problems) expect(message).toContain('not available in this version');

@@ -20,7 +20,6 @@ export const notYetAvailable: readonly NotYetAvailable[] = [
   { key: 'server.publicUrl' },
   { key: 'telemetry.otlp' },
   { key: 'alerts' },
-  { key: 'imports' },
   { key: 'retention' },
 ];
 

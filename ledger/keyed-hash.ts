@@ -20,6 +20,8 @@ export class KeyedHash {
   readonly #fingerprint: Hmac;
   readonly #code: Hmac;
   readonly #registrant: Hmac;
+  readonly #generated: Hmac;
+  readonly #file: Hmac;
 
   constructor(keys: LedgerKeys) {
     this.#content = derive(keys.hash, 'content');
@@ -29,6 +31,8 @@ export class KeyedHash {
     this.#fingerprint = derive(keys.fingerprint, 'secret');
     this.#code = derive(keys.subject, 'attendee code');
     this.#registrant = derive(keys.hash, 'registrant');
+    this.#generated = derive(keys.subject, 'generated codes');
+    this.#file = derive(keys.hash, 'file');
   }
 
   /** Of canonical JSON: decides that an item changed. */
@@ -55,6 +59,16 @@ export class KeyedHash {
   /** Of a registrant's profile in canonical form: whether another file says the same of a code. 16 bytes. */
   registrant(canonical: string): Buffer {
     return this.#registrant.of(canonical).subarray(0, 16);
+  }
+
+  /** The key by which registrants of a pigeonhole are given codes that nobody guesses, and the same one each time. */
+  generatedCodes(workspace: string, pigeonholeId: number): Buffer {
+    return this.#generated.of(`${workspace}\n${pigeonholeId}`);
+  }
+
+  /** Of a file's SHA-256: whether it was imported before. A bare hash would tell whoever has the list that it is this one. */
+  file(sha256: string): Buffer {
+    return this.#file.of(sha256);
   }
 
   /** Stands for a secret in stored configurations: tells that it changed, not what it is. */

@@ -58,6 +58,20 @@ create table deliveries (
   CHECK ((state = ANY (ARRAY['waiting'::text, 'sending'::text, 'retry'::text, 'delivered'::text, 'withheld'::text, 'superseded'::text, 'dead'::text])))
 );
 
+create table dropped_files (
+  ref integer not null,
+  content_hash bytea not null,
+  terms_hash bytea not null,
+  import uuid not null,
+  state text not null,
+  problem text,
+  owner text not null,
+  claimed_until timestamp with time zone not null,
+  PRIMARY KEY (ref, content_hash),
+  FOREIGN KEY (ref) REFERENCES pigeonholes(ref),
+  CHECK ((state = ANY (ARRAY['claimed'::text, 'importing'::text, 'reported'::text, 'unusable'::text])))
+);
+
 create table engagement_counts (
   ref integer not null,
   position bigint not null default 0,
@@ -111,6 +125,14 @@ create table import_chunks (
   PRIMARY KEY (import, round, first_row),
   CHECK ((sent = ANY (ARRAY['never'::text, 'refused'::text, 'unknown'::text]))),
   CHECK ((state = ANY (ARRAY['open'::text, 'sending'::text, 'created'::text])))
+);
+
+create table import_mappings (
+  name text not null,
+  columns json not null,
+  saved_at timestamp with time zone not null default now(),
+  saved_by text,
+  PRIMARY KEY (name)
 );
 
 create table import_rows (

@@ -1,3 +1,4 @@
+import { deskOf } from '../../api/import-desk.test-kit.js';
 import { createApp } from '../../api/start-api.js';
 import type { ApiClient } from '../../cli/api-client.js';
 import { type ApplyOptions, applyText } from '../../cli/commands/apply.js';
@@ -35,6 +36,7 @@ async function commandOn(stage: Stage, scene?: Scene) {
     applyConfiguration: unasked,
     lookAtEvent: (asked) => planProvisioning(editions, asked),
     applyEvent: (asked) => provisionEvent(editions, starter, asked),
+    imports: deskOf(),
   });
   const post = async (path: string, body: unknown): Promise<{ status: number; json: unknown }> => {
     const init = { method: 'POST', body: JSON.stringify(body), headers: { host: '127.0.0.1' } };

@@ -1,3 +1,4 @@
+import { deskOf } from '../../api/import-desk.test-kit.js';
 import { createApp } from '../../api/start-api.js';
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import { decideHold, heldItems, openHolds } from '../../ledger/queries/holds.js';
@@ -240,6 +241,7 @@ describe.each(kinds)('what is gone at the service, on %s', (kind) => {
       applyConfiguration: async () => await Promise.reject(new Error('not asked for here')),
       lookAtEvent: async () => await Promise.reject(new Error('not asked for here')),
       applyEvent: async () => await Promise.reject(new Error('not asked for here')),
+      imports: deskOf(),
     });
     const ask = async (path: string, body?: object) => {
       const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
