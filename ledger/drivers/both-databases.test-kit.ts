@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { placeEmbeddedStore } from '../../test/embedded-store.js';
 import { hasPostgres, startPostgres } from '../../test/postgres.js';
 import type { Database } from './database.js';
 import { openEmbedded } from './embedded.js';
@@ -23,6 +24,7 @@ export function useBothDatabases(idleInTransactionTimeoutMs = 60_000): { of(kind
       cleanUps.push(() => postgres.stop());
       databases.set('postgres', await openPostgres({ url: postgres.url, idleInTransactionTimeoutMs }));
     }
+    await placeEmbeddedStore(folder);
     databases.set('embedded', await openEmbedded({ folder, idleInTransactionTimeoutMs }));
   });
   afterAll(async () => {
