@@ -20,6 +20,7 @@ import {
 } from './configuration-plan.js';
 import { type Preview, type PreviewRequest, previewRequestSchema } from './preview.js';
 import { serveFields } from './fields.js';
+import { ListenError } from './listen-error.js';
 import { type ReplayRequest, replayRequestSchema, type ReplayResult } from './replay-request.js';
 import { type QuotaView, readStatus } from './status.js';
 import { explain } from './why.js';
@@ -51,11 +52,6 @@ export interface ApiServer {
   readonly url: string;
   serve(sources: ApiSources): void;
   close(): Promise<void>;
-}
-
-/** The port is taken, or the host is not this machine's. */
-export class ListenError extends Error {
-  override readonly name = 'ListenError';
 }
 
 const largestBodyBytes = 64 * 1024;
