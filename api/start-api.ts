@@ -23,6 +23,7 @@ import { serveFields } from './fields.js';
 import { type ProvisioningSources, serveProvisioning } from './provisioning.js';
 import type { ImportDesk } from './import-desk.js';
 import { serveImports } from './imports.js';
+import { ListenError } from './listen-error.js';
 import { type ReplayRequest, replayRequestSchema, type ReplayResult } from './replay-request.js';
 import { type QuotaView, readStatus } from './status.js';
 import { explain, whyQuerySchema } from './why.js';
@@ -55,11 +56,6 @@ export interface ApiServer {
   readonly url: string;
   serve(sources: ApiSources): void;
   close(): Promise<void>;
-}
-
-/** The port is taken, or the host is not this machine's. */
-export class ListenError extends Error {
-  override readonly name = 'ListenError';
 }
 
 const largestBodyBytes = 64 * 1024;

@@ -125,6 +125,17 @@ describe('pigeonpost', () => {
     expect(run(...args.filter(Boolean))).toMatchObject({ status: 0, stderr: '' });
   });
 
+  it('loads no part of Temporal, of the store or of a server before a command needs it', () => {
+    const loaded = `Object.keys(require.cache).filter((file) => file.includes('node_modules') && !file.includes('commander'))`;
+    const script = `require('./run-command-line.js'); process.stdout.write(${loaded}.join('\\n'))`;
+    const cwd = join(command, '..');
+    expect(spawnSync(process.execPath, ['-e', script], { cwd, encoding: 'utf8' })).toMatchObject({
+      status: 0,
+      stdout: '',
+      stderr: '',
+    });
+  });
+
   it.each([
     [['status']],
     [['pause', 'sink:archive']],
