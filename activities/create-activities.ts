@@ -5,7 +5,8 @@ import { deliverToSinkTurn } from './deliver-to-sink.js';
 import { discoverWorkspace } from './discover.js';
 import { readPigeonhole } from './read-pigeonhole.js';
 import { handleRequest } from './handle-request.js';
-import type { DeliveryTurn, PigeonholeName, ReadingTurn, WorkRequest } from './turns.js';
+import { importRegistrantsTurn } from './import-registrants.js';
+import type { DeliveryTurn, ImportTurn, PigeonholeName, ReadingTurn, WorkRequest } from './turns.js';
 
 /** Much shorter than the heartbeat timeout of the workflows, which is shorter than a lane's lease. */
 const heartbeatEveryMs = 2000;
@@ -29,9 +30,13 @@ export const createActivities = (current: InUse) => ({
     return await takeTurn(current, (to, signal) => deliverToSinkTurn(to, sink, signal));
   },
 
+  async importTurn(id: string): Promise<ImportTurn> {
+    return await takeTurn(current, (to, signal) => importRegistrantsTurn(to, id, signal));
+  },
+
   /** Carries out what a person asked for by a signal: written to the ledger, which alone remembers it. */
   async handleWorkRequest(
-    scope: { kind: 'workspace' | 'sink'; name: string } | { kind: 'pigeonhole'; name: PigeonholeName },
+    scope: { kind: 'workspace' | 'sink' | 'import'; name: string } | { kind: 'pigeonhole'; name: PigeonholeName },
     request: WorkRequest,
   ): Promise<void> {
     await current.use((to) => handleRequest(to.ledger, scope, { do: request }));

@@ -7,7 +7,7 @@ import { forgetRefusedKey, pollWorkspaceNow, sweepWorkspaceNow } from '../ledger
 import type { PigeonholeName, WorkRequest } from './turns.js';
 
 export type WorkScope =
-  | { readonly kind: 'workspace' | 'sink'; readonly name: string }
+  | { readonly kind: 'workspace' | 'sink' | 'import'; readonly name: string }
   | { readonly kind: 'pigeonhole'; readonly name: PigeonholeName };
 
 /** What is asked, of which list, by whom and why. */

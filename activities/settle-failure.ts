@@ -1,10 +1,9 @@
-import { pause } from '../ledger/queries/pauses.js';
 import { putOffStream } from '../ledger/queries/put-off-stream.js';
 import { abandonWalks, failStream, noteGone } from '../ledger/queries/streams.js';
 import { waitWorkspace } from '../ledger/queries/workspaces.js';
 import type { ApiError } from '../pigeonhole/api-error.js';
-import type { Collaborators } from './collaborators.js';
 import { isWorthALine, judgeFailure, type Verdict } from './failures.js';
+import { pauseForKey } from './pause-for-key.js';
 import { PermitRefusal } from './permit-refusal.js';
 import { facts, type StreamReading } from './stream-reading.js';
 
@@ -59,17 +58,4 @@ async function failOrGone(reading: StreamReading, error: ApiError, waitMs: numbe
   const what = error.kind === 'pigeonholeNotFound' ? 'pigeonhole' : 'session';
   const gone = await noteGone(to.ledger, lease, { detail: error.message, what, askAgainInMs, askGoneInMs });
   if (gone) to.log.warn({ ...facts(reading), code: error.code }, `the ${what} is gone: what was read of it is kept`);
-}
-
-/** Says so where a person looks. Lifted by another key, or when the service takes this one again. */
-async function pauseForKey(to: Collaborators, workspace: string, detail: string): Promise<void> {
-  const key = to.config.workspaces[workspace]!.apiKey.reveal();
-  await pause(to.ledger, {
-    scope: 'workspace',
-    name: workspace,
-    pausedBy: 'cause',
-    cause: 'credential',
-    detail,
-    fingerprint: to.ledger.hash.fingerprint(key),
-  });
 }

@@ -30,5 +30,11 @@ export interface DeliveryTurn extends Turn {
   readonly failed: number;
 }
 
+export interface ImportTurn extends Turn {
+  /** That came to an end in this turn, created or not. */
+  readonly rows: number;
+  readonly requests: number;
+}
+
 /** What a person may ask of running work by a signal. */
 export type WorkRequest = 'pause' | 'resume' | 'poll-now' | 'sweep';

@@ -6,6 +6,9 @@ import { addToken } from '../ledger/queries/tokens.js';
 import { apiSources, emptyConfig, fromHere } from './api-sources.test-kit.js';
 import type { ApiApp } from './api-app.js';
 import { createApp } from './create-app.js';
+import { deskOf } from './import-desk.test-kit.js';
+import { ImportRefusal } from './import-refusal.js';
+import type { EventView } from './provisioning.js';
 import { type Role, roles } from './rights.js';
 import { makeToken } from './token-text.js';
 
@@ -28,6 +31,7 @@ const config = {
 const uuid = '8b0c6f3e-5d5b-4c0f-9a76-f1c7d2b3e410';
 const everything = { sink: null, lists: null, pigeonhole: null, from: null, dryRun: true };
 const preview = { list: null, key: null, limit: 1, configuration: {}, changedFrom: null };
+const event = { file: '/tmp/event.yaml', text: 'x', use: {}, create: [], skip: [] };
 const reading: readonly Role[] = roles;
 
 interface Asked {
@@ -61,6 +65,8 @@ const routes: readonly Asked[] = [
     '/api/why?list=attendees&key=1',
     '/api/deletions',
     '/api/deletions/1',
+    '/api/imports',
+    '/api/imports/7',
     '/api/caller',
   ].map((path) => ({ method: 'GET', path, may: reading })),
   { method: 'HEAD', path: '/api/changes/live', may: reading },
@@ -95,11 +101,38 @@ const routes: readonly Asked[] = [
   { method: 'POST', path: '/api/configuration/plan', body: {}, may: ['operator', 'admin'] },
   { method: 'POST', path: '/api/configuration/plan', body: { file: '/tmp/x.yaml', text: 'x' }, may: ['admin'] },
   { method: 'POST', path: '/api/configuration/apply', body: { file: '/etc/pigeonpost.yaml' }, may: ['admin'] },
+  ...['/api/imports/target?pigeonhole=acme/101', '/api/imports/7/report', '/api/import-mappings'].map((path) => ({
+    method: 'GET',
+    path,
+    may: ['importer', 'admin'] as const,
+  })),
+  ...['/api/imports/check', '/api/imports/codes', '/api/imports'].map((path) => ({
+    method: 'POST',
+    path: `${path}?pigeonhole=acme/101&name=people.csv`,
+    body: {},
+    may: ['importer', 'admin'] as const,
+  })),
+  { method: 'POST', path: '/api/imports/7/actions', body: { do: 'pause' }, may: ['importer', 'admin'] },
+  { method: 'POST', path: '/api/events/plan', body: event, may: ['operator', 'admin'] },
+  { method: 'POST', path: '/api/events/apply', body: event, may: ['operator', 'admin'] },
   { method: 'GET', path: '/api/tokens', may: ['admin'] },
   { method: 'POST', path: '/api/tokens', body: { name: 'x', roles: ['viewer'], expiresInDays: 1 }, may: ['admin'] },
   { method: 'POST', path: '/api/tokens/x/revoke', body: {}, may: ['admin'] },
   { method: 'GET', path: '/api/audit', may: ['admin'] },
 ];
+
+const notKnown = async (): Promise<never> => await Promise.reject(new ImportRefusal('unknown', 'it is not known'));
+const emptyEvent: EventView = {
+  workspace: 'acme',
+  event: 'summit',
+  timezone: 'UTC',
+  subscription: null,
+  objects: [],
+  problems: [],
+  warnings: [],
+  hindrance: null,
+  nextInMs: null,
+};
 
 async function open(
   kind: (typeof kinds)[number],
@@ -116,6 +149,19 @@ async function open(
         acted.push(`${name} by ${by}`);
         return 'done';
       },
+      imports: deskOf({
+        target: notKnown,
+        check: notKnown,
+        async *generatedCodes() {
+          yield 'row,code\r\n';
+        },
+        start: notKnown,
+        list: async () => [],
+        find: async () => undefined,
+        mappings: async () => [],
+      }),
+      lookAtEvent: async () => emptyEvent,
+      applyEvent: async () => emptyEvent,
       preview: async () => ({ items: [], more: false, counts: [] }),
       replay: async ({ id }) => ({ id, dryRun: true, counts: [] }),
       planConfiguration: async () => ({
@@ -156,9 +202,10 @@ async function ask(
   token?: string,
 ): Promise<{ status: number; text: string; headers: Headers }> {
   const headers = { ...fromHere, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+  const isUpload = /^\/api\/imports(\/check|\/codes)?\?/.test(path);
   const answer = await app.request(path, {
     method,
-    headers,
+    headers: isUpload ? { ...headers, 'content-type': 'application/octet-stream' } : headers,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   return { status: answer.status, text: await answer.text(), headers: answer.headers };
@@ -229,7 +276,7 @@ describe.each(kinds)('who may ask what, on %s', (kind) => {
     const { app, ledger, acted } = await open(kind);
     const own = await tokenWith(ledger, 'own', ['admin'], { workspace: 'acme' });
     const refused = [
-      ...routes.filter(({ path }) => /tokens|audit|configuration/.test(path)),
+      ...routes.filter(({ path }) => /tokens|audit|configuration|events/.test(path)),
       { method: 'GET', path: '/api/pigeonholes/other/101' },
       { method: 'GET', path: '/api/pigeonholes?workspace=other' },
       { method: 'GET', path: '/api/items/other/101/attendees' },
@@ -240,6 +287,8 @@ describe.each(kinds)('who may ask what, on %s', (kind) => {
       { method: 'POST', path: '/api/replays', body: { ...everything, id: uuid, pigeonhole: 'other/101' } },
       { method: 'POST', path: '/api/dead-letters/redrive', body: { workspace: 'other' } },
       { method: 'POST', path: '/api/dead-letters/redrive', body: { pigeonhole: 'other/101' } },
+      { method: 'GET', path: '/api/imports/target?pigeonhole=other/101' },
+      { method: 'POST', path: '/api/imports?pigeonhole=other/101&name=people.csv', body: {} },
       { method: 'POST', path: '/api/actions', body: { do: 'pause', kind: 'workspace', name: 'other' } },
       { method: 'POST', path: '/api/actions', body: { do: 'pause', kind: 'pigeonhole', name: 'other/101' } },
       { method: 'POST', path: '/api/actions', body: { do: 'pause', kind: 'sink', name: 'shared' } },

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.js';
 import type { Secret } from '../config/secret.js';
 import type { Ledger } from '../ledger/ledger.js';
+import { deskOf } from './import-desk.test-kit.js';
 import type { ApiSources } from './create-app.js';
 
 /** A process that has nothing to tell and does what it is asked; a test gives what it is about. */
@@ -17,6 +18,9 @@ export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledge
     planConfiguration: notAsked,
     preview: notAsked,
     applyConfiguration: notAsked,
+    lookAtEvent: notAsked,
+    applyEvent: notAsked,
+    imports: deskOf(),
     ...given,
   };
 }

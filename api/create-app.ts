@@ -22,6 +22,9 @@ import { serveAuditLog } from './audit-log.js';
 import { serveCaller } from './caller.js';
 import { serveItems } from './items.js';
 import { type LiveSources, serveLiveChanges } from './live-changes.js';
+import { serveImports } from './imports.js';
+import { type ProvisioningSources, serveProvisioning } from './provisioning.js';
+import type { ImportSources } from './uploads.js';
 import { servePigeonholes } from './pigeonholes.js';
 import { serveQuotas } from './quotas.js';
 import { serveSinks } from './sinks.js';
@@ -32,7 +35,15 @@ import { serveWhy } from './why.js';
 
 /** What the API needs of the process that serves it. */
 export interface ApiSources
-  extends StatusSources, ActionSources, ReplaySources, ConfigurationSources, PreviewSources, LiveSources {
+  extends
+    StatusSources,
+    ActionSources,
+    ReplaySources,
+    ConfigurationSources,
+    PreviewSources,
+    LiveSources,
+    ImportSources,
+    ProvisioningSources {
   /** Tells sinks that there is something to deliver. */
   readonly wakeSinks: (names: readonly string[]) => Promise<void>;
 }
@@ -64,6 +75,8 @@ export function createApp(sources: ApiSources): ApiApp {
   serveQuotas(app, sources);
   serveItems(app, sources);
   serveLiveChanges(app, sources);
+  serveImports(app, sources);
+  serveProvisioning(app, sources);
   serveTokens(app, sources);
   serveAuditLog(app, sources);
   serveCaller(app);

@@ -11,6 +11,8 @@ const largestBodyBytes = 64 * 1024;
 /** What a route asks of its caller and of a body. Every route has one; a test looks. */
 interface Needs {
   readonly right: Right;
+  /** Of a body: JSON, which is read whole, unless it is a file, which is read as it comes. */
+  readonly takes?: 'json' | 'file';
   /** What a body may have at most, where that is not 64 KiB. */
   readonly largestBytes?: number;
   /** What a request looks like, for whoever sent one that cannot be understood. */
@@ -21,7 +23,7 @@ interface Needs {
  * The part of a route by which it is guarded: who may ask, and how much is read of a body. Comes before anything of the
  * request is looked at.
  */
-export function needs({ right, largestBytes = largestBodyBytes, looksLike }: Needs) {
+export function needs({ right, takes = 'json', largestBytes = largestBodyBytes, looksLike }: Needs) {
   const limit = bodyLimit({
     maxSize: largestBytes,
     onError: () => {
@@ -34,21 +36,22 @@ export function needs({ right, largestBytes = largestBodyBytes, looksLike }: Nee
       throw new Refused(403, `this token may not do that: it takes the role ${rolesWith(right).join(' or ')}`);
     }
     c.set('looksLike', looksLike);
-    requireJson(c);
-    return await limit(c, next);
+    requireType(c, takes);
+    return takes === 'json' ? await limit(c, next) : await next();
   });
   return { security: [{ token: [] }], middleware: guard, 'x-right': right };
 }
 
 /**
- * A form on a foreign page can send texts and forms without asking, but not JSON: a browser asks this server first, which
- * does not answer.
+ * A foreign page can make a browser send texts and forms without asking, but neither JSON nor bytes that are called so: it
+ * asks this server first, which does not answer.
  * @throws {Refused} 415
  */
-function requireJson({ req }: Context): void {
+function requireType({ req }: Context, takes: 'json' | 'file'): void {
   const type = (req.header('content-type') ?? '').split(';')[0]!.trim().toLowerCase();
-  if (req.method === 'GET' || req.method === 'HEAD' || type === 'application/json') return;
-  throw new Refused(415, 'send JSON, with "Content-Type: application/json"');
+  const [wanted, what] = takes === 'json' ? ['application/json', 'JSON'] : ['application/octet-stream', 'the file'];
+  if (req.method === 'GET' || req.method === 'HEAD' || type === wanted) return;
+  throw new Refused(415, `send ${what}, with "Content-Type: ${wanted}"`);
 }
 
 /** What is sent as JSON. Required: a request without it cannot be meant. */

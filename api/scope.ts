@@ -23,6 +23,17 @@ export function requireWorkspace(c: ApiContext, workspace: string): void {
   if (own !== null && own !== workspace) throw new Refused(403, `this token is for the workspace ${own} alone`);
 }
 
+/**
+ * A pigeonhole that is named by ID or WORKSPACE/ID; of a caller with one workspace always that of it.
+ * @throws {Refused} 403 when it names another
+ */
+export function pigeonholeWithin(c: ApiContext, name: string): string {
+  const { workspace } = c.get('caller');
+  if (name.includes('/')) requireWorkspace(c, name.split('/')[0]!);
+  else if (workspace !== null) return `${workspace}/${name}`;
+  return name;
+}
+
 /** @throws {Refused} 403 when the caller's token is for one workspace: this concerns all of them */
 export function requireEveryWorkspace(c: ApiContext): void {
   const { workspace } = c.get('caller');

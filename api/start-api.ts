@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Config } from '../config/config.js';
 import { type ApiSources, createApp } from './create-app.js';
+import { ListenError } from './listen-error.js';
 import { problemResponse, Refused } from './problem.js';
 
 /** Listens from the beginning, so that a taken port is told before anything else is begun; answers 503 until it serves. */
@@ -14,17 +15,19 @@ export interface ApiServer {
   close(): Promise<void>;
 }
 
-/** The port is taken, or the host is not this machine's. */
-export class ListenError extends Error {
-  override readonly name = 'ListenError';
-}
-
 /**
- * How long a client may take to send: headers, then all of it, and how long it may be silent while it is answered. A
- * client that holds a connection without using it costs as much as one that does; a live stream says something every
- * fifteen seconds, and the longest question (a preview of everything) takes five minutes.
+ * How long a client may take to send: headers, then all of it (of a file it is taken in as fast as the store writes its
+ * rows), and how long it may be silent while it is answered. A client that holds a connection without using it costs as
+ * much as one that does; a live stream says something every fifteen seconds, and the longest question (a preview of
+ * everything) takes five minutes.
  */
-export const patience = { headersMs: 10_000, requestMs: 60_000, silentMs: 6 * 60_000, checkEveryMs: 2_000 } as const;
+export const patience = {
+  headersMs: 10_000,
+  requestMs: 60_000,
+  uploadMs: 60 * 60_000,
+  silentMs: 6 * 60_000,
+  checkEveryMs: 2_000,
+} as const;
 
 /** As many as a page opened on hundreds of desks needs; further ones are not accepted. */
 const mostConnections = 1000;
@@ -44,10 +47,11 @@ export async function startApi(
   const server = createServer(
     {
       headersTimeout: waits.headersMs,
-      requestTimeout: waits.requestMs,
+      requestTimeout: waits.uploadMs,
       connectionsCheckingInterval: waits.checkEveryMs,
     },
     (request, response) => {
+      if (!isUpload(request)) endSlowSender(request, response, waits.requestMs);
       answer(request, response).catch(() => response.destroy());
     },
   );
@@ -65,6 +69,19 @@ export async function startApi(
         server.closeAllConnections();
       }),
   };
+}
+
+function isUpload({ method, url = '' }: IncomingMessage): boolean {
+  return method === 'POST' && /^\/api\/imports(?:\/check|\/codes)?(?:\?|$)/.test(url);
+}
+
+/** Node has one limit for all requests, and that has to be long enough for files. */
+function endSlowSender(request: IncomingMessage, response: ServerResponse, withinMs: number): void {
+  const timer = setTimeout(() => {
+    if (!request.complete) request.destroy();
+  }, withinMs);
+  request.once('end', () => clearTimeout(timer));
+  response.once('close', () => clearTimeout(timer));
 }
 
 async function listen(server: Server, host: string, port: number): Promise<void> {

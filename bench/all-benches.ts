@@ -3,6 +3,7 @@ import { coldLoad } from './cold-load.js';
 import { detection } from './detection.js';
 import { hubspotLimit } from './hubspot-limit.js';
 import { idle } from './idle.js';
+import { importRows } from './import.js';
 import { latency } from './latency.js';
 import { memory } from './memory.js';
 import { moderation } from './moderation.js';
@@ -21,6 +22,7 @@ export const allBenches: readonly Bench[] = [
   peers,
   hubspotLimit,
   registrantFile,
+  importRows,
 ];
 
 /** What runs without being named: a few minutes on two cores. */

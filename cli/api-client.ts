@@ -3,6 +3,7 @@ import type { Decision, HeldDeletions } from '../api/deletions.js';
 import type { Action } from '../api/action.js';
 import type { AppliedConfiguration, Candidate, ConfigurationPlan } from '../api/configuration-plan.js';
 import type { Preview, PreviewRequest } from '../api/preview.js';
+import type { EventRequest, EventView } from '../api/provisioning.js';
 import type { FieldsQuery, SeenFields } from '../api/fields.js';
 import type { ReplayRequest, ReplayResult } from '../api/replay-request.js';
 import type { AuditEntryView } from '../api/audit-log.js';
@@ -28,6 +29,9 @@ export interface ApiClient {
   replay(wanted: ReplayRequest): Promise<Extract<ReplayResult, { id: string }>>;
   planConfiguration(candidate: Candidate): Promise<ConfigurationPlan>;
   applyConfiguration(asked: { readonly file: string }): Promise<AppliedConfiguration>;
+  lookAtEvent(asked: EventRequest): Promise<EventView>;
+  /** One turn: to be asked again until nothing is left. */
+  applyEvent(asked: EventRequest): Promise<EventView>;
   tokens(): Promise<{ tokens: TokenView[] }>;
   createToken(wanted: NewTokenRequest): Promise<MadeTokenView>;
   revokeToken(name: string): Promise<void>;
@@ -43,19 +47,44 @@ export interface AuditQuery {
   readonly after?: string | undefined;
 }
 
+/** Where the API is, and the token that it asks for. */
+export interface ApiAddress {
+  readonly url: string;
+  readonly token: string | undefined;
+}
+
+/** Of the API that this configuration's `start` serves. */
+export function apiAddressOf({ server }: Config): ApiAddress {
+  const host = server.host.includes(':') ? `[${server.host}]` : server.host;
+  return { url: `http://${host}:${server.port}`, token: server.token?.reveal() };
+}
+
 /** A client of the API that this configuration's `start` serves. */
-export function apiClientFor({ server }: Config): ApiClient {
-  return apiClient(
-    `http://${server.host.includes(':') ? `[${server.host}]` : server.host}:${server.port}`,
-    server.token?.reveal(),
-  );
+export function apiClientFor(config: Config): ApiClient {
+  const { url, token } = apiAddressOf(config);
+  return apiClient(url, token);
 }
 
 /** 503 is what `start` answers until it serves: as if nothing could be reached yet. */
 function exitCodeFor(status: number): ExitCode {
   if (status === 404) return ExitCode.NotFound;
-  if (status === 422) return ExitCode.WrongUse; // a configuration that cannot be used
+  if (status === 422) return ExitCode.WrongUse; // a file that cannot be used
   return status === 503 ? ExitCode.Unreachable : ExitCode.Failed;
+}
+
+/** Nothing listens there. */
+export function nobodyAnswers(url: string, cause: unknown): CommandError {
+  return new CommandError(
+    ExitCode.Unreachable,
+    `no pigeonpost answers at ${url}: start it with "pigeonpost start", or check server.host and server.port`,
+    { cause },
+  );
+}
+
+/** What an answer that is no success ends a command with. @param body JSON; RFC 9457 */
+export function refusalOf(status: number, body: unknown): CommandError {
+  const detail = typeof body === 'object' && body !== null && 'detail' in body ? String(body.detail) : `HTTP ${status}`;
+  return new CommandError(exitCodeFor(status), detail);
 }
 
 /** For what reads whole lists of the ledger. */
@@ -69,18 +98,12 @@ export function apiClient(url: string, token?: string): ApiClient {
     };
     const answer = await fetch(`${url}${path}`, { ...init, headers, signal: AbortSignal.timeout(timeoutMs) }).catch(
       (error: unknown) => {
-        throw new CommandError(
-          ExitCode.Unreachable,
-          `no pigeonpost answers at ${url}: start it with "pigeonpost start", or check server.host and server.port`,
-          { cause: error },
-        );
+        throw nobodyAnswers(url, error);
       },
     );
     const body: unknown = await answer.json().catch(() => undefined);
     if (answer.ok) return body;
-    const detail =
-      typeof body === 'object' && body !== null && 'detail' in body ? String(body.detail) : `HTTP ${answer.status}`;
-    throw new CommandError(exitCodeFor(answer.status), detail);
+    throw refusalOf(answer.status, body);
   };
   const post = async (path: string, body: unknown, timeoutMs?: number): Promise<unknown> =>
     await ask(path, { method: 'POST', body: JSON.stringify(body) }, timeoutMs);
@@ -113,6 +136,8 @@ export function apiClient(url: string, token?: string): ApiClient {
       (await post('/api/configuration/plan', candidate, countingMs)) as ConfigurationPlan,
     applyConfiguration: async (asked) =>
       (await post('/api/configuration/apply', asked, countingMs)) as AppliedConfiguration,
+    lookAtEvent: async (asked) => (await post('/api/events/plan', asked, countingMs)) as EventView,
+    applyEvent: async (asked) => (await post('/api/events/apply', asked, countingMs)) as EventView,
     tokens: async () => (await ask('/api/tokens')) as { tokens: TokenView[] },
     createToken: async (wanted) => (await post('/api/tokens', wanted)) as MadeTokenView,
     revokeToken: async (name) => {

@@ -6,6 +6,9 @@ export async function askYesOrNo(question: string): Promise<boolean | undefined>
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `)).trim());
+  } catch (error) {
+    if (error instanceof Error && error.name === 'AbortError') return false; // Ctrl-C at the question
+    throw error;
   } finally {
     lines.close();
   }

@@ -76,6 +76,23 @@ describe('pigeonpost used wrongly', () => {
       ['replay', 'archive', '--pigeonhole', '101', '--config', 'good.yaml'],
       /--pigeonhole is "101": write WORKSPACE\/ID/,
     ],
+    ['an import into nowhere', ['import', 'note.txt', '--config', 'good.yaml'], /add --pigeonhole ID/],
+    [
+      'an import of a file that is missing',
+      ['import', 'missing.csv', '--pigeonhole', '1', '--config', 'good.yaml'],
+      /missing\.csv: there is no such file/,
+    ],
+    ['an import of a folder', ['import', '.', '--pigeonhole', '1', '--config', 'good.yaml'], /\. is no file: name one/],
+    [
+      'a report in the place of what is imported',
+      ['import', 'note.txt', '--pigeonhole', '1', '--report', './note.txt', '--config', 'good.yaml'],
+      /--report names the file that is imported/,
+    ],
+    [
+      'a canary of no size',
+      ['import', 'note.txt', '--pigeonhole', '1', '--canary', '0', '--config', 'good.yaml'],
+      /give a whole number of rows from 1 to 1000/,
+    ],
     ['a configuration that cannot be planned', ['config', 'plan', '--config', 'wrong.yaml'], /sinkz/],
     ['a configuration that cannot be applied', ['config', 'apply', '--config', 'wrong.yaml'], /sinkz/],
     [
@@ -102,8 +119,21 @@ describe('pigeonpost', () => {
     ['sandbox', '--help'],
     ['config', 'plan', '--help'],
     ['replay', '--help'],
+    ['import', '--help'],
+    ['import', 'report', '--help'],
   ])('ends with 0 for %s %s %s', (...args) => {
     expect(run(...args.filter(Boolean))).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it('loads no part of Temporal, of the store or of a server before a command needs it', () => {
+    const loaded = `Object.keys(require.cache).filter((file) => file.includes('node_modules') && !file.includes('commander'))`;
+    const script = `require('./run-command-line.js'); process.stdout.write(${loaded}.join('\\n'))`;
+    const cwd = join(command, '..');
+    expect(spawnSync(process.execPath, ['-e', script], { cwd, encoding: 'utf8' })).toMatchObject({
+      status: 0,
+      stdout: '',
+      stderr: '',
+    });
   });
 
   it.each([
@@ -115,6 +145,9 @@ describe('pigeonpost', () => {
     [['sink', 'approve', 'archive']],
     [['config', 'plan']],
     [['config', 'apply']],
+    [['import', 'note.txt', '--pigeonhole', '1']],
+    [['import', 'list']],
+    [['import', 'cancel', '7', '--yes']],
   ])('ends with 3 for %j while nothing runs, in one sentence without a secret', (args) => {
     const { status, stderr } = run(...args, '--config', 'good.yaml');
     expect(stderr).toMatch(

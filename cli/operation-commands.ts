@@ -10,6 +10,7 @@ export function addOperationCommands(program: Command, context: () => Context, f
   addQuestions(program, context, finish);
   addDeadLetters(program, context, finish);
   addConfigCommands(program, context, finish);
+  addApply(program, context, finish);
 }
 
 interface ActionOptions {
@@ -192,6 +193,44 @@ function addConfigCommands(program: Command, context: () => Context, finish: (co
       const { applyConfig } = await import('./commands/configuration.js');
       finish(await applyConfig(context(), options));
     });
+}
+
+interface ApplyArguments {
+  readonly dryRun: boolean;
+  readonly yes: boolean;
+  readonly json: boolean;
+  readonly use?: Readonly<Record<string, number>>;
+  readonly new?: readonly string[];
+}
+
+function addApply(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {
+  program
+    .command('apply <file>')
+    .description('create the pigeonhole of an event file and its sessions, each once; shows what it would do, and asks')
+    .option('--dry-run', 'only show what exists and what would be created', false)
+    .option('--yes', 'do not ask', false)
+    .option('--use <key=id>', 'this session of the file (or pigeonhole) is the existing one of this id', toUse)
+    .option('--new <key>', 'make it although one that exists looks like it, or it was deleted', collect)
+    .option('--json', 'one JSON document', false)
+    .addHelpText(
+      'after',
+      `${exampleText('apply event.yaml --dry-run')}\n\ndocs/provisioning.md has a whole event file.`,
+    )
+    .action(async (file: string, { new: create = [], use = {}, ...options }: ApplyArguments) => {
+      const { apply } = await import('./commands/apply.js');
+      finish(await apply(context(), { file, create, use, ...options }));
+    });
+}
+
+function toUse(text: string, before: Readonly<Record<string, number>> = {}): Record<string, number> {
+  const [, key, id] = /^([^=]{1,63})=(\d{1,15})$/.exec(text) ?? [];
+  if (key === undefined || Number(id) < 1)
+    throw new InvalidArgumentError('write the name in the file and the id, such as opening=5001');
+  return { ...before, [key]: Number(id) };
+}
+
+function collect(text: string, before: readonly string[] = []): string[] {
+  return [...before, text];
 }
 
 function exampleText(line: string): string {

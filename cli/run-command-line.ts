@@ -4,12 +4,13 @@ import { addAccessCommands } from './access-commands.js';
 import type { Context, Output } from './context.js';
 import type { DemoArguments } from './demo/demo-options.js';
 import { CommandError, ExitCode } from './exit-code.js';
+import { addImportCommands } from './import-commands.js';
 import { addOperationCommands } from './operation-commands.js';
 import { processOutput } from './process-output.js';
 import { releaseSignals } from './until-stopped.js';
 
 /** Commands that run until they are told to stop, and end in order then. */
-const lasting: ReadonlySet<string> = new Set(['start', 'worker', 'demo']);
+const lasting: ReadonlySet<string> = new Set(['start', 'worker', 'demo', 'import', 'follow']);
 
 /** The command line: what it takes, and nothing of what it does. Each command is loaded when it is asked for. */
 function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
@@ -72,6 +73,7 @@ function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
       const { fields } = await import('./commands/fields.js');
       finish(await fields(context(), { list, ...options }));
     });
+  addImportCommands(program, context, finish);
   addOperationCommands(program, context, finish);
   addDeletions(program, context, finish);
   addAccessCommands(program, context, finish);

@@ -24,6 +24,9 @@ export function checkReferences(document: ConfigDocument, folder: string): Probl
       problems.push(...checkName(document, ['syncs', sync, 'sinks', position], sinks, 'sink'));
     }
   }
+  for (const position of positionsAt(tree, ['imports'])) {
+    problems.push(...checkName(document, ['imports', position, 'workspace'], workspaces, 'workspace'));
+  }
   const host = textAt(tree, ['server', 'host']);
   if (host !== undefined && !isLoopback(host) && valueAt(tree, ['server', 'token']) === undefined) {
     const message =
@@ -37,11 +40,11 @@ export function checkReferences(document: ConfigDocument, folder: string): Probl
       );
     }
   }
-  return [...problems, ...checkFolders(document, folder)];
+  return [...problems, ...checkFolders(document, folder), ...checkDropFolders(document, folder)];
 }
 
 /**
- * Sinks that write into the folder of the embedded store: what lies there is one process's own, and whoever tidies up an
+ * Sinks that write into, and imports that read from, the folder of the embedded store: what lies there is one process's own, and whoever tidies up an
  * archive would take the ledger with it. By the paths as they are written; links are not followed.
  */
 function checkFolders(document: ConfigDocument, folder: string): Problem[] {
@@ -49,15 +52,35 @@ function checkFolders(document: ConfigDocument, folder: string): Problem[] {
   const store = storeSetting(textAt(tree, ['store']) ?? defaultStore);
   if (store?.kind !== 'embedded') return [];
   const storeFolder = resolve(folder, store.folder);
-  return namesAt(tree, ['sinks'])
-    .map((sink) => ['sinks', sink, 'folder'])
+  const paths: KeyPath[] = [
+    ...namesAt(tree, ['sinks']).map((sink) => ['sinks', sink, 'folder']),
+    ...positionsAt(tree, ['imports']).map((position) => ['imports', position, 'folder']),
+  ];
+  return paths
     .filter((path) => {
       const written = textAt(tree, path);
       return written !== undefined && !document.isBroken(path) && isInside(resolve(folder, written), storeFolder);
     })
     .map((path) =>
-      problemAt(document, path, 'this is the folder of the embedded store, or lies in it; give the sink another one'),
+      problemAt(document, path, 'this is the folder of the embedded store, or lies in it; choose another one'),
     );
+}
+
+/** A folder that two imports name: whose file would it be? */
+function checkDropFolders(document: ConfigDocument, folder: string): Problem[] {
+  const { tree } = document;
+  const seen = new Set<string>();
+  return positionsAt(tree, ['imports']).flatMap((position) => {
+    const path = ['imports', position, 'folder'];
+    const written = textAt(tree, path);
+    if (written === undefined || document.isBroken(path)) return [];
+    const absolute = resolve(folder, written);
+    if (!seen.has(absolute)) {
+      seen.add(absolute);
+      return [];
+    }
+    return [problemAt(document, path, 'another entry of imports has this folder; give each one of its own')];
+  });
 }
 
 function isInside(path: string, folder: string): boolean {

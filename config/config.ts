@@ -16,6 +16,8 @@ export interface Config {
   readonly workspaces: Readonly<Record<string, WorkspaceConfig>>;
   readonly syncs: Readonly<Record<string, SyncConfig>>;
   readonly sinks: Readonly<Record<string, SinkConfig>>;
+  /** Folders that registrant files are imported from; no two are the same folder. */
+  readonly imports: readonly ImportFolder[];
   readonly store: StoreSetting;
   readonly temporal: TemporalConfig;
   readonly server: ServerConfig;
@@ -28,6 +30,10 @@ export interface WorkspaceConfig {
   /** Without a slash at its end and without `/v2`. */
   readonly baseUrl: string;
   readonly apiKey: Secret;
+  /** Of a Team workspace: under which a pigeonhole is created whose file names none. */
+  readonly subscriptionId?: number;
+  /** By which the service is told the subscription; absent: as the client believes. */
+  readonly subscriptionField?: string;
   readonly quota: {
     /** Share of a window's requests, 0 to 1, that reading leaves to imports. */
     readonly reserve: number;
@@ -93,6 +99,17 @@ export interface SinkConfig {
   readonly onForget: 'clear-our-fields' | 'delete' | 'manual';
   /** Where the account's limits differ from what the vendor grants by default. */
   readonly limits?: { readonly per10s?: number; readonly perDay?: number };
+}
+
+export interface ImportFolder {
+  /** A key of `workspaces`. */
+  readonly workspace: string;
+  /** An id; or the source of a regular expression without flags: then the folder has one sub-folder per id. */
+  readonly pigeonhole: number | { readonly name: string };
+  /** As it is written; relative paths are taken from `Config.folder`. */
+  readonly folder: string;
+  /** Columns and their fields, or the name of a saved mapping; absent: columns are named as the fields are. */
+  readonly map?: string | Readonly<Record<string, string>>;
 }
 
 export interface TemporalConfig {

@@ -6,7 +6,7 @@ const addressMessage =
 /** The smallest file, whose lines are counted below: the sync stands in 5 to 8, the sink in 9 to 12. */
 const inSync = (lines: string) => smallestWith({ replace: 'workspace: acme\n', by: `workspace: acme\n${lines}` });
 const folderInStore =
-  '12: sinks.archive.folder: this is the folder of the embedded store, or lies in it; give the sink another one';
+  '12: sinks.archive.folder: this is the folder of the embedded store, or lies in it; choose another one';
 const atEnd = (lines: string) => smallestWith({ append: lines });
 const instead = (replace: string, by: string) => smallestWith({ replace, by });
 
@@ -224,8 +224,8 @@ describe('a part that this version lacks', () => {
     ],
     [
       'a wrong list of a later version, told without its missing keys,',
-      atEnd('imports: [{ folder: in }]\n'),
-      ['13: imports: not available in this version; remove it'],
+      atEnd('alerts: [{ to: ops }]\n'),
+      ['13: alerts: not available in this version; remove it'],
     ],
     ['a mistyped part of a later version', atEnd('alert: {}\n'), ['13: alert: unknown key, did you mean "alerts"?']],
   ])('%s is told with line and key, what was found and what is allowed', async (_, text, problems) => {

@@ -126,3 +126,26 @@ describe('a file that is referred to', () => {
     expect(await problemsOf(text, smallestEnvironment)).toEqual(problems);
   });
 });
+
+describe('drop folders', () => {
+  it.each<[string, string, string[]]>([
+    [
+      'a workspace that is not there',
+      'imports: [{ workspace: acne, pigeonhole: 101, folder: in }]',
+      ['13: imports[0].workspace: found "acne", which is no workspace here, did you mean "acme"?'],
+    ],
+    [
+      'the same folder twice, however it is written',
+      'imports: [{ workspace: acme, pigeonhole: 101, folder: in }, { workspace: acme, pigeonhole: 102, folder: ./in/ }]',
+      ['13: imports[1].folder: another entry of imports has this folder; give each one of its own'],
+    ],
+    [
+      'the folder of the embedded store',
+      'imports: [{ workspace: acme, pigeonhole: 101, folder: ./data/in }]',
+      ['13: imports[0].folder: this is the folder of the embedded store, or lies in it; choose another one'],
+    ],
+    ['folders of their own', 'imports: [{ workspace: acme, pigeonhole: { name: "^A" }, folder: in }]', []],
+  ])('with %s are told so', async (_, line, problems) => {
+    expect(await problemsOf(atEnd(`${line}\n`), smallestEnvironment)).toEqual(problems);
+  });
+});

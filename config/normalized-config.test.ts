@@ -91,4 +91,16 @@ describe('the normalized configuration', () => {
       'a setting of type object cannot be compared',
     );
   });
+
+  it('says nothing of drop folders where there are none, and is the same in whatever order they stand', async () => {
+    const line = (...folders: string[]): string =>
+      `imports: [${folders.map((folder) => `{ workspace: acme, pigeonhole: 101, folder: ${folder} }`).join(', ')}]\n`;
+    expect(await normalized(smallest)).not.toHaveProperty('imports');
+    expect(await normalized(smallestWith({ append: line('a', 'b') }))).toEqual(
+      await normalized(smallestWith({ append: line('b', 'a') })),
+    );
+    expect(await normalized(smallestWith({ append: line('a') }))).not.toEqual(
+      await normalized(smallestWith({ append: line('b') })),
+    );
+  });
 });

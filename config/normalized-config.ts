@@ -1,18 +1,18 @@
-import type { Config, PigeonholeChoice } from './config.js';
+import type { Config, ImportFolder, PigeonholeChoice } from './config.js';
 import { Secret } from './secret.js';
 
 /** Data that JSON can carry without loss. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * What is compared between processes that share a ledger: workspaces, syncs and sinks, as a document that is the same
+ * What is compared between processes that share a ledger: workspaces, syncs, sinks and drop folders, as a document that is the same
  * for the same configuration whatever the order of its keys and of its lists without an order, with all defaults
  * written out. What belongs to a process (store, temporal, server, network) is left out. A secret stands in it as
  * `{ "$secret": fingerprint }`, so that another secret is another configuration and none can be read.
  * @param fingerprint keyed, e.g. an HMAC under the ledger's key: a bare hash of a short secret could be guessed
  */
 export function normalizedConfig(
-  config: Pick<Config, 'workspaces' | 'syncs' | 'sinks'>,
+  config: Pick<Config, 'workspaces' | 'syncs' | 'sinks'> & Partial<Pick<Config, 'imports'>>,
   fingerprint: (secret: string) => string,
 ): Json {
   const syncs = mapValues(config.syncs, (sync) => ({
@@ -27,7 +27,14 @@ export function normalizedConfig(
     lists: sink.lists && sorted(sink.lists),
     consent: sink.consent && { ...sink.consent, accept: sorted(sink.consent.accept) },
   }));
-  return canonical({ version: 1, workspaces: config.workspaces, syncs, sinks }, fingerprint);
+  // Left out where there are none, so that a file without any is the same configuration that it was before there were.
+  const imports = config.imports?.length ? { imports: byFolder(config.imports) } : {};
+  return canonical({ version: 1, workspaces: config.workspaces, syncs, sinks, ...imports }, fingerprint);
+}
+
+/** The folder is what a drop folder is known by: another order of the list is no other configuration. */
+function byFolder(imports: readonly ImportFolder[]): Record<string, Omit<ImportFolder, 'folder'>> {
+  return Object.fromEntries(imports.map(({ folder, ...rest }) => [folder, rest]));
 }
 
 function normalizedChoice(choice: PigeonholeChoice): PigeonholeChoice {

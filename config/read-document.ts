@@ -33,10 +33,17 @@ export interface Place {
 }
 
 /**
- * Reads the text of pigeonpost.yaml.
+ * Reads the text of pigeonpost.yaml, or of another file of this form.
+ * @param sources null: nothing is a reference, so that a text which came from elsewhere reaches no secret
+ * @param guide where it says what such a file holds
  * @throws {ConfigError} `syntax` with the first error only, since those after it are mostly its echoes, or `empty`
  */
-export function readDocument(text: string, file: string, sources: ReferenceSources): ConfigDocument {
+export function readDocument(
+  text: string,
+  file: string,
+  sources: ReferenceSources | null,
+  guide = 'docs/configuration.md',
+): ConfigDocument {
   const lines = new LineCounter();
   const document = parseDocument<ParsedNode>(text, {
     lineCounter: lines,
@@ -51,7 +58,7 @@ export function readDocument(text: string, file: string, sources: ReferenceSourc
     throw new ConfigError('syntax', file, [{ line, column: col, key: '', message }]);
   }
   if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) {
-    const message = 'the file is empty; docs/configuration.md shows what it holds';
+    const message = `the file is empty; ${guide} shows what it holds`;
     throw new ConfigError('empty', file, [{ line: 1, column: 1, key: '', message }]);
   }
   return new DocumentReader(lines, sources).read(document.contents);
@@ -65,7 +72,7 @@ class DocumentReader {
 
   constructor(
     readonly lines: LineCounter,
-    readonly sources: ReferenceSources,
+    readonly sources: ReferenceSources | null,
   ) {}
 
   read(root: Node): ConfigDocument {
@@ -138,6 +145,10 @@ class DocumentReader {
   }
 
   #text(text: string, path: KeyPath, at: (shown: string) => Place): unknown {
+    if (this.sources === null) {
+      at(quoted(text));
+      return text;
+    }
     const filled = fillReferences(text, this.sources);
     switch (filled.kind) {
       case 'literal':

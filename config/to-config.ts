@@ -24,9 +24,10 @@ export function toConfig({ file, folder, parsed, settings, pem, environmentProxy
   return {
     file,
     folder,
-    workspaces: mapValues(parsed.workspaces, ({ baseUrl, apiKey, quota }) => ({ baseUrl, apiKey, quota })),
+    workspaces: parsed.workspaces,
     syncs: mapValues(parsed.syncs, toSync),
     sinks: mapValues(parsed.sinks, (sink, name) => toSink(sink, settings[name])),
+    imports: parsed.imports ?? [],
     store: store.kind === 'embedded' ? { kind: 'embedded', folder: resolve(folder, store.folder) } : store,
     temporal: toTemporal(parsed.temporal, pem),
     server: { host: server.host, port: server.port, token: server.token, publicUrl: server.publicUrl },

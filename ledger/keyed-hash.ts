@@ -18,6 +18,10 @@ export class KeyedHash {
   readonly #named: Hmac;
   readonly #anonymous: Hmac;
   readonly #fingerprint: Hmac;
+  readonly #code: Hmac;
+  readonly #registrant: Hmac;
+  readonly #generated: Hmac;
+  readonly #file: Hmac;
 
   constructor(keys: LedgerKeys) {
     this.#content = derive(keys.hash, 'content');
@@ -25,6 +29,10 @@ export class KeyedHash {
     this.#named = derive(keys.subject, 'named');
     this.#anonymous = derive(keys.subject, 'anonymous');
     this.#fingerprint = derive(keys.fingerprint, 'secret');
+    this.#code = derive(keys.subject, 'attendee code');
+    this.#registrant = derive(keys.hash, 'registrant');
+    this.#generated = derive(keys.subject, 'generated codes');
+    this.#file = derive(keys.hash, 'file');
   }
 
   /** Of canonical JSON: decides that an item changed. */
@@ -41,6 +49,26 @@ export class KeyedHash {
   subject(workspace: string, attendeeId: number, identity: 'named' | 'anonymous'): Buffer {
     const key = identity === 'named' ? this.#named : this.#anonymous;
     return key.of(`${workspace}\n${attendeeId}`);
+  }
+
+  /** Of a registrant's code, by which imports know one another's rows: 16 bytes, since there are many. */
+  attendeeCode(code: string): Buffer {
+    return this.#code.of(code).subarray(0, 16);
+  }
+
+  /** Of a registrant's profile in canonical form: whether another file says the same of a code. 16 bytes. */
+  registrant(canonical: string): Buffer {
+    return this.#registrant.of(canonical).subarray(0, 16);
+  }
+
+  /** The key by which registrants of a pigeonhole are given codes that nobody guesses, and the same one each time. */
+  generatedCodes(workspace: string, pigeonholeId: number): Buffer {
+    return this.#generated.of(`${workspace}\n${pigeonholeId}`);
+  }
+
+  /** Of a file's SHA-256: whether it was imported before. A bare hash would tell whoever has the list that it is this one. */
+  file(sha256: string): Buffer {
+    return this.#file.of(sha256);
   }
 
   /** Stands for a secret in stored configurations: tells that it changed, not what it is. */

@@ -78,6 +78,20 @@ create table deliveries (
   CHECK ((state = ANY (ARRAY['waiting'::text, 'sending'::text, 'retry'::text, 'delivered'::text, 'withheld'::text, 'superseded'::text, 'dead'::text])))
 );
 
+create table dropped_files (
+  ref integer not null,
+  content_hash bytea not null,
+  terms_hash bytea not null,
+  import uuid not null,
+  state text not null,
+  problem text,
+  owner text not null,
+  claimed_until timestamp with time zone not null,
+  PRIMARY KEY (ref, content_hash),
+  FOREIGN KEY (ref) REFERENCES pigeonholes(ref),
+  CHECK ((state = ANY (ARRAY['claimed'::text, 'importing'::text, 'reported'::text, 'unusable'::text])))
+);
+
 create table engagement_counts (
   ref integer not null,
   position bigint not null default 0,
@@ -109,6 +123,88 @@ create table holds (
   PRIMARY KEY (id),
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref),
   CHECK ((decision = ANY (ARRAY['confirmed'::text, 'rejected'::text])))
+);
+
+create table import_chunks (
+  import integer not null,
+  round integer not null,
+  first_row integer not null,
+  last_row integer not null,
+  state text not null,
+  row_count integer not null,
+  sent text not null default 'never'::text,
+  origin integer,
+  suspects integer,
+  next_count integer,
+  fruitful boolean not null default false,
+  unknowns integer not null default 0,
+  sent_count integer,
+  request integer,
+  request_id text,
+  due_at timestamp with time zone not null default now(),
+  PRIMARY KEY (import, round, first_row),
+  CHECK ((sent = ANY (ARRAY['never'::text, 'refused'::text, 'unknown'::text]))),
+  CHECK ((state = ANY (ARRAY['open'::text, 'sending'::text, 'created'::text])))
+);
+
+create table import_mappings (
+  name text not null,
+  columns json not null,
+  saved_at timestamp with time zone not null default now(),
+  saved_by text,
+  PRIMARY KEY (name)
+);
+
+create table import_rows (
+  import integer not null,
+  row_number integer not null,
+  code_hash bytea,
+  data_hash bytea,
+  profile json not null,
+  outcome text not null,
+  field text,
+  message text,
+  request_id text,
+  problems json,
+  PRIMARY KEY (import, row_number),
+  CHECK ((outcome = ANY (ARRAY['waiting'::text, 'created'::text, 'confirmed'::text, 'existing'::text, 'conflict'::text, 'rejected'::text, 'unknown'::text, 'cancelled'::text, 'invalid'::text])))
+);
+
+create table imports (
+  number integer not null generated always as identity,
+  id uuid not null,
+  ref integer not null,
+  file text not null,
+  mapping json not null,
+  requested_by text,
+  canary integer,
+  content_hash bytea,
+  state text not null default 'staging'::text,
+  created_at timestamp with time zone not null default now(),
+  touched_at timestamp with time zone not null default now(),
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  cancel_asked_at timestamp with time zone,
+  cancel_asked_by text,
+  rows_claimed integer not null default 0,
+  last_row integer not null default 0,
+  rows_other integer not null default 0,
+  owner text,
+  epoch bigint not null default 0,
+  round integer not null default 0,
+  position integer not null default 0,
+  begun integer not null default 0,
+  request_number integer not null default 0,
+  requests integer not null default 0,
+  chunk_size integer not null,
+  passed integer not null default 0,
+  failures integer not null default 0,
+  failure text,
+  retry_at timestamp with time zone,
+  UNIQUE (id),
+  PRIMARY KEY (number),
+  FOREIGN KEY (ref) REFERENCES pigeonholes(ref),
+  CHECK ((state = ANY (ARRAY['staging'::text, 'running'::text, 'done'::text, 'cancelled'::text])))
 );
 
 create table items (
@@ -234,7 +330,7 @@ create table pauses (
   actor text,
   PRIMARY KEY (scope, name, paused_by),
   CHECK ((paused_by = ANY (ARRAY['person'::text, 'cause'::text]))),
-  CHECK ((scope = ANY (ARRAY['workspace'::text, 'pigeonhole'::text, 'sink'::text])))
+  CHECK ((scope = ANY (ARRAY['workspace'::text, 'pigeonhole'::text, 'sink'::text, 'import'::text])))
 );
 
 create table pigeonholes (
@@ -257,6 +353,24 @@ create table progress (
   minute timestamp with time zone not null,
   total bigint not null,
   PRIMARY KEY (ref, sink_id, minute)
+);
+
+create table provisioned (
+  workspace text not null,
+  event text not null,
+  object text not null,
+  parent_id bigint not null,
+  state text not null,
+  remote_id bigint,
+  attempt integer not null,
+  sent json not null,
+  known_before text not null,
+  sent_at timestamp with time zone not null,
+  settled_at timestamp with time zone,
+  requested_by text,
+  PRIMARY KEY (workspace, event, object),
+  CHECK (((state = 'made'::text) = (remote_id IS NOT NULL))),
+  CHECK ((state = ANY (ARRAY['none'::text, 'sending'::text, 'made'::text])))
 );
 
 create table quotas (
@@ -289,6 +403,25 @@ create table recent_deletions (
   items integer not null,
   PRIMARY KEY (ref, list),
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref)
+);
+
+create table registrants (
+  ref integer not null,
+  code_hash bytea not null,
+  import integer not null,
+  round integer not null default 0,
+  row_number integer not null,
+  data_hash bytea not null,
+  profile json not null,
+  outcome text,
+  field text,
+  message text,
+  request_id text,
+  origin integer,
+  sent text,
+  PRIMARY KEY (ref, code_hash),
+  CHECK ((outcome = ANY (ARRAY['created'::text, 'confirmed'::text, 'existing'::text, 'conflict'::text, 'rejected'::text, 'unknown'::text]))),
+  CHECK ((sent = ANY (ARRAY['refused'::text, 'unknown'::text])))
 );
 
 create table replay_lanes (
@@ -457,6 +590,9 @@ create table workspaces (
   wait_reason text,
   wait_count integer not null default 0,
   discovered_at timestamp with time zone,
+  registrants_at_once integer,
+  registrant_index_base smallint,
+  refuses_whole boolean not null default false,
   PRIMARY KEY (name),
   CHECK ((wait_reason = ANY (ARRAY['quota'::text, 'throttled'::text, 'credential'::text])))
 );
@@ -467,9 +603,16 @@ CREATE INDEX deliveries_due ON deliveries USING btree (sink_id, ref, sequence, r
 CREATE INDEX deliveries_open ON deliveries USING btree (sink_id, ref, list, key, sequence) WHERE (state = ANY (ARRAY['waiting'::text, 'sending'::text, 'retry'::text]));
 CREATE INDEX deliveries_parked ON deliveries USING btree (sink_id, ref, list, state, reason) WHERE (state = ANY (ARRAY['withheld'::text, 'dead'::text]));
 CREATE INDEX deliveries_told ON deliveries USING btree (sink_id, ref, list, key, sequence, replay) WHERE ((list = ANY (ARRAY['attendees'::text, 'engagement'::text])) AND (identity IS NOT NULL));
+CREATE INDEX import_chunks_unsettled ON import_chunks USING btree (import, state, due_at) WHERE (state <> 'created'::text);
+CREATE INDEX import_rows_waiting ON import_rows USING btree (import, row_number) WHERE (outcome = 'waiting'::text);
+CREATE INDEX imports_open ON imports USING btree (number) WHERE (state = ANY (ARRAY['staging'::text, 'running'::text]));
 CREATE INDEX items_by_session ON items USING btree (ref, session_id, list, key) WHERE (visibility IS NOT NULL);
 CREATE INDEX items_of_attendee ON items USING btree (ref, attendee_id) WHERE (visibility = 'named'::text);
 CREATE INDEX missing_of_stream ON missing USING btree (stream_id);
+CREATE UNIQUE INDEX provisioned_remote ON provisioned USING btree (workspace, ((parent_id = 0)), remote_id) WHERE (remote_id IS NOT NULL);
+CREATE INDEX registrants_by_import ON registrants USING btree (import, row_number);
+CREATE INDEX registrants_in_doubt ON registrants USING btree (import, origin) WHERE (origin IS NOT NULL);
+CREATE INDEX registrants_settled ON registrants USING btree (import, outcome) WHERE (outcome IS NOT NULL);
 CREATE INDEX replay_lanes_open ON replay_lanes USING btree (sink_id, ref) WHERE (done_at IS NULL);
 CREATE INDEX streams_due ON streams USING btree (ref, due_at) WHERE wanted;
 CREATE UNIQUE INDEX tokens_by_name ON tokens USING btree (name) WHERE (revoked_at IS NULL);

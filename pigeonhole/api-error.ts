@@ -56,6 +56,7 @@ export interface ApiErrorFacts {
   readonly retryAfterMs?: number | undefined;
   readonly quota?: Quota | null;
   readonly fieldErrors?: readonly FieldError[] | undefined;
+  readonly serviceMessage?: string | undefined;
   readonly mayHaveTakenEffect: boolean;
   /** Must be free of payload and headers: whoever logs an error follows its causes. */
   readonly cause?: unknown;
@@ -104,6 +105,7 @@ export class ApiError extends Error {
   /** False only when the service certainly did not carry out the call. Decides whether a POST must be looked up before it is repeated. */
   readonly mayHaveTakenEffect: boolean;
   readonly #fieldErrors: readonly FieldError[] | undefined;
+  readonly #serviceMessage: string | undefined;
 
   constructor(call: Call, facts: ApiErrorFacts) {
     super(messageOf(call, facts), facts.cause === undefined ? undefined : { cause: facts.cause });
@@ -118,11 +120,17 @@ export class ApiError extends Error {
     if (facts.retryAfterMs !== undefined) this.retryAfterMs = facts.retryAfterMs;
     if (facts.quota?.resetAtMs != null) this.resetAtMs = facts.quota.resetAtMs;
     this.#fieldErrors = facts.fieldErrors;
+    this.#serviceMessage = facts.serviceMessage;
   }
 
   /** The refused fields of a validation error (4500), as the service names them. For reports, not for logs. */
   get fieldErrors(): readonly FieldError[] | undefined {
     return this.#fieldErrors;
+  }
+
+  /** The service's own words for the whole answer, which may quote what was sent. For reports, not for logs. */
+  get serviceMessage(): string | undefined {
+    return this.#serviceMessage;
   }
 }
 

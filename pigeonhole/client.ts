@@ -2,9 +2,11 @@ import type { ServiceAnswer } from './answer.js';
 import { ApiError, type Call } from './api-error.js';
 import type { ClientOptions } from './client-options.js';
 import { openExchange, type Exchange } from './exchange.js';
+import { fieldErrorsIn } from './judge-answer.js';
 import { defaultCount, listPath, listQuery, pigeonholePath } from './list-request.js';
 import type { ListRef } from './lists.js';
 import { readPage, type Page } from './page.js';
+import type { Quota } from './quota.js';
 import type { NewPigeonhole, NewRegistrant, NewSession } from './new-entities.js';
 import type { Pigeonhole, Session } from './wire-entities.js';
 
@@ -23,6 +25,12 @@ export interface WalkOptions extends CallOptions {
   /** Cursor of a checkpoint; null or absent starts at the first page. */
   readonly from?: string | null | undefined;
   readonly count?: number | undefined;
+}
+
+/** A create that the service has answered with an empty success. */
+export interface Created {
+  readonly requestId: string | null;
+  readonly quota: Quota | null;
 }
 
 /**
@@ -47,7 +55,11 @@ export interface PigeonholeClient {
    * Creates registrants in one request; none for an empty list. Whether the service creates some when it refuses
    * others is not documented: after any error but one with `mayHaveTakenEffect: false`, look before repeating.
    */
-  createRegistrants(pigeonholeId: number, registrants: readonly NewRegistrant[], options?: CallOptions): Promise<void>;
+  createRegistrants(
+    pigeonholeId: number,
+    registrants: readonly NewRegistrant[],
+    options?: CallOptions,
+  ): Promise<Created>;
   /** Waits for calls under way, then closes the connections; later calls reject with kind `aborted`. */
   close(): Promise<void>;
 }
@@ -79,8 +91,10 @@ export function createPigeonholeClient(options: ClientOptions): PigeonholeClient
     },
     async createRegistrants(pigeonholeId, registrants, { signal } = {}) {
       const call: Call = { method: 'POST', path: `${pigeonholePath(pigeonholeId)}/registrants/bulk` };
-      if (registrants.length === 0) return;
-      requireNoRefusals(call, await exchange.ask({ ...call, body: { data: registrants }, signal }));
+      if (registrants.length === 0) return { requestId: null, quota: null };
+      const answer = await exchange.ask({ ...call, body: { data: registrants }, signal });
+      requireNoRefusals(call, answer);
+      return { requestId: answer.requestId, quota: answer.quota };
     },
     close: () => exchange.close(),
   };
@@ -160,6 +174,7 @@ function requireNoRefusals(call: Call, answer: ServiceAnswer): void {
     status: answer.status,
     requestId: answer.requestId,
     quota: answer.quota,
+    fieldErrors: fieldErrorsIn(body),
     mayHaveTakenEffect: true,
   });
 }

@@ -38,6 +38,7 @@ export function judgeAnswer(call: Call, raw: RawAnswer): ServiceAnswer {
       retryAfterMs,
       quota,
       fieldErrors,
+      serviceMessage: body.kind === 'json' ? messageIn(body.value) : undefined,
       mayHaveTakenEffect,
     });
   };
@@ -99,8 +100,13 @@ function errorCodeIn(value: unknown, isSuccess: boolean): number | null {
   return typeof code === 'number' && Number.isInteger(code) && code >= 1000 && code <= 9999 ? code : null;
 }
 
+function messageIn(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || !('message' in value)) return undefined;
+  return typeof value.message === 'string' ? value.message : undefined;
+}
+
 /** The refused fields of a validation error body (code 4500), where they have the documented form. */
-function fieldErrorsIn(value: unknown): FieldError[] | undefined {
+export function fieldErrorsIn(value: unknown): FieldError[] | undefined {
   if (typeof value !== 'object' || value === null || !('errors' in value) || !Array.isArray(value.errors))
     return undefined;
   return value.errors.flatMap((entry: unknown) =>

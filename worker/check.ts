@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs';
+import { chooseSubscription } from '../activities/provisioning/choose-subscription.js';
 import type { Config } from '../config/config.js';
 import { lockFolder } from '../ledger/drivers/folder-lock.js';
 import { openDatabase } from '../ledger/drivers/open-database.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { ApiError } from '../pigeonhole/api-error.js';
+import type { PigeonholeClient } from '../pigeonhole/client.js';
+import type { Subscription } from '../pigeonhole/wire-entities.js';
 import { connectTemporal } from './connect-temporal.js';
 import { type BinarySources, findBinary } from './embedded-temporal/find-binary.js';
 import { createWorkspaceClient } from './open-clients.js';
@@ -35,12 +38,17 @@ export async function* check(
 
 async function checkWorkspace(config: Config, name: string, signal: AbortSignal): Promise<Checked> {
   const what = `workspace ${name}`;
-  const { baseUrl } = config.workspaces[name]!;
+  const { baseUrl, subscriptionId } = config.workspaces[name]!;
   const client = createWorkspaceClient(config, name);
   try {
     const page = await client.page({ list: 'pigeonholes' }, { count: 1, signal });
     const some = page.items.length > 0 ? '' : ', which has no pigeonholes yet';
-    return { what, result: 'ok', text: `${baseUrl} accepts the key${some}` };
+    const chosen = chooseSubscription(subscriptionId ?? null, await subscriptionsOf(client, signal));
+    if (!('problem' in chosen)) return { what, result: 'ok', text: `${baseUrl} accepts the key${some}` };
+    // Without one, only what creates pigeonholes needs it, and an event file may name it.
+    return subscriptionId === undefined
+      ? { what, result: 'ok', text: `${baseUrl} accepts the key${some}; for "pigeonpost apply": ${chosen.problem}` }
+      : { what, result: 'refused', text: `subscriptionId ${subscriptionId}: ${chosen.problem}` };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const unreachable = error.kind === 'transient' || error.kind === 'throttled';
@@ -48,6 +56,21 @@ async function checkWorkspace(config: Config, name: string, signal: AbortSignal)
   } finally {
     await client.close();
   }
+}
+
+/** None where the service does not offer them, as in a Personal workspace. */
+async function subscriptionsOf(client: PigeonholeClient, signal: AbortSignal): Promise<Subscription[]> {
+  try {
+    const { items } = await client.page({ list: 'subscriptions' }, { signal });
+    return items.filter(isSubscription);
+  } catch (error) {
+    if (error instanceof ApiError && ['notFound', 'unsupported'].includes(error.kind)) return [];
+    throw error;
+  }
+}
+
+function isSubscription(item: object): item is Subscription {
+  return 'id' in item && typeof item.id === 'number';
 }
 
 async function checkSink(config: Config, name: string, signal: AbortSignal): Promise<Checked[]> {

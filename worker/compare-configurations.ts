@@ -12,6 +12,7 @@ export function compareConfigurations(before: unknown, now: unknown): Configurat
     ['workspaces', 'workspace'],
     ['syncs', 'sync'],
     ['sinks', 'sink'],
+    ['imports', 'drop folder'],
   ] as const;
   return sections.flatMap(([section, what]) => {
     const old = groupOf(groupOf(before)[section]);

@@ -1,6 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import type { Config } from '../config/config.js';
+import { TemporalUnreachableError } from './temporal-unreachable-error.js';
 
 /** Both connections that a worker process needs. Whoever opens them closes them. */
 export interface TemporalConnections {
@@ -9,11 +10,6 @@ export interface TemporalConnections {
   /** Of the cluster, as the server names itself: two clusters must not drive one ledger. */
   readonly clusterId: string;
   close(): Promise<void>;
-}
-
-/** Temporal cannot be reached, or refuses us. One sentence with the address. */
-export class TemporalUnreachableError extends Error {
-  override readonly name = 'TemporalUnreachableError';
 }
 
 /** @throws {TemporalUnreachableError} */

@@ -1,10 +1,10 @@
-import { ListenError } from '../api/start-api.js';
+import { ListenError } from '../api/listen-error.js';
 import { ConfigError } from '../config/config-error.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import { ClientOptionsError } from '../pigeonhole/client-options-error.js';
-import { TemporalUnreachableError } from './connect-temporal.js';
-import { EmbeddedTemporalError } from './embedded-temporal/embedded-temporal.js';
+import { TemporalUnreachableError } from './temporal-unreachable-error.js';
+import { EmbeddedTemporalError } from './embedded-temporal/embedded-temporal-error.js';
 import { BinaryNotFoundError } from './embedded-temporal/find-binary.js';
 
 /** What kind of failure ended a command, for its exit code. */

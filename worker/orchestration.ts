@@ -2,11 +2,11 @@ import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundErro
 import { WorkflowIdReusePolicy } from '@temporalio/common';
 import type { Log, Orchestration } from '../activities/collaborators.js';
 import type { PigeonholeName } from '../activities/turns.js';
-import { deliverToSinkId, discoverPigeonholesId, syncPigeonholeId } from '../workflows/ids.js';
+import { deliverToSinkId, discoverPigeonholesId, importRegistrantsId, syncPigeonholeId } from '../workflows/ids.js';
 
 /** A workflow that should be running: what starts it. */
 export interface WantedWorkflow {
-  readonly type: 'discoverPigeonholes' | 'syncPigeonhole' | 'deliverToSink';
+  readonly type: 'discoverPigeonholes' | 'syncPigeonhole' | 'deliverToSink' | 'importRegistrants';
   readonly id: string;
   readonly args: readonly unknown[];
 }
@@ -22,6 +22,10 @@ export function reading(pigeonhole: PigeonholeName): WantedWorkflow {
 
 export function delivering(sink: string): WantedWorkflow {
   return { type: 'deliverToSink', id: deliverToSinkId(sink), args: [sink] };
+}
+
+export function importing(id: string): WantedWorkflow {
+  return { type: 'importRegistrants', id: importRegistrantsId(id), args: [id] };
 }
 
 /** How this process starts and wakes workflows. */

@@ -3,8 +3,17 @@ import type { Log } from '../activities/collaborators.js';
 import { syncsOf } from '../activities/read-pigeonhole.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
+import { discardAbandonedImports } from '../ledger/queries/imports/begin-import.js';
+import { runningImports } from '../ledger/queries/imports/ask-import.js';
 import { selectedPigeonholes } from '../ledger/queries/pigeonholes.js';
-import { delivering, discovering, reading, type WantedWorkflow, type WorkflowStarter } from './orchestration.js';
+import {
+  delivering,
+  discovering,
+  importing,
+  reading,
+  type WantedWorkflow,
+  type WorkflowStarter,
+} from './orchestration.js';
 
 /** What should be running, from the configuration and the ledger alone: Temporal may have been lost or replaced. */
 export async function wantedWorkflows(config: Config, ledger: Ledger): Promise<WantedWorkflow[]> {
@@ -16,6 +25,9 @@ export async function wantedWorkflows(config: Config, ledger: Ledger): Promise<W
     ...Object.keys(config.sinks)
       .filter((name) => Object.values(config.syncs).some((sync) => sync.sinks.includes(name)))
       .map(delivering),
+    ...(await runningImports(ledger))
+      .filter(({ workspace }) => workspace in config.workspaces)
+      .map(({ id }) => importing(id)),
   ];
 }
 
@@ -32,6 +44,7 @@ export async function reconcile(to: {
   taskQueue: string;
   log: Log;
 }): Promise<number> {
+  await discardAbandonedImports(to.ledger);
   const running = new Set<string>();
   const query = `TaskQueue = '${to.taskQueue}' AND ExecutionStatus = 'Running'`;
   for await (const workflow of to.client.workflow.list({ query })) running.add(workflow.workflowId);

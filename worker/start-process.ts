@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { performance } from 'node:perf_hooks';
 import { ServiceGate } from '../activities/service-gate.js';
 import { type ApiServer, startApi } from '../api/start-api.js';
 import type { Config } from '../config/config.js';
@@ -7,6 +8,7 @@ import type { Database } from '../ledger/drivers/database.js';
 import { openDatabase } from '../ledger/drivers/open-database.js';
 import { bindCluster, openLedger } from '../ledger/ledger.js';
 import { useConfiguration } from '../ledger/queries/configurations.js';
+import { freeDroppedFiles } from '../ledger/queries/imports/dropped-files.js';
 import { endLeases } from '../ledger/queries/lanes.js';
 import { noteProgress, trimProgress } from '../ledger/queries/progress.js';
 import { act } from './act.js';
@@ -16,12 +18,15 @@ import { Editions } from './editions.js';
 import { type EmbeddedTemporal, startEmbeddedTemporal } from './embedded-temporal/embedded-temporal.js';
 import type { BinarySources } from './embedded-temporal/find-binary.js';
 import { findBinary } from './embedded-temporal/find-binary.js';
+import { DropFolders } from './imports/drop-folders.js';
+import { createImportDesk } from './imports/import-desk.js';
 import { loadProcessConfig } from './load-process-config.js';
 import type { ProcessLog } from './log.js';
 import { openEdition, type Shared } from './open-edition.js';
-import { createStarter, messageOf } from './orchestration.js';
+import { createStarter, importing, messageOf } from './orchestration.js';
 import { planConfiguration } from './plan-configuration.js';
 import { previewSink } from './preview-sink.js';
+import { planProvisioning, provisionEvent } from './provision-event.js';
 import { reconcile, wakeEverything } from './reconcile.js';
 import { runWorker } from './run-worker.js';
 import { startReplay } from './start-replay.js';
@@ -30,6 +35,7 @@ import { viewQuotas } from './view-quotas.js';
 
 const reconcileEveryMs = 60_000;
 const maintainEveryMs = 60 * 60_000;
+const dropFoldersEveryMs = 2000;
 /** Charts show minutes; what a process did in its last seconds is found by the next. */
 const noteProgressEveryMs = 10_000;
 
@@ -90,6 +96,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const ledger = await openLedger(db);
   const embedded = config.store.kind === 'embedded';
   if (embedded) await endLeases(ledger);
+  if (embedded) await freeDroppedFiles(ledger);
   const temporal = await openTemporal(options, closers, fail);
   await bindCluster(ledger, {
     clusterId: temporal.connections.clusterId,
@@ -145,6 +152,13 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     if (await switching.catchUp()) await reconcileNow(); // with another configuration it would start what is not wanted
   };
   closers.push(repeat(reconcileEveryMs, tend, 'reconciling failed', log));
+  const wakeImport = async (id: string): Promise<void> => {
+    const workflow = importing(id);
+    if (!(await starter.signal(workflow.id, 'wake'))) await starter.start(workflow);
+  };
+  const dropFolders = new DropFolders({ editions, wake: wakeImport });
+  const lookIntoFolders = (): Promise<void> => dropFolders.look(performance.now());
+  closers.push(repeat(dropFoldersEveryMs, lookIntoFolders, 'looking into the drop folders failed', log));
   const maintain = async (): Promise<void> => {
     await trimProgress(ledger);
     await db.maintain();
@@ -168,6 +182,9 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     planConfiguration: (candidate) => planConfiguration(editions.current, candidate),
     preview: (asked) => previewSink(editions.current, asked),
     applyConfiguration: () => applyConfiguration(editions.current, switching),
+    lookAtEvent: (asked) => planProvisioning(editions, asked),
+    applyEvent: (asked) => provisionEvent(editions, starter, asked),
+    imports: createImportDesk({ editions, ledger, wake: wakeImport }),
   });
   closers.push(closeApi); // in order it is the first to close; a second close does nothing
   return { api, temporalAddress: temporal.address, failed };

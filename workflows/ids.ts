@@ -11,6 +11,11 @@ export function syncPigeonholeId(workspace: string, pigeonholeId: number): strin
   return `sync/${encodeURIComponent(workspace)}/${pigeonholeId}`;
 }
 
+/** @param id a UUID */
+export function importRegistrantsId(id: string): string {
+  return `import/${encodeURIComponent(id)}`;
+}
+
 export function deliverToSinkId(sink: string): string {
   return `deliver/${encodeURIComponent(sink)}`;
 }

@@ -2,7 +2,7 @@ import type { Output } from '../context.js';
 import type { DemoView } from './demo-view.js';
 import { formatDemoBlock } from './format-demo-block.js';
 import { formatDemoLine } from './format-demo-line.js';
-import { LiveBlock } from './live-block.js';
+import { LiveBlock } from '../live-block.js';
 
 const lineEveryMs = 5000;
 

@@ -5,7 +5,7 @@ import { type DemoView, type ListLine, listLines, liveFreshness } from './demo-v
 import { formatDemoSinks } from './format-demo-sinks.js';
 import { grouped } from '../grouped.js';
 import { sourceCounts } from './sandbox-state.js';
-import { keepEnd, renderLine, span, type Style, type TextLine } from './text-line.js';
+import { keepEnd, renderLine, span, type Style, type TextLine } from '../text-line.js';
 import { wrapFacts } from './wrap-facts.js';
 
 export interface Screen {

@@ -3,7 +3,7 @@ import { reasonWords } from '../format-status.js';
 import { inWords } from '../in-words.js';
 import { sumOf } from './demo-view.js';
 import { grouped } from '../grouped.js';
-import { span, type TextLine } from './text-line.js';
+import { span, type TextLine } from '../text-line.js';
 import { wrapFacts } from './wrap-facts.js';
 
 const headings = ['delivered', 'withheld', 'to go'] as const;

@@ -1,4 +1,4 @@
-import { span, type Style, type TextLine } from './text-line.js';
+import { span, type Style, type TextLine } from '../text-line.js';
 
 /**
  * Facts behind a label, separated by commas, broken between two of them where a line is full; later lines stand below

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { baseUrl, headerSecret, identifier, name, percent } from '../values.js';
+import { baseUrl, headerSecret, identifier, name, nonEmptyText, percent } from '../values.js';
 
 /** `workspaces`: one per API key of the service. */
 export const workspacesSchema = z
@@ -15,7 +15,14 @@ export const workspacesSchema = z
         apiKey: headerSecret().describe('API key of the workspace. It gives access to everything in it.'),
         subscriptionId: identifier()
           .optional()
-          .describe('Team workspaces only: the subscription under which a pigeonhole is created.'),
+          .describe(
+            'Team workspaces only: the subscription under which `pigeonpost apply` creates a pigeonhole whose file names none.',
+          ),
+        subscriptionField: nonEmptyText('the name of a field')
+          .optional()
+          .describe(
+            'The field by which the service is told the subscription; `subscriptionId` by default. Its documentation does not name it.',
+          ),
         quota: z
           .strictObject({
             reserve: percent().prefault('10%').describe('Share of the request quota that reading leaves to imports.'),

@@ -1,6 +1,6 @@
 import type { Ledger } from '../ledger.js';
 
-export type PauseScope = 'workspace' | 'pigeonhole' | 'sink';
+export type PauseScope = 'workspace' | 'pigeonhole' | 'sink' | 'import';
 
 export interface Pause {
   readonly scope: PauseScope;

@@ -169,6 +169,38 @@ describe('creating registrants in bulk', () => {
     }
   });
 
+  it('does with a code that is taken what the knob says', async () => {
+    const sandbox = await startTestSandbox();
+    const outcomeOf = async (registrantDuplicates: string): Promise<unknown> => {
+      const code = `mine-${registrantDuplicates}`;
+      await sandbox.control('PATCH', 'knobs', { registrantDuplicates });
+      await sandbox.post(PATH, { data: [{ attendeeCode: code, Name: 'Before' }] });
+      const data: JsonObject[] = [{ attendeeCode: `new-${code}` }, { attendeeCode: code, Name: 'After' }];
+      const { status, body } = await sandbox.post(PATH, { data });
+      const truth = await sandbox.truth('registrants?pigeonhole=101');
+      const own = truth.filter((item) => textOf(item['attendeeCode']).endsWith(code));
+      return { status, fields: status === 204 ? [] : fieldsOf(body), own: own.map((item) => item['Name'] ?? 'new') };
+    };
+    expect(await outcomeOf('refuse-row')).toEqual({ status: 422, fields: ['data[1].attendeeCode'], own: ['Before'] });
+    expect(await outcomeOf('refuse-chunk')).toEqual({ status: 422, fields: ['data'], own: ['Before'] });
+    expect(await outcomeOf('ignore')).toEqual({ status: 204, fields: [], own: ['Before', 'new'] });
+    expect(await outcomeOf('upsert')).toEqual({ status: 204, fields: [], own: ['After', 'new'] });
+  });
+
+  it.each<['dotted' | 'from-one', string[]]>([
+    ['dotted', ['data.1.attendeeCode', 'data.3.Name']],
+    ['from-one', ['registrants[2].attendeeCode', 'registrants[4].Name']],
+  ])('names bad registrants in the form %s', async (registrantErrors, fields) => {
+    const sandbox = await startTestSandbox({ knobs: { registrantErrors } });
+    const data: JsonObject[] = [
+      { attendeeCode: 'a' },
+      { attendeeCode: 5 },
+      { attendeeCode: 'b' },
+      { attendeeCode: 'c', Name: 4 },
+    ];
+    expect(fieldsOf((await sandbox.post(PATH, { data })).body)).toEqual(fields);
+  });
+
   it('refuses a batch that is empty or larger than the knob allows', async () => {
     const sandbox = await startTestSandbox({ knobs: { registrantMaxBatch: 2 } });
     for (const data of [[], ['a', 'b', 'c'].map((attendeeCode) => ({ attendeeCode }))]) {

@@ -1,7 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../json.js';
 import { PROFILE_FIELDS } from '../world/attendee-source.js';
 import type { Conference } from '../world/conference.js';
-import type { RegistrantDesk } from '../world/registrant-desk.js';
 import type { Knobs } from './knobs.js';
 import { ServiceError, type FieldError } from './service-error.js';
 
@@ -28,21 +27,51 @@ export function createRegistrants(conference: Conference, pigeonholeId: number, 
     throw new ServiceError(4500, { errors: [{ field: 'data', message }] });
   }
 
+  const { registrantDuplicates } = knobs;
   const codesInBatch = new Set<string>();
-  const checked = data.map((registrant) => checkRegistrant(registrant, space.desk, codesInBatch));
+  const isTaken = (code: string): boolean => space.desk.idOf(code) !== undefined;
+  if (registrantDuplicates === 'refuse-chunk' && data.some((registrant) => isTaken(codeOf(registrant)))) {
+    throw new ServiceError(4500, {
+      errors: [{ field: 'data', message: 'holds attendee codes that have already been taken' }],
+    });
+  }
+  const refuses = registrantDuplicates === 'refuse-row' ? isTaken : () => false;
+  const checked = data.map((registrant) => checkRegistrant(registrant, refuses, codesInBatch));
   const errors: FieldError[] = [];
   for (const [index, result] of checked.entries()) {
     if ('profile' in result) continue;
-    const field = knobs.registrantErrors === 'indexed' ? `data[${index}].${result.field}` : result.field;
-    errors.push({ field, message: result.message });
+    errors.push({ field: placeOf(index, result.field, knobs.registrantErrors), message: result.message });
   }
   if (errors.length === 0 || knobs.registrantAtomicity === 'partial') {
-    for (const result of checked) if ('profile' in result) space.desk.register(result.profile);
+    for (const result of checked) {
+      if (!('profile' in result)) continue;
+      if (!isTaken(result.profile.attendeeCode)) space.desk.register(result.profile);
+      else if (registrantDuplicates === 'upsert') space.desk.replace(result.profile);
+    }
   }
   if (errors.length > 0) throw new ServiceError(4500, { errors: knobs.registrantErrors === 'none' ? [] : errors });
 }
 
-function checkRegistrant(registrant: Json, desk: RegistrantDesk, codesInBatch: Set<string>): Checked {
+function placeOf(index: number, field: string, form: Knobs['registrantErrors']): string {
+  switch (form) {
+    case 'indexed':
+      return `data[${index}].${field}`;
+    case 'dotted':
+      return `data.${index}.${field}`;
+    case 'from-one':
+      return `registrants[${index + 1}].${field}`;
+    default:
+      return field;
+  }
+}
+
+function codeOf(registrant: Json): string {
+  const code = isJsonObject(registrant) ? registrant['attendeeCode'] : undefined;
+  return typeof code === 'string' ? code : '';
+}
+
+/** @param refuses whether a code is refused because it is taken */
+function checkRegistrant(registrant: Json, refuses: (code: string) => boolean, codesInBatch: Set<string>): Checked {
   const field = 'attendeeCode';
   if (!isJsonObject(registrant)) return { field, message: 'must be an object with an attendeeCode' };
   const { attendeeCode } = registrant;
@@ -51,7 +80,7 @@ function checkRegistrant(registrant: Json, desk: RegistrantDesk, codesInBatch: S
     return { field, message: 'must be a non-empty string' };
   if (attendeeCode.length > MAX_TEXT_LENGTH)
     return { field, message: `must have at most ${MAX_TEXT_LENGTH} characters` };
-  if (desk.idOf(attendeeCode) !== undefined) return { field, message: 'has already been taken' };
+  if (refuses(attendeeCode)) return { field, message: 'has already been taken' };
   if (codesInBatch.has(attendeeCode)) return { field, message: 'is used twice in this request' };
   const profile: JsonObject & { attendeeCode: string } = { attendeeCode };
   for (const name of PROFILE_FIELDS) {

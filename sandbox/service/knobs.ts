@@ -40,9 +40,16 @@ export const knobsSchema = z.strictObject({
   bulkStatus: httpStatus.default(204),
   /** The field of a create body that carries the subscription of a Team workspace. */
   subscriptionField: z.string().min(1).default('subscriptionId'),
-  /** How a refused registrant is named: `data[12].attendeeCode`, `attendeeCode`, or not at all. */
-  registrantErrors: z.enum(['indexed', 'named', 'none']).default('indexed'),
+  /** How a refused registrant is named: `data[12].attendeeCode`, `data.12.attendeeCode`, `registrants[13].attendeeCode`
+   * (counted from 1), `attendeeCode`, or not at all. */
+  registrantErrors: z.enum(['indexed', 'dotted', 'from-one', 'named', 'none']).default('indexed'),
   registrantAtomicity: z.enum(['all-or-nothing', 'partial']).default('all-or-nothing'),
+  /**
+   * A registrant whose code another one has: refused like any bad one, refused together with its whole batch and without
+   * a place (nothing of it is created then, whatever `registrantAtomicity` says), left as it was without a word, or
+   * written over.
+   */
+  registrantDuplicates: z.enum(['refuse-row', 'refuse-chunk', 'ignore', 'upsert']).default('refuse-row'),
   registrantMaxBatch: z.int().min(1).default(1000),
   /** What a withdrawn question does in live traffic: it gets another status, or it leaves the lists. */
   withdrawal: z.enum(['status', 'remove']).default('status'),

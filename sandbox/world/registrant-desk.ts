@@ -37,6 +37,12 @@ export class RegistrantDesk {
     return id;
   }
 
+  /** Writes over the profile of the registrant who has this code. */
+  replace(profile: JsonObject & { attendeeCode: string }): void {
+    const id = this.idOf(profile.attendeeCode);
+    if (id !== undefined) this.#space.registrants.insert({ id, ...profile }, id);
+  }
+
   /** The registrant created longest ago who has not signed in; undefined when there is none. */
   longestAwaiting(): number | undefined {
     return this.#awaiting.values().next().value;

@@ -46,6 +46,8 @@ export interface SceneOptions {
   readonly apiKey?: string;
   /** YAML of `sinks`, and their names; a file sink called `archive` by default. */
   readonly sinks?: Readonly<Record<string, string>>;
+  /** Further YAML of the workspace, such as `subscriptionId: 7`. */
+  readonly workspace?: string;
   /** YAML of the workspace's `quota`. */
   readonly quota?: string;
   /** Further YAML lines of the sync. */
@@ -116,13 +118,13 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
   return scene;
 }
 
-function writeConfig(folder: string, { baseUrl, sinks, sync, quota = '{}' }: SceneOptions): string {
+function writeConfig(folder: string, { baseUrl, sinks, sync, workspace, quota = '{}' }: SceneOptions): string {
   const chosen = sinks ?? { archive: '{ type: file, folder: ./archive }' };
   const file = join(folder, 'pigeonpost.yaml');
   writeFileSync(
     file,
     [
-      `workspaces: { acme: { baseUrl: "${baseUrl}", apiKey: "\${SCENE_KEY}", quota: ${quota} } }`,
+      `workspaces: { acme: { baseUrl: "${baseUrl}", apiKey: "\${SCENE_KEY}", quota: ${quota}${workspace === undefined ? '' : `, ${workspace}`} } }`,
       'syncs:',
       '  events:',
       '    workspace: acme',

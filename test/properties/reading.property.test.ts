@@ -4,8 +4,8 @@ import { runProperties } from './run-properties.js';
 
 const databases = useBothDatabases();
 
-/** About a minute together. `npm run properties` plays a thousand, also from other seeds. */
-const runsOf = { postgres: 40, embedded: 15 } as const;
+/** Half a minute together. `npm run properties` plays a thousand, also from other seeds. */
+const runsOf = { postgres: 13, embedded: 6 } as const;
 
 describe.each(kinds)('reading lists that change between any two requests, on %s', (kind) => {
   it('ends with the truth, tells nothing twice, and takes nothing for deleted that was there', async () => {

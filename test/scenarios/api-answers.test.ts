@@ -1,5 +1,6 @@
 import { apiSources, fromHere } from '../../api/api-sources.test-kit.js';
 import type { ApiApp } from '../../api/api-app.js';
+import { deskOf } from '../../api/import-desk.test-kit.js';
 import { createApp } from '../../api/create-app.js';
 import type { LiveChanges } from '../../api/live-changes.js';
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
@@ -48,6 +49,7 @@ function appOf({ to }: Scene): ApiApp {
       configuration,
       quotas: () => viewQuotas(config, ledger, Date.now()),
       preview: (asked) => previewSink(to, asked, environment),
+      imports: deskOf({ list: async () => [], mappings: async () => [] }),
       liveEveryMs: 5,
     }),
   );
@@ -82,6 +84,8 @@ const readable = [
   '/api/items/acme/101/attendees/1',
   '/api/why?list=attendees&key=1',
   '/api/deletions',
+  '/api/imports',
+  '/api/import-mappings',
   '/api/tokens',
   '/api/audit',
   '/api/caller',
@@ -97,8 +101,14 @@ const longLists = [
   ['/api/pigeonholes/acme/101/streams', 'list'],
 ] as const;
 
-/** These have a test of their own: one never ends, the other needs a deletion that waits. */
-const elsewhere = ['/api/changes/live', '/api/deletions/{id}'];
+/** These have tests of their own: one never ends, the others need a deletion that waits, or an import. */
+const elsewhere = [
+  '/api/changes/live',
+  '/api/deletions/{id}',
+  '/api/imports/target',
+  '/api/imports/{id}',
+  '/api/imports/{id}/report',
+];
 
 describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
   it('answers every address that can be read as its description says, without anything personal', async () => {

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { placeEmbeddedStore } from '../embedded-store.js';
 import { readArchive } from '../kit/archive.js';
 import { type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
 import { endAll } from '../kit/promises.js';
@@ -16,6 +17,7 @@ let baseUrl: string;
 let port: number;
 
 beforeAll(async () => {
+  await placeEmbeddedStore(join(folder, 'data'));
   sandbox = startProgram('sandbox/main.js', ['--attendees', '60', '--seed', '9', '--frozen'], { cwd: folder });
   baseUrl = (await untilOutput(sandbox, /http:\/\/127\.0\.0\.1:\d+/))[0];
   port = await freePort();
@@ -151,6 +153,23 @@ describe('a running pigeonpost', () => {
     expect((await run('config', 'apply')).out).toBe('nothing has changed: configuration 2 is current\n');
     expect(await run('sink', 'approve', 'archive')).toMatchObject({ code: 1 });
     expect(await run('sink', 'approve', 'nobody')).toMatchObject({ code: 4 });
+  });
+
+  it('creates an event from a file, once', async () => {
+    const lines = [
+      'id: summit',
+      'pigeonhole: { name: Summit, startDate: 2027-01-11, endDate: 2027-01-12, timezone: Europe/Berlin }',
+      'sessions: [{ id: words, name: In one word, type: poll_word_cloud }]',
+    ];
+    writeFileSync(join(folder, 'event.yaml'), lines.join('\n'));
+    expect(await run('apply', 'event.yaml')).toMatchObject({ code: 2, errors: expect.stringContaining('--yes') });
+    expect((await run('apply', 'event.yaml', '--yes')).out).toMatch(
+      /pigeonhole +created, id \d+.*\n +words +created, id \d+\n2 created\n$/,
+    );
+    const { objects } = await json<{ objects: { state: string }[] }>('apply', 'event.yaml', '--new', 'words');
+    expect(objects.map(({ state }) => state)).toEqual(['exists', 'exists']);
+    expect(await run('apply', 'event.yaml', '--use', 'words')).toMatchObject({ code: 2 });
+    expect(await run('apply', 'nowhere.yaml')).toMatchObject({ code: 2 });
   });
 
   it('refuses a file that cannot be used, goes on with what it has, and lets go of a sink', async () => {

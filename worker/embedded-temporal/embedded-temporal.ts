@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type ChildExit, type GuardedChild, startGuardedChild } from '../guarded-child.js';
+import { EmbeddedTemporalError } from './embedded-temporal-error.js';
 import { endStaleServer } from './end-stale-server.js';
 import { freePort } from './free-port.js';
 import { untilServing } from './until-serving.js';
@@ -31,11 +32,6 @@ export interface EmbeddedTemporal {
   readonly pid: number | undefined;
   /** Ends the server within three seconds. A second call does nothing more. */
   stop(): Promise<void>;
-}
-
-/** The embedded server cannot run. One sentence with the place of its log. */
-export class EmbeddedTemporalError extends Error {
-  override readonly name = 'EmbeddedTemporalError';
 }
 
 class EndedAtStartError extends EmbeddedTemporalError {}

@@ -1,0 +1,183 @@
+import { pause } from '../ledger/queries/pauses.js';
+import { beginChunk, type BegunChunk, type ImportLease, type NothingBegun } from '../ledger/queries/imports/chunks.js';
+import { type ChunkSettlement, type KnownManners, settleChunk } from '../ledger/queries/imports/settle-chunk.js';
+import { waitWorkspace } from '../ledger/queries/workspaces.js';
+import { ApiError } from '../pigeonhole/api-error.js';
+import { countToSend, mostUnknowns, type Answer, settleAnswer, type Settlement } from '../registrants/settle-answer.js';
+import { askPigeonhole } from './ask-pigeonhole.js';
+import type { Collaborators } from './collaborators.js';
+import { isToBeJudged } from './failures.js';
+import { type ImportVerdict, judgeImportFailure } from './judge-import-failure.js';
+import { pauseForKey } from './pause-for-key.js';
+import { PermitRefusal } from './permit-refusal.js';
+
+/** What has stopped the sending of an import. */
+export type Halt = NothingBegun | { readonly kind: 'waits'; readonly reason: string; readonly waitMs: number };
+
+export interface SenderFacts {
+  /** Of the import, in a row, when the turn began. */
+  readonly failures: number;
+  /** In a row, of the workspace, and for what, when the turn began. */
+  readonly after: { readonly reason: string; readonly count: number } | null;
+  readonly manners: KnownManners;
+}
+
+/** Sends the chunks of one import, several of its loops at once: what one learns, all know. */
+export class ImportSender {
+  /** Rows that came to an end, and requests that were made. */
+  rows = 0;
+  requests = 0;
+  halt: Halt | undefined;
+  #failures: number;
+  #indexBase: 0 | 1 | null;
+  #refusesWhole: boolean;
+
+  constructor(
+    private readonly to: Collaborators,
+    private readonly lease: ImportLease,
+    private readonly facts: SenderFacts,
+    private readonly signal: AbortSignal,
+  ) {
+    this.#failures = facts.failures;
+    this.#indexBase = facts.manners.indexBase;
+    this.#refusesWhole = facts.manners.refusesWhole;
+  }
+
+  /** Sends one chunk after another until nothing is left, something stops the import, or the time is over. */
+  async loop(mayGoOn: () => boolean): Promise<void> {
+    while (this.halt === undefined && mayGoOn()) {
+      // oxlint-disable-next-line no-await-in-loop -- one after another: that is what a loop is
+      const begun = await beginChunk(this.to.ledger, this.lease, countToSend);
+      if ('kind' in begun) {
+        if (begun.kind === 'stop') this.halt = begun;
+        return;
+      }
+      // oxlint-disable-next-line no-await-in-loop
+      await this.send(begun);
+    }
+  }
+
+  async send(chunk: BegunChunk): Promise<void> {
+    const { to, lease } = this;
+    const registrants = chunk.profiles.map((profile) => JSON.parse(profile) as { attendeeCode: string });
+    try {
+      const { requestId } = await to.gate.ask(
+        to,
+        { workspace: lease.workspace, priority: 'import' },
+        (client) => client.createRegistrants(lease.pigeonholeId, registrants, { signal: this.signal }),
+        ({ quota }) => quota,
+      );
+      this.requests += 1;
+      await this.#settle(chunk, { kind: 'created' }, { requestId });
+    } catch (error) {
+      if (!isToBeJudged(error)) throw error;
+      await this.#failed(chunk, error);
+    }
+  }
+
+  /** An attempt before this one has left it: whether it arrived is not known. */
+  async takeUp(chunk: BegunChunk): Promise<void> {
+    await this.#settle(chunk, { kind: 'unheard' }, {});
+  }
+
+  async #failed(chunk: BegunChunk, error: ApiError | PermitRefusal): Promise<void> {
+    const { to, lease } = this;
+    const wait = error instanceof PermitRefusal ? 'quota' : error.kind;
+    const workspaceWaits = this.facts.after?.reason === wait ? this.facts.after.count : 0;
+    const verdict = judgeImportFailure(
+      error,
+      { count: chunk.count, indexBase: this.#indexBase },
+      { failures: this.#failures, workspaceWaits },
+      { now: Date.now(), random: Math.random() },
+    );
+    if (!(error instanceof PermitRefusal)) this.requests += 1;
+    const line = {
+      import: lease.id,
+      workspace: lease.workspace,
+      pigeonhole: lease.pigeonholeId,
+      rows: chunk.count,
+      ...(error instanceof PermitRefusal
+        ? { kind: error.reason }
+        : { kind: error.kind, code: error.code, requestId: error.requestId }),
+    };
+    if (verdict.who === 'rows') {
+      await this.#settleFailure(chunk, verdict, error, line);
+      return;
+    }
+    await this.#settle(chunk, { kind: 'failed' }, { unspent: verdict.who !== 'import' });
+    if (verdict.who === 'request') {
+      this.halt ??= { kind: 'waits', reason: 'quota', waitMs: verdict.waitMs };
+    } else if (verdict.who === 'workspace') {
+      const { reason, waitMs } = verdict;
+      await waitWorkspace(to.ledger, lease.workspace, { reason, waitMs, count: workspaceWaits + 1 });
+      if (reason === 'credential') await pauseForKey(to, lease.workspace, error.message);
+      if (this.halt === undefined) to.log.warn({ ...line, waitMs }, `workspace waits: ${reason}`);
+      this.halt ??= { kind: 'waits', reason, waitMs };
+    } else {
+      const { cause, detail } = verdict;
+      await pause(to.ledger, { scope: 'import', name: lease.id, pausedBy: 'cause', cause, detail, fingerprint: null });
+      to.log.warn({ ...line, cause }, 'import paused');
+      this.halt ??= { kind: 'stop', why: 'paused' };
+    }
+  }
+
+  async #settleFailure(
+    chunk: BegunChunk,
+    verdict: Extract<ImportVerdict, { who: 'rows' }>,
+    error: ApiError | PermitRefusal,
+    line: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    const { answer, indexBase, retryInMs } = verdict;
+    const requestId = error instanceof ApiError ? error.requestId : null;
+    if (indexBase !== null) this.#indexBase = indexBase;
+    if (answer.kind === 'refused' || answer.kind === 'tooMany') {
+      this.#failures = 0;
+      this.to.log.info(line, 'registrants refused');
+    } else {
+      this.#failures += 1;
+      this.to.log.warn({ ...line, error: error.message }, 'no answer for registrants');
+    }
+    const failing = retryInMs === null ? null : { retryInMs, detail: error.message };
+    if (answer.kind === 'unknown' && chunk.count === 1 && chunk.piece.unknowns + 1 >= mostUnknowns) {
+      if (await this.#serviceAnswers()) return await this.#giveUp(chunk, requestId);
+    }
+    await this.#settle(chunk, answer, { requestId, indexBase, failing });
+  }
+
+  /** Whether it is the row that gets no answer, and not everything. */
+  async #serviceAnswers(): Promise<boolean> {
+    const { to, lease } = this;
+    try {
+      await askPigeonhole(to, { workspace: lease.workspace, priority: 'import' }, lease.pigeonholeId, this.signal);
+      return true;
+    } catch (error) {
+      if (isToBeJudged(error)) return false;
+      throw error;
+    }
+  }
+
+  async #giveUp(chunk: BegunChunk, requestId: string | null): Promise<void> {
+    const message = `the service gave no answer to this row alone, ${mostUnknowns} times: look for it in the dashboard`;
+    const complaints = { named: new Map(), nameless: [], tooMany: false, indexBase: null, candidates: [] };
+    const rest = settleAnswer(chunk.piece, this.#aboutRequest(chunk), { kind: 'refused', complaints });
+    const row = { index: 0, outcome: 'unknown', field: null, message, origin: null, sent: null } as const;
+    await this.#store(chunk, { ...rest, rows: [row] }, { requestId });
+  }
+
+  async #settle(chunk: BegunChunk, answer: Answer, about: Partial<ChunkSettlement>): Promise<void> {
+    if (answer.kind === 'created') this.#failures = 0;
+    await this.#store(chunk, settleAnswer(chunk.piece, this.#aboutRequest(chunk), answer), about);
+  }
+
+  #aboutRequest({ count, request }: BegunChunk): { count: number; request: number; refusesWhole: boolean } {
+    return { count, request, refusesWhole: this.#refusesWhole };
+  }
+
+  async #store(chunk: BegunChunk, settlement: Settlement, about: Partial<ChunkSettlement>): Promise<void> {
+    this.#refusesWhole ||= settlement.refusesWhole;
+    const basics = { requestId: null, indexBase: null, failing: null, unspent: false };
+    await settleChunk(this.to.ledger, this.lease, chunk, { ...basics, ...settlement, ...about });
+    const created = settlement.pieces.reduce((sum, piece) => sum + (piece.created ? piece.rows : 0), 0);
+    this.rows += created + settlement.rows.length;
+  }
+}

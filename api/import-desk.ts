@@ -1,0 +1,28 @@
+import type { ImportAction, ImportRequest } from './import-request.js';
+import type { ImportCheck, ImportReportRow, ImportTarget, ImportView, SavedMapping } from './import-views.js';
+
+/** What the process that serves the API does with registrant files. */
+export interface ImportDesk {
+  /** Where a file would go, asked of the service. @throws {ImportRefusal} */
+  target(pigeonhole: string): Promise<ImportTarget>;
+  /**
+   * What an import would do; writes nothing.
+   * @throws {ImportRefusal}
+   * @throws {RegistrantFileError} when the file cannot be used
+   */
+  check(request: ImportRequest, bytes: AsyncIterable<Uint8Array>): Promise<ImportCheck>;
+  /** CSV: rows and the codes that they are given where they have none. Throws as `check`. */
+  generatedCodes(request: ImportRequest, bytes: AsyncIterable<Uint8Array>): AsyncIterable<string>;
+  /** Takes a file in and begins to send it. Throws as `check`; then nothing has begun. */
+  start(request: ImportRequest, bytes: AsyncIterable<Uint8Array>): Promise<ImportView>;
+  /** Newest first. */
+  list(): Promise<ImportView[]>;
+  find(id: string): Promise<ImportView | undefined>;
+  /** In the order of the file; with `problems` only rows that need a person. */
+  report(id: string, only: 'problems' | 'all'): AsyncIterable<readonly ImportReportRow[]>;
+  /** The same as a CSV file that can be corrected and imported again. */
+  reportCsv(id: string): AsyncIterable<string>;
+  /** @throws {ImportRefusal} when there is nothing to do it to */
+  act(id: string, action: ImportAction): Promise<ImportView>;
+  mappings(): Promise<SavedMapping[]>;
+}

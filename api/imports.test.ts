@@ -1,0 +1,214 @@
+import { request } from 'node:http';
+import { RegistrantFileError } from '../registrants/registrant-file-error.js';
+import { apiSources, emptyLedger } from './api-sources.test-kit.js';
+import { deskOf } from './import-desk.test-kit.js';
+import type { ImportDesk } from './import-desk.js';
+import { ImportRefusal, type ImportRefusalKind } from './import-refusal.js';
+import type { ImportRequest } from './import-request.js';
+import type { ImportReportRow, ImportView } from './import-views.js';
+import { type ApiServer, startApi } from './start-api.js';
+import { UploadedBytes, UploadTooLarge } from './uploaded-bytes.js';
+
+const open: ApiServer[] = [];
+afterEach(async () => {
+  for (const api of open.splice(0)) await api.close();
+});
+
+async function serving(desk: Partial<ImportDesk>): Promise<string> {
+  const api = await startApi({ host: '127.0.0.1', port: 0 });
+  open.push(api);
+  api.serve(apiSources({ ledger: emptyLedger(), imports: deskOf(desk) }));
+  return api.url;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly type: string | undefined;
+  readonly text: string;
+}
+
+/** Sends all of `bytes`, however early the answer comes: as a client does that only then reads. */
+async function ask(url: string, method = 'GET', body: string | number = ''): Promise<Answer> {
+  return await new Promise((resolve, reject) => {
+    const type = url.endsWith('/actions') ? 'application/json' : 'application/octet-stream';
+    const sent = request(url, { method, agent: false, headers: { 'content-type': type } }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      response.on('end', () => resolve({ status: response.statusCode!, type: response.headers['content-type'], text }));
+    });
+    sent.on('error', reject);
+    if (typeof body === 'string') return void sent.end(body);
+    const piece = Buffer.alloc(64 * 1024, 'x');
+    const pump = (left: number): void => {
+      if (left <= 0) sent.end();
+      else sent.write(piece, () => pump(left - piece.length));
+    };
+    pump(body);
+  });
+}
+
+const detailOf = ({ text }: Answer): string => (JSON.parse(text) as { detail: string }).detail;
+const view = { id: '7', state: 'running' } as ImportView;
+
+async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  let text = '';
+  for await (const piece of bytes) text += Buffer.from(piece).toString();
+  return text;
+}
+
+describe('an upload to the API', () => {
+  it('hands the body and how it is to be read to the desk', async () => {
+    const seen: [ImportRequest, string][] = [];
+    const url = await serving({
+      start: async (asked, bytes) => {
+        seen.push([asked, await textOf(bytes)]);
+        return view;
+      },
+    });
+    const query = new URLSearchParams({
+      pigeonhole: 'acme/101',
+      name: 'people.csv',
+      map: '["A=Name"]',
+      canary: '1',
+      force: 'true',
+    });
+    const answer = await ask(`${url}/api/imports?${query.toString()}`, 'POST', 'attendeeCode\n1\n');
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([201, view]);
+    expect(seen).toEqual([
+      [{ pigeonhole: 'acme/101', name: 'people.csv', map: ['A=Name'], canary: 1, force: true }, 'attendeeCode\n1\n'],
+    ]);
+  });
+
+  it.each([
+    ['', 'pigeonhole, name'],
+    ['pigeonhole=summit&name=a', 'pigeonhole'],
+    ['pigeonhole=1&name=a&map={', 'map'],
+    ['pigeonhole=1&name=a&map={}', 'map'],
+    ['pigeonhole=1&name=a&canary=0', 'canary'],
+    ['pigeonhole=1&name=a&force=yes', 'force'],
+  ])('with the query "%s" is refused, and %s is named', async (query, key) => {
+    const url = await serving({});
+    const answer = await ask(`${url}/api/imports/check?${query}`, 'POST', 'x');
+    expect(answer.status).toBe(400);
+    expect(detailOf(answer)).toMatch(new RegExp(`look at: ${key}$`));
+  });
+
+  it('gets its answer although it is refused while most of it is still to come', async () => {
+    const url = await serving({
+      check: async (_, bytes) => {
+        for await (const piece of bytes) if (piece.length > 0) break;
+        throw new RegistrantFileError('not-a-table', 'The file is no table.');
+      },
+    });
+    const answer = await ask(`${url}/api/imports/check?pigeonhole=1&name=a`, 'POST', 8 * 1024 ** 2);
+    expect([answer.status, detailOf(answer)]).toEqual([422, 'The file is no table.']);
+  });
+
+  it.each<[ImportRefusalKind, number]>([
+    ['unknown', 404],
+    ['wrong', 422],
+    ['stopped', 409],
+    ['unreachable', 503],
+  ])('that is refused as %s is answered with %i and the sentence', async (kind, status) => {
+    const url = await serving({
+      check: async () => await Promise.reject(new ImportRefusal(kind, 'registrants are off')),
+    });
+    const answer = await ask(`${url}/api/imports/check?pigeonhole=1&name=a`, 'POST', 'x');
+    expect([answer.status, detailOf(answer)]).toEqual([status, 'registrants are off']);
+  });
+
+  it('tells nothing of an error that nobody wrote for people', async () => {
+    const url = await serving({ check: async () => await Promise.reject(new Error('ada@example.com')) });
+    const answer = await ask(`${url}/api/imports/check?pigeonhole=1&name=a`, 'POST', 'x');
+    expect([answer.status, answer.text.includes('ada')]).toEqual([500, false]);
+  });
+});
+
+describe('the bytes of an upload', () => {
+  const bodyOf = (...pieces: number[]): ReadableStream<Uint8Array> =>
+    new ReadableStream({
+      start(controller) {
+        for (const length of pieces) controller.enqueue(new Uint8Array(length));
+        controller.close();
+      },
+    });
+
+  it('end with a sentence where there are too many', async () => {
+    expect((await textOf(new UploadedBytes(bodyOf(5, 5), 10))).length).toBe(10);
+    await expect(textOf(new UploadedBytes(bodyOf(5, 6), 10))).rejects.toThrow(UploadTooLarge);
+  });
+
+  it('are none without a body', async () => {
+    expect(await textOf(new UploadedBytes(null))).toBe('');
+  });
+});
+
+describe('an import over the API', () => {
+  const rows: ImportReportRow[] = [2, 3].map((row) => ({
+    row,
+    outcome: 'rejected',
+    code: 'rejected',
+    column: 'Email',
+    message: 'is no address',
+    requestId: 'r1',
+  }));
+
+  it('is reported a line a row, or as CSV', async () => {
+    const asked: string[] = [];
+    const url = await serving({
+      find: async () => view,
+      async *report(id, only) {
+        asked.push(`${id} ${only}`);
+        yield rows.slice(0, 1);
+        yield rows.slice(1);
+      },
+      async *reportCsv() {
+        yield 'row\r\n';
+        yield '2\r\n';
+      },
+    });
+    const lines = await ask(`${url}/api/imports/7/report?only=problems`);
+    expect(
+      lines.text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown),
+    ).toEqual(rows);
+    expect(asked).toEqual(['7 problems']);
+    expect(await ask(`${url}/api/imports/7/report?format=csv`)).toEqual({
+      status: 200,
+      type: 'text/csv; charset=utf-8',
+      text: 'row\r\n2\r\n',
+    });
+  });
+
+  it('that is not known is a 404 for everything', async () => {
+    const url = await serving({ find: async () => undefined });
+    for (const [method, path] of [
+      ['GET', ''],
+      ['GET', '/report'],
+      ['POST', '/actions'],
+    ] as const) {
+      const answer = await ask(`${url}/api/imports/9${path}`, method, method === 'POST' ? '{"do":"pause"}' : '');
+      expect([path, answer.status, detailOf(answer)]).toEqual([
+        path,
+        404,
+        'no import 9 is known; "pigeonpost import list" shows what is',
+      ]);
+    }
+  });
+
+  it('takes actions that there are', async () => {
+    const asked: unknown[] = [];
+    const url = await serving({
+      find: async () => view,
+      act: async (id, action) => {
+        asked.push([id, action]);
+        return view;
+      },
+    });
+    expect((await ask(`${url}/api/imports/7/actions`, 'POST', '{"do":"pause","by":"ada"}')).status).toBe(200);
+    expect((await ask(`${url}/api/imports/7/actions`, 'POST', '{"do":"delete"}')).status).toBe(400);
+    expect(asked).toEqual([['7', { do: 'pause', by: 'ada' }]]);
+  });
+});

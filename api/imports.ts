@@ -1,0 +1,154 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { ApiApp, ApiContext } from './api-app.js';
+import { audited } from './audited.js';
+import { importActionSchema, pigeonholeNamePattern } from './import-request.js';
+import {
+  type ImportReportRow,
+  importTargetSchema,
+  type ImportView,
+  importViewSchema,
+  savedMappingSchema,
+} from './import-views.js';
+import { printable } from './printable.js';
+import { Refused } from './problem.js';
+import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { actorOf, pigeonholeWithin, workspaceOf } from './scope.js';
+import { streamOf } from './streamed-answer.js';
+import { asRefusal, csv, type ImportSources, serveUploads } from './uploads.js';
+
+const idParams = z.object({ id: printable(100) });
+
+const targetRoute = createRoute({
+  method: 'get',
+  path: '/api/imports/target',
+  operationId: 'showImportTarget',
+  tags: ['Imports'],
+  summary: 'Where a file would go, asked of the service',
+  ...needs({ right: 'import', looksLike: 'give "pigeonhole": WORKSPACE/ID, or the ID' }),
+  request: { query: z.strictObject({ pigeonhole: z.string().regex(pigeonholeNamePattern) }) },
+  responses: { 200: jsonAnswer('The pigeonhole.', importTargetSchema), ...problems(404, 409, 422) },
+});
+
+const listRoute = createRoute({
+  method: 'get',
+  path: '/api/imports',
+  operationId: 'listImports',
+  tags: ['Imports'],
+  summary: 'The imports so far',
+  ...needs({ right: 'read' }),
+  responses: { 200: jsonAnswer('Newest first.', z.object({ imports: z.array(importViewSchema) })), ...problems() },
+});
+
+const showRoute = createRoute({
+  method: 'get',
+  path: '/api/imports/{id}',
+  operationId: 'showImport',
+  tags: ['Imports'],
+  summary: 'How far one of them is',
+  ...needs({ right: 'read' }),
+  request: { params: idParams },
+  responses: { 200: jsonAnswer('How it stands.', importViewSchema), ...problems(404) },
+});
+
+const reportRoute = createRoute({
+  method: 'get',
+  path: '/api/imports/{id}/report',
+  operationId: 'reportImport',
+  tags: ['Imports'],
+  summary: 'What became of each row; as CSV with the rows themselves, to be corrected and imported again',
+  ...needs({ right: 'import', looksLike: 'a report may have "format" (csv) and "only" (problems)' }),
+  request: {
+    params: idParams,
+    query: z.strictObject({
+      format: z.enum(['csv', 'ndjson']).optional(),
+      only: z.enum(['problems', 'all']).optional(),
+    }),
+  },
+  responses: {
+    200: {
+      description: 'In the order of the file.',
+      content: { 'application/x-ndjson': { schema: z.string() }, 'text/csv': { schema: z.string() } },
+    },
+    ...problems(404),
+  },
+});
+
+const actRoute = createRoute({
+  method: 'post',
+  path: '/api/imports/{id}/actions',
+  operationId: 'actOnImport',
+  tags: ['Imports'],
+  summary: 'Pause, resume or cancel it',
+  ...needs({
+    right: 'import',
+    looksLike: 'an action has "do" (pause, resume, cancel), and may have "by" and "reason"',
+  }),
+  request: { params: idParams, body: jsonBody(importActionSchema) },
+  responses: { 200: jsonAnswer('How it stands now.', importViewSchema), ...problems(404, 409, 413, 415, 422) },
+});
+
+const mappingsRoute = createRoute({
+  method: 'get',
+  path: '/api/import-mappings',
+  operationId: 'listImportMappings',
+  tags: ['Imports'],
+  summary: 'Columns and their fields, kept under a name',
+  ...needs({ right: 'import' }),
+  responses: { 200: jsonAnswer('By name.', z.object({ mappings: z.array(savedMappingSchema) })), ...problems() },
+});
+
+/** Imports of registrants: the uploads, and what is asked about imports by their id. */
+export function serveImports(app: ApiApp, sources: ImportSources): void {
+  const { ledger, imports } = sources;
+  const find = async (c: ApiContext, id: string): Promise<ImportView> => {
+    const view = await imports.find(id);
+    const workspace = workspaceOf(c);
+    if (view !== undefined && (workspace === null || view.workspace === workspace)) return view;
+    throw new Refused(404, `no import ${id} is known; "pigeonpost import list" shows what is`);
+  };
+  serveUploads(app, sources);
+  app.openapi(targetRoute, async (c) => {
+    const pigeonhole = pigeonholeWithin(c, c.req.valid('query').pigeonhole);
+    return c.json(await asRefusal(() => imports.target(pigeonhole)), 200);
+  });
+  app.openapi(listRoute, async (c) => {
+    const workspace = workspaceOf(c);
+    const all = await imports.list();
+    return c.json({ imports: all.filter((each) => workspace === null || each.workspace === workspace) }, 200);
+  });
+  app.openapi(showRoute, async (c) => c.json(await find(c, c.req.valid('param').id), 200));
+  app.openapi(reportRoute, async (c) => {
+    const { id, workspace, pigeonholeId } = await find(c, c.req.valid('param').id);
+    const { format, only = 'all' } = c.req.valid('query');
+    if (format !== 'csv') {
+      const rows = streamOf(lines(imports.report(id, only)));
+      return new Response(rows, { headers: { 'content-type': 'application/x-ndjson' } }) as never;
+    }
+    // With the rows stands what people are called.
+    const entry = {
+      action: 'download-report',
+      target: `pigeonhole:${workspace}/${pigeonholeId}`,
+      detail: { import: id },
+    };
+    return (await audited(c, ledger, entry, async () => csv(streamOf(imports.reportCsv(id))))) as never;
+  });
+  app.openapi(actRoute, async (c) => {
+    const action = c.req.valid('json');
+    const { id, workspace, pigeonholeId } = await find(c, c.req.valid('param').id);
+    const by = actorOf(c, action.by);
+    const entry = {
+      action: `${action.do}-import`,
+      target: `pigeonhole:${workspace}/${pigeonholeId}`,
+      detail: { import: id },
+    };
+    const done = await audited(c, ledger, entry, () =>
+      asRefusal(() => imports.act(id, by === undefined ? action : { ...action, by })),
+    );
+    return c.json(done, 200);
+  });
+  app.openapi(mappingsRoute, async (c) => c.json({ mappings: await imports.mappings() }, 200));
+}
+
+async function* lines(batches: AsyncIterable<readonly ImportReportRow[]>): AsyncGenerator<string, void, undefined> {
+  for await (const rows of batches) yield rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+}

@@ -1,0 +1,153 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Ledger } from '../ledger/ledger.js';
+import { RegistrantFileError } from '../registrants/registrant-file-error.js';
+import type { ApiApp, ApiContext } from './api-app.js';
+import { audited } from './audited.js';
+import type { ImportDesk } from './import-desk.js';
+import { ImportRefusal, type ImportRefusalKind } from './import-refusal.js';
+import { type ImportRequest, importRequestSchema } from './import-request.js';
+import { importCheckSchema, importViewSchema } from './import-views.js';
+import { Refused } from './problem.js';
+import { jsonAnswer, needs, problems } from './route-parts.js';
+import { actorOf, pigeonholeWithin } from './scope.js';
+import { UploadedBytes, UploadTooLarge } from './uploaded-bytes.js';
+
+export interface ImportSources {
+  readonly ledger: Ledger;
+  readonly imports: ImportDesk;
+}
+
+const statuses: Readonly<Record<ImportRefusalKind, number>> = {
+  unknown: 404,
+  wrong: 422,
+  stopped: 409,
+  unreachable: 503,
+};
+
+/** @throws {Refused} in the place of what the desk refuses with */
+export async function asRefusal<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ImportRefusal) throw new Refused(statuses[error.kind], error.message);
+    if (error instanceof RegistrantFileError) throw new Refused(422, error.message);
+    if (error instanceof UploadTooLarge) throw new Refused(413, error.message);
+    throw error;
+  }
+}
+
+const upload = {
+  ...needs({ right: 'import', takes: 'file' }),
+  request: {
+    query: importRequestSchema,
+    body: {
+      required: true,
+      description: 'The file itself, CSV, XLSX or JSON.',
+      content: { 'application/octet-stream': { schema: z.string() } },
+    },
+  },
+} as const;
+
+const checkRoute = createRoute({
+  ...upload,
+  method: 'post',
+  path: '/api/imports/check',
+  operationId: 'checkImport',
+  tags: ['Imports'],
+  summary: 'What importing a file would do; writes nothing and sends nothing',
+  responses: { 200: jsonAnswer('What it would do.', importCheckSchema), ...problems(404, 409, 413, 415, 422) },
+});
+
+const codesRoute = createRoute({
+  ...upload,
+  method: 'post',
+  path: '/api/imports/codes',
+  operationId: 'generateCodes',
+  tags: ['Imports'],
+  summary: 'The codes that rows without one would be given',
+  responses: {
+    200: { description: 'Rows and their codes.', content: { 'text/csv': { schema: z.string() } } },
+    ...problems(404, 409, 413, 415, 422),
+  },
+});
+
+const startRoute = createRoute({
+  ...upload,
+  method: 'post',
+  path: '/api/imports',
+  operationId: 'startImport',
+  tags: ['Imports'],
+  summary: 'Take a file in and begin to send it',
+  responses: { 201: jsonAnswer('It has begun.', importViewSchema), ...problems(404, 409, 413, 415, 422) },
+});
+
+/**
+ * `POST /api/imports/check`, `/codes` and `POST /api/imports`. The body is the file itself, how it is to be read stands in
+ * the query; see `importRequestSchema`. Described here, and checked by the same schema by hand: a refusal takes what is
+ * left of the body first, since a client that is still sending would not see it.
+ */
+export function serveUploads(app: ApiApp, { ledger, imports }: ImportSources): void {
+  app.openAPIRegistry.registerPath(checkRoute);
+  app.post(checkRoute.path, checkRoute.middleware, (c) =>
+    withUpload(c, async (request, bytes) => c.json(await imports.check(request, bytes))),
+  );
+  app.openAPIRegistry.registerPath(codesRoute);
+  app.post(codesRoute.path, codesRoute.middleware, (c) =>
+    withUpload(c, async (request, bytes) => csv(await inMemory(imports.generatedCodes(request, bytes)))),
+  );
+  app.openAPIRegistry.registerPath(startRoute);
+  app.post(startRoute.path, startRoute.middleware, (c) =>
+    withUpload(c, async (request, bytes) => {
+      const by = actorOf(c, request.by);
+      const { pigeonhole, canary, force } = request;
+      const entry = {
+        action: 'start-import',
+        target: `pigeonhole:${pigeonhole}`,
+        detail: { canary: canary ?? null, force: force === true },
+      };
+      const begun = await audited(c, ledger, entry, () =>
+        asRefusal(() => imports.start(by === undefined ? request : { ...request, by }, bytes)),
+      );
+      return c.json(begun, 201);
+    }),
+  );
+}
+
+async function withUpload(
+  c: ApiContext,
+  work: (request: ImportRequest, bytes: UploadedBytes) => Promise<Response>,
+): Promise<Response> {
+  const bytes = new UploadedBytes(c.req.raw.body);
+  try {
+    const request = importRequestSchema.safeParse(singles(c.req.queries()));
+    if (!request.success) {
+      const wrong = [...new Set(request.error.issues.map(({ path }) => String(path[0] ?? 'unknown key')))].join(', ');
+      throw new Refused(
+        400,
+        `an import has "pigeonhole" and "name", and may have "map", "saveMapping", "encoding", "delimiter", "sheet", "canary", "generateCodes", "force", "by" and "content"; look at: ${wrong}`,
+      );
+    }
+    const { data } = request;
+    return await asRefusal(() => work({ ...data, pigeonhole: pigeonholeWithin(c, data.pigeonhole) }, bytes));
+  } finally {
+    await bytes.drain();
+  }
+}
+
+/** What is given twice stays a list, which no key takes. */
+function singles(queries: Record<string, string[]>): Record<string, string | string[]> {
+  return Object.fromEntries(
+    Object.entries(queries).map(([name, values]) => [name, values.length === 1 ? values[0]! : values]),
+  );
+}
+
+export function csv(body: string | ReadableStream<Uint8Array>): Response {
+  return new Response(body, { headers: { 'content-type': 'text/csv; charset=utf-8' } });
+}
+
+/** Whole, since an answer that has begun could no longer say what is wrong with the file. Codes are short. */
+async function inMemory(parts: AsyncIterable<string>): Promise<string> {
+  let text = '';
+  for await (const part of parts) text += part;
+  return text;
+}

@@ -1,0 +1,95 @@
+import type { Bench, BenchOptions } from './bench.js';
+import type { ImportMeasurement, ImportTask } from './imports/import-task.js';
+import { Program } from './processes/program.js';
+import { sandboxKey } from './processes/sandbox.js';
+import type { Stage } from './processes/stage.js';
+import { withStage } from './processes/with-stage.js';
+import { median } from './report/median.js';
+import type { Run } from './report/run.js';
+import { join } from 'node:path';
+
+const chunkSize = 500;
+
+/**
+ * An import of clean rows, staging and checks of earlier imports included, against a bare loop that posts the same chunks
+ * one after the other and keeps nothing.
+ */
+export const importRows: Bench = {
+  name: 'import',
+  about: 'import of --items registrants through a ledger on PostgreSQL, against a bare loop that posts the same chunks',
+  async run(options, report) {
+    const rows = options.items ?? 100_000;
+    const ratios: number[] = [];
+    const peaks: number[] = [];
+    for (let pair = 0; pair < options.pairs; pair += 1) {
+      const product = await contend('product', rows, options);
+      report.run(product.run);
+      report.note(
+        `staged in ${product.measurement.stagingSeconds.toFixed(1)} s of ${product.run.seconds.toFixed(1)} s`,
+      );
+      const bare = await contend('bare', rows, options);
+      report.run(bare.run);
+      ratios.push(bare.run.seconds / product.run.seconds);
+      peaks.push(product.measurement.peakRssMb);
+    }
+    const at = options.latencyMs === 0 ? '' : ` at ${options.latencyMs} ms a response`;
+    report.figure({
+      bench: 'import',
+      what: `${rows.toLocaleString('en')} rows / a bare loop posting the same chunks${at}`,
+      value: median(ratios),
+      unit: '',
+      must: { atLeast: 0.8 },
+      aim: { atLeast: 0.95 },
+    });
+    report.figure({
+      bench: 'import',
+      what: 'peak memory of the importing process',
+      value: Math.max(...peaks),
+      unit: 'MB',
+      must: { atMost: 250 },
+      aim: { atMost: 200 },
+    });
+  },
+};
+
+/** Each on a sandbox of its own: registrants cannot be deleted. */
+async function contend(
+  contender: ImportTask['contender'],
+  rows: number,
+  { latencyMs, profileFolder }: BenchOptions,
+): Promise<{ run: Run; measurement: ImportMeasurement }> {
+  const flags = ['--attendees', '0', '--sessions', '0', '--pigeonholes', '1', '--latency-ms', String(latencyMs)];
+  let measured: { run: Run; measurement: ImportMeasurement } | undefined;
+  await withStage(flags, async (stage) => {
+    const measurement = await measure(stage, contender, rows, profileFolder);
+    const { seconds, cpuSeconds, peakRssMb, requests } = measurement;
+    const name = contender === 'product' ? 'pigeonpost' : 'bare loop';
+    measured = { measurement, run: { contender: name, items: rows, seconds, cpuSeconds, peakRssMb, requests } };
+  });
+  return measured!;
+}
+
+async function measure(
+  stage: Stage,
+  contender: ImportTask['contender'],
+  rows: number,
+  profileFolder: string | undefined,
+): Promise<ImportMeasurement> {
+  const folder = stage.nextFolder();
+  const store = await stage.freshStore('postgres', folder);
+  if (store.kind !== 'postgres') throw new Error('this bench runs on PostgreSQL');
+  const { baseUrl } = stage.sandbox;
+  const about = { contender, baseUrl, apiKey: sandboxKey, pigeonholeId: 101, rows, chunkSize };
+  const task: ImportTask = { ...about, databaseUrl: store.url, folder };
+  const program = new Program({
+    program: 'bench/imports/main',
+    args: [JSON.stringify(task)],
+    nodeArgs: profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`],
+    env: {},
+    cwd: folder,
+    logFile: join(folder, 'import.log'),
+  });
+  const [, json] = await program.lineLike(/^measured (.*)$/, 10 * 60_000);
+  await program.ended(60_000);
+  return JSON.parse(json!) as ImportMeasurement;
+}

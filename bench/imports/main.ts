@@ -1,0 +1,141 @@
+/**
+ * One contender of the import bench as a process of its own, measured by itself: prints one line of JSON.
+ * Usage: node dist/bench/imports/main.js '<ImportTask as JSON>'
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { Pool } from 'undici';
+import type { Collaborators } from '../../activities/collaborators.js';
+import { importRegistrantsTurn } from '../../activities/import-registrants.js';
+import { ServiceGate } from '../../activities/service-gate.js';
+import { normalizedConfig } from '../../config/normalized-config.js';
+import { openDatabase } from '../../ledger/drivers/open-database.js';
+import { openLedger } from '../../ledger/ledger.js';
+import { useConfiguration } from '../../ledger/queries/configurations.js';
+import { beginImport, startImport } from '../../ledger/queries/imports/begin-import.js';
+import { readImport } from '../../ledger/queries/imports/read-import.js';
+import { stageRows } from '../../ledger/queries/imports/stage-rows.js';
+import { refOf } from '../../ledger/queries/pigeonholes.js';
+import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { openClients } from '../../worker/open-clients.js';
+import type { ImportMeasurement, ImportTask } from './import-task.js';
+
+/** The same people for both contenders: about 190 bytes each. */
+function person(index: number): { attendeeCode: string; [field: string]: string } {
+  return {
+    attendeeCode: `REG-${String(index).padStart(8, '0')}`,
+    Name: `Guest Number ${index}`,
+    Email: `guest.number.${index}@conference.example.com`,
+    Company: `Company ${index % 977} of the Example Group`,
+    'Job title': 'Head of Something or Other',
+  };
+}
+
+/** Posts one chunk after another on one connection: what anyone would write first. */
+async function postBare(task: ImportTask): Promise<number> {
+  const pool = new Pool(task.baseUrl, { connections: 1 });
+  let requests = 0;
+  for (let from = 0; from < task.rows; from += task.chunkSize) {
+    const data = Array.from({ length: Math.min(task.chunkSize, task.rows - from) }, (_, index) => person(from + index));
+    const { statusCode, body } = await pool.request({
+      method: 'POST',
+      path: `/v2/pigeonholes/${task.pigeonholeId}/registrants/bulk`,
+      headers: { 'x-api-key': task.apiKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ data }),
+    });
+    await body.dump();
+    if (statusCode !== 204) throw new Error(`the sandbox answers a bulk create with HTTP ${statusCode}`);
+    requests += 1;
+  }
+  await pool.close();
+  return requests;
+}
+
+const nothing = (): void => undefined;
+
+async function openProduct(task: ImportTask): Promise<{ to: Collaborators; close: () => Promise<void> }> {
+  const file = join(task.folder, 'pigeonpost.yaml');
+  writeFileSync(
+    file,
+    [
+      `workspaces: { acme: { baseUrl: "${task.baseUrl}", apiKey: "\${BENCH_KEY}" } }`,
+      'syncs: { events: { workspace: acme, pigeonholes: [101], sinks: [archive] } }',
+      'sinks: { archive: { type: file, folder: ./archive } }',
+      `store: ${task.databaseUrl}`,
+    ].join('\n'),
+  );
+  const config = await loadProcessConfig(file, { BENCH_KEY: task.apiKey });
+  const db = await openDatabase({ kind: 'postgres', url: task.databaseUrl });
+  const ledger = await openLedger(db);
+  const document = normalizedConfig(config, (secret) => ledger.hash.fingerprint(secret));
+  const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+  const clients = openClients(config, log);
+  const to: Collaborators = {
+    ledger,
+    config,
+    configuration: await useConfiguration(ledger, document, true),
+    clients,
+    gate: new ServiceGate(ledger, log),
+    sinks: new Map(),
+    owner: 'bench',
+    orchestration: { wakeSinks: async () => undefined, startReading: async () => undefined },
+    log,
+    stopping: new AbortController().signal,
+    onPage: nothing,
+    onTurn: nothing,
+  };
+  return {
+    to,
+    async close() {
+      for (const client of clients.values()) await client.close();
+      await db.close();
+    },
+  };
+}
+
+/** Stages every row, as the API does, then takes turns, as the workflow does. */
+async function importAll(to: Collaborators, task: ImportTask): Promise<{ stagingSeconds: number; requests: number }> {
+  const startedAt = performance.now();
+  const id = randomUUID();
+  const ref = await refOf(to.ledger, 'acme', task.pigeonholeId);
+  const about = { id, ref, file: 'bench.csv', mapping: {}, requestedBy: null, canary: null };
+  const number = await beginImport(to.ledger, about);
+  for (let from = 0; from < task.rows; from += 1000) {
+    const count = Math.min(1000, task.rows - from);
+    const rows = Array.from({ length: count }, (_, index) => ({
+      row: from + index + 2,
+      profile: person(from + index),
+    }));
+    await stageRows(to.ledger, number, rows);
+  }
+  await startImport(to.ledger, number, createHash('sha256').update(id).digest());
+  const stagingSeconds = (performance.now() - startedAt) / 1000;
+  const never = new AbortController().signal;
+  while ((await importRegistrantsTurn(to, id, never)).state !== 'finished');
+  const { counts, requests } = (await readImport(to.ledger, id))!;
+  if (counts.created !== task.rows) throw new Error(`${counts.created} of ${task.rows} rows were created`);
+  return { stagingSeconds, requests };
+}
+
+async function run(task: ImportTask): Promise<ImportMeasurement> {
+  const product = task.contender === 'product' ? await openProduct(task) : undefined;
+  const cpuBefore = process.cpuUsage();
+  const startedAt = performance.now();
+  const { stagingSeconds, requests } =
+    product === undefined ? { stagingSeconds: 0, requests: await postBare(task) } : await importAll(product.to, task);
+  const seconds = (performance.now() - startedAt) / 1000;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  await product?.close();
+  const peakRssMb = process.resourceUsage().maxRSS / 1024;
+  return { seconds, stagingSeconds, cpuSeconds: (user + system) / 1e6, peakRssMb, requests };
+}
+
+run(JSON.parse(process.argv[2] ?? '') as ImportTask).then(
+  (measurement) => process.stdout.write(`measured ${JSON.stringify(measurement)}\n`),
+  (error: unknown) => {
+    process.stderr.write(`import bench: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  },
+);

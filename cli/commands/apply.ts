@@ -1,0 +1,108 @@
+import { readFile } from 'node:fs/promises';
+import type { EventRequest, EventView } from '../../api/provisioning.js';
+import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { type ApiClient, apiClientFor } from '../api-client.js';
+import { askYesOrNo } from '../ask-yes-or-no.js';
+import { askedBy } from '../asked-by.js';
+import type { Context, Output } from '../context.js';
+import { CommandError, ExitCode } from '../exit-code.js';
+import { followEvent, untilAnswered, type Wait } from '../follow-event.js';
+import { formatEvent, questionOf } from '../format-event.js';
+
+export interface ApplyOptions {
+  /** Path of the event file, as the user wrote it. */
+  readonly file: string;
+  readonly dryRun: boolean;
+  readonly yes: boolean;
+  readonly json: boolean;
+  readonly use: Readonly<Record<string, number>>;
+  readonly create: readonly string[];
+}
+
+const largestFileBytes = 1_000_000;
+
+/**
+ * `pigeonpost apply <file>`: creates what is missing of an event, after a plan and a question. Exit 0 when all of it
+ * exists (or, with `--dry-run`, nothing stands against it), 1 when a person has to say or do something first, 2 for a
+ * file that cannot be used, 3 when the service cannot be reached, 5 when it refuses an object.
+ */
+export async function apply({ config, out }: Context, options: ApplyOptions): Promise<ExitCode> {
+  const text = await readEvent(options.file);
+  const client = apiClientFor(await loadProcessConfig(config));
+  return await applyText(client, out, text, options);
+}
+
+/** As `apply`, of a text. @param wait for the tests */
+export async function applyText(
+  client: Pick<ApiClient, 'lookAtEvent' | 'applyEvent'>,
+  out: Output,
+  text: string,
+  { file, dryRun, yes, json, use, create }: ApplyOptions,
+  wait?: Wait,
+): Promise<ExitCode> {
+  const asked: EventRequest = { file, text, use, create: [...create], skip: [], by: askedBy() };
+  const plan = await untilAnswered(() => client.lookAtEvent(asked), out, wait);
+  const isLeft = plan.objects.some(({ state }) => ['create', 'unknown', 'claim'].includes(state));
+  const ends = dryRun || plan.problems.length > 0 || plan.hindrance !== null || !isLeft;
+  if (json && ends) out.line(JSON.stringify(plan));
+  if (!json) for (const line of formatEvent(plan, 'plan')) out.line(line);
+  tellHindrance(plan, out);
+  if (ends) return exitCodeOf(plan, 'plan');
+  if (!yes && !(await agrees(plan, out, json))) {
+    out.note('nothing is created');
+    return ExitCode.Failed;
+  }
+  const end = await followEvent((skip) => client.applyEvent({ ...asked, skip: [...skip] }), out, wait);
+  if (json) out.line(JSON.stringify(end));
+  else for (const line of formatEvent(end, 'end')) out.line(line);
+  tellHindrance(end, out);
+  return exitCodeOf(end, 'end');
+}
+
+/** @param json the plan has not been shown yet: standard output is for programs */
+async function agrees(plan: EventView, out: Output, json: boolean): Promise<boolean> {
+  if (json) for (const line of formatEvent(plan, 'plan')) out.note(line);
+  const agreed = await askYesOrNo(questionOf(plan));
+  if (agreed === undefined)
+    throw new CommandError(ExitCode.WrongUse, 'there is no terminal to ask at: add --yes to create it');
+  return agreed;
+}
+
+function tellHindrance({ hindrance }: EventView, out: Output): void {
+  if (hindrance !== null) out.note(`pigeonpost: ${hindrance.detail}`);
+}
+
+function exitCodeOf({ problems, hindrance, objects }: EventView, at: 'plan' | 'end'): ExitCode {
+  if (hindrance?.why === 'unreachable') return ExitCode.Unreachable;
+  if (hindrance !== null) return ExitCode.Failed;
+  if (problems.length > 0) return ExitCode.WrongUse;
+  const states = new Set(objects.map(({ state }) => state));
+  if (states.has('refused')) return ExitCode.DoneWithRejects;
+  if (states.has('undecided') || states.has('gone')) return ExitCode.Failed;
+  return at === 'end' && (states.has('create') || states.has('unknown') || states.has('held'))
+    ? ExitCode.Failed
+    : ExitCode.Done;
+}
+
+async function readEvent(file: string): Promise<string> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(file);
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
+    const why =
+      code === 'ENOENT' ? 'there is no such file; docs/provisioning.md shows one' : `it cannot be read (${code})`;
+    throw new CommandError(ExitCode.WrongUse, `${file}: ${why}`, { cause });
+  }
+  if (bytes.length > largestFileBytes) {
+    throw new CommandError(
+      ExitCode.WrongUse,
+      `${file}: it has ${bytes.length} bytes; an event file has at most ${largestFileBytes}`,
+    );
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new CommandError(ExitCode.WrongUse, `${file}: it is not UTF-8 text; save it as UTF-8`, { cause });
+  }
+}

@@ -1,0 +1,112 @@
+import type { ImportAction } from '../../api/import-request.js';
+import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { apiAddressOf } from '../api-client.js';
+import { askedBy } from '../asked-by.js';
+import { askYesOrNo } from '../ask-yes-or-no.js';
+import type { Context } from '../context.js';
+import { CommandError, ExitCode } from '../exit-code.js';
+import { endDocument, exitCodeOf, tellEnd } from '../imports/end-of-import.js';
+import { followImport } from '../imports/follow-import.js';
+import { progressInWords, standingInWords } from '../imports/format-progress.js';
+import { formatReport } from '../imports/format-report.js';
+import { type ImportClient, importClient } from '../imports/import-client.js';
+import { createProgressDisplay } from '../imports/progress-display.js';
+import { grouped } from '../grouped.js';
+import { inWords } from '../in-words.js';
+import { stopSignal } from './import.js';
+
+/** `pigeonpost import list`: newest first. Exit 0. */
+export async function listImports({ config, out }: Context, { json }: { readonly json: boolean }): Promise<ExitCode> {
+  const imports = await (await clientFor(config)).list();
+  if (json) out.line(JSON.stringify({ imports }));
+  else if (imports.length === 0) out.line('no imports');
+  for (const { id, state, workspace, pigeonholeId, file, rows, startedAt } of json ? [] : imports) {
+    const when = inWords(new Date(startedAt), new Date());
+    out.line(`${id}  ${state.padEnd(9)}  ${workspace}/${pigeonholeId}  ${file}  ${grouped(rows)} rows  ${when}`);
+  }
+  return ExitCode.Done;
+}
+
+/** `pigeonpost import status <id>`: how one stands now. Exit 0, 5 when it has ended and rows need a person, 4 unknown. */
+export async function importStatus(
+  { config, out }: Context,
+  { id, json }: { readonly id: string; readonly json: boolean },
+): Promise<ExitCode> {
+  const view = await (await clientFor(config)).find(id);
+  if (json) out.line(JSON.stringify(view));
+  else {
+    for (const line of formatReport(view, [], null)) out.line(line);
+    const standing = standingInWords(view, { now: new Date() });
+    if (standing !== null) out.line(`${progressInWords(view, null, { now: new Date() })}; ${standing}`);
+  }
+  return view.state === 'done' ? exitCodeOf(view) : ExitCode.Done;
+}
+
+export interface FollowOptions {
+  readonly id: string;
+  readonly report?: string | undefined;
+  readonly json: boolean;
+}
+
+/** `pigeonpost import follow <id>`: its progress until it has ended, then the report. Exit as `import`, 4 unknown. */
+export async function followOne({ config, out }: Context, { id, report, json }: FollowOptions): Promise<ExitCode> {
+  const client = await clientFor(config);
+  const display = createProgressDisplay(out, json);
+  const followed = await followImport(client, await client.find(id), { display, stop: stopSignal() });
+  return await tellEnd(out, client, followed, { report, json });
+}
+
+/** `pigeonpost import report <id>`: each row as CSV, ready to be corrected; with `--json` the counts and problems. */
+export async function importReport(
+  { config, out }: Context,
+  { id, json }: { readonly id: string; readonly json: boolean },
+): Promise<ExitCode> {
+  const client = await clientFor(config);
+  const view = await client.find(id);
+  if (json) return await tellEnd(out, client, { kind: 'ended', view }, { json });
+  const decoder = new TextDecoder();
+  for await (const part of await client.reportCsv(id)) out.draw(decoder.decode(part, { stream: true }));
+  return ExitCode.Done;
+}
+
+export interface ActOnImportOptions {
+  readonly verb: ImportAction['do'];
+  readonly id: string;
+  readonly reason?: string | undefined;
+  readonly yes: boolean;
+  readonly json: boolean;
+}
+
+/** `pigeonpost import pause|resume|cancel <id>`. Cancelling asks. Exit 0, 1 when the answer is no, 4 unknown. */
+export async function actOnImport({ config, out }: Context, options: ActOnImportOptions): Promise<ExitCode> {
+  const { verb, id, reason, yes, json } = options;
+  const client = await clientFor(config);
+  const view = await client.find(id);
+  if (verb === 'cancel' && !yes) {
+    const left = view.counts.waiting;
+    const agreed = await askYesOrNo(
+      `Cancel import ${id}? What was created stays; ${grouped(left)} rows would not be sent.`,
+    );
+    if (agreed === undefined)
+      throw new CommandError(ExitCode.WrongUse, 'there is no terminal to ask at: add --yes to confirm');
+    if (!agreed) {
+      out.note('nothing is done');
+      return ExitCode.Failed;
+    }
+  }
+  const by = askedBy();
+  const now = await client.act(id, { do: verb, ...(by === undefined ? {} : { by }), ...(reason ? { reason } : {}) });
+  if (json) out.line(JSON.stringify(endDocument(now, [])));
+  else out.line(`import ${id} ${becomes[verb]}`);
+  return ExitCode.Done;
+}
+
+const becomes = {
+  pause: 'is paused',
+  resume: 'is resumed',
+  cancel: 'is cancelled as soon as what is under way is settled; what was created stays',
+} as const;
+
+async function clientFor(config: string): Promise<ImportClient> {
+  return importClient(apiAddressOf(await loadProcessConfig(config)));
+}

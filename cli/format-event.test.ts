@@ -1,0 +1,112 @@
+import type { EventObjectView, EventView } from '../api/provisioning.js';
+import { formatEvent, questionOf } from './format-event.js';
+
+const base = {
+  kind: 'session',
+  id: null,
+  fields: {},
+  passcode: null,
+  differences: [],
+  candidates: [],
+  problems: [],
+  requestId: null,
+} as const;
+const pigeonhole: EventObjectView = {
+  ...base,
+  key: 'pigeonhole',
+  kind: 'pigeonhole',
+  state: 'create',
+  fields: { name: 'ACME Summit', startDate: '2026-11-21', endDate: '2026-11-22' },
+};
+const session = (key: string, facts: Partial<EventObjectView>): EventObjectView => ({
+  ...base,
+  key,
+  state: 'create',
+  fields: { name: 'Talk', type: 'qna', startDate: '2026-11-21T08:00:00Z', endDate: '2026-11-21T09:30:00Z' },
+  ...facts,
+});
+const view = (objects: readonly EventObjectView[], facts: Partial<EventView> = {}): EventView => ({
+  workspace: 'acme',
+  event: 'summit',
+  timezone: 'Europe/Berlin',
+  subscription: null,
+  objects,
+  problems: [],
+  warnings: [],
+  hindrance: null,
+  nextInMs: null,
+  ...facts,
+});
+
+describe('an event for a person', () => {
+  it('is what would be created, with times where it takes place', () => {
+    const shown = view(
+      [pigeonhole, session('opening', {}), session('words', { fields: { name: 'Words', type: 'break' } })],
+      {
+        subscription: { id: 7, name: 'Events' },
+        warnings: ['event.yaml:9: it is odd'],
+      },
+    );
+    expect(formatEvent(shown, 'plan')).toEqual([
+      'event summit in workspace acme',
+      '  pigeonhole  to be created: "ACME Summit", 2026-11-21 to 2026-11-22, Europe/Berlin, subscription "Events" (7)',
+      '  opening     to be created: "Talk", qna, 2026-11-21 09:00 to 10:30',
+      '  words       to be created: "Words", break',
+      '3 to be created',
+      'note: event.yaml:9: it is odd',
+    ]);
+    expect(questionOf(shown)).toBe('Create these 3?');
+  });
+
+  it('names what a person has to decide, and how', () => {
+    const candidates = [
+      { id: 5001, name: 'Talk', startDate: '2026-11-21T09:00:00+01:00', endDate: null, status: null },
+      { id: 5011, name: 'Talk', startDate: '2026-11-21', endDate: '2026-11-22', status: 'ended' },
+    ];
+    expect(
+      formatEvent(view([session('a', { state: 'undecided', candidates }), session('b', { state: 'gone' })]), 'plan'),
+    ).toEqual([
+      'event summit in workspace acme',
+      '  a  looks like one that exists',
+      '       5001 "Talk", 2026-11-21 09:00',
+      '       5011 "Talk", 2026-11-21 to 2026-11-22, ended',
+      '       is it one of these? --use a=5001 takes it, --new a has another made',
+      '  b  was created before, and is gone at the service',
+      '       --new b has it made anew',
+      '2 for you to decide',
+    ]);
+  });
+
+  it('is what became of it', () => {
+    const objects = [
+      { ...pigeonhole, state: 'created', id: 113, passcode: 'ABC123' } as const,
+      session('a', { state: 'refused', problems: ['event.yaml:9: sessions[0].type: is wrong'], requestId: 'r-1' }),
+      session('b', {
+        state: 'exists',
+        id: 5,
+        differences: ['event.yaml:10: sessions[1].location: is "X" here and "Y" at the service'],
+      }),
+      session('c', { state: 'unknown' }),
+      session('d', { state: 'held' }),
+      session('e', {}),
+    ];
+    expect(formatEvent(view(objects), 'end')).toEqual([
+      'event summit in workspace acme',
+      '  pigeonhole  created, id 113, passcode ABC123',
+      '  a           refused by the service (request r-1)',
+      '                event.yaml:9: sessions[0].type: is wrong',
+      '  b           exists, id 5',
+      '                event.yaml:10: sessions[1].location: is "X" here and "Y" at the service',
+      '                the service takes no changes by its API: make them in its dashboard, or in the file',
+      '  c           sent, and no answer came: it is looked up before anything is sent again',
+      '  d           waits for its pigeonhole',
+      '  e           not created: "Talk", qna, 2026-11-21 09:00 to 10:30',
+      '1 created, 1 not created, 1 there already, 1 refused, 1 to be looked up, 1 waiting for the pigeonhole',
+    ]);
+  });
+
+  it('holds nothing that a terminal obeys', () => {
+    const lines = formatEvent(view([session('a', { fields: { name: 'Talk\u001b[2J\n', type: 'qna' } })]), 'plan');
+    expect(lines.join('')).not.toMatch(/\p{Cc}/u);
+  });
+});

@@ -1,0 +1,63 @@
+import type { ImportProblem, ImportReportRow, ImportView } from '../../api/import-views.js';
+import type { Output } from '../context.js';
+import { ExitCode } from '../exit-code.js';
+import type { Followed } from './follow-import.js';
+import { standingInWords } from './format-progress.js';
+import { formatReport, needsPerson } from './format-report.js';
+import type { ImportClient } from './import-client.js';
+import { writeWholeFile } from './import-files.js';
+
+/** So many are read for a person; a program gets all. */
+const mostShown = 20;
+
+export interface EndOptions {
+  /** A file for the report of each row; undefined: none. */
+  readonly report?: string | undefined;
+  readonly json: boolean;
+}
+
+/** Tells how an import has ended, or how to come back to it. @returns what the command ends with */
+export async function tellEnd(
+  out: Output,
+  client: Pick<ImportClient, 'problems' | 'reportCsv'>,
+  { kind, view }: Followed,
+  { report, json }: EndOptions,
+): Promise<ExitCode> {
+  if (kind === 'stopped') {
+    if (out.terminal && !json) out.line(''); // below what Ctrl-C has left in the line of the bar
+    out.note(`import ${view.id} goes on; come back to it with: pigeonpost import follow ${view.id}`);
+    return ExitCode.Failed;
+  }
+  if (report !== undefined) await writeWholeFile(report, await client.reportCsv(view.id));
+  const problems = await firstProblems(client.problems(view.id), json ? Infinity : mostShown);
+  if (json) out.line(JSON.stringify(endDocument(view, problems)));
+  else if (kind === 'ended') for (const line of formatReport(view, problems, report ?? null)) out.line(line);
+  if (kind === 'paused') {
+    out.note(`import ${view.id} is ${standingInWords(view, { now: new Date() })}`);
+    out.note(`go on with: pigeonpost import resume ${view.id}, then: pigeonpost import follow ${view.id}`);
+    return ExitCode.Failed;
+  }
+  return exitCodeOf(view);
+}
+
+/** 0 when every row is at the service, 5 when some are not, 1 when it was cancelled. Pure. */
+export function exitCodeOf({ state, counts }: Pick<ImportView, 'state' | 'counts'>): ExitCode {
+  if (state === 'cancelled') return ExitCode.Failed;
+  return needsPerson(counts) > 0 ? ExitCode.DoneWithRejects : ExitCode.Done;
+}
+
+/** What `--json` prints last. Its `counts` and `problems` are fixed: other programs rely on them. Pure. */
+export function endDocument(view: ImportView, problems: readonly ImportProblem[]): object {
+  const { id, workspace, pigeonholeId, state, reason, rows, counts } = view;
+  return { import: id, pigeonhole: `${workspace}/${pigeonholeId}`, state, reason, rows, counts, problems };
+}
+
+async function firstProblems(rows: AsyncIterable<ImportReportRow>, most: number): Promise<ImportProblem[]> {
+  const problems: ImportProblem[] = [];
+  for await (const { row, column, code, message, outcome, requestId } of rows) {
+    const by = requestId === null ? '' : ` (request ${requestId})`;
+    problems.push({ row, column, code: code ?? outcome, message: `${message ?? outcome}${by}` });
+    if (problems.length >= most) break;
+  }
+  return problems;
+}

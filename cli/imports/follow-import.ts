@@ -1,0 +1,42 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ImportView } from '../../api/import-views.js';
+import { CommandError, ExitCode } from '../exit-code.js';
+import type { ImportClient } from './import-client.js';
+import type { ProgressDisplay } from './progress-display.js';
+
+const lookEveryMs = 500;
+/** A restart takes that long, and the import goes on by itself afterwards. */
+const mostSilenceMs = 60_000;
+
+/** How following an import ended: it has, it stands still until somebody does something, or the follower was told to stop. */
+export type Followed = { readonly kind: 'ended' | 'paused' | 'stopped'; readonly view: ImportView };
+
+/**
+ * Shows an import until it has ended. A pigeonpost that is restarted meanwhile is waited for.
+ * @param stop ends the following, not the import
+ * @throws {CommandError} when nothing answers for a minute
+ */
+export async function followImport(
+  client: Pick<ImportClient, 'find'>,
+  first: ImportView,
+  { display, stop }: { readonly display: ProgressDisplay; readonly stop: AbortSignal },
+): Promise<Followed> {
+  let view = first;
+  let answeredAt = Date.now();
+  for (;;) {
+    display(view, Date.now());
+    if (view.state === 'done' || view.state === 'cancelled') return { kind: 'ended', view };
+    if (view.state === 'paused') return { kind: 'paused', view };
+    // oxlint-disable-next-line no-await-in-loop -- looked at again and again, until it has ended
+    await pause(lookEveryMs, undefined, { signal: stop }).catch(() => undefined);
+    if (stop.aborted) return { kind: 'stopped', view };
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      view = await client.find(first.id);
+      answeredAt = Date.now();
+    } catch (error) {
+      const silent = error instanceof CommandError && error.exitCode === ExitCode.Unreachable;
+      if (!silent || Date.now() - answeredAt > mostSilenceMs) throw error;
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import type { ImportProblem } from '../../api/import-views.js';
+import { formatCheck, strangeFields } from './format-check.js';
+import { checkOf } from './import-views.test-kit.js';
+
+const now = new Date('2026-11-21T18:00:00Z');
+const sheet = { columns: 100, now, timeZone: 'UTC' };
+const columnOf = (property: string, known: boolean | null, sample = 'x') => ({
+  column: property,
+  property,
+  guessed: false,
+  known,
+  sample,
+});
+
+describe('what an import would do', () => {
+  it('is told with file, pigeonhole, columns with an example, counts and requests', () => {
+    expect(formatCheck(checkOf(), sheet)).toEqual([
+      'file    people.csv, CSV, semicolons, utf-8, 20,000 rows',
+      'to      acme/101 Annual Conference, 2026-11-22 to 2026-11-23, upcoming',
+      '',
+      'column  becomes                 for example',
+      'Ticket  attendeeCode (guessed)  00123',
+      'Name    Name                    Ada Lovelace',
+      'Notes   not sent',
+      '',
+      '20,000 to send',
+      '',
+      '40 requests of up to 500 rows; the quota has 900 left',
+      'sending takes a second a request or less',
+    ]);
+  });
+
+  it('names what is not sent again, and why', () => {
+    const counts = { send: 1, existing: 200, conflict: 3, rejected: 4, elsewhere: 5, invalid: 6 };
+    const lines = formatCheck(checkOf({ counts, generatedCodes: 1 }), sheet);
+    expect(lines.slice(8, 15)).toEqual([
+      '  1 to send',
+      '200 sent before, with the same data: not sent again',
+      '  3 sent before, with other data: to be changed in the dashboard of the service',
+      '  4 refused before, and unchanged since: not sent again',
+      '  5 in another import that has not ended: this one waits for it, and says what became of them',
+      '  6 not sent, because of the problems below',
+      '  1 of them are given a code',
+    ]);
+  });
+
+  it('shows twenty problems and counts all, by kind and column', () => {
+    const problems = Array.from({ length: 25 }, (_, n): ImportProblem => {
+      return { row: n + 2, column: 'Ticket', code: 'missing-code', message: 'The code is missing.' };
+    });
+    const problemCounts = [
+      { code: 'missing-code', column: 'Ticket', rows: 25 },
+      { code: 'too-few-cells', column: null, rows: 1 },
+    ];
+    const lines = formatCheck(checkOf({ problems, problemCounts }), sheet);
+    expect(lines.filter((line) => line.startsWith('row '))).toHaveLength(20);
+    expect(lines).toContain('row 21, Ticket: The code is missing.');
+    expect(lines).not.toContain('row 22, Ticket: The code is missing.');
+    expect(lines.slice(lines.indexOf('and 6 more problems; of all:'))).toEqual(
+      expect.arrayContaining(['  25 × missing-code in Ticket', '  1 × too-few-cells']),
+    );
+  });
+
+  it('says when the quota is waited for, and when it is done', () => {
+    const estimate = {
+      requests: 40,
+      rowsPerRequest: 500,
+      left: 12,
+      limit: 1000,
+      resetAt: '2026-11-22T02:00:00Z',
+      waits: 1,
+      doneAt: '2026-11-22T02:01:00Z',
+    };
+    expect(formatCheck(checkOf({ estimate }), sheet).slice(-2)).toEqual([
+      '40 requests of up to 500 rows; the quota has 12 left, and more at 22 Nov 2026, 02:00 (in 8 h)',
+      'sending takes a second a request or less, and waits for the quota once; done about 22 Nov 2026, 02:01 (in 8 h)',
+    ]);
+  });
+
+  it.each([
+    [{ left: null }, '40 requests of up to 500 rows; how many the quota has left is not known'],
+    [{ requests: 0 }, 'nothing would be sent'],
+    [{ waits: null }, 'sending takes a second a request or less, and waits for the quota'],
+    [{ waits: 3 }, 'sending takes a second a request or less, and waits for the quota 3 times'],
+  ])('with %j ends with "%s"', (given, last) => {
+    const { estimate } = checkOf();
+    expect(formatCheck(checkOf({ estimate: { ...estimate, ...given } }), sheet).at(-1)).toBe(last);
+  });
+
+  it('cuts an example at the edge of a narrow terminal, and no sentence', () => {
+    const lines = formatCheck(checkOf({ columns: [columnOf('Name', true, 'Ada '.repeat(30))] }), {
+      ...sheet,
+      columns: 40,
+    });
+    expect(lines.find((line) => line.includes('Ada'))).toMatch(/^Name {4}Name {5}(?:Ada )+.*…$/);
+    expect(Math.max(...lines.slice(3, 5).map((line) => line.length))).toBe(40);
+  });
+
+  it('shows no control character of the file to the terminal', () => {
+    const column = { ...columnOf('Name', true, 'a\u001b[31mb'), column: 'Na\u0007me' };
+    expect(formatCheck(checkOf({ columns: [column] }), sheet).join('\n')).not.toMatch(/[^\P{Cc}\n]/u);
+  });
+
+  it('tells from when it knows the pigeonhole, where the service could not be asked', () => {
+    const { target } = checkOf();
+    const [, to] = formatCheck(checkOf({ target: { ...target, asOf: '2026-11-21T15:00:00Z' } }), sheet);
+    expect(to).toMatch(/, upcoming, as of 3 h ago$/);
+  });
+});
+
+describe('a field that was never seen at a pigeonhole', () => {
+  it('is told, and neither the code nor one of which nothing can be known is', () => {
+    const columns = [columnOf('attendeeCode', false), columnOf('Emial', false), columnOf('Name', true)];
+    expect(strangeFields(columns)).toEqual(['Emial']);
+    expect(strangeFields([columnOf('Emial', null)])).toEqual([]);
+    expect(formatCheck(checkOf({ columns }), sheet)).toContain('Emial         Emial (never seen there)  x');
+  });
+});

@@ -1,0 +1,153 @@
+import type {
+  ImportCheck,
+  ImportColumn,
+  ImportedFile,
+  ImportProblem,
+  PlannedCounts,
+  ProblemCount,
+  SendingEstimate,
+} from '../../api/import-views.js';
+import { grouped } from '../grouped.js';
+import { inWords } from '../in-words.js';
+import { renderLine, span } from '../text-line.js';
+import { clockTime } from './clock-time.js';
+import { targetInWords } from './target-in-words.js';
+
+/** More problems are only counted, by kind. */
+const mostProblems = 20;
+
+export interface Sheet {
+  readonly columns: number;
+  readonly now: Date;
+  /** IANA name; by default that of this machine. */
+  readonly timeZone?: string;
+}
+
+/** What an import would do, for the person who is about to start it. Samples are cut at the edge of the sheet. Pure. */
+export function formatCheck(check: ImportCheck, sheet: Sheet): string[] {
+  return [
+    `file    ${fileInWords(check.file, check.rows)}`,
+    `to      ${targetInWords(check.target)}${check.target.asOf === null ? '' : `, as of ${inWords(new Date(check.target.asOf), sheet.now)}`}`,
+    '',
+    ...columnLines(check.columns).map((line) => renderLine([span(line)], { columns: sheet.columns, colours: false })),
+    '',
+    ...plannedLines(check),
+    ...problemLines(check),
+    ...check.noteCounts.map((note) => `note    ${countInWords(note)}`),
+    ...estimateLines(check.estimate, sheet),
+  ].map(withoutControls);
+}
+
+/** Names of columns and sheets come from the file, and a terminal obeys control characters. */
+function withoutControls(line: string): string {
+  return line.replace(/\p{Cc}/gu, ' ');
+}
+
+const formats: Readonly<Record<string, string>> = { csv: 'CSV', xlsx: 'Excel', json: 'JSON', ndjson: 'NDJSON' };
+const delimiters: Readonly<Record<string, string>> = {
+  ',': 'commas',
+  ';': 'semicolons',
+  '\t': 'tabs',
+  '|': 'vertical bars',
+};
+
+function fileInWords({ name, format, encoding, delimiter, sheet }: ImportedFile, rows: number): string {
+  return [
+    name,
+    formats[format] ?? format,
+    ...(delimiter === null ? [] : [delimiters[delimiter] ?? `cells divided by "${delimiter}"`]),
+    ...(sheet === null ? [] : [`sheet "${sheet}"`]),
+    ...(encoding === null ? [] : [encoding]),
+    `${grouped(rows)} ${rows === 1 ? 'row' : 'rows'}`,
+  ].join(', ');
+}
+
+function columnLines(columns: readonly ImportColumn[]): string[] {
+  const rows = columns.map(({ column, property, sample, ...column_ }) => [
+    column === '' ? '(no name)' : column,
+    property === null ? 'not sent' : `${property}${marks(property, column_)}`,
+    property === null ? '' : (sample ?? ''),
+  ]);
+  const head = ['column', 'becomes', 'for example'];
+  const width = (column: number): number => Math.max(...[head, ...rows].map((cells) => cells[column]!.length));
+  return [head, ...rows].map(([column, becomes, sample]) =>
+    `${column!.padEnd(width(0))}  ${becomes!.padEnd(width(1))}  ${sample!}`.trimEnd(),
+  );
+}
+
+function marks(property: string, { guessed, known }: Pick<ImportColumn, 'guessed' | 'known'>): string {
+  const words = [...(guessed ? ['guessed'] : []), ...(isStrange(property, known) ? ['never seen there'] : [])];
+  return words.length === 0 ? '' : ` (${words.join(', ')})`;
+}
+
+function isStrange(property: string, known: boolean | null): boolean {
+  return property !== 'attendeeCode' && known === false;
+}
+
+/** Fields that nobody has seen at this pigeonhole: the service would ignore them without a word. */
+export function strangeFields(columns: readonly ImportColumn[]): string[] {
+  return columns.flatMap(({ property, known }) => (property !== null && isStrange(property, known) ? [property] : []));
+}
+
+const planned: readonly (readonly [keyof PlannedCounts, string])[] = [
+  ['send', 'to send'],
+  ['existing', 'sent before, with the same data: not sent again'],
+  ['conflict', 'sent before, with other data: to be changed in the dashboard of the service'],
+  ['rejected', 'refused before, and unchanged since: not sent again'],
+  ['elsewhere', 'in another import that has not ended: this one waits for it, and says what became of them'],
+  ['invalid', 'not sent, because of the problems below'],
+];
+
+function plannedLines({ counts, generatedCodes }: ImportCheck): string[] {
+  const width = Math.max(...planned.map(([key]) => grouped(counts[key]).length));
+  return [
+    ...planned
+      .filter(([key]) => key === 'send' || counts[key] > 0)
+      .map(([key, words]) => `${grouped(counts[key]).padStart(width)} ${words}`),
+    ...(generatedCodes === 0 ? [] : [`${grouped(generatedCodes).padStart(width)} of them are given a code`]),
+  ];
+}
+
+function problemLines({ problems, problemCounts }: ImportCheck): string[] {
+  const shown = problems.slice(0, mostProblems);
+  const more = problemCounts.reduce((sum, { rows }) => sum + rows, 0) - shown.length;
+  if (shown.length === 0) return [];
+  return [
+    '',
+    ...shown.map(problemInWords),
+    ...(more <= 0
+      ? []
+      : [`and ${grouped(more)} more problems; of all:`, ...problemCounts.map((each) => `  ${countInWords(each)}`)]),
+  ];
+}
+
+/** One line, without the text of the cell. Pure. */
+export function problemInWords({ row, column, message }: ImportProblem): string {
+  return withoutControls(`row ${grouped(row)}${column === null ? '' : `, ${column}`}: ${message}`);
+}
+
+function countInWords({ code, column, rows }: ProblemCount): string {
+  return `${grouped(rows)} × ${code}${column === null ? '' : ` in ${column}`}`;
+}
+
+function estimateLines(
+  { requests, rowsPerRequest, left, resetAt, waits, doneAt }: SendingEstimate,
+  sheet: Sheet,
+): string[] {
+  if (requests === 0) return ['', 'nothing would be sent'];
+  const head = `${grouped(requests)} ${requests === 1 ? 'request' : 'requests'} of up to ${grouped(rowsPerRequest)} rows`;
+  const at = (instant: string): string => {
+    const date = new Date(instant);
+    return `${clockTime(date, sheet.now, sheet.timeZone)} (${inWords(date, sheet.now)})`;
+  };
+  if (left === null) return ['', `${head}; how many the quota has left is not known`];
+  const quota = `the quota has ${grouped(left)} left${resetAt === null ? '' : `, and more at ${at(resetAt)}`}`;
+  const wait =
+    waits === 0 ? '' : waits === null ? ', and waits for the quota' : `, and waits for the quota ${times(waits)}`;
+  const done = doneAt === null ? '' : `; done about ${at(doneAt)}`;
+  return ['', `${head}; ${quota}`, `sending takes a second a request or less${wait}${done}`];
+}
+
+function times(n: number): string {
+  return n === 1 ? 'once' : n === 2 ? 'twice' : `${grouped(n)} times`;
+}

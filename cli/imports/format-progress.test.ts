@@ -1,0 +1,69 @@
+import { formatProgress, progressInWords, standingInWords } from './format-progress.js';
+import { countsOf, viewOf } from './import-views.test-kit.js';
+
+const now = new Date('2026-11-21T18:00:00Z');
+const sheet = { columns: 100, colours: false, now, timeZone: 'UTC' };
+const waiting = { state: 'waiting', reason: 'quota used up', until: '2026-11-21T19:00:00Z' } as const;
+
+describe('the progress of an import', () => {
+  it('is a bar with rate and time left', () => {
+    expect(formatProgress(viewOf(), 410, sheet)).toEqual([
+      `${'█'.repeat(25)}${'░'.repeat(15)}  12,500 of 20,000 rows, 410 rows/s, 19 s left`,
+    ]);
+  });
+
+  it.each([
+    [
+      'as wide as a narrow terminal allows',
+      70,
+      `${'█'.repeat(14)}${'░'.repeat(9)}  12,500 of 20,000 rows, 410 rows/s, 19 s left`,
+    ],
+    ['without a bar where there is no room for one', 50, '12,500 of 20,000 rows, 410 rows/s, 19 s left'],
+    ['cut where there is not even room for that', 20, '12,500 of 20,000 ro…'],
+  ])('is %s', (_, columns, line) => {
+    const [only, ...more] = formatProgress(viewOf(), 410, { ...sheet, columns });
+    expect([only, more]).toEqual([line, []]);
+    expect(only!.length).toBeLessThanOrEqual(columns);
+  });
+
+  it('says what it waits for and until when, and counts the wait into the time left', () => {
+    const [bar, standing] = formatProgress(viewOf(waiting), 410, sheet);
+    expect(bar).toMatch(/410 rows\/s, 60 min left$/);
+    expect(standing).toBe('quota used up: goes on at 19:00 (in 60 min)');
+  });
+
+  it.each([
+    ['rows of which nothing is known yet have no rate', viewOf(), null, '12,500 of 20,000 rows'],
+    [
+      'one that is done has no time left',
+      viewOf({ counts: countsOf({ created: 20_000 }) }),
+      410,
+      '20,000 of 20,000 rows',
+    ],
+    ['one that is paused has none either', viewOf({ state: 'paused' }), 410, '12,500 of 20,000 rows, 410 rows/s'],
+  ])('where %s', (_, view, perSecond, words) => {
+    expect(progressInWords(view, perSecond, { now })).toBe(words);
+  });
+
+  it('fills the bar only when no row is left', () => {
+    const almost = viewOf({ counts: countsOf({ created: 19_999, waiting: 1 }) });
+    expect(formatProgress(almost, null, sheet)[0]).toContain('█░ ');
+    expect(formatProgress(viewOf({ rows: 0, counts: countsOf() }), null, sheet)[0]).toMatch(/^█{40} /);
+  });
+});
+
+describe('why an import stands still', () => {
+  it.each([
+    ['', viewOf(), null],
+    ['by a person', viewOf({ state: 'paused', reason: 'by ada: wrong list' }), 'paused: by ada: wrong list'],
+    ['for the quota', viewOf(waiting), 'quota used up: goes on at 19:00 (in 60 min)'],
+    [
+      'for another import',
+      viewOf({ ...waiting, reason: 'another import has the rest of these codes', until: null }),
+      'another import has the rest of these codes',
+    ],
+    ['to be taken in', viewOf({ state: 'staging' }), 'the file is being taken in'],
+  ])('is told %s', (_, view, words) => {
+    expect(standingInWords(view, { now, timeZone: 'UTC' })).toBe(words);
+  });
+});

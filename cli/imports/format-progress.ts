@@ -1,0 +1,67 @@
+import type { ImportCounts, ImportView } from '../../api/import-views.js';
+import { grouped } from '../grouped.js';
+import { inWords, spanInWords } from '../in-words.js';
+import { renderLine, span, type TextLine } from '../text-line.js';
+import { clockTime } from './clock-time.js';
+import type { Sheet } from './format-check.js';
+
+const widestBar = 40;
+const narrowestBar = 8;
+
+/** How far an import is: a bar with rate and time left, and what it waits for. No line is wider than the sheet. Pure. */
+export function formatProgress(
+  view: ImportView,
+  perSecond: number | null,
+  sheet: Sheet & { readonly colours: boolean },
+): string[] {
+  const facts = progressInWords(view, perSecond, sheet);
+  const width = Math.min(widestBar, sheet.columns - facts.length - 3);
+  const bar: TextLine = width < narrowestBar ? [] : [...barOf(view, width), span('  ')];
+  const standing = standingInWords(view, sheet);
+  const lines: TextLine[] = [[...bar, span(facts)], ...(standing === null ? [] : [[span(standing, 'yellow')]])];
+  return lines.map((line) => renderLine(line, sheet));
+}
+
+/** "12,500 of 20,000 rows, 410 rows/s, 18 s left": the same for a log. Pure. */
+export function progressInWords(view: ImportView, perSecond: number | null, { now }: Pick<Sheet, 'now'>): string {
+  const settled = settledRows(view.counts);
+  const left = view.rows - settled;
+  const rate = perSecond === null || left === 0 ? [] : [`${grouped(Math.round(perSecond))} rows/s`];
+  const waitS = view.until === null ? 0 : Math.max(0, (new Date(view.until).getTime() - now.getTime()) / 1000);
+  const time =
+    perSecond === null || perSecond <= 0 || left === 0 || view.state === 'paused'
+      ? []
+      : [`${spanInWords(Math.ceil(waitS + left / perSecond))} left`];
+  return [`${grouped(settled)} of ${grouped(view.rows)} rows`, ...rate, ...time].join(', ');
+}
+
+/** Why it stands still, as a sentence; null when it does not. Pure. */
+export function standingInWords(
+  { state, reason, until }: ImportView,
+  { now, timeZone }: Omit<Sheet, 'columns'>,
+): string | null {
+  switch (state) {
+    case 'waiting': {
+      const at = until === null ? null : new Date(until);
+      const again = at === null ? '' : `: goes on at ${clockTime(at, now, timeZone)} (${inWords(at, now)})`;
+      return `${reason ?? 'waiting'}${again}`;
+    }
+    case 'paused':
+      return `paused${reason === null ? '' : `: ${reason}`}`;
+    case 'staging':
+      return 'the file is being taken in';
+    default:
+      return null;
+  }
+}
+
+/** Rows of which it is known what becomes of them. */
+export function settledRows(counts: ImportCounts): number {
+  return Object.values(counts).reduce((sum, n) => sum + n, 0) - counts.waiting;
+}
+
+function barOf({ counts, rows }: ImportView, width: number): TextLine {
+  const share = rows === 0 ? 1 : settledRows(counts) / rows;
+  const full = Math.floor(share * width); // a full bar is a finished import
+  return [span('█'.repeat(full), 'green'), span('░'.repeat(width - full), 'dim')];
+}

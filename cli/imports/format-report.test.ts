@@ -1,0 +1,62 @@
+import type { ImportProblem } from '../../api/import-views.js';
+import { exitCodeOf } from './end-of-import.js';
+import { formatReport } from './format-report.js';
+import { countsOf, viewOf } from './import-views.test-kit.js';
+
+const problem = (row: number): ImportProblem => ({ row, column: 'Email', code: 'rejected', message: 'is no address' });
+
+describe('the report of an import', () => {
+  it('says in words what each outcome means, and names the rows that need a person', () => {
+    const counts = countsOf({
+      created: 19_990,
+      confirmed: 2,
+      existing: 3,
+      conflict: 1,
+      rejected: 1,
+      invalid: 1,
+      unknown: 2,
+    });
+    expect(formatReport(viewOf({ state: 'done', counts }), [problem(12), problem(13)], null)).toEqual([
+      'import 7 into acme/101: done, 20,000 rows',
+      '  19,990 created',
+      '       2 created (confirmed by a duplicate complaint, since an answer was lost)',
+      '       3 already there',
+      '       1 conflict: the code is there with other data, to be changed in the dashboard of the service',
+      '       1 rejected by the service',
+      '       1 not sent: to be corrected in the file',
+      '       2 unknown: whether they are there could not be found out',
+      'row 12, Email: is no address',
+      'row 13, Email: is no address',
+      'and 3 more',
+      'each row, ready to be corrected: pigeonpost import report 7 > report.csv',
+    ]);
+  });
+
+  it('is two lines where all went well', () => {
+    const view = viewOf({ state: 'done', rows: 1, counts: countsOf({ created: 1 }) });
+    expect(formatReport(view, [], null)).toEqual(['import 7 into acme/101: done, 1 row', '  1 created']);
+  });
+
+  it('says that what a canary left is not lost', () => {
+    const view = viewOf({ state: 'done', canary: 1, counts: countsOf({ created: 1, cancelled: 19_999 }) });
+    expect(formatReport(view, [], 'report.csv')).toEqual([
+      'import 7 into acme/101: done with the first 1 of 20,000 rows',
+      '       1 created',
+      '  19,999 left for the same command without --canary',
+      'each row is in report.csv',
+    ]);
+  });
+});
+
+describe('a finished import', () => {
+  it.each([
+    [0, 'done', { created: 5, confirmed: 1, existing: 2 }],
+    [5, 'done', { created: 5, rejected: 1 }],
+    [5, 'done', { created: 5, invalid: 1 }],
+    [5, 'done', { created: 5, conflict: 1 }],
+    [5, 'done', { created: 5, unknown: 1 }],
+    [1, 'cancelled', { created: 5, cancelled: 1 }],
+  ] as const)('ends the command with %i when it is %s with %j', (code, state, counts) => {
+    expect(exitCodeOf({ state, counts: countsOf(counts) })).toBe(code);
+  });
+});

@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { createInterface } from 'node:readline';
+import { json as jsonOf } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import type { ImportAction } from '../../api/import-request.js';
+import type { ImportCheck, ImportReportRow, ImportTarget, ImportView } from '../../api/import-views.js';
+import { type ApiAddress, nobodyAnswers, refusalOf } from '../api-client.js';
+import { CommandError, ExitCode } from '../exit-code.js';
+
+/** The query of an upload: how a file is to be imported. */
+export type UploadQuery = Readonly<Record<string, string>>;
+
+/** What the API of a running pigeonpost does with registrant files. All reject with CommandError. */
+export interface ImportClient {
+  target(pigeonhole: string): Promise<ImportTarget>;
+  check(file: string, query: UploadQuery, signal: AbortSignal): Promise<ImportCheck>;
+  /** CSV of the codes that rows without one are given. */
+  generatedCodes(file: string, query: UploadQuery, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+  start(file: string, query: UploadQuery, signal: AbortSignal): Promise<ImportView>;
+  list(): Promise<ImportView[]>;
+  find(id: string): Promise<ImportView>;
+  act(id: string, action: ImportAction): Promise<ImportView>;
+  /** Rows that need a person, in the order of the file. */
+  problems(id: string): AsyncIterable<ImportReportRow>;
+  reportCsv(id: string): Promise<AsyncIterable<Uint8Array>>;
+}
+
+/** An answer of the API may take so long, unless it waits for a file to be taken in. */
+const answerMs = 60_000;
+
+interface Ask {
+  readonly method?: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: string;
+  /** Its bytes are the body, piece by piece. */
+  readonly file?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** By node:http: `fetch` gives up on an answer after five minutes, and a large file may take longer. */
+export function importClient(address: ApiAddress): ImportClient {
+  const json = async (asked: Ask): Promise<unknown> => {
+    const signal = asked.signal ?? AbortSignal.timeout(answerMs);
+    return await jsonOf(await ask(address, { ...asked, signal }));
+  };
+  const upload = (path: string, query: UploadQuery): string => `${path}?${new URLSearchParams(query).toString()}`;
+  const of = (id: string): string => `/api/imports/${encodeURIComponent(id)}`;
+  return {
+    target: async (pigeonhole) => (await json({ path: upload('/api/imports/target', { pigeonhole }) })) as ImportTarget,
+    check: async (file, query, signal) =>
+      (await json({ method: 'POST', path: upload('/api/imports/check', query), file, signal })) as ImportCheck,
+    generatedCodes: (file, query, signal) =>
+      ask(address, { method: 'POST', path: upload('/api/imports/codes', query), file, signal }),
+    start: async (file, query, signal) =>
+      (await json({ method: 'POST', path: upload('/api/imports', query), file, signal })) as ImportView,
+    list: async () => ((await json({ path: '/api/imports' })) as { imports: ImportView[] }).imports,
+    find: async (id) => (await json({ path: of(id) })) as ImportView,
+    act: async (id, action) =>
+      (await json({ method: 'POST', path: `${of(id)}/actions`, body: JSON.stringify(action) })) as ImportView,
+    async *problems(id) {
+      const answer = await ask(address, { path: `${of(id)}/report?only=problems` });
+      for await (const line of createInterface({ input: answer })) yield JSON.parse(line) as ImportReportRow;
+    },
+    reportCsv: (id) => ask(address, { path: `${of(id)}/report?format=csv` }),
+  };
+}
+
+/** @returns a success, whose body is still to be read */
+async function ask({ url, token }: ApiAddress, { method, path, body, file, signal }: Ask): Promise<IncomingMessage> {
+  const bytes = file === undefined ? undefined : createReadStream(file);
+  if (bytes !== undefined) await once(bytes, 'open').catch((error: unknown) => unreadable(file!, error));
+  const sent = httpRequest(`${url}${path}`, {
+    method: method ?? 'GET',
+    headers: {
+      'content-type': file === undefined ? 'application/json' : 'application/octet-stream',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
+  // What could not be sent matters only where there is no answer: that comes early when the file is refused.
+  const sending = bytes === undefined ? undefined : pipeline(bytes, sent).catch(() => undefined);
+  if (bytes === undefined) sent.end(body);
+  const [answer] = await answered.catch((error: unknown) => {
+    bytes?.destroy();
+    if (signal?.aborted === true) throw interrupted(signal, error);
+    throw nobodyAnswers(url, error);
+  });
+  if (answer.statusCode !== undefined && answer.statusCode < 300) return answer;
+  const problem: unknown = await jsonOf(answer).catch(() => undefined);
+  bytes?.destroy();
+  await sending;
+  throw refusalOf(answer.statusCode ?? 0, problem);
+}
+
+function interrupted(signal: AbortSignal, cause: unknown): CommandError {
+  const tookTooLong = signal.reason instanceof Error && signal.reason.name === 'TimeoutError';
+  return tookTooLong
+    ? new CommandError(
+        ExitCode.Unreachable,
+        'the running pigeonpost does not answer: "pigeonpost status" says how it stands',
+        { cause },
+      )
+    : new CommandError(ExitCode.Failed, 'stopped before anything was sent', { cause });
+}
+
+function unreadable(file: string, error: unknown): never {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  const why = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})`;
+  throw new CommandError(ExitCode.WrongUse, `${file}: ${why}; check the path`, { cause: error });
+}

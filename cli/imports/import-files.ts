@@ -1,0 +1,62 @@
+import { createWriteStream } from 'node:fs';
+import { rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { CommandError, ExitCode } from '../exit-code.js';
+
+/** Where the codes stand that rows are given: `people.codes.csv` beside `people.xlsx`. Pure. */
+export function codesFileOf(file: string): string {
+  return join(dirname(file), `${basename(file, extname(file))}.codes.csv`);
+}
+
+/** @throws {CommandError} when it is no file that could be sent */
+export async function requireFile(file: string): Promise<void> {
+  const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${error.code ?? 'unknown'})`;
+    throw new CommandError(ExitCode.WrongUse, `${file}: ${why}; check the path`, { cause: error });
+  });
+  if (!found.isFile()) throw new CommandError(ExitCode.WrongUse, `${file} is no file: name one`);
+}
+
+/** @throws {CommandError} when what is to be written would take the place of the imported file */
+export function requireOtherFile(option: string, written: string | undefined, imported: string): void {
+  if (written === undefined || resolve(written) !== resolve(imported)) return;
+  throw new CommandError(ExitCode.WrongUse, `${option} names the file that is imported: name another one`);
+}
+
+/** @throws {CommandError} when something stands there already, which nobody would want to lose */
+export async function requireNoFile(file: string): Promise<void> {
+  const stands = await stat(file).then(
+    () => true,
+    () => false,
+  );
+  if (!stands) return;
+  throw new CommandError(
+    ExitCode.WrongUse,
+    `${file} is there already, with codes of an earlier run: put it elsewhere first, since codes are not shown twice`,
+  );
+}
+
+/**
+ * Writes a whole file or nothing: under another name first, which is gone when it fails.
+ * @param options.keep never in the place of a file that is there
+ */
+export async function writeWholeFile(
+  file: string,
+  parts: AsyncIterable<string | Uint8Array>,
+  { keep = false }: { readonly keep?: boolean } = {},
+): Promise<void> {
+  const draft = `${file}.${process.pid}.tmp`;
+  try {
+    await pipeline(parts, createWriteStream(draft, { flags: 'wx', mode: 0o600 })); // people's data: for whoever asked
+    if (keep) await requireNoFile(file);
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true });
+    if (error instanceof CommandError) throw error;
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    throw new CommandError(ExitCode.Failed, `${file} cannot be written (${code}): check the path and its permissions`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,179 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError } from '../config-error.js';
+import { readEventFile, workspaceOfEvent } from './event-file.js';
+
+const smallest = `id: summit
+pigeonhole:
+  name: ACME Summit
+  startDate: 2026-11-21
+  endDate: 2026-11-22
+  timezone: Europe/Berlin
+`;
+
+/** Line 7 and those after it. */
+const withSessions = (...lines: string[]): string =>
+  `${smallest}sessions:\n${lines.map((line) => `  - ${line}\n`).join('')}`;
+
+function problemsOf(text: string): string[] {
+  try {
+    readEventFile(text, 'event.yaml');
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split('\n');
+    throw error;
+  }
+}
+
+describe('an event file', () => {
+  it('is what is sent: fields under the service’s names, times in UTC, no ids of its own', () => {
+    const text = withSessions(
+      '{ id: opening, name: Opening, type: qna, startDate: 2026-11-21T09:00, endDate: 2026-11-21 10:00, answers: true }',
+      '{ id: words, name: Words, type: poll_word_cloud, startDate: "2026-11-21T09:00+08:00", more: { options: [a, b] } }',
+    );
+    const { id, workspace, subscription, pigeonhole, sessions } = readEventFile(text, 'event.yaml');
+    expect([id, workspace, subscription]).toEqual(['summit', null, null]);
+    expect(pigeonhole.fields).toEqual({
+      name: 'ACME Summit',
+      startDate: '2026-11-21',
+      endDate: '2026-11-22',
+      timezone: 'Europe/Berlin',
+    });
+    expect(sessions.map(({ key, fields }) => [key, fields])).toEqual([
+      [
+        'opening',
+        {
+          name: 'Opening',
+          type: 'qna',
+          startDate: '2026-11-21T08:00:00Z',
+          endDate: '2026-11-21T09:00:00Z',
+          answers: true,
+        },
+      ],
+      ['words', { name: 'Words', type: 'poll_word_cloud', startDate: '2026-11-21T01:00:00Z', options: ['a', 'b'] }],
+    ]);
+  });
+
+  it('places a message at the field that it is about, within "more" too, else at its object', () => {
+    const [session] = readEventFile(
+      withSessions('id: a\n    name: A\n    type: break\n    more:\n      seats: 3'),
+      'event.yaml',
+    ).sessions;
+    expect(session!.told('type', 'is odd')).toBe('event.yaml:10: sessions[0].type: is odd');
+    expect(session!.told('seats', 'is odd')).toBe('event.yaml:12: sessions[0].more.seats: is odd');
+    expect(session!.told('unheardOf', 'is odd')).toBe('event.yaml:8: sessions[0].unheardOf: is odd');
+  });
+
+  it('takes nothing for a reference, so that it reaches no secret', () => {
+    const text = smallest.replace('ACME Summit', '"${HOME} ${file:/etc/passwd}"');
+    expect(readEventFile(text, 'event.yaml').pigeonhole.fields.name).toBe('${HOME} ${file:/etc/passwd}');
+  });
+
+  it('warns of a session beside the days of its pigeonhole', () => {
+    const text = withSessions('{ id: a, name: A, type: break, startDate: 2026-11-23T09:00 }');
+    expect(readEventFile(text, 'event.yaml').warnings).toEqual([
+      'event.yaml:8: sessions[0].startDate: is not on a day of the pigeonhole',
+    ]);
+  });
+
+  it.each<[string, string, string[]]>([
+    ['nothing in it', '', ['event.yaml:1: the file is empty; docs/provisioning.md shows what it holds']],
+    ['no YAML', 'id: "a', [expect.stringMatching(/^event\.yaml:1: this is not YAML/)]],
+    [
+      'no pigeonhole',
+      'id: a\n',
+      ['event.yaml:1: pigeonhole: is missing, allowed: a group with name, startDate, endDate, timezone'],
+    ],
+    ['an unknown key', `${smallest}sesions: []\n`, ['event.yaml:7: sesions: unknown key, did you mean "sessions"?']],
+    [
+      'days in the wrong order',
+      smallest.replace('2026-11-22', '2026-11-20'),
+      ['event.yaml:5: pigeonhole.endDate: is before startDate; correct one of the two'],
+    ],
+    [
+      'a day that is none',
+      smallest.replace('2026-11-22', '2026-02-30'),
+      ['event.yaml:5: pigeonhole.endDate: found "2026-02-30", allowed: a day such as 2026-01-31'],
+    ],
+    [
+      'a time zone that is none',
+      smallest.replace('Europe/Berlin', 'CEST+2'),
+      ['event.yaml:6: pigeonhole.timezone: found "CEST+2", allowed: an IANA time zone such as Europe/Berlin'],
+    ],
+    [
+      'a qna session without times',
+      withSessions('{ id: a, name: A, type: qna }'),
+      [
+        'event.yaml:8: sessions[0].startDate: is missing, and a qna session needs it',
+        'event.yaml:8: sessions[0].endDate: is missing, and a qna session needs it',
+      ],
+    ],
+    [
+      'a time that is none',
+      withSessions('{ id: a, name: A, type: break, startDate: 2026-11-21T24:30 }'),
+      [
+        expect.stringMatching(
+          /^event\.yaml:8: sessions\[0\]\.startDate: found "2026-11-21T24:30", allowed: a time such as/,
+        ),
+      ],
+    ],
+    [
+      'a time that the clocks leave out, and one that comes twice',
+      withSessions(
+        '{ id: a, name: A, type: break, startDate: 2026-03-29T02:30 }',
+        '{ id: b, name: B, type: break, startDate: 2026-10-25T02:30 }',
+      ),
+      [
+        'event.yaml:8: sessions[0].startDate: there is no such time in Europe/Berlin: the clocks are put forward over it',
+        expect.stringMatching(/^event\.yaml:9: sessions\[1\]\.startDate: this time comes twice in Europe\/Berlin/),
+      ],
+    ],
+    [
+      'a session that ends before it begins',
+      withSessions('{ id: a, name: A, type: qna, startDate: 2026-11-21T09:00, endDate: "2026-11-21T08:30+01:00" }'),
+      ['event.yaml:8: sessions[0].endDate: is before startDate; correct one of the two'],
+    ],
+    [
+      'an id twice, and one that is taken',
+      withSessions('{ id: a, name: A, type: break }', '{ id: a, name: B, type: break }'),
+      ['event.yaml:9: sessions[1].id: this id stands twice; give each session its own'],
+    ],
+    [
+      'a session that is called pigeonhole',
+      withSessions('{ id: pigeonhole, name: A, type: break }'),
+      [
+        expect.stringMatching(
+          /^event\.yaml:8: sessions\[0\]\.id: "pigeonhole" is what the pigeonhole itself is called/,
+        ),
+      ],
+    ],
+    [
+      'a known field in "more"',
+      withSessions('{ id: a, name: A, type: break, more: { name: B } }'),
+      ['event.yaml:8: sessions[0].more.name: is a key of its own; write it outside of "more"'],
+    ],
+  ])('with %s is refused, each problem with its line', (_, text, expected) => {
+    expect(problemsOf(text)).toEqual(expected);
+  });
+
+  it('belongs to the only workspace, or to the one that it names', () => {
+    const event = readEventFile(smallest, 'event.yaml');
+    const named = readEventFile(smallest.replace('id: summit', 'id: summit\nworkspace: acme'), 'event.yaml');
+    expect(workspaceOfEvent(event, 'event.yaml', ['acme'])).toBe('acme');
+    expect(workspaceOfEvent(named, 'event.yaml', ['other', 'acme'])).toBe('acme');
+    expect(() => workspaceOfEvent(event, 'event.yaml', ['acme', 'other'])).toThrow(
+      'event.yaml:1: workspace: is missing, allowed: one of acme, other of pigeonpost.yaml',
+    );
+    expect(() => workspaceOfEvent(named, 'event.yaml', ['other'])).toThrow(
+      'event.yaml:2: workspace: found "acme", allowed: one of other of pigeonpost.yaml',
+    );
+  });
+
+  it('is shown whole in docs/provisioning.md', () => {
+    const guide = readFileSync(join(__dirname, '../../docs/provisioning.md'), 'utf8');
+    const [, shown] = /```yaml\n([^]*?)```/.exec(guide)!;
+    const event = readEventFile(shown!, 'event.yaml');
+    expect(event.sessions.length).toBeGreaterThan(2);
+    expect(event.warnings).toEqual([]);
+  });
+});

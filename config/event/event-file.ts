@@ -1,0 +1,192 @@
+import type { z } from 'zod';
+import { ConfigError, formatProblem, type Problem } from '../config-error.js';
+import type { KeyPath } from '../key-path.js';
+import { parseTree, problemAt } from '../parse-tree.js';
+import { type ConfigDocument, readDocument } from '../read-document.js';
+import { eventFileSchema, momentForm, pigeonholeFileSchema, sessionFileSchema } from './event-schema.js';
+import { instantsOf } from './zoned-instant.js';
+
+/** An event as `pigeonpost apply` is to create it: a pigeonhole and its sessions, with nothing wrong in the file. */
+export interface EventFile {
+  /** The file's own name of the event; with it and the workspace the ledger knows the event again. */
+  readonly id: string;
+  /** Null: the only one that is configured. */
+  readonly workspace: string | null;
+  readonly pigeonhole: EventObject<PigeonholeFields>;
+  /** As the file has it; null: none is named. */
+  readonly subscription: string | number | null;
+  readonly sessions: readonly EventObject<SessionFields>[];
+  /** What is allowed but probably not meant, as lines for a person. */
+  readonly warnings: readonly string[];
+  /** A problem as a line for a person. @param key as the file has it at the top level */
+  told(key: string, message: string): string;
+}
+
+/** What is to be sent of a pigeonhole, under the service's names. */
+export interface PigeonholeFields {
+  readonly name: string;
+  readonly startDate: string;
+  readonly endDate: string;
+  readonly timezone: string;
+  readonly [field: string]: unknown;
+}
+
+/** What is to be sent of a session, under the service's names; times in UTC. */
+export interface SessionFields {
+  readonly name: string;
+  readonly type: string;
+  readonly startDate?: string;
+  readonly endDate?: string;
+  readonly [field: string]: unknown;
+}
+
+/** A pigeonhole or a session of the file. */
+export interface EventObject<Fields = PigeonholeFields | SessionFields> {
+  /** `pigeonhole`, or the session's `id`. */
+  readonly key: string;
+  readonly fields: Fields;
+  /** A problem as a line for a person, with the place of the field, or of the object where the field is not written. */
+  told(field: string, message: string): string;
+}
+
+const guide = 'docs/provisioning.md';
+
+/**
+ * Reads an event file. Nothing in it is a reference: the text comes from whoever asks, and must not reach the
+ * environment or the files of the process.
+ * @param file what messages call it
+ * @throws {ConfigError} with every problem found, each with its line
+ */
+export function readEventFile(text: string, file: string): EventFile {
+  const document = readDocument(text, file, null, guide);
+  const parsed = parseTree(eventFileSchema, document.tree, document);
+  if ('problems' in parsed) throw new ConfigError('invalid', file, inOrder([...document.problems, ...parsed.problems]));
+  const { id, workspace, pigeonhole, sessions } = parsed.value;
+  const problems: Problem[] = [...document.problems];
+  const warnings: Problem[] = [];
+  const noting: Noting = { file, document, problems, warnings };
+  const { subscription, ...rest } = pigeonhole;
+  const event: EventFile = {
+    id,
+    workspace: workspace ?? null,
+    subscription: subscription ?? null,
+    pigeonhole: toObject(noting, 'pigeonhole', ['pigeonhole'], rest, pigeonholeFileSchema),
+    sessions: sessions.map((session, n) => toSession(noting, session, ['sessions', n], pigeonhole)),
+    warnings: inOrder(warnings).map((warning) => formatProblem(file, warning)),
+    told: (key, message) => formatProblem(file, problemAt(document, [key], message)),
+  };
+  if (pigeonhole.endDate < pigeonhole.startDate) {
+    problems.push(problemAt(document, ['pigeonhole', 'endDate'], 'is before startDate; correct one of the two'));
+  }
+  const seen = new Set<string>();
+  for (const [n, { id: key }] of sessions.entries()) {
+    if (seen.has(key))
+      problems.push(problemAt(document, ['sessions', n, 'id'], 'this id stands twice; give each session its own'));
+    seen.add(key);
+  }
+  if (problems.length > 0) throw new ConfigError('invalid', file, inOrder(problems));
+  return event;
+}
+
+interface Noting {
+  readonly file: string;
+  readonly document: ConfigDocument;
+  readonly problems: Problem[];
+  readonly warnings: Problem[];
+}
+
+type SessionInFile = z.output<typeof sessionFileSchema>;
+type PigeonholeInFile = z.output<typeof pigeonholeFileSchema>;
+
+function toSession(
+  noting: Noting,
+  session: SessionInFile,
+  at: KeyPath,
+  pigeonhole: PigeonholeInFile,
+): EventObject<SessionFields> {
+  const { document, problems, warnings } = noting;
+  const { id, startDate, endDate, ...rest } = session;
+  const instants = Object.entries({ startDate, endDate }).flatMap(([field, moment]) => {
+    if (moment === undefined) {
+      // the service's own rule: event-engagement-api.md, "Session"
+      if (session.type === 'qna')
+        problems.push(problemAt(document, [...at, field], 'is missing, and a qna session needs it'));
+      return [];
+    }
+    const instant = toInstant(moment, pigeonhole.timezone);
+    if (typeof instant === 'number') return [[field, instant] as const];
+    problems.push(problemAt(document, [...at, field], instant.problem));
+    return [];
+  });
+  const { startDate: startsAt, endDate: endsAt } = Object.fromEntries(instants);
+  if (startsAt !== undefined && endsAt !== undefined && endsAt < startsAt) {
+    problems.push(problemAt(document, [...at, 'endDate'], 'is before startDate; correct one of the two'));
+  }
+  if (
+    startDate !== undefined &&
+    (startDate.slice(0, 10) < pigeonhole.startDate || startDate.slice(0, 10) > pigeonhole.endDate)
+  ) {
+    warnings.push(problemAt(document, [...at, 'startDate'], 'is not on a day of the pigeonhole'));
+  }
+  const times = Object.fromEntries(
+    instants.map(([field, ms]) => [field, new Date(ms).toISOString().replace('.000Z', 'Z')]),
+  );
+  return toObject(noting, id, at, { ...rest, ...times }, sessionFileSchema);
+}
+
+function toObject<Fields extends { readonly more: Readonly<Record<string, unknown>> }>(
+  { file, document, problems }: Noting,
+  key: string,
+  at: KeyPath,
+  fields: Fields,
+  schema: z.ZodObject,
+): EventObject<Omit<Fields, 'more'>> {
+  for (const field of Object.keys(fields.more)) {
+    if (!(field in schema.shape)) continue;
+    problems.push(problemAt(document, [...at, 'more', field], 'is a key of its own; write it outside of "more"'));
+  }
+  return {
+    key,
+    fields: withMore(fields),
+    told: (field, message) => {
+      const isMore = document.isWritten([...at, 'more', field]);
+      return formatProblem(file, problemAt(document, [...at, ...(isMore ? ['more'] : []), field], message));
+    },
+  };
+}
+
+function withMore<Fields extends { readonly more: Readonly<Record<string, unknown>> }>(
+  fields: Fields,
+): Omit<Fields, 'more'> {
+  const { more, ...own } = fields;
+  return { ...own, ...more };
+}
+
+/** Epoch ms of a moment that the schema has let pass, or why it is none. */
+function toInstant(moment: string, timezone: string): number | { readonly problem: string } {
+  const [, date, minutes, seconds = ':00', offset] = momentForm.exec(moment)!;
+  const local = `${date}T${minutes}${seconds}`;
+  if (offset !== undefined) return Date.parse(`${local}${offset}`);
+  const [first, second] = instantsOf(local, timezone);
+  if (first === undefined)
+    return { problem: `there is no such time in ${timezone}: the clocks are put forward over it` };
+  if (second === undefined) return first;
+  return { problem: `this time comes twice in ${timezone}, for the clocks are put back; add an offset such as +01:00` };
+}
+
+function inOrder(problems: readonly Problem[]): Problem[] {
+  return problems.toSorted((one, other) => one.line - other.line || one.column - other.column);
+}
+
+/**
+ * The workspace of the configuration that an event belongs to.
+ * @throws {ConfigError} when there is none of that name, or several to choose from
+ */
+export function workspaceOfEvent(event: EventFile, file: string, configured: readonly string[]): string {
+  const [only, ...others] = configured;
+  if (event.workspace === null && only !== undefined && others.length === 0) return only;
+  if (event.workspace !== null && configured.includes(event.workspace)) return event.workspace;
+  const found = event.workspace === null ? 'is missing' : `found "${event.workspace}"`;
+  const line = event.told('workspace', `${found}, allowed: one of ${configured.join(', ')} of pigeonpost.yaml`);
+  throw new ConfigError('invalid', file, [], line);
+}

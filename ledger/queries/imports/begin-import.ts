@@ -1,0 +1,91 @@
+import type { Ledger } from '../../ledger.js';
+import { LedgerError } from '../../ledger-error.js';
+import { abandonedAfterMs } from './standing.js';
+
+/**
+ * Registrants in one request, until a service says that it takes fewer. At a usual 200 to 300 bytes a row that is a body
+ * of 150 kB, far below the megabyte at which gateways begin to refuse; an answer that is lost costs one request more, and
+ * 20,000 registrants take 40 requests of the plan.
+ */
+export const firstChunkSize = 500;
+
+export interface NewImport {
+  /** UUID, chosen by the caller. */
+  readonly id: string;
+  readonly ref: number;
+  /** The file's name, without its folder. */
+  readonly file: string;
+  /** Which column went where, as the caller describes it. */
+  readonly mapping: object;
+  readonly requestedBy: string | null;
+  /** Send so many rows and end; null: all. */
+  readonly canary: number | null;
+}
+
+/** Opens an import, whose rows are then staged. @returns its number */
+export async function beginImport(ledger: Ledger, input: NewImport): Promise<number> {
+  const [row] = await ledger.db.query<{ number: number }>(
+    `insert into imports (id, ref, file, mapping, requested_by, canary, chunk_size)
+     select $1, p.ref, $3, $4, $5, $6, least($7::int, w.registrants_at_once)
+     from pigeonholes p left join workspaces w on w.name = p.workspace where p.ref = $2
+     returning number`,
+    [input.id, input.ref, input.file, JSON.stringify(input.mapping), input.requestedBy, input.canary, firstChunkSize],
+  );
+  if (row === undefined) throw new LedgerError('stale', `no pigeonhole has row ${input.ref}: name it again`);
+  return row.number;
+}
+
+/**
+ * Everything is staged: the import may be sent from now on. A second call changes nothing.
+ * @param contentHash of the file's bytes, as `Ledger.hash` or the caller makes it: tells a file that was imported before
+ * @throws {LedgerError} kind `stale` when it was given up in between
+ */
+export async function startImport(ledger: Ledger, number: number, contentHash: Uint8Array): Promise<void> {
+  const rows = await ledger.db.query(
+    `update imports set state = 'running', content_hash = $2, started_at = coalesce(started_at, now()),
+       rows_claimed = (select count(*) from registrants where import = $1),
+       rows_other = (select count(*) from import_rows where import = $1)
+     where number = $1 and state = 'staging' returning number`,
+    [number, contentHash],
+  );
+  if (rows.length > 0) return;
+  const [known] = await ledger.db.query<{ state: string }>('select state from imports where number = $1', [number]);
+  if (known === undefined || known.state === 'cancelled') {
+    throw new LedgerError('stale', 'the import was given up while its file was read: import the file again');
+  }
+}
+
+/** Forgets an import that was never started, with all that was staged; its codes are free again. */
+export async function discardImport(ledger: Ledger, number: number): Promise<void> {
+  await ledger.db.transaction(async (tx) => {
+    const open = await tx.query(`delete from imports where number = $1 and state = 'staging' returning number`, [
+      number,
+    ]);
+    if (open.length === 0) return;
+    await tx.query('delete from registrants where import = $1', [number]);
+    await tx.query('delete from import_rows where import = $1', [number]);
+  });
+}
+
+/** Forgets what processes left in staging when they ended. @returns how many imports that were */
+export async function discardAbandonedImports(ledger: Ledger): Promise<number> {
+  const rows = await ledger.db.query<{ number: number }>(
+    `select number from imports where state = 'staging' and touched_at < now() - interval '${abandonedAfterMs} milliseconds'`,
+  );
+  // oxlint-disable-next-line no-await-in-loop -- hardly ever one
+  for (const { number } of rows) await discardImport(ledger, number);
+  return rows.length;
+}
+
+/** The import that is running, or has ended, over the same content in the same pigeonhole; the newest one. */
+export async function importOfContent(
+  ledger: Ledger,
+  ref: number,
+  contentHash: Uint8Array,
+): Promise<string | undefined> {
+  const [row] = await ledger.db.query<{ id: string }>(
+    `select id from imports where ref = $1 and content_hash = $2 and state <> 'staging' order by number desc limit 1`,
+    [ref, contentHash],
+  );
+  return row?.id;
+}

@@ -1,0 +1,206 @@
+import type { Ledger } from '../../ledger.js';
+
+/** What became of a row. */
+export type RowOutcome =
+  /** The service created it, and said so. */
+  | 'created'
+  /** It was sent without an answer, and is there: the service refused it as a duplicate when it was sent again. */
+  | 'confirmed'
+  /** It was there before. */
+  | 'existing'
+  /** Its code was there before, with other data: to be changed in the dashboard. */
+  | 'conflict'
+  /** The service refused it. */
+  | 'rejected'
+  /** It may or may not be there; the service gave no answer that tells. */
+  | 'unknown'
+  /** It is still to be sent, or an import that is running holds its code. */
+  | 'waiting'
+  /** Something was wrong with it in the file: it was never sent. */
+  | 'invalid'
+  /** The import ended before it was sent. */
+  | 'cancelled';
+
+export const rowOutcomes: readonly RowOutcome[] = [
+  'created',
+  'confirmed',
+  'existing',
+  'conflict',
+  'rejected',
+  'unknown',
+  'waiting',
+  'invalid',
+  'cancelled',
+];
+
+export interface ImportProgress {
+  readonly number: number;
+  readonly id: string;
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  readonly file: string;
+  /** As it was given to `beginImport`. */
+  readonly mapping: unknown;
+  readonly requestedBy: string | null;
+  readonly canary: number | null;
+  /** `waiting` until `waitUntil`, for `waitReason`; `paused` for `pauses`; `cancelling`: what is under way is settled. */
+  readonly state: 'staging' | 'running' | 'waiting' | 'paused' | 'cancelling' | 'done' | 'cancelled';
+  readonly waitReason: 'quota' | 'throttled' | 'credential' | 'failing' | 'otherImport' | null;
+  readonly waitUntil: Date | null;
+  /** Of the import, or of its workspace: who or what, and what to do about it. */
+  readonly pauses: readonly ImportPause[];
+  /** Requests in a row without an answer that says something. */
+  readonly failures: number;
+  /** Why the last request brought nothing; null: it did, or there was none. */
+  readonly failure: string | null;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly endedAt: Date | null;
+  /** Of all rows of the file, by outcome. While staging, of those staged so far. */
+  readonly counts: Readonly<Record<RowOutcome, number>>;
+  readonly rows: number;
+  /** Made so far. */
+  readonly requests: number;
+  /** At least so many are still to be made. */
+  readonly requestsLeft: number;
+  /** Registrants in one request at present. */
+  readonly chunkSize: number;
+}
+
+export interface ImportPause {
+  readonly scope: 'workspace' | 'import';
+  readonly pausedBy: 'person' | 'cause';
+  readonly cause: string;
+  readonly detail: string;
+  readonly actor: string | null;
+  readonly since: Date;
+}
+
+/** How an import stands; undefined when there is none with this id. */
+export async function readImport(ledger: Ledger, id: string): Promise<ImportProgress | undefined> {
+  if (!/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id)) return undefined;
+  const [row] = await ledger.db.query<ImportRow>(`${importRows} where i.id = $1::uuid`, [id]);
+  return row === undefined ? undefined : await withCounts(ledger, row);
+}
+
+/** The newest imports first. */
+export async function listImports(ledger: Ledger, most = 100): Promise<ImportProgress[]> {
+  const rows = await ledger.db.query<ImportRow>(`${importRows} order by i.number desc limit $1`, [most]);
+  const imports: ImportProgress[] = [];
+  // oxlint-disable-next-line no-await-in-loop -- a few statements each, on one connection they would queue anyway
+  for (const row of rows) imports.push(await withCounts(ledger, row));
+  return imports;
+}
+
+interface ImportRow {
+  number: number;
+  id: string;
+  workspace: string;
+  pigeonhole_id: number;
+  file: string;
+  mapping: string;
+  requested_by: string | null;
+  canary: number | null;
+  state: 'staging' | 'running' | 'done' | 'cancelled';
+  cancelling: boolean;
+  failures: number;
+  failure: string | null;
+  created_at: Date;
+  started_at: Date | null;
+  ended_at: Date | null;
+  rows_claimed: number;
+  begun: number;
+  requests: number;
+  chunk_size: number;
+  wait_until: Date | null;
+  wait_reason: 'quota' | 'throttled' | 'credential' | null;
+  retry_at: Date | null;
+}
+
+const importRows = `select i.number, i.id, p.workspace, p.pigeonhole_id, i.file, i.mapping, i.requested_by, i.canary, i.state,
+    i.cancel_asked_at is not null as cancelling, i.failures, i.failure, i.created_at, i.started_at, i.ended_at, i.rows_claimed, i.begun,
+    i.requests, i.chunk_size, case when w.wait_until > now() then w.wait_until end as wait_until,
+    w.wait_reason, case when i.retry_at > now() then i.retry_at end as retry_at
+  from imports i join pigeonholes p on p.ref = i.ref left join workspaces w on w.name = p.workspace`;
+
+async function withCounts(ledger: Ledger, row: ImportRow): Promise<ImportProgress> {
+  const [counts, pauses, chunks] = await Promise.all([
+    countOutcomes(ledger, row),
+    ledger.db.query<Omit<ImportPause, 'pausedBy'> & { paused_by: ImportPause['pausedBy'] }>(
+      `select scope, paused_by, cause, detail, actor, since from pauses
+       where (scope = 'import' and name = $1) or (scope = 'workspace' and name = $2) order by since`,
+      [row.id, row.workspace],
+    ),
+    ledger.db.query<{ open: number }>(
+      `select count(*) as open from import_chunks where import = $1 and state <> 'created'`,
+      [row.number],
+    ),
+  ]);
+  const isRunning = row.state === 'running';
+  const left = isRunning ? Math.max(0, Math.min(row.canary ?? row.rows_claimed, row.rows_claimed) - row.begun) : 0;
+  const hasWaitingAlone = isRunning && left === 0 && chunks[0]!.open === 0 && counts.waiting > 0;
+  const waitReason = waitReasonOf(row, hasWaitingAlone);
+  return {
+    number: row.number,
+    id: row.id,
+    workspace: row.workspace,
+    pigeonholeId: row.pigeonhole_id,
+    file: row.file,
+    mapping: JSON.parse(row.mapping) as unknown,
+    requestedBy: row.requested_by,
+    canary: row.canary,
+    state: stateOf(row, pauses.length > 0, waitReason !== null),
+    waitReason: isRunning ? waitReason : null,
+    waitUntil: isRunning ? (row.wait_until ?? row.retry_at) : null,
+    pauses: isRunning ? pauses.map(({ paused_by: pausedBy, ...pause }) => ({ ...pause, pausedBy })) : [],
+    failures: row.failures,
+    failure: isRunning ? row.failure : null,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    counts,
+    rows: Object.values(counts).reduce((sum, count) => sum + count, 0),
+    requests: row.requests,
+    requestsLeft: chunks[0]!.open + Math.ceil(left / row.chunk_size),
+    chunkSize: row.chunk_size,
+  };
+}
+
+function waitReasonOf(row: ImportRow, hasWaitingAlone: boolean): ImportProgress['waitReason'] {
+  if (row.wait_until !== null) return row.wait_reason;
+  if (row.retry_at !== null) return 'failing';
+  return hasWaitingAlone ? 'otherImport' : null;
+}
+
+function stateOf(row: ImportRow, isPaused: boolean, isWaiting: boolean): ImportProgress['state'] {
+  if (row.state !== 'running') return row.state;
+  if (row.cancelling) return 'cancelling';
+  return isPaused ? 'paused' : isWaiting ? 'waiting' : 'running';
+}
+
+/** Rows without an outcome of their own are created as far as chunks say so; the rest waits, or was cancelled. */
+async function countOutcomes(ledger: Ledger, row: ImportRow): Promise<Record<RowOutcome, number>> {
+  const [own, others, [all]] = await Promise.all([
+    ledger.db.query<{ outcome: RowOutcome; count: number }>(
+      'select outcome, count(*) as count from registrants where import = $1 and outcome is not null group by outcome',
+      [row.number],
+    ),
+    ledger.db.query<{ outcome: RowOutcome; count: number }>(
+      'select outcome, count(*) as count from import_rows where import = $1 group by outcome',
+      [row.number],
+    ),
+    ledger.db.query<{ created: number; claimed: number }>(
+      `select (select coalesce(sum(row_count), 0) from import_chunks where import = $1 and state = 'created') as created,
+         (select count(*) from registrants where import = $1) as claimed`,
+      [row.number],
+    ),
+  ]);
+  const counts = Object.fromEntries(rowOutcomes.map((outcome) => [outcome, 0])) as Record<RowOutcome, number>;
+  for (const { outcome, count } of own) counts[outcome] += count;
+  const settled = own.reduce((sum, { count }) => sum + count, 0);
+  for (const { outcome, count } of others) counts[outcome] += count;
+  counts.created += all!.created;
+  const rest = all!.claimed - settled - all!.created;
+  counts[row.state === 'done' || row.state === 'cancelled' ? 'cancelled' : 'waiting'] += rest;
+  return counts;
+}

@@ -1,0 +1,43 @@
+import type { Ledger } from '../../ledger.js';
+import { LedgerError } from '../../ledger-error.js';
+import { claimFreeCodes, claimHeldCodes } from './claim-rows.js';
+import { hashRows } from './hash-rows.js';
+import type { InvalidRow, SendableRow, StagedRow } from './staged-row.js';
+
+/**
+ * Stores a batch of a file's rows, at most some thousands, and claims their codes. Rows of a code that another import
+ * holds are told what stands of it; see `claimHeldCodes`. Row numbers may not repeat within an import.
+ * @throws {LedgerError} kind `stale` when the import is no longer being staged
+ */
+export async function stageRows(ledger: Ledger, number: number, rows: readonly StagedRow[]): Promise<void> {
+  const sendable = rows.filter((row): row is SendableRow => 'profile' in row);
+  const invalid = rows.filter((row): row is InvalidRow => !('profile' in row));
+  const hashed = hashRows(ledger.hash, sendable);
+  // In one order for everybody: two stagings that claim the same codes at once would else wait for each other.
+  hashed.sort((a, b) => Buffer.compare(a.codeHash, b.codeHash));
+  await ledger.db.transaction(async (tx) => {
+    const [held] = await tx.query<{ ref: number }>(
+      `update imports set touched_at = now(), last_row = greatest(last_row, $2::int)
+       where number = $1 and state = 'staging' returning ref`,
+      [number, rows.reduce((highest, { row }) => Math.max(highest, row), 0)],
+    );
+    if (held === undefined)
+      throw new LedgerError('stale', 'the import is no longer being staged: import the file again');
+    const claimer = { ref: held.ref, number, round: 0 };
+    const claimed = await claimFreeCodes(tx, claimer, hashed);
+    const rest = hashed.filter(({ row }) => !claimed.has(row));
+    if (rest.length > 0) await claimHeldCodes(tx, claimer, rest);
+    if (invalid.length === 0) return;
+    await tx.query(
+      `insert into import_rows (import, row_number, profile, outcome, problems)
+       select $1, n.row_number, n.profile, 'invalid', n.problems
+       from unnest($2::int4[], $3::json[], $4::json[]) as n (row_number, profile, problems)`,
+      [
+        number,
+        invalid.map(({ row }) => row),
+        invalid.map(({ values }) => JSON.stringify(values)),
+        invalid.map(({ problems }) => JSON.stringify(problems)),
+      ],
+    );
+  });
+}

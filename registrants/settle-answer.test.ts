@@ -1,0 +1,216 @@
+import fc from 'fast-check';
+import { type Fate, ModelService, type Person, type ServiceManners } from './model-service.test-kit.js';
+import { countToSend, type Piece, settleAnswer } from './settle-answer.js';
+
+const fresh: Omit<Piece, 'rows'> = {
+  sent: 'never',
+  origin: null,
+  suspects: null,
+  next: null,
+  fruitful: false,
+  unknowns: 0,
+};
+
+interface Told {
+  outcome: 'created' | 'confirmed' | 'existing' | 'rejected' | 'unknown';
+  origin: number | null;
+  sent: 'refused' | 'unknown' | null;
+}
+
+/** Sends people by the rules under test alone, as the ledger would keep them; chunk by chunk, piece by piece. */
+function importAll(
+  people: readonly Person[],
+  service: ModelService,
+  { chunkSize = 500, fateOf = (): Fate => 'answered' }: { chunkSize?: number; fateOf?: (request: number) => Fate } = {},
+): Map<string, Told> {
+  const told = new Map<string, Told>();
+  const work: { piece: Piece; codes: string[] }[] = [];
+  for (let from = 0; from < people.length; from += chunkSize) {
+    const codes = people.slice(from, from + chunkSize).map(({ code }) => code);
+    work.push({ piece: { ...fresh, rows: codes.length }, codes });
+  }
+  let refusesWhole = false;
+  for (let request = 1; work.length > 0; request += 1) {
+    if (request > 200_000) throw new Error('it goes on for ever');
+    const { piece, codes } = work.shift()!;
+    const count = countToSend(piece);
+    const settlement = settleAnswer(
+      piece,
+      { count, request, refusesWhole },
+      service.post(codes.slice(0, count), fateOf(request)),
+    );
+    const own = new Set(settlement.rows.map(({ index }) => index));
+    for (const { index, outcome, origin, sent } of settlement.rows) told.set(codes[index]!, { outcome, origin, sent });
+    let left = codes.filter((_, index) => !own.has(index));
+    expect(settlement.pieces.reduce((sum, { rows }) => sum + rows, 0)).toBe(left.length);
+    const next: typeof work = [];
+    for (const { created, ...part } of settlement.pieces) {
+      const of = left.slice(0, part.rows);
+      left = left.slice(part.rows);
+      if (created) for (const code of of) told.set(code, { outcome: 'created', origin: null, sent: null });
+      else next.push({ piece: part, codes: of });
+    }
+    work.unshift(...next);
+    refusesWhole ||= settlement.refusesWhole;
+    const isWithoutEffect = ({ origin, sent }: Pick<Told, 'origin' | 'sent'> | Piece): boolean =>
+      (origin !== null && origin === settlement.withoutEffect) || (settlement.refusesWhole && sent === 'refused');
+    for (const each of told.values()) {
+      if (!isWithoutEffect(each)) continue;
+      if (each.outcome === 'confirmed') each.outcome = 'existing';
+      if (each.outcome === 'unknown') each.outcome = 'rejected';
+    }
+    for (const each of work) {
+      if (isWithoutEffect(each.piece)) each.piece = { ...each.piece, sent: 'never', origin: null };
+    }
+  }
+  return told;
+}
+
+function peopleOf(count: number, isBad: (index: number) => boolean = () => false): Person[] {
+  return Array.from({ length: count }, (_, index) => ({ code: `c${index}`, isBad: isBad(index) }));
+}
+
+function serviceFor(people: readonly Person[], manners: Partial<ServiceManners> = {}): ModelService {
+  const bad = new Set(people.filter(({ isBad }) => isBad).map(({ code }) => code));
+  const usual: ServiceManners = { atomic: true, errors: 'indexed', duplicates: 'refuse-row', mostRows: 1000 };
+  return new ModelService({ ...usual, ...manners }, (code) => bad.has(code));
+}
+
+function countOutcomes(told: ReadonlyMap<string, Told>): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { outcome } of told.values()) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  return counts;
+}
+
+describe('settling the answers to an import', () => {
+  it('takes one request a chunk where nothing is wrong', () => {
+    const people = peopleOf(2000);
+    const service = serviceFor(people);
+    expect(countOutcomes(importAll(people, service))).toEqual({ created: 2000 });
+    expect(service.requests).toBe(4);
+  });
+
+  it.each(['scattered', 'in one heap', 'first of each chunk', 'last of each chunk'])(
+    'finds 300 bad rows of 30,000 (%s) with at most 12 requests each, where complaints name none',
+    (where) => {
+      const isBad = (index: number): boolean => {
+        if (where === 'scattered') return (index * 7919) % 100 === 0;
+        if (where === 'in one heap') return index >= 10_000 && index < 10_300;
+        return index % 500 === (where.startsWith('first') ? 0 : 499) || (where.startsWith('first') && index < 240);
+      };
+      const people = peopleOf(30_000, isBad);
+      const bad = people.filter((person) => person.isBad).length;
+      const service = serviceFor(people, { errors: 'none' });
+      expect(countOutcomes(importAll(people, service))).toEqual({ created: 30_000 - bad, rejected: bad });
+      expect(service.requests).toBeLessThanOrEqual(Math.max(12 * bad, 60 + 12 * bad));
+      expect(service.requests - 60).toBeLessThanOrEqual(12 * bad);
+    },
+  );
+
+  it('confirms a chunk whose answer was lost by one request more, where complaints name rows', () => {
+    const people = peopleOf(500);
+    const service = serviceFor(people);
+    const told = importAll(people, service, { fateOf: (request) => (request === 1 ? 'lost-after' : 'answered') });
+    expect(countOutcomes(told)).toEqual({ confirmed: 500 });
+    expect(service.requests).toBe(2);
+  });
+
+  it('confirms it row by row where a duplicate is refused as a whole chunk, with hardly more requests than rows', () => {
+    const people = peopleOf(500);
+    const service = serviceFor(people, { duplicates: 'refuse-chunk' });
+    const told = importAll(people, service, { fateOf: (request) => (request === 1 ? 'lost-after' : 'answered') });
+    expect(countOutcomes(told)).toEqual({ confirmed: 500 });
+    expect(service.requests).toBeLessThan(520);
+  });
+
+  it('sends a chunk that was lost on its way there again as a whole', () => {
+    const people = peopleOf(500);
+    const service = serviceFor(people, { duplicates: 'refuse-chunk' });
+    const told = importAll(people, service, { fateOf: (request) => (request === 1 ? 'lost-before' : 'answered') });
+    expect(countOutcomes(told)).toEqual({ created: 500 });
+    expect(service.requests).toBe(2);
+  });
+
+  it('tells one who was there before from those that the same unanswered request might have created', () => {
+    const people = peopleOf(100);
+    const service = serviceFor(people);
+    service.registered.set('c7', 1);
+    const told = importAll(people, service, { fateOf: (request) => (request === 1 ? 'lost-after' : 'answered') });
+    expect(countOutcomes(told)).toEqual({ created: 99, existing: 1 });
+    expect(told.get('c7')?.outcome).toBe('existing');
+  });
+
+  it('learns the number of rows that a service takes', () => {
+    const people = peopleOf(1000);
+    const service = serviceFor(people, { mostRows: 120 });
+    expect(countOutcomes(importAll(people, service))).toEqual({ created: 1000 });
+    expect(service.requests).toBeLessThanOrEqual(2 * (1 + 2 + 4 + 8));
+  });
+
+  it('halves what stays without an answer twice, and ends with a row alone', () => {
+    const asked: number[] = [];
+    let piece: Piece = { ...fresh, rows: 8 };
+    for (let request = 1; request <= 8; request += 1) {
+      const count = countToSend(piece);
+      asked.push(count);
+      piece = settleAnswer(piece, { count, request, refusesWhole: false }, { kind: 'unknown' }).pieces[0]!;
+    }
+    expect(asked).toEqual([8, 8, 4, 4, 2, 2, 1, 1]);
+  });
+
+  it('leaves a piece as it was when the request was certainly not carried out', () => {
+    const piece = { ...fresh, rows: 10 };
+    expect(settleAnswer(piece, { count: 10, request: 1, refusesWhole: false }, { kind: 'failed' }).pieces).toEqual([
+      { ...piece, created: false },
+    ]);
+  });
+});
+
+const mannersArbitrary = fc.record({
+  atomic: fc.boolean(),
+  errors: fc.constantFrom('indexed', 'from-one', 'first-only', 'named', 'none'),
+  duplicates: fc.constantFrom('refuse-row', 'refuse-chunk', 'ignore', 'upsert'),
+  mostRows: fc.constantFrom(5, 1000),
+} as const);
+
+describe('whatever a service does with a bulk create', () => {
+  it('has every good registrant exactly once, and each row is told what is true', () => {
+    fc.assert(
+      fc.property(
+        mannersArbitrary,
+        fc.integer({ min: 1, max: 40 }),
+        fc.uniqueArray(fc.nat(39), { maxLength: 6 }),
+        fc.uniqueArray(fc.nat(39), { maxLength: 4 }),
+        fc.array(fc.constantFrom<Fate>('answered', 'answered', 'answered', 'lost-before', 'lost-after'), {
+          maxLength: 40,
+        }),
+        (manners, size, badPlaces, earlier, fates) => {
+          const people = peopleOf(size, (index) => badPlaces.includes(index));
+          const service = serviceFor(people, manners);
+          for (const place of earlier) {
+            if (place < size && !badPlaces.includes(place)) service.registered.set(`c${place}`, 1);
+          }
+          const before = new Set(service.registered.keys());
+          const told = importAll(people, service, {
+            chunkSize: 16,
+            fateOf: (request) => fates[request - 1] ?? 'answered',
+          });
+          const isLossy = fates.slice(0, service.requests).some((fate) => fate !== 'answered');
+          for (const { code, isBad } of people) {
+            const { outcome } = told.get(code)!;
+            expect(service.registered.has(code)).toBe(!isBad);
+            // A service that gives no reasons can leave a row in doubt; nothing else may.
+            if (outcome === 'unknown') expect(manners.errors).toBe('none');
+            else if (manners.errors !== 'none') expect([code, outcome === 'rejected']).toEqual([code, isBad]);
+            else if (outcome === 'created') expect(isBad).toBe(false);
+            if (outcome === 'existing' && !isLossy && manners.atomic) expect(before.has(code)).toBe(true);
+            // Who was there before, and was then sent without an answer, cannot be told from whom that request created.
+            if (outcome === 'confirmed' && !isLossy && manners.atomic) expect(before.has(code)).toBe(false);
+          }
+          expect(service.requests).toBeLessThan(20 * size + 60);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});

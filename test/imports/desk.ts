@@ -1,0 +1,53 @@
+import type { InUse } from '../../activities/collaborators.js';
+import type { ImportDesk } from '../../api/import-desk.js';
+import type { ImportRequest } from '../../api/import-request.js';
+import type { ImportReportRow, ImportView } from '../../api/import-views.js';
+import type { ImportFolder } from '../../config/config.js';
+import { createImportDesk } from '../../worker/imports/import-desk.js';
+import { DropFolders } from '../../worker/imports/drop-folders.js';
+import type { Scene } from '../kit/scene.js';
+import { finish } from './importing.js';
+
+/** What the API of a scene does with files; an import is sent to its end as soon as it is begun or asked something. */
+export function deskIn(scene: Scene): ImportDesk {
+  const wake = async (id: string): Promise<void> => void (await finish(scene, id));
+  return createImportDesk({ editions: usedBy(scene), ledger: scene.ledger, wake });
+}
+
+function usedBy({ to }: Pick<Scene, 'to'>): InUse {
+  return { use: (work) => work(to) };
+}
+
+/** A file as it is uploaded: in small pieces. */
+export async function* bytesOf(...lines: readonly string[]): AsyncGenerator<Uint8Array, void, undefined> {
+  const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+  for (let at = 0; at < bytes.length; at += 7) yield bytes.subarray(at, at + 7);
+}
+
+export function requestOf(given: Partial<ImportRequest> = {}): ImportRequest {
+  return { pigeonhole: '101', name: 'people.csv', ...given };
+}
+
+/** Counts that are not 0. */
+export function countsIn({ counts }: Pick<ImportView, 'counts'>): Partial<ImportView['counts']> {
+  return Object.fromEntries(Object.entries(counts).filter(([, n]) => n > 0));
+}
+
+export async function problemsIn(desk: ImportDesk, id: string): Promise<ImportReportRow[]> {
+  const all: ImportReportRow[] = [];
+  for await (const rows of desk.report(id, 'problems')) all.push(...rows);
+  return all;
+}
+
+export async function textIn(parts: AsyncIterable<string>): Promise<string> {
+  let text = '';
+  for await (const part of parts) text += part;
+  return text;
+}
+
+/** The drop folders of one process; several can look into the same ones. */
+export function dropFoldersIn(scene: Scene, folder: string, imports: readonly ImportFolder[]): DropFolders {
+  const to = { ...scene.to, config: { ...scene.to.config, folder, imports } };
+  const wake = async (id: string): Promise<void> => void (await finish(scene, id));
+  return new DropFolders({ editions: usedBy({ to }), wake });
+}

@@ -1,0 +1,102 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { importRegistrantsTurn } from '../../activities/import-registrants.js';
+import type { ImportTurn } from '../../activities/turns.js';
+import { beginImport, startImport } from '../../ledger/queries/imports/begin-import.js';
+import { importReport, type ReportRow } from '../../ledger/queries/imports/import-report.js';
+import { type ImportProgress, readImport, type RowOutcome } from '../../ledger/queries/imports/read-import.js';
+import { stageRows } from '../../ledger/queries/imports/stage-rows.js';
+import type { StagedRow } from '../../ledger/queries/imports/staged-row.js';
+import { refOf } from '../../ledger/queries/pigeonholes.js';
+import type { Scene } from '../kit/scene.js';
+import type { Stage } from '../kit/stage.js';
+
+export type Profile = { readonly attendeeCode: string; readonly [field: string]: string };
+
+const never = new AbortController().signal;
+
+/** Rows of a file from row 2 on. */
+export function rowsOf(...profiles: readonly Profile[]): StagedRow[] {
+  return profiles.map((profile, index) => ({ row: index + 2, profile }));
+}
+
+/** So many registrants whose codes tell where they stand: P0001, P0002, … */
+export function people(count: number, prefix = 'P'): Profile[] {
+  return Array.from({ length: count }, (_, index) => ({
+    attendeeCode: `${prefix}${String(index + 1).padStart(5, '0')}`,
+    Name: `Guest ${index + 1}`,
+  }));
+}
+
+export interface ImportOptions {
+  readonly canary?: number;
+  readonly pigeonholeId?: number;
+}
+
+/** Stages rows as the API does, in batches, and starts the import. @returns its id */
+export async function stage(
+  { ledger }: Pick<Scene, 'ledger'>,
+  rows: readonly StagedRow[],
+  { canary, pigeonholeId = 101 }: ImportOptions = {},
+): Promise<string> {
+  const id = randomUUID();
+  const ref = await refOf(ledger, 'acme', pigeonholeId);
+  const about = { id, ref, file: 'people.csv', mapping: {}, requestedBy: 'a test', canary: canary ?? null };
+  const number = await beginImport(ledger, about);
+  for (let from = 0; from < rows.length; from += 1000) await stageRows(ledger, number, rows.slice(from, from + 1000));
+  const contentHash = createHash('sha256').update(JSON.stringify(rows)).digest();
+  await startImport(ledger, number, contentHash);
+  return id;
+}
+
+export async function turn({ to }: Pick<Scene, 'to'>, id: string): Promise<ImportTurn> {
+  return await importRegistrantsTurn(to, id, never);
+}
+
+/** Takes turns, and lets the time pass that they ask for, until the import has ended or cannot go on by itself. */
+export async function finish(scene: Scene, id: string, mostTurns = 500): Promise<ImportTurn> {
+  for (let turns = 0; turns < mostTurns; turns += 1) {
+    const last = await turn(scene, id);
+    if (last.state === 'finished' || last.state === 'paused') return last;
+    await waitsAreOver(scene, last.nextDueInMs);
+  }
+  throw new Error(`the import has not ended after ${mostTurns} turns`);
+}
+
+/** Ends what an import waits for, as the passing of time does. */
+export async function waitsAreOver({ ledger }: Pick<Scene, 'ledger'>, ms: number): Promise<void> {
+  if (ms === 0) return;
+  await ledger.db.query('update import_chunks set due_at = now() where due_at > now()');
+  await ledger.db.query('update imports set retry_at = null where retry_at is not null');
+}
+
+export async function progress({ ledger }: Pick<Scene, 'ledger'>, id: string): Promise<ImportProgress> {
+  return (await readImport(ledger, id))!;
+}
+
+/** Counts that are not 0. */
+export async function counts(scene: Pick<Scene, 'ledger'>, id: string): Promise<Partial<Record<RowOutcome, number>>> {
+  const all = (await progress(scene, id)).counts;
+  return Object.fromEntries(Object.entries(all).filter(([, count]) => count > 0));
+}
+
+export async function report(scene: Pick<Scene, 'ledger'>, id: string): Promise<ReportRow[]> {
+  const { number } = await progress(scene, id);
+  const rows: ReportRow[] = [];
+  for await (const page of importReport(scene.ledger, number)) rows.push(...page);
+  return rows;
+}
+
+/** The registrants that the service has, codes in order. */
+export async function registered(stage: Pick<Stage, 'sandbox'>, pigeonhole = 101): Promise<Profile[]> {
+  const response = await fetch(`${stage.sandbox.baseUrl}/_control/truth/registrants?pigeonhole=${pigeonhole}`);
+  const lines = (await response.text()).split('\n').filter(Boolean);
+  return lines
+    .map((line) => JSON.parse(line) as Profile)
+    .map(({ id: _, ...profile }) => profile as Profile)
+    .toSorted((a, b) => (a.attendeeCode < b.attendeeCode ? -1 : 1));
+}
+
+/** Requests that the service has answered, bulk creates alone. */
+export async function posts(stage: Stage): Promise<number> {
+  return (await stage.requests()).filter(({ path }) => path.endsWith('/registrants/bulk')).length;
+}

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { applyEvent, type EventTurn, lookAtEvent } from '../../activities/provisioning/apply-event.js';
+import type { Decisions } from '../../activities/provisioning/judge-standing.js';
+import { readEventFile } from '../../config/event/event-file.js';
+import { passTime } from './pass-time.js';
+import type { Scene } from './scene.js';
+import type { Stage } from './stage.js';
+
+/** As in production: what is sent and not answered is looked up so much later. */
+export const lookUpAfterMs = 60_000;
+
+export const summit = `id: summit
+pigeonhole:
+  name: ACME Summit
+  startDate: 2026-11-21
+  endDate: 2026-11-22
+  timezone: Europe/Berlin
+sessions:
+  - { id: opening, name: Questions, type: qna, startDate: 2026-11-21T09:00, endDate: 2026-11-21T10:00 }
+  - { id: closing, name: Questions, type: qna, startDate: 2026-11-22T16:00, endDate: 2026-11-22T17:00 }
+  - { id: words, name: In one word, type: poll_word_cloud }
+`;
+
+export interface Asked {
+  readonly use?: Decisions['use'];
+  readonly create?: readonly string[];
+}
+
+export async function look(scene: Scene, text: string, asked: Asked = {}): Promise<EventTurn> {
+  const decisions = { use: {}, create: [], ...asked };
+  return await lookAtEvent(scene.to, readEventFile(text, 'event.yaml'), {
+    workspace: 'acme',
+    decisions,
+    lookUpAfterMs,
+  });
+}
+
+export async function applyOnce(
+  scene: Scene,
+  text: string,
+  asked: Asked = {},
+  skip: readonly string[] = [],
+): Promise<EventTurn> {
+  const decisions = { use: {}, create: [], ...asked };
+  const options = { workspace: 'acme', decisions, lookUpAfterMs, by: 'ada', skip, untilMs: Date.now() + 5000 };
+  return await applyEvent(scene.to, readEventFile(text, 'event.yaml'), options);
+}
+
+/** Takes turns as the command does until nothing more happens by itself; waits pass for the ledger at once. */
+export async function applyAll(stage: Stage, scene: Scene, text: string, asked: Asked = {}): Promise<EventTurn> {
+  const skip: string[] = [];
+  for (let turns = 0; turns < 100; turns += 1) {
+    const turn = await applyOnce(scene, text, asked, skip);
+    skip.push(...turn.objects.filter(({ outcome }) => outcome.state === 'refused').map(({ object }) => object.key));
+    if (turn.nextInMs === null) return turn;
+    await passTime(stage.db, turn.nextInMs);
+    if (turn.hindrance?.kind === 'wait') await sleep(5); // the network is another process's
+  }
+  throw new Error('a hundred turns have not ended it');
+}
+
+/** `key: state` of each object. */
+export function states(turn: EventTurn): string[] {
+  return turn.objects.map(({ object, outcome }) => `${object.key}: ${outcome.state}`);
+}
+
+/** What exists at the service beside what was there at first: names of pigeonholes, names and starts of their sessions. */
+export async function made(stage: Stage): Promise<{ pigeonholes: string[]; sessions: string[] }> {
+  const pigeonholes = (await truth(stage, 'pigeonholes')).filter(({ id }) => id !== 101);
+  const sessions = await Promise.all(pigeonholes.map(({ id }) => truth(stage, `sessions?pigeonhole=${String(id)}`)));
+  return {
+    pigeonholes: pigeonholes.map(({ name }) => String(name)),
+    sessions: sessions
+      .flat()
+      .map(({ name, startDate }) => `${String(name)} ${String(startDate)}`)
+      .toSorted(),
+  };
+}
+
+/** All of `summit`, once. */
+export const wholeSummit = {
+  pigeonholes: ['ACME Summit'],
+  sessions: ['In one word null', 'Questions 2026-11-21T09:00:00+01:00', 'Questions 2026-11-22T16:00:00+01:00'],
+};
+
+export async function truth(stage: Stage, list: string): Promise<Record<string, unknown>[]> {
+  const answer = await fetch(`${stage.sandbox.baseUrl}/_control/truth/${list}`);
+  return (await answer.text())
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+/** Creations that the service was asked for since the last call. */
+export async function posts(stage: Stage): Promise<string[]> {
+  const { requests } = await stage.control('GET', 'requests?last=1000');
+  await stage.control('DELETE', 'requests');
+  return (requests as { method: string; path: string }[])
+    .filter(({ method }) => method === 'POST')
+    .map(({ path }) => path);
+}

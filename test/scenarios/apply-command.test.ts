@@ -1,0 +1,131 @@
+import { apiSources, fromHere } from '../../api/api-sources.test-kit.js';
+import { createApp } from '../../api/create-app.js';
+import type { ApiClient } from '../../cli/api-client.js';
+import { type ApplyOptions, applyText } from '../../cli/commands/apply.js';
+import type { EventView } from '../../api/provisioning.js';
+import type { Output } from '../../cli/context.js';
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { Editions } from '../../worker/editions.js';
+import { planProvisioning, provisionEvent } from '../../worker/provision-event.js';
+import { passTime } from '../kit/pass-time.js';
+import { made, posts, summit, wholeSummit } from '../kit/provisioning.js';
+import type { Scene } from '../kit/scene.js';
+import { type Stage, useStages } from '../kit/stage.js';
+
+const stages = useStages();
+const [kind] = kinds;
+
+/** The command, the HTTP API and what it does, without a network between the first two. */
+async function commandOn(stage: Stage, scene?: Scene) {
+  const { to } = scene ?? (await stage.scene());
+  const editions = new Editions({ to, close: async () => undefined }, () => undefined);
+  const signalled: string[] = [];
+  const starter = { signal: async (id: string) => signalled.push(id) > 0 };
+  const app = createApp(
+    apiSources({
+      ledger: to.ledger,
+      config: to.config,
+      lookAtEvent: (asked) => planProvisioning(editions, asked),
+      applyEvent: (asked) => provisionEvent(editions, starter, asked),
+    }),
+  );
+  const post = async (path: string, body: unknown): Promise<{ status: number; json: unknown }> => {
+    const init = { method: 'POST', body: JSON.stringify(body), headers: fromHere };
+    const answer = await app.request(`http://127.0.0.1/api/events/${path}`, init);
+    return { status: answer.status, json: await answer.json() };
+  };
+  const viewOf = async (path: string, body: unknown): Promise<EventView> => (await post(path, body)).json as EventView;
+  const client: Pick<ApiClient, 'lookAtEvent' | 'applyEvent'> = {
+    lookAtEvent: (asked) => viewOf('plan', asked),
+    applyEvent: (asked) => viewOf('apply', asked),
+  };
+  return {
+    post,
+    signalled,
+    async run(options: Partial<ApplyOptions> = {}, text = summit) {
+      const [lines, notes]: [string[], string[]] = [[], []];
+      const out = {
+        line: (line: string) => void lines.push(line),
+        note: (line: string) => void notes.push(line),
+      } as Output;
+      const all = { file: 'event.yaml', dryRun: false, yes: true, json: false, use: {}, create: [], ...options };
+      const code = await applyText(client, out, text, all, (ms) => passTime(stage.db, ms));
+      return { code, lines, notes };
+    },
+  };
+}
+
+describe('pigeonpost apply', () => {
+  it('twice, with the first answer lost, makes one pigeonhole', async () => {
+    const stage = await stages.open(kind!);
+    const command = await commandOn(stage);
+    await stage.fault({ kind: 'dropAfter', method: 'POST', next: 1 });
+    const first = await command.run();
+    expect(first.code).toBe(0);
+    expect(first.notes[0]).toMatch(/^no answer came about pigeonhole: looked up in 60 s/);
+    expect(first.lines.at(-1)).toBe('4 created');
+    expect(await posts(stage)).toHaveLength(4);
+
+    const second = await command.run();
+    expect([second.code, second.notes, second.lines.at(-1)]).toEqual([0, [], '4 there already']);
+    expect(await posts(stage)).toEqual([]);
+    expect(await made(stage)).toEqual(wholeSummit);
+  });
+
+  it('sends nothing before a person agrees, and nothing in a dry run', async () => {
+    const stage = await stages.open(kind!);
+    const command = await commandOn(stage);
+    const dry = await command.run({ dryRun: true, yes: false });
+    expect([dry.code, dry.lines.at(-1)]).toEqual([0, '4 to be created']);
+    await expect(command.run({ yes: false })).rejects.toThrow('there is no terminal to ask at: add --yes');
+    expect(await posts(stage)).toEqual([]);
+  });
+
+  it('ends with 5 when the service refuses a session, and with 1 when a person has to decide', async () => {
+    const stage = await stages.open(kind!);
+    const command = await commandOn(stage);
+    const refused = await command.run({}, summit.replace('poll_word_cloud', 'dance'));
+    expect(refused.code).toBe(5);
+    expect(refused.lines.join('\n')).toMatch(
+      /words +refused by the service \(request .*\)\n.*event\.yaml:10: sessions\[2\]\.type: must be one of/,
+    );
+    await stage.db.query('delete from provisioned');
+    const undecided = await command.run();
+    expect(undecided.code).toBe(1);
+    expect(undecided.lines.join('\n')).toMatch(
+      /pigeonhole +looks like one that exists\n.*"ACME Summit".*\n.*--use pigeonhole=\d+ takes it/,
+    );
+  });
+
+  it('prints one JSON document, of the plan or of the end', async () => {
+    const stage = await stages.open(kind!);
+    const command = await commandOn(stage);
+    const [dry, done] = [await command.run({ json: true, dryRun: true }), await command.run({ json: true })];
+    const states = (lines: string[]): string[] =>
+      (JSON.parse(lines.join('\n')) as EventView).objects.map(({ state }) => state);
+    expect([states(dry.lines), states(done.lines)]).toEqual([Array(4).fill('create'), Array(4).fill('created')]);
+  });
+
+  it('has what is new read at once where a sync reads it', async () => {
+    const stage = await stages.open(kind!);
+    const scene = await stage.scene();
+    await scene.discover();
+    const command = await commandOn(stage, scene);
+    await command.run();
+    expect(command.signalled).toContain('discover/acme');
+  });
+
+  it('is refused by the API with the line of what is wrong, and for what is no event', async () => {
+    const stage = await stages.open(kind!);
+    const { post } = await commandOn(stage);
+    const asked = { file: 'event.yaml', text: summit.replace('startDate', 'startdate'), use: {}, create: [], skip: [] };
+    expect(await post('apply', asked)).toMatchObject({
+      status: 422,
+      json: {
+        detail: expect.stringContaining('event.yaml:4: pigeonhole.startdate: unknown key, did you mean "startDate"?'),
+      },
+    });
+    expect(await post('plan', { text: summit })).toMatchObject({ status: 400 });
+    expect(await stage.requests()).toEqual([]);
+  });
+});

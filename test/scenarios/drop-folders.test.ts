@@ -1,0 +1,182 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import type { DropFolders } from '../../worker/imports/drop-folders.js';
+import { dropFoldersIn } from '../imports/desk.js';
+import { registered } from '../imports/importing.js';
+import { type Stage, useStages } from '../kit/stage.js';
+
+const stages = useStages();
+
+/** Later than a file needs to be taken for whole, and than what stood in the way is looked at again. */
+const laterMs = 70_000;
+
+/** Looks until whatever is whole was dealt with. By a clock of its own: nothing is waited for. */
+function lookedAt(...processes: DropFolders[]): () => Promise<void> {
+  let nowMs = 0;
+  return async () => {
+    for (let looks = 0; looks < 4; looks += 1) {
+      for (const each of processes) await each.look(nowMs);
+      nowMs += laterMs;
+    }
+  };
+}
+
+/** A drop folder of pigeonhole 101. */
+async function dropping(set: Stage, map?: Readonly<Record<string, string>>) {
+  const scene = await set.scene();
+  const folder = join(set.folder, 'in');
+  mkdirSync(folder);
+  const entry = { workspace: 'acme', pigeonhole: 101, folder: 'in', ...(map === undefined ? {} : { map }) };
+  const open = () => dropFoldersIn(scene, set.folder, [entry]);
+  const put = (name: string, ...lines: string[]) => writeFileSync(join(folder, name), lines.join('\n'));
+  const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
+  return { scene, folder, open, put, read, names: () => readdirSync(folder).toSorted() };
+}
+
+const codes = async (set: Stage): Promise<string[]> => (await registered(set)).map(({ attendeeCode }) => attendeeCode);
+const imports = async (set: Stage): Promise<number> =>
+  (await set.db.query<{ n: number }>('select count(*)::int as n from imports'))[0]!.n;
+
+describe.each(kinds)('a drop folder on %s', (kind) => {
+  it('imports a file once it is whole, and puts its report beside it', async () => {
+    const set = await stages.open(kind);
+    const { open, put, read, names } = await dropping(set, { Ticket: 'attendeeCode' });
+    const folders = open();
+    put('people.csv', 'Ticket,Name', '007,Ada', ',Bo');
+    await folders.look(0);
+    await folders.look(2000);
+    expect([await codes(set), names()]).toEqual([[], ['people.csv']]);
+    await folders.look(3000);
+    await folders.look(5000);
+    expect(await codes(set)).toEqual(['007']);
+    expect(names()).toEqual(['people.csv', 'people.csv.report.csv']);
+    expect(read('people.csv.report.csv')).toMatch(/"2","created",.*"'007","Ada"\r\n"3","invalid","Ticket"/);
+  });
+
+  it('imports each content once, whatever it is called and however often the process begins anew', async () => {
+    const set = await stages.open(kind);
+    const { open, put, names } = await dropping(set);
+    put('people.csv', 'attendeeCode,Name', 'A1,Ada');
+    await lookedAt(open())();
+    put('copy.csv', 'attendeeCode,Name', 'A1,Ada');
+    await lookedAt(open())();
+    expect(await imports(set)).toBe(1);
+    expect(names()).toEqual(['copy.csv', 'copy.csv.report.csv', 'people.csv', 'people.csv.report.csv']);
+  });
+
+  it('imports a corrected file of the same name, whose report takes the place of the other', async () => {
+    const set = await stages.open(kind);
+    const { open, put, read } = await dropping(set);
+    const look = lookedAt(open());
+    put('people.csv', 'attendeeCode,Name', 'A1,Ada', ',Bo');
+    await look();
+    put('people.csv', 'attendeeCode,Name', 'A1,Ada', 'A2,Bo');
+    await look();
+    expect(await codes(set)).toEqual(['A1', 'A2']);
+    expect(read('people.csv.report.csv')).toMatch(/"2","existing"[^]*"3","created"/);
+  });
+
+  it('is looked into by several processes, of which one imports', async () => {
+    const set = await stages.open(kind);
+    const { open, put, names } = await dropping(set);
+    const processes = [open(), open(), open()];
+    put('people.csv', 'attendeeCode,Name', ...Array.from({ length: 50 }, (_, n) => `A${n},Guest ${n}`));
+    for (const nowMs of [0, 3000, 6000, laterMs]) await Promise.all(processes.map((each) => each.look(nowMs)));
+    expect(await imports(set)).toBe(1);
+    expect(await codes(set)).toHaveLength(50);
+    expect(names()).toEqual(['people.csv', 'people.csv.report.csv']);
+  });
+
+  it('goes on with an import whose process ended before it could say that it had begun', async () => {
+    const set = await stages.open(kind);
+    const { open, put, names } = await dropping(set);
+    put('people.csv', 'attendeeCode,Name', 'A1,Ada');
+    await lookedAt(open())();
+    // as it stands between the import's beginning and the note of it, with the claim of a process that is gone
+    await set.db.query(`update dropped_files set state = 'claimed', claimed_until = now()`);
+    rmSync(join(set.folder, 'in', 'people.csv.report.csv'));
+    await lookedAt(open())();
+    expect(await imports(set)).toBe(1);
+    expect(names()).toEqual(['people.csv', 'people.csv.report.csv']);
+  });
+
+  it('says once what is wrong with a file, and looks at it again when it is to be read in another way', async () => {
+    const set = await stages.open(kind);
+    const { open, put, read, names, scene } = await dropping(set);
+    put('binary.csv', '\u0000\u0001\u0002PNG\u0000');
+    put('empty.csv');
+    put('people.csv', 'Nummer 1,Name', 'A1,Ada');
+    const look = lookedAt(open());
+    await look();
+    expect(names().filter((name) => name.endsWith('.error.txt'))).toEqual([
+      'binary.csv.error.txt',
+      'empty.csv.error.txt',
+      'people.csv.error.txt',
+    ]);
+    expect(read('people.csv.error.txt')).toMatch(/^[^\n]+attendeeCode[^\n]+\n$/);
+    const told = scene.logText().match(/cannot be used/g)!.length;
+    await look();
+    expect([await imports(set), scene.logText().match(/cannot be used/g)!.length]).toEqual([0, told]);
+    expect(scene.logText()).not.toMatch(/people\.csv|Ada/);
+
+    const entry = { workspace: 'acme', pigeonhole: 101, folder: 'in', map: { 'Nummer 1': 'attendeeCode' } };
+    await lookedAt(dropFoldersIn(scene, set.folder, [entry]))();
+    expect(await codes(set)).toEqual(['A1']);
+    expect(names().filter((name) => name.startsWith('people'))).toEqual(['people.csv', 'people.csv.report.csv']);
+  });
+
+  it('refuses a field that nobody there has, unless the configuration names it', async () => {
+    const set = await stages.open(kind);
+    await set.put('attendees', { id: 1, attendeeCode: 'OLD', Name: 'Ada', Email: 'a@example.com' });
+    const { open, put, read, scene } = await dropping(set);
+    put('people.csv', 'attendeeCode,Name,Emial', 'A1,Ada,a@example.com');
+    await lookedAt(open())();
+    expect([await codes(set), read('people.csv.error.txt')]).toEqual([[], expect.stringContaining('Emial')]);
+    const entry = { workspace: 'acme', pigeonhole: 101, folder: 'in', map: { Emial: 'Emial' } };
+    await lookedAt(dropFoldersIn(scene, set.folder, [entry]))();
+    expect(await codes(set)).toEqual(['A1']);
+  });
+
+  it('waits with a file while nothing can be imported, says why, and goes on by itself', async () => {
+    const set = await stages.open(kind);
+    const { open, put, read, names } = await dropping(set);
+    await set.patch('pigeonholes', 101, { registrants: false });
+    put('people.csv', 'attendeeCode,Name', 'A1,Ada');
+    const look = lookedAt(open());
+    await look();
+    expect(read('people.csv.error.txt')).toMatch(/switched off[^]*looked at again by itself/);
+    await set.patch('pigeonholes', 101, { registrants: true });
+    await look();
+    expect([await codes(set), names()]).toEqual([['A1'], ['people.csv', 'people.csv.report.csv']]);
+  });
+
+  it('has a sub-folder per id where a pattern chooses, and minds the pattern', async () => {
+    const set = await stages.open(kind);
+    const scene = await set.scene();
+    const place = join(set.folder, 'in', '101');
+    mkdirSync(place, { recursive: true });
+    mkdirSync(join(set.folder, 'in', 'notes'));
+    writeFileSync(join(place, 'people.csv'), 'attendeeCode,Name\nA1,Ada\n');
+    writeFileSync(join(set.folder, 'in', 'notes', 'people.csv'), 'attendeeCode,Name\nA2,Bo\n');
+    const folders = (name: string) =>
+      dropFoldersIn(scene, set.folder, [{ workspace: 'acme', pigeonhole: { name }, folder: 'in', map: { x: name } }]);
+    await lookedAt(folders('^OTHER '))();
+    expect(readFileSync(join(place, 'people.csv.error.txt'), 'utf8')).toContain('does not match ^OTHER ');
+    await lookedAt(folders('^ACME '))();
+    expect(await codes(set)).toEqual(['A1']);
+  });
+
+  it('that is not there is told once in the log, and others are looked into', async () => {
+    const set = await stages.open(kind);
+    const { put, scene, names } = await dropping(set);
+    const folders = dropFoldersIn(scene, set.folder, [
+      { workspace: 'acme', pigeonhole: 101, folder: 'missing' },
+      { workspace: 'acme', pigeonhole: 101, folder: 'in' },
+    ]);
+    put('people.csv', 'attendeeCode,Name', 'A1,Ada');
+    await lookedAt(folders)();
+    expect(scene.logText().match(/a drop folder cannot be read/g)).toHaveLength(1);
+    expect(names()).toContain('people.csv.report.csv');
+  });
+});

@@ -1,0 +1,187 @@
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { pause } from '../../ledger/queries/pauses.js';
+import { bytesOf, countsIn, deskIn, problemsIn, requestOf, textIn } from '../imports/desk.js';
+import { posts, registered } from '../imports/importing.js';
+import { type Stage, useStages } from '../kit/stage.js';
+
+const stages = useStages();
+
+/** Where somebody is already, so that it is known which fields people have. */
+async function withSomebody(set: Stage): Promise<void> {
+  await set.put('attendees', { id: 1, registrantId: 1, attendeeCode: 'OLD', Name: 'Ada', Email: 'ada@example.com' });
+}
+
+describe.each(kinds)('a file of registrants on %s', (kind) => {
+  it('is looked at without writing or creating anything', async () => {
+    const set = await stages.open(kind);
+    await withSomebody(set);
+    const desk = deskIn(await set.scene());
+    const lines = ['Ticket;Full name;E-mail;Seat', '007;Bo;bo@example.com;4', ';Cy;;', '007;Di;;'];
+    const check = await desk.check(requestOf(), bytesOf(...lines));
+    expect(check).toMatchObject({
+      target: { workspace: 'acme', pigeonholeId: 101, status: 'live', asOf: null },
+      file: { format: 'csv', delimiter: ';' },
+      rows: 3,
+      counts: { send: 1, invalid: 2, existing: 0 },
+      estimate: { requests: 1 },
+    });
+    expect(check.columns.map(({ property, guessed, known, sample }) => [property, guessed, known, sample])).toEqual([
+      ['attendeeCode', true, true, '007'],
+      ['Name', true, true, 'Bo'],
+      ['Email', true, true, 'bo@example.com'],
+      ['Seat', false, false, '4'],
+    ]);
+    expect(check.problems.map(({ row, column, code }) => [row, column, code])).toEqual([
+      [3, 'Ticket', 'missing-code'],
+      [4, 'Ticket', 'duplicate-code'],
+    ]);
+    expect(await desk.list()).toEqual([]);
+    expect(await posts(set)).toBe(0);
+  });
+
+  it('is imported, told row by row, and sends nothing when it comes again', async () => {
+    const set = await stages.open(kind);
+    const desk = deskIn(await set.scene());
+    const lines = ['attendeeCode,Name', 'A1,Ada', 'A2,Bo', ',Cy', `A4,${'n'.repeat(256)}`];
+    const first = await desk.start(requestOf({ by: 'ada' }), bytesOf(...lines));
+    expect([first.state, first.requestedBy, countsIn(first)]).toEqual(['done', 'ada', { created: 2, invalid: 2 }]);
+    expect((await registered(set)).map(({ attendeeCode }) => attendeeCode)).toEqual(['A1', 'A2']);
+    expect((await problemsIn(desk, first.id)).map(({ row, column, code }) => [row, column, code])).toEqual([
+      [4, 'attendeeCode', 'missing-code'],
+      [5, 'Name', 'too-long'],
+    ]);
+    await posts(set);
+    const again = await desk.start(requestOf(), bytesOf(...lines));
+    expect([await posts(set), countsIn(again)]).toEqual([0, { existing: 2, invalid: 2 }]);
+    expect(
+      (await desk.check(requestOf(), bytesOf('attendeeCode,Name', 'A1,Ada', 'A2,Bob', 'A3,Cy'))).counts,
+    ).toMatchObject({
+      existing: 1,
+      conflict: 1,
+      send: 1,
+    });
+  });
+
+  it('comes back as a report that can be corrected and imported as it is', async () => {
+    const set = await stages.open(kind);
+    const desk = deskIn(await set.scene());
+    const { id } = await desk.start(requestOf(), bytesOf('Ticket,Name', '007,=Ada', ',Bo'));
+    const report = await textIn(desk.reportCsv(id));
+    const corrected = report.split('\r\n').map((line) => line.replace('"","Bo"', '"008","Bo"'));
+    const second = await desk.start(requestOf(), bytesOf(...corrected));
+    expect(countsIn(second)).toEqual({ existing: 1, created: 1 });
+    expect(await registered(set)).toEqual([
+      { attendeeCode: '007', Name: '=Ada' },
+      { attendeeCode: '008', Name: 'Bo' },
+    ]);
+  });
+
+  it('is not begun when it is no longer what was looked at', async () => {
+    const set = await stages.open(kind);
+    const desk = deskIn(await set.scene());
+    const { file } = await desk.check(requestOf(), bytesOf('attendeeCode,Name', 'A1,Ada'));
+    const content = file.contentHash;
+    await expect(desk.start(requestOf({ content }), bytesOf('attendeeCode,Name', 'A1,Bo'))).rejects.toThrow(
+      'the file has changed since it was looked at',
+    );
+    expect([await desk.list(), await registered(set)]).toEqual([[], []]);
+    const begun = await desk.start(requestOf({ content }), bytesOf('attendeeCode,Name', 'A1,Ada'));
+    expect(countsIn(begun)).toEqual({ created: 1 });
+  });
+
+  it('that breaks off leaves nothing behind', async () => {
+    const set = await stages.open(kind);
+    const desk = deskIn(await set.scene());
+    const torn = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+      yield* bytesOf('attendeeCode,Name', ...Array.from({ length: 1500 }, (_, n) => `A${n},Ada`));
+      throw new Error('the connection broke');
+    };
+    await expect(desk.start(requestOf(), torn())).rejects.toThrow('the connection broke');
+    expect(await desk.list()).toEqual([]);
+    expect(countsIn(await desk.start(requestOf(), bytesOf('attendeeCode,Name', 'A1,Ada')))).toEqual({ created: 1 });
+  });
+
+  it('is tried with one row first, and the rest follows', async () => {
+    const set = await stages.open(kind);
+    const desk = deskIn(await set.scene());
+    const lines = ['attendeeCode,Name', 'A1,Ada', 'A2,Bo', 'A3,Cy'];
+    expect(await desk.check(requestOf({ canary: 1 }), bytesOf(...lines))).toMatchObject({ estimate: { requests: 1 } });
+    const one = await desk.start(requestOf({ canary: 1 }), bytesOf(...lines));
+    expect([one.state, countsIn(one)]).toEqual(['done', { created: 1, cancelled: 2 }]);
+    expect(await registered(set)).toEqual([{ attendeeCode: 'A1', Name: 'Ada' }]);
+    expect(countsIn(await desk.start(requestOf(), bytesOf(...lines)))).toEqual({ existing: 1, created: 2 });
+  });
+
+  it('gets the same codes at every look, which are those that are created', async () => {
+    const set = await stages.open(kind);
+    const desk = deskIn(await set.scene());
+    const request = requestOf({ generateCodes: true });
+    const lines = ['Name,Email', 'Ada,a@example.com', 'Bo,b@example.com'];
+    expect(await desk.check(request, bytesOf(...lines))).toMatchObject({ generatedCodes: 2, counts: { send: 2 } });
+    const codes = await textIn(desk.generatedCodes(request, bytesOf(...lines)));
+    await desk.start(request, bytesOf(...lines));
+    for (const { attendeeCode, Name } of await registered(set)) expect(codes).toContain(`"${attendeeCode}","${Name}"`);
+    expect(countsIn(await desk.start(request, bytesOf(...lines)))).toEqual({ existing: 2 });
+    await expect(desk.check(requestOf(), bytesOf(...lines))).rejects.toThrow('attendee code');
+  });
+
+  it('is read by a mapping that was kept, of which it may lack columns', async () => {
+    const set = await stages.open(kind);
+    const desk = deskIn(await set.scene());
+    const map = ['Ref=attendeeCode', 'Who=Name', 'Seat='];
+    await desk.start(requestOf({ map, saveMapping: 'events' }), bytesOf('Ref,Who,Seat', 'A1,Ada,4'));
+    expect(await desk.mappings()).toMatchObject([
+      { name: 'events', columns: { Ref: 'attendeeCode', Who: 'Name', Seat: null } },
+    ]);
+    await desk.start(requestOf({ map: ['events'] }), bytesOf('Ref,Who', 'A2,Bo'));
+    expect(await registered(set)).toEqual([
+      { attendeeCode: 'A1', Name: 'Ada' },
+      { attendeeCode: 'A2', Name: 'Bo' },
+    ]);
+    await expect(desk.check(requestOf({ map: ['none'] }), bytesOf('Ref', 'A'))).rejects.toThrow('there is events');
+    await expect(desk.check(requestOf({ map: ['Rfe=attendeeCode'] }), bytesOf('Ref', 'A'))).rejects.toThrow('Rfe');
+  });
+
+  it('is refused where nothing could come of it, in one sentence', async () => {
+    const set = await stages.open(kind);
+    const scene = await set.scene();
+    const desk = deskIn(scene);
+    const start = () => desk.start(requestOf(), bytesOf('attendeeCode,Name', 'A1,Ada'));
+    await expect(desk.target('999')).rejects.toMatchObject({ kind: 'unknown' });
+    await expect(desk.target('elsewhere/101')).rejects.toMatchObject({ kind: 'unknown' });
+    await set.patch('pigeonholes', 101, { status: 'ended' });
+    await expect(start()).rejects.toMatchObject({ kind: 'wrong', message: expect.stringContaining('--force') });
+    await set.patch('pigeonholes', 101, { registrants: false });
+    await expect(start()).rejects.toMatchObject({ kind: 'stopped', message: expect.stringContaining('dashboard') });
+    await pause(scene.ledger, {
+      scope: 'workspace',
+      name: 'acme',
+      pausedBy: 'person',
+      cause: 'asked',
+      detail: '',
+      fingerprint: null,
+    });
+    await expect(start()).rejects.toMatchObject({ kind: 'stopped', message: expect.stringContaining('resume') });
+    expect(await desk.list()).toEqual([]);
+  });
+
+  it('is taken in while the service does not answer, where the pigeonhole was seen before', async () => {
+    const set = await stages.open(kind);
+    const scene = await set.scene();
+    await set.fault({ kind: 'error', code: 5000, path: '/v2/pigeonholes/101' });
+    await expect(deskIn(scene).target('101')).rejects.toMatchObject({ kind: 'unreachable' });
+    await scene.settle();
+    expect(await deskIn(scene).target('101')).toMatchObject({ status: 'live', asOf: expect.any(String) });
+  });
+
+  it('leaves no name, code or address in the log', async () => {
+    const set = await stages.open(kind);
+    const scene = await set.scene();
+    const desk = deskIn(scene);
+    await desk.start(requestOf({ name: 'ada.csv' }), bytesOf('attendeeCode,Name', 'SECRET1,Lovelace', 'SECRET1,Twice'));
+    await expect(desk.start(requestOf(), bytesOf('SECRET2,Lovelace', 'SECRET3,Hopper'))).rejects.not.toThrow(
+      /SECRET|Love/,
+    );
+    expect(scene.logText()).not.toMatch(/SECRET|Lovelace|ada\.csv/);
+  });
+});

@@ -1,0 +1,386 @@
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { mortalDatabase, ProcessDied } from '../kit/mortal-database.js';
+import { passTime } from '../kit/pass-time.js';
+import {
+  applyAll,
+  applyOnce,
+  look,
+  lookUpAfterMs,
+  made,
+  posts,
+  states,
+  summit,
+  truth,
+  wholeSummit,
+} from '../kit/provisioning.js';
+import { openScene } from '../kit/scene.js';
+import { everyone, type Stage, useStages } from '../kit/stage.js';
+
+const stages = useStages();
+const allExist = ['pigeonhole: exists', 'opening: exists', 'closing: exists', 'words: exists'];
+const onlyPigeonhole = summit.slice(0, summit.indexOf('sessions:'));
+
+describe.each(kinds)('an event file, on %s', (kind) => {
+  it('is created once, and a rerun sends nothing', async () => {
+    const stage = await stages.open(kind);
+    const scene = await stage.scene();
+    expect(states(await look(scene, summit))).toEqual([
+      'pigeonhole: create',
+      'opening: create',
+      'closing: create',
+      'words: create',
+    ]);
+    expect(await posts(stage)).toEqual([]);
+    await applyAll(stage, scene, summit);
+    expect(await made(stage)).toEqual(wholeSummit);
+    expect(await posts(stage)).toHaveLength(4);
+
+    expect(states(await applyAll(stage, scene, summit))).toEqual(allExist);
+    expect(await posts(stage)).toEqual([]);
+  });
+
+  it('is not sent again before a lost answer could be looked up, by a second command neither', async () => {
+    const stage = await stages.open(kind);
+    const [first, second] = [await stage.scene(), await stage.scene()];
+    await stage.fault({ kind: 'dropAfter', method: 'POST', next: 1 });
+    expect(states(await applyOnce(first, onlyPigeonhole))).toEqual(['pigeonhole: unknown']);
+    await passTime(stage.db, lookUpAfterMs - 5000);
+    const early = await applyOnce(second, onlyPigeonhole);
+    expect(states(early)).toEqual(['pigeonhole: unknown']);
+    expect(early.nextInMs).toBeGreaterThan(0);
+    expect(early.nextInMs).toBeLessThanOrEqual(5000);
+    await passTime(stage.db, early.nextInMs!);
+    expect(states(await applyOnce(second, onlyPigeonhole))).toEqual(['pigeonhole: claim']);
+    expect(states(await applyOnce(first, onlyPigeonhole))).toEqual(['pigeonhole: exists']);
+    expect(await posts(stage)).toEqual(['/v2/pigeonholes']);
+  });
+
+  it('is looked up by what was sent, although the file says something else by now', async () => {
+    const stage = await stages.open(kind);
+    const scene = await stage.scene();
+    await stage.fault({ kind: 'dropAfter', method: 'POST', next: 1 });
+    await applyOnce(scene, onlyPigeonhole);
+    await passTime(stage.db, lookUpAfterMs);
+    const renamed = onlyPigeonhole.replace('ACME Summit', 'ACME Summit 2026');
+    expect(states(await applyAll(stage, scene, renamed))).toEqual(['pigeonhole: claim']);
+    expect((await made(stage)).pigeonholes).toEqual(['ACME Summit']);
+  });
+
+  it('is created once by two who are asked at once', async () => {
+    const stage = await stages.open(kind);
+    const [first, second] = [await stage.scene(), await stage.scene()];
+    await Promise.all([applyOnce(first, summit), applyOnce(second, summit)]);
+    await Promise.all([applyOnce(first, summit), applyOnce(second, summit)]);
+    await applyAll(stage, first, summit);
+    expect(await made(stage)).toEqual(wholeSummit);
+  });
+});
+
+describe('an event file', () => {
+  const [kind] = kinds;
+
+  it.each([
+    ['lost after the effect', { kind: 'dropAfter' }],
+    ['lost before the effect', { kind: 'dropBefore' }],
+    ['5000 after the effect', { kind: 'errorAfter', code: 5000 }],
+    ['5000 before the effect', { kind: 'error', code: 5000 }],
+    ['cut short', { kind: 'cutBody' }],
+    ['no JSON, though it had an effect', { kind: 'htmlBody' }],
+    ['of a wrong type, though it had an effect', { kind: 'wrongContentType' }],
+    ['503 without JSON', { kind: 'text503' }],
+    ['8000', { kind: 'error', code: 8000 }],
+  ])('is created once when the first answers are %s', async (_, fault) => {
+    const stage = await stages.open(kind!);
+    const scene = await stage.scene();
+    await stage.fault({ ...fault, method: 'POST', path: '/v2/pigeonholes', next: 1 });
+    await stage.fault({ ...fault, method: 'POST', path: '/sessions', next: 1 });
+    await applyAll(stage, scene, summit);
+    expect(await made(stage)).toEqual(wholeSummit);
+    expect(states(await applyAll(stage, scene, summit))).toEqual(allExist);
+  });
+
+  it('is created once whenever the process is killed', async () => {
+    const stage = await stages.open(kind!);
+    const heir = await stage.scene();
+    // Before and after the intent, the claim and its commit: six moments of the pigeonhole, and six of the first session.
+    const lives = 12;
+    for (let n = 1; n <= lives; n += 1) {
+      const text = summit.replace('id: summit', `id: summit-${n}`).replace('ACME Summit', `Summit ${n}`);
+      // oxlint-disable-next-line no-await-in-loop -- one life after another
+      expect(await diesAt(stage, n, text)).toBe(true);
+      // oxlint-disable-next-line no-await-in-loop
+      await applyAll(stage, heir, text);
+    }
+    const { pigeonholes, sessions } = await made(stage);
+    expect([pigeonholes.length, new Set(pigeonholes).size]).toEqual([lives, lives]);
+    expect(sessions).toEqual(wholeSummit.sessions.flatMap((session) => Array.from({ length: lives }, () => session)));
+  });
+
+  /** Applies with a process that dies at the n-th moment at which it writes. @returns whether it did */
+  async function diesAt(stage: Stage, n: number, text: string): Promise<boolean> {
+    let writes = Number.NEGATIVE_INFINITY;
+    const db = mortalDatabase(
+      stage.db,
+      ({ sql }) => /insert into provisioned|^(before )?commit$/.test(sql) && (writes += 1) === n,
+    );
+    const sinks = { archive: `{ type: file, folder: ./archive, ${everyone} }` }; // as all scenes of a stage: one configuration
+    const scene = await openScene({ db, baseUrl: stage.sandbox.baseUrl, sinks });
+    writes = 0;
+    try {
+      for (let turns = 0; turns < 2; turns += 1) await applyOnce(scene, text);
+      return false;
+    } catch (error) {
+      if (error instanceof ProcessDied) return true;
+      throw error;
+    } finally {
+      await scene.close();
+    }
+  }
+
+  it('waits for the quota without using it, and goes on', async () => {
+    const stage = await stages.open(kind!, {
+      quota: { limit: 6, windowSeconds: 3600, headers: true, retryAfter: false },
+    });
+    const scene = await stage.scene();
+    let turn = await applyOnce(scene, summit);
+    while (turn.nextInMs === 0) turn = await applyOnce(scene, summit);
+    expect(turn.hindrance).toMatchObject({ kind: 'wait', why: 'quota' });
+    expect(turn.nextInMs).toBeGreaterThan(60_000);
+    const before = (await stage.requests()).length;
+    await applyOnce(scene, summit);
+    expect([before, await stage.requests()]).toEqual([6, []]);
+    await stage.control('PATCH', 'knobs', { quota: null });
+    await passTime(stage.db, 3_600_000);
+    await applyAll(stage, await stage.scene(), summit);
+    expect(await made(stage)).toEqual(wholeSummit);
+  });
+
+  it('stops at a refused key, and says so', async () => {
+    const stage = await stages.open(kind!);
+    const scene = await stage.scene({ apiKey: 'wrong-key' });
+    const turn = await applyOnce(scene, summit);
+    expect(turn).toMatchObject({ hindrance: { kind: 'stop', why: 'credential' }, nextInMs: null });
+    expect(turn.hindrance!.detail).toMatch(/4501.*check the API key of this workspace/);
+  });
+
+  it('waits for a service that cannot be reached, having sent nothing', async () => {
+    const stage = await stages.open(kind!);
+    const scene = await stage.scene();
+    await stage.sandbox.close();
+    expect(await applyOnce(scene, summit)).toMatchObject({
+      hindrance: { kind: 'wait', why: 'unreachable' },
+      nextInMs: 2000,
+    });
+  });
+
+  it('asks nothing of a workspace that a person has paused', async () => {
+    const stage = await stages.open(kind!);
+    const scene = await stage.scene();
+    await stage.db.query(
+      "insert into pauses (scope, name, paused_by, cause, detail) values ('workspace', 'acme', 'person', 'asked', 'the room is rebuilt')",
+    );
+    expect(await applyOnce(scene, summit)).toMatchObject({
+      hindrance: { kind: 'stop', why: 'paused' },
+      nextInMs: null,
+    });
+    expect(await stage.requests()).toEqual([]);
+  });
+
+  it('tells with the line of the field what the service refuses, and creates the rest', async () => {
+    const stage = await stages.open(kind!);
+    const scene = await stage.scene();
+    const text = summit.replace('type: poll_word_cloud', 'type: dance');
+    expect((await look(scene, text)).plan!.warnings).toEqual([
+      expect.stringMatching(/^event\.yaml:10: sessions\[2\]\.type: this type has not been seen yet/),
+    ]);
+    const turn = await applyAll(stage, scene, text);
+    expect(states(turn)).toEqual(['pigeonhole: exists', 'opening: created', 'closing: created', 'words: refused']);
+    expect(await posts(stage)).toHaveLength(4); // what was refused is not sent in every turn
+
+    expect(turn.objects.at(-1)!.outcome).toMatchObject({
+      state: 'refused',
+      problems: [expect.stringMatching(/^event\.yaml:10: sessions\[2\]\.type: must be one of qna/)],
+      requestId: expect.any(String),
+    });
+    expect(scene.logText()).not.toMatch(/dance|ACME|Questions/);
+  });
+
+  it('holds its sessions back when its pigeonhole is refused', async () => {
+    const stage = await stages.open(kind!);
+    const scene = await stage.scene();
+    await stage.fault({ kind: 'error', code: 4500, method: 'POST' });
+    const turn = await applyAll(stage, scene, summit);
+    expect(turn.nextInMs).toBeNull();
+    expect(await posts(stage)).toEqual(['/v2/pigeonholes']);
+  });
+
+  it('asks a person about one that looks the same, who may take it or have another made', async () => {
+    const stage = await stages.open(kind!);
+    const scene = await stage.scene();
+    await applyAll(stage, scene, summit);
+    const [{ id }] = (await truth(stage, 'pigeonholes')).filter((each) => each['name'] === 'ACME Summit') as [
+      { id: number },
+    ];
+    const another = summit.replace('id: summit', 'id: autumn');
+    // the one above belongs to an event file, so it is none of those to choose from
+    expect(states(await look(scene, another))[0]).toBe('pigeonhole: create');
+    await stage.db.query('delete from provisioned');
+    await posts(stage);
+
+    const asked = await applyAll(stage, scene, another);
+    expect(asked.objects[0]!.outcome).toEqual({ state: 'undecided', candidates: [id] });
+    expect(states(asked).slice(1)).toEqual(['opening: held', 'closing: held', 'words: held']);
+    expect(await posts(stage)).toEqual([]);
+
+    const taken = await applyAll(stage, scene, another, { use: { pigeonhole: id } });
+    expect(states(taken)).toEqual([
+      'pigeonhole: claim',
+      'opening: undecided',
+      'closing: undecided',
+      'words: undecided',
+    ]);
+    const sessions = (await truth(stage, `sessions?pigeonhole=${id}`)) as {
+      id: number;
+      name: string;
+      startDate: string;
+    }[];
+    const opening = sessions.find(({ startDate }) => startDate?.startsWith('2026-11-21'))!.id;
+    await applyAll(stage, scene, another, { use: { opening }, create: ['words'] });
+    expect(await posts(stage)).toHaveLength(1);
+    expect(states(await applyAll(stage, scene, another, { create: ['words'] }))).toEqual([
+      'pigeonhole: exists',
+      'opening: exists',
+      'closing: undecided',
+      'words: exists',
+    ]);
+    expect(await posts(stage)).toEqual([]); // the same word again makes no other one
+  });
+
+  it('tells when what a person wants to take is not there, or is another event’s, or is none of the file', async () => {
+    const stage = await stages.open(kind!);
+    const scene = await stage.scene();
+    await applyAll(stage, scene, onlyPigeonhole);
+    const another = onlyPigeonhole.replace('id: summit', 'id: autumn');
+    const problems = async (use: Record<string, number>, create: string[] = []): Promise<readonly string[]> =>
+      (await applyAll(stage, scene, another, { use, create })).plan!.problems;
+    const [{ id }] = (await truth(stage, 'pigeonholes')).filter((each) => each['name'] === 'ACME Summit') as [
+      { id: number },
+    ];
+    expect(await problems({ pigeonhole: id })).toEqual([expect.stringContaining(`${id} is summit/pigeonhole already`)]);
+    expect(await problems({ pigeonhole: 999 })).toEqual([
+      expect.stringContaining('the service shows none with id 999'),
+    ]);
+    expect(await problems({}, ['opning'])).toEqual([expect.stringContaining('none has the id "opning"')]);
+    expect((await made(stage)).pigeonholes).toEqual(['ACME Summit']);
+  });
+
+  it('makes nothing anew that was deleted at the service, until a person says so', async () => {
+    const stage = await stages.open(kind!);
+    const scene = await stage.scene();
+    await applyAll(stage, scene, summit);
+    const [{ id }] = (await truth(stage, 'pigeonholes')).filter((each) => each['name'] === 'ACME Summit') as [
+      { id: number },
+    ];
+    const [{ id: sessionId }] = (await truth(stage, `sessions?pigeonhole=${id}`)) as [{ id: number }];
+    await stage.control('POST', 'mutations', { op: 'delete', list: 'sessions', pigeonhole: id, id: sessionId });
+    await posts(stage);
+    expect(states(await applyAll(stage, scene, summit)).filter((state) => state.endsWith('gone'))).toHaveLength(1);
+    expect(await posts(stage)).toEqual([]);
+
+    await stage.control('POST', 'mutations', { op: 'delete', list: 'pigeonholes', id });
+    expect(states(await applyAll(stage, scene, summit))[0]).toBe('pigeonhole: gone');
+    expect(await posts(stage)).toEqual([]);
+    await applyAll(stage, scene, summit, { create: ['pigeonhole'] });
+    expect(await made(stage)).toEqual(wholeSummit);
+  });
+
+  it('tells two sessions apart by their ids that have all else in common, also when the answer of one was lost', async () => {
+    const stage = await stages.open(kind!);
+    const scene = await stage.scene();
+    const twins = summit.replace(
+      '2026-11-22T16:00, endDate: 2026-11-22T17:00',
+      '2026-11-21T09:00, endDate: 2026-11-21T10:00',
+    );
+    await applyAll(stage, scene, onlyPigeonhole);
+    await stage.fault({ kind: 'dropAfter', method: 'POST', next: 1 });
+    expect(states(await applyOnce(scene, twins))).toEqual([
+      'pigeonhole: exists',
+      'opening: unknown',
+      'closing: unknown',
+      'words: created',
+    ]);
+    await applyAll(stage, scene, twins);
+    expect((await made(stage)).sessions).toEqual([
+      'In one word null',
+      'Questions 2026-11-21T09:00:00+01:00',
+      'Questions 2026-11-21T09:00:00+01:00',
+    ]);
+  });
+
+  it('asks a person when what the lost answer has made may have been changed by the service', async () => {
+    const stage = await stages.open(kind!);
+    const scene = await stage.scene();
+    await stage.fault({ kind: 'dropAfter', method: 'POST', next: 1 });
+    await applyOnce(scene, onlyPigeonhole);
+    const [{ id }] = (await truth(stage, 'pigeonholes')).filter((each) => each['name'] === 'ACME Summit') as [
+      { id: number },
+    ];
+    await stage.patch('pigeonholes', id, { endDate: '2026-11-23' });
+    await passTime(stage.db, lookUpAfterMs);
+    expect((await applyAll(stage, scene, onlyPigeonhole)).objects[0]!.outcome).toEqual({
+      state: 'undecided',
+      candidates: [id],
+    });
+    expect((await made(stage)).pigeonholes).toHaveLength(1);
+  });
+
+  describe('in a Team workspace', () => {
+    const withSubscription = (subscription: string | number): string =>
+      onlyPigeonhole.replace('  timezone', `  subscription: ${subscription}\n  timezone`);
+
+    it('takes the subscription that the file names, by name or id, else the configured one', async () => {
+      const stage = await stages.open(kind!, { workspaceKind: 'team' });
+      const [subscription] = (await truth(stage, 'subscriptions')) as [{ id: number; name: string }];
+      const scene = await stage.scene();
+      expect((await applyAll(stage, scene, onlyPigeonhole)).plan!.problems).toEqual([
+        expect.stringMatching(/^event\.yaml:2: pigeonhole\.subscription: this is a Team workspace: choose one/),
+      ]);
+      expect((await applyAll(stage, scene, withSubscription('Nobody'))).plan!.problems).toEqual([
+        expect.stringMatching(/^event\.yaml:6: pigeonhole\.subscription: there is no such subscription/),
+      ]);
+      expect(await posts(stage)).toEqual([]);
+      expect(states(await applyAll(stage, scene, withSubscription(JSON.stringify(subscription.name))))).toEqual([
+        'pigeonhole: created',
+      ]);
+
+      const configured = await stage.scene({ workspace: `subscriptionId: ${subscription.id}` });
+      const another = onlyPigeonhole.replace('id: summit', 'id: autumn');
+      expect(states(await applyAll(stage, configured, another))).toEqual(['pigeonhole: created']);
+      const wrong = await stage.scene({ workspace: 'subscriptionId: 424242' });
+      expect((await applyAll(stage, wrong, another.replace('autumn', 'winter'))).plan!.problems).toEqual([
+        expect.stringContaining('424242 is subscriptionId of pigeonpost.yaml'),
+      ]);
+    });
+
+    it('tells the service the subscription by the configured field', async () => {
+      const stage = await stages.open(kind!, { workspaceKind: 'team', knobs: { subscriptionField: 'subscription' } });
+      const [{ id }] = (await truth(stage, 'subscriptions')) as [{ id: number }];
+      const refused = await applyOnce(await stage.scene(), withSubscription(id));
+      expect(refused.objects[0]!.outcome).toMatchObject({
+        state: 'refused',
+        problems: [expect.stringMatching(/^event\.yaml:6: pigeonhole\.subscription: is required/)],
+      });
+      const scene = await stage.scene({ workspace: 'subscriptionField: subscription' });
+      expect(states(await applyOnce(scene, withSubscription(id)))).toEqual(['pigeonhole: created']);
+    });
+  });
+
+  it('needs no subscription in a Personal workspace, and refuses one', async () => {
+    const stage = await stages.open(kind!);
+    const scene = await stage.scene();
+    const text = onlyPigeonhole.replace('  timezone', '  subscription: 7\n  timezone');
+    expect((await applyAll(stage, scene, text)).plan!.problems).toEqual([
+      expect.stringContaining('this workspace has no subscriptions'),
+    ]);
+  });
+});

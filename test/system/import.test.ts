@@ -1,0 +1,131 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
+import { endAll } from '../kit/promises.js';
+import { until } from '../until.js';
+
+/** A `start`, and a person who imports a list while it runs. */
+const env = { SERVICE_KEY: 'sandbox-key' };
+const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-import-'));
+const rows = 6000;
+let sandbox: Program;
+let main: Program;
+let baseUrl: string;
+
+beforeAll(async () => {
+  sandbox = startProgram('sandbox/main.js', ['--attendees', '20', '--seed', '9', '--frozen'], { cwd: folder });
+  baseUrl = (await untilOutput(sandbox, /http:\/\/127\.0\.0\.1:\d+/))[0];
+  mkdirSync(join(folder, 'in'));
+  writeYaml(folder, [
+    `workspaces: { acme: { baseUrl: "${baseUrl}", apiKey: "\${SERVICE_KEY}" } }`,
+    'syncs: { all: { workspace: acme, every: { live: 5s }, sinks: [archive] } }',
+    'sinks: { archive: { type: file, folder: ./archive } }',
+    'imports: [{ workspace: acme, pigeonhole: 103, folder: ./in }]',
+    `server: { port: ${await freePort()} }`,
+  ]);
+  const lines = Array.from(
+    { length: rows },
+    (_, n) => `${String(n).padStart(6, '0')};Guest ${n};guest${n}@example.com`,
+  );
+  writeFileSync(join(folder, 'people.csv'), ['Ticket;Full name;E-mail', ...lines, ';Nobody;'].join('\r\n'));
+  main = startProgram('cli/main.js', ['start'], { cwd: folder, env });
+  await untilOutput(main, /ready/);
+}, 120_000);
+afterAll(async () => {
+  await endAll([main]);
+  await endAll([sandbox]);
+  expect(processesNaming(folder)).toEqual([]);
+  rmSync(folder, { recursive: true });
+}, 60_000);
+
+async function run(...args: string[]): Promise<{ code: number | null; out: string; errors: string }> {
+  const program = startProgram('cli/main.js', args, { cwd: folder, env });
+  const code = await program.exited;
+  return { code, out: program.output(), errors: program.errors() };
+}
+
+async function control(path: string, method = 'GET', body?: object): Promise<string> {
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  return await (await fetch(`${baseUrl}/_control/${path}`, { method, ...sent })).text();
+}
+
+async function registered(pigeonhole: number): Promise<number> {
+  return (await control(`truth/registrants?pigeonhole=${pigeonhole}`)).split('\n').filter(Boolean).length;
+}
+
+const importing = ['import', 'people.csv', '--pigeonhole', '101'] as const;
+
+describe('a person who imports a list', () => {
+  let before: number;
+  beforeAll(async () => {
+    before = await registered(101);
+  });
+
+  it('sees what it would do, and nothing is sent', async () => {
+    const { code, out, errors } = await run(...importing, '--dry-run');
+    expect(errors).toBe('');
+    expect(out).toMatch(/^file {4}people\.csv, CSV, semicolons, utf-8, 6,001 rows\nto {6}acme\/101 ACME Summit 101, /);
+    expect(out).toMatch(/Ticket {5}attendeeCode \(guessed\) {2}000000/);
+    expect(out).toMatch(/6,000 to send[^]*row 6,002, Ticket: The attendee code is missing[^]*12 requests of up to 500/);
+    expect(code).toBe(5);
+    expect(await run(...importing)).toMatchObject({ code: 2, errors: expect.stringContaining('--yes') });
+    expect(await registered(101)).toBe(before);
+  });
+
+  it('leaves it running with Ctrl-C, comes back to it, and gets the report', async () => {
+    await control('knobs', 'PATCH', { latencyMs: 300 });
+    const first = startProgram('cli/main.js', [...importing, '--yes'], { cwd: folder, env });
+    await until('the import has begun', () => /import 1 has begun/.test(first.errors()));
+    first.kill('SIGINT');
+    expect(await first.exited).toBe(1);
+    expect(first.errors()).toContain('import 1 goes on; come back to it with: pigeonpost import follow 1');
+
+    const followed = await run('import', 'follow', '1', '--report', 'report.csv');
+    expect(followed.out).toMatch(/^import 1 into acme\/101: done, 6,001 rows\n {2}6,000 created\n {6}1 not sent/);
+    expect(followed.code).toBe(5);
+    expect(readFileSync(join(folder, 'report.csv'), 'utf8').split('\r\n')).toHaveLength(rows + 3);
+    expect(await registered(101)).toBe(before + rows);
+  });
+
+  it('sends nothing with the same file again, and is told so in JSON', async () => {
+    const { code, out } = await run(...importing, '--yes', '--json');
+    expect(JSON.parse(out.trimEnd().split('\n').at(-1)!)).toEqual({
+      import: '2',
+      pigeonhole: 'acme/101',
+      state: 'done',
+      reason: null,
+      rows: rows + 1,
+      counts: expect.objectContaining({ created: 0, existing: rows, invalid: 1 }),
+      problems: [{ row: rows + 2, column: 'Ticket', code: 'missing-code', message: expect.any(String) }],
+    });
+    expect(code).toBe(5);
+    expect(await registered(101)).toBe(before + rows);
+  });
+
+  it.each([
+    [4, 'has no pigeonhole 999', ['import', 'people.csv', '--pigeonhole', '999', '--yes']],
+    [2, 'add --force', ['import', 'people.csv', '--pigeonhole', '102', '--yes']],
+  ])('is told with %i and one sentence: %s', async (exitCode, sentence, args) => {
+    const { code, out, errors } = await run(...args);
+    expect([code, out, errors.trimEnd().split('\n').length]).toEqual([exitCode, '', 1]);
+    expect(errors).toContain(sentence);
+  });
+
+  it('can put a file into a drop folder instead', async () => {
+    await control('knobs', 'PATCH', { latencyMs: 0 });
+    writeFileSync(join(folder, 'in', 'late.csv'), 'attendeeCode,Name\nLATE1,Late Lou\n');
+    const report = join(folder, 'in', 'late.csv.report.csv');
+    const readReport = (): string => {
+      try {
+        return readFileSync(report, 'utf8');
+      } catch {
+        return '';
+      }
+    };
+    await until('the report is beside the file', () => readReport() !== '', 30_000);
+    expect(readReport()).toMatch(/"2","created",.*"LATE1","Late Lou"/);
+    expect(main.errors()).not.toMatch(/Late Lou|LATE1|Guest|example\.com/);
+  });
+});

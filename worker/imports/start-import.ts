@@ -1,0 +1,88 @@
+import type { Collaborators } from '../../activities/collaborators.js';
+import { ImportRefusal } from '../../api/import-refusal.js';
+import type { ImportTarget } from '../../api/import-views.js';
+import { beginImport, discardImport, startImport as beginSending } from '../../ledger/queries/imports/begin-import.js';
+import { saveMapping } from '../../ledger/queries/imports/saved-mappings.js';
+import { stageRows } from '../../ledger/queries/imports/stage-rows.js';
+import { refOf } from '../../ledger/queries/pigeonholes.js';
+import { unknownFields } from '../../registrants/check-mapping.js';
+import type { ColumnMapping } from '../../registrants/column-mapping.js';
+import { hashedBytes } from './hashed-bytes.js';
+import { openRegistrants, type ReadingTerms } from './open-registrants.js';
+
+export interface StartTerms extends ReadingTerms {
+  /** UUID. */
+  readonly id: string;
+  readonly target: ImportTarget;
+  readonly canary: number | null;
+  readonly requestedBy: string | null;
+  /** What the file's content hash has to be, in hex, when somebody has looked at it; null: nobody has. */
+  readonly content: string | null;
+  /** Keep the mapping under this name; null: do not. */
+  readonly saveMapping: string | null;
+  /** `refuse`: nobody is there to confirm fields that were never seen, but where they were named on purpose. */
+  readonly strangeFields: 'accept' | 'refuse';
+}
+
+/** As it is stored with an import, for its report: in the order of the file. */
+export interface StoredColumns {
+  readonly columns: readonly { readonly column: string; readonly property: string | null }[];
+}
+
+/**
+ * Takes a file into the ledger, row by row; once all of it is there and is what was looked at, it may be sent.
+ * @throws {RegistrantFileError} when the file cannot be used
+ * @throws {ImportRefusal} when it is not what was looked at; after any error nothing of it is left in the ledger
+ */
+export async function startImport(
+  { ledger, log }: Pick<Collaborators, 'ledger' | 'log'>,
+  source: AsyncIterable<Uint8Array>,
+  terms: StartTerms,
+): Promise<void> {
+  const { id, target, canary, requestedBy } = terms;
+  const hashed = hashedBytes(source);
+  const { mapping, rows } = await openRegistrants(hashed.bytes, terms);
+  if (terms.strangeFields === 'refuse') refuseStrangeFields(mapping, terms);
+  const ref = await refOf(ledger, target.workspace, target.pigeonholeId);
+  const columns: StoredColumns = { columns: mapping.columns.map(({ column, property }) => ({ column, property })) };
+  const number = await beginImport(ledger, { id, ref, file: terms.file.name, mapping: columns, requestedBy, canary });
+  try {
+    let staged = 0;
+    for await (const batch of rows) {
+      await stageRows(ledger, number, batch);
+      staged += batch.length;
+    }
+    const content = ledger.hash.file(await hashed.digest());
+    if (terms.content !== null && terms.content !== content.toString('hex')) {
+      throw new ImportRefusal('wrong', 'the file has changed since it was looked at: import it again');
+    }
+    await beginSending(ledger, number, content);
+    log.info(
+      { import: id, number, workspace: target.workspace, pigeonhole: target.pigeonholeId, rows: staged },
+      'import begun',
+    );
+  } catch (error) {
+    await discardImport(ledger, number).catch((failure: unknown) =>
+      log.warn(
+        { import: id, error: failure instanceof Error ? failure.name : 'unknown' },
+        'staged rows are left to be cleared',
+      ),
+    );
+    throw error;
+  }
+  if (terms.saveMapping === null) return;
+  const kept = Object.fromEntries(mapping.columns.map(({ column, property }) => [column, property]));
+  await saveMapping(ledger, { name: terms.saveMapping, columns: kept, by: requestedBy });
+}
+
+function refuseStrangeFields(mapping: ColumnMapping, { knownFields, wishes }: StartTerms): void {
+  if (knownFields.length === 0) return; // there is nothing to compare with
+  const named = { ...wishes.saved, ...wishes.own };
+  const strange = unknownFields(mapping, knownFields).filter(({ column }) => !Object.hasOwn(named, column));
+  if (strange.length === 0) return;
+  const fields = strange.map(({ property }) => property).join(', ');
+  throw new ImportRefusal(
+    'wrong',
+    `these fields were never seen at this pigeonhole, and the service would ignore them without a word: ${fields}; name their columns in "map" of pigeonpost.yaml, or remove them`,
+  );
+}
