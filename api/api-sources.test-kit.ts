@@ -10,6 +10,7 @@ export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledge
   return {
     config: emptyConfig({ host: '127.0.0.1', port: 0 }),
     configuration: 1,
+    version: '0.0.0',
     trouble: () => null,
     quotas: async () => new Map(),
     wakeSinks: async () => undefined,

@@ -12,7 +12,7 @@ import { type ConfigurationSources, serveConfiguration } from './configuration.j
 import { serveDeadLetters } from './dead-letters.js';
 import { serveDeletions } from './deletions.js';
 import { serveFields } from './fields.js';
-import { allowedMethods, documentApi } from './openapi-document.js';
+import { allowedMethods, documentApi, type DocumentSources } from './openapi-document.js';
 import { isOwnHost, isOwnOrigin } from './own-address.js';
 import { type PreviewSources, servePreview } from './preview.js';
 import { type Fault, problemResponse, Refused } from './problem.js';
@@ -36,6 +36,7 @@ import { serveWhy } from './why.js';
 /** What the API needs of the process that serves it. */
 export interface ApiSources
   extends
+    DocumentSources,
     StatusSources,
     ActionSources,
     ReplaySources,

@@ -9,31 +9,33 @@ is sent is JSON and says so. Every answer carries \`X-Request-Id\`; what goes wr
 \`application/problem+json\` (RFC 9457). \`x-right\` says what a token needs: \`pigeonpost token create --help\` shows which
 role has it.`;
 
+export interface DocumentSources {
+  readonly config: Config;
+  /** Of pigeonpost. */
+  readonly version: string;
+}
+
 /** `GET /openapi.json`: the description of every route, made of the schemas that check requests. Holds nothing secret. */
-export function documentApi(app: ApiApp, sources: { readonly config: Pick<Config, 'server'> }): void {
+export function documentApi(app: ApiApp, sources: DocumentSources): void {
   app.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' });
   let document: unknown;
   app.get('/openapi.json', (c) => {
-    document ??= describe(app, isOpen(sources.config.server));
+    document ??= describe(app, sources.version, isOpen(sources.config.server));
     return c.json(document as object);
   });
 }
 
 /** @param open a token may be left out, too */
-function describe(app: ApiApp, open: boolean): object {
+function describe(app: ApiApp, version: string, open: boolean): object {
   const document = app.getOpenAPI31Document({
     openapi: '3.1.0',
-    info: { title: 'pigeonpost', version: version(), description: about },
+    info: { title: 'pigeonpost', version, description: about },
     servers: [{ url: '/' }],
   });
   if (!open) return document;
   const operations = Object.values(document.paths ?? {}).flatMap((path) => Object.values(path as object));
   for (const operation of operations as { security?: object[] }[]) operation.security = [{ token: [] }, {}];
   return document;
-}
-
-function version(): string {
-  return (require('../../package.json') as { version: string }).version;
 }
 
 /** The methods that an address takes; none: there is nothing. */

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** The folder of this package, from its built files as well as from its sources. */
@@ -10,6 +10,12 @@ export function packageRoot(): string {
     folder = above;
   }
   return folder;
+}
+
+/** Of this package. */
+export function packageVersion(): string {
+  const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string };
+  return version;
 }
 
 /** The built file of a program that is started as a process of its own, named by its path without `dist` and suffix. */

@@ -24,6 +24,7 @@ import { loadProcessConfig } from './load-process-config.js';
 import type { ProcessLog } from './log.js';
 import { openEdition, type Shared } from './open-edition.js';
 import { createStarter, importing, messageOf } from './orchestration.js';
+import { packageVersion } from './package-root.js';
 import { planConfiguration } from './plan-configuration.js';
 import { previewSink } from './preview-sink.js';
 import { planProvisioning, provisionEvent } from './provision-event.js';
@@ -168,6 +169,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
 
   api?.serve({
     ledger,
+    version: packageVersion(),
     get config() {
       return editions.current.config;
     },

@@ -1,7 +1,7 @@
 import type { Database } from '../../ledger/drivers/database.js';
 
 /** What belongs to the store and not to what was read: no time passes for it. */
-const timeless: readonly string[] = ['migrations', 'ledger', 'configurations'];
+const timeless: readonly string[] = ['migrations', 'ledger', 'configurations', 'audit'];
 
 const columns = new WeakMap<Database, Promise<ReadonlyMap<string, readonly string[]>>>();
 
