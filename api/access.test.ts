@@ -378,6 +378,11 @@ describe.each(kinds)('a token, on %s', (kind) => {
     ['without a role', { name: 'x', roles: [], expiresInDays: 1 }, 400],
     ['with a role that there is not', { name: 'x', roles: ['owner'], expiresInDays: 1 }, 400],
     ['with a name that is none', { name: '../x y', roles: ['viewer'], expiresInDays: 1 }, 400],
+    [
+      'that would pass for the server’s in the audit log',
+      { name: 'server.token', roles: ['viewer'], expiresInDays: 1 },
+      400,
+    ],
     ['that does not say until when', { name: 'x', roles: ['viewer'] }, 400],
   ])('%s is not made', async (_, body, expected) => {
     const { app } = await open(kind);

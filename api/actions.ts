@@ -5,7 +5,7 @@ import { audited } from './audited.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
-import { actorOf, requireSink, requireWorkspace, type ScopeSources } from './scope.js';
+import { actorOf, requireSink, requireWorkspace, type ScopeSources, sinkTarget } from './scope.js';
 
 export interface ActionSources extends ScopeSources {
   readonly ledger: Ledger;
@@ -45,7 +45,11 @@ export function serveActions(app: ApiApp, sources: ActionSources): void {
     await audited(
       c,
       sources.ledger,
-      { action: action.do, target: `${kind}:${name}`, detail: { list: action.list ?? null } },
+      {
+        action: action.do,
+        target: kind === 'sink' ? sinkTarget(sources, name) : auditedPlace(kind, name),
+        detail: { list: action.list ?? null },
+      },
       async () => {
         const by = actorOf(c, action.by);
         const result = await sources.act(by === undefined ? action : { ...action, by });
@@ -57,4 +61,9 @@ export function serveActions(app: ApiApp, sources: ActionSources): void {
     );
     return c.json({ done: true } as const, 200);
   });
+}
+
+/** As an action names it, unless it is named otherwise than anything can be. */
+function auditedPlace(kind: Action['kind'], name: string): string {
+  return /^[a-z0-9-]{1,63}(?:\/[0-9]{1,15})?$/.test(name) ? `${kind}:${name}` : `${kind}, not known`;
 }

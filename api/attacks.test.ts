@@ -175,7 +175,7 @@ describe('a client that is slow', () => {
 
 describe('a request that is too large', () => {
   it.each([
-    ['headers', 431, { 'x-large': 'x'.repeat(20_000) }, '/api/status'],
+    ['headers', 431, { 'x-large': 'x'.repeat(70_000) }, '/api/status'],
     ['an announced body', 413, { 'content-type': 'application/json', 'content-length': '9999999' }, '/api/actions'],
     ['an announced preview', 413, { 'content-type': 'application/json', 'content-length': '99999999' }, '/api/preview'],
   ])('by %s is refused with %d before it is read', async (_, status, headers, path) => {

@@ -11,9 +11,9 @@ import {
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { fromCursor, pageOf, pageQuery, partOf } from './keyset.js';
-import { pigeonholeName, printable } from './printable.js';
+import { configuredName, itemKey, listName, pigeonholeName, printable } from './printable.js';
 import { instant, jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
-import { requireWorkspace, workspaceOf } from './scope.js';
+import { requireWorkspace, type ScopeSources, sinkTarget, workspaceOf } from './scope.js';
 import { causeInWords } from './words.js';
 
 /** Changes that a sink refused for one cause. */
@@ -52,14 +52,17 @@ const word = printable(500).optional();
 
 /** Which dead letters: what is left out counts for all. */
 export const deadLetterChoiceSchema = z.strictObject({
-  sink: word,
+  sink: configuredName().optional(),
   cause: word,
-  list: word,
-  key: word,
-  workspace: word,
+  list: listName().optional(),
+  key: itemKey().optional(),
+  workspace: configuredName().optional(),
   pigeonhole: pigeonholeName().optional(),
 });
 export type DeadLetterChoice = z.infer<typeof deadLetterChoiceSchema>;
+
+/** What causes are made of; another text is none of them. */
+const isCode = /^[A-Za-z0-9_:.+[\] -]{1,200}$/;
 
 /** How many single ones are shown at once. */
 const mostShown = 1000;
@@ -72,7 +75,7 @@ const positionSchema: z.ZodType<readonly [string, number, number, number, number
   z.int(),
 ]);
 
-interface DeadLetterSources {
+export interface DeadLetterSources extends ScopeSources {
   readonly ledger: Ledger;
   readonly wakeSinks: (names: readonly string[]) => Promise<void>;
 }
@@ -130,7 +133,8 @@ const redriveRoute = createRoute({
 });
 
 /** `GET /api/dead-letters` by cause, `GET /api/dead-letters/items` one by one, `POST /api/dead-letters/redrive`. */
-export function serveDeadLetters(app: ApiApp, { ledger, wakeSinks }: DeadLetterSources): void {
+export function serveDeadLetters(app: ApiApp, sources: DeadLetterSources): void {
+  const { ledger, wakeSinks } = sources;
   app.openapi(groupsRoute, async (c) => {
     const choice = c.req.valid('query');
     const workspace = workspaceOf(c, choice.workspace) ?? undefined;
@@ -158,13 +162,12 @@ export function serveDeadLetters(app: ApiApp, { ledger, wakeSinks }: DeadLetterS
     if (pigeonhole !== undefined) requireWorkspace(c, pigeonhole.split('/')[0]!);
     const workspace = workspaceOf(c, choice.workspace) ?? undefined;
     const detail = {
-      cause: cause ?? null,
+      cause: cause !== undefined && isCode.test(cause) ? cause : null,
       list: list ?? null,
-      workspace: workspace ?? null,
       pigeonhole: pigeonhole ?? null,
       oneItem: choice.key !== undefined,
     };
-    const target = sink === undefined ? null : `sink:${sink}`;
+    const target = sink === undefined ? null : sinkTarget(sources, sink);
     const changes = await audited(c, ledger, { action: 'redrive-dead-letters', target, detail }, async () => {
       const done = await redriveDeadLetters(ledger, { ...choice, workspace });
       await wakeSinks(done.woken);

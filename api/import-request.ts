@@ -7,6 +7,9 @@ export const pigeonholeNamePattern = /^(?:[a-z0-9][a-z0-9-]{0,62}\/)?[1-9]\d{0,1
 /** A name for a mapping that is kept: what can stand on a command line. */
 export const mappingNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
+/** As a query it may take three times as much; see `largestHeadBytes` of the server. */
+const longestMapping = 16 * 1024;
+
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 
 /** How a file is to be imported, as the query of an upload: its body is the file. */
@@ -17,7 +20,7 @@ export const importRequestSchema = z.strictObject({
   /** JSON list: `COLUMN=FIELD`, `COLUMN=` not to send it, or the name of a saved mapping, which gives way to the others. */
   map: z
     .string()
-    .max(64 * 1024)
+    .max(longestMapping)
     .transform((text, context) => {
       try {
         return JSON.parse(text) as unknown;

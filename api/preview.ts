@@ -5,17 +5,17 @@ import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { candidateSchema } from './configuration-plan.js';
 import { largestFileBytes, requireOwnFile, usable } from './configuration.js';
-import { configuredName, itemKey, pigeonholeName, printable } from './printable.js';
+import { configuredName, itemKey, listName, pigeonholeName } from './printable.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, jsonBody, needs, personalSchema, problems } from './route-parts.js';
-import { requireSink, requireWorkspace, wantsPersonal } from './scope.js';
+import { requireSink, requireWorkspace, sinkTarget, wantsPersonal } from './scope.js';
 import { withoutValues } from './without-values.js';
 
 /** What a sink would be sent of stored items, under a file that need not be the current configuration. */
 export const previewRequestSchema = z
   .strictObject({
     sink: configuredName(),
-    list: printable(100).nullable(),
+    list: listName().nullable(),
     pigeonhole: pigeonholeName().nullable().describe("WORKSPACE/ID; null: all that the sink's syncs read."),
     key: itemKey().nullable(),
     limit: z.int().min(1).max(1000),
@@ -116,7 +116,7 @@ export function servePreview(app: ApiApp, sources: PreviewSources): void {
     if (!wantsPersonal(c, c.req.valid('query').personal)) return c.json(withoutWhatIsSent(await look()), 200);
     const entry = {
       action: 'preview-personal',
-      target: `sink:${sink}`,
+      target: sinkTarget(sources, sink),
       detail: { pigeonhole, list, oneItem: key !== null },
     };
     return c.json(await audited(c, sources.ledger, entry, look), 200);

@@ -18,6 +18,9 @@ export const configuredName = () => printable(63);
 /** What an item's key can be. */
 export const itemKey = () => printable(200);
 
+/** A list, also one that this version does not know: that is answered with what it does. */
+export const listName = () => z.string().regex(/^[A-Za-z_-]{1,40}$/, { error: 'write the name of a list' });
+
 /** `WORKSPACE/ID`. */
 export const pigeonholeName = () =>
   z

@@ -6,7 +6,7 @@ import { audited } from './audited.js';
 import { configuredName, pigeonholeName, printable } from './printable.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
-import { actorOf, requireEveryWorkspace, requireWorkspace } from './scope.js';
+import { actorOf, requireEveryWorkspace, requireWorkspace, type ScopeSources, sinkTarget } from './scope.js';
 
 /** Stored items that a person wants to have sent again. */
 export const replayRequestSchema = z
@@ -46,7 +46,7 @@ export const replayAnswerSchema = z
 /** What is not known: a sentence. */
 export type ReplayResult = { readonly unknown: string } | z.infer<typeof replayAnswerSchema>;
 
-export interface ReplaySources {
+export interface ReplaySources extends ScopeSources {
   readonly ledger: Ledger;
   readonly replay: (wanted: ReplayRequest) => Promise<ReplayResult>;
 }
@@ -67,7 +67,8 @@ const replayRoute = createRoute({
 });
 
 /** `POST /api/replays`. */
-export function serveReplays(app: ApiApp, { ledger, replay }: ReplaySources): void {
+export function serveReplays(app: ApiApp, sources: ReplaySources): void {
+  const { ledger, replay } = sources;
   app.openapi(replayRoute, async (c) => {
     const wanted = c.req.valid('json');
     const { sink, lists, pigeonhole, from, dryRun } = wanted;
@@ -79,7 +80,7 @@ export function serveReplays(app: ApiApp, { ledger, replay }: ReplaySources): vo
       ledger,
       {
         action: 'replay',
-        target: sink === null ? null : `sink:${sink}`,
+        target: sink === null ? null : sinkTarget(sources, sink),
         detail: { id: wanted.id, lists: lists?.join(' ') ?? null, pigeonhole, from, dryRun },
       },
       async () => {

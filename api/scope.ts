@@ -56,6 +56,11 @@ export function requireSink(c: ApiContext, { config }: ScopeSources, sink: strin
   );
 }
 
+/** How the audit log names a sink: what is none is a text that somebody has typed, and does not stand there. */
+export function sinkTarget({ config }: ScopeSources, sink: string): string {
+  return Object.hasOwn(config.sinks, sink) ? `sink:${sink}` : 'sink, not configured';
+}
+
 /** Whether the caller may know of a sink: it gets something of their workspace. */
 export function seesSink(c: ApiContext, { config }: ScopeSources, sink: string): boolean {
   const { workspace } = c.get('caller');

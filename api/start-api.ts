@@ -29,6 +29,9 @@ export const patience = {
   checkEveryMs: 2_000,
 } as const;
 
+/** Address and headers of a request: the mapping of an import's columns stands in its address. */
+const largestHeadBytes = 64 * 1024;
+
 /** As many as a page opened on hundreds of desks needs; further ones are not accepted. */
 const mostConnections = 1000;
 
@@ -49,6 +52,7 @@ export async function startApi(
       headersTimeout: waits.headersMs,
       requestTimeout: waits.uploadMs,
       connectionsCheckingInterval: waits.checkEveryMs,
+      maxHeaderSize: largestHeadBytes,
     },
     (request, response) => {
       if (!isUpload(request)) endSlowSender(request, response, waits.requestMs);

@@ -13,8 +13,12 @@ import { makeToken } from './token-text.js';
 
 const tokenName = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,62}$/)
-  .describe('Letters, digits and . _ @ -, at most 63; stands in the audit log.');
+  .regex(/^(?!server\.token$|local$)[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, {
+    error: 'a name has letters, digits and . _ -, at most 63, and is neither server.token nor local',
+  })
+  .describe(
+    'Letters, digits and . _ -, at most 63; stands in the audit log, so no address. Not server.token, nor local.',
+  );
 
 const tokenSchema = z
   .object({
