@@ -50,14 +50,23 @@ export function createHubSpotSink(
     connections: CONNECTIONS,
   });
   const { per10s, perDay } = environment.limits ?? {};
-  // One for all lanes: the limits are the account's.
+  // One for all lanes, and for all sinks of the account: the limits are the account's.
+  const shared = <Value>(kind: string, make: () => Value): Value =>
+    environment.accounts?.share(
+      { type: 'hubspot', baseUrl: config.baseUrl, credential: config.token, limits: environment.limits },
+      kind,
+      make,
+    ) ?? make();
   const client = new HubSpotClient({
     baseUrl: config.baseUrl,
     token: config.token,
     apiVersion: config.apiVersion,
     dispatcher,
-    limiter: new RollingLimiter(tuning.limit ?? { ...LEAST_LIMIT, limit: per10s ?? LEAST_LIMIT.limit }, per10s),
-    daily: new DailyLimit(perDay, now),
+    limiter: shared(
+      'requests',
+      () => new RollingLimiter(tuning.limit ?? { ...LEAST_LIMIT, limit: per10s ?? LEAST_LIMIT.limit }, per10s),
+    ),
+    daily: shared('day', () => new DailyLimit(perDay, now)),
     requestTimeoutMs: tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     now,
   });
