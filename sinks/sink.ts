@@ -97,6 +97,11 @@ export interface Lane {
    * @throws when the lane was taken over: nothing may be sent then
    */
   remember(memory: Fields): Promise<void>;
+  /**
+   * What this sink has made of items, on all its lanes, as its outcomes last said: for what a process that begins has to
+   * know of what others wrote. Reads all of it; absent: it is not kept.
+   */
+  made?(): AsyncIterable<Fields>;
 }
 
 export interface SendResult {

@@ -72,6 +72,9 @@ export function createHubSpotSink(
   });
   const planner = new Planner(config.records, environment);
   const times = new EventTimes();
+  const comparesTimes = config.records.some(({ properties }) =>
+    Object.values(properties ?? {}).some(({ write }) => write === 'if-newer'),
+  );
   const run = async <Result>(signal: AbortSignal, work: (asking: Asking) => Promise<Result>): Promise<Result> => {
     // One listener on the caller's signal, however many requests listen to this one.
     const stop = new AbortController();
@@ -105,6 +108,7 @@ export function createHubSpotSink(
       run(signal, async (asking): Promise<SendResult> => {
         const tasks = operations.map((operation) => new Task(operation));
         if (!signal.aborted) {
+          if (comparesTimes && lane.made !== undefined) await times.recall(() => lane.made!());
           const memory = await carryOut(tasks, lane.memory, { client, times, asking, now });
           return { outcomes: tasks.map((task) => task.outcome()), memory };
         }
