@@ -1,5 +1,5 @@
 import type { Fields } from '../sink.js';
-import { fieldsOf } from './classify-answer.js';
+import { fieldsOf } from '../fields-of.js';
 
 /** When something that others wrote as well was written by us, and what it tells of. */
 interface Written {
