@@ -5,7 +5,7 @@ import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
 import { openLedger } from './ledger.js';
 import { migrate } from './migrate.js';
 
-const databases = useBothDatabases();
+const databases = useBothDatabases({ isEmpty: true });
 const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-migrations-'));
 cpSync(join(__dirname, 'migrations'), folder, { recursive: true });
 const numbers = readdirSync(folder)

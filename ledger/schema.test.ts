@@ -4,7 +4,7 @@ import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
 import { openLedger } from './ledger.js';
 import { describeSchema } from './schema.test-kit.js';
 
-const databases = useBothDatabases();
+const databases = useBothDatabases({ isEmpty: true });
 const file = join(__dirname, 'schema.sql');
 const head =
   '-- What all migrations together make: to be read, never run. A test compares it; UPDATE_SCHEMA=1 writes it anew.\n\n';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const cache = join(__dirname, '../node_modules/.cache/pigeonpost-tests');
@@ -11,12 +11,12 @@ export interface KeptFolder {
   readonly name: string;
   /** Everything that decides what is in it, as text: another text is another folder. */
   readonly madeFrom: readonly string[];
-  /** Makes `folder`, which is not there yet. */
-  make(folder: string): unknown;
+  /** Makes the folder of this path, which is not there yet. */
+  readonly make: (folder: string) => unknown;
 }
 
 /**
- * Copies a folder to `target`, which is not there yet; the first time, also makes it, and keeps it until `npm ci`. Test
+ * Copies a folder to `target`, which is not there yet; the first time, also makes it, and keeps it until there is a newer one or `npm ci`. Test
  * files that do this at once do not disturb each other: what one has made whole is what all copy.
  */
 export async function copyKept({ name, madeFrom, make }: KeptFolder, target: string): Promise<void> {
@@ -31,6 +31,10 @@ export async function copyKept({ name, madeFrom, make }: KeptFolder, target: str
       if (!existsSync(kept)) throw error;
     });
     await rm(unfinished, { recursive: true, force: true });
+    const olderOnes = (await readdir(cache)).filter((other) => /^(.*)-[0-9a-f]{16}$/.exec(other)?.[1] === name);
+    for (const older of olderOnes.filter((other) => join(cache, other) !== kept)) {
+      await rm(join(cache, older), { recursive: true, force: true });
+    }
   }
   // Node's own copying takes three times as long and loses owners.
   const copied = spawnSync('cp', ['-a', kept, target], { encoding: 'utf8' });

@@ -1,7 +1,7 @@
 import { kinds, storeErrorOf, useBothDatabases } from './both-databases.test-kit.js';
 import type { Database, Queryable } from './database.js';
 
-const stores = useBothDatabases(500);
+const stores = useBothDatabases({ idleInTransactionTimeoutMs: 500 });
 
 describe.each(kinds)('the store on %s', (kind) => {
   let db: Database;

@@ -3,7 +3,7 @@ import { formatResult } from './report.js';
 import { runChaos } from './run-chaos.js';
 
 /** Long enough for a few kills and a dozen faults; `npm run chaos` runs longer. */
-const durationMs = 25_000;
+const durationMs = 15_000;
 
 /** The same two plans at every run, one on each store; `npm run chaos` takes a fresh seed each time. */
 describe('pigeonpost under random faults and kills', () => {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { placeEmbeddedStore } from '../embedded-store.js';
 import { readArchive } from '../kit/archive.js';
 import { crashConfiguration, hookSecret } from '../kit/crash-configuration.js';
 import { killNow, processesNaming, startProgram, temporalOf, untilOutput, writeYaml } from '../kit/processes.js';
@@ -31,6 +32,7 @@ describe('a pigeonpost killed at random instants', () => {
       const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-crash-'));
       const env = { SERVICE_KEY: 'sandbox-key', HOOK_SECRET: hookSecret };
       const random = seeded(Number(process.env['CRASH_SEED'] ?? Date.now() % 100_000));
+      await placeEmbeddedStore(join(folder, 'data'));
       const sandbox = startProgram('sandbox/main.js', ['--attendees', '300', '--rate', '15', '--seed', '5'], {
         cwd: folder,
       });

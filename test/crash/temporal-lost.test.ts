@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { placeEmbeddedStore } from '../embedded-store.js';
 import { readArchive } from '../kit/archive.js';
 import { crashConfiguration, hookSecret } from '../kit/crash-configuration.js';
 import {
@@ -34,6 +35,7 @@ describe('a pigeonpost whose Temporal has lost everything', () => {
     async () => {
       const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-temporal-lost-'));
       const env = { SERVICE_KEY: 'sandbox-key', HOOK_SECRET: hookSecret };
+      await placeEmbeddedStore(join(folder, 'data'));
       const sandbox = startProgram('sandbox/main.js', ['--attendees', '200', '--rate', '15', '--seed', '7'], {
         cwd: folder,
       });

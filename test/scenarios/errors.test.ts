@@ -2,6 +2,7 @@ import { Secret } from '../../config/secret.js';
 import { discoverWorkspace } from '../../activities/discover.js';
 import { readPigeonhole } from '../../activities/read-pigeonhole.js';
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { hasPostgres } from '../postgres.js';
 import { allPauses } from '../../ledger/queries/pauses.js';
 import { errorCodes } from '../../pigeonhole/error-codes.js';
 import { createPigeonholeClient } from '../../pigeonhole/client.js';
@@ -75,6 +76,19 @@ const others: readonly (readonly [string, object, Effect])[] = [
   ['a code that nobody knows, as 500', { kind: 'error', code: 5999, status: 500 }, retried],
 ];
 
+const cases = [
+  ...Object.entries(byCode).map(([code, effect]) => [code, { kind: 'error', code: Number(code) }, effect] as const),
+  ...others,
+];
+
+/** All of them on PostgreSQL. What is decided does not depend on the store, so the slower one sees each effect once. */
+const casesOn = {
+  postgres: cases,
+  embedded: hasPostgres()
+    ? cases.filter(([, , effect], n) => cases.findIndex((one) => one[2] === effect) === n)
+    : cases,
+};
+
 /** People, and a vote that does not wait for them. */
 async function smallStage(kind: (typeof kinds)[number]): Promise<{ stage: Stage; scene: Scene }> {
   const stage = await stages.open(kind);
@@ -127,10 +141,7 @@ describe.each(kinds)('an error of the service, on %s', (kind) => {
     expect(Object.keys(byCode).map(Number)).toEqual(Object.values(errorCodes));
   });
 
-  it.each([
-    ...Object.entries(byCode).map(([code, effect]) => [code, { kind: 'error', code: Number(code) }, effect] as const),
-    ...others,
-  ])('makes wait whom it concerns, and nobody else: %s', async (_, fault, effect) => {
+  it.each(casesOn[kind])('makes wait whom it concerns, and nobody else: %s', async (_, fault, effect) => {
     const { stage, scene } = await smallStage(kind);
     await stage.fault({ list: 'attendees', next: 1, ...fault });
     await scene.read(place);
@@ -145,21 +156,23 @@ describe.each(kinds)('an error of the service, on %s', (kind) => {
   });
 
   it('is worth a handful of lines, whatever it is, when it lasts for hours', async () => {
+    // More streams, and more turns, than lines that are allowed.
+    const turns = 12;
     for (const fault of [{ kind: 'dropBefore' }, { kind: 'error', code: 5000 }, { kind: 'text503' }]) {
       const stage = await stages.open(kind);
-      await stage.put('sessions', ...Array.from({ length: 12 }, (_, n) => session(n + 1)));
+      await stage.put('sessions', ...Array.from({ length: 2 }, (_, n) => session(n + 1)));
       await stage.put('attendees', attendee(1));
       const scene = await stage.scene();
       await scene.settle();
       const before = scene.logText().split('\n').length;
       await stage.fault(fault);
       await stage.control('DELETE', 'requests');
-      for (let turn = 0; turn < 60; turn += 1) {
+      for (let turn = 0; turn < turns; turn += 1) {
         await timePasses(stage);
         await scene.read(place);
       }
       const tries = ((await stage.control('GET', 'state'))['requests'] as { total: number }).total;
-      expect(tries).toBeGreaterThan(50);
+      expect(tries).toBeGreaterThanOrEqual(turns);
       await stage.control('DELETE', 'faults');
       await stage.put('attendees', attendee(2));
       await timePasses(stage);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
 import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { placeEmbeddedStore } from '../embedded-store.js';
 import { type Program, startProgram, untilOutput } from '../kit/processes.js';
 import { until } from '../until.js';
 
@@ -167,6 +168,7 @@ describe('pigeonpost start', () => {
   it('stays up with a refused key, says so, and reads when the service takes the key', async () => {
     const port = await freePort();
     const file = configuration('wrong-key', { server: `{ port: ${port} }` });
+    await placeEmbeddedStore(join(folder, 'wrong-key-data'));
     const wrong = pigeonpost(['start', '--config', file], { SERVICE_KEY: 'a-key-that-is-refused' });
     await until(
       'the log says that the workspace waits',
@@ -188,6 +190,7 @@ describe('pigeonpost start', () => {
   });
 
   it('stays up without the service, and is ready when it comes', async () => {
+    await placeEmbeddedStore(join(folder, 'no-service-data'));
     const port = await freePort();
     const program = pigeonpost([
       'start',
@@ -209,6 +212,7 @@ describe('pigeonpost start', () => {
 
   it('refuses a store that another process has, which goes on', async () => {
     const file = configuration('locked');
+    await placeEmbeddedStore(join(folder, 'locked-data'));
     const first = pigeonpost(['start', '--config', file]);
     await untilOutput(first, /ready/);
     const { code, said } = await end(pigeonpost(['start', '--config', file]));
@@ -223,6 +227,7 @@ describe('pigeonpost start', () => {
       sinks: '{ type: file, folder: "./not-a-folder/archive" }',
       server: `{ port: ${await freePort()} }`,
     });
+    await placeEmbeddedStore(join(folder, 'paused-data'));
     writeFileSync(join(folder, 'not-a-folder'), 'in the way');
     const program = pigeonpost(['start', '--config', file]);
     await untilOutput(program, /ready/);

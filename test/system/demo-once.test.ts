@@ -82,19 +82,34 @@ describe('the demo that ends by itself', () => {
 });
 
 describe('the demo', () => {
-  it('ends within ten seconds when it is told to, with 0, and leaves nothing running', async () => {
+  it('ends within ten seconds when it is told to, with 0, leaves nothing running, and its secrets are written nowhere', async () => {
     const run = demo();
     const children = await untilDelivering();
+    const pigeonpost = childRunning(run, 'pigeonpost.yaml')!;
+    const secrets = readFileSync(`/proc/${pigeonpost}/environ`, 'latin1')
+      .split('\0')
+      .filter((variable) => variable.startsWith('PIGEONPOST_DEMO_'))
+      .map((variable) => variable.slice(variable.indexOf('=') + 1));
+    expect(secrets).toHaveLength(4);
     const toldAt = Date.now();
     run.kill('SIGTERM');
     expect(await run.exited).toBe(0);
     expect(Date.now() - toldAt).toBeLessThan(10_000);
     expect(children.filter(isProcessAlive)).toEqual([]);
+
+    const written = ['pigeonpost.yaml', 'demo.json', 'logs/pigeonpost.log', 'receipts.ndjson'].map((name) =>
+      readFileSync(join(folder, name), 'utf8'),
+    );
+    for (const secret of secrets) expect(written.join('\n')).not.toContain(secret);
+    expect(existsSync(join(folder, 'archive'))).toBe(true);
+    expect(readdirSync(join(folder, 'archive'))).toContain('sandbox');
   });
 
   it('takes all that it has started with it when it is killed', async () => {
     const run = demo();
-    const children = await untilDelivering();
+    await until('Temporal runs', () => childRunning(run, 'start-dev') !== undefined, 120_000);
+    const children = descendantsOf(run.pid);
+    expect(children.length).toBeGreaterThanOrEqual(6);
     run.kill('SIGKILL');
     await run.exited;
     await until('its children are gone', () => !children.some(isProcessAlive), 10_000);
@@ -105,35 +120,35 @@ describe('the demo', () => {
     ['the stand-in for Slack', 'doubles/slack/main.js', 'slack.log'],
   ])('ends with 1 and a sentence when %s is killed', async (name, script, log) => {
     const run = demo();
-    const children = await untilDelivering();
-    killNow(children.find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(script)));
+    let victim: number | undefined;
+    // Its store and Temporal are still being started then.
+    await until(
+      `pigeonpost and ${name} run`,
+      () => {
+        victim = childRunning(run, script);
+        return victim !== undefined && childRunning(run, 'pigeonpost.yaml') !== undefined;
+      },
+      60_000,
+    );
+    const children = descendantsOf(run.pid);
+    killNow(victim);
     expect(await run.exited).toBe(1);
     expect(run.errors()).toContain(`pigeonpost: ${name} ended by SIGKILL: see `);
     expect(run.errors()).toContain(log);
     expect(children.filter(isProcessAlive)).toEqual([]);
   });
-
-  it('keeps its secrets out of its configuration and what pigeonpost logs', async () => {
-    const run = demo();
-    await untilDelivering();
-    const pigeonpost = descendantsOf(run.pid).find((pid) =>
-      readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('cli/main.js'),
-    )!;
-    const secrets = readFileSync(`/proc/${pigeonpost}/environ`, 'latin1')
-      .split('\0')
-      .filter((variable) => variable.startsWith('PIGEONPOST_DEMO_'))
-      .map((variable) => variable.slice(variable.indexOf('=') + 1));
-    expect(secrets).toHaveLength(4);
-    run.kill('SIGTERM');
-    await run.exited;
-    const written = ['pigeonpost.yaml', 'demo.json', 'logs/pigeonpost.log', 'receipts.ndjson'].map((name) =>
-      readFileSync(join(folder, name), 'utf8'),
-    );
-    for (const secret of secrets) expect(written.join('\n')).not.toContain(secret);
-    expect(existsSync(join(folder, 'archive'))).toBe(true);
-    expect(readdirSync(join(folder, 'archive'))).toContain('sandbox');
-  });
 });
+
+/** A process that `run` has started, by what stands on its command line. */
+function childRunning(run: Program, text: string): number | undefined {
+  return descendantsOf(run.pid).find((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(text);
+    } catch {
+      return false; // it has ended
+    }
+  });
+}
 
 async function untilOutputOrErrors(run: Program, text: RegExp): Promise<void> {
   await until(`a program says ${text}`, () => text.test(run.output() + run.errors()), 60_000);
