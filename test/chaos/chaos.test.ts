@@ -2,14 +2,14 @@ import { hasPostgres } from '../postgres.js';
 import { formatResult } from './report.js';
 import { runChaos } from './run-chaos.js';
 
-/** Long enough for a few kills and a dozen faults; `npm run chaos` runs longer. */
+/** Long enough for three kills and seven faults of the service in either plan; `npm run chaos` runs longer. */
 const durationMs = 15_000;
 
-/** The same two plans at every run, one on each store; `npm run chaos` takes a fresh seed each time. */
+/** The same two plans at every run, one on each store, of the smaller conferences that are drawn; `npm run chaos` takes a fresh seed each time. */
 describe('pigeonpost under random faults and kills', () => {
   it.each([
-    { seed: 7, store: 'embedded' as const },
-    { seed: 8, store: hasPostgres() ? ('postgres' as const) : ('embedded' as const) },
+    { seed: 186, store: 'embedded' as const },
+    { seed: 139, store: hasPostgres() ? ('postgres' as const) : ('embedded' as const) },
   ])(
     'loses nothing, doubles nothing, deletes nothing falsely and leaves nothing behind (seed $seed, $store)',
     async ({ seed, store }) => {
