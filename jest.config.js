@@ -14,7 +14,7 @@ const shared = {
 /** Two projects: `unit` needs nothing but Node; `system` needs the Temporal server, started once for all of it. */
 module.exports = {
   testTimeout: 60_000,
-  maxWorkers: 3, // one more than cores where this was measured: of three, one waits for a process, a disk or a time
+  maxWorkers: 3, // for two cores: at most times one of three waits, for a process, a disk or an instant
   testSequencer: '<rootDir>/tools/longest-first.cjs',
   projects: [
     {
