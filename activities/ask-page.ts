@@ -8,6 +8,7 @@ export type { Priority } from '../ledger/queries/quota.js';
 
 /**
  * Asks the service for one page: the only way by which reading spends a request.
+ * @param onAsked called once the request is on its way
  * @throws {PermitRefusal} when the quota does not allow it now: no request was made
  * @throws {ApiError} as `PigeonholeClient.page`
  */
@@ -16,11 +17,16 @@ export async function askPage(
   permit: { readonly workspace: string; readonly priority: Priority },
   list: ListRef,
   options: PageOptions,
+  onAsked?: () => void,
 ): Promise<Page> {
   return await to.gate.ask(
     to,
     permit,
-    (client) => client.page(list, options),
+    (client) => {
+      const page = client.page(list, options);
+      onAsked?.();
+      return page;
+    },
     ({ quota }) => quota,
   );
 }

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { readingRules } from '../ledger/reading-rules.js';
 import { hasAskedWith, type KnownPage, knownPages, type SweptPage } from '../ledger/queries/pages.js';
 import { type PageResult, recordPage, recordSamePage } from '../ledger/queries/record-page.js';
@@ -16,6 +17,8 @@ import { summarizePage } from './summarize-page.js';
 import { hasIds, type PageItems, toItems } from './to-items.js';
 import { advanceWalk, checkpointHolds, reachesKnown } from './walk-progress.js';
 
+/** Where a page was waited for so long, the service sets the pace: the next one is asked for before this is looked at. */
+const slowAnswerMs = 10;
 /** Digests looked up at a time; a walk of more pages compares the rest. */
 const mostKnownPages = 2000;
 
@@ -50,11 +53,15 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
   const requests = new Requests(reading, from, budget);
   // Where a read from the head ends, only what a page shows can tell: the next is asked for after that.
   const eager = from.untilId === null;
-  const read = async (flight: Promise<Page>, ordinal: number, hasTime: Promise<void>): Promise<Read> => {
+  const read = async ({ page: flight }: Asked, ordinal: number, hasTime: Promise<void>): Promise<Read> => {
+    const waitsSince = performance.now();
     const page = await flight;
+    const isSlow = performance.now() - waitsSince > slowAnswerMs;
     const goesOn = page.hasMore && requests.mayAsk(ordinal + 1);
     const ahead = eager && goesOn ? requests.ask(page.nextCursor) : undefined;
     await hasTime;
+    // Looking at a page keeps the thread busy, and would hold the next request's permit up.
+    if (isSlow) await ahead?.isUnderWay;
     return { arrived: arrive(reading, from.kind, page, known.get(ordinal)), goesOn, ahead };
   };
   let walk = from;
@@ -97,7 +104,13 @@ interface Read {
   /** The page after is to be read in this turn. */
   readonly goesOn: boolean;
   /** It is on its way already. */
-  readonly ahead: Promise<Page> | undefined;
+  readonly ahead: Asked | undefined;
+}
+
+interface Asked {
+  readonly page: Promise<Page>;
+  /** Resolves when the request has been sent, or will not be. */
+  readonly isUnderWay: Promise<void>;
 }
 
 /** The requests of one walk in one turn. */
@@ -124,18 +137,19 @@ class Requests {
     return pages < this.budget.mostPages && !enough && !limits.halted() && !limits.signal.aborted;
   }
 
-  ask(cursor: string | null): Promise<Page> {
-    const page = this.#ask(cursor);
-    page.catch(() => undefined); // awaited later; until then a refusal must not count as unhandled
-    return page;
+  ask(cursor: string | null): Asked {
+    const sent = createGate();
+    const page = this.#ask(cursor, sent.open);
+    page.catch(sent.open); // awaited later; until then a refusal must not count as unhandled
+    return { page, isUnderWay: sent.opened };
   }
 
-  async #ask(cursor: string | null): Promise<Page> {
+  async #ask(cursor: string | null, onAsked: () => void): Promise<Page> {
     const { to, place, lease } = this.reading;
     if (cursor !== null && this.#asked.has(cursor)) throw circle(this.reading);
     if (cursor !== null) this.#asked.add(cursor);
     const permit = { workspace: place.workspace, priority: this.budget.priority };
-    return await askPage(to, permit, listRef(place.pigeonholeId, lease), { cursor, signal: this.#signal });
+    return await askPage(to, permit, listRef(place.pigeonholeId, lease), { cursor, signal: this.#signal }, onAsked);
   }
 
   stop(): void {

@@ -11,60 +11,82 @@ import { packageRoot } from '../worker/package-root.js';
 import { median } from './report/median.js';
 import { itemsPerSecond, type Run } from './report/run.js';
 
-/** The first read into PostgreSQL, against a well-known tool that does it with a few lines of Python. */
+/** A well-known tool that does it with a few lines of Python, in `bench/peers/`. */
+interface Peer {
+  readonly script: string;
+  readonly does: string;
+  readonly must: number;
+  readonly aim: number;
+}
+
+const allPeers: readonly Peer[] = [
+  { script: 'load_with_dlt', does: 'dlt, merged into postgres', must: 3, aim: 6 },
+  { script: 'load_with_singer', does: 'Singer SDK tap and target-postgres', must: 4, aim: 8 },
+  { script: 'read_with_airbyte', does: 'Airbyte CDK, reading alone', must: 1.5, aim: 2.5 },
+];
+
+/** The first read into PostgreSQL, against each of them in turn. */
 export const peers: Bench = {
   name: 'peers',
   about:
-    'first read of --items attendees into PostgreSQL, against dlt (needs --python with bench/peers/requirements.txt)',
+    'first read of --items attendees into PostgreSQL, against dlt, Singer and Airbyte (needs --python with bench/peers/requirements.txt)',
   async run(options, report) {
     const items = options.items ?? 100_000;
     await withStage(onlyAttendees(items, options.latencyMs), async (stage) => {
       const warming = { baseUrl: stage.sandbox.baseUrl, depth: 'bodies' } as const;
       await runBareLoop('warming up', { folder: stage.folder, items }, warming);
-      const ratios: number[] = [];
-      for (let pair = 0; pair < options.pairs; pair += 1) {
+      const ratios = new Map<Peer, number[]>(allPeers.map((peer) => [peer, []]));
+      for (let round = 0; round < options.pairs; round += 1) {
         const { product, run } = await loadAttendees(stage, { ...options, store: 'postgres', items });
         await product.stop();
         report.run(run);
-        const peer = await loadWithDlt(stage, options.python, items);
-        report.run(peer);
-        ratios.push(itemsPerSecond(run) / itemsPerSecond(peer));
+        for (const [peer, found] of ratios) {
+          const other = await runPeer(stage, peer, { python: options.python, items });
+          report.run(other);
+          found.push(itemsPerSecond(run) / itemsPerSecond(other));
+        }
       }
-      report.figure({
-        bench: 'peers',
-        what: `${items.toLocaleString('en')} into postgres / dlt, merged into postgres`,
-        value: median(ratios),
-        unit: '',
-        must: { atLeast: 3 },
-        aim: { atLeast: 6 },
-      });
+      for (const [{ does, must, aim }, found] of ratios) {
+        report.figure({
+          bench: 'peers',
+          what: `${items.toLocaleString('en')} into postgres / ${does}`,
+          value: median(found),
+          unit: '',
+          must: { atLeast: must },
+          aim: { atLeast: aim },
+        });
+      }
     });
   },
 };
 
-/** Measured by itself, from the call that loads to its end: what starting Python takes belongs to no figure. */
-async function loadWithDlt(stage: Stage, python: string, items: number): Promise<Run> {
+/** Measured by itself, while it works: what starting Python takes belongs to no figure. */
+async function runPeer(
+  stage: Stage,
+  { script, does }: Peer,
+  { python, items }: { readonly python: string; readonly items: number },
+): Promise<Run> {
   const folder = stage.nextFolder();
   const store = await stage.freshStore('postgres', folder);
-  if (store.kind !== 'postgres') throw new Error('dlt is measured on PostgreSQL');
+  if (store.kind !== 'postgres') throw new Error('peers are measured on PostgreSQL');
   const task = {
     baseUrl: stage.sandbox.baseUrl,
     apiKey: sandboxKey,
     pigeonholeId: 101,
-    databaseUrl: store.url.replace('//app@', '//app:none@'), // dlt wants a password, and the server asks for none
+    databaseUrl: store.url.replace('//app@', '//app:none@'), // they want a password, and the server asks for none
     folder,
   };
   const program = new Program({
     command: python,
-    program: join(packageRoot(), 'bench/peers/load_with_dlt.py'),
+    program: join(packageRoot(), 'bench/peers', `${script}.py`),
     args: [JSON.stringify(task)],
-    env: { HOME: folder, RUNTIME__DLTHUB_TELEMETRY: 'false' },
+    env: { HOME: folder, RUNTIME__DLTHUB_TELEMETRY: 'false', PYTHONDONTWRITEBYTECODE: '1' },
     cwd: folder,
-    logFile: join(folder, 'dlt.log'),
+    logFile: join(folder, `${script}.log`),
   });
   const line = await program.lineLike(/^measured (.+)$/, 30 * 60_000);
   await program.ended(30_000);
   const measured = JSON.parse(line[1]!) as BareMeasurement;
-  if (measured.items !== items) throw new Error(`dlt read ${measured.items} of ${items} items`);
-  return { contender: 'dlt, merged into postgres', ...measured };
+  if (measured.items !== items) throw new Error(`${does}: read ${measured.items} of ${items} items`);
+  return { contender: does, ...measured };
 }

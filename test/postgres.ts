@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { freePort } from '../worker/embedded-temporal/free-port.js';
 import { type GuardedChild, startGuardedChild } from '../worker/guarded-child.js';
 import { until } from './until.js';
 
@@ -120,16 +120,6 @@ function findBinaries(): string | undefined {
 function dropRoot(folder: string): string[] {
   spawnSync('chown', ['postgres:', folder]);
   return ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups', '--'];
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }
 
 async function answers(url: string): Promise<boolean> {

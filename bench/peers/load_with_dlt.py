@@ -5,7 +5,6 @@ Usage: load_with_dlt.py '{"baseUrl": …, "apiKey": …, "pigeonholeId": …, "d
 """
 
 import json
-import resource
 import sys
 import time
 
@@ -13,6 +12,8 @@ import dlt
 from dlt.sources.helpers.rest_client import RESTClient
 from dlt.sources.helpers.rest_client.auth import APIKeyAuth
 from dlt.sources.helpers.rest_client.paginators import JSONResponseCursorPaginator
+
+from measured import cpu_seconds, peak_rss_mb, print_measured
 
 
 def main(task):
@@ -41,15 +42,7 @@ def main(task):
     started_at = time.perf_counter()
     pipeline.run(attendees()).raise_on_failed_jobs()
     seconds = time.perf_counter() - started_at
-    peak_rss_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    measured = {**counted, "seconds": seconds, "cpuSeconds": cpu_seconds() - cpu_before, "peakRssMb": peak_rss_mb}
-    print("measured " + json.dumps(measured), flush=True)
-
-
-def cpu_seconds():
-    """Of this process and of the children that it waited for."""
-    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+    print_measured(**counted, seconds=seconds, cpuSeconds=cpu_seconds() - cpu_before, peakRssMb=peak_rss_mb())
 
 
 main(json.loads(sys.argv[1]))

@@ -1,7 +1,7 @@
-import { setMaxListeners } from 'node:events';
 import { isLoopback } from '../../config/loopback.js';
 import { joinsOf } from '../mapping/joins-of.js';
 import { type Clock, systemClock } from '../network/clock.js';
+import { underOwnSignal } from '../network/own-signal.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
 import { RollingLimiter } from '../network/rolling-limiter.js';
 import type { Lane, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
@@ -57,18 +57,9 @@ export function createCanvasSink(
   const planner = new Planner(config.records, environment);
 
   const asked = async <Result>(signal: AbortSignal, work: (asking: Asking) => Promise<Result>): Promise<Result> => {
-    // One listener on the caller's signal, however many requests listen to this one.
-    const stop = new AbortController();
-    setMaxListeners(0, stop.signal);
-    const forward = (): void => stop.abort();
-    signal.addEventListener('abort', forward);
-    if (signal.aborted) forward();
     const untilMs = clock.now() + (tuning.patienceMs ?? PATIENCE_MS);
-    try {
-      return await work({ signal: stop.signal, patienceMs: () => Math.max(0, untilMs - clock.now()) });
-    } finally {
-      signal.removeEventListener('abort', forward);
-    }
+    const patienceMs = (): number => Math.max(0, untilMs - clock.now());
+    return await underOwnSignal(signal, (own) => work({ signal: own, patienceMs }));
   };
 
   const carryOut = (

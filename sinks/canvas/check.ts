@@ -1,8 +1,9 @@
+import { fieldsOf } from '../fields-of.js';
 import { sampleView } from './sample-view.js';
 import { mentionedFields } from '../mapping/mentioned-fields.js';
 import type { CheckLine } from '../sink.js';
 import type { GradeKeys } from './config.js';
-import { type Asking, type CanvasClient, fieldsOf, type Reply } from './client.js';
+import type { Asking, CanvasClient, Reply } from './client.js';
 import { pathPart, referenceValue } from './grade-value.js';
 
 /**

@@ -1,3 +1,4 @@
+import { fieldsOf } from '../fields-of.js';
 import { retryAfterMs } from '../network/retry-after.js';
 import type { Result } from '../sink.js';
 
@@ -64,8 +65,7 @@ export function classifyAnswer(answer: CanvasAnswer): Verdict {
 
 /** Whose token it is, Canvas knows then; what it says of a token that it does not know has changed over time. */
 function isAboutTheUser(body: unknown): boolean {
-  const { status } = (typeof body === 'object' && body !== null ? body : {}) as { status?: unknown };
-  return status === 'unauthorized';
+  return fieldsOf(body).status === 'unauthorized';
 }
 
 /**

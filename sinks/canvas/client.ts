@@ -1,7 +1,11 @@
 import { request, type Dispatcher } from 'undici';
 import type { Secret } from '../../config/secret.js';
-import { failureSentence, neverArrived } from '../network/failure-sentence.js';
+import { fieldsOf } from '../fields-of.js';
+import { neverArrived } from '../network/failure-sentence.js';
+import { noAnswerSentence } from '../network/no-answer-sentence.js';
+import { headerText, parsedJson, readText } from '../network/read-answer.js';
 import type { RollingLimiter } from '../network/rolling-limiter.js';
+import { withinDeadline } from '../network/within-deadline.js';
 import type { Result } from '../sink.js';
 import { classifyAnswer, holdBackMs, type CanvasAnswer } from './classify-answer.js';
 
@@ -56,7 +60,8 @@ export class CanvasClient {
   }
 
   async #call(method: 'GET' | 'POST', path: string, body: object | undefined, asking: Asking): Promise<Reply> {
-    const permit = await this.options.limiter.take(asking.signal, asking.patienceMs());
+    const { limiter, requestTimeoutMs: timeoutMs } = this.options;
+    const permit = await limiter.take(asking.signal, asking.patienceMs());
     if (permit === undefined) {
       const detail = 'the limit of this token in Canvas leaves no room for now';
       const result: Result = asking.signal.aborted
@@ -65,10 +70,10 @@ export class CanvasClient {
       return { kind: 'failed', result, processed: 'no' };
     }
     try {
-      return this.#judge(await this.#exchange(method, path, body, asking.signal));
+      const exchange = (signal: AbortSignal): Promise<CanvasAnswer> => this.#exchange(method, path, body, signal);
+      return this.#judge(await withinDeadline(asking.signal, timeoutMs, exchange));
     } catch (error) {
-      const stopped = error instanceof StoppedError;
-      const detail = stopped ? error.message : failureSentence(error, this.host);
+      const detail = noAnswerSentence(error, { host: this.host, name: 'Canvas', timeoutMs });
       return { kind: 'failed', processed: neverArrived(error) ? 'no' : 'maybe', result: { kind: 'retry', detail } };
     } finally {
       permit.done();
@@ -98,79 +103,31 @@ export class CanvasClient {
     body: object | undefined,
     signal: AbortSignal,
   ): Promise<CanvasAnswer> {
-    const { baseUrl, dispatcher, token, requestTimeoutMs, limiter, now } = this.options;
-    // Not AbortSignal.any: in Node 20 each call leaves something behind on a signal that lives long.
-    const call = new AbortController();
-    const stop = (): void => call.abort();
-    const timer = setTimeout(stop, requestTimeoutMs);
-    signal.addEventListener('abort', stop);
-    try {
-      const answer = await request(`${baseUrl}/api/v1${path}`, {
-        method,
-        dispatcher,
-        signal: call.signal,
-        headers: {
-          authorization: `Bearer ${token.reveal()}`,
-          accept: 'application/json',
-          'user-agent': 'pigeonpost',
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-        },
-        body: body === undefined ? null : JSON.stringify(body),
-      });
-      const header = (name: string): string | undefined => {
-        const value = answer.headers[name];
-        return Array.isArray(value) ? value[0] : value;
-      };
-      const waitMs = holdBackMs(header('x-rate-limit-remaining'));
-      if (waitMs > 0) limiter.close(waitMs);
-      const text = await readText(answer.body);
-      const requestId = header('x-request-context-id');
-      return {
-        status: answer.statusCode,
-        body: parsed(text),
-        text,
-        retryAfter: header('retry-after'),
-        requestId: requestId !== undefined && /^[\w-]{1,64}$/.test(requestId) ? requestId : undefined,
-        answeredAtMs: now(),
-      };
-    } catch (error) {
-      if (signal.aborted) throw new StoppedError('stopped before Canvas answered');
-      if (call.signal.aborted)
-        throw new StoppedError(`${this.host} did not answer within ${requestTimeoutMs / 1000} s`);
-      throw error;
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
-    }
-  }
-}
-
-/** Ended by us, not by Canvas. */
-class StoppedError extends Error {}
-
-/** A JSON object; empty for anything else. */
-export function fieldsOf(found: unknown): Readonly<Record<string, unknown>> {
-  return typeof found === 'object' && found !== null && !Array.isArray(found) ? (found as Record<string, unknown>) : {};
-}
-
-async function readText(body: Dispatcher.ResponseData['body']): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > MAX_ANSWER_BYTES) {
-      body.destroy();
-      return '';
-    }
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
+    const { baseUrl, dispatcher, token, limiter, now } = this.options;
+    const answer = await request(`${baseUrl}/api/v1${path}`, {
+      method,
+      dispatcher,
+      signal,
+      headers: {
+        authorization: `Bearer ${token.reveal()}`,
+        accept: 'application/json',
+        'user-agent': 'pigeonpost',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    const header = (name: string): string | undefined => headerText(answer.headers[name]);
+    const waitMs = holdBackMs(header('x-rate-limit-remaining'));
+    if (waitMs > 0) limiter.close(waitMs);
+    const text = await readText(answer.body, MAX_ANSWER_BYTES);
+    const requestId = header('x-request-context-id');
+    return {
+      status: answer.statusCode,
+      body: parsedJson(text),
+      text: text ?? '',
+      retryAfter: header('retry-after'),
+      requestId: requestId !== undefined && /^[\w-]{1,64}$/.test(requestId) ? requestId : undefined,
+      answeredAtMs: now(),
+    };
   }
 }

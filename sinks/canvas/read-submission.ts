@@ -1,4 +1,5 @@
-import { type Asking, type CanvasClient, fieldsOf, type Reply } from './client.js';
+import { fieldsOf } from '../fields-of.js';
+import type { Asking, CanvasClient, Reply } from './client.js';
 import type { Submission } from './grade-rules.js';
 import { pathPart } from './grade-value.js';
 

@@ -1,6 +1,7 @@
+import { fieldsOf } from '../fields-of.js';
 import type { Clock } from '../network/clock.js';
 import type { Lane, Result } from '../sink.js';
-import { type Asking, type CanvasClient, fieldsOf, type Reply } from './client.js';
+import type { Asking, CanvasClient, Reply } from './client.js';
 import { followJob, lookAtJob, wait } from './follow-progress.js';
 import { decideGrade, isTaken, stateHash, type Submission } from './grade-rules.js';
 import { pathPart } from './grade-value.js';

@@ -1,5 +1,6 @@
+import { fieldsOf } from '../fields-of.js';
 import type { Result } from '../sink.js';
-import { fieldsOf, listOf, type Problem, problemOf } from './classify-answer.js';
+import { listOf, type Problem, problemOf } from './classify-answer.js';
 import { type Asking, type HubSpotClient, type Reply, said } from './client.js';
 
 /** One record of a call. */

@@ -1,6 +1,7 @@
+import { fieldsOf } from '../fields-of.js';
 import type { Expression } from '../mapping/expression.js';
 import type { CheckLine } from '../sink.js';
-import { fieldsOf, listOf } from './classify-answer.js';
+import { listOf } from './classify-answer.js';
 import type { Asking, HubSpotClient, Reply } from './client.js';
 import type { RecordKeys } from './record-problems.js';
 

@@ -1,3 +1,4 @@
+import { fieldsOf } from '../fields-of.js';
 import { retryAfterMs } from '../network/retry-after.js';
 import type { Result } from '../sink.js';
 
@@ -127,11 +128,6 @@ function quotedIn(message: unknown): readonly unknown[] {
 
 function policyOf(body: unknown): unknown {
   return fieldsOf(body).policyName;
-}
-
-/** A JSON object; empty for anything else. */
-export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }
 
 /** A JSON array; empty for anything else. */

@@ -1,9 +1,13 @@
 import { request, type Dispatcher } from 'undici';
 import type { Secret } from '../../config/secret.js';
-import { failureSentence, neverArrived } from '../network/failure-sentence.js';
+import { fieldsOf } from '../fields-of.js';
+import { neverArrived } from '../network/failure-sentence.js';
+import { noAnswerSentence } from '../network/no-answer-sentence.js';
+import { headerText, parsedJson, readText } from '../network/read-answer.js';
 import type { RollingLimiter } from '../network/rolling-limiter.js';
+import { withinDeadline } from '../network/within-deadline.js';
 import type { Result } from '../sink.js';
-import { classifyAnswer, fieldsOf, type HubSpotAnswer, type Problem } from './classify-answer.js';
+import { classifyAnswer, type HubSpotAnswer, type Problem } from './classify-answer.js';
 import type { DailyLimit } from './daily-limit.js';
 import { Paths } from './paths.js';
 
@@ -85,7 +89,7 @@ export class HubSpotClient {
   }
 
   async #call(method: 'GET' | 'POST', path: string, body: object | undefined, asking: Asking): Promise<Reply> {
-    const { limiter, daily } = this.#options;
+    const { limiter, daily, requestTimeoutMs: timeoutMs } = this.#options;
     const closedForMs = daily.closedForMs();
     if (closedForMs > 0) return dayIsUsed(closedForMs);
     const patienceMs = asking.patienceMs();
@@ -93,17 +97,18 @@ export class HubSpotClient {
     if (permit === undefined) return { kind: 'failed', result: { kind: 'unsent' }, processed: 'no' };
     try {
       daily.spend();
-      return this.#judge(await this.#exchange(method, path, body, asking.signal));
+      if (asking.signal.aborted) {
+        return {
+          kind: 'failed',
+          processed: 'no',
+          result: { kind: 'retry', detail: 'stopped before HubSpot was asked' },
+        };
+      }
+      const exchange = (signal: AbortSignal): Promise<HubSpotAnswer> => this.#exchange(method, path, body, signal);
+      return this.#judge(await withinDeadline(asking.signal, timeoutMs, exchange));
     } catch (error) {
-      const arrived = !neverArrived(error) && !(error instanceof StoppedError && error.before);
-      return {
-        kind: 'failed',
-        processed: arrived ? 'maybe' : 'no',
-        result: {
-          kind: 'retry',
-          detail: error instanceof StoppedError ? error.message : failureSentence(error, this.#host),
-        },
-      };
+      const detail = noAnswerSentence(error, { host: this.#host, name: 'HubSpot', timeoutMs });
+      return { kind: 'failed', processed: neverArrived(error) ? 'no' : 'maybe', result: { kind: 'retry', detail } };
     } finally {
       permit.done();
     }
@@ -143,50 +148,30 @@ export class HubSpotClient {
     body: object | undefined,
     signal: AbortSignal,
   ): Promise<HubSpotAnswer> {
-    const { baseUrl, dispatcher, token, requestTimeoutMs } = this.#options;
-    if (signal.aborted) throw new StoppedError('stopped before HubSpot was asked', true);
-    // Not AbortSignal.any: in Node 20 each call leaves something behind on a signal that lives long.
-    const call = new AbortController();
-    const stop = (): void => call.abort();
-    const timer = setTimeout(stop, requestTimeoutMs);
-    signal.addEventListener('abort', stop);
-    try {
-      const answer = await request(`${baseUrl}${path}`, {
-        method,
-        dispatcher,
-        signal: call.signal,
-        headers: {
-          authorization: `Bearer ${token.reveal()}`,
-          accept: 'application/json',
-          'user-agent': 'pigeonpost',
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-        },
-        body: body === undefined ? null : JSON.stringify(body),
-      });
-      const header = (name: string): string | undefined => {
-        const value = answer.headers[name];
-        return Array.isArray(value) ? value[0] : value;
-      };
-      this.#learn(header);
-      const json = parsed(await readText(answer.body));
-      const id = fieldsOf(json).correlationId ?? header('x-hubspot-correlation-id');
-      return {
-        status: answer.statusCode,
-        body: json,
-        retryAfter: header('retry-after'),
-        correlationId: typeof id === 'string' && /^[\w-]{1,64}$/.test(id) ? id : undefined,
-        answeredAtMs: this.#options.now(),
-      };
-    } catch (error) {
-      if (signal.aborted) throw new StoppedError('stopped before HubSpot answered', false);
-      if (call.signal.aborted) {
-        throw new StoppedError(`${this.#host} did not answer within ${requestTimeoutMs / 1000} s`, false);
-      }
-      throw error;
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
-    }
+    const { baseUrl, dispatcher, token } = this.#options;
+    const answer = await request(`${baseUrl}${path}`, {
+      method,
+      dispatcher,
+      signal,
+      headers: {
+        authorization: `Bearer ${token.reveal()}`,
+        accept: 'application/json',
+        'user-agent': 'pigeonpost',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    const header = (name: string): string | undefined => headerText(answer.headers[name]);
+    this.#learn(header);
+    const json = parsedJson(await readText(answer.body, MAX_ANSWER_BYTES));
+    const id = fieldsOf(json).correlationId ?? header('x-hubspot-correlation-id');
+    return {
+      status: answer.statusCode,
+      body: json,
+      retryAfter: header('retry-after'),
+      correlationId: typeof id === 'string' && /^[\w-]{1,64}$/.test(id) ? id : undefined,
+      answeredAtMs: this.#options.now(),
+    };
   }
 
   /** What the headers say of the account. Source: HubSpot, "Usage guidelines", "Rate limit headers". */
@@ -207,17 +192,6 @@ export class HubSpotClient {
   }
 }
 
-/** Ended by us, not by HubSpot. */
-class StoppedError extends Error {
-  constructor(
-    message: string,
-    /** Before anything was sent. */
-    readonly before: boolean,
-  ) {
-    super(message);
-  }
-}
-
 /** A sentence with the id by which HubSpot's support finds the request. */
 export function said(sentence: string, correlationId: string | undefined): string {
   return `${sentence}${correlationId === undefined ? '' : ` (correlation id ${correlationId})`}`;
@@ -233,26 +207,4 @@ function dayIsUsed(closedForMs: number): Reply {
       detail: "the account's requests of this day are used up; it goes on at midnight of the account's time zone",
     },
   };
-}
-
-async function readText(body: Dispatcher.ResponseData['body']): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > MAX_ANSWER_BYTES) {
-      body.destroy();
-      return '';
-    }
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { listNames } from '../../config/schema/list-names.js';
 import type { Secret } from '../../config/secret.js';
 import { baseUrl, headerSecret, listOf, nonEmptyText, oneOf, text } from '../../config/values.js';
-import { Expression } from '../mapping/expression.js';
 import { expression } from '../mapping/expression-schema.js';
+import { writtenValue } from '../mapping/written-value.js';
 import { type RecordKeys, recordProblems } from './record-problems.js';
 
 /** `hubspot` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/hubspot.md explains each key to users. */
@@ -15,45 +15,14 @@ export interface HubSpotConfig {
   readonly records: readonly RecordKeys[];
 }
 
-export type WritePolicy = 'always' | 'if-empty' | 'if-newer';
-
-export interface PropertyKeys {
-  readonly value: Expression;
-  readonly write: WritePolicy;
-}
-
 /** The name of a property, as HubSpot makes them: lower case, digits and underscores. */
 const propertyName = () =>
   text('the internal name of a HubSpot property, such as last_event', (found) =>
     /^[a-z][a-z0-9_]{0,99}$/.test(found) ? found : undefined,
   );
 
-/**
- * An expression, or one with how it is written. Not a union: of a mistyped expression that would say that it is
- * neither shape.
- */
-const property = z
-  .unknown()
-  .transform((found, context): PropertyKeys => {
-    const result =
-      typeof found === 'object' && found !== null ? propertyGroup.safeParse(found) : expression().safeParse(found);
-    if (result.success) {
-      return result.data instanceof Expression ? { value: result.data, write: 'always' } : result.data;
-    }
-    for (const { message, path } of result.error.issues) {
-      context.issues.push({ code: 'custom', input: found, message, path: [...path] });
-    }
-    return z.NEVER;
-  })
-  .meta({ allowed: 'a JSONata expression, or `{ value: …, write: always | if-empty | if-newer }`' });
-
-const propertyGroup = z.strictObject({
-  value: expression(),
-  write: oneOf(['always', 'if-empty', 'if-newer']).prefault('always'),
-});
-
 const properties = () =>
-  z.record(propertyName(), property, { error: 'allowed: names of HubSpot properties, each with an expression' });
+  z.record(propertyName(), writtenValue, { error: 'allowed: names of HubSpot properties, each with an expression' });
 
 const record = z
   .strictObject({

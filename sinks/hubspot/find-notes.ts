@@ -1,4 +1,5 @@
-import { fieldsOf, listOf } from './classify-answer.js';
+import { fieldsOf } from '../fields-of.js';
+import { listOf } from './classify-answer.js';
 import { runBatch } from './batch.js';
 import { findContacts } from './find-contacts.js';
 import type { NoteStep } from './operation.js';

@@ -1,7 +1,7 @@
-import { setMaxListeners } from 'node:events';
 import { isLoopback } from '../../config/loopback.js';
 import { expressionsIn } from '../mapping/expressions-in.js';
 import { joinsOf } from '../mapping/joins-of.js';
+import { underOwnSignal } from '../network/own-signal.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
 import { RollingLimiter } from '../network/rolling-limiter.js';
 import type { Join, Outcome, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
@@ -64,18 +64,9 @@ export function createHubSpotSink(
   const planner = new Planner(config.records, environment);
   const times = new EventTimes();
   const run = async <Result>(signal: AbortSignal, work: (asking: Asking) => Promise<Result>): Promise<Result> => {
-    // One listener on the caller's signal, however many requests listen to this one.
-    const stop = new AbortController();
-    setMaxListeners(0, stop.signal);
-    const forward = (): void => stop.abort();
-    signal.addEventListener('abort', forward);
-    if (signal.aborted) forward();
     const untilMs = performance.now() + (tuning.patienceMs ?? PATIENCE_MS);
-    try {
-      return await work({ signal: stop.signal, patienceMs: () => Math.max(0, untilMs - performance.now()) });
-    } finally {
-      signal.removeEventListener('abort', forward);
-    }
+    const patienceMs = (): number => Math.max(0, untilMs - performance.now());
+    return await underOwnSignal(signal, (own) => work({ signal: own, patienceMs }));
   };
   return {
     traits: {

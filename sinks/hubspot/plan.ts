@@ -1,8 +1,8 @@
+import { fieldsOf } from '../fields-of.js';
 import { FailedMapping } from '../mapping/failed-mapping.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { mappingView, type MappingView } from '../mapping/mapping-view.js';
 import type { Fields, Planned, SinkEnvironment, Subject } from '../sink.js';
-import { fieldsOf } from './classify-answer.js';
 import { lifecycleStage } from './lifecycle-stage.js';
 import { noteText } from './note-text.js';
 import type { Attendance, ContactReference, HubSpotOperation, PropertyWrite, Step, UniqueValue } from './operation.js';

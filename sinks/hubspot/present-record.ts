@@ -1,4 +1,5 @@
-import { fieldsOf, listOf } from './classify-answer.js';
+import { fieldsOf } from '../fields-of.js';
+import { listOf } from './classify-answer.js';
 import type { PresentValue } from './decide-writes.js';
 import { clockToleranceMs, type EventTimes } from './event-times.js';
 import type { RecordStep } from './operation.js';

@@ -1,6 +1,6 @@
 import type { ListName } from '../../config/schema/list-names.js';
 import type { Expression } from '../mapping/expression.js';
-import type { PropertyKeys } from './config.js';
+import type { WrittenValue } from '../mapping/written-value.js';
 
 /** An entry of `records`, as it is written. */
 export interface RecordKeys {
@@ -9,7 +9,7 @@ export interface RecordKeys {
   readonly object: string;
   readonly match?: readonly string[] | undefined;
   readonly create: boolean;
-  readonly properties?: Readonly<Record<string, PropertyKeys>> | undefined;
+  readonly properties?: Readonly<Record<string, WrittenValue>> | undefined;
   readonly event?: EventKeys | undefined;
   readonly attendance?: Expression | undefined;
   readonly email?: Expression | undefined;

@@ -1,5 +1,5 @@
+import { fieldsOf } from '../fields-of.js';
 import type { SinkEnvironment, Subject } from '../sink.js';
-import { fieldsOf } from './classify-answer.js';
 import type { Step } from './operation.js';
 
 /**

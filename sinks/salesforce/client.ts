@@ -2,9 +2,10 @@ import type { Dispatcher } from 'undici';
 import { request } from 'undici';
 import { isLoopback } from '../../config/loopback.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
-import { failureSentence } from '../network/failure-sentence.js';
-import { httpDateMs } from '../network/retry-after.js';
+import { noAnswerSentence } from '../network/no-answer-sentence.js';
+import { answeredAtMs, headerText, parsedJson, readText } from '../network/read-answer.js';
 import { RollingLimiter } from '../network/rolling-limiter.js';
+import { withinDeadline } from '../network/within-deadline.js';
 import type { SinkEnvironment } from '../sink.js';
 import { ApiUsage } from './api-usage.js';
 import { CallFailure, CallsEnded } from './call-failure.js';
@@ -37,6 +38,8 @@ export interface Call {
 export type CallAnswer = Answer & {
   readonly refused: { readonly code: string; readonly fields: readonly string[] } | null;
 };
+
+type RequestOptions = Omit<Dispatcher.RequestOptions, 'origin' | 'path'>;
 
 export interface ClientTuning {
   /** Unix time in ms. */
@@ -165,44 +168,33 @@ export class SalesforceClient {
   }
 
   /** @throws {CallFailure} when no whole answer came */
-  async #request(
-    url: URL,
-    signal: AbortSignal,
-    options: Omit<Dispatcher.RequestOptions, 'origin' | 'path'>,
-  ): Promise<Answer> {
-    // Not AbortSignal.any: in Node 20 each call leaves something behind on a signal that lives long.
-    const call = new AbortController();
-    const stop = (): void => call.abort();
-    const timer = setTimeout(stop, this.#requestTimeoutMs);
-    signal.addEventListener('abort', stop);
+  async #request(url: URL, signal: AbortSignal, options: RequestOptions): Promise<Answer> {
+    const timeoutMs = this.#requestTimeoutMs;
     try {
-      const { statusCode, headers, body } = await request(url, {
-        ...options,
-        headers: { ...(options.headers as Record<string, string>), 'user-agent': 'pigeonpost' },
-        dispatcher: this.#dispatcherFor(url),
-        signal: call.signal,
-      });
-      const text = await readText(body);
-      this.#usage.note(headerText(headers['sforce-limit-info']), this.#now());
-      return {
-        status: statusCode,
-        body: parsed(text),
-        requestId: requestIdOf(headers),
-        retryAfter: headerText(headers['retry-after']),
-        answeredAtMs: httpDateMs(headerText(headers.date) ?? '') || this.#now(),
-      };
+      return await withinDeadline(signal, timeoutMs, (own) => this.#exchange(url, own, options));
     } catch (error) {
-      throw new CallFailure({ kind: 'retry', detail: this.#sentence(error, url.host, signal, call.signal) });
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
+      const detail = noAnswerSentence(error, { host: url.host, name: 'Salesforce', timeoutMs });
+      throw new CallFailure({ kind: 'retry', detail });
     }
   }
 
-  #sentence(error: unknown, host: string, signal: AbortSignal, call: AbortSignal): string {
-    if (signal.aborted) return 'stopped before Salesforce answered';
-    if (call.aborted) return `${host} did not answer within ${this.#requestTimeoutMs / 1000} s`;
-    return failureSentence(error, host);
+  async #exchange(url: URL, signal: AbortSignal, options: RequestOptions): Promise<Answer> {
+    const { statusCode, headers, body } = await request(url, {
+      ...options,
+      headers: { ...(options.headers as Record<string, string>), 'user-agent': 'pigeonpost' },
+      dispatcher: this.#dispatcherFor(url),
+      signal,
+    });
+    const text = await readText(body, LONGEST_ANSWER_BYTES);
+    if (text === undefined) throw new RangeError('longer than any answer that was asked for');
+    this.#usage.note(headerText(headers['sforce-limit-info']), this.#now());
+    return {
+      status: statusCode,
+      body: parsedJson(text),
+      requestId: requestIdOf(headers),
+      retryAfter: headerText(headers['retry-after']),
+      answeredAtMs: answeredAtMs(headers.date, this.#now),
+    };
   }
 
   #dispatcherFor(url: URL): Dispatcher {
@@ -219,30 +211,7 @@ export class SalesforceClient {
   }
 }
 
-async function readText(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    length += chunk.length;
-    if (length > LONGEST_ANSWER_BYTES) throw new RangeError('longer than any answer that was asked for');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // an error page of a proxy, or nothing: its status says what there is to say
-  }
-}
-
 function requestIdOf(headers: Record<string, string | string[] | undefined>): string | undefined {
   const found = headerText(headers['x-sfdc-request-id']) ?? headerText(headers['x-request-id']);
   return found !== undefined && /^[\w-]{1,80}$/.test(found) ? found : undefined;
-}
-
-function headerText(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header;
 }

@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { type ListName, listNames } from '../../config/schema/list-names.js';
 import type { Secret } from '../../config/secret.js';
 import { baseUrl, listOf, nonEmptyText, oneOf, secret, text } from '../../config/values.js';
-import { Expression } from '../mapping/expression.js';
+import type { Expression } from '../mapping/expression.js';
 import { expression } from '../mapping/expression-schema.js';
+import { writtenValue, type WrittenValue } from '../mapping/written-value.js';
 
 /** `salesforce` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/salesforce.md explains each key to users. */
 export interface SalesforceConfig {
@@ -24,13 +25,6 @@ export type PersonType = 'Lead' | 'Contact';
 
 export type MatchBy = 'externalId' | 'contactEmail' | 'leadEmail';
 
-export type WritePolicy = 'always' | 'if-empty' | 'if-newer';
-
-export interface PropertyKeys {
-  readonly value: Expression;
-  readonly write: WritePolicy;
-}
-
 /** A field that is flagged External ID, and what its value is made from. */
 export interface KeyField {
   readonly field: string;
@@ -47,7 +41,7 @@ export interface RecordKeys {
   readonly create: boolean;
   /** In place of the property `Email`, for matching alone. */
   readonly email?: Expression | undefined;
-  readonly properties: Readonly<Record<string, PropertyKeys>>;
+  readonly properties: Readonly<Record<string, WrittenValue>>;
   readonly campaign?: CampaignKeys | undefined;
 }
 
@@ -95,27 +89,6 @@ const keyField = () =>
     })
     .meta({ allowed: 'the API name of one field that is flagged External ID, with its expression' });
 
-const propertyGroup = z.strictObject({
-  value: expression(),
-  write: oneOf(['always', 'if-empty', 'if-newer']).prefault('always'),
-});
-
-/** Not a union: of a mistyped expression that would say that it is neither shape. */
-const property = z
-  .unknown()
-  .transform((found, context): PropertyKeys => {
-    const result =
-      typeof found === 'object' && found !== null ? propertyGroup.safeParse(found) : expression().safeParse(found);
-    if (result.success) {
-      return result.data instanceof Expression ? { value: result.data, write: 'always' } : result.data;
-    }
-    for (const { message, path } of result.error.issues) {
-      context.issues.push({ code: 'custom', input: found, message, path: [...path] });
-    }
-    return z.NEVER;
-  })
-  .meta({ allowed: 'a JSONata expression, or `{ value: …, write: always | if-empty | if-newer }`' });
-
 const statusLabel = () => nonEmptyText('the label of a campaign member status, such as Responded');
 
 const campaign = z.strictObject({
@@ -156,7 +129,7 @@ const record = z
       .describe('Whether who is not found is created. `false` only updates.'),
     email: expression().optional().describe('The e-mail to match by; the property Email by default.'),
     properties: z
-      .record(writableField(), property, {
+      .record(writableField(), writtenValue, {
         error: 'allowed: names of fields that Salesforce does not set itself, each with an expression',
       })
       .describe('What is written, by the API name of the field.'),

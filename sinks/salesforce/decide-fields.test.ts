@@ -1,4 +1,4 @@
-import type { WritePolicy } from './config.js';
+import type { WritePolicy } from '../mapping/written-value.js';
 import { decideFields } from './decide-fields.js';
 import type { FieldValue } from './operation.js';
 

@@ -1,5 +1,6 @@
 import type { Operation } from '../sink.js';
-import type { MatchBy, PersonType, WritePolicy } from './config.js';
+import type { WritePolicy } from '../mapping/written-value.js';
+import type { MatchBy, PersonType } from './config.js';
 import type { RemoteRecord } from './remote-record.js';
 
 /** What one change makes Salesforce do: a step for each entry of `records` that is about its list. */

@@ -1,6 +1,6 @@
-import { setMaxListeners } from 'node:events';
 import { expressionsIn } from '../mapping/expressions-in.js';
 import { joinsOf } from '../mapping/joins-of.js';
+import { underOwnSignal } from '../network/own-signal.js';
 import type { Join, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { CampaignStatuses } from './campaign-statuses.js';
 import { checkOrg } from './check.js';
@@ -45,18 +45,10 @@ export function createSalesforceSink(
     },
     async send(operations, lane, signal) {
       const startUntilMs = performance.now() + START_WINDOW_MS; // monotonic: a set clock must not stretch a lease
-      // One listener on the caller's signal, however many calls listen to this one.
-      const stop = new AbortController();
-      setMaxListeners(0, stop.signal);
-      const forward = (): void => stop.abort();
-      signal.addEventListener('abort', forward);
-      if (signal.aborted) forward();
-      try {
-        const turn = { signal: stop.signal, mayBegin: () => performance.now() < startUntilMs };
-        return await deliverBatch(org, operations, lane, turn, newPeople);
-      } finally {
-        signal.removeEventListener('abort', forward);
-      }
+      return await underOwnSignal(signal, (own) => {
+        const turn = { signal: own, mayBegin: () => performance.now() < startUntilMs };
+        return deliverBatch(org, operations, lane, turn, newPeople);
+      });
     },
     close: () => client.close(),
   };

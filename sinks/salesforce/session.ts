@@ -1,3 +1,4 @@
+import { fieldsOf } from '../fields-of.js';
 import { CallFailure } from './call-failure.js';
 import { loginAssertion, type Identity } from './login-assertion.js';
 import type { Answer } from './classify-answer.js';
@@ -63,7 +64,7 @@ const advice: readonly (readonly [RegExp, string])[] = [
 
 /** @throws {CallFailure} when it is no session: a pause where only a person can mend it */
 function sessionOf({ status, body, requestId, retryAfter, answeredAtMs }: Answer): Session {
-  const said = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+  const said = fieldsOf(body);
   if (status === 200 && typeof said.access_token === 'string' && typeof said.instance_url === 'string') {
     const instanceUrl = originOf(said.instance_url);
     if (instanceUrl !== undefined) return { token: said.access_token, instanceUrl };

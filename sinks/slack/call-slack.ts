@@ -1,7 +1,10 @@
 import { request, type Dispatcher } from 'undici';
 import type { Secret } from '../../config/secret.js';
-import { failureSentence, neverArrived } from '../network/failure-sentence.js';
-import { httpDateMs, retryAfterMs } from '../network/retry-after.js';
+import { neverArrived } from '../network/failure-sentence.js';
+import { noAnswerSentence } from '../network/no-answer-sentence.js';
+import { answeredAtMs, headerText, parsedJson, readText } from '../network/read-answer.js';
+import { retryAfterMs } from '../network/retry-after.js';
+import { withinDeadline } from '../network/within-deadline.js';
 
 /** Longest for one call from its start to the end of the answer. */
 export const REQUEST_TIMEOUT_MS = 30_000;
@@ -51,31 +54,13 @@ export async function callSlack(
   signal: AbortSignal,
 ): Promise<SlackReply> {
   const { host } = new URL(api.baseUrl);
-  // Not AbortSignal.any: in Node 20 each call leaves something behind on a signal that lives long.
-  const call = new AbortController();
-  const stop = (): void => call.abort();
-  const timer = setTimeout(stop, api.requestTimeoutMs);
-  signal.addEventListener('abort', stop);
-  if (signal.aborted) stop();
-  let begun = false;
+  const timeoutMs = api.requestTimeoutMs;
+  if (signal.aborted) return { kind: 'no-answer', mayHaveArrived: false, detail: 'stopped before it was asked' };
   try {
-    if (call.signal.aborted) return { kind: 'no-answer', mayHaveArrived: false, detail: 'stopped before it was asked' };
-    begun = true;
-    return await post(api, method, args, call.signal);
+    return await withinDeadline(signal, timeoutMs, (own) => post(api, method, args, own));
   } catch (error) {
-    if (signal.aborted) return { kind: 'no-answer', mayHaveArrived: begun, detail: `stopped before ${host} answered` };
-    if (call.signal.aborted) {
-      const seconds = api.requestTimeoutMs / 1000;
-      return {
-        kind: 'no-answer',
-        mayHaveArrived: true,
-        detail: `${host} did not answer ${method} within ${seconds} s`,
-      };
-    }
-    return { kind: 'no-answer', mayHaveArrived: !neverArrived(error), detail: failureSentence(error, host) };
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', stop);
+    const detail = noAnswerSentence(error, { host, name: host, timeoutMs, what: method });
+    return { kind: 'no-answer', mayHaveArrived: !neverArrived(error), detail };
   }
 }
 
@@ -97,18 +82,18 @@ async function post(
     },
     body: isJson ? JSON.stringify(args) : form(args),
   });
-  const answeredAtMs = httpDateMs(headerText(answer.headers['date']) ?? '') || api.wallNow();
+  const atMs = answeredAtMs(answer.headers.date, api.wallNow);
   return {
     kind: 'answer',
     status: answer.statusCode,
-    body: parsed(await readText(answer.body)),
-    retryAfterMs: retryAfterMs(headerText(answer.headers['retry-after']), answeredAtMs),
+    body: slackBody(parsedJson(await readText(answer.body, MAX_ANSWER_BYTES))),
+    retryAfterMs: retryAfterMs(headerText(answer.headers['retry-after']), atMs),
     requestId: requestId(headerText(answer.headers['x-slack-req-id'])),
     scopes: headerText(answer.headers['x-oauth-scopes'])
       ?.split(',')
       .map((scope) => scope.trim())
       .filter(Boolean),
-    answeredAtMs,
+    answeredAtMs: atMs,
   };
 }
 
@@ -117,32 +102,12 @@ function form(args: Readonly<Record<string, unknown>>): string {
   return new URLSearchParams(texts).toString();
 }
 
-async function readText(body: Dispatcher.ResponseData['body']): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > MAX_ANSWER_BYTES) break; // leaving the loop closes the connection
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const body = JSON.parse(text) as unknown;
-    const isSlack = typeof body === 'object' && body !== null && typeof (body as { ok?: unknown }).ok === 'boolean';
-    return isSlack ? (body as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
+function slackBody(json: unknown): Readonly<Record<string, unknown>> | undefined {
+  const isSlack = typeof json === 'object' && json !== null && typeof (json as { ok?: unknown }).ok === 'boolean';
+  return isSlack ? (json as Record<string, unknown>) : undefined;
 }
 
 /** An id and nothing else, since it goes into details that people read. */
 function requestId(found: string | undefined): string | undefined {
   return found !== undefined && /^[\w-]{1,80}$/.test(found) ? found : undefined;
-}
-
-function headerText(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header;
 }

@@ -1,7 +1,10 @@
 import { request, type Dispatcher } from 'undici';
 import type { Secret } from '../../config/secret.js';
-import { failureSentence, neverArrived } from '../network/failure-sentence.js';
+import { neverArrived } from '../network/failure-sentence.js';
+import { noAnswerSentence } from '../network/no-answer-sentence.js';
+import { headerText } from '../network/read-answer.js';
 import { retryAfterMs } from '../network/retry-after.js';
+import { withinDeadline } from '../network/within-deadline.js';
 import type { Outcome } from '../sink.js';
 import type { MessageContent } from './operation.js';
 import { plainly } from './post-message.js';
@@ -29,43 +32,41 @@ const MAX_ANSWER_CHARS = 200;
 
 /** Posts a body to an incoming webhook. Never throws. */
 export async function postByWebhook(
-  { url, dispatcher, requestTimeoutMs, wallNow }: IncomingWebhook,
+  webhook: IncomingWebhook,
   content: MessageContent | Readonly<Record<string, never>>,
   signal: AbortSignal,
 ): Promise<WebhookReply> {
-  const address = new URL(url.reveal());
-  const call = new AbortController();
-  const stop = (): void => call.abort();
-  const timer = setTimeout(stop, requestTimeoutMs);
-  signal.addEventListener('abort', stop);
+  const address = new URL(webhook.url.reveal());
+  const { host } = address;
+  const timeoutMs = webhook.requestTimeoutMs;
+  if (signal.aborted) return { kind: 'no-answer', mayHaveArrived: false, detail: 'stopped before it was asked' };
   try {
-    if (signal.aborted) return { kind: 'no-answer', mayHaveArrived: false, detail: 'stopped before it was asked' };
-    const answer = await request(address, {
-      method: 'POST',
-      dispatcher,
-      signal: call.signal,
-      headers: { 'content-type': 'application/json; charset=utf-8', 'user-agent': 'pigeonpost' },
-      body: JSON.stringify('text' in content ? { ...content, ...webhookPlainly } : content),
-    });
-    const retryAfter = answer.headers['retry-after'];
-    return {
-      kind: 'answer',
-      status: answer.statusCode,
-      text: (await answer.body.text()).slice(0, MAX_ANSWER_CHARS).trim(),
-      retryAfterMs: retryAfterMs(Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, wallNow()),
-    };
+    return await withinDeadline(signal, timeoutMs, (own) => post(address, webhook, content, own));
   } catch (error) {
-    const { host } = address;
-    if (signal.aborted) return { kind: 'no-answer', mayHaveArrived: true, detail: `stopped before ${host} answered` };
-    if (call.signal.aborted) {
-      const detail = `${host} did not answer within ${requestTimeoutMs / 1000} s`;
-      return { kind: 'no-answer', mayHaveArrived: true, detail };
-    }
-    return { kind: 'no-answer', mayHaveArrived: !neverArrived(error), detail: failureSentence(error, host) };
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', stop);
+    const detail = noAnswerSentence(error, { host, name: host, timeoutMs });
+    return { kind: 'no-answer', mayHaveArrived: !neverArrived(error), detail };
   }
+}
+
+async function post(
+  address: URL,
+  { dispatcher, wallNow }: IncomingWebhook,
+  content: MessageContent | Readonly<Record<string, never>>,
+  signal: AbortSignal,
+): Promise<WebhookReply> {
+  const answer = await request(address, {
+    method: 'POST',
+    dispatcher,
+    signal,
+    headers: { 'content-type': 'application/json; charset=utf-8', 'user-agent': 'pigeonpost' },
+    body: JSON.stringify('text' in content ? { ...content, ...webhookPlainly } : content),
+  });
+  return {
+    kind: 'answer',
+    status: answer.statusCode,
+    text: (await answer.body.text()).slice(0, MAX_ANSWER_CHARS).trim(),
+    retryAfterMs: retryAfterMs(headerText(answer.headers['retry-after']), wallNow()),
+  };
 }
 
 /** Of what a post says, a webhook takes these. */

@@ -1,10 +1,10 @@
-import { setMaxListeners } from 'node:events';
 import { isLoopback } from '../../config/loopback.js';
 import { type Clock, systemClock } from '../network/clock.js';
 import { expressionsIn } from '../mapping/expressions-in.js';
 import { joinsOf } from '../mapping/joins-of.js';
+import { underOwnSignal } from '../network/own-signal.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
-import type { SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
+import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { type SlackApi, REQUEST_TIMEOUT_MS } from './call-slack.js';
 import { checkSlack } from './check-slack.js';
 import { checkWebhook } from './check-webhook.js';
@@ -67,8 +67,8 @@ export function createSlackSink(
       return [...lines, { ok: false, text: 'Slack grants no number of messages a day: remove "limits.perDay"' }];
     },
     plan: (subjects) => Promise.all(subjects.map((subject) => planSubject(config, environment.name, subject))),
-    send: (operations, lane, signal) => withOwnSignal(signal, (own) => mode.send(operations, lane, own)),
-    recover: (operations, lane, signal) => withOwnSignal(signal, (own) => mode.recover(operations, lane, own)),
+    send: (operations, lane, signal) => underOwnSignal(signal, (own) => mode.send(operations, lane, own)),
+    recover: (operations, lane, signal) => underOwnSignal(signal, (own) => mode.recover(operations, lane, own)),
     close: () => calls.dispatcher.close(),
   };
 }
@@ -101,24 +101,6 @@ function webhookMode(webhook: IncomingWebhook, rates: SlackRates, clock: Clock):
       sendByWebhook(operations, { webhook, rates, lane, signal, clock, endsAtMs: clock.now() + SEND_MS }),
     recover: (operations, lane) => Promise.resolve(recoverByWebhook(operations, lane)),
   };
-}
-
-/** One listener on the caller's signal, however many calls and waits listen to this one. */
-async function withOwnSignal(
-  signal: AbortSignal,
-  work: (own: AbortSignal) => Promise<SendResult>,
-): Promise<SendResult> {
-  const stop = new AbortController();
-  setMaxListeners(0, stop.signal);
-  const forward = (): void => stop.abort();
-  signal.addEventListener('abort', forward);
-  if (signal.aborted) forward();
-  try {
-    return await work(stop.signal);
-  } finally {
-    signal.removeEventListener('abort', forward);
-    stop.abort(); // nothing outlives its send
-  }
 }
 
 export const slackSinkType: SinkType<SlackConfig> = {

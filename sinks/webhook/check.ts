@@ -1,6 +1,8 @@
 import { request } from 'undici';
-import type { CheckLine } from '../sink.js';
 import { failureSentence } from '../network/failure-sentence.js';
+import { lateSentence } from '../network/no-answer-sentence.js';
+import { CutShort, withinDeadline } from '../network/within-deadline.js';
+import type { CheckLine } from '../sink.js';
 import type { Endpoint } from './deliver.js';
 
 /**
@@ -8,27 +10,22 @@ import type { Endpoint } from './deliver.js';
  * many receivers know only POST: whether it accepts the signature shows with the first change. Never throws.
  */
 export async function checkReceiver(endpoint: Endpoint, signal: AbortSignal): Promise<CheckLine[]> {
-  const { host } = endpoint.url;
-  const call = new AbortController();
-  const stop = (): void => call.abort();
-  const timer = setTimeout(stop, endpoint.requestTimeoutMs);
-  signal.addEventListener('abort', stop);
-  if (signal.aborted) stop();
+  const { url, dispatcher, requestTimeoutMs: timeoutMs } = endpoint;
+  const { host } = url;
   try {
-    const answer = await request(endpoint.url, {
-      method: 'HEAD',
-      dispatcher: endpoint.dispatcher,
-      signal: call.signal,
-      headers: { 'user-agent': 'pigeonpost' },
+    return await withinDeadline(signal, timeoutMs, async (own) => {
+      const answer = await request(url, {
+        method: 'HEAD',
+        dispatcher,
+        signal: own,
+        headers: { 'user-agent': 'pigeonpost' },
+      });
+      answer.body.on('error', () => undefined).destroy();
+      return [lineFor(host, answer.statusCode)];
     });
-    answer.body.on('error', () => undefined).destroy();
-    return [lineFor(host, answer.statusCode)];
   } catch (error) {
-    if (!call.signal.aborted) return [{ ok: false, text: failureSentence(error, host) }];
-    return [{ ok: false, text: `${host} did not answer within ${endpoint.requestTimeoutMs / 1000} s` }];
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', stop);
+    const text = error instanceof CutShort ? lateSentence({ host, timeoutMs }) : failureSentence(error, host);
+    return [{ ok: false, text }];
   }
 }
 

@@ -1,9 +1,10 @@
 import { request, type Dispatcher } from 'undici';
 import type { Secret } from '../../config/secret.js';
-import { httpDateMs } from '../network/retry-after.js';
+import { noAnswerSentence } from '../network/no-answer-sentence.js';
+import { answeredAtMs, headerText } from '../network/read-answer.js';
+import { withinDeadline } from '../network/within-deadline.js';
 import type { Outcome } from '../sink.js';
 import { classifyAnswer } from './classify-answer.js';
-import { classifyFailure } from './classify-failure.js';
 import type { WebhookOperation } from './format.js';
 import { signatureHeaders } from './sign.js';
 
@@ -24,26 +25,13 @@ export interface Endpoint {
 /** Sends one change and says what became of it. Never throws. */
 export async function deliver(operation: WebhookOperation, endpoint: Endpoint, signal: AbortSignal): Promise<Outcome> {
   if (signal.aborted) return { kind: 'unsent' };
-  // Not AbortSignal.any: in Node 20 each call leaves something behind on a signal that lives long.
-  const call = new AbortController();
-  const stop = (): void => call.abort();
-  const timer = setTimeout(stop, endpoint.requestTimeoutMs);
-  signal.addEventListener('abort', stop);
+  const timeoutMs = endpoint.requestTimeoutMs;
   try {
-    return await post(operation, endpoint, call.signal);
+    return await withinDeadline(signal, timeoutMs, (own) => post(operation, endpoint, own));
   } catch (error) {
-    // Both may have arrived, which a repeat does not harm.
-    if (signal.aborted) return { kind: 'retry', detail: 'stopped before the receiver answered' };
-    if (call.signal.aborted) {
-      return {
-        kind: 'retry',
-        detail: `${endpoint.url.host} did not answer within ${endpoint.requestTimeoutMs / 1000} s`,
-      };
-    }
-    return classifyFailure(error, endpoint.url.host);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', stop);
+    // It may have arrived, which a repeat does not harm: it is recognised by its id.
+    const asked = { host: endpoint.url.host, name: 'the receiver', timeoutMs };
+    return { kind: 'retry', detail: noAnswerSentence(error, asked) };
   }
 }
 
@@ -64,13 +52,9 @@ async function post(operation: WebhookOperation, endpoint: Endpoint, signal: Abo
   const outcome = classifyAnswer({
     status: answer.statusCode,
     retryAfter: headerText(answer.headers['retry-after']),
-    answeredAtMs: httpDateMs(headerText(answer.headers.date) ?? '') || endpoint.now(),
+    answeredAtMs: answeredAtMs(answer.headers.date, endpoint.now),
   });
   // The status has decided. A body that breaks off or never ends takes nothing back.
   await answer.body.dump({ limit: MAX_ANSWER_BYTES, signal }).catch(() => undefined);
   return outcome;
-}
-
-function headerText(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header;
 }

@@ -1,5 +1,5 @@
-import { setMaxListeners } from 'node:events';
 import { inItemOrder } from '../in-item-order.js';
+import { underOwnSignal } from '../network/own-signal.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
 import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { checkReceiver } from './check.js';
@@ -51,22 +51,14 @@ export function createWebhookSink(
       Promise.resolve(subjects.map(({ change }) => ({ kind: 'send', operation: toWebhookOperation(change) }))),
     async send(operations, _lane, signal) {
       const startUntilMs = performance.now() + START_WINDOW_MS; // monotonic: a set clock must not stretch a lease
-      // One listener on the caller's signal, however many requests listen to this one.
-      const stop = new AbortController();
-      setMaxListeners(CONCURRENCY, stop.signal);
-      const forward = (): void => stop.abort();
-      signal.addEventListener('abort', forward);
-      if (signal.aborted) forward();
-      try {
-        const outcomes = await inItemOrder(operations, {
+      const outcomes = await underOwnSignal(signal, (own) =>
+        inItemOrder(operations, {
           concurrency: CONCURRENCY,
-          mayStart: () => !stop.signal.aborted && performance.now() < startUntilMs,
-          deliver: (operation) => deliver(operation, endpoint, stop.signal),
-        });
-        return { outcomes };
-      } finally {
-        signal.removeEventListener('abort', forward);
-      }
+          mayStart: () => !own.aborted && performance.now() < startUntilMs,
+          deliver: (operation) => deliver(operation, endpoint, own),
+        }),
+      );
+      return { outcomes };
     },
     close: () => endpoint.dispatcher.close(),
   };

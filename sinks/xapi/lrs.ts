@@ -1,7 +1,9 @@
 import { request, type Dispatcher } from 'undici';
-import { failureSentence, neverArrived } from '../network/failure-sentence.js';
-import { httpDateMs } from '../network/retry-after.js';
+import { neverArrived } from '../network/failure-sentence.js';
+import { noAnswerSentence } from '../network/no-answer-sentence.js';
+import { answeredAtMs, headerText, parsedJson, readText } from '../network/read-answer.js';
 import type { RollingLimiter } from '../network/rolling-limiter.js';
+import { withinDeadline } from '../network/within-deadline.js';
 
 /** Of an answer that is a statement, or a list of ids, this much is read; a statement of ours has a few KiB. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
@@ -100,27 +102,12 @@ export class Lrs {
   }
 
   async #askNow(method: 'GET' | 'POST', url: URL, signal: AbortSignal, body?: string): Promise<LrsAnswer | LrsSilence> {
-    // Not AbortSignal.any: in Node 20 each call leaves something behind on a signal that lives long.
-    const call = new AbortController();
-    const stop = (): void => call.abort();
-    const timer = setTimeout(stop, this.#options.requestTimeoutMs);
-    signal.addEventListener('abort', stop);
-    if (signal.aborted) stop();
+    const timeoutMs = this.#options.requestTimeoutMs;
     try {
-      return await this.#exchange(method, url, call.signal, body);
+      return await withinDeadline(signal, timeoutMs, (own) => this.#exchange(method, url, own, body));
     } catch (error) {
-      const { requestTimeoutMs } = this.#options;
-      if (signal.aborted) {
-        return { kind: 'silence', detail: 'stopped before the LRS answered', mayHaveArrived: true };
-      }
-      if (call.signal.aborted) {
-        const detail = `${this.host} did not answer within ${requestTimeoutMs / 1000} s`;
-        return { kind: 'silence', detail, mayHaveArrived: true };
-      }
-      return { kind: 'silence', detail: failureSentence(error, this.host), mayHaveArrived: !neverArrived(error) };
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
+      const detail = noAnswerSentence(error, { host: this.host, name: 'the LRS', timeoutMs });
+      return { kind: 'silence', detail, mayHaveArrived: !neverArrived(error) };
     }
   }
 
@@ -140,36 +127,20 @@ export class Lrs {
       ...(body !== undefined && { body }),
     });
     const status = answer.statusCode;
-    const header = (name: string): string | undefined => {
-      const value = answer.headers[name];
-      return Array.isArray(value) ? value[0] : value;
-    };
+    const header = (name: string): string | undefined => headerText(answer.headers[name]);
     const found: Omit<LrsAnswer, 'body'> = {
       kind: 'answer',
       status,
       retryAfter: header('retry-after'),
-      answeredAtMs: httpDateMs(header('date') ?? '') || now(),
+      answeredAtMs: answeredAtMs(answer.headers.date, now),
       requestId: requestIdOf(header('x-request-id') ?? header('x-amzn-requestid')),
     };
-    if (status === 200) return { ...found, body: await jsonOf(answer.body) };
+    if (status === 200) {
+      const text = await readText(answer.body, MAX_ANSWER_BYTES).catch(() => undefined); // it may break off
+      return { ...found, body: parsedJson(text) };
+    }
     await answer.body.dump({ limit: MAX_ANSWER_BYTES, signal }).catch(() => undefined);
     return { ...found, body: undefined };
-  }
-}
-
-/** Undefined when it is no JSON, too long, or breaks off. */
-async function jsonOf(body: Dispatcher.ResponseData['body']): Promise<unknown> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const piece of body as AsyncIterable<Buffer>) {
-      bytes += piece.length;
-      if (bytes > MAX_ANSWER_BYTES) return undefined; // leaving the loop closes the connection
-      pieces.push(piece);
-    }
-    return JSON.parse(Buffer.concat(pieces).toString('utf8')) as unknown;
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,4 +1,4 @@
-import { setMaxListeners } from 'node:events';
+import { underOwnSignal } from '../network/own-signal.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
 import { RollingLimiter } from '../network/rolling-limiter.js';
 import { MappingError } from '../mapping/mapping-error.js';
@@ -53,17 +53,10 @@ export function createXapiSink(
       await Promise.all(subjects.map((subject) => planOne(subject, config, activities, environment))),
     async send(operations, _lane, signal) {
       const startUntilMs = performance.now() + START_WINDOW_MS; // monotonic: a set clock must not stretch a lease
-      const stop = new AbortController();
-      setMaxListeners(0, stop.signal);
-      const forward = (): void => stop.abort();
-      signal.addEventListener('abort', forward);
-      if (signal.aborted) forward();
-      try {
-        const mayStart = (): boolean => !stop.signal.aborted && performance.now() < startUntilMs;
-        return { outcomes: await sendOperations(operations, lrs, { signal: stop.signal, mayStart }) };
-      } finally {
-        signal.removeEventListener('abort', forward);
-      }
+      return await underOwnSignal(signal, async (own) => {
+        const mayStart = (): boolean => !own.aborted && performance.now() < startUntilMs;
+        return { outcomes: await sendOperations(operations, lrs, { signal: own, mayStart }) };
+      });
     },
     /** They may have been stored: noted, so that whatever the item says by now voids what may stand. Sent again, they do no harm. */
     recover: (operations) =>

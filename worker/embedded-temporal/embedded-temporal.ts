@@ -38,12 +38,16 @@ export class EmbeddedTemporalError extends Error {
   override readonly name = 'EmbeddedTemporalError';
 }
 
+class EndedAtStartError extends EmbeddedTemporalError {}
+
 /** Longer than any start that was seen (1.3 s after a kill under load), for a machine that is very busy. */
 const startTimeoutMs = 60_000;
 /** It stops its services in order within two; its data survive a SIGKILL, so waiting longer gains nothing. */
 const stopTimeoutMs = 2500;
 const maxLogBytes = 10 * 1024 * 1024;
 
+/** Its services listen on ports that it finds itself, and that another process may take first: then once more. */
+const firstStarts = 3;
 /** More failed starts in a row are no accident: the disk is full, the file is broken, memory is short. */
 const maxFailedStarts = 5;
 /** Each end within this time makes the next restart wait longer, up to the longest pause. */
@@ -71,9 +75,15 @@ const serverArgs = [
  */
 export async function startEmbeddedTemporal(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
   await mkdir(options.folder, { recursive: true });
-  const server = new SupervisedServer(options, options.port ?? (await freePort()));
-  await server.start();
-  return server;
+  for (let starts = 1; ; starts += 1) {
+    const server = new SupervisedServer(options, options.port ?? (await freePort()));
+    try {
+      await server.start();
+      return server;
+    } catch (error) {
+      if (!(error instanceof EndedAtStartError) || starts === firstStarts) throw error;
+    }
+  }
 }
 
 /** Starting → serving → (ended by itself → pause → starting)… → stopped, or given up. */
@@ -148,7 +158,7 @@ class SupervisedServer implements EmbeddedTemporal {
       await Promise.race([
         untilServing(this.address, this.namespace, startTimeoutMs, serving.signal),
         child.exited.then((exit) => {
-          throw new EmbeddedTemporalError(
+          throw new EndedAtStartError(
             `the embedded Temporal server ended at its start (${ending(exit)}): see ${this.#logFile}`,
           );
         }),

@@ -1,12 +1,25 @@
 import { createServer } from 'node:net';
 
-/** A port of the loopback interface that nothing listens on at this moment. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
+/**
+ * Below the ports that systems give to connections going out (32768 and above on Linux, 49152 on macOS): one of those
+ * could be taken between this look and the listening, by a connection of anybody.
+ */
+const lowestPort = 20_000;
+const highestPort = 32_000;
+const mostTries = 100;
+
+/** A port of the loopback interface that nothing listens on at this moment, and that no connection will take. */
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    const port = lowestPort + Math.floor(Math.random() * (highestPort - lowestPort));
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`no port from ${lowestPort} to ${highestPort} is free on 127.0.0.1: end what listens there`);
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer().once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }

@@ -1,0 +1,60 @@
+import { Readable } from 'node:stream';
+import { answeredAtMs, headerText, parsedJson, readText } from './read-answer.js';
+
+/** A body that arrives in these pieces; an error breaks it off. */
+function bodyOf(...pieces: readonly (Buffer | Error)[]): Readable {
+  return Readable.from(
+    (function* () {
+      for (const piece of pieces) {
+        if (piece instanceof Error) throw piece;
+        yield piece;
+      }
+    })(),
+  );
+}
+
+describe('the text of an answer', () => {
+  it('is whole, though a character arrives in two pieces', async () => {
+    const [first, second] = [Buffer.from('é').subarray(0, 1), Buffer.from('é').subarray(1)];
+    expect(await readText(bodyOf(Buffer.from('caf'), first, second), 5)).toBe('café');
+  });
+
+  it('is none when it is too long, and the rest is not waited for', async () => {
+    const body = bodyOf(Buffer.from('abc'), Buffer.from('def'), new Error('was read on'));
+    expect(await readText(body, 5)).toBeUndefined();
+    expect(body.destroyed).toBe(true);
+  });
+
+  it('fails when it breaks off', async () => {
+    const broken = new Error('broken off');
+    await expect(readText(bodyOf(Buffer.from('{"a":'), broken), 100)).rejects.toBe(broken);
+  });
+});
+
+it.each([
+  ['{"a":1}', { a: 1 }],
+  ['null', null],
+  ['<html>', undefined],
+  ['', undefined],
+  [undefined, undefined],
+])('%s says %j as JSON', (text, said) => expect(parsedJson(text)).toEqual(said));
+
+it('the text of a header is the first of its values', () => {
+  expect([headerText(['first', 'second']), headerText('only'), headerText(undefined)]).toEqual([
+    'first',
+    'only',
+    undefined,
+  ]);
+});
+
+describe('the instant of an answer', () => {
+  const now = (): number => 42;
+
+  it('is by the clock of whoever answered', () => {
+    expect(answeredAtMs('Thu, 01 Jan 2026 00:00:00 GMT', now)).toBe(Date.UTC(2026, 0, 1));
+  });
+
+  it.each([undefined, '', 'today'])('is by our clock where its date is %j', (date) => {
+    expect(answeredAtMs(date, now)).toBe(42);
+  });
+});

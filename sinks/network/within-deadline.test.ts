@@ -1,0 +1,53 @@
+import { getEventListeners } from 'node:events';
+import { CutShort, withinDeadline } from './within-deadline.js';
+
+const longMs = 60_000;
+const listenersOf = ({ signal }: AbortController): number => getEventListeners(signal, 'abort').length;
+
+/** A call that is never answered, and fails as one does when it is aborted. */
+function unanswered(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const fail = (): void => reject(new Error('aborted'));
+    if (signal.aborted) fail();
+    signal.addEventListener('abort', fail);
+  });
+}
+
+describe('a call within a deadline', () => {
+  let caller: AbortController;
+  beforeEach(() => (caller = new AbortController()));
+  afterEach(() => expect(listenersOf(caller)).toBe(0));
+
+  it('gives its answer', async () => {
+    expect(await withinDeadline(caller.signal, longMs, () => Promise.resolve('answer'))).toBe('answer');
+  });
+
+  it('is late when its time is up', async () => {
+    await expect(withinDeadline(caller.signal, 1, unanswered)).rejects.toEqual(new CutShort('late'));
+  });
+
+  it('is stopped with its caller', async () => {
+    const call = withinDeadline(caller.signal, longMs, unanswered);
+    expect(listenersOf(caller)).toBe(1);
+    caller.abort();
+    await expect(call).rejects.toMatchObject({ name: 'CutShort', reason: 'stopped' });
+  });
+
+  it('finds its signal aborted when its caller was stopped before', async () => {
+    caller.abort();
+    await expect(withinDeadline(caller.signal, longMs, unanswered)).rejects.toMatchObject({ reason: 'stopped' });
+  });
+
+  it('gives an answer that came though its caller was stopped', async () => {
+    const call = withinDeadline(caller.signal, longMs, () => {
+      caller.abort();
+      return Promise.resolve('answer');
+    });
+    expect(await call).toBe('answer');
+  });
+
+  it('fails with its own error', async () => {
+    const failure = new Error('of its own');
+    await expect(withinDeadline(caller.signal, longMs, () => Promise.reject(failure))).rejects.toBe(failure);
+  });
+});
