@@ -44,8 +44,11 @@ export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decisi
   return { kind: 'send', identity };
 }
 
-/** The person has said no, and the sink holds what was sent of them. */
-function isWithdrawn(candidate: Candidate, { onConsentWithdrawn }: DecidingSink): boolean {
+/** The person has said no, and the sink, which is to forget then, holds what was sent of them. */
+export function isWithdrawn(
+  candidate: Candidate,
+  { onConsentWithdrawn }: Pick<DecidingSink, 'onConsentWithdrawn'>,
+): boolean {
   const { kind, consent, latest, toldBefore, sentWithIdentity, replay } = candidate;
   return (
     onConsentWithdrawn === 'forget' &&

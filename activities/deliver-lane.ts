@@ -1,7 +1,9 @@
+import type { Queryable } from '../ledger/drivers/database.js';
 import { adoptConfiguration, listNotWanted } from '../ledger/queries/adopt-configuration.js';
 import { beginBatch, type Decision, inFlight, putOffLookUps } from '../ledger/queries/begin-batch.js';
 import { ownRecords } from '../ledger/own-records.js';
 import type { Candidate } from '../ledger/queries/candidates.js';
+import { hasFewOpen } from '../ledger/queries/open-deliveries.js';
 import { finishBatch } from '../ledger/queries/finish-batch.js';
 import {
   type LaneLease,
@@ -14,13 +16,14 @@ import {
 import { pause } from '../ledger/queries/pauses.js';
 import { withdrawalsLeft } from '../ledger/queries/withdrawals.js';
 import { surroundingsOf } from '../ledger/queries/surroundings.js';
-import type { Lane, Outcome, Planned } from '../sinks/sink.js';
+import type { Lane, Outcome, Subject } from '../sinks/sink.js';
 import type { Collaborators, OpenSink } from './collaborators.js';
-import { consentReason, decideDelivery } from './decide-delivery.js';
+import { consentReason, decideDelivery, isWithdrawn } from './decide-delivery.js';
 import { LaneHold, leaseMs } from './lane-hold.js';
+import { lookUpSent } from './look-up-sent.js';
 import type { SinkBreaker } from './sink-breaker.js';
 import { sendPlanned, type Settlement, type Settlements } from './plan-and-send.js';
-import { lookUpAfterMs, settleOutcomes } from './settle-outcomes.js';
+import { fewRecords, loneAfterMs, lookUpAfterMs, settleOutcomes } from './settle-outcomes.js';
 import { nothingAround, toSubject } from './to-subject.js';
 import type { PigeonholeName } from './turns.js';
 
@@ -153,8 +156,8 @@ class LaneSender {
 
   /** A sink that can tell what became of these is asked first; for others a repeat is harmless. */
   async #settle(sent: readonly Sent[]): Promise<LaneState> {
-    const planned = await this.#planned(sent);
-    const found = await sendPlanned(this.#plan.sink.sink, planned, 'recover', this.#lane, this.#signal);
+    const subjects = await this.#subjects(sent);
+    const found = await lookUpSent(this.#plan.sink.sink, subjects, this.#lane, this.#signal);
     const settlements = found.settlements.map((each, index) => this.#unlessHidden(sent[index]!, each));
     return await this.#commit(sent, { ...found, settlements }, 'lookedUp');
   }
@@ -180,23 +183,24 @@ class LaneSender {
     });
   }
 
-  async #planned(sent: readonly Sent[]): Promise<Planned[]> {
-    const { sink } = this.#plan.sink;
+  async #subjects(sent: readonly Sent[]): Promise<Subject[]> {
+    const { traits } = this.#plan.sink.sink;
     const candidates = sent.map(({ candidate }) => candidate);
-    const around = sink.traits.looksAround ? await surroundingsOf(this.#to.ledger.db, this.#lease, candidates) : [];
-    return await sink.plan(
-      sent.map(({ candidate, identity }, index) =>
-        toSubject(candidate, around[index] ?? nothingAround, { identity, place: this.#work }),
-      ),
+    const around = traits.looksAround ? await surroundingsOf(this.#to.ledger.db, this.#lease, candidates) : [];
+    return sent.map(({ candidate, identity }, index) =>
+      toSubject(candidate, around[index] ?? nothingAround, { identity, place: this.#work }),
     );
   }
 
+  /** Once a turn, and only where somebody has withdrawn: it reads all that was delivered of people's records. */
+  async #countWithdrawals(tx: Queryable, candidates: readonly Candidate[]): Promise<void> {
+    if (!candidates.some((candidate) => isWithdrawn(candidate, this.#plan.sink))) return;
+    this.#withdrawalsLeft ??= await withdrawalsLeft(tx, this.#lease, this.#plan.withdrawals);
+  }
+
   async sendNext(): Promise<LaneState> {
-    const { sink, accepts, onConsentWithdrawn } = this.#plan.sink;
+    const { sink, accepts } = this.#plan.sink;
     const { traits } = sink;
-    if (onConsentWithdrawn === 'forget') {
-      this.#withdrawalsLeft ??= await withdrawalsLeft(this.#to.ledger.db, this.#lease, this.#plan.withdrawals);
-    }
     const batch = await beginBatch(this.#to.ledger, this.#lease, {
       lists: this.#plan.lists,
       order: traits.order,
@@ -205,11 +209,14 @@ class LaneSender {
       onlyLatest: traits.revisions === 'latest',
       failedLast: this.#failingForMs > 0 || this.#breaker.isRamping,
       accepts,
-      decide: (candidate) => this.#decide(candidate),
+      decide: async (tx, candidates) => {
+        await this.#countWithdrawals(tx, candidates);
+        return candidates.map((candidate) => this.#decide(candidate));
+      },
     });
     this.#turn.withheld += batch.withheld;
     if (batch.sending.length === 0) return batch.empty ? 'done' : 'more';
-    const planned = await this.#planned(batch.sending);
+    const planned = await sink.plan(await this.#subjects(batch.sending));
     return await this.#commit(batch.sending, await sendPlanned(sink, planned, 'send', this.#lane, this.#signal));
   }
 
@@ -222,7 +229,8 @@ class LaneSender {
     const { order, repeats } = this.#plan.sink.sink.traits;
     const lookUp = repeats === 'lookUp';
     const lookedUp = lookUp && how === 'lookedUp';
-    const lane = { failingForMs: this.#failingForMs, holdsAll: order === 'pigeonhole', lookUp, lookedUp };
+    const failsAlone = await this.#failsAlone();
+    const lane = { failingForMs: this.#failingForMs, failsAlone, holdsAll: order === 'pigeonhole', lookUp, lookedUp };
     const verdict = settleOutcomes(sent, lane, Math.random());
     if (memory !== undefined) this.#lane = { ...this.#lane, memory: { ...this.#lane.memory, ...memory } };
     await finishBatch(this.#to.ledger, this.#lease, verdict.settled, {
@@ -243,6 +251,17 @@ class LaneSender {
     else if (verdict.failing != null) this.#breaker.failed(verdict.failing.retryInMs, this.#work.failsAlone);
     if (order === 'pigeonhole' && verdict.settled.some(({ state }) => state === 'sending')) return 'unsettled';
     return verdict.failing == null && verdict.pause === null ? 'more' : 'done';
+  }
+
+  /**
+   * The lane has failed before, and hardly anything is left on it while others pass elsewhere, or at the whole sink for
+   * days: then it is what is left that fails.
+   */
+  async #failsAlone(): Promise<boolean> {
+    const { failsAlone } = this.#work;
+    if (this.#failingForMs === 0 || (!failsAlone && this.#failingForMs < loneAfterMs)) return false;
+    const { sinkId, ref } = this.#lease;
+    return await hasFewOpen(this.#to.ledger, { sinkId, ref: failsAlone ? ref : null }, fewRecords);
   }
 
   /** One line when something passed, and one when it stops passing: an outage is not a line per try. */

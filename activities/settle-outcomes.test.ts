@@ -10,7 +10,7 @@ const retry: Outcome = { kind: 'retry', detail: 'later' };
 const unknown: Outcome = { kind: 'unknown', detail: 'who knows' };
 const pause: Outcome = { kind: 'pause', cause: 'gone', detail: 'no more' };
 const unsent: Outcome = { kind: 'unsent' };
-const perItem = { failingForMs: 0, holdsAll: false, lookUp: false, lookedUp: false };
+const perItem = { failingForMs: 0, failsAlone: false, holdsAll: false, lookUp: false, lookedUp: false };
 const settle = (outcomes: readonly Outcome[], lane: Partial<typeof perItem> = {}, attempts: readonly number[] = []) =>
   settleOutcomes(
     outcomes.map((outcome, index) => ({ candidate: candidate(index + 1, attempts[index] ?? 0), outcome })),
@@ -67,6 +67,27 @@ describe('the outcomes of a batch', () => {
   it.each([retry, unknown])('park nothing for its attempts while nothing else passes on the lane', (outcome) => {
     expect(states(settle([outcome], { lookUp: true }, [19]))).toEqual(['dead 20']);
     expect(states(settle([outcome], { lookUp: true, failingForMs: 1000 }, [19]))[0]).toMatch(/^(retry|sending) 20$/);
+  });
+
+  it('count against a few records whose lane fails alone, and park them in the end; never against many', () => {
+    const alone = { failingForMs: 1000, failsAlone: true };
+    expect(settle([retry], alone)).toMatchObject({ settled: [{ state: 'retry', attempts: 1 }], failing: undefined });
+    expect(settle([retry, retry], alone, [19, 3])).toMatchObject({
+      settled: [
+        { state: 'dead', reason: 'attempts-exhausted' },
+        { state: 'retry', attempts: 4 },
+      ],
+      failing: undefined,
+    });
+    expect(settle([retry, rejected], alone, [19])).toMatchObject({ failing: null }); // nothing is left that fails
+    expect(settle([retry], alone, [19])).toMatchObject({ failing: null });
+    const many = settle(
+      Array.from({ length: 11 }, () => retry),
+      alone,
+    );
+    expect([many.settled[0]!.attempts, many.failing?.detail]).toEqual([0, 'later']);
+    expect(settle([retry], { ...alone, holdsAll: true }, [19]).settled[0]).toMatchObject({ attempts: 19 });
+    expect(settle([pause], alone, [19]).settled[0]).toMatchObject({ state: 'waiting', attempts: 19 });
   });
 
   it('put off what the sink has put off on purpose, and count that against nothing', () => {
@@ -152,10 +173,10 @@ describe('the outcomes of a batch', () => {
       },
     );
     fc.assert(
-      fc.property(outcomes, fc.boolean(), fc.boolean(), (sent, holdsAll, lookUp) => {
+      fc.property(outcomes, fc.boolean(), fc.boolean(), fc.boolean(), (sent, holdsAll, lookUp, failsAlone) => {
         const verdict = settle(
           sent.map(([outcome]) => outcome),
-          { holdsAll, lookUp },
+          { holdsAll, lookUp, failsAlone },
           sent.map(([, attempts]) => attempts),
         );
         expect(verdict.settled.map(({ sequence }) => sequence)).toEqual(sent.map((_, index) => index + 1));

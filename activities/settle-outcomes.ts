@@ -7,7 +7,9 @@ import type { Settlement } from './plan-and-send.js';
 /** A record that fails while others pass is tried this often (about two days), then parked. */
 const mostAttempts = 20;
 /** More records than this that fail together, with none that passes, are rather the sink's fault than theirs. */
-const fewRecords = 10;
+export const fewRecords = 10;
+/** When so little is left at a sink that fails for so long, it is taken for the fault of what is left (decision 0011). */
+export const loneAfterMs = 3 * 24 * 60 * 60_000;
 const minuteMs = 60_000;
 /** An operation may show at its destination only some time after it was sent. */
 export const lookUpAfterMs = minuteMs;
@@ -15,6 +17,8 @@ const longestWaitMs = 4 * 60 * minuteMs;
 
 export interface LaneStanding {
   readonly failingForMs: number;
+  /** Others pass on the sink's other lanes, or (`loneAfterMs`) there has been nothing else that could. */
+  readonly failsAlone: boolean;
   readonly holdsAll: boolean;
   readonly lookUp: boolean;
   readonly lookedUp: boolean;
@@ -31,10 +35,12 @@ export interface BatchVerdict {
 
 /**
  * What the outcomes of a batch mean for its deliveries. Pure. A failure counts against a record only when others
- * passed beside it, or have before: when nothing passes it is the sink that fails, and no record uses up its attempts.
+ * passed beside it, or have before, or pass on other lanes: when nothing passes it is the sink that fails, and no record
+ * uses up its attempts.
  * A few that failed while others passed go on failing on their own account, and hold nobody back, also when nothing
  * else is left (promises: nothing stops for one, and no backlog is lost to an outage).
  * @param failingForMs since when nothing has passed on this lane; 0 when something had
+ * @param failsAlone the sink takes what comes from elsewhere, so that a few records here fail on their own account
  * @param holdsAll the lane is one line: a record that has to wait makes all behind it wait
  * @param lookUp what may or may not have been sent stays in flight, until the sink has said what became of it
  * @param lookedUp these are answers to that question: one that the destination did not let the sink find is asked again
@@ -42,7 +48,7 @@ export interface BatchVerdict {
  */
 export function settleOutcomes(
   sent: readonly { readonly candidate: Candidate; readonly outcome: Settlement }[],
-  { failingForMs, holdsAll, lookUp, lookedUp }: LaneStanding,
+  { failingForMs, failsAlone, holdsAll, lookUp, lookedUp }: LaneStanding,
   random: number,
 ): BatchVerdict {
   const tried = sent.filter(({ outcome }) => !['unsent', 'nothing', 'unplannable'].includes(outcome.kind));
@@ -53,18 +59,21 @@ export function settleOutcomes(
   );
   const onTheirOwn =
     tried.length <= fewRecords &&
-    tried.every(({ candidate: { attempts, failedAlone } }) => attempts > 0 || failedAlone);
+    (failsAlone || tried.every(({ candidate: { attempts, failedAlone } }) => attempts > 0 || failedAlone));
   const stuck = waits.length > 0 && (holdsAll || (!passed && (!onTheirOwn || pause !== null)));
   const counts = waits.length > 0 && !stuck;
-  const most = failingForMs > 0 ? Infinity : mostAttempts; // while nothing else passes nothing is parked
+  const most = failingForMs > 0 && !failsAlone ? Infinity : mostAttempts; // while nothing else passes nothing is parked
   const laneWaitMs = stuck ? laneWait(waits, failingForMs, random) : 0;
+  const settled = sent.map(({ candidate, outcome }) =>
+    (lookUp && outcome.kind === 'unknown') || (lookedUp && (outcome.kind === 'retry' || outcome.kind === 'pause'))
+      ? { ...inFlight(candidate, outcome, holdsAll, most), ...objectOf(candidate, outcome) }
+      : { ...settle(candidate, outcome, { counts, laneWaitMs, random, most }), ...objectOf(candidate, outcome) },
+  );
+  // What kept the lane failing is parked: nothing is left that fails.
+  const areParked = counts && settled.every(({ state }) => !['retry', 'sending', 'waiting'].includes(state));
   return {
-    settled: sent.map(({ candidate, outcome }) =>
-      (lookUp && outcome.kind === 'unknown') || (lookedUp && (outcome.kind === 'retry' || outcome.kind === 'pause'))
-        ? { ...inFlight(candidate, outcome, holdsAll, most), ...objectOf(candidate, outcome) }
-        : { ...settle(candidate, outcome, { counts, laneWaitMs, random, most }), ...objectOf(candidate, outcome) },
-    ),
-    failing: stuck ? { detail: waits[0]!.detail, retryInMs: laneWaitMs } : passed ? null : undefined,
+    settled,
+    failing: stuck ? { detail: waits[0]!.detail, retryInMs: laneWaitMs } : passed || areParked ? null : undefined,
     pause,
     delivered: sent.filter(({ outcome }) => outcome.kind === 'delivered').length,
   };

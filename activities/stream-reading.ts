@@ -61,6 +61,9 @@ export function sinkIdsFor({ to, place }: Pick<StreamReading, 'to' | 'place'>, l
   const speaksForOthers = list === 'sessions' || list === 'qna-questions';
   const lists = speaksForOthers ? [...place.plan.sinks.keys()] : [list as ListName];
   const names = new Set(lists.flatMap((each) => place.plan.sinks.get(each) ?? []));
+  // Who consents, or no more, may be shown with what they did, or no more: at a sink of records that stands wrongly now.
+  const speaksForDeeds = list === 'attendees' ? [...place.plan.sinks.values()].flat() : [];
+  for (const name of speaksForDeeds) if (to.sinks.get(name)?.sink.traits.revisions === 'latest') names.add(name);
   return [...names].flatMap((name) => to.sinks.get(name)?.id ?? []);
 }
 

@@ -21,6 +21,8 @@ export interface ConfigurationPlan {
   readonly pigeonholes: readonly SelectionChange[];
   /** What is sent because of it, beside what is found from now on. */
   readonly deliveries: readonly CausedDeliveries[];
+  /** What stays at a sink that is sent it no more: nothing is taken back. */
+  readonly kept: readonly KeptItems[];
   /** Keys that take effect at the next start. */
   readonly atNextStart: readonly string[];
   /** What is allowed but probably not meant. */
@@ -72,6 +74,14 @@ export interface CausedDeliveries {
   readonly withheld: Readonly<Record<string, number>>;
   /** The sink observes: they are counted, and not sent. */
   readonly observed: boolean;
+}
+
+export interface KeptItems {
+  readonly sink: string;
+  readonly list: string;
+  /** Why no later change of it is sent: `list-not-wanted`, or a state of consent such as `consent-not-asked`. */
+  readonly reason: string;
+  readonly items: number;
 }
 
 export interface AppliedConfiguration {

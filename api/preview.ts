@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { candidateSchema } from './configuration-plan.js';
+import { itemKeySchema } from './why.js';
 
 /** What a sink would be sent of stored items, under a file that need not be the current configuration. */
 export const previewRequestSchema = z.strictObject({
-  sink: z.string().min(1),
-  list: z.string().min(1).nullable(),
+  sink: z.string().min(1).max(200),
+  list: z.string().min(1).max(100).nullable(),
   /** WORKSPACE/ID; null: all that the sink's syncs read. */
-  pigeonhole: z.string().min(1).nullable(),
-  key: z.string().min(1).nullable(),
+  pigeonhole: z.string().min(1).max(100).nullable(),
+  key: itemKeySchema.nullable(),
   limit: z.int().min(1).max(1000),
   configuration: candidateSchema,
   /** The file to compare with: only items for which the two differ are shown. */

@@ -207,6 +207,32 @@ describe('an action', () => {
   });
 });
 
+describe('a question about an item', () => {
+  it.each([
+    ['a list that is none', { list: 'people', key: '1' }],
+    ['no key', { list: 'questions' }],
+    ['an empty key', { list: 'questions', key: '' }],
+    ['a key that no text of the store can hold', { list: 'questions', key: 'a\0b' }],
+    ['a key that is too long', { list: 'questions', key: '9'.repeat(201) }],
+    ['something else', { list: 'questions', key: '1', sink: 'hooks' }],
+  ])('with %s is refused in a sentence before the store is asked', async (_, asked) => {
+    const query = () => Promise.reject(new Error('the store was asked'));
+    const { api } = await serving({ query });
+    const answer = await ask(api, `/api/why?${new URLSearchParams(asked as Record<string, string>).toString()}`);
+    expect(answer.status).toBe(400);
+    expect((JSON.parse(answer.text) as { title: string }).title).toMatch(/^why takes "list".*"pigeonhole"[^.\n]*$/);
+  });
+
+  it.each([`it's`, '"', '100 % sure', '%00', 'a&b=c', '../..', "1'; drop table items --"])(
+    'whose key is %j is answered that there is none',
+    async (key) => {
+      const { api } = await serving();
+      const answer = await ask(api, `/api/why?${new URLSearchParams({ list: 'questions', key }).toString()}`);
+      expect(answer).toMatchObject({ status: 200, text: '{"items":[]}' });
+    },
+  );
+});
+
 describe('a probe of health', () => {
   it.each(['/healthz', '/readyz'])('is answered at %s without token, host or origin', async (path) => {
     const { api } = await serving({ withToken: true });

@@ -22,7 +22,7 @@ import { type Preview, type PreviewRequest, previewRequestSchema } from './previ
 import { serveFields } from './fields.js';
 import { type ReplayRequest, replayRequestSchema, type ReplayResult } from './replay-request.js';
 import { type QuotaView, readStatus } from './status.js';
-import { explain } from './why.js';
+import { explain, whyQuerySchema } from './why.js';
 
 /** What the API needs of the process that serves it. */
 export interface ApiSources {
@@ -154,10 +154,15 @@ export function createApp(sources: ApiSources): Hono {
     });
   });
   app.get('/api/why', async (c) => {
-    const { list, key, pigeonhole } = c.req.query();
-    if (list === undefined || key === undefined)
-      return problem(400, 'why takes "list" and "key", and may have "pigeonhole"');
-    return c.json({ items: await explain(sources.ledger, { list, key, pigeonhole: pigeonhole ?? null }) });
+    const asked = whyQuerySchema.safeParse(c.req.query());
+    if (!asked.success) {
+      return problem(
+        400,
+        'why takes "list", the name of one, and "key", at most 200 printable characters, and may have "pigeonhole" (ID or WORKSPACE/ID)',
+      );
+    }
+    const { list, key, pigeonhole = null } = asked.data;
+    return c.json({ items: await explain(sources.ledger, { list, key, pigeonhole }) });
   });
   serveDeadLetters(app, sources, { problem, bodies: onlyBodiesUpTo(largestBodyBytes) });
   app.notFound(() => problem(404, 'there is nothing at this address'));

@@ -1,5 +1,22 @@
+import { z } from 'zod';
+import { listNames } from '../config/schema/list-names.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { findItems, type KnownItem, timelineOf } from '../ledger/queries/timeline.js';
+
+/** What an item's key can be: more would reach the store as text that it refuses, or as pages of it. */
+export const itemKeySchema = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(/^\P{C}+$/u);
+
+/** Which item is asked about. */
+export const whyQuerySchema = z.strictObject({
+  list: z.enum(listNames),
+  key: itemKeySchema,
+  /** ID or WORKSPACE/ID; what is neither names none. */
+  pigeonhole: itemKeySchema.optional(),
+});
 
 /** All that is known of one item, without its text: where it was read, what each sink was told, or why it was not. */
 export interface Why {

@@ -9,8 +9,11 @@ import { CommandError } from './exit-code.js';
 /**
  * What `check` notes about fields that mappings read and nobody has seen: asked of the running pigeonpost, else looked up
  * in its store. None where there are no mappings, or no ledger yet.
+ * @param of the sinks that are meant; all when absent
  */
-export async function checkFields(config: Config): Promise<string[]> {
+export async function checkFields(whole: Config, of?: readonly string[]): Promise<string[]> {
+  const sinks = Object.entries(whole.sinks).filter(([name]) => of === undefined || of.includes(name));
+  const config = { ...whole, sinks: Object.fromEntries(sinks) };
   const lists = mentionedLists(config);
   if (lists.length === 0) return [];
   const seen = (await askedFields(config, lists)) ?? (await storedFields(config, lists));

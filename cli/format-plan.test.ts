@@ -6,6 +6,7 @@ const plan = (given: Partial<ConfigurationPlan>): ConfigurationPlan => ({
   changes: [],
   pigeonholes: [],
   deliveries: [],
+  kept: [],
   atNextStart: [],
   warnings: [],
   ...given,
@@ -38,6 +39,10 @@ describe('a plan for a person', () => {
             { ...caused, cause: 'released', reason: 'consent-not-asked' },
             { ...caused, cause: 'since-watermark' },
           ],
+          kept: [
+            { sink: 'hooks', list: 'answers', reason: 'list-not-wanted', items: 40 },
+            { sink: 'crm', list: 'attendees', reason: 'consent-not-asked', items: 12 },
+          ],
           atNextStart: ['server'],
           warnings: ['pigeonpost.yaml:9: sinks.old: no sync names this sink'],
         }),
@@ -52,6 +57,8 @@ describe('a plan for a person', () => {
       'sink hooks counts, and does not send, 7 votes (what is there already: the list is new to it)',
       'sink hooks is sent 7 votes (withheld until now: consent not asked)',
       'sink hooks is sent 7 votes (what it missed while it was left out)',
+      'sink hooks keeps 40 answers that it was sent, and is told no more of them (a list that it is sent no more)',
+      'sink crm keeps 12 attendees that it was sent, and is told no more of them (consent not asked)',
       'at the next start: server',
       'note: pigeonpost.yaml:9: sinks.old: no sync names this sink',
     ]);

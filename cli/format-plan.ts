@@ -2,6 +2,7 @@ import type {
   CausedDeliveries,
   ConfigurationChange,
   ConfigurationPlan,
+  KeptItems,
   SelectionChange,
 } from '../api/configuration-plan.js';
 import { reasonWords } from './format-status.js';
@@ -12,6 +13,7 @@ export function formatPlan(plan: ConfigurationPlan): string[] {
     ...plan.changes.flatMap(changeLines),
     ...plan.pigeonholes.map(selectionLine),
     ...plan.deliveries.map(deliveryLine),
+    ...plan.kept.map(keptLine),
     ...(plan.atNextStart.length === 0 ? [] : [`at the next start: ${plan.atNextStart.join(', ')}`]),
   ];
   const changed = lines.length === 0 ? [`nothing changes: this is configuration ${plan.current}`] : lines;
@@ -48,6 +50,10 @@ function deliveryLine(caused: CausedDeliveries): string {
   const kept = Object.entries(withheld).map(([reason, n]) => `${n} withheld: ${reasonWords(reason)}`);
   const verb = observed ? 'counts, and does not send,' : 'is sent';
   return `sink ${sink} ${verb} ${[`${changes} ${list}`, ...kept].join(', ')} (${causeWords(caused)})`;
+}
+
+function keptLine({ sink, list, reason, items }: KeptItems): string {
+  return `sink ${sink} keeps ${items} ${list} that it was sent, and is told no more of them (${reasonWords(reason)})`;
 }
 
 function causeWords({ cause, reason }: CausedDeliveries): string {

@@ -517,6 +517,7 @@ CREATE INDEX changes_with_snapshot ON changes USING btree (ref, list, key) WHERE
 CREATE INDEX deliveries_due ON deliveries USING btree (sink_id, ref, sequence, replay) WHERE (state = ANY (ARRAY['waiting'::text, 'retry'::text]));
 CREATE INDEX deliveries_open ON deliveries USING btree (sink_id, ref, list, key, sequence) WHERE (state = ANY (ARRAY['waiting'::text, 'sending'::text, 'retry'::text]));
 CREATE INDEX deliveries_parked ON deliveries USING btree (sink_id, ref, list, state, reason) WHERE (state = ANY (ARRAY['withheld'::text, 'dead'::text]));
+CREATE INDEX deliveries_told ON deliveries USING btree (sink_id, ref, list, key, sequence, replay) WHERE ((list = ANY (ARRAY['attendees'::text, 'engagement'::text])) AND (identity IS NOT NULL));
 CREATE INDEX import_chunks_unsettled ON import_chunks USING btree (import, state, due_at) WHERE (state <> 'created'::text);
 CREATE INDEX import_rows_waiting ON import_rows USING btree (import, row_number) WHERE (outcome = 'waiting'::text);
 CREATE INDEX imports_open ON imports USING btree (number) WHERE (state = ANY (ARRAY['staging'::text, 'running'::text]));

@@ -28,6 +28,12 @@ export interface Sink<Op extends Operation = Operation> {
    * again. At a takeover called before anything else is sent on the lane, also with no operations.
    */
   recover?(operations: readonly Op[], lane: Lane, signal: AbortSignal): Promise<SendResult>;
+  /**
+   * For changes that an earlier attempt may have sent, and of which the present mapping makes nothing, or fails: what
+   * `recover` has to look for, were the mapping as it was. Never sent. Pure, as `plan`. `nothing`: none can have been
+   * made; `unplannable`: it cannot be looked for, which is left to a person.
+   */
+  trace?(subjects: readonly Subject[]): Promise<Planned<Op>[]>;
   /** Closes connections. The sink is not used afterwards. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { instantNamed, listNamed } from './command-words.js';
+import { instantNamed, itemNamed, listNamed, shownWord } from './command-words.js';
 
 const now = new Date('2026-11-21T09:30:00.000Z');
 
@@ -38,5 +38,44 @@ describe('a list on the command line', () => {
     ['engagement', expect.stringMatching(/^"engagement" is no list: there are sessions, attendees, questions/)],
   ])('that is %s is none', (word, problem) => {
     expect(listNamed(word)).toEqual({ problem });
+  });
+});
+
+describe('an item on the command line', () => {
+  it.each([
+    ['question:9001', { list: 'questions', key: '9001' }],
+    ['engagement:ab_-12', { list: 'engagement', key: 'ab_-12' }],
+    [`votes:it's "100 %" a:b`, { list: 'votes', key: `it's "100 %" a:b` }],
+    [`votes:${'k'.repeat(200)}`, { list: 'votes', key: 'k'.repeat(200) }],
+  ])('%s is one', (word, item) => {
+    expect(itemNamed(word)).toEqual(item);
+  });
+
+  it.each<[string, string, boolean]>([
+    ['9001', '"9001" is no item: write it as list:key, e.g. questions:9001', false],
+    ['', '"" is no item: write it as list:key, e.g. questions:9001', false],
+    ['questions:', '"questions:" is no item: write it as list:key, e.g. questions:9001', false],
+    ['qustions:1', '"qustions" is no list: did you mean "questions"?', false],
+    [`${'x'.repeat(10_000)}:1`, `"${'x'.repeat(60)}…" is no item: write it as list:key, e.g. questions:9001`, false],
+    [
+      `questions:${'9'.repeat(201)}`,
+      `no item has the key "${'9'.repeat(60)}…": a key is at most 200 characters that can be printed`,
+      true,
+    ],
+    [
+      'questions:1\n\u001b[2J\u0000',
+      'no item has the key "1\ufffd\ufffd[2J\ufffd": a key is at most 200 characters that can be printed',
+      true,
+    ],
+    ['questions:\ud800', 'no item has the key "\ufffd": a key is at most 200 characters that can be printed', true],
+  ])('that is %j is none, which one line says', (word, problem, notFound) => {
+    expect(itemNamed(word)).toEqual({ problem, notFound });
+  });
+});
+
+describe('a word that is shown again', () => {
+  it('is cut between characters', () => {
+    expect(shownWord('😀'.repeat(61))).toBe(`${'😀'.repeat(60)}…`);
+    expect(shownWord('😀'.repeat(60))).toBe('😀'.repeat(60));
   });
 });

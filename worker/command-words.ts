@@ -19,7 +19,41 @@ function named<Name extends string>(word: string, names: readonly Name[]): { lis
   if (list !== undefined) return { list };
   const nearest = nearestWord(word, names);
   const hint = nearest === undefined ? `there are ${names.join(', ')}` : `did you mean "${nearest}"?`;
-  return { problem: `"${word}" is no list: ${hint}` };
+  return { problem: `"${shownWord(word)}" is no list: ${hint}` };
+}
+
+/** More than any key has: ids of the service, and keyed hashes of our own. */
+const longestKey = 200;
+
+/**
+ * The item that a person means by `list:key`; a list may be named in the singular, and any list that items are stored
+ * of may be meant. @returns what is wrong where it is none: `notFound` where no item can have such a key
+ */
+export function itemNamed(word: string): { list: ListName; key: string } | { problem: string; notFound: boolean } {
+  const [, listWord, key] = /^([a-z_-]{1,40}):([^]+)$/i.exec(word) ?? [];
+  if (listWord === undefined || key === undefined) {
+    return {
+      problem: `"${shownWord(word)}" is no item: write it as list:key, e.g. questions:9001`,
+      notFound: false,
+    };
+  }
+  const found = anyListNamed(listWord);
+  if ('problem' in found) return { ...found, notFound: false };
+  if (key.length > longestKey || unprintable.test(key)) {
+    const problem = `no item has the key "${shownWord(key)}": a key is at most ${longestKey} characters that can be printed`;
+    return { problem, notFound: true };
+  }
+  return { list: found.list, key };
+}
+
+const unprintable = /\p{C}/u;
+const mostShown = 60;
+
+/** What a person wrote, fit for one line: cut, and without what would move the cursor of a terminal. */
+export function shownWord(word: string): string {
+  const cut = Array.from(word.slice(0, 2 * (mostShown + 1)));
+  const kept = cut.length > mostShown ? `${cut.slice(0, mostShown).join('')}…` : word;
+  return kept.replaceAll(/\p{C}/gu, '\ufffd');
 }
 
 export type { ListName };

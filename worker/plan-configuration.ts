@@ -13,6 +13,7 @@ import { documentOf } from './open-edition.js';
 import { createSinks } from './open-sinks.js';
 import { openClients } from './open-clients.js';
 import { planDeliveries } from './plan-deliveries.js';
+import { planKept } from './plan-kept.js';
 import { compareSelections, selectedNow, selectedThen } from './plan-selections.js';
 
 type Current = Pick<Collaborators, 'config' | 'configuration' | 'ledger' | 'log'>;
@@ -38,17 +39,14 @@ export async function planFor(
 ): Promise<ConfigurationPlan> {
   await tryToOpen(now, log);
   const selected = { before: await selectedNow(before, ledger), now: await selectedThen(before, now, ledger) };
+  const both = { before, now, selectedBefore: selected.before, selectedNow: selected.now };
   const changes = compareConfigurations(documentOf(before, ledger), documentOf(now, ledger));
   return {
     current: configuration,
     changes: await Promise.all(changes.map((change) => withNote(change, before, now, ledger))),
     pigeonholes: await compareSelections(ledger, { before, now }, selected),
-    deliveries: await planDeliveries(ledger, {
-      before,
-      now,
-      selectedBefore: selected.before,
-      selectedNow: selected.now,
-    }),
+    deliveries: await planDeliveries(ledger, both),
+    kept: await planKept(ledger, both),
     atNextStart: (['store', 'temporal', 'server'] as const).filter(
       (key) => !isDeepStrictEqual(revealed(before[key]), revealed(now[key])),
     ),

@@ -12,6 +12,7 @@ import { findSink } from '../ledger/queries/sinks.js';
 import { storedItems } from '../ledger/queries/stored-items.js';
 import { surroundingsOf } from '../ledger/queries/surroundings.js';
 import type { Planned, Sink } from '../sinks/sink.js';
+import { shownWord } from './command-words.js';
 import { countWhatGoes } from './count-what-goes.js';
 import { loadCandidate } from './load-candidate.js';
 import { acceptedBy, createSink } from './open-sinks.js';
@@ -42,7 +43,7 @@ export async function previewSink(
       if (candidate === null) continue;
       // oxlint-disable-next-line no-await-in-loop -- two files
       const config = await loadCandidate(current.config, candidate, environment);
-      if (config.sinks[asked.sink] === undefined) return { unknown: `no sink ${asked.sink} is configured` };
+      if (config.sinks[asked.sink] === undefined) return { unknown: `no sink ${shownWord(asked.sink)} is configured` };
       variants.push({ config, sink: createSink(config, asked.sink) });
     }
     return await preview(current, asked, variants);
@@ -62,7 +63,7 @@ async function preview(
     (lane) => asked.pigeonhole === null || asked.pigeonhole === `${lane.workspace}/${lane.pigeonholeId}`,
   );
   if (lanes.length === 0) {
-    return { unknown: `sink ${asked.sink} is sent nothing of ${asked.pigeonhole ?? 'any pigeonhole'}` };
+    return { unknown: `sink ${asked.sink} is sent nothing of ${shownWord(asked.pigeonhole ?? 'any pigeonhole')}` };
   }
   const sinkId = (await findSink(ledger, asked.sink)) ?? 0;
   const items: PreviewedItem[] = [];

@@ -2,8 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Candidate } from '../../api/configuration-plan.js';
 import type { Preview, PreviewedItem, PreviewedOperation } from '../../api/preview.js';
+import { shownWord } from '../../worker/command-words.js';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
 import { apiClientFor } from '../api-client.js';
+import { checkFields } from '../check-fields.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { reasonWords } from '../format-status.js';
@@ -25,13 +27,15 @@ export interface PreviewOptions {
 
 /**
  * `pigeonpost preview --sink NAME`: the operations that the file at `--config` would send for stored items, nothing being
- * sent. Shows what would leave, personal data included. Exit 0, 4 when the sink is not known, 5 when a mapping fails.
+ * sent; and, as `check` does, a note for each field that the sink's mapping reads and no stored item has. Shows what would
+ * leave, personal data included. Exit 0, 4 when the sink or the item is not known, 5 when a mapping fails.
  */
 export async function preview({ config, out }: Context, options: PreviewOptions): Promise<ExitCode> {
   const loaded = await loadProcessConfig(config);
   const item = options.item === undefined ? null : itemNamed(options.item);
+  const sink = options.sink.replace(/^sink:/, '');
   const shown = await apiClientFor(loaded).preview({
-    sink: options.sink.replace(/^sink:/, ''),
+    sink,
     list: item?.list ?? (options.list === undefined ? null : anyListNamed(options.list)),
     key: item?.key ?? null,
     pigeonhole: options.pigeonhole?.replace(/^pigeonhole:/, '') ?? null,
@@ -39,8 +43,19 @@ export async function preview({ config, out }: Context, options: PreviewOptions)
     configuration: await candidateAt(loaded.file),
     changedFrom: options.changedFrom === undefined ? null : await candidateAt(resolve(options.changedFrom)),
   });
-  if (options.json) out.line(JSON.stringify(shown));
-  else for (const line of lines(shown, options.changedFrom !== undefined)) out.line(line);
+  if (item !== null && shown.items.length === 0 && options.changedFrom === undefined) {
+    const name = `${item.list}:${shownWord(item.key)}`;
+    throw new CommandError(
+      ExitCode.NotFound,
+      `no ${name} is stored that sink ${shownWord(sink)} would be sent: "pigeonpost why" tells what is known of it`,
+    );
+  }
+  const notes = await checkFields(loaded, [sink]);
+  if (options.json) out.line(JSON.stringify({ ...shown, notes }));
+  else {
+    for (const line of lines(shown, options.changedFrom !== undefined)) out.line(line);
+    for (const note of notes) out.line(`note    ${note}`);
+  }
   return shown.items.some(({ now }) => now.kind === 'fail') ? ExitCode.DoneWithRejects : ExitCode.Done;
 }
 

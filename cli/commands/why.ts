@@ -1,4 +1,5 @@
 import type { Why, WhyRevision, WhySink } from '../../api/why.js';
+import { shownWord } from '../../worker/command-words.js';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
 import { apiClientFor } from '../api-client.js';
 import type { Context } from '../context.js';
@@ -22,8 +23,8 @@ export async function why(
   });
   const [first, ...others] = found;
   if (first === undefined) {
-    const where = pigeonhole === undefined ? '' : ` in pigeonhole ${pigeonhole}`;
-    throw new CommandError(ExitCode.NotFound, `no ${list}:${key} was ever read${where}`);
+    const where = pigeonhole === undefined ? '' : ` in pigeonhole ${shownWord(pigeonhole)}`;
+    throw new CommandError(ExitCode.NotFound, `no ${list}:${shownWord(key)} was ever read${where}`);
   }
   if (others.length > 0) {
     const places = found.map((each) => `${each.workspace}/${each.pigeonholeId}`).join(', ');

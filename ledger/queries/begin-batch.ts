@@ -31,7 +31,8 @@ export interface BatchRequest {
   readonly failedLast: boolean;
   /** Consent states of people who may be shown. */
   readonly accepts: ReadonlySet<Consent>;
-  readonly decide: (candidate: Candidate) => Decision;
+  /** A decision for each, in their order, by what the transaction shows. */
+  readonly decide: (tx: Queryable, candidates: readonly Candidate[]) => Promise<readonly Decision[]>;
 }
 
 export interface Batch {
@@ -59,7 +60,8 @@ export async function beginBatch(ledger: Ledger, lease: LaneLease, request: Batc
     const added = [...fresh, ...again];
     if (failedLast) open.push(...(await dueDeliveries(tx, lease, request, 'failed', left - again.length)));
     const judged = await toCandidates(tx, lease.ref, [...open, ...added.filter((row) => !row.held)]);
-    const decided = judged.map((candidate) => ({ candidate, decision: request.decide(candidate) }));
+    const decisions = await request.decide(tx, judged);
+    const decided = judged.map((candidate, index) => ({ candidate, decision: decisions[index]! }));
     const opened = new Set(open.map(nameOf));
     await insertRows(tx, lease, request.configuration, [
       ...added

@@ -60,18 +60,14 @@ export interface CandidateRow {
 
 /**
  * What the last delivery of a person's own record (ownRecords) before this change was, of those for which a condition
- * holds. Looks back no further than that one: such a record may have hundreds of revisions.
+ * holds. By an index of such deliveries alone (0013), whose condition is repeated here.
  */
 function ofRecordsBefore(what: string, where: string): string {
-  const those = `from deliveries t where t.sink_id = $1 and t.ref = c.ref and t.sequence = b.sequence and (${where})`;
   return `case when c.list in ('attendees', 'engagement') and c.previous_sequence is not null then coalesce((
-    with recursive before (sequence) as (
-      select c.previous_sequence
-      union all
-      select e.previous_sequence from before b join changes e on e.ref = c.ref and e.sequence = b.sequence
-      where not exists (select 1 ${those}))
-    select (select ${what} ${those} order by t.replay desc limit 1) from before b
-    where exists (select 1 ${those})), false) else false end`;
+    select ${what} from deliveries t
+    where t.sink_id = $1 and t.ref = c.ref and t.list = c.list and t.key = c.key and t.sequence < c.sequence
+      and t.list in ('attendees', 'engagement') and t.identity is not null and (${where})
+    order by t.sequence desc, t.replay desc limit 1), false) else false end`;
 }
 
 /**

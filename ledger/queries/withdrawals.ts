@@ -16,11 +16,12 @@ export async function withdrawalsLeft(
   above: { readonly share: number; readonly items: number },
 ): Promise<number> {
   const [row] = await tx.query<{ told: number; withdrawn: number }>(
-    `select count(distinct d.key) filter (where d.identity)::int as told,
-       count(*) filter (where d.identity = false and c.kind <> 'deleted'
-         and d.updated_at > now() - $3 * interval '1 millisecond')::int as withdrawn
-     from deliveries d join changes c on c.ref = d.ref and c.sequence = d.sequence
-     where d.sink_id = $1 and d.ref = $2 and d.list = 'attendees'`,
+    `select
+       (select count(distinct key)::int from deliveries
+        where sink_id = $1 and ref = $2 and list = 'attendees' and identity) as told,
+       (select count(*)::int from deliveries d join changes c on c.ref = d.ref and c.sequence = d.sequence
+        where d.sink_id = $1 and d.ref = $2 and d.list = 'attendees' and d.identity = false and c.kind <> 'deleted'
+          and d.updated_at > now() - $3 * interval '1 millisecond') as withdrawn`,
     [sinkId, ref, countedForMs],
   );
   return Math.max(above.items, Math.floor(above.share * row!.told)) - row!.withdrawn;

@@ -103,6 +103,7 @@ export function createHubSpotSink(
         doubtful.forEach(({ at }, index) => (outcomes[at] = found[index]!));
         return { outcomes };
       }),
+    trace: (subjects) => Promise.all(subjects.map((subject) => planner.trace(subject))),
     close: () => dispatcher.close(),
   };
 }

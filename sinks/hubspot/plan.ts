@@ -61,6 +61,30 @@ export class Planner {
     }
   }
 
+  /**
+   * The notes that may have been created for an item, whatever their condition and text are now: those alone are ever in
+   * doubt. A contact that the mapping cannot tell any more cannot be looked through.
+   */
+  async trace(subject: Subject): Promise<Planned<HubSpotOperation>> {
+    const view = mappingView(subject);
+    const steps: Step[] = [];
+    try {
+      for (const { keys, name, path } of this.#entries) {
+        const wasMade = Object.keys(fieldsOf(subject.object?.[name])).length > 0;
+        if (keys.from !== subject.change.list || keys.object !== 'notes' || wasMade) continue;
+        const contact = await contactOf(keys, path, view);
+        if (contact === null) continue;
+        steps.push({ kind: 'note', record: name, id: null, contact, properties: {}, mark: markOf(subject, name) });
+      }
+    } catch (error) {
+      if (!(error instanceof MappingError)) throw error;
+      const detail = `a note may have been created, and cannot be looked for (${error.message}): look at the contact, and redrive it if it is not there`;
+      return { kind: 'unplannable', cause: error.causeCode, detail };
+    }
+    if (steps.length === 0) return { kind: 'nothing', reason: 'no-record' };
+    return { kind: 'send', operation: { changeId: subject.change.id, steps, object: subject.object } };
+  }
+
   async #plan(subject: Subject): Promise<Planned<HubSpotOperation>> {
     const { change, object, removal } = subject;
     if (removal !== null || change.data === null) {
@@ -206,9 +230,7 @@ export class Planner {
     const contact = await contactOf(keys, path, view);
     const id = typeof made.id === 'string' ? made.id : null;
     if (contact === null) return removalOf(name, made, 'anonymous', subject, this.#onForget) ?? 'no-match';
-    const { workspace, pigeonholeId, list, key } = subject.change;
-    const entry = name === 'notes' ? '' : ` ${name}`;
-    const mark = `[pigeonpost ${workspace}/${pigeonholeId}/${list}/${key}${entry}]`;
+    const mark = markOf(subject, name);
     const properties: Record<string, string> = { hs_timestamp: new Date(happenedAt(subject)).toISOString() };
     for (const [property, { value }] of Object.entries(keys.properties ?? {})) {
       const found = await value.evaluate(view, `${path}.properties.${property}`, propertyValue);
@@ -219,6 +241,12 @@ export class Planner {
     properties.hs_note_body = noteText(text, mark);
     return { kind: 'note', record: name, id, contact, properties, mark };
   }
+}
+
+/** Stands in the text of one note alone. */
+function markOf({ change: { workspace, pigeonholeId, list, key } }: Subject, record: string): string {
+  const entry = record === 'notes' ? '' : ` ${record}`;
+  return `[pigeonpost ${workspace}/${pigeonholeId}/${list}/${key}${entry}]`;
 }
 
 const attendances: readonly Attendance[] = ['register', 'attend', 'cancel'];

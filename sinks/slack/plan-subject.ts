@@ -37,6 +37,19 @@ export async function planSubject(
   return show(config, subject, object, rendered, mustHide);
 }
 
+/**
+ * What may stand for an item, whatever the mapping says of it now: the lane's memory knows where it was posted to. Made to
+ * be looked up alone; what is found is planned anew. Pure.
+ */
+export function traceSubject(subject: Subject): Planned<SlackOperation> {
+  const operation = {
+    ...common(subject, readObject(subject.object)),
+    kind: 'redact',
+    content: redactedMessage(),
+  } as const;
+  return { kind: 'send', operation };
+}
+
 function show(
   config: SlackConfig,
   subject: Subject,

@@ -10,7 +10,7 @@ import { checkSlack } from './check-slack.js';
 import { checkWebhook } from './check-webhook.js';
 import { channelsOf, type SlackConfig, slackConfigSchema } from './config.js';
 import type { SlackOperation } from './operation.js';
-import { planSubject } from './plan-subject.js';
+import { planSubject, traceSubject } from './plan-subject.js';
 import type { IncomingWebhook } from './post-by-webhook.js';
 import { SlackRates } from './rates.js';
 import { recoverOperations } from './recover-operations.js';
@@ -69,6 +69,7 @@ export function createSlackSink(
     plan: (subjects) => Promise.all(subjects.map((subject) => planSubject(config, environment.name, subject))),
     send: (operations, lane, signal) => underOwnSignal(signal, (own) => mode.send(operations, lane, own)),
     recover: (operations, lane, signal) => underOwnSignal(signal, (own) => mode.recover(operations, lane, own)),
+    trace: (subjects) => Promise.resolve(subjects.map(traceSubject)),
     close: () => calls.dispatcher.close(),
   };
 }

@@ -30,6 +30,8 @@ export interface Scene {
   readonly ledger: Ledger;
   /** Lines of the log, as one text: what must not stand there can be looked for. */
   logText(): string;
+  /** What the turns gave back, as one text: Temporal keeps it in histories. */
+  historyText(): string;
   read(pigeonhole: PigeonholeName, signal?: AbortSignal): ReturnType<typeof readPigeonhole>;
   discover(): ReturnType<typeof discoverWorkspace>;
   deliver(sink: string): ReturnType<typeof deliverToSinkTurn>;
@@ -88,14 +90,21 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
     onTurn: () => undefined,
   };
   const never = new AbortController().signal;
+  const results: string[] = [];
+  const kept = async <Result>(turn: Promise<Result>): Promise<Result> => {
+    const result = await turn;
+    results.push(JSON.stringify(result));
+    return result;
+  };
   const scene: Scene = {
     to,
     folder,
     ledger,
     logText: () => lines.join('\n'),
-    read: (pigeonhole, signal = never) => readPigeonhole(to, pigeonhole, signal),
-    discover: () => discoverWorkspace(to, 'acme', never),
-    deliver: (sink) => deliverToSinkTurn(to, sink, never),
+    historyText: () => results.join('\n'),
+    read: (pigeonhole, signal = never) => kept(readPigeonhole(to, pigeonhole, signal)),
+    discover: () => kept(discoverWorkspace(to, 'acme', never)),
+    deliver: (sink) => kept(deliverToSinkTurn(to, sink, never)),
     settle: () => settle(scene),
     async close() {
       stopping.abort();

@@ -54,9 +54,31 @@ function linesOf(stage: Stage, sink: string, list?: string): string[] {
     .toSorted((a, b) => (a < b ? -1 : 1));
 }
 
-const nothing = { changes: [], pigeonholes: [], deliveries: [], atNextStart: [] };
+const nothing = { changes: [], pigeonholes: [], deliveries: [], kept: [], atNextStart: [] };
 
 describe.each(kinds)('a changed configuration, on %s', (kind) => {
+  it('that narrows what a sink is sent says what stays there, takes nothing back and sends no more of it', async () => {
+    const stage = await stages.open(kind);
+    await filled(stage);
+    await stage.put('attendees', attendee(4, { consent: null }), attendee(5, { consent: null }));
+    const process = await running(stage, yaml(stage, { archive: 'lists: [attendees, questions, votes]' }));
+    await process.settle();
+    const sent = linesOf(stage, 'archive');
+
+    process.write(yaml(stage, { archive: 'lists: [attendees, questions], consent: { accept: [obtained, refused] }' }));
+    expect((await process.plan()).kept).toEqual([
+      { sink: 'archive', list: 'attendees', reason: 'consent-not-asked', items: 2 },
+      { sink: 'archive', list: 'votes', reason: 'list-not-wanted', items: 1 },
+    ]);
+    await process.apply();
+    await stage.patch('attendees', 4, { Name: 'Other' });
+    await stage.patch('attendees', 1, { Name: 'Other' });
+    await stage.pollsAreDue();
+    await process.settle();
+    expect(linesOf(stage, 'archive')).toEqual([...sent, 'attendees 1 2', 'attendees 3 1'].toSorted());
+    expect((await process.plan()).kept).toEqual([]);
+  });
+
   it('is planned with what it adds, changes and removes and the deliveries that this causes, and changes nothing', async () => {
     const stage = await stages.open(kind);
     await filled(stage);

@@ -125,6 +125,33 @@ describe.each(kinds)('consent, on %s', (kind) => {
     expect(shown()).toBeNull();
   });
 
+  it('wakes a sink of records that is sent no attendees, and no log, when somebody withdraws', async () => {
+    const stage = await stages.open(kind);
+    const crm = new StateSink();
+    await stage.put('sessions', session(1));
+    await stage.put('attendees', attendee(1, { Name: 'Ann' }));
+    await stage.put('poll-mcq-votes', pollVote(51, { id: 1, anonymous: false }, 1));
+    const votes = `{ type: file, folder: ./votes, lists: [poll-mcq-votes], ${obtainedAlone} }`;
+    const scene = await stage.scene({
+      sinks: { crm: votes, log: votes.replace('./votes', './log') },
+      openSinks: crm.inPlaceOf('crm'),
+    });
+    await scene.settle();
+    const shown = (): unknown => crm.records.get('poll-mcq-votes:51')!.person;
+    expect(shown()).toBe('Ann');
+
+    await stage.patch('attendees', 1, { consent: { obtained: false } });
+    await stage.pollsAreDue();
+    await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+    expect(await stage.db.query('select name, wake from sinks order by name')).toEqual([
+      { name: 'crm', wake: true },
+      { name: 'log', wake: false },
+    ]);
+    expect(await scene.deliver('crm')).toMatchObject({ nextDueInMs: 0 }); // what is due now, the next turn sends
+    await scene.deliver('crm');
+    expect(shown()).toBeNull();
+  });
+
   it('judges by the consent of now, also where that field is dropped from what is stored', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));

@@ -152,6 +152,65 @@ describe.each(kinds)('a record that always fails, on %s', (kind) => {
     expect(sink.records.size).toBe(1);
   });
 
+  it.each([
+    [1, 'is parked though nothing else is left in its pigeonhole'],
+    [12, 'are kept, since so many together are not at fault themselves'],
+  ])('once others have passed elsewhere, %s of them: %s', async (count, _) => {
+    const stage = await stages.open(kind, { pigeonholes: 2, sessions: 0 });
+    const sink = new StateSink({ batchSize: 1 });
+    sink.answer = ({ name }) => (Number(name.split(':')[1]) < 1000 ? later : undefined);
+    const put = async (pigeonhole: number, ...items: readonly Record<string, unknown>[]): Promise<void> => {
+      const each = items.map((item) => ({
+        op: 'insert',
+        list: 'attendees',
+        pigeonhole,
+        id: item['id'],
+        item,
+        exact: true,
+      }));
+      await stage.control('POST', 'mutations', each);
+    };
+    const scene = await sceneWith(stage, sink);
+    await put(101, ...Array.from({ length: count }, (__, index) => attendee(index + 1)));
+    await scene.settle();
+    await put(102, attendee(1001));
+    await stage.pollsAreDue();
+    await scene.settle();
+    await turns(stage, scene, 30);
+    const lane = `select l.failure from lanes l join pigeonholes p on p.ref = l.ref where p.pigeonhole_id = 101`;
+    const dead = await stage.db.query(`select key, reason from deliveries where state = 'dead'`);
+    expect([dead, await stage.db.query(lane)]).toEqual(
+      count === 1
+        ? [[{ key: '1', reason: 'attempts-exhausted' }], [{ failure: null }]]
+        : [[], [{ failure: 'not now' }]],
+    );
+  });
+
+  it.each([
+    [2, 1, 'parked in the end'],
+    [2, 12, 'kept, as in any outage, while more wait at the sink'],
+    [4, 1, 'kept, as in any outage, in the first days'],
+  ])(
+    'is parked at a sink where nothing else happens for days (%s of 5 days, %s records): %s',
+    async (daysLeft, count, _) => {
+      const stage = await stages.open(kind);
+      const sink = new StateSink();
+      sink.answer = () => later;
+      await stage.put('attendees', ...Array.from({ length: count }, (__, index) => attendee(index + 1)));
+      const scene = await sceneWith(stage, sink);
+      await scene.settle();
+      await stage.db.query(
+        `update lanes set failing_since = now() - $1 * interval '1 day' where failing_since is not null`,
+        [5 - daysLeft],
+      );
+      await turns(stage, scene, 25);
+      const isParked = daysLeft === 2 && count === 1;
+      expect(await stage.db.query(`select distinct state, reason from deliveries`)).toEqual([
+        isParked ? { state: 'dead', reason: 'attempts-exhausted' } : { state: 'retry', reason: null },
+      ]);
+    },
+  );
+
   it('uses none of its attempts in an outage', async () => {
     const stage = await stages.open(kind);
     const sink = new StateSink({ batchSize: 1 });

@@ -187,6 +187,42 @@ describe.each(kinds)('questions in a Slack channel, on %s', (kind) => {
     ]);
   });
 
+  it('that a process posted before it died are found and withdrawn, where the mapping lets nothing through any more', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1));
+    await stage.put('qna-questions', ...[1, 2, 3].map((id) => qnaQuestion(id, { id: 7, anonymous: true }, 1)));
+    await (await (await slackScene(stage)).dieWhilePosting()).end();
+    const posted = Object.keys(shown());
+    expect(posted.length).toBeGreaterThan(0);
+
+    const { scene } = await slackScene(stage, { when: 'item.status = "answered"' });
+    for (let minutes = 0; minutes < 3; minutes += 1) {
+      aheadMs += 61_000;
+      await goOn(stage, scene);
+    }
+    expect(shown()).toEqual(Object.fromEntries(posted.map((id) => [id, [redacted]])));
+    expect(await stage.db.query(`select 1 from deliveries where state in ('sending', 'waiting', 'retry')`)).toEqual([]);
+  });
+
+  it('that a process posted before it died are edited, not posted again, once a mapping that fails is mended', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1));
+    await stage.put('qna-questions', ...[1, 2].map((id) => qnaQuestion(id, { id: 7, anonymous: true }, 1)));
+    await (await (await slackScene(stage)).dieWhilePosting()).end();
+    const posted = shown();
+
+    const failing = (await slackScene(stage, { text: '$uppercase(item.id)' })).scene;
+    for (let minutes = 0; minutes < 3; minutes += 1) {
+      aheadMs += 61_000;
+      await goOn(stage, failing);
+    }
+    expect(shown()).toEqual(posted);
+    expect(await stage.db.query(`select count(*)::int as n from deliveries where state = 'dead'`)).toEqual([{ n: 2 }]);
+    const { scene } = await slackScene(stage, { text: '$uppercase(item.content)' });
+    await goOn(stage, scene);
+    expect(shown()).toEqual({ 1: ['QUESTION 1?'], 2: ['QUESTION 2?'] });
+  });
+
   it('are posted once each by processes that die after posting, while answers are lost', async () => {
     const stage = await stages.open(kind);
     const ids = Array.from({ length: 60 }, (_, n) => n + 1);

@@ -10,7 +10,11 @@ export class Gate {
   readonly #sockets = new Set<Socket>();
   readonly #server = createServer((socket) => this.#accept(socket));
 
-  constructor(private readonly targetPort: number) {}
+  /** @param heard what the sink says, as it passes */
+  constructor(
+    private readonly targetPort: number,
+    private readonly heard: (bytes: Buffer) => void = () => undefined,
+  ) {}
 
   async open(): Promise<number> {
     this.#server.listen(0, '127.0.0.1');
@@ -50,7 +54,7 @@ export class Gate {
   #lead(socket: Socket, losesAnswer: boolean): void {
     const target = connect(this.targetPort, '127.0.0.1');
     this.#track(target);
-    socket.pipe(target);
+    socket.on('data', this.heard).pipe(target);
     if (losesAnswer) target.once('data', () => socket.destroy());
     else target.pipe(socket);
     socket.on('close', () => target.destroy());

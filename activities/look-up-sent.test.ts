@@ -1,0 +1,81 @@
+import type { Lane, Operation, Outcome, Planned, Sink, Subject } from '../sinks/sink.js';
+import { lookUpSent } from './look-up-sent.js';
+import type { Settlement } from './plan-and-send.js';
+
+const signal = new AbortController().signal;
+const operation: Operation = { changeId: 'c' };
+const condition: Planned = { kind: 'nothing', reason: 'condition' };
+const failed: Planned = { kind: 'unplannable', cause: 'mapping: T0410', detail: 'the mapping failed' };
+const traced: Planned = { kind: 'send', operation };
+const object = { ts: '1.2' };
+
+/** A sink whose present plan is this, which traces like that and finds such a thing. */
+function sinkThat(planned: Planned, trace: Planned | undefined, found: Outcome, repeats: 'lookUp' | 'harmless'): Sink {
+  return {
+    traits: { repeats },
+    plan: (subjects: readonly Subject[]) => Promise.resolve(subjects.map(() => planned)),
+    ...(trace !== undefined && { trace: (subjects: readonly Subject[]) => Promise.resolve(subjects.map(() => trace)) }),
+    recover: (operations: readonly Operation[]) => Promise.resolve({ outcomes: operations.map(() => found) }),
+  } as unknown as Sink;
+}
+
+describe('a change that may have been sent, and of which the present mapping makes nothing', () => {
+  it.each<[string, Planned, Planned | undefined, Outcome, Settlement]>([
+    ['nothing of it stands there', condition, traced, { kind: 'unsent' }, condition],
+    ['nothing of it stands there, and its mapping fails', failed, traced, { kind: 'unsent' }, failed],
+    ['it stands there', condition, traced, { kind: 'unsent', object }, { kind: 'unsent', object }],
+    ['it arrived', failed, traced, { kind: 'delivered', object }, { kind: 'unsent', object }],
+    [
+      'nothing stands there any more',
+      condition,
+      traced,
+      { kind: 'unsent', object: null },
+      { kind: 'unsent', object: null },
+    ],
+    ['nobody can tell yet', condition, traced, { kind: 'unknown', detail: 'd' }, { kind: 'unknown', detail: 'd' }],
+    ['looking failed', failed, traced, { kind: 'retry', detail: 'd' }, { kind: 'retry', detail: 'd' }],
+    ['none can have been made', condition, condition, { kind: 'unsent' }, condition],
+    [
+      'it cannot be looked for',
+      condition,
+      { kind: 'unplannable', cause: 'mapping: T1', detail: 'look by hand' },
+      { kind: 'unsent' },
+      { kind: 'rejected', cause: 'outcome-unknown', detail: 'look by hand' },
+    ],
+    ['the sink traces nothing', failed, undefined, { kind: 'unsent' }, failed],
+  ])('is settled by what is found: %s', async (_, planned, trace, found, settled) => {
+    const sink = sinkThat(planned, trace, found, 'lookUp');
+    const { settlements } = await lookUpSent(sink, [{} as Subject], {} as Lane, signal);
+    expect(settlements).toEqual([settled]);
+  });
+
+  it('is dropped without a look where a repeat would have been harmless', async () => {
+    const sink = sinkThat(condition, traced, { kind: 'delivered', object }, 'harmless');
+    expect((await lookUpSent(sink, [{} as Subject], {} as Lane, signal)).settlements).toEqual([condition]);
+  });
+
+  it('leaves the others of its batch in their places', async () => {
+    const plans = [traced, condition, { kind: 'send', operation: { changeId: 'd' } } as const];
+    const sink = {
+      ...sinkThat(condition, traced, { kind: 'unsent' }, 'lookUp'),
+      plan: () => Promise.resolve(plans),
+      recover: (operations: readonly Operation[]) =>
+        Promise.resolve({
+          outcomes: operations.map(({ changeId }, index) =>
+            index === 1 ? { kind: 'unsent', object } : { kind: 'delivered', detail: changeId },
+          ),
+        }),
+    } as unknown as Sink;
+    const { settlements } = await lookUpSent(
+      sink,
+      plans.map(() => ({}) as Subject),
+      {} as Lane,
+      signal,
+    );
+    expect(settlements).toEqual([
+      { kind: 'delivered', detail: 'c' },
+      { kind: 'unsent', object },
+      { kind: 'delivered', detail: 'd' },
+    ]);
+  });
+});

@@ -1,0 +1,76 @@
+import { createServer, type Server } from 'node:http';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Preview } from '../../api/preview.js';
+import type { Context } from '../context.js';
+import { preview, type PreviewOptions } from './preview.js';
+
+let server: Server;
+let folder: string;
+let shown: Preview;
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const field = { field: 'E-mail', member: null, types: { string: 1 }, filled: 1, values: null };
+    const pigeonholes = [{ workspace: 'acme', pigeonholeId: 101, items: 1, fields: [field] }];
+    const isPreview = request.url === '/api/preview';
+    request.resume().on('end', () => response.end(JSON.stringify(isPreview ? shown : { pigeonholes })));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  folder = mkdtempSync(join(tmpdir(), 'preview-'));
+  const records = (text: string): string =>
+    `records: [ { from: attendees, object: contacts, match: [email], properties: { email: '${text}' } } ]`;
+  writeFileSync(
+    join(folder, 'pigeonpost.yaml'),
+    [
+      'workspaces: { acme: { baseUrl: "https://engagement.example.com", apiKey: "${file:key}" } }',
+      'syncs: { all: { workspace: acme, sinks: [crm, other] } }',
+      'sinks:',
+      `  crm: { type: hubspot, token: "\${file:key}", ${records('item.Email')} }`,
+      `  other: { type: hubspot, token: "\${file:key}", ${records('item.Phone')} }`,
+      `server: { port: ${(server.address() as AddressInfo).port} }`,
+    ].join('\n'),
+  );
+  writeFileSync(join(folder, 'key'), 'a-key');
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  rmSync(folder, { recursive: true });
+});
+
+async function run(options: Partial<PreviewOptions> = {}): Promise<string[]> {
+  const lines: string[] = [];
+  const out = { line: (text: string) => void lines.push(text) } as Context['out'];
+  const context = { config: join(folder, 'pigeonpost.yaml'), debug: false, out };
+  await preview(context, { sink: 'crm', limit: 20, json: false, ...options });
+  return lines;
+}
+
+const note =
+  'crm.records[0].properties.email (line 4) reads item.Email, never seen on attendees of pigeonhole acme/101; seen: "E-mail"';
+
+describe('a preview on the command line', () => {
+  it('notes which fields the mapping of this sink reads that nobody has seen', async () => {
+    shown = { items: [], more: false, counts: [] };
+    expect(await run()).toEqual(['there is nothing stored to send', `note    ${note}`]);
+    expect(JSON.parse((await run({ json: true }))[0]!)).toEqual({ ...shown, notes: [note] });
+  });
+
+  it('says in a sentence that there is no such item, and ends as not found', async () => {
+    shown = { items: [], more: false, counts: [] };
+    await expect(run({ item: `attendee:it's "100 %"` })).rejects.toMatchObject({
+      exitCode: 4,
+      message: `no attendees:it's "100 %" is stored that sink crm would be sent: "pigeonpost why" tells what is known of it`,
+    });
+  });
+
+  it('says in a sentence that a word names no item, before anybody is asked', async () => {
+    await expect(run({ item: 'people:1' })).rejects.toMatchObject({ exitCode: 2 });
+    await expect(run({ item: `attendees:${'9'.repeat(5000)}` })).rejects.toMatchObject({
+      exitCode: 4,
+      message: expect.stringMatching(/^no item has the key "9{60}…": [^\n]+$/),
+    });
+  });
+});

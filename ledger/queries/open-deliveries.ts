@@ -1,0 +1,18 @@
+import type { Ledger } from '../ledger.js';
+
+/**
+ * Whether no more than so many deliveries of a lane, or (`ref` null) of all lanes of a sink, are unsettled. What was not
+ * looked at yet does not count: it is within a turn.
+ */
+export async function hasFewOpen(
+  ledger: Ledger,
+  { sinkId, ref }: { readonly sinkId: number; readonly ref: number | null },
+  few: number,
+): Promise<boolean> {
+  const rows = await ledger.db.query(
+    `select 1 from deliveries where sink_id = $1 and ($2::int4 is null or ref = $2)
+       and state in ('waiting', 'sending', 'retry') limit $3`,
+    [sinkId, ref, few + 1],
+  );
+  return rows.length <= few;
+}

@@ -1,0 +1,76 @@
+import { Secret } from '../../config/secret.js';
+import { subjectOf } from '../plan-of.test-kit.js';
+import { sampleChange } from '../sample-change.test-kit.js';
+import type { Fields } from '../sink.js';
+import { loadHubSpotConfig } from './load-config.test-kit.js';
+import { Planner } from './plan.js';
+
+const ada = { Email: 'Ada@example.com' };
+const contact = { match: [{ property: 'email', value: 'ada@example.com' }], create: true };
+
+function plannerOf(keys: object): Planner {
+  const notes = {
+    from: 'qna-questions',
+    object: 'notes',
+    email: 'attendee.Email',
+    when: 'item.status = "allowed"',
+    properties: { hs_note_body: 'item.content' },
+  };
+  const people = { from: 'attendees', object: 'contacts', match: ['email'], properties: { email: 'item.Email' } };
+  const { records } = loadHubSpotConfig({ token: new Secret('t'), records: [people, { ...notes, ...keys }] });
+  return new Planner(records, { name: 'crm' });
+}
+
+function question(data: Fields, around: { attendee?: Fields; object?: Fields } = {}) {
+  return subjectOf(sampleChange({ id: 'c', list: 'qna-questions', key: '9001', data }), { attendee: ada, ...around });
+}
+
+describe('the trace of an item of which the mapping makes nothing now', () => {
+  it('is the note that it may have made, found by its mark and its contact', async () => {
+    const planner = plannerOf({});
+    const subject = question({ status: 'hidden', content: 'When?' });
+    expect(await planner.plan(subject)).toEqual({ kind: 'nothing', reason: 'condition' });
+    expect(await planner.trace(subject)).toEqual({
+      kind: 'send',
+      operation: {
+        changeId: 'c',
+        object: null,
+        steps: [
+          {
+            kind: 'note',
+            record: 'notes',
+            id: null,
+            contact,
+            properties: {},
+            mark: '[pigeonpost acme/101/qna-questions/9001]',
+          },
+        ],
+      },
+    });
+  });
+
+  it('is looked for though the text of the note fails', async () => {
+    const planner = plannerOf({ properties: { hs_note_body: '$uppercase(item.id)' } });
+    const subject = question({ status: 'allowed', id: 7 });
+    expect((await planner.plan(subject)).kind).toBe('unplannable');
+    expect((await planner.trace(subject)).kind).toBe('send');
+  });
+
+  it('is none where the note is known, where nobody is behind it, and of records that a repeat does not double', async () => {
+    const planner = plannerOf({});
+    const known = question({ status: 'hidden' }, { object: { notes: { id: '5' } } });
+    const nobody = subjectOf(known.change);
+    const person = subjectOf(sampleChange({ id: 'c', list: 'attendees', key: '7', data: ada }));
+    for (const subject of [known, nobody, person]) expect((await planner.trace(subject)).kind).toBe('nothing');
+  });
+
+  it('is for a person where the mapping cannot tell the contact any more', async () => {
+    const planner = plannerOf({ email: '$uppercase(attendee)' });
+    expect(await planner.trace(question({ status: 'hidden' }))).toMatchObject({
+      kind: 'unplannable',
+      detail: expect.stringMatching(
+        /^a note may have been created, and cannot be looked for \(.*\): look at the contact/,
+      ),
+    });
+  });
+});

@@ -1,0 +1,163 @@
+import { Secret } from '../../config/secret.js';
+import { canvasConfigSchema } from '../../sinks/canvas/config.js';
+import { createCanvasSink } from '../../sinks/canvas/canvas.js';
+import { hurriedClock } from '../../sinks/network/hurried-clock.test-kit.js';
+import type { Sink } from '../../sinks/sink.js';
+import { Gate } from '../conformance/sinks/gate.js';
+import { startCanvasDouble } from '../doubles/canvas/start-canvas-double.js';
+import { startHubSpotDouble } from '../doubles/hubspot/start-hubspot-double.js';
+import { startLrsDouble } from '../doubles/lrs/start-lrs-double.js';
+import { field } from '../doubles/salesforce/field-definition.js';
+import { startSalesforceDouble } from '../doubles/salesforce/start-salesforce-double.js';
+import type { RunningDouble } from '../doubles/serve/serve-double.js';
+import { startSlackDouble } from '../doubles/slack/start-slack-double.js';
+import { deedLists, markerOf, names } from './marked-people.js';
+import type { SceneOptions } from './scene.js';
+import { archive, type Stage } from './stage.js';
+
+/** A sink of every type, each under a mapping that sends whatever it can get, and all that has left through them. */
+export interface WatchedSinks {
+  readonly options: Required<Pick<SceneOptions, 'sinks' | 'environment' | 'openSinks'>>;
+  /** By sink, what has left since the last call: a request, or a part of a batch, a line. */
+  taken(scene: { readonly folder: string }): string[];
+  close(): Promise<void>;
+}
+
+const terms = 'consent: { accept: [obtained] }, onConsentWithdrawn: forget';
+const everything = '$string(attendee) & $string(item) & $string(previous)';
+const lists = ['sessions', ...deedLists];
+
+/** @param warehouseUrl an empty PostgreSQL database; undefined: there is no such sink */
+export async function openWatchedSinks(stage: Stage, warehouseUrl: string | undefined): Promise<WatchedSinks> {
+  const doubles = {
+    crm: await startHubSpotDouble(),
+    salesforce: await startSalesforceDouble(org),
+    talk: await startSlackDouble({ limits: { postPerChannel: { count: 10_000, windowMs: 1000 } } as never }),
+    lms: await startLrsDouble(),
+    grades: await startCanvasDouble({ school }),
+  };
+  let spoken = '';
+  const target = new URL(warehouseUrl ?? 'postgres://127.0.0.1:1');
+  const gate = new Gate(Number(target.port), (bytes) => (spoken += bytes.toString('latin1')));
+  target.port = String(await gate.open());
+  const { crm, salesforce, talk, lms, grades } = doubles;
+  const seen = { crm: 0, salesforce: 0, talk: 0, lms: 0, grades: 0, hooks: 0, lines: new Set<string>() };
+  return {
+    options: {
+      sinks: {
+        crm: `{ type: hubspot, token: "\${HUBSPOT_TOKEN}", baseUrl: "${crm.url}", ${terms}, records: [ ${contacts} ] }`,
+        salesforce: `{ type: salesforce, clientId: "${salesforce.org.clientId}", username: "${salesforce.org.username}",
+          privateKey: "\${SF_KEY}", baseUrl: "${salesforce.url}", ${terms}, records: [ ${leads} ] }`,
+        talk: `{ type: slack, token: "\${SLACK_TOKEN}", channel: C0123456789, baseUrl: "${talk.url}", ${terms},
+          limits: { per10s: 10000 }, messages: [ ${lists.map((from) => `{ from: ${from}, text: '${everything}' }`).join(', ')} ] }`,
+        lms: `{ type: xapi, endpoint: "${lms.endpoint}", username: lrs-key, password: "\${LRS_SECRET}", ${terms},
+          actor: { homePage: "https://example.com", name: attendee.attendeeCode } }`,
+        grades: `{ type: canvas, token: "\${CANVAS_TOKEN}", baseUrl: "${grades.url}", ${terms}, records: ${JSON.stringify(graded)} }`,
+        archive: `{ type: file, folder: ./archive, ${terms} }`,
+        ...(warehouseUrl !== undefined && {
+          warehouse: `{ type: postgres, url: "\${WAREHOUSE_URL}", schema: engagement, ${terms} }`,
+        }),
+      },
+      environment: {
+        HUBSPOT_TOKEN: 'hubspot-token',
+        SLACK_TOKEN: 'xoxb-double',
+        LRS_SECRET: 'lrs-secret',
+        CANVAS_TOKEN: 'canvas-token',
+        SF_KEY: salesforce.org.privateKey!,
+        WAREHOUSE_URL: target.href,
+      },
+      openSinks: (made) => new Map(made).set('grades', { ...made.get('grades')!, sink: hurriedGrades(grades.url) }),
+    },
+    taken(scene) {
+      const asked = (Object.keys(doubles) as (keyof typeof doubles)[]).flatMap((name) => {
+        const { requests }: RunningDouble = doubles[name];
+        const later = requests.slice(seen[name]);
+        seen[name] = requests.length;
+        return later.flatMap(({ path, query, body }) =>
+          parts(body).map((part) => `${name} ${path} ${query.toString()} ${part}`),
+        );
+      });
+      const hooks = stage.received().slice(seen.hooks);
+      seen.hooks += hooks.length;
+      const lines = archive(scene).filter(({ id }) => !seen.lines.has(id));
+      for (const { id } of lines) seen.lines.add(id);
+      const statements = spoken.split(/(?=(?:insert into|update|delete from) "engagement"\.)/);
+      spoken = '';
+      return [
+        ...asked,
+        ...hooks.map((receipt) => `hooks ${JSON.stringify(receipt)}`),
+        ...lines.map((line) => `archive ${JSON.stringify(line)}`),
+        ...statements.map((statement) => `warehouse ${statement.replaceAll('\n', ' ')}`),
+      ];
+    },
+    async close() {
+      await Promise.all([...Object.values(doubles), gate].map((each) => each.close()));
+    },
+  };
+}
+
+/** As the configured one, but it waits for no job of Canvas: half a second a job would be most of what a test takes. */
+function hurriedGrades(baseUrl: string): Sink {
+  const config = canvasConfigSchema.parse({ baseUrl, token: new Secret('canvas-token'), records: graded });
+  const environment = { name: 'grades', baseFolder: '/', network: { allowHosts: [] } };
+  return createCanvasSink(config, environment, { clock: hurriedClock });
+}
+
+/** A batch, one by one: a part must not be taken for what stands beside it. */
+function parts(body: string): string[] {
+  const whole: unknown = body.startsWith('[') ? JSON.parse(body) : body;
+  return Array.isArray(whole) ? whole.map((part) => JSON.stringify(part)) : [body];
+}
+
+const contacts = [
+  `{ from: attendees, object: contacts, match: [email], properties: { email: 'item.Email', firstname: 'item.Name' } }`,
+  ...lists.map(
+    (from) => `{ from: ${from}, object: notes, email: attendee.Email, properties: { hs_note_body: '${everything}' } }`,
+  ),
+].join(', ');
+
+/** Who someone is stands at the external id alone, so that a request about what they did can be told from their own. */
+const leads = [
+  `{ from: attendees, object: Lead, externalId: { Engagement_Id__c: '$string(item.id)' }, match: [externalId],
+     properties: { Email: 'item.Email', LastName: 'item.Name', Company: '"none"' },
+     campaign: { externalId: { Event_Id__c: '$string(pigeonhole.id)' }, status: { registered: Registered, attended: Responded } } }`,
+  ...lists.map(
+    (from) =>
+      `{ from: ${from}, object: Lead, create: false, match: [leadEmail], email: attendee.Email, properties: { Deed__c: '${everything}' } }`,
+  ),
+].join(', ');
+
+/** An assignment for each list: Canvas has one grade for a student and an assignment. */
+const graded = ['engagement', 'attendees', ...deedLists].map((from, index) => ({
+  from,
+  ...(from === 'engagement' && { when: 'item.scope = "pigeonhole"' }),
+  course: '"42"',
+  assignment: `"${index + 1}"`,
+  user: `"sis_user_id:" & ${from === 'attendees' ? 'item' : 'attendee'}.attendeeCode`,
+  grade: '1',
+}));
+
+const students = names.map((who, index) => ({
+  id: 1001 + index,
+  name: `Student ${index + 1}`,
+  sisUserId: `${markerOf(who)}-code`,
+}));
+const assignments = Array.from({ length: 2 + deedLists.length }, (_, index) => ({
+  id: index + 1,
+  name: `Assignment ${index + 1}`,
+  pointsPossible: 100,
+  gradingType: 'points' as const,
+  published: true,
+}));
+const school = {
+  users: students,
+  courses: [{ id: 42, name: 'Conference', students: students.map(({ id }) => id), assignments }],
+};
+
+const externalId = { externalId: true, unique: true };
+const org = {
+  fields: {
+    Lead: [field('Engagement_Id__c', externalId), field('Deed__c', { type: 'textarea' as const })],
+    Campaign: [field('Event_Id__c', externalId)],
+  },
+};
