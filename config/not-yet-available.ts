@@ -16,8 +16,6 @@ export interface NotYetAvailable {
 /** A version that builds a part deletes its line. Types of sinks are missing here when the caller passes no schema for them. */
 export const notYetAvailable: readonly NotYetAvailable[] = [
   { key: 'workspaces.*.subscriptionId' },
-  { key: 'syncs.*.lists.*', values: ['registrants'] },
-  { key: 'sinks.*.lists.*', values: ['registrants'] },
   { key: 'server.publicUrl' },
   { key: 'telemetry.otlp' },
   { key: 'alerts' },
