@@ -31,7 +31,14 @@ async function readAgain(stage: Stage, scene: Scene): Promise<void> {
 
 const came = (id: number, code: string, more: Item = {}): Item =>
   attendee(id, { attendeeCode: code, registrantId: id + 1000, ...more });
+const signedIn = (second: number): object => ({ signedIn: true, signedInAt: `2026-11-21T08:00:0${second}.000Z` });
 const nobodyYet = { registrantId: null, attendeeId: null, attendees: 0, signedIn: false, signedInAt: null };
+
+async function withheld(stage: Stage): Promise<unknown[]> {
+  return await stage.db.query(
+    `select reason, count(*)::int as changes from deliveries where list = 'registrants' and state = 'withheld' group by 1`,
+  );
+}
 
 describe.each(kinds)('registrants, on %s', (kind) => {
   it('are told of once they are imported, and of their sign-in once they came', async () => {
@@ -77,5 +84,97 @@ describe.each(kinds)('registrants, on %s', (kind) => {
     await scene.settle();
     expect(Object.keys(latest(stage)).toSorted()).toEqual(['BAD', 'P00001', 'P00002', 'P00003']);
     expect(stage.received('registrants')).toHaveLength(4);
+  });
+
+  it('came when the first with their code came, however many did, and did not come once those are gone', async () => {
+    const stage = await stages.open(kind);
+    const scene = await stage.webhookScene(`${everyone}, ${registrants}`);
+    await scene.settle();
+    await imported(scene, ...people(1));
+    const at = (second: number): Item => ({ signInTime: `2026-11-21T08:00:0${second}.000Z` });
+    await stage.put(
+      'attendees',
+      came(21, 'P00001', at(5)),
+      came(22, 'P00001', { ...at(3), registrantId: null }),
+      attendee(23, { ...at(1), attendeeCode: null, registrantId: 1021 }), // by e-mail, so without the code
+      attendee(24, { ...at(0), attendeeCode: null, registrantId: 999 }),
+    );
+    await readAgain(stage, scene);
+    const item = (): unknown => latest(stage)['P00001'];
+    expect(item()).toMatchObject({ attendees: 3, registrantId: 1021, attendeeId: 23, ...signedIn(1) });
+
+    await stage.remove('attendees', 23);
+    await stage.remove('attendees', 22);
+    await readAgain(stage, scene);
+    expect(item()).toMatchObject({ attendees: 1, attendeeId: 21, ...signedIn(5) });
+    await stage.remove('attendees', 21);
+    await readAgain(stage, scene);
+    expect(item()).toEqual({ ...people(1)[0], ...nobodyYet, consent: 'not-known' });
+  });
+
+  it('have the consent of who came with their code, and of whoever has refused', async () => {
+    const stage = await stages.open(kind);
+    const scene = await stage.webhookScene(
+      `consent: { accept: [obtained] }, onConsentWithdrawn: forget, lists: [registrants, attendees]`,
+    );
+    await scene.settle();
+    await imported(scene, ...people(2));
+    await scene.settle();
+    expect(stage.received('registrants')).toEqual([]);
+    expect(await withheld(stage)).toEqual([{ reason: 'consent-not-known', changes: 2 }]);
+
+    await stage.put('attendees', came(21, 'P00001'), came(22, 'P00002', { consent: { obtained: false } }));
+    await readAgain(stage, scene);
+    const told = (): unknown[] =>
+      stage.received('registrants').map(({ change }) => [change.type, (change as Change).data?.['attendeeCode']]);
+    expect(told()).toEqual([['registrants.updated', 'P00001']]);
+
+    await stage.put('attendees', came(23, 'P00001', { consent: { obtained: false } }));
+    await readAgain(stage, scene);
+    await readAgain(stage, scene);
+    expect(told()).toEqual([
+      ['registrants.updated', 'P00001'],
+      ['registrants.deleted', undefined],
+    ]);
+    expect(stage.received('registrants').at(-1)!.change.data).toBeNull();
+  });
+
+  it('are not told of before attendees were read once, lest one who came be taken for one who did not', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', came(21, 'P00001', { consent: { obtained: false } }));
+    await stage.fault({ kind: 'error', code: 5000, path: '/attendees' });
+    const scene = await stage.webhookScene(
+      `consent: { accept: [obtained, not-asked, not-known] }, history: all, ${registrants}`,
+    );
+    await scene.settle();
+    await imported(scene, ...people(2));
+    await scene.settle();
+    expect(stage.received('registrants')).toEqual([]);
+
+    await stage.control('DELETE', 'faults');
+    await readAgain(stage, scene);
+    expect(Object.keys(latest(stage))).toEqual(['P00002']);
+    expect(await withheld(stage)).toEqual([{ reason: 'consent-refused', changes: 1 }]);
+  });
+
+  it('are made for nobody who does not ask for them, and for whoever asks later, without what is dropped', async () => {
+    const stage = await stages.open(kind);
+    const before = await stage.webhookScene(everyone);
+    await before.settle();
+    await imported(before, { attendeeCode: 'A', Name: 'Ann', Diet: 'none' });
+    await readAgain(stage, before);
+    expect(await stage.db.query(`select 1 from items where list = 'registrants'`)).toEqual([]);
+
+    const asking = `${everyone}, ${registrants}`;
+    const scene = await stage.webhookScene(asking, { sync: 'drop: { attendees: [Diet] }' });
+    await readAgain(stage, scene);
+    expect(latest(stage)).toEqual({
+      A: { attendeeCode: 'A', Name: 'Ann', ...nobodyYet, consent: 'not-known' },
+    });
+    const less = await stage.webhookScene(asking, { sync: 'drop: { attendees: [Diet], registrants: [Name] }' });
+    await readAgain(stage, less);
+    const [stored] = await stage.db.query<{ payload: string }>(`select payload from items where list = 'registrants'`);
+    expect(JSON.parse(stored!.payload)).toEqual({ attendeeCode: 'A', ...nobodyYet, consent: 'not-known' });
+    expect(stage.received('registrants')).toHaveLength(1);
   });
 });
