@@ -7,6 +7,7 @@ import { mayAsk, workspaceAnswers } from '../ledger/queries/workspaces.js';
 import type { Collaborators } from './collaborators.js';
 import { ImportSender } from './import-sender.js';
 import { requireCurrentConfiguration } from './require-current-configuration.js';
+import { tellReader } from './tell-reader.js';
 import type { ImportTurn } from './turns.js';
 
 /**
@@ -96,6 +97,7 @@ async function sendRest(
     if (waiting > 0) return { ...done, nextDueInMs: otherImportMs, state: 'waiting', reason: 'otherImport' };
     await endImport(to.ledger, lease);
     to.log.info({ import: lease.id, workspace: lease.workspace, pigeonhole: lease.pigeonholeId }, 'import ended');
+    await tellReader(to, lease);
     return { ...done, nextDueInMs: 0, state: 'finished' };
   }
 }
@@ -104,6 +106,7 @@ async function sendRest(
 async function cancel(to: Collaborators, lease: ImportLease): Promise<ImportTurn> {
   await endCancelledImport(to.ledger, lease);
   to.log.info({ import: lease.id, workspace: lease.workspace, pigeonhole: lease.pigeonholeId }, 'import cancelled');
+  await tellReader(to, lease);
   return { ...idle, nextDueInMs: 0, state: 'finished' };
 }
 

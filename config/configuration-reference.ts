@@ -83,13 +83,7 @@ function allowedText(schema: JsonSchema): string {
 }
 
 function availability(path: string): string {
-  const parts = notYetAvailable.filter(({ key }) => matches(path, key));
-  return parts.map((part) => `${availabilityText(part)} `).join('');
-}
-
-function availabilityText({ values }: NotYetAvailable): string {
-  if (values !== undefined) return `**Not available in this version: ${values.map(code).join(', ')}.**`;
-  return '**Not available in this version.**';
+  return notYetAvailable.some(({ key }) => matches(path, key)) ? '**Not available in this version.** ' : '';
 }
 
 /** `sinks.NAME.mode` and `sinks.*.mode`; a pattern's `.*` at the end is about the entries of the list before it. */
