@@ -88,7 +88,7 @@ export function isEndWorthALine(streamFailures: number, wasDown: boolean): boole
 }
 
 /** A second doubled with every failure in a row, five minutes at most, and any part of it. */
-function fullJitter(failures: number, random: number): number {
+export function fullJitter(failures: number, random: number): number {
   const most = Math.min(1000 * 2 ** Math.min(failures, 20), 5 * minuteMs);
   return Math.ceil(Math.max(250, most * random));
 }

@@ -1,6 +1,7 @@
 import { chunksUnderWay, type ImportLease, takeImport, whatIsLeft } from '../ledger/queries/imports/chunks.js';
 import { endCancelledImport, endImport, reviewWaiting } from '../ledger/queries/imports/end-import.js';
 import { type ImportProgress, readImport } from '../ledger/queries/imports/read-import.js';
+import { reviewExisting } from '../ledger/queries/imports/review-existing.js';
 import { knownManners } from '../ledger/queries/imports/settle-chunk.js';
 import { resume } from '../ledger/queries/pauses.js';
 import { mayAsk, workspaceAnswers } from '../ledger/queries/workspaces.js';
@@ -23,6 +24,7 @@ const otherImportMs = 2000;
 const longestSleepMs = 10 * 60_000;
 
 const idle = { rows: 0, requests: 0 };
+const noneWaits = { claimed: 0, waiting: 0 };
 
 /**
  * One turn of an import: chunks are sent until everything is settled, something has to be waited for, or the time is
@@ -58,7 +60,8 @@ export async function importRegistrantsTurn(to: Collaborators, id: string, signa
   const sender = new ImportSender(to, lease, facts, AbortSignal.any([signal, to.stopping]));
   // oxlint-disable-next-line no-await-in-loop -- as many as are sent at once, at most
   for (const chunk of await chunksUnderWay(to.ledger, lease)) await sender.takeUp(chunk);
-  return await sendRest(to, lease, sender, { probes: waited.after !== null, signal });
+  const isCanary = standing.canary !== null;
+  return await sendRest(to, lease, sender, { probes: waited.after !== null, isCanary, signal });
 }
 
 /** What keeps an import from sending, whatever it has to send. A refused key is tried again in its own time (`mayAsk`). */
@@ -70,7 +73,7 @@ async function sendRest(
   to: Collaborators,
   lease: ImportLease,
   sender: ImportSender,
-  { probes, signal }: { probes: boolean; signal: AbortSignal },
+  { probes, isCanary, signal }: { probes: boolean; isCanary: boolean; signal: AbortSignal },
 ): Promise<ImportTurn> {
   const until = Date.now() + turnMs;
   const mayGoOn = (): boolean => Date.now() < until && !signal.aborted && !to.stopping.aborted;
@@ -92,9 +95,11 @@ async function sendRest(
     const dueInMs = await whatIsLeft(to.ledger, lease);
     if (dueInMs !== null && dueInMs > 0) return { ...done, nextDueInMs: dueInMs, state: 'working' };
     if (dueInMs !== null) continue;
-    const { claimed, waiting } = await reviewWaiting(to.ledger, lease);
+    // A canary is over when its rows are: nobody waits for it to wait for others.
+    const { claimed, waiting } = isCanary ? noneWaits : await reviewWaiting(to.ledger, lease);
     if (claimed > 0) continue;
     if (waiting > 0) return { ...done, nextDueInMs: otherImportMs, state: 'waiting', reason: 'otherImport' };
+    await reviewExisting(to.ledger, lease);
     await endImport(to.ledger, lease);
     to.log.info({ import: lease.id, workspace: lease.workspace, pigeonhole: lease.pigeonholeId }, 'import ended');
     await tellReader(to, lease);

@@ -104,8 +104,7 @@ export class ImportSender {
       await this.#settleFailure(chunk, verdict, error, line);
       return;
     }
-    const isMade = !(error instanceof PermitRefusal);
-    await this.#settle(chunk, { kind: 'failed' }, { unspent: !isMade });
+    await this.#settle(chunk, { kind: 'failed' }, { unspent: verdict.who !== 'import' });
     if (verdict.who === 'request') {
       this.halt ??= { kind: 'waits', reason: 'quota', waitMs: verdict.waitMs };
     } else if (verdict.who === 'workspace') {

@@ -1,7 +1,7 @@
 import type { ApiError } from '../pigeonhole/api-error.js';
 import { readComplaints } from '../registrants/read-complaints.js';
 import type { Answer } from '../registrants/settle-answer.js';
-import { judgeFailure } from './failures.js';
+import { fullJitter, judgeFailure } from './failures.js';
 import { PermitRefusal } from './permit-refusal.js';
 
 /** What an import does about a request that was not simply answered with a success. */
@@ -46,7 +46,7 @@ export function judgeImportFailure(
   );
   if (general.who === 'workspace' || general.who === 'request') return general;
   if (error instanceof PermitRefusal) return { who: 'request', waitMs: error.waitMs };
-  const retryInMs = general.who === 'stream' ? general.waitMs : 0;
+  const retryInMs = error.retryAfterMs ?? fullJitter(before.failures, clock.random);
   const rows = (answer: Answer, indexBase: 0 | 1 | null = null): ImportVerdict => ({
     who: 'rows',
     answer,
@@ -57,6 +57,8 @@ export function judgeImportFailure(
   switch (kind) {
     case 'invalid': {
       if (error.status === 413) return rows({ kind: 'tooMany' });
+      // Without the service's own code the body was lost on the way, or somebody else has answered.
+      if (error.code === null) return rows({ kind: 'unknown' });
       const complaints = readComplaints(
         error.fieldErrors ?? [],
         error.serviceMessage ?? null,

@@ -24,7 +24,9 @@ export const importRows: Bench = {
     for (let pair = 0; pair < options.pairs; pair += 1) {
       const product = await contend('product', rows, options);
       report.run(product.run);
-      report.note(`staged in ${product.measurement.stagingSeconds.toFixed(1)} s of ${product.run.seconds.toFixed(1)} s`);
+      report.note(
+        `staged in ${product.measurement.stagingSeconds.toFixed(1)} s of ${product.run.seconds.toFixed(1)} s`,
+      );
       const bare = await contend('bare', rows, options);
       report.run(bare.run);
       ratios.push(bare.run.seconds / product.run.seconds);

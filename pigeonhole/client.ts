@@ -55,7 +55,11 @@ export interface PigeonholeClient {
    * Creates registrants in one request; none for an empty list. Whether the service creates some when it refuses
    * others is not documented: after any error but one with `mayHaveTakenEffect: false`, look before repeating.
    */
-  createRegistrants(pigeonholeId: number, registrants: readonly NewRegistrant[], options?: CallOptions): Promise<Created>;
+  createRegistrants(
+    pigeonholeId: number,
+    registrants: readonly NewRegistrant[],
+    options?: CallOptions,
+  ): Promise<Created>;
   /** Waits for calls under way, then closes the connections; later calls reject with kind `aborted`. */
   close(): Promise<void>;
 }

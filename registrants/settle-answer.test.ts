@@ -34,7 +34,11 @@ function importAll(
     if (request > 200_000) throw new Error('it goes on for ever');
     const { piece, codes } = work.shift()!;
     const count = countToSend(piece);
-    const settlement = settleAnswer(piece, { count, request, refusesWhole }, service.post(codes.slice(0, count), fateOf(request)));
+    const settlement = settleAnswer(
+      piece,
+      { count, request, refusesWhole },
+      service.post(codes.slice(0, count), fateOf(request)),
+    );
     const own = new Set(settlement.rows.map(({ index }) => index));
     for (const { index, outcome, origin, sent } of settlement.rows) told.set(codes[index]!, { outcome, origin, sent });
     let left = codes.filter((_, index) => !own.has(index));
@@ -156,7 +160,9 @@ describe('settling the answers to an import', () => {
 
   it('leaves a piece as it was when the request was certainly not carried out', () => {
     const piece = { ...fresh, rows: 10 };
-    expect(settleAnswer(piece, { count: 10, request: 1, refusesWhole: false }, { kind: 'failed' }).pieces).toEqual([{ ...piece, created: false }]);
+    expect(settleAnswer(piece, { count: 10, request: 1, refusesWhole: false }, { kind: 'failed' }).pieces).toEqual([
+      { ...piece, created: false },
+    ]);
   });
 });
 
@@ -204,7 +210,7 @@ describe('whatever a service does with a bulk create', () => {
           expect(service.requests).toBeLessThan(20 * size + 60);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 });

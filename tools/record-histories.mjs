@@ -50,6 +50,7 @@ const worker = await Worker.create({
     readPigeonholeTurn: script(),
     discoverTurn: script(),
     deliverTurn: script(),
+    importTurn: script(),
     handleWorkRequest: async () => undefined,
   },
 });
@@ -57,6 +58,7 @@ const workflows = [
   { type: 'syncPigeonhole', argument: { workspace: 'acme', pigeonholeId: 101 } },
   { type: 'discoverPigeonholes', argument: 'acme' },
   { type: 'deliverToSink', argument: 'hooks' },
+  { type: 'importRegistrants', argument: '7d4a6c1e-0c1b-4f6e-9a57-0f0b8f6f2b11' },
 ];
 await worker.runUntil(
   Promise.all(

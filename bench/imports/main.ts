@@ -104,7 +104,10 @@ async function importAll(to: Collaborators, task: ImportTask): Promise<{ staging
   const number = await beginImport(to.ledger, about);
   for (let from = 0; from < task.rows; from += 1000) {
     const count = Math.min(1000, task.rows - from);
-    const rows = Array.from({ length: count }, (_, index) => ({ row: from + index + 2, profile: person(from + index) }));
+    const rows = Array.from({ length: count }, (_, index) => ({
+      row: from + index + 2,
+      profile: person(from + index),
+    }));
     await stageRows(to.ledger, number, rows);
   }
   await startImport(to.ledger, number, createHash('sha256').update(id).digest());

@@ -28,6 +28,7 @@ create table imports (
   cancel_asked_at  timestamptz,      -- a person wants its end; what is under way is settled first
   cancel_asked_by  text,
   rows_claimed     integer not null default 0, -- when it started: rows that are this import's to send
+  last_row         integer not null default 0, -- highest number of a row that is staged
   rows_other       integer not null default 0, -- when it started: all others, of which import_rows tells
   -- sending
   owner            text,
@@ -35,7 +36,8 @@ create table imports (
   round            integer not null default 0, -- 0: rows claimed while staging; then those that others gave up
   position         integer not null default 0, -- up to this row of the round everything stands in a chunk
   begun            integer not null default 0, -- rows that stand in chunks
-  requests         integer not null default 0,
+  request_number   integer not null default 0, -- of the latest request; each has its own
+  requests         integer not null default 0, -- that the service has heard, or may have
   chunk_size       integer not null,
   passed           integer not null default 0, -- requests in a row that the service answered with a success
   failures         integer not null default 0, -- in a row, without any answer that says something

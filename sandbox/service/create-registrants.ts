@@ -31,7 +31,9 @@ export function createRegistrants(conference: Conference, pigeonholeId: number, 
   const codesInBatch = new Set<string>();
   const isTaken = (code: string): boolean => space.desk.idOf(code) !== undefined;
   if (registrantDuplicates === 'refuse-chunk' && data.some((registrant) => isTaken(codeOf(registrant)))) {
-    throw new ServiceError(4500, { errors: [{ field: 'data', message: 'holds attendee codes that have already been taken' }] });
+    throw new ServiceError(4500, {
+      errors: [{ field: 'data', message: 'holds attendee codes that have already been taken' }],
+    });
   }
   const refuses = registrantDuplicates === 'refuse-row' ? isTaken : () => false;
   const checked = data.map((registrant) => checkRegistrant(registrant, refuses, codesInBatch));

@@ -1,6 +1,25 @@
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import { useStages } from '../kit/stage.js';
-import { counts, finish, people, posts, progress, registered, report, rowsOf, stage } from '../imports/importing.js';
+import { randomUUID } from 'node:crypto';
+import { askToCancel } from '../../ledger/queries/imports/ask-import.js';
+import { beginImport, discardAbandonedImports, discardImport } from '../../ledger/queries/imports/begin-import.js';
+import { compareWithEarlier } from '../../ledger/queries/imports/compare-with-earlier.js';
+import { stageRows } from '../../ledger/queries/imports/stage-rows.js';
+import { resume } from '../../ledger/queries/pauses.js';
+import { refOf } from '../../ledger/queries/pigeonholes.js';
+import {
+  counts,
+  finish,
+  people,
+  posts,
+  type Profile,
+  progress,
+  registered,
+  report,
+  rowsOf,
+  stage,
+  turn,
+} from '../imports/importing.js';
 
 const stages = useStages();
 
@@ -16,7 +35,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect(await progress(scene, id)).toMatchObject({ state: 'done', rows: 1200, requests: 3, requestsLeft: 0 });
     const rows = await report(scene, id);
     expect(rows.map(({ row }) => row)).toEqual(people(1200).map((_, index) => index + 2));
-    expect(rows[0]).toMatchObject({ profile: people(1)[0], outcome: 'created', requestId: null });
+    expect(rows[0]).toMatchObject({ profile: people(1)[0], outcome: 'created', requestId: expect.any(String) });
   });
 
   it('sends nothing of the same rows again, and of corrected ones only what failed or is new', async () => {
@@ -41,5 +60,211 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect(await counts(scene, corrected)).toEqual({ existing: 20, created: 2 });
     expect(await counts(scene, first)).toEqual({ created: 20, rejected: 1 });
     expect(await registered(set)).toEqual([good, ...people(21)]);
+  });
+
+  it('tells what it would do with each row, and changes nothing by that', async () => {
+    const set = await stages.open(kind);
+    const scene = await set.scene();
+    const bad = { attendeeCode: 'BAD', Name: 'n'.repeat(300) };
+    await finish(scene, await stage(scene, rowsOf(...people(2), bad)));
+    await stage(scene, rowsOf({ attendeeCode: 'HELD', Name: 'Held' }));
+    const ref = await refOf(scene.ledger, 'acme', 101);
+    const [first, second] = people(2) as [Profile, Profile];
+    const rows = [
+      first,
+      { ...second, Name: 'Other' },
+      bad,
+      { ...bad, Name: 'short' },
+      { attendeeCode: 'HELD' },
+      { attendeeCode: 'NEW' },
+    ];
+    const asked = rows.map((profile, index) => ({ row: index + 2, profile }));
+    const expected = ['sameCreated', 'otherData', 'sameRejected', 'new', 'claimedElsewhere', 'new'];
+    expect(await compareWithEarlier(scene.ledger, ref, asked)).toEqual(expected);
+    expect(await compareWithEarlier(scene.ledger, ref, asked)).toEqual(expected);
+  });
+
+  it('started twice at once makes one set of registrants, and both are told the truth', async () => {
+    const set = await stages.open(kind);
+    const scene = await set.scene();
+    const changed = people(30).map((person, index) => (index < 5 ? { ...person, Name: 'Changed' } : person));
+    const [one, two] = await Promise.all([stage(scene, rowsOf(...people(30))), stage(scene, rowsOf(...changed))]);
+    await Promise.all([finish(scene, one), finish(scene, two)]);
+    const [first, second] = [await counts(scene, one), await counts(scene, two)];
+    expect((first.created ?? 0) + (second.created ?? 0)).toBe(30);
+    expect((first.existing ?? 0) + (second.existing ?? 0)).toBe(25);
+    expect((first.conflict ?? 0) + (second.conflict ?? 0)).toBe(5);
+    expect((await registered(set)).map(({ attendeeCode }) => attendeeCode)).toEqual(
+      people(30).map(({ attendeeCode }) => attendeeCode),
+    );
+  });
+
+  it('takes up what a cancelled import has not sent, and keeps what that one created', async () => {
+    const set = await stages.open(kind);
+    const scene = await set.scene();
+    await set.fault({ kind: 'error', code: 8000, method: 'POST', skip: 1, next: 1, retryAfterSeconds: 60 });
+    const cancelled = await stage(scene, rowsOf(...people(700)));
+    const waiting = await stage(scene, rowsOf(...people(700)));
+    expect(await turn(scene, cancelled)).toMatchObject({ state: 'waiting', reason: 'quota' });
+    await set.db.query('update workspaces set wait_until = now()');
+    await set.db.query('update quotas set wait_until = null');
+    expect(await turn(scene, waiting)).toMatchObject({ state: 'waiting', reason: 'otherImport' });
+
+    expect(await askToCancel(scene.ledger, cancelled, 'Ann')).toBe(true);
+    expect(await turn(scene, cancelled)).toMatchObject({ state: 'finished' });
+    const given = await counts(scene, cancelled);
+    expect((given.created ?? 0) + (given.cancelled ?? 0)).toBe(700);
+    expect(given.created).toBeGreaterThan(0);
+    await finish(scene, waiting);
+    expect(await counts(scene, waiting)).toEqual({ existing: given.created, created: given.cancelled });
+    expect(await counts(scene, cancelled)).toEqual(given);
+    expect(await registered(set)).toHaveLength(700);
+    expect((await report(scene, cancelled)).map(({ row }) => row)).toEqual(people(700).map((_, index) => index + 2));
+  });
+
+  it('is one of two that take over the same codes at once, in opposite order', async () => {
+    const set = await stages.open(kind);
+    const scene = await set.scene();
+    const given = await stage(scene, rowsOf(...people(900)), { canary: 1 });
+    await finish(scene, given);
+    const backwards = people(900).toReversed();
+    const [one, two] = await Promise.all([stage(scene, rowsOf(...people(900))), stage(scene, rowsOf(...backwards))]);
+    await Promise.all([finish(scene, one), finish(scene, two)]);
+    const [first, second] = [await counts(scene, one), await counts(scene, two)];
+    expect((first.created ?? 0) + (second.created ?? 0)).toBe(899);
+    expect((first.existing ?? 0) + (second.existing ?? 0)).toBe(901);
+    expect(await registered(set)).toEqual(people(900));
+    expect(await counts(scene, given)).toEqual({ created: 1, cancelled: 899 });
+  });
+
+  it('takes up what another import held that was given up while it was being staged', async () => {
+    const set = await stages.open(kind);
+    const scene = await set.scene();
+    const ref = await refOf(scene.ledger, 'acme', 101);
+    const about = { id: randomUUID(), ref, file: 'x.csv', mapping: {}, requestedBy: null, canary: null };
+    const [gone, stalled] = [
+      await beginImport(scene.ledger, about),
+      await beginImport(scene.ledger, { ...about, id: randomUUID() }),
+    ];
+    await stageRows(scene.ledger, gone, rowsOf(...people(3)));
+    await stageRows(scene.ledger, stalled, rowsOf(...people(2, 'Q')));
+    const id = await stage(scene, rowsOf(...people(3), ...people(2, 'Q')));
+    expect(await turn(scene, id)).toMatchObject({ state: 'waiting', reason: 'otherImport' });
+    await discardImport(scene.ledger, gone);
+    await set.db.query(`update imports set touched_at = now() - interval '1 hour' where number = $1`, [stalled]);
+    await finish(scene, id);
+    expect(await counts(scene, id)).toEqual({ created: 5 });
+    await expect(stageRows(scene.ledger, gone, [])).rejects.toMatchObject({ kind: 'stale' });
+    expect(await discardAbandonedImports(scene.ledger)).toBe(1);
+    expect(await counts(scene, id)).toEqual({ created: 5 });
+  });
+
+  it('waits for the quota without using an attempt, and says until when', async () => {
+    const set = await stages.open(kind, {
+      knobs: { quota: { limit: 2, windowSeconds: 600, headers: true, retryAfter: false } },
+    });
+    const scene = await set.scene({ quota: '{ reserve: 0% }' });
+    const id = await stage(scene, rowsOf(...people(1200)));
+    expect(await turn(scene, id)).toMatchObject({ state: 'waiting', reason: 'quota' });
+    const waiting = await progress(scene, id);
+    expect(waiting).toMatchObject({ state: 'waiting', waitReason: 'quota', requests: 2, failures: 0 });
+    expect(waiting.waitUntil!.getTime() - Date.now()).toBeGreaterThan(500_000);
+    expect(waiting.counts.created).toBe(1000);
+  });
+
+  it('stops at once where registrants are off, says what to switch on, and goes on when a person resumes it', async () => {
+    const set = await stages.open(kind, { registrants: false });
+    const scene = await set.scene();
+    const id = await stage(scene, rowsOf(...people(1200)));
+    expect(await turn(scene, id)).toMatchObject({ state: 'paused' });
+    const paused = await progress(scene, id);
+    expect(paused).toMatchObject({ state: 'paused', pauses: [{ cause: 'registrantsOff', scope: 'import' }] });
+    expect(paused.pauses[0]!.detail).toMatch(/enable registrant profiles in the dashboard/);
+    expect(await posts(set)).toBeLessThanOrEqual(3); // as many as are under way at once
+    expect(await turn(scene, id)).toMatchObject({ state: 'paused', reason: 'registrantsOff' });
+    expect(await posts(set)).toBe(0);
+    await set.patch('pigeonholes', 101, { registrants: true });
+    await resume(scene.ledger, 'import', id, 'cause');
+    await finish(scene, id);
+    expect(await counts(scene, id)).toEqual({ created: 1200 });
+  });
+
+  it('pauses the workspace when the key is refused, and goes on when the service takes it again', async () => {
+    const set = await stages.open(kind);
+    const scene = await set.scene();
+    await set.control('POST', 'keys', { accepted: ['another'] });
+    const id = await stage(scene, rowsOf(...people(10)));
+    expect(await turn(scene, id)).toMatchObject({ state: 'waiting', reason: 'credential' });
+    expect(await progress(scene, id)).toMatchObject({ state: 'paused', pauses: [{ cause: 'credential' }] });
+    await set.control('POST', 'keys', { accepted: ['sandbox-key'] });
+    await set.db.query('update workspaces set wait_until = now()');
+    await finish(scene, id);
+    expect(await counts(scene, id)).toEqual({ created: 10 });
+    expect((await progress(scene, id)).pauses).toEqual([]);
+  });
+
+  it('tells a code that was there from one whose attendee has other data', async () => {
+    const set = await stages.open(kind);
+    const scene = await set.scene();
+    const [same, other, absent] = people(3) as [Profile, Profile, Profile];
+    for (const person of [same, { ...other, Name: 'Other Name' }, { ...absent, Name: 'Never Came' }]) {
+      await fetch(`${set.sandbox.baseUrl}/v2/pigeonholes/101/registrants/bulk`, {
+        method: 'POST',
+        headers: { 'X-API-KEY': 'sandbox-key', 'Content-Type': 'application/json' },
+        body: JSON.stringify({ data: [person] }),
+      });
+    }
+    for (const { attendeeCode } of [same, other])
+      await set.control('POST', 'sign-in', { pigeonhole: 101, attendeeCode });
+    await scene.settle();
+    const id = await stage(scene, rowsOf(same, other, absent));
+    await finish(scene, id);
+    expect((await report(scene, id)).map(({ outcome, field }) => [outcome, field])).toEqual([
+      ['existing', 'attendeeCode'],
+      ['conflict', 'Name'],
+      ['existing', 'attendeeCode'],
+    ]);
+  });
+
+  it('sends a canary alone, and leaves the rest to the next import', async () => {
+    const set = await stages.open(kind);
+    const scene = await set.scene();
+    await stage(scene, rowsOf({ attendeeCode: 'HELD' })); // by an import that does not get on
+    const canary = await stage(scene, rowsOf(...people(4), { attendeeCode: 'HELD' }), { canary: 1 });
+    await finish(scene, canary);
+    expect(await counts(scene, canary)).toEqual({ created: 1, cancelled: 4 });
+    expect(await registered(set)).toEqual(people(1));
+    const rest = await stage(scene, rowsOf(...people(5)));
+    await finish(scene, rest);
+    expect(await counts(scene, rest)).toEqual({ existing: 1, created: 4 });
+    expect(await counts(scene, canary)).toEqual({ created: 1, cancelled: 4 });
+  });
+
+  it('gives up on a row alone that never gets an answer, while all others get theirs', async () => {
+    const set = await stages.open(kind);
+    const scene = await set.scene();
+    await set.fault({ kind: 'error', code: 5000, method: 'POST' });
+    const id = await stage(scene, rowsOf(...people(1)));
+    await finish(scene, id);
+    expect(await counts(scene, id)).toEqual({ unknown: 1 });
+    expect((await report(scene, id))[0]!.message).toMatch(/no answer to this row alone, 6 times/);
+    await set.control('DELETE', 'faults');
+    const again = await stage(scene, rowsOf(...people(1)));
+    await finish(scene, again);
+    expect(await counts(scene, again)).toEqual({ created: 1 });
+  });
+
+  it('keeps what the service says of a row out of the log', async () => {
+    const set = await stages.open(kind);
+    const scene = await set.scene();
+    const id = await stage(scene, rowsOf({ attendeeCode: 'SECRET-1', Name: 'Zacharias'.repeat(40) }));
+    await finish(scene, id);
+    expect((await report(scene, id))[0]).toMatchObject({
+      outcome: 'rejected',
+      field: 'Name',
+      requestId: expect.any(String),
+    });
+    expect(scene.logText()).toMatch(/registrants refused/);
+    expect(scene.logText()).not.toMatch(/SECRET-1|Zacharias|at most 255/);
   });
 });

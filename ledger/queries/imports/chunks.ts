@@ -159,8 +159,8 @@ interface SenderRow {
   paused: boolean;
   round: number;
   position: number;
+  last_row: number;
   begun: number;
-  requests: number;
   canary: number | null;
   chunk_size: number;
   failing: boolean;
@@ -180,7 +180,7 @@ export async function beginChunk(
 ): Promise<BegunChunk | NothingBegun> {
   return await ledger.db.transaction(async (tx) => {
     const [sender] = await tx.query<SenderRow>(
-      `select i.state, i.cancel_asked_at is not null as cancelling, i.round, i.position, i.begun, i.requests, i.canary,
+      `select i.state, i.cancel_asked_at is not null as cancelling, i.round, i.position, i.last_row, i.begun, i.canary,
          i.chunk_size, i.failures > 0 as failing,
          greatest(0, extract(epoch from i.retry_at - now()) * 1000)::float8 as retry_in_ms,
          exists (select 1 from pauses p where (p.scope = 'import' and p.name = $3)
@@ -237,11 +237,7 @@ async function beginNext(
 ): Promise<BegunChunk | undefined> {
   const most = Math.min(sender.chunk_size, (sender.canary ?? Infinity) - sender.begun);
   if (most <= 0) return undefined;
-  const rows = await tx.query<OpenRow>(
-    `select row_number, profile from registrants
-     where import = $1 and row_number > $3 and round = $2 and outcome is null order by row_number limit $4`,
-    [lease.number, sender.round, sender.position, most],
-  );
+  const rows = await rowsBehind(tx, lease, sender, most);
   if (rows.length === 0) return undefined;
   const range = { round: sender.round, first_row: rows[0]!.row_number, last_row: rows.at(-1)!.row_number };
   const row = { ...untouched, ...range, row_count: rows.length, sent_count: null, request: null };
@@ -255,17 +251,35 @@ async function beginNext(
   return begunChunk(row, rows, goes, request);
 }
 
+/**
+ * The next rows that are in no chunk. Looked for in a window of row numbers, a wider one where other imports hold most of
+ * them: without a far end the store would sort all that is left, since it takes new tables to be empty.
+ */
+async function rowsBehind(tx: Queryable, lease: ImportLease, sender: SenderRow, most: number): Promise<OpenRow[]> {
+  for (let window = 2 * most; ; window *= 4) {
+    const end = Math.min(sender.last_row, sender.position + window);
+    // oxlint-disable-next-line no-await-in-loop -- the window is wider each time
+    const rows = await tx.query<OpenRow>(
+      `select row_number, profile from registrants
+       where import = $1 and row_number > $3 and row_number <= $4 and round = $2 and outcome is null
+       order by row_number limit $5`,
+      [lease.number, sender.round, sender.position, end, most],
+    );
+    if (rows.length === most || end === sender.last_row) return rows;
+  }
+}
+
 async function markRequest(
   tx: Queryable,
   lease: ImportLease,
   { position, begun }: { position?: number; begun?: number },
 ): Promise<number> {
-  const [row] = await tx.query<{ requests: number }>(
-    `update imports set requests = requests + 1, position = coalesce($2::int, position), begun = begun + $3::int
-     where number = $1 returning requests`,
+  const [row] = await tx.query<{ request_number: number }>(
+    `update imports set requests = requests + 1, request_number = request_number + 1, position = coalesce($2::int, position), begun = begun + $3::int
+     where number = $1 returning request_number`,
     [lease.number, position ?? null, begun ?? 0],
   );
-  return row!.requests;
+  return row!.request_number;
 }
 
 /** Milliseconds until there is something to send; null: everything is settled that was this import's. */
@@ -280,7 +294,7 @@ export async function whatIsLeft(ledger: Ledger, lease: ImportLease): Promise<nu
        (select (extract(epoch from min(c.due_at) - now()) * 1000)::float8 from import_chunks c
         where c.import = i.number and c.state = 'open') as piece_in_ms,
        (extract(epoch from i.retry_at - now()) * 1000)::float8 as retry_in_ms,
-       (i.canary is null or i.begun < i.canary) and exists (select 1 from registrants r
+       (i.canary is null or i.begun < i.canary) and i.position < i.last_row and exists (select 1 from registrants r
          where r.import = i.number and r.round = i.round and r.row_number > i.position and r.outcome is null) as rows
      from imports i where i.number = $1`,
     [lease.number],

@@ -21,19 +21,27 @@ export function rowParameters(rows: readonly HashedRow[]): [number[], Uint8Array
   ];
 }
 
-/** Claims the codes that nobody has. @returns the numbers of the rows that are this import's now */
+/** Who claims, and the round in which what it claims is sent. */
+export interface Claimer {
+  readonly ref: number;
+  readonly number: number;
+  readonly round: number;
+}
+
+/**
+ * Claims the codes that nobody has, of an import whose row the caller has locked.
+ * @returns the numbers of the rows that are this import's now
+ */
 export async function claimFreeCodes(
   tx: Queryable,
-  ref: number,
-  number: number,
+  { ref, number, round }: Claimer,
   rows: readonly HashedRow[],
 ): Promise<Set<number>> {
   const claimed = await tx.query<{ row_number: number }>(
-    `insert into registrants (ref, code_hash, import, row_number, data_hash, profile)
-     select $1, n.code_hash, $2, n.row_number, n.data_hash, n.profile from ${given}
-     where exists (select 1 from imports where number = $2 and state = 'staging')
+    `insert into registrants (ref, code_hash, import, round, row_number, data_hash, profile)
+     select $1, n.code_hash, $2, $7, n.row_number, n.data_hash, n.profile from ${given}
      on conflict (ref, code_hash) do nothing returning row_number`,
-    [ref, number, ...rowParameters(rows)],
+    [ref, number, ...rowParameters(rows), round],
   );
   return new Set(claimed.map(({ row_number }) => row_number));
 }
@@ -44,11 +52,10 @@ export async function claimFreeCodes(
  *
  * The statement judges by one snapshot and claims only what still stands as judged; what another import was quicker to
  * take waits, and is looked at again.
- * @param round in which the claimed ones are sent
  */
 export async function claimHeldCodes(
   tx: Queryable,
-  { ref, number, round }: { ref: number; number: number; round: number },
+  { ref, number, round }: Claimer,
   rows: readonly HashedRow[],
 ): Promise<{ claimed: number }> {
   const [result] = await tx.query<{ claimed: number }>(

@@ -1,5 +1,6 @@
+import type { Queryable } from '../../drivers/database.js';
 import type { Ledger } from '../../ledger.js';
-import { claimHeldCodes, type HashedRow } from './claim-rows.js';
+import { claimFreeCodes, claimHeldCodes, type HashedRow } from './claim-rows.js';
 import type { ImportLease } from './chunks.js';
 import { staleImport } from './import-errors.js';
 
@@ -40,20 +41,29 @@ export async function reviewWaiting(ledger: Ledger, lease: ImportLease): Promise
       );
       if (held === undefined) throw staleImport(lease.number);
       const next = round ?? held.round + 1;
-      const taken = await claimHeldCodes(tx, { ref: lease.ref, number: lease.number, round: next }, rows);
-      if (taken.claimed > 0) {
+      const claimer = { ref: lease.ref, number: lease.number, round: next };
+      // Free: whoever held them was given up while it was still being staged.
+      const free = await claimFreeCodes(tx, claimer, rows);
+      const rest = rows.filter(({ row }) => !free.has(row));
+      const changed = rest.length === 0 ? 0 : (await claimHeldCodes(tx, claimer, rest)).claimed;
+      await tx.query('delete from import_rows where import = $1 and row_number = any($2::int4[])', [
+        lease.number,
+        [...free],
+      ]);
+      const taken = free.size + changed;
+      if (taken > 0) {
         round = next;
         await tx.query(
           `update imports set round = $2, position = case when round = $2 then position else 0 end,
              rows_claimed = rows_claimed + $3, rows_other = rows_other - $3 where number = $1`,
-          [lease.number, next, taken.claimed],
+          [lease.number, next, taken],
         );
       }
       const [left] = await tx.query<{ waiting: number }>(
         `select count(*) as waiting from import_rows where import = $1 and outcome = 'waiting' and row_number = any($2::int4[])`,
         [lease.number, page.map(({ row_number }) => row_number)],
       );
-      return { claimed: taken.claimed, waiting: left!.waiting };
+      return { claimed: taken, waiting: left!.waiting };
     });
     claimed += result.claimed;
     waiting += result.waiting;
@@ -80,6 +90,7 @@ export async function endImport(ledger: Ledger, lease: ImportLease): Promise<voi
        where r.import = $1 and r.origin = told.origin and r.outcome = 'unknown' and r.sent = 'unknown'`,
       [lease.number],
     );
+    await leaveWaiting(tx, lease);
     await tx.query(`delete from pauses where scope = 'import' and name = $1`, [lease.id]);
   });
 }
@@ -103,9 +114,14 @@ export async function endCancelledImport(ledger: Ledger, lease: ImportLease): Pr
       [lease.number],
     );
     await tx.query(`delete from import_chunks where import = $1 and state <> 'created'`, [lease.number]);
-    await tx.query(`update import_rows set outcome = 'cancelled' where import = $1 and outcome = 'waiting'`, [
-      lease.number,
-    ]);
+    await leaveWaiting(tx, lease);
     await tx.query(`delete from pauses where scope = 'import' and name = $1`, [lease.id]);
   });
+}
+
+/** What still waits for another import is not sent by this one any more. */
+async function leaveWaiting(tx: Queryable, lease: ImportLease): Promise<void> {
+  await tx.query(`update import_rows set outcome = 'cancelled' where import = $1 and outcome = 'waiting'`, [
+    lease.number,
+  ]);
 }

@@ -24,10 +24,10 @@ export async function* importReport(
   number: number,
   only: readonly RowOutcome[] | null = null,
 ): AsyncGenerator<ReportRow[], void, undefined> {
-  for (let after = -1; ;) {
+  const [row] = await ledger.db.query<{ last_row: number }>('select last_row from imports where number = $1', [number]);
+  // By windows of row numbers, since a page "of the next thousand" is sorted out of all that is left where statistics lack.
+  for (let after = 0; after < (row?.last_row ?? 0); after += pageRows) {
     const page = await readPage(ledger, number, after);
-    if (page.length === 0) return;
-    after = page.at(-1)!.row;
     const rows = only === null ? page : page.filter(({ outcome }) => only.includes(outcome));
     if (rows.length > 0) yield rows;
   }
@@ -55,12 +55,12 @@ async function readPage(ledger: Ledger, number: number, after: number): Promise<
           left join lateral (select c.state, c.last_row, c.request_id from import_chunks c
             where c.import = r.import and c.round = r.round and c.first_row <= r.row_number
             order by c.first_row desc limit 1) c on true
-        where r.import = $1 and r.row_number > $2 order by r.row_number limit $3)
+        where r.import = $1 and r.row_number > $2 and r.row_number <= $2 + ${pageRows})
        union all
        (select w.row_number, w.profile::text, w.outcome, w.field, w.message, w.request_id, w.problems::text
-        from import_rows w where w.import = $1 and w.row_number > $2 order by w.row_number limit $3)
-     ) as rows order by row_number limit $3`,
-    [number, after, pageRows],
+        from import_rows w where w.import = $1 and w.row_number > $2 and w.row_number <= $2 + ${pageRows})
+     ) as rows order by row_number`,
+    [number, after],
   );
   return rows.map((row) => ({
     row: row.row_number,

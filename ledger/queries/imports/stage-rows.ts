@@ -1,3 +1,4 @@
+import { StoreError } from '../../drivers/store-error.js';
 import type { Ledger } from '../../ledger.js';
 import { LedgerError } from '../../ledger-error.js';
 import { claimFreeCodes, claimHeldCodes } from './claim-rows.js';
@@ -10,6 +11,20 @@ import type { InvalidRow, SendableRow, StagedRow } from './staged-row.js';
  * @throws {LedgerError} kind `stale` when the import is no longer being staged
  */
 export async function stageRows(ledger: Ledger, number: number, rows: readonly StagedRow[]): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- again only where the store has rolled it back for another's sake
+      return await stageOnce(ledger, number, rows);
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.kind !== 'conflict' || tries === mostTries) throw error;
+    }
+  }
+}
+
+/** Two that take over the same codes at once can lock them in different orders; one of them then begins anew. */
+const mostTries = 5;
+
+async function stageOnce(ledger: Ledger, number: number, rows: readonly StagedRow[]): Promise<void> {
   const sendable = rows.filter((row): row is SendableRow => 'profile' in row);
   const invalid = rows.filter((row): row is InvalidRow => !('profile' in row));
   const hashed = hashRows(ledger.hash, sendable);
@@ -17,14 +32,16 @@ export async function stageRows(ledger: Ledger, number: number, rows: readonly S
   hashed.sort((a, b) => Buffer.compare(a.codeHash, b.codeHash));
   await ledger.db.transaction(async (tx) => {
     const [held] = await tx.query<{ ref: number }>(
-      `update imports set touched_at = now() where number = $1 and state = 'staging' returning ref`,
-      [number],
+      `update imports set touched_at = now(), last_row = greatest(last_row, $2::int)
+       where number = $1 and state = 'staging' returning ref`,
+      [number, rows.reduce((highest, { row }) => Math.max(highest, row), 0)],
     );
     if (held === undefined)
       throw new LedgerError('stale', 'the import is no longer being staged: import the file again');
-    const claimed = await claimFreeCodes(tx, held.ref, number, hashed);
+    const claimer = { ref: held.ref, number, round: 0 };
+    const claimed = await claimFreeCodes(tx, claimer, hashed);
     const rest = hashed.filter(({ row }) => !claimed.has(row));
-    if (rest.length > 0) await claimHeldCodes(tx, { ref: held.ref, number, round: 0 }, rest);
+    if (rest.length > 0) await claimHeldCodes(tx, claimer, rest);
     if (invalid.length === 0) return;
     await tx.query(
       `insert into import_rows (import, row_number, profile, outcome, problems)
