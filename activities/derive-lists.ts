@@ -19,7 +19,7 @@ export async function deriveLists(
   { ref, plan }: { readonly ref: number; readonly plan: ReadingPlan },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const drop = [...(plan.drop.attendees ?? []), ...(plan.drop.registrants ?? [])];
+  const drop = { attendees: plan.drop.attendees ?? [], registrants: plan.drop.registrants ?? [] };
   const registrantsLeft = await derive(to, plan, registrantsList, signal, (sinkIds) =>
     recountRegistrants(to.ledger, ref, { sinkIds, drop }),
   );

@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import { inputSchemaOf, variants } from './known-keys.js';
 import type { JsonSchema } from './known-keys.js';
 import { notYetAvailable } from './not-yet-available.js';
-import type { NotYetAvailable } from './not-yet-available.js';
 import type { SinkSchemas } from './parse-sinks.js';
 import { configSchema } from './schema/config-schema.js';
 

@@ -75,12 +75,15 @@ const knownBy: Readonly<Record<string, readonly string[]>> = {
   attendeeCode: ['registrantId', 'attendeeId', 'attendees', 'signedIn', 'signedInAt', 'consent'],
 };
 
-/**
- * The rules under which items are made, as a text.
- * @param drop names of fields that the configuration leaves out, of attendees or of registrants
- */
-export function registrantRules(drop: readonly string[]): string {
-  return readingRules([...drop, ...drop.flatMap((field) => knownBy[field] ?? [])]);
+/** Names of fields that the configuration leaves out. */
+export interface DroppedFields {
+  readonly attendees: readonly string[];
+  readonly registrants: readonly string[];
+}
+
+/** The rules under which items are made, as a text. What is dropped of attendees is told of no registrant either. */
+export function registrantRules({ attendees, registrants }: DroppedFields): string {
+  return readingRules([...registrants, ...attendees, ...attendees.flatMap((field) => knownBy[field] ?? [])]);
 }
 
 /** What all items of the list are made by: these rules, and what this code makes of a registrant. */

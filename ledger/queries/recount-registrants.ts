@@ -1,8 +1,14 @@
 import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
-import { listRules, registrantKey, registrantRules, registrantsList, toRegistrantItem } from '../registrant-item.js';
-import { beginPasses, hasUnseenRows, nextSettledCodes } from './imports/registrant-passes.js';
-import { standing } from './imports/standing.js';
+import {
+  type DroppedFields,
+  listRules,
+  registrantKey,
+  registrantRules,
+  registrantsList,
+  toRegistrantItem,
+} from '../registrant-item.js';
+import { beginPasses, hasUnseenRows, isThere, nextSettledCodes } from './imports/registrant-passes.js';
 import type { Recount } from './recount-engagement.js';
 import { linkedAttendees, takeInAttendees } from './sign-ins.js';
 import { storeDerived, type StoredRow } from './store-derived.js';
@@ -20,12 +26,11 @@ const farBehind = 1000;
  * Nothing is made while attendees were not read to their end once: who came would be told of as who did not, and as one
  * of whose consent nothing is known.
  * @param sinkIds those that want the list
- * @param drop fields that the configuration leaves out, of attendees or of registrants
  */
 export async function recountRegistrants(
   ledger: Ledger,
   ref: number,
-  { sinkIds, drop }: { readonly sinkIds: readonly number[]; readonly drop: readonly string[] },
+  { sinkIds, drop }: { readonly sinkIds: readonly number[]; readonly drop: DroppedFields },
 ): Promise<Recount> {
   const rules = registrantRules(drop);
   if (!(await hasWork(ledger, ref, rules))) return { more: false, woken: [] };
@@ -78,11 +83,7 @@ async function followRules(tx: Queryable, ref: number, rules: string): Promise<v
 interface RegistrantRow {
   code_hash: Buffer;
   profile: string;
-  standing: string;
 }
-
-/** Whoever is at the service by what an import was told: the others are no items. */
-const isThere: ReadonlySet<string> = new Set(['created', 'confirmed', 'existing']);
 
 /** @returns whether anything was other than before */
 async function storeRegistrants(
@@ -94,13 +95,13 @@ async function storeRegistrants(
 ): Promise<boolean> {
   if (codes.length === 0) return false;
   const { ref } = scope;
-  const registrants = await tx.query<RegistrantRow>(
-    `select r.code_hash, r.profile, ${standing} as standing from unnest($2::bytea[]) as n (code_hash)
+  const there = await tx.query<RegistrantRow>(
+    `select r.code_hash, r.profile from unnest($2::bytea[]) as n (code_hash)
        cross join lateral (select * from registrants where ref = $1 and code_hash = n.code_hash limit 1) r
-       join imports i on i.number = r.import`,
+       join imports i on i.number = r.import
+     where ${isThere}`,
     [ref, codes],
   );
-  const there = registrants.filter((row) => isThere.has(row.standing));
   const attendees = await linkedAttendees(
     tx,
     ref,

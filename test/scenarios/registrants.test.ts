@@ -1,6 +1,7 @@
+import type { PigeonholeName } from '../../activities/turns.js';
 import type { Change } from '../../sinks/change.js';
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
-import { finish, type Profile, people, rowsOf, stage as stageImport } from '../imports/importing.js';
+import { finish, type Profile, people, rowsOf, stage as stageImport, turn as takeTurn } from '../imports/importing.js';
 import { attendee } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { everyone, type Item, type Stage, useStages } from '../kit/stage.js';
@@ -155,6 +156,24 @@ describe.each(kinds)('registrants, on %s', (kind) => {
     await readAgain(stage, scene);
     expect(Object.keys(latest(stage))).toEqual(['P00002']);
     expect(await withheld(stage)).toEqual([{ reason: 'consent-refused', changes: 1 }]);
+  });
+
+  it.each([
+    ['a turn comes at once', registrants, [{ workspace: 'acme', pigeonholeId: 101 }]],
+    ['no turn comes', 'lists: [attendees]', []],
+  ])('are told of when their import ends: %s where sinks have %s', async (_, lists, turns) => {
+    const stage = await stages.open(kind);
+    const scene = await stage.webhookScene(`${everyone}, ${lists}`);
+    await scene.settle();
+    const id = await stageImport(scene, rowsOf(...people(2)));
+    const told: PigeonholeName[] = [];
+    const startReading = (pigeonholes: readonly PigeonholeName[]): Promise<void> => {
+      told.push(...pigeonholes);
+      return Promise.resolve();
+    };
+    const to = { ...scene.to, orchestration: { ...scene.to.orchestration, startReading } };
+    expect(await takeTurn({ to }, id)).toMatchObject({ state: 'finished' });
+    expect(told).toEqual(turns);
   });
 
   it('are made for nobody who does not ask for them, and for whoever asks later, without what is dropped', async () => {
