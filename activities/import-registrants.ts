@@ -8,6 +8,7 @@ import { mayAsk, workspaceAnswers } from '../ledger/queries/workspaces.js';
 import type { Collaborators } from './collaborators.js';
 import { ImportSender } from './import-sender.js';
 import { requireCurrentConfiguration } from './require-current-configuration.js';
+import { tellReader } from './tell-reader.js';
 import type { ImportTurn } from './turns.js';
 
 /**
@@ -101,6 +102,7 @@ async function sendRest(
     await reviewExisting(to.ledger, lease);
     await endImport(to.ledger, lease);
     to.log.info({ import: lease.id, workspace: lease.workspace, pigeonhole: lease.pigeonholeId }, 'import ended');
+    await tellReader(to, lease);
     return { ...done, nextDueInMs: 0, state: 'finished' };
   }
 }
@@ -109,6 +111,7 @@ async function sendRest(
 async function cancel(to: Collaborators, lease: ImportLease): Promise<ImportTurn> {
   await endCancelledImport(to.ledger, lease);
   to.log.info({ import: lease.id, workspace: lease.workspace, pigeonhole: lease.pigeonholeId }, 'import cancelled');
+  await tellReader(to, lease);
   return { ...idle, nextDueInMs: 0, state: 'finished' };
 }
 
