@@ -14,7 +14,8 @@ const shared = {
 /** Two projects: `unit` needs nothing but Node; `system` needs the Temporal server, started once for all of it. */
 module.exports = {
   testTimeout: 60_000,
-  maxWorkers: 2, // more of them wait for the store and for Temporal, not for a core
+  maxWorkers: 3, // for two cores: at most times one of three waits, for a process, a disk or an instant
+  testSequencer: '<rootDir>/tools/longest-first.cjs',
   projects: [
     {
       ...shared,

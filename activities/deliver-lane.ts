@@ -3,6 +3,7 @@ import { adoptConfiguration, listNotWanted } from '../ledger/queries/adopt-confi
 import { beginBatch, type Decision, inFlight, putOffLookUps } from '../ledger/queries/begin-batch.js';
 import { ownRecords } from '../ledger/own-records.js';
 import type { Candidate } from '../ledger/queries/candidates.js';
+import { objectsOfSink } from '../ledger/queries/sink-objects.js';
 import { hasFewOpen } from '../ledger/queries/open-deliveries.js';
 import { finishBatch } from '../ledger/queries/finish-batch.js';
 import {
@@ -134,6 +135,7 @@ class LaneSender {
         await rememberOnLane(to.ledger, lease, all);
         this.#lane = { ...this.#lane, memory: all };
       },
+      made: () => objectsOfSink(to.ledger, plan.sink.id),
     };
   }
 

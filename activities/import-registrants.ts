@@ -8,6 +8,7 @@ import { mayAsk, workspaceAnswers } from '../ledger/queries/workspaces.js';
 import type { Collaborators } from './collaborators.js';
 import { ImportSender } from './import-sender.js';
 import { requireCurrentConfiguration } from './require-current-configuration.js';
+import { tellReader } from './tell-reader.js';
 import type { ImportTurn } from './turns.js';
 
 /**
@@ -23,6 +24,7 @@ const otherImportMs = 2000;
 const longestSleepMs = 10 * 60_000;
 
 const idle = { rows: 0, requests: 0 };
+const noneWaits = { claimed: 0, waiting: 0 };
 
 /**
  * One turn of an import: chunks are sent until everything is settled, something has to be waited for, or the time is
@@ -58,7 +60,8 @@ export async function importRegistrantsTurn(to: Collaborators, id: string, signa
   const sender = new ImportSender(to, lease, facts, AbortSignal.any([signal, to.stopping]));
   // oxlint-disable-next-line no-await-in-loop -- as many as are sent at once, at most
   for (const chunk of await chunksUnderWay(to.ledger, lease)) await sender.takeUp(chunk);
-  return await sendRest(to, lease, sender, { probes: waited.after !== null, signal });
+  const isCanary = standing.canary !== null;
+  return await sendRest(to, lease, sender, { probes: waited.after !== null, isCanary, signal });
 }
 
 /** What keeps an import from sending, whatever it has to send. A refused key is tried again in its own time (`mayAsk`). */
@@ -70,7 +73,7 @@ async function sendRest(
   to: Collaborators,
   lease: ImportLease,
   sender: ImportSender,
-  { probes, signal }: { probes: boolean; signal: AbortSignal },
+  { probes, isCanary, signal }: { probes: boolean; isCanary: boolean; signal: AbortSignal },
 ): Promise<ImportTurn> {
   const until = Date.now() + turnMs;
   const mayGoOn = (): boolean => Date.now() < until && !signal.aborted && !to.stopping.aborted;
@@ -92,12 +95,14 @@ async function sendRest(
     const dueInMs = await whatIsLeft(to.ledger, lease);
     if (dueInMs !== null && dueInMs > 0) return { ...done, nextDueInMs: dueInMs, state: 'working' };
     if (dueInMs !== null) continue;
-    const { claimed, waiting } = await reviewWaiting(to.ledger, lease);
+    // A canary is over when its rows are: nobody waits for it to wait for others.
+    const { claimed, waiting } = isCanary ? noneWaits : await reviewWaiting(to.ledger, lease);
     if (claimed > 0) continue;
     if (waiting > 0) return { ...done, nextDueInMs: otherImportMs, state: 'waiting', reason: 'otherImport' };
     await reviewExisting(to.ledger, lease);
     await endImport(to.ledger, lease);
     to.log.info({ import: lease.id, workspace: lease.workspace, pigeonhole: lease.pigeonholeId }, 'import ended');
+    await tellReader(to, lease);
     return { ...done, nextDueInMs: 0, state: 'finished' };
   }
 }
@@ -106,6 +111,7 @@ async function sendRest(
 async function cancel(to: Collaborators, lease: ImportLease): Promise<ImportTurn> {
   await endCancelledImport(to.ledger, lease);
   to.log.info({ import: lease.id, workspace: lease.workspace, pigeonhole: lease.pigeonholeId }, 'import cancelled');
+  await tellReader(to, lease);
   return { ...idle, nextDueInMs: 0, state: 'finished' };
 }
 

@@ -12,7 +12,7 @@ export interface ReadingPlan {
   /** In the order in which they are read. */
   readonly lists: readonly ListName[];
   readonly everyMs: Intervals;
-  readonly drop: Readonly<Partial<Record<ListName, readonly string[]>>>;
+  readonly drop: Readonly<Partial<Record<SentListName, readonly string[]>>>;
   /** The strictest of all syncs. */
   readonly deletions: DeletionLimits;
   /** Sinks by list, derived ones included: those that want its changes. */
@@ -73,10 +73,10 @@ export function sinksWanting(config: Config, syncName: string, list: SentListNam
   return sync.sinks.filter((name) => usesList(config.sinks[name]!, list));
 }
 
-function unitedDrop(config: Config, syncs: readonly string[]): Partial<Record<ListName, readonly string[]>> {
-  const drop: Partial<Record<ListName, readonly string[]>> = {};
+function unitedDrop(config: Config, syncs: readonly string[]): Partial<Record<SentListName, readonly string[]>> {
+  const drop: Partial<Record<SentListName, readonly string[]>> = {};
   for (const name of syncs) {
-    for (const [list, fields] of Object.entries(config.syncs[name]!.drop) as [ListName, readonly string[]][]) {
+    for (const [list, fields] of Object.entries(config.syncs[name]!.drop) as [SentListName, readonly string[]][]) {
       drop[list] = [...new Set([...(drop[list] ?? []), ...fields])];
     }
   }

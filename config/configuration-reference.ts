@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import { inputSchemaOf, variants } from './known-keys.js';
 import type { JsonSchema } from './known-keys.js';
 import { notYetAvailable } from './not-yet-available.js';
-import type { NotYetAvailable } from './not-yet-available.js';
 import type { SinkSchemas } from './parse-sinks.js';
 import { configSchema } from './schema/config-schema.js';
 
@@ -83,13 +82,7 @@ function allowedText(schema: JsonSchema): string {
 }
 
 function availability(path: string): string {
-  const parts = notYetAvailable.filter(({ key }) => matches(path, key));
-  return parts.map((part) => `${availabilityText(part)} `).join('');
-}
-
-function availabilityText({ values }: NotYetAvailable): string {
-  if (values !== undefined) return `**Not available in this version: ${values.map(code).join(', ')}.**`;
-  return '**Not available in this version.**';
+  return notYetAvailable.some(({ key }) => matches(path, key)) ? '**Not available in this version.** ' : '';
 }
 
 /** `sinks.NAME.mode` and `sinks.*.mode`; a pattern's `.*` at the end is about the entries of the list before it. */

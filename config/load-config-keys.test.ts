@@ -198,11 +198,6 @@ describe('a part that this version lacks', () => {
       ['11: sinks.archive.type: "slack" is not available in this version, allowed: file, webhook'],
     ],
     [
-      'a list of a later version',
-      inSync('    lists: [votes, registrants]\n'),
-      ['8: syncs.conferences.lists[1]: "registrants" is not available in this version; remove it'],
-    ],
-    [
       'a part of a later version',
       atEnd('retention: { attendees: 400d }\n'),
       ['13: retention: not available in this version; remove it'],

@@ -6,6 +6,7 @@ import { ConfigError } from './config-error.js';
 import type { Config } from './config.js';
 import type { Environment } from './environment.js';
 import { loadConfig } from './load-config.js';
+import type { SinkSchemas } from './parse-sinks.js';
 import { folder, secret } from './values.js';
 
 /** Two sink types as the sinks' room has them, without their checks: this room's tests are about the loader. */
@@ -23,12 +24,13 @@ export async function loadText(
   text: string,
   environment: Environment = {},
   files: Record<string, string> = {},
+  types: SinkSchemas = sinkSchemas,
 ): Promise<Config> {
   const place = await mkdtemp(join(tmpdir(), 'pigeonpost-config-'));
   try {
     for (const [name, content] of Object.entries({ 'pigeonpost.yaml': text, ...files }))
       await writeFile(join(place, name), content);
-    return await loadConfig(join(place, 'pigeonpost.yaml'), environment, { sinkSchemas });
+    return await loadConfig(join(place, 'pigeonpost.yaml'), environment, { sinkSchemas: types });
   } finally {
     await rm(place, { recursive: true });
   }
@@ -50,9 +52,10 @@ export async function errorOf(
   text: string,
   environment: Environment = {},
   files: Record<string, string> = {},
+  types: SinkSchemas = sinkSchemas,
 ): Promise<ConfigError | undefined> {
   try {
-    await loadText(text, environment, files);
+    await loadText(text, environment, files, types);
     return undefined;
   } catch (error) {
     if (error instanceof ConfigError) return error;

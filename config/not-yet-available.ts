@@ -9,14 +9,10 @@ import { Secret } from './secret.js';
 export interface NotYetAvailable {
   /** Keys, with `*` for any name or position. */
   readonly key: string;
-  /** Only these values are missing; all when absent. */
-  readonly values?: readonly string[];
 }
 
 /** A version that builds a part deletes its line. Types of sinks are missing here when the caller passes no schema for them. */
 export const notYetAvailable: readonly NotYetAvailable[] = [
-  { key: 'syncs.*.lists.*', values: ['registrants'] },
-  { key: 'sinks.*.lists.*', values: ['registrants'] },
   { key: 'telemetry.otlp' },
   { key: 'alerts' },
   { key: 'retention' },
@@ -25,17 +21,9 @@ export const notYetAvailable: readonly NotYetAvailable[] = [
 /** A problem for each part of the document that this version does not carry out: ignored silently, it would break a promise. */
 export function findNotYetAvailable(document: ConfigDocument): Problem[] {
   return notYetAvailable.flatMap((part) =>
-    matchingPaths(document.tree, part.key.split('.')).flatMap((path) => {
-      if (part.values === undefined) {
-        return [problemAt(document, path, 'not available in this version; remove it')];
-      }
-      const found = valueAt(document.tree, path);
-      const word = found instanceof Secret ? found.reveal() : found;
-      if (typeof word !== 'string') return []; // the schema says what is wrong with it
-      if (!part.values.includes(word)) return [];
-      const { shown } = document.placeOf(path);
-      return [problemAt(document, path, `${shown} is not available in this version; remove it`)];
-    }),
+    matchingPaths(document.tree, part.key.split('.')).map((path) =>
+      problemAt(document, path, 'not available in this version; remove it'),
+    ),
   );
 }
 
@@ -45,7 +33,6 @@ export function findNotYetAvailable(document: ConfigDocument): Problem[] {
  */
 export function isWithinUnavailable(key: string, { tree }: ConfigDocument): boolean {
   return notYetAvailable
-    .filter(({ values }) => values === undefined)
     .flatMap((part) => matchingPaths(tree, part.key.split('.')).map(formatKey))
     .some((part) => key === part || key.startsWith(`${part}.`) || key.startsWith(`${part}[`));
 }

@@ -405,6 +405,23 @@ create table recent_deletions (
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref)
 );
 
+create table registrant_lists (
+  ref integer not null,
+  position bigint not null default 0,
+  rules text not null,
+  PRIMARY KEY (ref),
+  FOREIGN KEY (ref) REFERENCES pigeonholes(ref)
+);
+
+create table registrant_passes (
+  import integer not null,
+  round integer not null default 0,
+  after_row integer not null default 0,
+  stage text not null default 'rows'::text,
+  PRIMARY KEY (import),
+  CHECK ((stage = ANY (ARRAY['rows'::text, 'late'::text, 'done'::text])))
+);
+
 create table registrants (
   ref integer not null,
   code_hash bytea not null,
@@ -456,6 +473,17 @@ create table selections (
   selected_at timestamp with time zone not null default now(),
   archived_at timestamp with time zone,
   PRIMARY KEY (sync, ref),
+  FOREIGN KEY (ref) REFERENCES pigeonholes(ref)
+);
+
+create table sign_ins (
+  ref integer not null,
+  attendee_id bigint not null,
+  code_hash bytea,
+  registrant_id bigint,
+  signed_in_at text,
+  subject bytea not null,
+  PRIMARY KEY (ref, attendee_id),
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref)
 );
 
@@ -602,9 +630,10 @@ CREATE INDEX changes_with_snapshot ON changes USING btree (ref, list, key) WHERE
 CREATE INDEX deliveries_due ON deliveries USING btree (sink_id, ref, sequence, replay) WHERE (state = ANY (ARRAY['waiting'::text, 'retry'::text]));
 CREATE INDEX deliveries_open ON deliveries USING btree (sink_id, ref, list, key, sequence) WHERE (state = ANY (ARRAY['waiting'::text, 'sending'::text, 'retry'::text]));
 CREATE INDEX deliveries_parked ON deliveries USING btree (sink_id, ref, list, state, reason) WHERE (state = ANY (ARRAY['withheld'::text, 'dead'::text]));
-CREATE INDEX deliveries_told ON deliveries USING btree (sink_id, ref, list, key, sequence, replay) WHERE ((list = ANY (ARRAY['attendees'::text, 'engagement'::text])) AND (identity IS NOT NULL));
+CREATE INDEX deliveries_told ON deliveries USING btree (sink_id, ref, list, key, sequence, replay) WHERE ((list = ANY (ARRAY['attendees'::text, 'engagement'::text, 'registrants'::text])) AND (identity IS NOT NULL));
 CREATE INDEX import_chunks_unsettled ON import_chunks USING btree (import, state, due_at) WHERE (state <> 'created'::text);
 CREATE INDEX import_rows_waiting ON import_rows USING btree (import, row_number) WHERE (outcome = 'waiting'::text);
+CREATE INDEX imports_of_pigeonhole ON imports USING btree (ref);
 CREATE INDEX imports_open ON imports USING btree (number) WHERE (state = ANY (ARRAY['staging'::text, 'running'::text]));
 CREATE INDEX items_by_session ON items USING btree (ref, session_id, list, key) WHERE (visibility IS NOT NULL);
 CREATE INDEX items_of_attendee ON items USING btree (ref, attendee_id) WHERE (visibility = 'named'::text);
@@ -614,5 +643,7 @@ CREATE INDEX registrants_by_import ON registrants USING btree (import, row_numbe
 CREATE INDEX registrants_in_doubt ON registrants USING btree (import, origin) WHERE (origin IS NOT NULL);
 CREATE INDEX registrants_settled ON registrants USING btree (import, outcome) WHERE (outcome IS NOT NULL);
 CREATE INDEX replay_lanes_open ON replay_lanes USING btree (sink_id, ref) WHERE (done_at IS NULL);
+CREATE INDEX sign_ins_by_code ON sign_ins USING btree (ref, code_hash) WHERE (code_hash IS NOT NULL);
+CREATE INDEX sign_ins_by_registrant ON sign_ins USING btree (ref, registrant_id) WHERE (registrant_id IS NOT NULL);
 CREATE INDEX streams_due ON streams USING btree (ref, due_at) WHERE wanted;
 CREATE UNIQUE INDEX tokens_by_name ON tokens USING btree (name) WHERE (revoked_at IS NULL);

@@ -210,7 +210,7 @@ describe('whatever a service does with a bulk create', () => {
           expect(service.requests).toBeLessThan(20 * size + 60);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 });

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Change } from './change.js';
+import type { Accounts } from './network/accounts.js';
 
 /**
  * What every destination implements. The delivery engine (activities/) owns order, retries, consent and the ledger:
@@ -96,6 +97,11 @@ export interface Lane {
    * @throws when the lane was taken over: nothing may be sent then
    */
   remember(memory: Fields): Promise<void>;
+  /**
+   * What this sink has made of items, on all its lanes, as its outcomes last said: for what a process that begins has to
+   * know of what others wrote. Reads all of it; absent: it is not kept.
+   */
+  made?(): AsyncIterable<Fields>;
 }
 
 export interface SendResult {
@@ -166,6 +172,8 @@ export interface SinkEnvironment {
   /** Relative folders are taken from here: the folder of the configuration file. */
   readonly baseFolder: string;
   readonly network: NetworkSettings;
+  /** What the process's sinks share by account; absent: this one shares nothing. */
+  readonly accounts?: Accounts;
   /** Where the account's limits differ from what the vendor grants by default. */
   readonly limits?: { readonly per10s?: number; readonly perDay?: number };
   /** What removing a person at the destination means. */

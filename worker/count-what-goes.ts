@@ -46,7 +46,7 @@ function whyWithheld(sink: SinkConfig, { list, consent, unselected }: ItemGroup)
       payload: '{}',
       latest: true,
       visibility: null,
-      consent: list === 'attendees' ? (consent ?? 'not-known') : null,
+      consent: list === 'attendees' ? (consent ?? 'not-known') : consent,
       toldBefore: false,
       sentWithIdentity: null,
       attempts: 0,

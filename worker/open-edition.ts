@@ -2,13 +2,16 @@ import type { Collaborators } from '../activities/collaborators.js';
 import type { Config } from '../config/config.js';
 import { normalizedConfig, type Json } from '../config/normalized-config.js';
 import type { Ledger } from '../ledger/ledger.js';
+import type { Accounts } from '../sinks/network/accounts.js';
 import { adoptSyncs } from './adopt-syncs.js';
 import type { Edition } from './editions.js';
 import { liftRefusedKeys, openClients } from './open-clients.js';
 import { createSinks, registerOpenSinks } from './open-sinks.js';
 
 /** What all editions of a process share. */
-export type Shared = Omit<Collaborators, 'config' | 'configuration' | 'clients' | 'sinks'>;
+export interface Shared extends Omit<Collaborators, 'config' | 'configuration' | 'clients' | 'sinks'> {
+  readonly accounts: Accounts;
+}
 
 /** A configuration as processes compare it, secrets as the ledger's keyed fingerprints. */
 export function documentOf(config: Config, ledger: Ledger): Json {
@@ -30,7 +33,7 @@ export async function openEdition(
   const closers: (() => Promise<void>)[] = [...clients.values()].map((client) => () => client.close());
   const close = async (): Promise<void> => void (await Promise.all(closers.map((each) => each())));
   try {
-    const made = createSinks(config);
+    const made = createSinks(config, shared.accounts);
     closers.push(...[...made.values()].map((sink) => () => sink.close()));
     const configuration = await makeCurrent(documentOf(config, ledger));
     await liftRefusedKeys(config, ledger);

@@ -5,6 +5,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { liftChangedCredential } from '../ledger/queries/pauses.js';
 import { registerSinks } from '../ledger/queries/sinks.js';
 import { allSinks } from '../sinks/all-sinks.js';
+import type { Accounts } from '../sinks/network/accounts.js';
 import type { ConsentState, NetworkSettings, Sink, SinkType } from '../sinks/sink.js';
 
 /** The sinks of a configuration, by name, known to the ledger and open. Whoever opens them closes them. */
@@ -13,8 +14,8 @@ export async function openSinks(config: Config, ledger: Ledger): Promise<Map<str
 }
 
 /** The sinks of a configuration, of which the ledger need not know: making them shows that they can be made. */
-export function createSinks(config: Config): Map<string, Sink> {
-  return new Map(Object.keys(config.sinks).map((name) => [name, createSink(config, name)]));
+export function createSinks(config: Config, accounts?: Accounts): Map<string, Sink> {
+  return new Map(Object.keys(config.sinks).map((name) => [name, createSink(config, name, accounts)]));
 }
 
 /** Makes the ledger's sinks those of this configuration. */
@@ -70,8 +71,8 @@ function destinationOf(config: Config, ledger: Ledger, name: string): string {
   return ledger.hash.fingerprint(JSON.stringify([sinkConfig.type, text]));
 }
 
-/** One sink of a configuration, for a check or for sending. */
-export function createSink(config: Config, name: string): Sink {
+/** One sink of a configuration, for a check or for sending. @param accounts of the process, for sending */
+export function createSink(config: Config, name: string, accounts?: Accounts): Sink {
   const sinkConfig = config.sinks[name]!;
   const { onForget, limits } = sinkConfig;
   return typeOf(sinkConfig).create(sinkConfig.settings, {
@@ -80,6 +81,7 @@ export function createSink(config: Config, name: string): Sink {
     network: networkSettings(config),
     onForget,
     ...(limits === undefined ? {} : { limits }),
+    ...(accounts === undefined ? {} : { accounts }),
   });
 }
 

@@ -1,3 +1,4 @@
+import { Accounts } from '../sinks/network/accounts.js';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
@@ -112,6 +113,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const shared: Shared = {
     ledger,
     gate: new ServiceGate(ledger, log),
+    accounts: new Accounts(),
     owner: `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`,
     orchestration: starter,
     log,

@@ -60,13 +60,13 @@ export interface CandidateRow {
 
 /**
  * What the last delivery of a person's own record (ownRecords) before this change was, of those for which a condition
- * holds. By an index of such deliveries alone (0013), whose condition is repeated here.
+ * holds. By an index of such deliveries alone (0015), whose condition is repeated here.
  */
 function ofRecordsBefore(what: string, where: string): string {
-  return `case when c.list in ('attendees', 'engagement') and c.previous_sequence is not null then coalesce((
+  return `case when c.list in ('attendees', 'engagement', 'registrants') and c.previous_sequence is not null then coalesce((
     select ${what} from deliveries t
     where t.sink_id = $1 and t.ref = c.ref and t.list = c.list and t.key = c.key and t.sequence < c.sequence
-      and t.list in ('attendees', 'engagement') and t.identity is not null and (${where})
+      and t.list in ('attendees', 'engagement', 'registrants') and t.identity is not null and (${where})
     order by t.sequence desc, t.replay desc limit 1), false) else false end`;
 }
 
@@ -77,13 +77,20 @@ function ofRecordsBefore(what: string, where: string): string {
 const toldOrTakenBack = `t.identity
   or (t.identity is false and (t.state = 'delivered' or (t.state = 'withheld' and t.reason not like 'consent-%')))`;
 
+/**
+ * What the person behind an item has said, as an SQL expression: `i` the item, `a` the attendee's record. A registrant
+ * who has not signed in has said nothing: their own row tells so.
+ */
+export const consentBehind = `case when i.list = 'attendees' or (i.list = 'registrants' and i.attendee_id is null)
+  then i.consent else a.consent end`;
+
 /** The columns of a candidate; `c` its change, `i` its item, `a` the attendee's record; `$1` is the sink. */
 export const candidateColumns = `c.sequence, c.id, c.list, c.key, c.revision, c.kind, c.session_id, c.found_at,
   c.visibility,
   case when c.kind = 'deleted' then null else coalesce(c.snapshot, case when i.last_sequence = c.sequence then i.payload end)
     end as payload,
   i.last_sequence = c.sequence as latest, i.visibility as item_visibility, i.session_id as item_session_id,
-  case when c.list = 'attendees' then i.consent else a.consent end as consent,
+  ${consentBehind} as consent,
   ${ofRecordsBefore('t.identity', toldOrTakenBack)} as told_before`;
 
 export const candidateJoins = `join items i on i.ref = c.ref and i.list = c.list and i.key = c.key

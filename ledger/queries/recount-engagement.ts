@@ -3,10 +3,9 @@ import { countedLists, engagementList, engagementRule, promptLists, toEngagement
 import type { Ledger } from '../ledger.js';
 import { readingRules } from '../reading-rules.js';
 import { countEngagement } from './count-engagement.js';
-import { deleteItems } from './delete-items.js';
-import { placeItems } from './place-items.js';
+import { storeDerived, type StoredRow } from './store-derived.js';
 import { wakeSinks } from './wake-sinks.js';
-import { type PageScope, writeChanges } from './write-changes.js';
+import type { PageScope } from './write-changes.js';
 
 /** Changes looked at in one transaction, and people counted anew in one. */
 const changesAtOnce = 200;
@@ -172,22 +171,13 @@ async function storeCounts(
 ): Promise<boolean> {
   if (people.length === 0) return false;
   const items = (await countEngagement(tx, scope.ref, people)).map((each) => toEngagementItem(ledger.hash, each));
-  const stored = await tx.query<{ key: string; seen_at: Date; now: Date; gone: boolean }>(
+  const stored = await tx.query<StoredRow>(
     `select i.key, i.seen_at, clock_timestamp() as now, i.payload is null as gone
      from unnest($3::int8[]) as n (attendee_id) cross join lateral (select * from items
        where ref = $1 and attendee_id = n.attendee_id and visibility = 'named' and list = $2 offset 0) i`,
     [scope.ref, scope.list, people],
   );
-  // Not before any row was last written, whatever the clock has done since.
-  const countedAt = new Date(
-    Math.max(Date.now(), ...stored.flatMap((row) => [row.seen_at.getTime() + 1, row.now.getTime()])),
-  );
-  const rules = readingRules([]);
-  const { placed } = await placeItems(ledger, tx, scope, { items, requestedAt: countedAt, rules });
-  const { changes } = await writeChanges(ledger, tx, scope, placed, null);
-  const kept = new Set(items.map(({ key }) => key));
-  const left = stored.filter(({ key, gone }) => !gone && !kept.has(key)).map(({ key }) => key);
-  return changes.length + (await deleteItems(tx, scope, left, countedAt)) > 0;
+  return await storeDerived(ledger, tx, scope, { items, stored, rules: readingRules([]) });
 }
 
 async function isLeft(tx: Queryable, ref: number, isAll: boolean): Promise<boolean> {

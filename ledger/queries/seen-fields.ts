@@ -45,6 +45,7 @@ const statusFields: Readonly<Record<string, readonly string[]>> = {
   answers: ['answer.status', 'session.type'],
   'qna-questions': ['status'],
   engagement: ['scope'],
+  registrants: ['consent', 'signedIn'],
 };
 
 /** Of these not even true and false are told, but where `statusFields` names them: what organizers ask people is theirs. */

@@ -1,4 +1,5 @@
 import type { Ledger } from '../ledger.js';
+import { consentBehind } from './candidates.js';
 
 /** An item as the ledger knows it; no payload. */
 export interface KnownItem {
@@ -61,7 +62,7 @@ export async function findItems(
   return await ledger.db.query<KnownItem & Record<string, unknown>>(
     `select i.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", i.session_id as "sessionId", i.revision,
        i.payload is null as deleted, i.visibility,
-       case when i.list = 'attendees' then i.consent when i.visibility = 'named' then a.consent end as consent,
+       case when i.list = 'attendees' or i.visibility = 'named' then ${consentBehind} end as consent,
        i.last_sequence as "lastSequence", i.seen_at as "seenAt", s.polled_at as "polledAt", s.swept_at as "sweptAt",
        s.failure, m.since as "missingSince"
      from items i join pigeonholes p on p.ref = i.ref left join streams s on s.id = i.stream_id

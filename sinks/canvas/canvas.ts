@@ -45,12 +45,21 @@ export function createCanvasSink(
     connections: CONNECTIONS,
   });
   const { per10s } = environment.limits ?? {};
-  // One for all lanes: the bucket is the token's.
+  // One for all lanes, and for all sinks with the token: the bucket is the token's.
+  const shared = <Value>(kind: string, make: () => Value): Value =>
+    environment.accounts?.share(
+      { type: 'canvas', baseUrl: config.baseUrl, credential: config.token, limits: environment.limits },
+      kind,
+      make,
+    ) ?? make();
   const client = new CanvasClient({
     baseUrl: config.baseUrl,
     token: config.token,
     dispatcher,
-    limiter: new RollingLimiter({ ...DEFAULT_LIMIT, limit: per10s ?? DEFAULT_LIMIT.limit }, per10s, clock),
+    limiter: shared(
+      'requests',
+      () => new RollingLimiter({ ...DEFAULT_LIMIT, limit: per10s ?? DEFAULT_LIMIT.limit }, per10s, clock),
+    ),
     requestTimeoutMs: tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     now: tuning.now ?? Date.now,
   });

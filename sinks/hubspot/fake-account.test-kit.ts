@@ -209,11 +209,24 @@ function shown(
 export class Desk {
   readonly #objects = new Map<string, Fields | null>();
   readonly #memory: Record<string, unknown> = {};
+  #sink: Sink<HubSpotOperation>;
 
-  constructor(
+  private constructor(
     readonly account: FakeAccount,
-    readonly sink: Sink<HubSpotOperation>,
-  ) {}
+    private readonly openSink: () => Sink<HubSpotOperation>,
+  ) {
+    this.#sink = openSink();
+  }
+
+  get sink(): Sink<HubSpotOperation> {
+    return this.#sink;
+  }
+
+  /** As a process that ends and begins anew, with what the engine keeps. */
+  async restart(): Promise<void> {
+    await this.#sink.close();
+    this.#sink = this.openSink();
+  }
 
   static async open(
     records: readonly unknown[],
@@ -222,12 +235,13 @@ export class Desk {
     const account = new FakeAccount();
     const baseUrl = await account.start();
     const config = loadHubSpotConfig({ token: new Secret('pat-test-7f3a'), baseUrl, records, ...keys });
-    const sink = createHubSpotSink(
-      config,
-      { name: 'crm', baseFolder: '/', network: { allowHosts: [] }, ...environment },
-      { now: () => account.nowMs, requestTimeoutMs: 2000, ...tuning },
+    return new Desk(account, () =>
+      createHubSpotSink(
+        config,
+        { name: 'crm', baseFolder: '/', network: { allowHosts: [] }, ...environment },
+        { now: () => account.nowMs, requestTimeoutMs: 2000, ...tuning },
+      ),
     );
-    return new Desk(account, sink);
   }
 
   get lane(): Lane {
@@ -237,7 +251,12 @@ export class Desk {
       ledgerId: 'ledger-1',
       memory: { ...this.#memory },
       remember: (memory) => Promise.resolve(void Object.assign(this.#memory, memory)),
+      made: () => this.#made(),
     };
+  }
+
+  async *#made(): AsyncGenerator<Fields, void> {
+    for (const object of this.#objects.values()) if (object !== null) yield object;
   }
 
   objectOf({ change }: Pick<Subject, 'change'>): Fields | null {

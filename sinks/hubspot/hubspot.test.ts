@@ -240,6 +240,23 @@ describe('contacts', () => {
     expect(ada.properties.last_event).toBe('Winter');
   });
 
+  it('are compared by what each value tells of, also when another process wrote it', async () => {
+    const properties = { email: 'item.Email', last_event: { value: 'pigeonhole.name', write: 'if-newer' } };
+    const { account } = await openDesk([{ ...contacts, properties }]);
+    const at = (key: number, name: string, startDate: string) =>
+      attendee(key, { Email: 'ada@example.com' }, { pigeonhole: { name, startDate } });
+    const shown = () => [...account.of('contacts').values()].map((contact) => contact.properties.last_event);
+    await desk.deliver([at(1, 'Spring', '2026-05-01')]); // written now, of an event of May
+    account.nowMs += 60_000;
+    await desk.restart();
+    await desk.deliver([at(2, 'Autumn', '2026-11-01')]);
+    expect(shown()).toEqual(['Autumn']);
+    account.nowMs += 60_000;
+    await desk.restart();
+    await desk.deliver([at(3, 'Summer', '2026-08-01')]);
+    expect(shown()).toEqual(['Autumn']);
+  });
+
   it('keep what the item says no more, and lose what the mapping clears', async () => {
     const { account } = await openDesk([
       { ...contacts, properties: { ...contacts.properties, city: 'item.City = "" ? null : item.City' } },

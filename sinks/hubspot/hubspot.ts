@@ -50,19 +50,31 @@ export function createHubSpotSink(
     connections: CONNECTIONS,
   });
   const { per10s, perDay } = environment.limits ?? {};
-  // One for all lanes: the limits are the account's.
+  // One for all lanes, and for all sinks of the account: the limits are the account's.
+  const shared = <Value>(kind: string, make: () => Value): Value =>
+    environment.accounts?.share(
+      { type: 'hubspot', baseUrl: config.baseUrl, credential: config.token, limits: environment.limits },
+      kind,
+      make,
+    ) ?? make();
   const client = new HubSpotClient({
     baseUrl: config.baseUrl,
     token: config.token,
     apiVersion: config.apiVersion,
     dispatcher,
-    limiter: new RollingLimiter(tuning.limit ?? { ...LEAST_LIMIT, limit: per10s ?? LEAST_LIMIT.limit }, per10s),
-    daily: new DailyLimit(perDay, now),
+    limiter: shared(
+      'requests',
+      () => new RollingLimiter(tuning.limit ?? { ...LEAST_LIMIT, limit: per10s ?? LEAST_LIMIT.limit }, per10s),
+    ),
+    daily: shared('day', () => new DailyLimit(perDay, now)),
     requestTimeoutMs: tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     now,
   });
   const planner = new Planner(config.records, environment);
   const times = new EventTimes();
+  const comparesTimes = config.records.some(({ properties }) =>
+    Object.values(properties ?? {}).some(({ write }) => write === 'if-newer'),
+  );
   const run = async <Result>(signal: AbortSignal, work: (asking: Asking) => Promise<Result>): Promise<Result> => {
     const untilMs = performance.now() + (tuning.patienceMs ?? PATIENCE_MS);
     const patienceMs = (): number => Math.max(0, untilMs - performance.now());
@@ -87,6 +99,7 @@ export function createHubSpotSink(
       run(signal, async (asking): Promise<SendResult> => {
         const tasks = operations.map((operation) => new Task(operation));
         if (!signal.aborted) {
+          if (comparesTimes && lane.made !== undefined) await times.recall(() => lane.made!());
           const memory = await carryOut(tasks, lane.memory, { client, times, asking, now });
           return { outcomes: tasks.map((task) => task.outcome()), memory };
         }

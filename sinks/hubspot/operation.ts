@@ -28,6 +28,8 @@ export interface RecordStep extends OfRecord {
   readonly write: readonly PropertyWrite[];
   /** When each property was last written for this item, Unix time in ms by HubSpot's clock. */
   readonly writtenAtMs: Readonly<Record<string, number>>;
+  /** When what each `if-newer` value that was written for this item tells of happened, Unix time in ms. */
+  readonly tellsOfMs: Readonly<Record<string, number>>;
   /** When this sink first wrote to the record for this item. */
   readonly sinceMs: number | null;
   /** When what the values tell of happened: what `if-newer` compares. Unix time in ms. */

@@ -184,6 +184,7 @@ export class Planner {
       create: keys.create,
       write,
       writtenAtMs,
+      tellsOfMs: fieldsOf(made.tellsOfMs) as Record<string, number>,
       sinceMs: typeof made.sinceMs === 'number' ? made.sinceMs : null,
       happenedAtMs: happenedAt(subject),
       created: made.created === true,

@@ -308,10 +308,14 @@ function wrote(search: Search, id: string, written: ReadonlyMap<string, string>,
     if (value === '') Reflect.deleteProperty(writtenAtMs, name);
     else writtenAtMs[name] = atMs;
   }
+  const dated = step.write.filter((each) => needsHistory(each) && written.has(each.name));
+  const tellsOfMs: Record<string, number> = same ? { ...step.tellsOfMs } : {};
+  for (const { name } of dated) tellsOfMs[name] = step.happenedAtMs;
   const made = {
     id,
     sinceMs: same ? (step.sinceMs ?? atMs) : atMs,
     writtenAtMs,
+    ...(Object.keys(tellsOfMs).length > 0 && { tellsOfMs }),
     ...((created || (same && step.created)) && { created: true }),
     ...(step.contactId !== null && { contactId: step.contactId }),
   };

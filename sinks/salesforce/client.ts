@@ -67,7 +67,17 @@ export class SalesforceClient {
     this.#now = tuning.now ?? Date.now;
     this.#requestTimeoutMs = tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
     const { per10s, perDay } = environment.limits ?? {};
-    this.#limiter = per10s === undefined ? undefined : new RollingLimiter({ limit: per10s, windowMs: 10_000 }, per10s);
+    const makeLimiter = (most: number): RollingLimiter => new RollingLimiter({ limit: most, windowMs: 10_000 }, most);
+    const account = {
+      type: 'salesforce',
+      baseUrl: config.baseUrl ?? config.loginUrl,
+      credential: `${config.clientId} ${config.username}`,
+      limits: environment.limits,
+    };
+    this.#limiter =
+      per10s === undefined
+        ? undefined
+        : (environment.accounts?.share(account, 'requests', () => makeLimiter(per10s)) ?? makeLimiter(per10s));
     this.#usage = new ApiUsage(perDay ?? Number.POSITIVE_INFINITY);
     this.#sessions = new Sessions({
       identity: config,

@@ -54,7 +54,9 @@ export function createSlackSink(
     wallNow: tuning.wallNow ?? Date.now,
   };
   const clock = tuning.clock ?? systemClock;
-  const rates = new SlackRates(environment.limits?.per10s, clock);
+  const makeRates = (): SlackRates => new SlackRates(environment.limits?.per10s, clock);
+  const account = { type: 'slack', baseUrl: url.origin, credential: token ?? webhookUrl!, limits: environment.limits };
+  const rates = environment.accounts?.share(account, 'rates', makeRates) ?? makeRates();
   const mode =
     token === undefined
       ? webhookMode({ ...calls, url: webhookUrl! }, rates, clock)

@@ -38,13 +38,17 @@ export function createXapiSink(
     connections: CONNECTIONS,
   });
   const activities = new Activities(config.activities ?? config.actor.homePage);
+  const { limits } = environment;
+  const makeLimiters = (): RollingLimiter[] => limitersOf(limits);
+  const credential = `${config.username}:${config.password.reveal()}`;
+  const account = { type: 'xapi', baseUrl: config.endpoint, credential, limits };
   const lrs = new Lrs({
     endpoint,
-    authorization: `Basic ${Buffer.from(`${config.username}:${config.password.reveal()}`).toString('base64')}`,
+    authorization: `Basic ${Buffer.from(credential).toString('base64')}`,
     dispatcher,
     requestTimeoutMs: tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     now: tuning.now ?? Date.now,
-    limiters: limitersOf(environment.limits),
+    limiters: environment.accounts?.share(account, 'requests', makeLimiters) ?? makeLimiters(),
   });
   return {
     traits: { order: 'item', looksAround: true, revisions: 'latest', repeats: 'harmless', batchSize: BATCH_SIZE },

@@ -20,7 +20,7 @@ export interface ChaosResult {
   readonly faults: number;
   /** Items that the source showed in the end. */
   readonly items: number;
-  /** Changes that the three sinks were given, repeats included. */
+  /** Changes that the sinks were given, repeats included; of those that hold records, what they hold. */
   readonly changes: number;
   readonly counts: Readonly<Record<FaultName, number>>;
   /** Everything else that must not be: processes left over, exit codes, no end of settling. */

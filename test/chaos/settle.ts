@@ -2,9 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { notRefused, obtained } from '../kit/promises.js';
 import { heldByFile, heldByReceiver } from './held.js';
 import { type Finding, judge, type SinkUnderJudgement } from './judge.js';
+import { judgeContacts, judgeMessages } from './judge-vendors.js';
 import { askFor, isSettled } from './product-api.js';
 import { readSource, type Source } from './source.js';
 import { hookSinks, type Stage } from './stage.js';
+import { isToldInSlack } from './vendors.js';
 
 /** What each sink was given and what is wrong with it, by the sink's name. */
 export type Verdict = ReadonlyMap<string, { readonly lines: number; readonly findings: readonly Finding[] }>;
@@ -62,7 +64,7 @@ function isOpen({ fault }: Finding): boolean {
   return fault === 'lost' || fault === 'kept';
 }
 
-function judgeAll({ folder }: Stage, source: Source, deletions: boolean): Verdict {
+function judgeAll({ folder, vendors }: Stage, source: Source, deletions: boolean): Verdict {
   const sinks: [string, SinkUnderJudgement][] = [
     ['archive', { kind: 'file', lines: heldByFile(folder), accepts: notRefused }],
     ...hookSinks.map((name): [string, SinkUnderJudgement] => [
@@ -70,7 +72,17 @@ function judgeAll({ folder }: Stage, source: Source, deletions: boolean): Verdic
       { kind: 'webhook', lines: heldByReceiver(folder, name), accepts: obtained },
     ]),
   ];
-  return new Map(
-    sinks.map(([name, sink]) => [name, { lines: sink.lines.length, findings: judge(sink, source, { deletions }) }]),
-  );
+  const { portal, contacts: objectType } = vendors.hubSpot.account;
+  const contacts = portal.all(objectType).map(({ values }) => Object.fromEntries(values));
+  const messages = [...vendors.slack.workspace.channels.values()].flatMap(({ all }) => all);
+  return new Map([
+    ...sinks.map(
+      ([name, sink]) => [name, { lines: sink.lines.length, findings: judge(sink, source, { deletions }) }] as const,
+    ),
+    ['crm', { lines: contacts.length, findings: judgeContacts(contacts, source) }],
+    [
+      'talk',
+      { lines: messages.length, findings: judgeMessages(messages, source, { deletions, isWanted: isToldInSlack }) },
+    ],
+  ]);
 }

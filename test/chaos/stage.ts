@@ -13,6 +13,7 @@ import { chaosConfiguration } from './chaos-configuration.js';
 import { control } from './control.js';
 import type { ChaosPlan } from './plan.js';
 import { Supervised } from './supervised.js';
+import { startVendors, vendorEnvironment, type Vendors, vendorSinks } from './vendors.js';
 
 /** Sinks of type webhook: one whose receiver is slow, one whose receiver fails for stretches. */
 export const hookSinks = ['slow', 'failing'] as const;
@@ -23,6 +24,7 @@ export interface Stage {
   readonly folder: string;
   readonly sandboxUrl: string;
   readonly hookUrls: Readonly<Record<HookSink, string>>;
+  readonly vendors: Vendors;
   /** Of pigeonpost's API. */
   readonly apiUrl: string;
   readonly receivers: Readonly<Record<HookSink, Supervised>>;
@@ -76,15 +78,18 @@ async function open(
     failing: (await receivers.failing.untilReady())[1]!,
   };
 
+  const vendors = await startVendors(plan.seed);
+  opened.push(vendors);
   const servers = plan.store === 'postgres' ? await startServers(folder, opened) : undefined;
   const port = await freePort();
-  const places = { baseUrl: sandboxUrl, hooks: hookUrls, port, deletions };
+  const places = { baseUrl: sandboxUrl, hooks: hookUrls, vendors: vendorSinks(vendors), port, deletions };
   const postgres = servers === undefined ? null : { temporalAddress: servers.temporal.address };
   writeYaml(folder, chaosConfiguration({ ...places, postgres }));
   const env = {
     ...definedEnvironment(), // a Temporal server may be named or cached there
     SERVICE_KEY: 'sandbox-key',
     HOOK_SECRET: hookSecret,
+    ...vendorEnvironment,
     DATABASE_URL: servers?.postgres.url ?? '',
     TEMPORAL_ADDRESS: '',
     PIGEONPOST_LOG: 'info',
@@ -98,6 +103,7 @@ async function open(
     folder,
     sandboxUrl,
     hookUrls,
+    vendors,
     apiUrl: `http://127.0.0.1:${port}`,
     receivers,
     parent,

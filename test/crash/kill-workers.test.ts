@@ -25,7 +25,7 @@ import { hasPostgres, startPostgres } from '../postgres.js';
  * The same promise where processes share a PostgreSQL and a Temporal of their own: a `start` and a `worker`, either,
  * both, or Temporal killed at random instants. No folder lock ends a dead process's leases here; they run out.
  */
-const rounds = 8;
+const rounds = 5;
 
 (hasPostgres() ? describe : describe.skip)('two processes on one PostgreSQL, killed at random instants', () => {
   it(
@@ -39,7 +39,7 @@ const rounds = 8;
       });
       const random = seeded(Number(process.env['CRASH_SEED'] ?? Date.now() % 100_000));
       const env = { SERVICE_KEY: 'sandbox-key', HOOK_SECRET: hookSecret, DATABASE_URL: postgres.url };
-      const sandbox = startProgram('sandbox/main.js', ['--attendees', '200', '--rate', '15', '--seed', '6'], {
+      const sandbox = startProgram('sandbox/main.js', ['--attendees', '120', '--rate', '15', '--seed', '6'], {
         cwd: folder,
       });
       const receiver = startProgram(

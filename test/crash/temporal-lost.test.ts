@@ -36,7 +36,7 @@ describe('a pigeonpost whose Temporal has lost everything', () => {
       const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-temporal-lost-'));
       const env = { SERVICE_KEY: 'sandbox-key', HOOK_SECRET: hookSecret };
       await placeEmbeddedStore(join(folder, 'data'));
-      const sandbox = startProgram('sandbox/main.js', ['--attendees', '200', '--rate', '15', '--seed', '7'], {
+      const sandbox = startProgram('sandbox/main.js', ['--attendees', '100', '--rate', '15', '--seed', '7'], {
         cwd: folder,
       });
       const receiver = startProgram(

@@ -4,6 +4,26 @@ import { proveImport } from './prove-import.js';
 const duplicates = ['refuse-row', 'refuse-chunk', 'ignore', 'upsert'] as const;
 const atomicities = ['all-or-nothing', 'partial'] as const;
 
+/** 300 bad rows of 30,000, of which no complaint says where they are, with at most 12 requests for each. */
+async function findBadRows(): Promise<boolean> {
+  const proof = await proveImport(
+    {
+      rows: 30_000,
+      badEvery: 100,
+      knobs: { registrantErrors: 'none' },
+      faults: [],
+      quota: null,
+      kills: [],
+      latencyMs: 0,
+      timeoutMs: 15 * 60_000,
+    },
+    (line) => process.stdout.write(`  ${line}\n`),
+  );
+  const each = proof.requests / 300;
+  process.stdout.write(`300 bad rows of 30,000: ${each.toFixed(1)} requests each\n  ${JSON.stringify(proof)}\n`);
+  return proof.wrong.length === 0 && each <= 12;
+}
+
 /**
  * `npm run import-proof`: an import of 50,000 rows over a service that loses answers and whose quota runs out, with five
  * kills, for each way in which a service may treat duplicates and bad rows. Exit codes: 0 all of them right, 1 not.
@@ -16,7 +36,7 @@ async function main(): Promise<number> {
       atomicity: { type: 'string' },
     },
   });
-  let isGood = true;
+  let isGood = values.duplicates !== undefined || (await findBadRows());
   for (const registrantAtomicity of atomicities) {
     if (values.atomicity !== undefined && values.atomicity !== registrantAtomicity) continue;
     for (const registrantDuplicates of duplicates) {
@@ -24,7 +44,7 @@ async function main(): Promise<number> {
       process.stdout.write(`${registrantAtomicity}, duplicates: ${registrantDuplicates}\n`);
       const rows = Number(values.rows);
       // A whole chunk that is refused for its duplicates has to be asked row by row: more requests, more quota.
-      const limit = registrantDuplicates === 'refuse-chunk' ? 400 : Math.ceil(rows / 500 / 5);
+      const limit = registrantDuplicates === 'refuse-chunk' ? 150 : Math.ceil(rows / 500 / 5);
       const proof = await proveImport(
         {
           rows,

@@ -7,7 +7,7 @@ import { proveImport } from './prove-import.js';
     const lines: string[] = [];
     const proof = await proveImport(
       {
-        rows: 2000,
+        rows: 1200,
         badEvery: 400,
         knobs: { registrantMaxBatch: 50, registrantAtomicity: 'partial' },
         faults: [

@@ -1,3 +1,4 @@
+import { Accounts } from '../../sinks/network/accounts.js';
 import { ServiceGate } from '../../activities/service-gate.js';
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -51,6 +52,7 @@ export async function openRunning(
   const shared: Shared = {
     ledger,
     gate: new ServiceGate(ledger, log),
+    accounts: new Accounts(),
     owner: randomUUID(),
     orchestration: { wakeSinks: async () => undefined, startReading: async () => undefined },
     log,

@@ -122,6 +122,21 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect((await report(scene, cancelled)).map(({ row }) => row)).toEqual(people(700).map((_, index) => index + 2));
   });
 
+  it('is one of two that take over the same codes at once, in opposite order', async () => {
+    const set = await stages.open(kind);
+    const scene = await set.scene();
+    const given = await stage(scene, rowsOf(...people(900)), { canary: 1 });
+    await finish(scene, given);
+    const backwards = people(900).toReversed();
+    const [one, two] = await Promise.all([stage(scene, rowsOf(...people(900))), stage(scene, rowsOf(...backwards))]);
+    await Promise.all([finish(scene, one), finish(scene, two)]);
+    const [first, second] = [await counts(scene, one), await counts(scene, two)];
+    expect((first.created ?? 0) + (second.created ?? 0)).toBe(899);
+    expect((first.existing ?? 0) + (second.existing ?? 0)).toBe(901);
+    expect(await registered(set)).toEqual(people(900));
+    expect(await counts(scene, given)).toEqual({ created: 1, cancelled: 899 });
+  });
+
   it('takes up what another import held that was given up while it was being staged', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
@@ -214,7 +229,8 @@ describe.each(kinds)('an import on %s', (kind) => {
   it('sends a canary alone, and leaves the rest to the next import', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
-    const canary = await stage(scene, rowsOf(...people(5)), { canary: 1 });
+    await stage(scene, rowsOf({ attendeeCode: 'HELD' })); // by an import that does not get on
+    const canary = await stage(scene, rowsOf(...people(4), { attendeeCode: 'HELD' }), { canary: 1 });
     await finish(scene, canary);
     expect(await counts(scene, canary)).toEqual({ created: 1, cancelled: 4 });
     expect(await registered(set)).toEqual(people(1));

@@ -103,16 +103,16 @@ const spent = async (stage: Stage): Promise<{ codes: Record<string, number>; tot
   return { codes, total: requests.total };
 };
 
-describe('a quota of 1,000 requests a window, told by headers, and a demand for 3,000', () => {
+describe('a quota of 200 requests a window, told by headers, and a demand for 600', () => {
   it('is never exceeded, leaves imports their reserve, and lets all be read in its windows, without a failure', async () => {
-    const stage = await busyStage(kinds.at(-1)!, 3000);
-    await stage.control('PATCH', 'knobs', { quota: { limit: 1000, windowSeconds: 3600, headers: true } });
+    const stage = await busyStage(kinds.at(-1)!, 600);
+    await stage.control('PATCH', 'knobs', { quota: { limit: 200, windowSeconds: 3600, headers: true } });
     const { scene, client } = await watchedScene(stage);
 
     expect(await readOn(scene)).toBe('waiting');
-    expect(await spent(stage)).toEqual({ total: 900, codes: { 200: 900 } });
-    expect(await importing(scene, 102)).toEqual([...Array<string>(100).fill('made'), 'used-up', 'used-up']);
-    expect(await spent(stage)).toEqual({ total: 100, codes: { 200: 100 } });
+    expect(await spent(stage)).toEqual({ total: 180, codes: { 200: 180 } });
+    expect(await importing(scene, 22)).toEqual([...Array<string>(20).fill('made'), 'used-up', 'used-up']);
+    expect(await spent(stage)).toEqual({ total: 20, codes: { 200: 20 } });
     expect(await readOn(scene)).toBe('waiting');
     expect(await spent(stage)).toEqual({ total: 0, codes: {} });
 
@@ -123,10 +123,10 @@ describe('a quota of 1,000 requests a window, told by headers, and a demand for 
       const { codes, total } = await spent(stage);
       expect(codes).toEqual({ 200: total });
       if (end === 'read') break;
-      expect(total).toBe(900);
+      expect(total).toBe(180);
     }
     expect(windows).toBeLessThan(5);
-    expect(await ratingsRead(stage)).toBe(3000);
+    expect(await ratingsRead(stage)).toBe(600);
     expect(await failed(stage)).toEqual([]);
     expect(client.refusedAt).toEqual([]);
   });
@@ -147,8 +147,8 @@ describe.each(kinds)('a quota that was told and is told no more, on %s', (kind) 
 
 describe.each(kinds)('a quota that no header tells, on %s', (kind) => {
   it('is learnt from its refusals; after the first of a window nothing is asked until its wait is over', async () => {
-    const stage = await busyStage(kind, 700);
-    await stage.control('PATCH', 'knobs', { quota: { limit: 200, windowSeconds: 3600, headers: false } });
+    const stage = await busyStage(kind, 350);
+    await stage.control('PATCH', 'knobs', { quota: { limit: 100, windowSeconds: 3600, headers: false } });
     const { scene, client } = await watchedScene(stage);
 
     for (const window of [1, 2]) {
@@ -157,7 +157,7 @@ describe.each(kinds)('a quota that no header tells, on %s', (kind) => {
       expect(first).toBeDefined();
       expect([window, client.startedAt.filter((at) => at > first!)]).toEqual([window, []]);
       const { codes } = await spent(stage);
-      expect(codes['200']).toBe(200);
+      expect(codes['200']).toBe(100);
       expect(codes['8000']).toBeLessThanOrEqual(4); // those that were under way at once
       expect(await readOn(scene)).toBe('waiting');
       expect((await spent(stage)).total).toBe(0);
@@ -167,9 +167,9 @@ describe.each(kinds)('a quota that no header tells, on %s', (kind) => {
 
     // The third window knows what the second one had: imports get their reserve, and the service refuses nothing.
     expect(await readOn(scene)).toBe('waiting');
-    expect(await spent(stage)).toEqual({ total: 180, codes: { 200: 180 } });
-    expect(await importing(scene, 20)).toEqual(Array<string>(20).fill('made'));
-    expect(await spent(stage)).toEqual({ total: 20, codes: { 200: 20 } });
+    expect(await spent(stage)).toEqual({ total: 90, codes: { 200: 90 } });
+    expect(await importing(scene, 10)).toEqual(Array<string>(10).fill('made'));
+    expect(await spent(stage)).toEqual({ total: 10, codes: { 200: 10 } });
 
     await stage.control('PATCH', 'knobs', { quota: null });
     await stage.db.query(
@@ -177,7 +177,7 @@ describe.each(kinds)('a quota that no header tells, on %s', (kind) => {
     );
     await nextWindow(stage);
     expect(await readOn(scene)).toBe('read');
-    expect(await ratingsRead(stage)).toBe(700);
+    expect(await ratingsRead(stage)).toBe(350);
     expect(await failed(stage)).toEqual([]);
   });
 });
@@ -187,22 +187,22 @@ describe.each(kinds)('a key that two processes use, on %s', (kind) => {
     ['told by headers', true],
     ['not told', false],
   ])('has one quota, %s', async (_, headers) => {
-    const stage = await busyStage(kind, 300, [101, 102]);
-    await stage.control('PATCH', 'knobs', { quota: { limit: 200, windowSeconds: 3600, headers } });
+    const stage = await busyStage(kind, 150, [101, 102]);
+    await stage.control('PATCH', 'knobs', { quota: { limit: 100, windowSeconds: 3600, headers } });
     const one = await watchedScene(stage);
     const other = await watchedScene(stage);
     await one.scene.discover();
 
     await Promise.all([readOn(one.scene, 101), readOn(other.scene, 102)]);
     const { codes } = await spent(stage);
-    if (headers) expect(codes).toEqual({ 200: 180 });
+    if (headers) expect(codes).toEqual({ 200: 90 });
     else {
-      expect(codes['200']).toBe(200);
+      expect(codes['200']).toBe(100);
       expect(codes['8000']).toBeLessThanOrEqual(8);
       const first = Math.min(...one.client.refusedAt, ...other.client.refusedAt);
       for (const { client } of [one, other]) {
         // the other process learns it from the ledger, which is told as soon as it is heard
-        expect(client.startedAt.filter((at) => at > first + 50)).toEqual([]);
+        expect(client.startedAt.filter((at) => at > first + 500)).toEqual([]);
       }
     }
     for (let window = 0; window < 8; window += 1) {
@@ -210,7 +210,7 @@ describe.each(kinds)('a key that two processes use, on %s', (kind) => {
       const ends = await Promise.all([readOn(one.scene, 101), readOn(other.scene, 102)]);
       if (ends.every((end) => end === 'read')) break;
     }
-    expect(await ratingsRead(stage)).toBe(600);
+    expect(await ratingsRead(stage)).toBe(300);
     expect(await failed(stage)).toEqual([]);
   });
 });

@@ -69,8 +69,10 @@ interface SinkStatus {
   readonly approval: { readonly reason: string } | null;
 }
 
+/** As `status --json` prints it, without a process for every look. */
 async function status(): Promise<{ configuration: number; settled: boolean; sinks: SinkStatus[] }> {
-  return await json('status');
+  const answer = await fetch(`http://127.0.0.1:${port}/api/status`);
+  return (await answer.json()) as { configuration: number; settled: boolean; sinks: SinkStatus[] };
 }
 
 async function untilSettled(): Promise<void> {

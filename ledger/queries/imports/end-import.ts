@@ -1,3 +1,4 @@
+import type { Queryable } from '../../drivers/database.js';
 import type { Ledger } from '../../ledger.js';
 import { claimFreeCodes, claimHeldCodes, type HashedRow } from './claim-rows.js';
 import type { ImportLease } from './chunks.js';
@@ -89,6 +90,7 @@ export async function endImport(ledger: Ledger, lease: ImportLease): Promise<voi
        where r.import = $1 and r.origin = told.origin and r.outcome = 'unknown' and r.sent = 'unknown'`,
       [lease.number],
     );
+    await leaveWaiting(tx, lease);
     await tx.query(`delete from pauses where scope = 'import' and name = $1`, [lease.id]);
   });
 }
@@ -112,9 +114,14 @@ export async function endCancelledImport(ledger: Ledger, lease: ImportLease): Pr
       [lease.number],
     );
     await tx.query(`delete from import_chunks where import = $1 and state <> 'created'`, [lease.number]);
-    await tx.query(`update import_rows set outcome = 'cancelled' where import = $1 and outcome = 'waiting'`, [
-      lease.number,
-    ]);
+    await leaveWaiting(tx, lease);
     await tx.query(`delete from pauses where scope = 'import' and name = $1`, [lease.id]);
   });
+}
+
+/** What still waits for another import is not sent by this one any more. */
+async function leaveWaiting(tx: Queryable, lease: ImportLease): Promise<void> {
+  await tx.query(`update import_rows set outcome = 'cancelled' where import = $1 and outcome = 'waiting'`, [
+    lease.number,
+  ]);
 }

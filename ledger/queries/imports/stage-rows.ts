@@ -1,3 +1,4 @@
+import { StoreError } from '../../drivers/store-error.js';
 import type { Ledger } from '../../ledger.js';
 import { LedgerError } from '../../ledger-error.js';
 import { claimFreeCodes, claimHeldCodes } from './claim-rows.js';
@@ -10,6 +11,20 @@ import type { InvalidRow, SendableRow, StagedRow } from './staged-row.js';
  * @throws {LedgerError} kind `stale` when the import is no longer being staged
  */
 export async function stageRows(ledger: Ledger, number: number, rows: readonly StagedRow[]): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- again only where the store has rolled it back for another's sake
+      return await stageOnce(ledger, number, rows);
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.kind !== 'conflict' || tries === mostTries) throw error;
+    }
+  }
+}
+
+/** Two that take over the same codes at once can lock them in different orders; one of them then begins anew. */
+const mostTries = 5;
+
+async function stageOnce(ledger: Ledger, number: number, rows: readonly StagedRow[]): Promise<void> {
   const sendable = rows.filter((row): row is SendableRow => 'profile' in row);
   const invalid = rows.filter((row): row is InvalidRow => !('profile' in row));
   const hashed = hashRows(ledger.hash, sendable);

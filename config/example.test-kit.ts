@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { localhostCertificate } from '../sinks/network/localhost-certificate.test-kit.js';
+import { ownKeyPair } from '../test/doubles/salesforce/own-key-pair.js';
+
+/** The whole contract as a file; of what it refers to, the two absolute paths are moved beside it. */
+export const example = readFileSync(join(__dirname, 'example.fixture.yaml'), 'utf8')
+  .replace('/run/secrets/sf.pem', 'sf.pem')
+  .replace('/etc/ssl/own-ca.pem', 'own-ca.pem');
+
+/** What has to stand beside it. */
+export const exampleFiles: Readonly<Record<string, string>> = {
+  'sf.pem': ownKeyPair().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  'own-ca.pem': localhostCertificate,
+};
+
+const told: Readonly<Record<string, string>> = {
+  HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+  WAREHOUSE_URL: 'postgres://warehouse:secret@warehouse.example.com/events',
+};
+
+/** The references without a default, those in comments aside. */
+export const exampleEnvironment: Readonly<Record<string, string>> = Object.fromEntries(
+  [...example.replace(/ #.*|^#.*/gm, '').matchAll(/\$\{([A-Z_]+)\}/g)].map(([, name]) => [
+    name!,
+    told[name!] ?? 'a-credential',
+  ]),
+);

@@ -1,0 +1,124 @@
+import { canonicalJson } from './canonical-json.js';
+import type { Fields } from './item-form.js';
+import type { KeyedHash } from './keyed-hash.js';
+import { droppedBy, readingRules, withoutFields } from './reading-rules.js';
+import type { Consent, SeenItem } from './seen-item.js';
+
+/** The derived list of who was registered by an import, with their sign-in. */
+export const registrantsList = 'registrants';
+
+/** Version of the rule by which items are made; to be raised when it changes, for all are then made anew. */
+const registrantRule = 1;
+
+/** A registrant who is there, as an import has settled it. */
+export interface Registrant {
+  /** HMAC of the attendee code. */
+  readonly codeHash: Buffer;
+  /** Canonical JSON, as it was sent. */
+  readonly profile: string;
+}
+
+/** An attendee who came with a registrant's code, or under the id that the service has given the registrant. */
+export interface LinkedAttendee {
+  readonly attendeeId: number;
+  readonly registrantId: number | null;
+  /** As the service says it; null: not yet. */
+  readonly signedInAt: string | null;
+  readonly consent: Consent;
+}
+
+/** The key of a registrant's item: it tells nothing of the code, and is another one in each pigeonhole. */
+export function registrantKey(hash: KeyedHash, ref: number, codeHash: Buffer): string {
+  return hash.rowKey(canonicalJson([registrantsList, ref, codeHash.toString('hex')]));
+}
+
+/**
+ * A registrant as an item of the list. Pure but for the keyed hash. What pigeonpost knows goes before profile fields
+ * of the same name.
+ * @param rules as `registrantRules` gives them
+ */
+export function toRegistrantItem(
+  hash: KeyedHash,
+  ref: number,
+  { codeHash, profile }: Registrant,
+  attendees: readonly LinkedAttendee[],
+  rules: string,
+): SeenItem {
+  const speaker = speakerOf(attendees);
+  const signedInAt = earliest(attendees);
+  const ids = attendees.flatMap(({ registrantId }) => registrantId ?? []);
+  const fields: Fields = {
+    ...(JSON.parse(profile) as Fields),
+    // Null where there is none, lest a profile field of this name be taken for it.
+    registrantId: ids.length === 0 ? null : Math.min(...ids),
+    attendeeId: speaker?.attendeeId ?? null,
+    attendees: attendees.length,
+    signedIn: signedInAt !== null,
+    signedInAt,
+    consent: speaker?.consent ?? 'not-known',
+  };
+  return {
+    key: registrantKey(hash, ref, codeHash),
+    sessionId: null,
+    attendeeId: speaker?.attendeeId ?? null,
+    saysAnonymous: null,
+    // That of their attendee is looked up when the item is sent.
+    consent: speaker === undefined ? 'not-known' : null,
+    visibility: 'named',
+    fields: withoutFields(fields, new Set(droppedBy(rules))),
+  };
+}
+
+/** What can be known of a registrant only from a field of their attendees that is dropped. */
+const knownBy: Readonly<Record<string, readonly string[]>> = {
+  signInTime: ['signedIn', 'signedInAt'],
+  attendeeCode: ['registrantId', 'attendeeId', 'attendees', 'signedIn', 'signedInAt', 'consent'],
+};
+
+/** Names of fields that the configuration leaves out. */
+export interface DroppedFields {
+  readonly attendees: readonly string[];
+  readonly registrants: readonly string[];
+}
+
+/** The rules under which items are made, as a text. What is dropped of attendees is told of no registrant either. */
+export function registrantRules({ attendees, registrants }: DroppedFields): string {
+  return readingRules([...registrants, ...attendees, ...attendees.flatMap((field) => knownBy[field] ?? [])]);
+}
+
+/** What all items of the list are made by: these rules, and what this code makes of a registrant. */
+export function listRules(rules: string): string {
+  return canonicalJson([registrantRule, rules]);
+}
+
+/** From what says most against telling of somebody. */
+const strictest: readonly Consent[] = ['refused', 'not-known', 'not-asked', 'obtained'];
+
+/**
+ * Whose consent goes where several came with one code, undefined where nobody did: whoever has refused; else of those
+ * who signed in, or of all where nobody did, whoever has said least; and of these who came first.
+ */
+function speakerOf(attendees: readonly LinkedAttendee[]): LinkedAttendee | undefined {
+  const [first] = attendees.toSorted(
+    (a, b) =>
+      Number(b.consent === 'refused') - Number(a.consent === 'refused') ||
+      Number(b.signedInAt !== null) - Number(a.signedInAt !== null) ||
+      strictest.indexOf(a.consent) - strictest.indexOf(b.consent) ||
+      instant(a) - instant(b) ||
+      a.attendeeId - b.attendeeId,
+  );
+  return first;
+}
+
+function earliest(attendees: readonly LinkedAttendee[]): string | null {
+  const [first] = attendees
+    .filter(({ signedInAt }) => signedInAt !== null)
+    .toSorted((a, b) => instant(a) - instant(b) || a.attendeeId - b.attendeeId);
+  return first?.signedInAt ?? null;
+}
+
+/** Epoch ms; what is no time comes last. */
+function instant({ signedInAt }: LinkedAttendee): number {
+  const at = Date.parse(signedInAt ?? '');
+  return Number.isNaN(at) ? Number.MAX_SAFE_INTEGER : at;
+}

@@ -1,0 +1,74 @@
+import { Secret } from '../../config/secret.js';
+import { Accounts } from '../network/accounts.js';
+import { subjectOf } from '../plan-of.test-kit.js';
+import { sampleChange } from '../sample-change.test-kit.js';
+import type { Lane, Outcome, Sink } from '../sink.js';
+import { FakeAccount } from './fake-account.test-kit.js';
+import { createHubSpotSink } from './hubspot.js';
+import { loadHubSpotConfig } from './load-config.test-kit.js';
+import type { HubSpotOperation } from './operation.js';
+
+const contacts = { from: 'attendees', object: 'contacts', match: ['email'], properties: { email: 'item.Email' } };
+/** Of a minute, so that nothing comes back while the test runs. */
+const limit = { limit: 5, windowMs: 60_000 };
+const lane = {
+  workspace: 'acme',
+  pigeonholeId: 101,
+  ledgerId: 'l',
+  memory: {},
+  remember: async () => undefined,
+} as Lane;
+
+let account: FakeAccount;
+let baseUrl: string;
+const open: Sink[] = [];
+beforeEach(async () => {
+  account = new FakeAccount();
+  baseUrl = await account.start();
+});
+afterEach(async () => {
+  for (const sink of open.splice(0)) await sink.close().catch(() => undefined); // one is closed already
+  await account.close();
+});
+
+function sinkOf(accounts: Accounts, name: string, token = 'pat-one'): Sink<HubSpotOperation> {
+  const config = loadHubSpotConfig({ token: new Secret(token), baseUrl, records: [contacts] });
+  const environment = { name, baseFolder: '/', network: { allowHosts: [] }, accounts };
+  const sink = createHubSpotSink(config, environment, { limit, patienceMs: 500, now: () => account.nowMs });
+  open.push(sink);
+  return sink;
+}
+
+async function send(sink: Sink<HubSpotOperation>, key: number): Promise<Outcome> {
+  const data = { Email: `p${key}@example.com` };
+  const subject = subjectOf(sampleChange({ id: `c-${key}`, list: 'attendees', key: String(key), data }));
+  const [planned] = await sink.plan([subject]);
+  if (planned?.kind !== 'send') throw new Error('nothing is sent');
+  const { outcomes } = await sink.send([planned.operation], lane, new AbortController().signal);
+  return outcomes[0]!;
+}
+
+/** Sends until the limit is used up. */
+async function useUp(sink: Sink<HubSpotOperation>): Promise<void> {
+  for (let key = 1; account.requests.length < limit.limit && key < 100; key += 1) await send(sink, key);
+}
+
+describe('two sinks on one HubSpot account', () => {
+  it('share its limit, also with one that is opened when the first is closed', async () => {
+    const accounts = new Accounts();
+    const first = sinkOf(accounts, 'crm');
+    const second = sinkOf(accounts, 'events');
+    await useUp(first);
+    expect(account.requests).toHaveLength(limit.limit);
+    expect((await send(second, 201)).kind).not.toBe('delivered');
+    await first.close();
+    expect((await send(sinkOf(accounts, 'crm'), 202)).kind).not.toBe('delivered');
+    expect(account.requests).toHaveLength(limit.limit);
+  });
+
+  it('leave that of another account alone', async () => {
+    const accounts = new Accounts();
+    await useUp(sinkOf(accounts, 'crm'));
+    expect((await send(sinkOf(accounts, 'other', 'pat-two'), 301)).kind).toBe('delivered');
+  });
+});

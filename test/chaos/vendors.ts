@@ -1,0 +1,56 @@
+import { type HubSpotDouble, startHubSpotDouble } from '../doubles/hubspot/start-hubspot-double.js';
+import { scaledLimits } from '../doubles/slack/rate-limits.js';
+import {
+  DEFAULT_CHANNEL,
+  DEFAULT_TOKEN,
+  type SlackDouble,
+  startSlackDouble,
+} from '../doubles/slack/start-slack-double.js';
+import type { Item } from '../kit/compare-with-truth.js';
+import { seededRandom } from '../kit/random.js';
+
+/** Stand-ins for vendors, in this process: they are not what is killed. */
+export interface Vendors {
+  readonly slack: SlackDouble;
+  readonly hubSpot: HubSpotDouble;
+  close(): Promise<unknown>;
+}
+
+/** So many messages in ten seconds: a conference of hours takes minutes here. */
+const per10s = 500;
+/** Answers of each vendor that are lost after the effect. */
+const lostAnswers = 3;
+
+/** Which answers are lost follows from the seed. */
+export async function startVendors(seed: number): Promise<Vendors> {
+  const random = seededRandom(seed * 16 + 5);
+  const slack = await startSlackDouble({ limits: scaledLimits(per10s) });
+  const hubSpot = await startHubSpotDouble();
+  for (let n = 0; n < lostAnswers; n += 1) {
+    const skip = (): number => Math.floor(random() * 40);
+    slack.faults.add({ effect: { kind: 'dropAfter' }, path: '/api/chat.', skip: skip() });
+    hubSpot.faults.add({ effect: { kind: 'dropAfter' }, path: '/contacts/', skip: Math.floor(skip() / 4) });
+  }
+  return { slack, hubSpot, close: () => Promise.all([slack.close(), hubSpot.close()]) };
+}
+
+/** Variables that the sinks' credentials come from. */
+export const vendorEnvironment = { SLACK_TOKEN: DEFAULT_TOKEN, HUBSPOT_TOKEN: 'hubspot-token' } as const;
+
+/** A third of the approved questions: messages go one by one, and a run shall not end by waiting for them alone. */
+const approvedThird = 'item.status = "allowed" and item.id % 3 = 0';
+
+/** The same, for who judges. */
+export function isToldInSlack({ status, id }: Item): boolean {
+  return status === 'allowed' && Number(id) % 3 === 0;
+}
+
+/** Their sinks, as lines of `sinks` by name: a contact for each attendee, a message for questions. */
+export function vendorSinks({ slack, hubSpot }: Pick<Vendors, 'slack' | 'hubSpot'>): Record<string, string> {
+  const contact = `{ from: attendees, object: contacts, match: [email], properties: { email: '$email(item.Email)', firstname: item.Name } }`;
+  const message = `{ from: qna-questions, when: '${approvedThird}', text: item.content, threadBy: 'item.session.id' }`;
+  return {
+    crm: `{ type: hubspot, token: "\${HUBSPOT_TOKEN}", baseUrl: "${hubSpot.url}", records: [ ${contact} ] }`,
+    talk: `{ type: slack, token: "\${SLACK_TOKEN}", baseUrl: "${slack.url}/api", channel: ${DEFAULT_CHANNEL}, limits: { per10s: ${per10s} }, messages: [ ${message} ] }`,
+  };
+}

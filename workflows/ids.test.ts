@@ -1,0 +1,14 @@
+import { deliverToSinkId, discoverPigeonholesId, importRegistrantsId, syncPigeonholeId } from './ids.js';
+
+describe('ids of workflows', () => {
+  it('of two builders never meet, whatever the names', () => {
+    const names = ['acme', 'sync/acme', 'import', 'a/1', 'deliver/a', '%2F', ''];
+    const ids = names.flatMap((name) => [
+      discoverPigeonholesId(name),
+      deliverToSinkId(name),
+      importRegistrantsId(name),
+      syncPigeonholeId(name, 1),
+    ]);
+    expect(new Set(ids).size).toBe(4 * names.length);
+  });
+});
