@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A line of a file sink, as it was written. */
@@ -25,6 +25,7 @@ export function readArchive(folder: string): ArchivedChange[] {
 }
 
 export function filesBelow(folder: string): string[] {
+  if (!existsSync(folder)) return []; // nothing was written yet
   return readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
     return statSync(path).isDirectory() ? filesBelow(path) : [path];
