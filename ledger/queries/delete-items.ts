@@ -42,7 +42,8 @@ export async function deleteItems(tx: Queryable, scope: PageScope, keys: readonl
       `update changes c set snapshot = i.payload
        from unnest($3::text[], $4::int8[]) as n (key, sequence)
          cross join lateral (select payload from items where ref = $1 and list = $2 and key = n.key limit 1) i
-       where c.ref = $1 and c.sequence = n.sequence and c.kind <> 'deleted' and c.snapshot is null`,
+       where c.ref = $1 and c.sequence = any($4::int8[]) and c.sequence = n.sequence and c.kind <> 'deleted'
+         and c.snapshot is null`, // the sequences named twice as in `keepSnapshots`
       [scope.ref, scope.list, gone, rows.map((row) => row.last_sequence)],
     ),
     tx.query(

@@ -110,11 +110,13 @@ async function keepSnapshots(tx: Queryable, scope: PageScope, placed: readonly P
   const replaced = placed.filter(({ known }) => known !== undefined && !known.deleted);
   if (replaced.length === 0) return;
   await tx.query(
-    // `lateral` as in `placeItems`: one look-up a key
+    // `lateral` as in `placeItems`: one look-up a key. The sequences stand there twice for the same reason: without
+    // statistics all changes of the pigeonhole were read for each item (200 of 20,000: 3.6 s, so 60 ms).
     `update changes c set snapshot = i.payload
      from unnest($3::text[], $4::int8[]) as n (key, sequence)
        cross join lateral (select payload from items where ref = $1 and list = $2 and key = n.key limit 1) i
-     where c.ref = $1 and c.sequence = n.sequence and c.kind <> 'deleted' and c.snapshot is null`,
+     where c.ref = $1 and c.sequence = any($4::int8[]) and c.sequence = n.sequence and c.kind <> 'deleted'
+       and c.snapshot is null`,
     [scope.ref, scope.list, keysOf(replaced), replaced.map(({ known }) => known!.lastSequence)],
   );
 }
