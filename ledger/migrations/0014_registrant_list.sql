@@ -1,4 +1,4 @@
--- 0015: the list of registrants, made from imports and from who signed in (decision 0027).
+-- 0014: the list of registrants, made from imports and from who signed in (decision 0028).
 -- Locks: imports and deliveries; senders wait for one scan while the index is built. Previous version: keeps running,
 -- and makes no such list.
 
