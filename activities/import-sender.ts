@@ -1,5 +1,6 @@
 import { pause } from '../ledger/queries/pauses.js';
-import { beginChunk, type BegunChunk, type ImportLease, type NothingBegun } from '../ledger/queries/imports/chunks.js';
+import { beginChunk } from '../ledger/queries/imports/begin-chunk.js';
+import type { BegunChunk, ImportLease, NothingBegun } from '../ledger/queries/imports/chunks.js';
 import { type ChunkSettlement, type KnownManners, settleChunk } from '../ledger/queries/imports/settle-chunk.js';
 import { waitWorkspace } from '../ledger/queries/workspaces.js';
 import { ApiError } from '../pigeonhole/api-error.js';
@@ -45,34 +46,38 @@ export class ImportSender {
 
   /** Sends one chunk after another until nothing is left, something stops the import, or the time is over. */
   async loop(mayGoOn: () => boolean): Promise<void> {
-    while (this.halt === undefined && mayGoOn()) {
+    let begun: BegunChunk | NothingBegun | undefined;
+    while (begun !== undefined || (this.halt === undefined && mayGoOn())) {
       // oxlint-disable-next-line no-await-in-loop -- one after another: that is what a loop is
-      const begun = await beginChunk(this.to.ledger, this.lease, countToSend);
+      begun ??= await beginChunk(this.to.ledger, this.lease, countToSend);
       if ('kind' in begun) {
         if (begun.kind === 'stop') this.halt = begun;
         return;
       }
       // oxlint-disable-next-line no-await-in-loop
-      await this.send(begun);
+      begun = await this.#send(begun, mayGoOn);
     }
   }
 
-  async send(chunk: BegunChunk): Promise<void> {
+  /** @returns what its settling has begun; undefined: nothing was looked for */
+  async #send(chunk: BegunChunk, mayGoOn: () => boolean): Promise<BegunChunk | NothingBegun | undefined> {
     const { to, lease } = this;
-    const registrants = chunk.profiles.map((profile) => JSON.parse(profile) as { attendeeCode: string });
+    let requestId: string | null;
     try {
-      const { requestId } = await to.gate.ask(
+      ({ requestId } = await to.gate.ask(
         to,
         { workspace: lease.workspace, priority: 'import' },
-        (client) => client.createRegistrants(lease.pigeonholeId, registrants, { signal: this.signal }),
+        (client) => client.createRegistrants(lease.pigeonholeId, { elements: chunk.elements }, { signal: this.signal }),
         ({ quota }) => quota,
-      );
-      this.requests += 1;
-      await this.#settle(chunk, { kind: 'created' }, { requestId });
+      ));
     } catch (error) {
       if (!isToBeJudged(error)) throw error;
       await this.#failed(chunk, error);
+      return undefined;
     }
+    this.requests += 1;
+    const goesOn = this.halt === undefined && mayGoOn();
+    return await this.#settle(chunk, { kind: 'created' }, { requestId }, goesOn);
   }
 
   /** An attempt before this one has left it: whether it arrived is not known. */
@@ -164,20 +169,31 @@ export class ImportSender {
     await this.#store(chunk, { ...rest, rows: [row] }, { requestId });
   }
 
-  async #settle(chunk: BegunChunk, answer: Answer, about: Partial<ChunkSettlement>): Promise<void> {
+  async #settle(
+    chunk: BegunChunk,
+    answer: Answer,
+    about: Partial<ChunkSettlement>,
+    goesOn = false,
+  ): Promise<BegunChunk | NothingBegun | undefined> {
     if (answer.kind === 'created') this.#failures = 0;
-    await this.#store(chunk, settleAnswer(chunk.piece, this.#aboutRequest(chunk), answer), about);
+    return await this.#store(chunk, settleAnswer(chunk.piece, this.#aboutRequest(chunk), answer), about, goesOn);
   }
 
   #aboutRequest({ count, request }: BegunChunk): { count: number; request: number; refusesWhole: boolean } {
     return { count, request, refusesWhole: this.#refusesWhole };
   }
 
-  async #store(chunk: BegunChunk, settlement: Settlement, about: Partial<ChunkSettlement>): Promise<void> {
+  async #store(
+    chunk: BegunChunk,
+    settlement: Settlement,
+    about: Partial<ChunkSettlement>,
+    goesOn = false,
+  ): Promise<BegunChunk | NothingBegun | undefined> {
     this.#refusesWhole ||= settlement.refusesWhole;
-    const basics = { requestId: null, indexBase: null, failing: null, unspent: false };
-    await settleChunk(this.to.ledger, this.lease, chunk, { ...basics, ...settlement, ...about });
+    const all = { requestId: null, indexBase: null, failing: null, unspent: false, ...settlement, ...about };
+    const begun = await settleChunk(this.to.ledger, this.lease, chunk, all, goesOn ? countToSend : null);
     const created = settlement.pieces.reduce((sum, piece) => sum + (piece.created ? piece.rows : 0), 0);
     this.rows += created + settlement.rows.length;
+    return begun;
   }
 }

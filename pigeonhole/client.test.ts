@@ -164,9 +164,16 @@ describe('creating', () => {
     await expect(client.createPigeonhole(input)).rejects.toMatchObject({ kind: 'protocol', mayHaveTakenEffect: true });
   });
 
+  it('sends printed registrants as they are', async () => {
+    await start((_, response) => response.writeHead(204).end());
+    await client.createRegistrants(101, { elements: '{"attendeeCode": "007"},{"attendeeCode":"1E5"}' });
+    expect(service.requests[0]?.body).toBe('{"data":[{"attendeeCode": "007"},{"attendeeCode":"1E5"}]}');
+  });
+
   it('no registrants costs no request', async () => {
     await start((_, response) => answerJson(response, 200, {}));
     await client.createRegistrants(101, []);
+    await client.createRegistrants(101, { elements: '' });
     expect(service.requests).toEqual([]);
   });
 

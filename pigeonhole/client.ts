@@ -7,7 +7,7 @@ import { defaultCount, listPath, listQuery, pigeonholePath } from './list-reques
 import type { ListRef } from './lists.js';
 import { readPage, type Page } from './page.js';
 import type { Quota } from './quota.js';
-import type { NewPigeonhole, NewRegistrant, NewSession } from './new-entities.js';
+import type { NewPigeonhole, NewRegistrant, NewSession, PrintedRegistrants } from './new-entities.js';
 import type { Pigeonhole, Session } from './wire-entities.js';
 
 export interface CallOptions {
@@ -57,7 +57,7 @@ export interface PigeonholeClient {
    */
   createRegistrants(
     pigeonholeId: number,
-    registrants: readonly NewRegistrant[],
+    registrants: readonly NewRegistrant[] | PrintedRegistrants,
     options?: CallOptions,
   ): Promise<Created>;
   /** Waits for calls under way, then closes the connections; later calls reject with kind `aborted`. */
@@ -91,13 +91,18 @@ export function createPigeonholeClient(options: ClientOptions): PigeonholeClient
     },
     async createRegistrants(pigeonholeId, registrants, { signal } = {}) {
       const call: Call = { method: 'POST', path: `${pigeonholePath(pigeonholeId)}/registrants/bulk` };
-      if (registrants.length === 0) return { requestId: null, quota: null };
-      const answer = await exchange.ask({ ...call, body: { data: registrants }, signal });
+      const elements = 'elements' in registrants ? registrants.elements : registrants.map(printed).join(',');
+      if (elements === '') return { requestId: null, quota: null };
+      const answer = await exchange.ask({ ...call, json: `{"data":[${elements}]}`, signal });
       requireNoRefusals(call, answer);
       return { requestId: answer.requestId, quota: answer.quota };
     },
     close: () => exchange.close(),
   };
+}
+
+function printed(registrant: NewRegistrant): string {
+  return JSON.stringify(registrant);
 }
 
 async function fetchPage(exchange: Exchange, list: ListRef, { cursor, count, signal }: PageOptions): Promise<Page> {
@@ -145,7 +150,7 @@ async function askForEntity<Entity extends { id: number }>(
   body: unknown,
   signal: AbortSignal | undefined,
 ): Promise<Entity> {
-  const answer = await exchange.ask({ ...call, body, signal });
+  const answer = await exchange.ask({ ...call, json: body === undefined ? undefined : JSON.stringify(body), signal });
   if (hasEntity<Entity>(answer.body)) return answer.body.data;
   throw new ApiError(call, {
     kind: 'protocol',

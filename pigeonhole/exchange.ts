@@ -12,8 +12,8 @@ import { transportFailure } from './transport-failure.js';
 export interface ServiceRequest extends Call {
   /** Without the question mark; already encoded. */
   readonly query?: string;
-  /** Sent as JSON. */
-  readonly body?: unknown;
+  /** The body: JSON, already printed. */
+  readonly json?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -44,7 +44,7 @@ export function openExchange(options: ClientOptions): Exchange {
   const now = options.now ?? Date.now;
   let closing: Promise<void> | undefined;
 
-  const fetchAnswer = async ({ method, path, query, body, signal }: ServiceRequest): Promise<RawAnswer> => {
+  const fetchAnswer = async ({ method, path, query, json, signal }: ServiceRequest): Promise<RawAnswer> => {
     const deadline = openDeadline(requestTimeoutMs, signal);
     const requestedAt = now();
     try {
@@ -57,9 +57,9 @@ export function openExchange(options: ClientOptions): Exchange {
           accept: 'application/json',
           // An absent header would allow any encoding (RFC 9110, 12.5.3).
           'accept-encoding': 'identity',
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(json === undefined ? {} : { 'content-type': 'application/json' }),
         },
-        body: body === undefined ? null : JSON.stringify(body),
+        body: json ?? null,
         signal: deadline.signal,
       });
       const bytes = await response.body.bytes();

@@ -31,3 +31,9 @@ export interface NewRegistrant {
   readonly attendeeCode: string;
   readonly [profileField: string]: string;
 }
+
+/** Registrants as they were printed before, for who keeps them so: a thousand need not be read and printed again. */
+export interface PrintedRegistrants {
+  /** Of a JSON array of `NewRegistrant`, without its brackets. */
+  readonly elements: string;
+}

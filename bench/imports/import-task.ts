@@ -15,7 +15,7 @@ export interface ImportTask {
 /** What it prints, after the word `measured`. */
 export interface ImportMeasurement {
   readonly seconds: number;
-  /** Of these, until everything was staged; 0 for the bare loop. */
+  /** Of these, until everything was staged and checked against earlier imports; 0 for the bare loop. */
   readonly stagingSeconds: number;
   readonly cpuSeconds: number;
   readonly peakRssMb: number;

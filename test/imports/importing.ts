@@ -44,7 +44,7 @@ export async function stage(
   const number = await beginImport(ledger, about);
   for (let from = 0; from < rows.length; from += 1000) await stageRows(ledger, number, rows.slice(from, from + 1000));
   const contentHash = createHash('sha256').update(JSON.stringify(rows)).digest();
-  await startImport(ledger, number, contentHash);
+  await startImport(ledger, number, { hash: contentHash, rows: rows.length });
   return id;
 }
 

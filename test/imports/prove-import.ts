@@ -137,7 +137,7 @@ async function stageAll(ledger: Ledger, { rows, badEvery }: ProofOptions): Promi
     });
     await stageRows(ledger, number, batch);
   }
-  await startImport(ledger, number, createHash('sha256').update(id).digest());
+  await startImport(ledger, number, { hash: createHash('sha256').update(id).digest(), rows });
   return id;
 }
 

@@ -2,8 +2,14 @@ import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import { useStages } from '../kit/stage.js';
 import { randomUUID } from 'node:crypto';
 import { askToCancel } from '../../ledger/queries/imports/ask-import.js';
-import { beginImport, discardAbandonedImports, discardImport } from '../../ledger/queries/imports/begin-import.js';
+import {
+  beginImport,
+  discardAbandonedImports,
+  discardImport,
+  startImport,
+} from '../../ledger/queries/imports/begin-import.js';
 import { compareWithEarlier } from '../../ledger/queries/imports/compare-with-earlier.js';
+import { stageAll } from '../../ledger/queries/imports/stage-all.js';
 import { stageRows } from '../../ledger/queries/imports/stage-rows.js';
 import { resume } from '../../ledger/queries/pauses.js';
 import { refOf } from '../../ledger/queries/pigeonholes.js';
@@ -31,8 +37,8 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect(await finish(scene, id)).toMatchObject({ state: 'finished' });
     expect(await registered(set)).toEqual(people(1200));
     expect(await counts(scene, id)).toEqual({ created: 1200 });
-    expect(await posts(set)).toBe(3);
-    expect(await progress(scene, id)).toMatchObject({ state: 'done', rows: 1200, requests: 3, requestsLeft: 0 });
+    expect(await posts(set)).toBe(2);
+    expect(await progress(scene, id)).toMatchObject({ state: 'done', rows: 1200, requests: 2, requestsLeft: 0 });
     const rows = await report(scene, id);
     expect(rows.map(({ row }) => row)).toEqual(people(1200).map((_, index) => index + 2));
     expect(rows[0]).toMatchObject({ profile: people(1)[0], outcome: 'created', requestId: expect.any(String) });
@@ -103,8 +109,8 @@ describe.each(kinds)('an import on %s', (kind) => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     await set.fault({ kind: 'error', code: 8000, method: 'POST', skip: 1, next: 1, retryAfterSeconds: 60 });
-    const cancelled = await stage(scene, rowsOf(...people(700)));
-    const waiting = await stage(scene, rowsOf(...people(700)));
+    const cancelled = await stage(scene, rowsOf(...people(1400)));
+    const waiting = await stage(scene, rowsOf(...people(1400)));
     expect(await turn(scene, cancelled)).toMatchObject({ state: 'waiting', reason: 'quota' });
     await set.db.query('update workspaces set wait_until = now()');
     await set.db.query('update quotas set wait_until = null');
@@ -113,13 +119,13 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect(await askToCancel(scene.ledger, cancelled, 'Ann')).toBe(true);
     expect(await turn(scene, cancelled)).toMatchObject({ state: 'finished' });
     const given = await counts(scene, cancelled);
-    expect((given.created ?? 0) + (given.cancelled ?? 0)).toBe(700);
+    expect((given.created ?? 0) + (given.cancelled ?? 0)).toBe(1400);
     expect(given.created).toBeGreaterThan(0);
     await finish(scene, waiting);
     expect(await counts(scene, waiting)).toEqual({ existing: given.created, created: given.cancelled });
     expect(await counts(scene, cancelled)).toEqual(given);
-    expect(await registered(set)).toHaveLength(700);
-    expect((await report(scene, cancelled)).map(({ row }) => row)).toEqual(people(700).map((_, index) => index + 2));
+    expect(await registered(set)).toHaveLength(1400);
+    expect((await report(scene, cancelled)).map(({ row }) => row)).toEqual(people(1400).map((_, index) => index + 2));
   });
 
   it('is one of two that take over the same codes at once, in opposite order', async () => {
@@ -159,15 +165,30 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect(await counts(scene, id)).toEqual({ created: 5 });
   });
 
+  it('is not begun when the store holds fewer rows than were given to it', async () => {
+    const set = await stages.open(kind);
+    const scene = await set.scene();
+    const ref = await refOf(scene.ledger, 'acme', 101);
+    const about = { id: randomUUID(), ref, file: 'x.csv', mapping: {}, requestedBy: null, canary: null };
+    const number = await beginImport(scene.ledger, about);
+    expect(await stageAll(scene.ledger, number, [rowsOf(...people(2))])).toBe(2);
+    const start = (rows: number): Promise<void> => startImport(scene.ledger, number, { hash: Buffer.from('x'), rows });
+    await expect(start(3)).rejects.toMatchObject({ kind: 'stale' });
+    expect(await progress(scene, about.id)).toMatchObject({ state: 'staging' });
+    await start(2);
+    await start(2);
+    expect(await progress(scene, about.id)).toMatchObject({ state: 'running' });
+  });
+
   it('waits for the quota without using an attempt, and says until when', async () => {
     const set = await stages.open(kind, {
-      knobs: { quota: { limit: 2, windowSeconds: 600, headers: true, retryAfter: false } },
+      knobs: { quota: { limit: 1, windowSeconds: 600, headers: true, retryAfter: false } },
     });
     const scene = await set.scene({ quota: '{ reserve: 0% }' });
-    const id = await stage(scene, rowsOf(...people(1200)));
+    const id = await stage(scene, rowsOf(...people(2000)));
     expect(await turn(scene, id)).toMatchObject({ state: 'waiting', reason: 'quota' });
     const waiting = await progress(scene, id);
-    expect(waiting).toMatchObject({ state: 'waiting', waitReason: 'quota', requests: 2, failures: 0 });
+    expect(waiting).toMatchObject({ state: 'waiting', waitReason: 'quota', requests: 1, failures: 0 });
     expect(waiting.waitUntil!.getTime() - Date.now()).toBeGreaterThan(500_000);
     expect(waiting.counts.created).toBe(1000);
   });

@@ -3,7 +3,7 @@ import { ImportRefusal } from '../../api/import-refusal.js';
 import type { ImportTarget } from '../../api/import-views.js';
 import { beginImport, discardImport, startImport as beginSending } from '../../ledger/queries/imports/begin-import.js';
 import { saveMapping } from '../../ledger/queries/imports/saved-mappings.js';
-import { stageRows } from '../../ledger/queries/imports/stage-rows.js';
+import { stageAll } from '../../ledger/queries/imports/stage-all.js';
 import { refOf } from '../../ledger/queries/pigeonholes.js';
 import { unknownFields } from '../../registrants/check-mapping.js';
 import type { ColumnMapping } from '../../registrants/column-mapping.js';
@@ -47,16 +47,12 @@ export async function startImport(
   const columns: StoredColumns = { columns: mapping.columns.map(({ column, property }) => ({ column, property })) };
   const number = await beginImport(ledger, { id, ref, file: terms.file.name, mapping: columns, requestedBy, canary });
   try {
-    let staged = 0;
-    for await (const batch of rows) {
-      await stageRows(ledger, number, batch);
-      staged += batch.length;
-    }
+    const staged = await stageAll(ledger, number, rows);
     const content = ledger.hash.file(await hashed.digest());
     if (terms.content !== null && terms.content !== content.toString('hex')) {
       throw new ImportRefusal('wrong', 'the file has changed since it was looked at: import it again');
     }
-    await beginSending(ledger, number, content);
+    await beginSending(ledger, number, { hash: content, rows: staged });
     log.info(
       { import: id, number, workspace: target.workspace, pigeonhole: target.pigeonholeId, rows: staged },
       'import begun',

@@ -4,10 +4,11 @@ import { abandonedAfterMs } from './standing.js';
 
 /**
  * Registrants in one request, until a service says that it takes fewer. At a usual 200 to 300 bytes a row that is a body
- * of 150 kB, far below the megabyte at which gateways begin to refuse; an answer that is lost costs one request more, and
- * 20,000 registrants take 40 requests of the plan.
+ * of 300 kB, a third of the megabyte at which gateways begin to refuse; 20,000 registrants take 20 requests of the plan,
+ * and where the service takes no more than 500 that costs one refused request, once for a workspace. More would bring
+ * the body near to that megabyte, and a bad row that is not named would take more than 12 requests to find.
  */
-export const firstChunkSize = 500;
+export const firstChunkSize = 1000;
 
 export interface NewImport {
   /** UUID, chosen by the caller. */
@@ -37,21 +38,30 @@ export async function beginImport(ledger: Ledger, input: NewImport): Promise<num
 
 /**
  * Everything is staged: the import may be sent from now on. A second call changes nothing.
- * @param contentHash of the file's bytes, as `Ledger.hash` or the caller makes it: tells a file that was imported before
- * @throws {LedgerError} kind `stale` when it was given up in between
+ * @param content.hash of the file's bytes, as `Ledger.hash` or the caller makes it: tells a file that was imported before
+ * @param content.rows as many as were staged: a batch whose commit the store has lost (see `stageRows`) is found missing
+ * @throws {LedgerError} kind `stale` when it was given up in between, or rows are missing
  */
-export async function startImport(ledger: Ledger, number: number, contentHash: Uint8Array): Promise<void> {
+export async function startImport(
+  ledger: Ledger,
+  number: number,
+  content: { readonly hash: Uint8Array; readonly rows: number },
+): Promise<void> {
   const rows = await ledger.db.query(
     `update imports set state = 'running', content_hash = $2, started_at = coalesce(started_at, now()),
-       rows_claimed = (select count(*) from registrants where import = $1),
-       rows_other = (select count(*) from import_rows where import = $1)
-     where number = $1 and state = 'staging' returning number`,
-    [number, contentHash],
+       rows_claimed = n.claimed, rows_other = n.other
+     from (select (select count(*) from registrants where import = $1) as claimed,
+       (select count(*) from import_rows where import = $1) as other) n
+     where number = $1 and state = 'staging' and n.claimed + n.other = $3 returning number`,
+    [number, content.hash, content.rows],
   );
   if (rows.length > 0) return;
   const [known] = await ledger.db.query<{ state: string }>('select state from imports where number = $1', [number]);
   if (known === undefined || known.state === 'cancelled') {
     throw new LedgerError('stale', 'the import was given up while its file was read: import the file again');
+  }
+  if (known.state === 'staging') {
+    throw new LedgerError('stale', 'the store does not hold as many rows as were given to it: import the file again');
   }
 }
 

@@ -37,13 +37,15 @@ export async function claimFreeCodes(
   { ref, number, round }: Claimer,
   rows: readonly HashedRow[],
 ): Promise<Set<number>> {
-  const claimed = await tx.query<{ row_number: number }>(
-    `insert into registrants (ref, code_hash, import, round, row_number, data_hash, profile)
-     select $1, n.code_hash, $2, $7, n.row_number, n.data_hash, n.profile from ${given}
-     on conflict (ref, code_hash) do nothing returning row_number`,
+  const [claimed] = await tx.query<{ rows: number[] | null }>(
+    `with claimed as (
+       insert into registrants (ref, code_hash, import, round, row_number, data_hash, profile)
+       select $1, n.code_hash, $2, $7, n.row_number, n.data_hash, n.profile from ${given}
+       on conflict (ref, code_hash) do nothing returning row_number
+     ) select array_agg(row_number) as rows from claimed`,
     [ref, number, ...rowParameters(rows), round],
   );
-  return new Set(claimed.map(({ row_number }) => row_number));
+  return new Set(claimed?.rows ?? []);
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Queryable } from '../../drivers/database.js';
 import type { Ledger } from '../../ledger.js';
-import type { BegunChunk, ImportLease, Piece } from './chunks.js';
+import { beginWithin, type CountToSend, senderColumns, type SenderRow } from './begin-chunk.js';
+import type { BegunChunk, ImportLease, NothingBegun, Piece } from './chunks.js';
 import { firstChunkSize } from './begin-import.js';
 import { staleImport } from './import-errors.js';
 
@@ -39,7 +40,10 @@ const leastUnanswered = 25;
 const growAfter = 4;
 
 /**
- * Stores what became of a chunk, in one transaction: its rows' outcomes, what is left of it, and what was learnt.
+ * Stores what became of a chunk, in one transaction: its rows' outcomes, what is left of it, and what was learnt. In the
+ * same one the next chunk is marked, as `beginChunk` does, so that sending costs one commit a request.
+ * @param count null: nothing is to be sent next
+ * @returns what was marked, or why nothing was; undefined when it was not looked for: only behind a success it is
  * @throws {LedgerError} kind `stale` when a newer attempt has the import: it has taken the chunk for unanswered
  */
 export async function settleChunk(
@@ -47,10 +51,19 @@ export async function settleChunk(
   lease: ImportLease,
   chunk: BegunChunk,
   settlement: ChunkSettlement,
-): Promise<void> {
-  await ledger.db.transaction(async (tx) => {
-    await noteRequest(tx, lease, chunk, settlement);
+  count: CountToSend | null,
+): Promise<BegunChunk | NothingBegun | undefined> {
+  return await ledger.db.transaction(async (tx) => {
+    const sender = await noteRequest(tx, lease, chunk, settlement);
     const { rows, pieces } = settlement;
+    if (isWhole(settlement)) {
+      // Not awaited alone: the store goes on from it to the next chunk without waiting for us.
+      const [next] = await Promise.all([
+        count === null ? undefined : beginWithin(tx, lease, sender, count),
+        markCreated(tx, lease, chunk, settlement),
+      ]);
+      return next;
+    }
     const settled = new Set(rows.map(({ index }) => index));
     const open = chunk.rowNumbers.filter((_, index) => !settled.has(index));
     await Promise.all([
@@ -62,18 +75,39 @@ export async function settleChunk(
     if (refusesWhole) await learnWhole(tx, lease);
     if (settlement.smaller === 'refused' && chunk.count > 1) await learnSize(tx, lease, Math.floor(chunk.count / 2));
     if (settlement.indexBase !== null) await learnIndexBase(tx, lease, settlement.indexBase);
+    return undefined;
   });
 }
 
-/** Locks the import for the commit, and keeps how its sending goes. */
+/** What nearly always happens: all of it was created, and nothing was learnt. */
+function isWhole({ rows, pieces, withoutEffect, refusesWhole, smaller, indexBase }: ChunkSettlement): boolean {
+  const hasLearnt = withoutEffect !== null || refusesWhole || smaller !== null || indexBase !== null;
+  return rows.length === 0 && pieces.length === 1 && pieces[0]!.created && !hasLearnt;
+}
+
+async function markCreated(
+  tx: Queryable,
+  lease: ImportLease,
+  chunk: BegunChunk,
+  { requestId }: ChunkSettlement,
+): Promise<void> {
+  await tx.query(
+    `update import_chunks set state = 'created', request_id = $4, suspects = null, next_count = null, sent_count = null,
+       request = null, due_at = now()
+     where import = $1 and round = $2 and first_row = $3`,
+    [lease.number, chunk.round, chunk.firstRow, requestId],
+  );
+}
+
+/** Locks the import for the commit, and keeps how its sending goes. @returns how it stands then, without this request */
 async function noteRequest(
   tx: Queryable,
   lease: ImportLease,
   chunk: BegunChunk,
   { failing, smaller, unspent }: ChunkSettlement,
-): Promise<void> {
+): Promise<SenderRow> {
   const isAnswered = failing === null && !unspent;
-  const held = await tx.query(
+  const [sender] = await tx.query<SenderRow>(
     `update imports i set
        requests = requests - case when $3::boolean then 1 else 0 end,
        failures = case when $4::boolean then 0 when $3 then failures else failures + 1 end,
@@ -87,7 +121,7 @@ async function noteRequest(
          when $4 and $5 is null and passed >= ${growAfter} and chunk_size < ${firstChunkSize}
            then least(chunk_size * 2, ${firstChunkSize}, (select w.registrants_at_once from workspaces w where w.name = $9))
          else chunk_size end
-     where number = $1 and epoch = $2 and state = 'running' returning number`,
+     where number = $1 and epoch = $2 and state = 'running' returning ${senderColumns('$10', '$9')}`,
     [
       lease.number,
       lease.epoch,
@@ -98,9 +132,11 @@ async function noteRequest(
       failing?.retryInMs ?? 0,
       chunk.count,
       lease.workspace,
+      lease.id,
     ],
   );
-  if (held.length === 0) throw staleImport(lease.number);
+  if (sender === undefined) throw staleImport(lease.number);
+  return { ...sender, under_way: sender.under_way - 1 };
 }
 
 async function settleRows(
