@@ -37,12 +37,16 @@ export function serveImports(
   };
   const answering = async (work: () => Promise<Response>): Promise<Response> => await work().catch(refused);
 
-  /** Gives a handler what was uploaded, and takes the rest of it when the handler is done early. */
+  /**
+   * Gives a handler what was uploaded, and takes the rest of it when the handler is done early. What the handler answers
+   * as text is made while the upload is read.
+   */
   const withUpload = async (
     c: Context,
-    work: (request: ImportRequest, bytes: UploadedBytes) => Promise<Response>,
+    work: (request: ImportRequest, bytes: UploadedBytes) => Promise<Response | AsyncIterable<string>>,
   ): Promise<Response> => {
     const bytes = new UploadedBytes(c.req.raw.body);
+    let isAnswered = true;
     try {
       const request = importRequestSchema.safeParse(c.req.query());
       if (!request.success) {
@@ -52,9 +56,15 @@ export function serveImports(
           `an import has "pigeonhole" and "name", and may have "map", "saveMapping", "encoding", "delimiter", "sheet", "canary", "generateCodes", "force", "by" and "content"; look at: ${wrong}`,
         );
       }
-      return await answering(() => work(request.data, bytes));
+      return await answering(async () => {
+        const answer = await work(request.data, bytes);
+        if (answer instanceof Response) return answer;
+        const parts = await begun(answer);
+        isAnswered = false;
+        return csv(streamOf(finallyDrained(parts, bytes)));
+      });
     } finally {
-      await bytes.drain();
+      if (isAnswered) await bytes.drain();
     }
   };
   const known = async (c: Context, work: (view: ImportView) => Promise<Response>): Promise<Response> => {
@@ -73,7 +83,7 @@ export function serveImports(
     withUpload(c, async (request, bytes) => c.json(await imports.check(request, bytes))),
   );
   app.post('/api/imports/codes', (c) =>
-    withUpload(c, async (request, bytes) => csv(await inMemory(imports.generatedCodes(request, bytes)))),
+    withUpload(c, async (request, bytes) => imports.generatedCodes(request, bytes)),
   );
   app.post('/api/imports', (c) =>
     withUpload(c, async (request, bytes) => c.json(await imports.start(request, bytes), 201)),
@@ -99,15 +109,30 @@ export function serveImports(
   app.get('/api/import-mappings', async (c) => c.json({ mappings: await imports.mappings() }));
 }
 
-function csv(body: string | ReadableStream<Uint8Array>): Response {
+function csv(body: ReadableStream<Uint8Array>): Response {
   return new Response(body, { headers: { 'content-type': 'text/csv; charset=utf-8' } });
 }
 
-/** Whole, since an answer that has begun could no longer say what is wrong with the file. Codes are short. */
-async function inMemory(parts: AsyncIterable<string>): Promise<string> {
-  let text = '';
-  for await (const part of parts) text += part;
-  return text;
+/** Waits for the first part: an answer that has begun can no longer say what is wrong with the file. */
+async function begun(parts: AsyncIterable<string>): Promise<AsyncIterableIterator<string>> {
+  const iterator = parts[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  return (async function* () {
+    if (first.done === true) return;
+    yield first.value;
+    yield* { [Symbol.asyncIterator]: () => iterator };
+  })();
+}
+
+async function* finallyDrained(
+  parts: AsyncIterable<string>,
+  bytes: UploadedBytes,
+): AsyncGenerator<string, void, undefined> {
+  try {
+    yield* parts;
+  } finally {
+    await bytes.drain();
+  }
 }
 
 async function* lines(batches: AsyncIterable<readonly ImportReportRow[]>): AsyncGenerator<string, void, undefined> {
