@@ -155,6 +155,28 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     expect(await codes(set)).toEqual(['A1']);
   });
 
+  it('takes a file that another has taken the place of for what it is, and the first for new when it comes back', async () => {
+    const set = await stages.open(kind);
+    const { put, scene } = await dropping(set);
+    const [first, other] = ['A1,Ada', 'A2,Bo'].map((row) => ['attendeeCode,Name', row]) as [string[], string[]];
+    const gate = Object.create(scene.to.gate) as typeof scene.to.gate;
+    let asked = 0;
+    gate.ask = async (...question) => {
+      if ((asked += 1) === 1) put('people.csv', ...other); // known by its content, and not read yet
+      return await scene.to.gate.ask(...question);
+    };
+    const folders = dropFoldersIn({ ...scene, to: { ...scene.to, gate } }, set.folder, [
+      { workspace: 'acme', pigeonhole: 101, folder: 'in' },
+    ]);
+    const look = lookedAt(folders);
+    put('people.csv', ...first);
+    await look();
+    expect(await codes(set)).toEqual(['A2']);
+    put('people.csv', ...first);
+    await look();
+    expect(await codes(set)).toEqual(['A1', 'A2']);
+  });
+
   it('waits with a file while nothing can be imported, says why, and goes on by itself', async () => {
     const set = await stages.open(kind);
     const { open, put, read, names } = await dropping(set);

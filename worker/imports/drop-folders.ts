@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import type { Collaborators, InUse } from '../../activities/collaborators.js';
 import { ImportRefusal } from '../../api/import-refusal.js';
@@ -17,7 +16,7 @@ import { findMapping } from '../../ledger/queries/imports/saved-mappings.js';
 import { refOf } from '../../ledger/queries/pigeonholes.js';
 import { RegistrantFileError } from '../../registrants/registrant-file-error.js';
 import { removeBeside, standsBeside, writeBeside } from './beside-file.js';
-import { type DropPlace, findDroppedFiles, findDropPlaces } from './drop-places.js';
+import { type DropPlace, findDroppedFiles, findDropPlaces, readDroppedFile } from './drop-places.js';
 import { findTarget } from './find-target.js';
 import { importReportCsv, refuseEnded } from './import-desk.js';
 import { type ColumnWishes, savedColumns } from './open-registrants.js';
@@ -158,7 +157,8 @@ export class DropFolders {
     try {
       const begun = await readImport(ledger, id); // by a process that ended before it could say so
       if (begun?.state === 'staging') await discardImport(ledger, begun.number);
-      if (begun === undefined || begun.state === 'staging') await this.#import(to, place, { path, id });
+      if (begun === undefined || begun.state === 'staging')
+        await this.#import(to, place, { path, id, contentHash: file.contentHash });
       await settleDroppedFile(ledger, file, { state: 'importing' });
       await removeBeside(path, 'error');
       await this.parts.wake(id);
@@ -176,12 +176,12 @@ export class DropFolders {
   async #import(
     to: Collaborators,
     { entry, pigeonhole }: DropPlace,
-    { path, id }: { path: string; id: string },
+    { path, id, contentHash }: { path: string; id: string; contentHash: Uint8Array },
   ): Promise<void> {
     const target = await findTarget(to, pigeonhole);
     refuseOthers(entry, target);
     refuseEnded(target, false);
-    await startImport(to, createReadStream(path), {
+    await startImport(to, readDroppedFile(path), {
       id,
       target,
       file: { name: basename(path) },
@@ -189,7 +189,7 @@ export class DropFolders {
       knownFields: await profileFieldsOf(to, target),
       canary: null,
       requestedBy: 'drop folder',
-      content: null,
+      content: Buffer.from(contentHash).toString('hex'), // another one would be kept from being imported by this one's claim
       saveMapping: null,
       strangeFields: 'refuse',
     });
@@ -198,7 +198,7 @@ export class DropFolders {
   async #identify({ ledger }: Collaborators, { pigeonhole }: DropPlace, { path }: FileLook): Promise<DroppedFile> {
     const [workspace, id] = pigeonhole.split('/') as [string, string];
     const hash = createHash('sha256');
-    for await (const piece of createReadStream(path)) hash.update(piece as Buffer);
+    for await (const piece of readDroppedFile(path)) hash.update(piece);
     return { ref: await refOf(ledger, workspace, Number(id)), contentHash: ledger.hash.file(hash.digest('hex')) };
   }
 
