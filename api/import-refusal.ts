@@ -1,8 +1,8 @@
 /**
  * Why an import is not begun, or nothing is done to it.
  * - `unknown` no such pigeonhole, import or mapping
- * - `wrong` what was asked cannot be meant: two pigeonholes of one id, an ended one without force, a changed file
- * - `stopped` something has to be switched on or resumed first: registrants, the workspace
+ * - `wrong` what was asked cannot be meant: two pigeonholes of one id, an ended one without force
+ * - `stopped` something has to be switched on or resumed first: registrants, the workspace; or the file is being changed
  * - `unreachable` the service cannot be asked now
  */
 export type ImportRefusalKind = 'unknown' | 'wrong' | 'stopped' | 'unreachable';

@@ -1,4 +1,5 @@
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { RegistrantFileError } from '../registrants/registrant-file-error.js';
 import { apiSources, emptyLedger } from './api-sources.test-kit.js';
 import { deskOf } from './import-desk.test-kit.js';
@@ -101,6 +102,36 @@ describe('an upload to the API', () => {
       },
     });
     const answer = await ask(`${url}/api/imports/check?pigeonhole=1&name=a`, 'POST', 8 * 1024 ** 2);
+    expect([answer.status, detailOf(answer)]).toEqual([422, 'The file is no table.']);
+  });
+
+  it('is answered with codes while it is still under way: neither is held in memory', async () => {
+    const url = await serving({
+      async *generatedCodes(_, bytes) {
+        yield 'attendeeCode\r\n';
+        for await (const piece of bytes) yield `${Buffer.from(piece).toString()}\r\n`;
+      },
+    });
+    const sent = request(`${url}/api/imports/codes?pigeonhole=1&name=a`, {
+      method: 'POST',
+      agent: false,
+      headers: { 'content-type': 'application/octet-stream' },
+    });
+    sent.write('first');
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    sent.end('last');
+    const text = Buffer.concat(await answer.toArray()).toString();
+    expect([answer.statusCode, text]).toEqual([200, 'attendeeCode\r\nfirst\r\nlast\r\n']);
+  });
+
+  it('is refused before any code is answered', async () => {
+    const url = await serving({
+      // oxlint-disable-next-line require-yield -- it fails before there is anything
+      async *generatedCodes() {
+        throw new RegistrantFileError('not-a-table', 'The file is no table.');
+      },
+    });
+    const answer = await ask(`${url}/api/imports/codes?pigeonhole=1&name=a`, 'POST', 1024 ** 2);
     expect([answer.status, detailOf(answer)]).toEqual([422, 'The file is no table.']);
   });
 

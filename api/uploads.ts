@@ -10,6 +10,7 @@ import { importCheckSchema, importViewSchema } from './import-views.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, needs, problems } from './route-parts.js';
 import { actorOf, pigeonholeWithin } from './scope.js';
+import { streamOf } from './streamed-answer.js';
 import { UploadedBytes, UploadTooLarge } from './uploaded-bytes.js';
 
 export interface ImportSources {
@@ -93,7 +94,7 @@ export function serveUploads(app: ApiApp, { ledger, imports }: ImportSources): v
   );
   app.openAPIRegistry.registerPath(codesRoute);
   app.post(codesRoute.path, codesRoute.middleware, (c) =>
-    withUpload(c, async (request, bytes) => csv(await inMemory(imports.generatedCodes(request, bytes)))),
+    withUpload(c, async (request, bytes) => imports.generatedCodes(request, bytes)),
   );
   app.openAPIRegistry.registerPath(startRoute);
   app.post(startRoute.path, startRoute.middleware, (c) =>
@@ -113,11 +114,16 @@ export function serveUploads(app: ApiApp, { ledger, imports }: ImportSources): v
   );
 }
 
+/**
+ * Gives a handler what was uploaded, and takes the rest of it when the handler is done early. What the handler answers as
+ * text is made while the upload is read.
+ */
 async function withUpload(
   c: ApiContext,
-  work: (request: ImportRequest, bytes: UploadedBytes) => Promise<Response>,
+  work: (request: ImportRequest, bytes: UploadedBytes) => Promise<Response | AsyncIterable<string>>,
 ): Promise<Response> {
   const bytes = new UploadedBytes(c.req.raw.body);
+  let isAnswered = true;
   try {
     const request = importRequestSchema.safeParse(singles(c.req.queries()));
     if (!request.success) {
@@ -128,9 +134,15 @@ async function withUpload(
       );
     }
     const { data } = request;
-    return await asRefusal(() => work({ ...data, pigeonhole: pigeonholeWithin(c, data.pigeonhole) }, bytes));
+    return await asRefusal(async () => {
+      const answer = await work({ ...data, pigeonhole: pigeonholeWithin(c, data.pigeonhole) }, bytes);
+      if (answer instanceof Response) return answer;
+      const parts = await begun(answer);
+      isAnswered = false;
+      return csv(streamOf(finallyDrained(parts, bytes)));
+    });
   } finally {
-    await bytes.drain();
+    if (isAnswered) await bytes.drain();
   }
 }
 
@@ -145,9 +157,24 @@ export function csv(body: string | ReadableStream<Uint8Array>): Response {
   return new Response(body, { headers: { 'content-type': 'text/csv; charset=utf-8' } });
 }
 
-/** Whole, since an answer that has begun could no longer say what is wrong with the file. Codes are short. */
-async function inMemory(parts: AsyncIterable<string>): Promise<string> {
-  let text = '';
-  for await (const part of parts) text += part;
-  return text;
+/** Waits for the first part: an answer that has begun can no longer say what is wrong with the file. */
+async function begun(parts: AsyncIterable<string>): Promise<AsyncIterableIterator<string>> {
+  const iterator = parts[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  return (async function* () {
+    if (first.done === true) return;
+    yield first.value;
+    yield* { [Symbol.asyncIterator]: () => iterator };
+  })();
+}
+
+async function* finallyDrained(
+  parts: AsyncIterable<string>,
+  bytes: UploadedBytes,
+): AsyncGenerator<string, void, undefined> {
+  try {
+    yield* parts;
+  } finally {
+    await bytes.drain();
+  }
 }

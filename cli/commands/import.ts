@@ -8,9 +8,15 @@ import { CommandError, ExitCode } from '../exit-code.js';
 import { grouped } from '../grouped.js';
 import { tellEnd } from '../imports/end-of-import.js';
 import { followImport } from '../imports/follow-import.js';
-import { formatCheck, type Sheet, strangeFields } from '../imports/format-check.js';
+import { formatCheck, questionOf, type Sheet, strangeFields } from '../imports/format-check.js';
 import { importClient } from '../imports/import-client.js';
-import { codesFileOf, requireFile, requireNoFile, requireOtherFile, writeWholeFile } from '../imports/import-files.js';
+import {
+  codesFileOf,
+  requireFile,
+  requireOtherFile,
+  requireWritable,
+  writeWholeFile,
+} from '../imports/import-files.js';
 import { type ImportOptions, uploadQueryOf } from '../imports/import-options.js';
 import { problemsCsv } from '../../worker/imports/problems-csv.js';
 import { createProgressDisplay } from '../imports/progress-display.js';
@@ -29,8 +35,9 @@ export async function importFile({ config, out }: Context, options: ImportOption
   await requireFile(file);
   requireOtherFile('--report', report, file);
   requireOtherFile('--problems', options.problems, file);
+  await requireWritable('--report', report);
+  await requireWritable('--problems', options.problems);
   const codesFile = codesFileOf(file);
-  if (options.generateCodes && !options.dryRun) await requireNoFile(codesFile);
   const client = importClient(apiAddressOf(await loadProcessConfig(config)));
   const stop = stopSignal();
 
@@ -79,7 +86,7 @@ function refuseEnded({ target }: ImportCheck, force: boolean): void {
 
 /** Shows what would be done and asks, unless told not to. A program reads standard output: it is told nothing there. */
 async function isAgreed(out: Output, check: ImportCheck, { yes, json }: ImportOptions): Promise<boolean> {
-  const { target, counts } = check;
+  const { counts } = check;
   const say = (line: string): void => (json ? out.note(line) : out.line(line));
   if (!json || !yes) for (const line of formatCheck(check, sheetOf(out))) say(line);
   const strange = strangeFields(check.columns);
@@ -89,7 +96,7 @@ async function isAgreed(out: Output, check: ImportCheck, { yes, json }: ImportOp
     );
   }
   if (yes || counts.send === 0) return true;
-  const agreed = await askYesOrNo(`Create ${grouped(counts.send)} registrants in ${targetInWords(target)}?`);
+  const agreed = await askYesOrNo(questionOf(check));
   if (agreed === undefined) {
     throw new CommandError(ExitCode.WrongUse, 'there is no terminal to ask at: add --yes to confirm');
   }

@@ -8,8 +8,10 @@ import { CommandError, ExitCode } from '../exit-code.js';
 import { endDocument, exitCodeOf, tellEnd } from '../imports/end-of-import.js';
 import { followImport } from '../imports/follow-import.js';
 import { progressInWords, standingInWords } from '../imports/format-progress.js';
+import { withoutControls } from '../imports/without-controls.js';
 import { formatReport } from '../imports/format-report.js';
 import { type ImportClient, importClient } from '../imports/import-client.js';
+import { requireWritable } from '../imports/import-files.js';
 import { createProgressDisplay } from '../imports/progress-display.js';
 import { grouped } from '../grouped.js';
 import { inWords } from '../in-words.js';
@@ -22,7 +24,9 @@ export async function listImports({ config, out }: Context, { json }: { readonly
   else if (imports.length === 0) out.line('no imports');
   for (const { id, state, workspace, pigeonholeId, file, rows, startedAt } of json ? [] : imports) {
     const when = inWords(new Date(startedAt), new Date());
-    out.line(`${id}  ${state.padEnd(9)}  ${workspace}/${pigeonholeId}  ${file}  ${grouped(rows)} rows  ${when}`);
+    out.line(
+      `${id}  ${state.padEnd(9)}  ${workspace}/${pigeonholeId}  ${withoutControls(file)}  ${grouped(rows)} rows  ${when}`,
+    );
   }
   return ExitCode.Done;
 }
@@ -50,6 +54,7 @@ export interface FollowOptions {
 
 /** `pigeonpost import follow <id>`: its progress until it has ended, then the report. Exit as `import`, 4 unknown. */
 export async function followOne({ config, out }: Context, { id, report, json }: FollowOptions): Promise<ExitCode> {
+  await requireWritable('--report', report);
   const client = await clientFor(config);
   const display = createProgressDisplay(out, json);
   const followed = await followImport(client, await client.find(id), { display, stop: stopSignal() });
@@ -64,7 +69,8 @@ export async function importReport(
   const client = await clientFor(config);
   const view = await client.find(id);
   if (json) return await tellEnd(out, client, { kind: 'ended', view }, { json });
-  const decoder = new TextDecoder();
+  // With the mark at its beginning: without it Excel takes the file for another encoding than UTF-8.
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   for await (const part of await client.reportCsv(id)) out.draw(decoder.decode(part, { stream: true }));
   return ExitCode.Done;
 }
@@ -82,7 +88,8 @@ export async function actOnImport({ config, out }: Context, options: ActOnImport
   const { verb, id, reason, yes, json } = options;
   const client = await clientFor(config);
   const view = await client.find(id);
-  if (verb === 'cancel' && !yes) {
+  const hasEnded = view.state === 'done' || view.state === 'cancelled';
+  if (verb === 'cancel' && !yes && !hasEnded) {
     const left = view.counts.waiting;
     const agreed = await askYesOrNo(
       `Cancel import ${id}? What was created stays; ${grouped(left)} rows would not be sent.`,

@@ -28,16 +28,32 @@ export async function tellEnd(
     out.note(`import ${view.id} goes on; come back to it with: pigeonpost import follow ${view.id}`);
     return ExitCode.Failed;
   }
-  if (report !== undefined) await writeWholeFile(report, await client.reportCsv(view.id));
+  // A file that cannot be written takes nothing away from what is told.
+  const failure = report === undefined ? null : await written(report, client, view.id);
   const problems = await firstProblems(client.problems(view.id), json ? Infinity : mostShown);
   if (json) out.line(JSON.stringify(endDocument(view, problems)));
-  else if (kind === 'ended') for (const line of formatReport(view, problems, report ?? null)) out.line(line);
+  else if (kind === 'ended')
+    for (const line of formatReport(view, problems, failure === null ? (report ?? null) : null)) out.line(line);
+  if (failure !== null) throw failure.error;
   if (kind === 'paused') {
     out.note(`import ${view.id} is ${standingInWords(view, { now: new Date() })}`);
     out.note(`go on with: pigeonpost import resume ${view.id}, then: pigeonpost import follow ${view.id}`);
     return ExitCode.Failed;
   }
   return exitCodeOf(view);
+}
+
+async function written(
+  report: string,
+  client: Pick<ImportClient, 'reportCsv'>,
+  id: string,
+): Promise<{ readonly error: unknown } | null> {
+  try {
+    await writeWholeFile(report, await client.reportCsv(id));
+    return null;
+  } catch (error) {
+    return { error };
+  }
 }
 
 /** 0 when every row is at the service, 5 when some are not, 1 when it was cancelled. Pure. */

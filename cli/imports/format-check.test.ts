@@ -1,5 +1,5 @@
 import type { ImportProblem } from '../../api/import-views.js';
-import { formatCheck, strangeFields } from './format-check.js';
+import { formatCheck, questionOf, strangeFields } from './format-check.js';
 import { checkOf } from './import-views.test-kit.js';
 
 const now = new Date('2026-11-21T18:00:00Z');
@@ -42,6 +42,27 @@ describe('what an import would do', () => {
       '  6 not sent, because of the problems below',
       '  1 of them are given a code',
     ]);
+  });
+
+  it('says of a canary how many go now, and asks for no more', () => {
+    const check = checkOf({ canary: 1 });
+    expect(formatCheck(check, sheet).slice(8, 10)).toEqual([
+      '20,000 to send',
+      '     1 of them now, the rest without --canary',
+    ]);
+    expect(questionOf(check)).toMatch(/^Create 1 registrant in acme\/101 Annual Conference, /);
+    expect(questionOf(checkOf())).toMatch(/^Create 20,000 registrants in /);
+    expect(formatCheck(checkOf({ canary: 50_000 }), sheet)).toEqual(formatCheck(checkOf(), sheet));
+  });
+
+  it('says that no name of a field can be compared where nobody was seen, and else nothing of it', () => {
+    const warning =
+      'nobody was seen there yet, so these names cannot be compared: --canary 1 shows whether they arrive';
+    const withKnown = (known: boolean | null) =>
+      formatCheck(checkOf({ columns: [columnOf('attendeeCode', true), columnOf('Name', known)] }), sheet);
+    expect(withKnown(null)).toContain(warning);
+    expect([...withKnown(true), ...withKnown(false)]).not.toContain(warning);
+    expect(formatCheck(checkOf({ columns: [columnOf('attendeeCode', true)] }), sheet)).not.toContain(warning);
   });
 
   it('shows twenty problems and counts all, by kind and column', () => {

@@ -12,6 +12,7 @@ import { inWords } from '../in-words.js';
 import { renderLine, span } from '../text-line.js';
 import { clockTime } from './clock-time.js';
 import { targetInWords } from './target-in-words.js';
+import { withoutControls } from './without-controls.js';
 
 /** More problems are only counted, by kind. */
 const mostProblems = 20;
@@ -30,17 +31,13 @@ export function formatCheck(check: ImportCheck, sheet: Sheet): string[] {
     `to      ${targetInWords(check.target)}${check.target.asOf === null ? '' : `, as of ${inWords(new Date(check.target.asOf), sheet.now)}`}`,
     '',
     ...columnLines(check.columns).map((line) => renderLine([span(line)], { columns: sheet.columns, colours: false })),
+    ...nothingKnownLines(check),
     '',
     ...plannedLines(check),
     ...problemLines(check),
-    ...check.noteCounts.map((note) => `note    ${countInWords(note)}`),
+    ...check.noteCounts.filter(({ code }) => code !== 'code-generated').map((note) => `note    ${countInWords(note)}`),
     ...estimateLines(check.estimate, sheet),
   ].map(withoutControls);
-}
-
-/** Names of columns and sheets come from the file, and a terminal obeys control characters. */
-function withoutControls(line: string): string {
-  return line.replace(/\p{Cc}/gu, ' ');
 }
 
 const formats: Readonly<Record<string, string>> = { csv: 'CSV', xlsx: 'Excel', json: 'JSON', ndjson: 'NDJSON' };
@@ -89,6 +86,24 @@ export function strangeFields(columns: readonly ImportColumn[]): string[] {
   return columns.flatMap(({ property, known }) => (property !== null && isStrange(property, known) ? [property] : []));
 }
 
+/** Before an event nobody has signed in yet: then no field can be told to be strange, and any may be. */
+function nothingKnownLines({ columns }: ImportCheck): string[] {
+  const fields = columns.filter(({ property }) => property !== null && property !== 'attendeeCode');
+  if (fields.length === 0 || fields.some(({ known }) => known !== null)) return [];
+  return ['', 'nobody was seen there yet, so these names cannot be compared: --canary 1 shows whether they arrive'];
+}
+
+/** What a person has to agree to. Pure. */
+export function questionOf({ target, counts, canary }: ImportCheck): string {
+  const now = sentNow(counts.send, canary);
+  const who = now === 1 ? 'registrant' : 'registrants';
+  return withoutControls(`Create ${grouped(now)} ${who} in ${targetInWords(target)}?`);
+}
+
+function sentNow(send: number, canary: number | null): number {
+  return Math.min(send, canary ?? send);
+}
+
 const planned: readonly (readonly [keyof PlannedCounts, string])[] = [
   ['send', 'to send'],
   ['existing', 'sent before, with the same data: not sent again'],
@@ -98,12 +113,14 @@ const planned: readonly (readonly [keyof PlannedCounts, string])[] = [
   ['invalid', 'not sent, because of the problems below'],
 ];
 
-function plannedLines({ counts, generatedCodes }: ImportCheck): string[] {
+function plannedLines({ counts, generatedCodes, canary }: ImportCheck): string[] {
   const width = Math.max(...planned.map(([key]) => grouped(counts[key]).length));
+  const now = sentNow(counts.send, canary);
   return [
     ...planned
       .filter(([key]) => key === 'send' || counts[key] > 0)
       .map(([key, words]) => `${grouped(counts[key]).padStart(width)} ${words}`),
+    ...(now === counts.send ? [] : [`${grouped(now).padStart(width)} of them now, the rest without --canary`]),
     ...(generatedCodes === 0 ? [] : [`${grouped(generatedCodes).padStart(width)} of them are given a code`]),
   ];
 }

@@ -1,5 +1,6 @@
-import { createWriteStream } from 'node:fs';
-import { rename, rm, stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { constants, createReadStream, createWriteStream } from 'node:fs';
+import { access, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { CommandError, ExitCode } from '../exit-code.js';
@@ -24,22 +25,25 @@ export function requireOtherFile(option: string, written: string | undefined, im
   throw new CommandError(ExitCode.WrongUse, `${option} names the file that is imported: name another one`);
 }
 
-/** @throws {CommandError} when something stands there already, which nobody would want to lose */
-export async function requireNoFile(file: string): Promise<void> {
-  const stands = await stat(file).then(
-    () => true,
-    () => false,
-  );
-  if (!stands) return;
-  throw new CommandError(
-    ExitCode.WrongUse,
-    `${file} is there already, with codes of an earlier run: put it elsewhere first, since codes are not shown twice`,
-  );
+/** @throws {CommandError} when nothing could be written there: told before an import and not after it */
+export async function requireWritable(option: string, file: string | undefined): Promise<void> {
+  if (file === undefined) return;
+  const found = await stat(file).catch(() => undefined);
+  if (found !== undefined && !found.isFile()) {
+    throw new CommandError(ExitCode.WrongUse, `${option} names ${file}, which is no file: name one`);
+  }
+  await access(dirname(resolve(file)), constants.W_OK).catch((error: NodeJS.ErrnoException) => {
+    throw new CommandError(
+      ExitCode.WrongUse,
+      `${option}: ${file} cannot be written (${error.code ?? 'unknown error'}): check the path and its permissions`,
+      { cause: error },
+    );
+  });
 }
 
 /**
  * Writes a whole file or nothing: under another name first, which is gone when it fails.
- * @param options.keep never in the place of a file that is there
+ * @param options.keep never in the place of a file that is there and says something else
  */
 export async function writeWholeFile(
   file: string,
@@ -49,7 +53,12 @@ export async function writeWholeFile(
   const draft = `${file}.${process.pid}.tmp`;
   try {
     await pipeline(parts, createWriteStream(draft, { flags: 'wx', mode: 0o600 })); // people's data: for whoever asked
-    if (keep) await requireNoFile(file);
+    if (keep && (await isAnother(file, draft))) {
+      throw new CommandError(
+        ExitCode.WrongUse,
+        `${file} is there already, with other codes: put it elsewhere first, since codes are not shown twice`,
+      );
+    }
     await rename(draft, file);
   } catch (error) {
     await rm(draft, { force: true });
@@ -59,4 +68,15 @@ export async function writeWholeFile(
       cause: error,
     });
   }
+}
+
+async function isAnother(file: string, draft: string): Promise<boolean> {
+  const stands = await stat(file).catch(() => undefined);
+  return stands !== undefined && (await digestOf(file)) !== (await digestOf(draft));
+}
+
+async function digestOf(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const piece of createReadStream(file)) hash.update(piece as Buffer);
+  return hash.digest('hex');
 }

@@ -4,7 +4,8 @@ import { type Database } from '../drivers/database.js';
 import { kinds, useBothDatabases } from '../drivers/both-databases.test-kit.js';
 import { type Ledger, openLedger } from '../ledger.js';
 import { beginImport, startImport } from './imports/begin-import.js';
-import { beginChunk, type ImportLease, takeImport } from './imports/chunks.js';
+import { beginChunk } from './imports/begin-chunk.js';
+import { type ImportLease, takeImport } from './imports/chunks.js';
 import { stageRows } from './imports/stage-rows.js';
 import { refOf } from './pigeonholes.js';
 import { recountRegistrants } from './recount-registrants.js';
@@ -34,7 +35,7 @@ async function beginSending(
     profile: { attendeeCode: `${prefix}${index}` },
   }));
   await stageRows(ledger, number, staged);
-  await startImport(ledger, number, Buffer.from('content'));
+  await startImport(ledger, number, { hash: Buffer.from('content'), rows });
   return (await takeImport(ledger, id, 'a test'))!;
 }
 

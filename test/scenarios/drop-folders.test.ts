@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { saveMapping } from '../../ledger/queries/imports/saved-mappings.js';
 import type { DropFolders } from '../../worker/imports/drop-folders.js';
 import { dropFoldersIn } from '../imports/desk.js';
 import { registered } from '../imports/importing.js';
@@ -126,6 +127,22 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     expect(names().filter((name) => name.startsWith('people'))).toEqual(['people.csv', 'people.csv.report.csv']);
   });
 
+  it('imports a file once the mapping that it lacked is saved, and again once that is another one, without a restart', async () => {
+    const set = await stages.open(kind);
+    const { put, read, scene } = await dropping(set);
+    const entry = { workspace: 'acme', pigeonhole: 101, folder: 'in', map: 'tickets' };
+    const look = lookedAt(dropFoldersIn(scene, set.folder, [entry]));
+    put('people.csv', 'Nummer 1,Name', 'A1,Ada');
+    await look();
+    expect(read('people.csv.error.txt')).toContain('no mapping is saved under the name tickets');
+    await saveMapping(scene.ledger, { name: 'tickets', columns: { 'Nummer 2': 'attendeeCode' }, by: null });
+    await look();
+    expect(read('people.csv.error.txt')).toContain('No column is known to hold the attendee code');
+    await saveMapping(scene.ledger, { name: 'tickets', columns: { 'Nummer 1': 'attendeeCode' }, by: null });
+    await look();
+    expect(await codes(set)).toEqual(['A1']);
+  });
+
   it('refuses a field that nobody there has, unless the configuration names it', async () => {
     const set = await stages.open(kind);
     await set.put('attendees', { id: 1, attendeeCode: 'OLD', Name: 'Ada', Email: 'a@example.com' });
@@ -136,6 +153,28 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     const entry = { workspace: 'acme', pigeonhole: 101, folder: 'in', map: { Emial: 'Emial' } };
     await lookedAt(dropFoldersIn(scene, set.folder, [entry]))();
     expect(await codes(set)).toEqual(['A1']);
+  });
+
+  it('takes a file that another has taken the place of for what it is, and the first for new when it comes back', async () => {
+    const set = await stages.open(kind);
+    const { put, scene } = await dropping(set);
+    const [first, other] = ['A1,Ada', 'A2,Bo'].map((row) => ['attendeeCode,Name', row]) as [string[], string[]];
+    const gate = Object.create(scene.to.gate) as typeof scene.to.gate;
+    let asked = 0;
+    gate.ask = async (...question) => {
+      if ((asked += 1) === 1) put('people.csv', ...other); // known by its content, and not read yet
+      return await scene.to.gate.ask(...question);
+    };
+    const folders = dropFoldersIn({ ...scene, to: { ...scene.to, gate } }, set.folder, [
+      { workspace: 'acme', pigeonhole: 101, folder: 'in' },
+    ]);
+    const look = lookedAt(folders);
+    put('people.csv', ...first);
+    await look();
+    expect(await codes(set)).toEqual(['A2']);
+    put('people.csv', ...first);
+    await look();
+    expect(await codes(set)).toEqual(['A1', 'A2']);
   });
 
   it('waits with a file while nothing can be imported, says why, and goes on by itself', async () => {
@@ -160,7 +199,7 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     writeFileSync(join(place, 'people.csv'), 'attendeeCode,Name\nA1,Ada\n');
     writeFileSync(join(set.folder, 'in', 'notes', 'people.csv'), 'attendeeCode,Name\nA2,Bo\n');
     const folders = (name: string) =>
-      dropFoldersIn(scene, set.folder, [{ workspace: 'acme', pigeonhole: { name }, folder: 'in', map: { x: name } }]);
+      dropFoldersIn(scene, set.folder, [{ workspace: 'acme', pigeonhole: { name }, folder: 'in' }]);
     await lookedAt(folders('^OTHER '))();
     expect(readFileSync(join(place, 'people.csv.error.txt'), 'utf8')).toContain('does not match ^OTHER ');
     await lookedAt(folders('^ACME '))();

@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import type { Collaborators, InUse } from '../../activities/collaborators.js';
 import { ImportRefusal } from '../../api/import-refusal.js';
@@ -13,10 +12,11 @@ import {
 } from '../../ledger/queries/imports/dropped-files.js';
 import { discardImport } from '../../ledger/queries/imports/begin-import.js';
 import { readImport } from '../../ledger/queries/imports/read-import.js';
+import { findMapping } from '../../ledger/queries/imports/saved-mappings.js';
 import { refOf } from '../../ledger/queries/pigeonholes.js';
 import { RegistrantFileError } from '../../registrants/registrant-file-error.js';
 import { removeBeside, standsBeside, writeBeside } from './beside-file.js';
-import { type DropPlace, findDroppedFiles, findDropPlaces } from './drop-places.js';
+import { type DropPlace, findDroppedFiles, findDropPlaces, readDroppedFile } from './drop-places.js';
 import { findTarget } from './find-target.js';
 import { importReportCsv, refuseEnded } from './import-desk.js';
 import { type ColumnWishes, savedColumns } from './open-registrants.js';
@@ -31,8 +31,14 @@ const againMs = 60_000;
 interface KnownFile {
   readonly look: FileLook;
   readonly file: DroppedFile;
-  /** Nothing is left to be done with it, as long as it looks the same. */
-  isSettled: boolean;
+  /** Nothing is left to be done with it, as long as it looks the same and is read in this way; null: something is. */
+  settledUnder: string | null;
+}
+
+/** Where a file was found, and how the files there are read: see `readingOf`. */
+interface Found {
+  readonly place: DropPlace;
+  readonly reading: string;
 }
 
 export interface DropFolderParts {
@@ -63,14 +69,15 @@ export class DropFolders {
       if (to.config.imports.length === 0) return;
       const onMissing = (folder: string, code: string): void => this.#noteMissing(to, folder, code);
       const places = await findDropPlaces(to.config, onMissing);
-      const found = new Map<string, DropPlace>();
+      const found = new Map<string, Found>();
       const looks: FileLook[] = [];
       for (const place of places) {
         // oxlint-disable-next-line no-await-in-loop -- a handful of folders
-        for (const look of await findDroppedFiles(place, onMissing)) {
-          found.set(look.path, place);
-          looks.push(look);
-        }
+        const files = await findDroppedFiles(place, onMissing);
+        // oxlint-disable-next-line no-await-in-loop
+        const reading = files.length === 0 ? '' : await readingOf(to, place.entry);
+        for (const look of files) found.set(look.path, { place, reading });
+        looks.push(...files);
       }
       for (const look of this.#settled.whole(looks, nowMs)) {
         if (to.stopping.aborted) return;
@@ -83,16 +90,16 @@ export class DropFolders {
     });
   }
 
-  async #see(to: Collaborators, place: DropPlace, look: FileLook, nowMs: number): Promise<void> {
+  async #see(to: Collaborators, { place, reading }: Found, look: FileLook, nowMs: number): Promise<void> {
     const known = this.#known.get(look.path);
     const isKnown = known !== undefined && isSame(known.look, look);
-    if (isKnown && known.isSettled) return;
+    if (isKnown && known.settledUnder === reading) return;
     if (nowMs < (this.#notBefore.get(look.path) ?? 0) && isKnown) return;
     try {
       const file = isKnown ? known.file : await this.#identify(to, place, look);
-      const now: KnownFile = { look, file, isSettled: false };
+      const now: KnownFile = { look, file, settledUnder: null };
       this.#known.set(look.path, now);
-      now.isSettled = await this.#carryOn(to, place, look, file);
+      if (await this.#carryOn(to, { place, reading }, look, file)) now.settledUnder = reading;
       this.#notBefore.delete(look.path);
       this.#told.delete(look.path);
     } catch (error) {
@@ -109,10 +116,14 @@ export class DropFolders {
   }
 
   /** @returns nothing is left to be done with the file */
-  async #carryOn(to: Collaborators, place: DropPlace, { path }: FileLook, file: DroppedFile): Promise<boolean> {
+  async #carryOn(
+    to: Collaborators,
+    { place, reading }: Found,
+    { path }: FileLook,
+    file: DroppedFile,
+  ): Promise<boolean> {
     const { ledger } = to;
-    const termsHash = ledger.hash.file(JSON.stringify(place.entry.map ?? null));
-    const take = { importId: randomUUID(), termsHash, owner: to.owner };
+    const take = { importId: randomUUID(), termsHash: ledger.hash.file(reading), owner: to.owner };
     const standing = await claimDroppedFile(ledger, file, take);
     switch (standing.state) {
       case 'elsewhere':
@@ -146,7 +157,8 @@ export class DropFolders {
     try {
       const begun = await readImport(ledger, id); // by a process that ended before it could say so
       if (begun?.state === 'staging') await discardImport(ledger, begun.number);
-      if (begun === undefined || begun.state === 'staging') await this.#import(to, place, { path, id });
+      if (begun === undefined || begun.state === 'staging')
+        await this.#import(to, place, { path, id, contentHash: file.contentHash });
       await settleDroppedFile(ledger, file, { state: 'importing' });
       await removeBeside(path, 'error');
       await this.parts.wake(id);
@@ -164,12 +176,12 @@ export class DropFolders {
   async #import(
     to: Collaborators,
     { entry, pigeonhole }: DropPlace,
-    { path, id }: { path: string; id: string },
+    { path, id, contentHash }: { path: string; id: string; contentHash: Uint8Array },
   ): Promise<void> {
     const target = await findTarget(to, pigeonhole);
     refuseOthers(entry, target);
     refuseEnded(target, false);
-    await startImport(to, createReadStream(path), {
+    await startImport(to, readDroppedFile(path), {
       id,
       target,
       file: { name: basename(path) },
@@ -177,7 +189,7 @@ export class DropFolders {
       knownFields: await profileFieldsOf(to, target),
       canary: null,
       requestedBy: 'drop folder',
-      content: null,
+      content: Buffer.from(contentHash).toString('hex'), // another one would be kept from being imported by this one's claim
       saveMapping: null,
       strangeFields: 'refuse',
     });
@@ -186,7 +198,7 @@ export class DropFolders {
   async #identify({ ledger }: Collaborators, { pigeonhole }: DropPlace, { path }: FileLook): Promise<DroppedFile> {
     const [workspace, id] = pigeonhole.split('/') as [string, string];
     const hash = createHash('sha256');
-    for await (const piece of createReadStream(path)) hash.update(piece as Buffer);
+    for await (const piece of readDroppedFile(path)) hash.update(piece);
     return { ref: await refOf(ledger, workspace, Number(id)), contentHash: ledger.hash.file(hash.digest('hex')) };
   }
 
@@ -212,6 +224,15 @@ async function tellProblem(path: string, text: string): Promise<void> {
 async function wishesOf({ ledger }: Collaborators, { map }: ImportFolder): Promise<ColumnWishes> {
   // Both are for whatever comes: a file may lack a column of which it has no need.
   return { own: {}, saved: typeof map === 'string' ? await savedColumns(ledger, map) : (map ?? {}) };
+}
+
+/**
+ * All of `imports:` and of the mapping it names that decides whether a file can be used: one that could not be is tried
+ * again when this changes.
+ */
+async function readingOf({ ledger }: Collaborators, { map, pigeonhole }: ImportFolder): Promise<string> {
+  const columns = typeof map === 'string' ? ((await findMapping(ledger, map))?.columns ?? null) : (map ?? {});
+  return JSON.stringify([columns, typeof pigeonhole === 'number' ? null : pigeonhole.name]);
 }
 
 /** A sub-folder of a pigeonhole that the pattern does not mean. @throws {ImportRefusal} */

@@ -1,4 +1,5 @@
-import { readdir, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Config, ImportFolder } from '../../config/config.js';
 import { isDroppedName } from './dropped-names.js';
@@ -52,6 +53,15 @@ export async function findDroppedFiles(
     }),
   );
   return looks.filter((look) => look !== undefined);
+}
+
+/**
+ * The bytes of such a file. Whoever may write into the folder can put something else in its place after it was found:
+ * a link to a file that is not theirs is not followed, and a pipe is not waited for.
+ */
+export async function* readDroppedFile(path: string): AsyncGenerator<Buffer, void, undefined> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  for await (const piece of file.createReadStream()) yield piece as Buffer;
 }
 
 async function entriesOf(folder: string, onMissing: (folder: string, code: string) => void) {

@@ -50,7 +50,7 @@ export async function startImport(
     const staged = await stageAll(ledger, number, rows);
     const content = ledger.hash.file(await hashed.digest());
     if (terms.content !== null && terms.content !== content.toString('hex')) {
-      throw new ImportRefusal('wrong', 'the file has changed since it was looked at: import it again');
+      throw new ImportRefusal('stopped', 'the file has changed since it was looked at: import it again');
     }
     await beginSending(ledger, number, { hash: content, rows: staged });
     log.info(

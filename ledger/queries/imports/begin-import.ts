@@ -38,7 +38,7 @@ export async function beginImport(ledger: Ledger, input: NewImport): Promise<num
 
 /**
  * Everything is staged: the import may be sent from now on. A second call changes nothing.
- * @param content.hash of the file's bytes, as `Ledger.hash` or the caller makes it: tells a file that was imported before
+ * @param content.hash of the file's bytes, under the ledger's key: says afterwards which file it was
  * @param content.rows as many as were staged: a batch whose commit the store has lost (see `stageRows`) is found missing
  * @throws {LedgerError} kind `stale` when it was given up in between, or rows are missing
  */
@@ -85,17 +85,4 @@ export async function discardAbandonedImports(ledger: Ledger): Promise<number> {
   // oxlint-disable-next-line no-await-in-loop -- hardly ever one
   for (const { number } of rows) await discardImport(ledger, number);
   return rows.length;
-}
-
-/** The import that is running, or has ended, over the same content in the same pigeonhole; the newest one. */
-export async function importOfContent(
-  ledger: Ledger,
-  ref: number,
-  contentHash: Uint8Array,
-): Promise<string | undefined> {
-  const [row] = await ledger.db.query<{ id: string }>(
-    `select id from imports where ref = $1 and content_hash = $2 and state <> 'staging' order by number desc limit 1`,
-    [ref, contentHash],
-  );
-  return row?.id;
 }

@@ -1,0 +1,126 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Context } from '../context.js';
+import { ExitCode } from '../exit-code.js';
+import type { ImportOptions } from '../imports/import-options.js';
+import { checkOf, countsOf, viewOf } from '../imports/import-views.test-kit.js';
+import { importFile } from './import.js';
+import { actOnImport, importReport, listImports } from './imports.js';
+
+/** What the running pigeonpost answers, by method and path; and what it was asked. */
+let answers: Record<string, string> = {};
+let asked: string[] = [];
+let server: Server;
+let folder: string;
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const path = `${request.method} ${request.url!.split('?')[0]}`;
+    asked.push(path);
+    request.resume().on('end', () => response.end(answers[path] ?? '{}'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'import-command-'));
+  writeFileSync(
+    join(folder, 'pigeonpost.yaml'),
+    [
+      'workspaces: { acme: { baseUrl: "https://engagement.example.com", apiKey: "${file:key}" } }',
+      'syncs: { all: { workspace: acme, sinks: [archive] } }',
+      'sinks: { archive: { type: file, folder: ./archive } }',
+      `server: { port: ${(server.address() as AddressInfo).port} }`,
+    ].join('\n'),
+  );
+  writeFileSync(join(folder, 'key'), 'a-key');
+  writeFileSync(join(folder, 'people.csv'), 'Name\nAda\n');
+  const done = viewOf({ state: 'done', rows: 1, counts: countsOf({ created: 1 }) });
+  asked = [];
+  answers = {
+    'POST /api/imports/check': JSON.stringify(checkOf({ generatedCodes: 1 })),
+    'POST /api/imports/codes': '"attendeeCode","Name"\r\n"K7","Ada"\r\n',
+    'POST /api/imports': JSON.stringify(done),
+    'GET /api/imports/7': JSON.stringify(done),
+    'GET /api/imports/7/report': '',
+  };
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function telling(): { context: Context; lines: string[] } {
+  const lines: string[] = [];
+  const put = (text: string) => void lines.push(text);
+  const out = { line: put, note: put, draw: put, terminal: false } as unknown as Context['out'];
+  return { context: { config: join(folder, 'pigeonpost.yaml'), debug: false, out }, lines };
+}
+
+function optionsOf(given: Partial<ImportOptions>): ImportOptions {
+  const file = join(folder, 'people.csv');
+  const flags = { generateCodes: false, force: false, dryRun: false, yes: true, wait: true, json: false };
+  return { file, pigeonhole: '101', map: [], ...flags, ...given };
+}
+
+describe('pigeonpost import', () => {
+  it('goes on after a canary with the codes that stand beside the file, and never writes others over them', async () => {
+    const codes = join(folder, 'people.codes.csv');
+    const { context } = telling();
+    expect(await importFile(context, optionsOf({ generateCodes: true, canary: 1 }))).toBe(ExitCode.Done);
+    expect(await importFile(context, optionsOf({ generateCodes: true }))).toBe(ExitCode.Done);
+    asked = [];
+    writeFileSync(codes, 'codes of another list');
+    await expect(importFile(context, optionsOf({ generateCodes: true }))).rejects.toMatchObject({
+      exitCode: ExitCode.WrongUse,
+      message: expect.stringContaining('people.codes.csv is there already, with other codes'),
+    });
+    expect(asked).not.toContain('POST /api/imports');
+    expect(readFileSync(codes, 'utf8')).toBe('codes of another list');
+    expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+
+  it.each(['report', 'problems'] as const)('asks nothing where its --%s could not be written', async (option) => {
+    const { context } = telling();
+    const none = join(folder, 'none', 'out.csv');
+    const inPlaceOf = (path: string) => importFile(context, optionsOf({ [option]: path }));
+    await expect(inPlaceOf(none)).rejects.toMatchObject({ exitCode: ExitCode.WrongUse });
+    await expect(inPlaceOf(folder)).rejects.toMatchObject({ exitCode: ExitCode.WrongUse });
+    expect(asked).toEqual([]);
+  });
+
+  it('tells how it has ended where its report can no longer be written', async () => {
+    const { context, lines } = telling();
+    const report = join(folder, 'report.csv');
+    // as another process of the same number has left it
+    writeFileSync(`${report}.${process.pid}.tmp`, '');
+    await expect(importFile(context, optionsOf({ report }))).rejects.toMatchObject({ exitCode: ExitCode.Failed });
+    expect(lines.join('\n')).toMatch(/import 7 into acme\/101: done, 1 row\n *1 created/);
+    expect(lines.join('\n')).not.toContain('each row is in');
+  });
+});
+
+describe('what is asked of an import', () => {
+  it('has a report that says to spreadsheets that it is UTF-8', async () => {
+    answers['GET /api/imports/7/report'] = '\ufeff"Name"\r\n"J\u00fcrgen"\r\n';
+    const { context, lines } = telling();
+    await importReport(context, { id: '7', json: false });
+    expect(lines.join('')).toBe('\ufeff"Name"\r\n"J\u00fcrgen"\r\n');
+  });
+
+  it('has a list that no name of a file can command a terminal with', async () => {
+    answers['GET /api/imports'] = JSON.stringify({ imports: [viewOf({ file: 'a\u001b[2Jb\nc.csv' })] });
+    const { context, lines } = telling();
+    await listImports(context, { json: false });
+    expect(lines).toEqual([expect.stringContaining('a [2Jb c.csv')]);
+  });
+
+  it('is not to be confirmed where it has ended: there is nothing to cancel', async () => {
+    const { context } = telling();
+    await actOnImport(context, { verb: 'cancel', id: '7', yes: false, json: false }).catch(() => undefined);
+    expect(asked).toContain('POST /api/imports/7/actions');
+  });
+});
