@@ -188,7 +188,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     applyConfiguration: () => applyConfiguration(editions.current, switching),
     lookAtEvent: (asked) => planProvisioning(editions, asked),
     applyEvent: (asked) => provisionEvent(editions, starter, asked),
-    imports: createImportDesk({ editions, ledger, wake: wakeImport }),
+    imports: createImportDesk({ editions, ledger, wake: wakeImport, log }),
   });
   closers.push(closeApi); // in order it is the first to close; a second close does nothing
   return { api, temporalAddress: temporal.address, failed };

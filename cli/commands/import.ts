@@ -1,3 +1,6 @@
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import type { ImportCheck } from '../../api/import-views.js';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
 import { apiAddressOf } from '../api-client.js';
@@ -21,6 +24,8 @@ import { type ImportOptions, uploadQueryOf } from '../imports/import-options.js'
 import { problemsCsv } from '../../worker/imports/problems-csv.js';
 import { createProgressDisplay } from '../imports/progress-display.js';
 import { targetInWords } from '../imports/target-in-words.js';
+import { createUploadDisplay } from '../imports/upload-display.js';
+import { withoutControls } from '../imports/without-controls.js';
 import { untilStopped } from '../until-stopped.js';
 
 /**
@@ -42,7 +47,9 @@ export async function importFile({ config, out }: Context, options: ImportOption
   const stop = stopSignal();
 
   await client.target(query['pigeonhole']!); // first: what stands in the way is told before a large file is sent
-  const check = await client.check(file, query, stop);
+  const check = await showing(out, options, 'looking at', (onSent) =>
+    client.check(file, query, { signal: stop, onSent }),
+  );
   if (options.problems !== undefined) await writeWholeFile(options.problems, problemsCsv(check.problems));
   if (options.dryRun) return tellDryRun(out, check, json);
 
@@ -55,7 +62,9 @@ export async function importFile({ config, out }: Context, options: ImportOption
     await writeWholeFile(codesFile, await client.generatedCodes(file, query, stop), { keep: true });
     out.note(`${grouped(check.generatedCodes)} codes are in ${codesFile}: keep it, it is the only place`);
   }
-  const begun = await client.start(file, { ...query, content: check.file.contentHash }, stop);
+  const begun = await showing(out, options, 'taking in', (onSent) =>
+    client.start(file, { ...query, content: check.file.contentHash }, { signal: stop, onSent }),
+  );
   if (!options.wait) {
     if (json) out.line(JSON.stringify({ import: begun.id }));
     else out.line(`import ${begun.id} has begun; see how far it is with: pigeonpost import follow ${begun.id}`);
@@ -64,6 +73,24 @@ export async function importFile({ config, out }: Context, options: ImportOption
   out.note(`import ${begun.id} has begun; Ctrl-C leaves it running`);
   const followed = await followImport(client, begun, { display: createProgressDisplay(out, json), stop });
   return await tellEnd(out, client, followed, options);
+}
+
+/** Does something with the whole file, and shows how far it is to whoever sits before it. */
+async function showing<T>(
+  out: Output,
+  { file, json }: Pick<ImportOptions, 'file' | 'json'>,
+  verb: string,
+  work: (onSent: (bytes: number) => void) => Promise<T>,
+): Promise<T> {
+  if (!out.terminal || json) return await work(() => undefined);
+  const { size } = await stat(file);
+  const doing = withoutControls(`${verb} ${basename(file)}`);
+  const display = createUploadDisplay(out, { doing, fileBytes: size, now: () => performance.now() });
+  try {
+    return await work(display.onSent);
+  } finally {
+    display.end();
+  }
 }
 
 function tellDryRun(out: Output, check: ImportCheck, json: boolean): ExitCode {

@@ -1,6 +1,6 @@
 import type { ImportView } from '../../api/import-views.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { followImport } from './follow-import.js';
+import { followImport, pauseAfter } from './follow-import.js';
 import { viewOf } from './import-views.test-kit.js';
 
 /** Gives these answers, one a look. */
@@ -21,6 +21,12 @@ const done = viewOf({ state: 'done' });
 const unreachable = new CommandError(ExitCode.Unreachable, 'no pigeonpost answers');
 
 describe('whoever follows an import', () => {
+  it.each([
+    [0, 500],
+    [100, 500],
+    [600, 1800],
+  ])('looks again, after a look of %i ms, in %i ms', (tookMs, pauseMs) => expect(pauseAfter(tookMs)).toBe(pauseMs));
+
   it('sees each standing until it has ended, and a restart in between is waited for', async () => {
     const seen: string[] = [];
     const display = (view: ImportView): void => void seen.push(view.state);

@@ -12,13 +12,19 @@ import { CommandError, ExitCode } from '../exit-code.js';
 /** The query of an upload: how a file is to be imported. */
 export type UploadQuery = Readonly<Record<string, string>>;
 
+export interface Upload {
+  readonly signal: AbortSignal;
+  /** Told so many bytes of the file have gone, now and then. */
+  readonly onSent: (bytes: number) => void;
+}
+
 /** What the API of a running pigeonpost does with registrant files. All reject with CommandError. */
 export interface ImportClient {
   target(pigeonhole: string): Promise<ImportTarget>;
-  check(file: string, query: UploadQuery, signal: AbortSignal): Promise<ImportCheck>;
+  check(file: string, query: UploadQuery, upload: Upload): Promise<ImportCheck>;
   /** CSV of the codes that rows without one are given. */
   generatedCodes(file: string, query: UploadQuery, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
-  start(file: string, query: UploadQuery, signal: AbortSignal): Promise<ImportView>;
+  start(file: string, query: UploadQuery, upload: Upload): Promise<ImportView>;
   list(): Promise<ImportView[]>;
   find(id: string): Promise<ImportView>;
   act(id: string, action: ImportAction): Promise<ImportView>;
@@ -37,6 +43,7 @@ interface Ask {
   /** Its bytes are the body, piece by piece. */
   readonly file?: string;
   readonly signal?: AbortSignal;
+  readonly onSent?: (bytes: number) => void;
 }
 
 /** By node:http: `fetch` gives up on an answer after five minutes, and a large file may take longer. */
@@ -49,12 +56,12 @@ export function importClient(address: ApiAddress): ImportClient {
   const of = (id: string): string => `/api/imports/${encodeURIComponent(id)}`;
   return {
     target: async (pigeonhole) => (await json({ path: upload('/api/imports/target', { pigeonhole }) })) as ImportTarget,
-    check: async (file, query, signal) =>
-      (await json({ method: 'POST', path: upload('/api/imports/check', query), file, signal })) as ImportCheck,
+    check: async (file, query, how) =>
+      (await json({ method: 'POST', path: upload('/api/imports/check', query), file, ...how })) as ImportCheck,
     generatedCodes: (file, query, signal) =>
       ask(address, { method: 'POST', path: upload('/api/imports/codes', query), file, signal }),
-    start: async (file, query, signal) =>
-      (await json({ method: 'POST', path: upload('/api/imports', query), file, signal })) as ImportView,
+    start: async (file, query, how) =>
+      (await json({ method: 'POST', path: upload('/api/imports', query), file, ...how })) as ImportView,
     list: async () => ((await json({ path: '/api/imports' })) as { imports: ImportView[] }).imports,
     find: async (id) => (await json({ path: of(id) })) as ImportView,
     act: async (id, action) =>
@@ -68,7 +75,10 @@ export function importClient(address: ApiAddress): ImportClient {
 }
 
 /** @returns a success, whose body is still to be read */
-async function ask({ url, token }: ApiAddress, { method, path, body, file, signal }: Ask): Promise<IncomingMessage> {
+async function ask(
+  { url, token }: ApiAddress,
+  { method, path, body, file, signal, onSent }: Ask,
+): Promise<IncomingMessage> {
   const bytes = file === undefined ? undefined : createReadStream(file);
   if (bytes !== undefined) await once(bytes, 'open').catch((error: unknown) => unreadable(file!, error));
   const sent = httpRequest(`${url}${path}`, {
@@ -81,6 +91,7 @@ async function ask({ url, token }: ApiAddress, { method, path, body, file, signa
   });
   const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
   // What could not be sent matters only where there is no answer: that comes early when the file is refused.
+  bytes?.on('data', () => onSent?.(bytes.bytesRead));
   const sending = bytes === undefined ? undefined : pipeline(bytes, sent).catch(() => undefined);
   if (bytes === undefined) sent.end(body);
   const [answer] = await answered.catch((error: unknown) => {

@@ -9,9 +9,11 @@ import type { Scene } from '../kit/scene.js';
 import { finish } from './importing.js';
 
 /** What the API of a scene does with files; an import is sent to its end as soon as it is begun or asked something. */
-export function deskIn(scene: Scene): ImportDesk {
-  const wake = async (id: string): Promise<void> => void (await finish(scene, id));
-  return createImportDesk({ editions: usedBy(scene), ledger: scene.ledger, wake });
+export function deskIn(
+  scene: Scene,
+  wake = async (id: string): Promise<void> => void (await finish(scene, id)),
+): ImportDesk {
+  return createImportDesk({ editions: usedBy(scene), ledger: scene.ledger, wake, log: scene.to.log });
 }
 
 function usedBy({ to }: Pick<Scene, 'to'>): InUse {

@@ -39,6 +39,17 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     expect(await posts(set)).toBe(0);
   });
 
+  it('is imported, paused and resumed although Temporal cannot be told, since the ledger knows', async () => {
+    const set = await stages.open(kind);
+    const scene = await set.scene();
+    const desk = deskIn(scene, async () => await Promise.reject(new Error('no connection')));
+    const { id, state } = await desk.start(requestOf(), bytesOf('attendeeCode,Name', 'A1,Ada'));
+    expect(state).toBe('running');
+    expect((await desk.act(id, { do: 'pause' })).state).toBe('paused');
+    expect((await desk.act(id, { do: 'resume' })).state).toBe('running');
+    expect(scene.logText().match(/could not be woken/g)).toHaveLength(3);
+  });
+
   it('is imported, told row by row, and sends nothing when it comes again', async () => {
     const set = await stages.open(kind);
     const desk = deskIn(await set.scene());

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Collaborators, InUse } from '../../activities/collaborators.js';
+import type { Collaborators, InUse, Log } from '../../activities/collaborators.js';
 import type { ImportDesk } from '../../api/import-desk.js';
 import { ImportRefusal } from '../../api/import-refusal.js';
 import type { ImportAction, ImportRequest } from '../../api/import-request.js';
@@ -25,10 +25,16 @@ export interface DeskParts {
   readonly ledger: Ledger;
   /** Starts or wakes the workflow of an import, by its UUID. */
   readonly wake: (id: string) => Promise<void>;
+  readonly log: Log;
 }
 
 /** What this process does with registrant files: for the API. People know an import by its number. */
-export function createImportDesk({ editions, ledger, wake }: DeskParts): ImportDesk {
+export function createImportDesk({ editions, ledger, wake, log }: DeskParts): ImportDesk {
+  // What was asked stands in the ledger, where it is found without being told: nobody is to hear that it has failed.
+  const tryToWake = (id: string): Promise<void> =>
+    wake(id).catch((error: unknown) =>
+      log.warn({ import: id, error: error instanceof Error ? error.name : 'unknown' }, 'an import could not be woken'),
+    );
   const known = async (number: string): Promise<ImportProgress | undefined> => {
     const id = /^[1-9]\d{0,8}$/.test(number) ? await importIdOf(ledger, Number(number)) : number;
     return id === undefined ? undefined : await readImport(ledger, id);
@@ -61,7 +67,7 @@ export function createImportDesk({ editions, ledger, wake }: DeskParts): ImportD
           strangeFields: 'accept',
         });
       });
-      await wake(id);
+      await tryToWake(id);
       return viewImport(await required(id));
     },
     list: async () => (await listImports(ledger)).map(viewImport),
@@ -84,7 +90,7 @@ export function createImportDesk({ editions, ledger, wake }: DeskParts): ImportD
     async act(number: string, action: ImportAction): Promise<ImportView> {
       const progress = await required(number);
       await actOnImport(ledger, progress, action);
-      await wake(progress.id);
+      await tryToWake(progress.id);
       return viewImport(await required(number));
     },
     mappings: async () =>
