@@ -68,19 +68,22 @@ describe('a person who imports a list', () => {
     expect(errors).toBe('');
     expect(out).toMatch(/^file {4}people\.csv, CSV, semicolons, utf-8, 6,001 rows\nto {6}acme\/101 ACME Summit 101, /);
     expect(out).toMatch(/Ticket {5}attendeeCode \(guessed\) {2}000000/);
-    expect(out).toMatch(/6,000 to send[^]*row 6,002, Ticket: The attendee code is missing[^]*12 requests of up to 500/);
+    expect(out).toMatch(
+      /6,000 to send[^]*row 6,002, Ticket: The attendee code is missing[^]*6 requests of up to 1,000/,
+    );
     expect(code).toBe(5);
     expect(await run(...importing)).toMatchObject({ code: 2, errors: expect.stringContaining('--yes') });
     expect(await registered(101)).toBe(before);
   });
 
   it('leaves it running with Ctrl-C, comes back to it, and gets the report', async () => {
-    await control('knobs', 'PATCH', { latencyMs: 300 });
+    await control('knobs', 'PATCH', { latencyMs: 2000 }); // so that it is still under way below
     const first = startProgram('cli/main.js', [...importing, '--yes'], { cwd: folder, env });
     await until('the import has begun', () => /import 1 has begun/.test(first.errors()));
     first.kill('SIGINT');
     expect(await first.exited).toBe(1);
     expect(first.errors()).toContain('import 1 goes on; come back to it with: pigeonpost import follow 1');
+    await control('knobs', 'PATCH', { latencyMs: 0 });
 
     const followed = await run('import', 'follow', '1', '--report', 'report.csv');
     expect(followed.out).toMatch(/^import 1 into acme\/101: done, 6,001 rows\n {2}6,000 created\n {6}1 not sent/);
@@ -114,7 +117,6 @@ describe('a person who imports a list', () => {
   });
 
   it('can put a file into a drop folder instead', async () => {
-    await control('knobs', 'PATCH', { latencyMs: 0 });
     writeFileSync(join(folder, 'in', 'late.csv'), 'attendeeCode,Name\nLATE1,Late Lou\n');
     const report = join(folder, 'in', 'late.csv.report.csv');
     const readReport = (): string => {
