@@ -14,7 +14,7 @@ beforeAll(async () => {
   server = createServer((request, response) => {
     const field = { field: 'E-mail', member: null, types: { string: 1 }, filled: 1, values: null };
     const pigeonholes = [{ workspace: 'acme', pigeonholeId: 101, items: 1, fields: [field] }];
-    const isPreview = request.url === '/api/preview';
+    const isPreview = request.url === '/api/preview?personal=1';
     request.resume().on('end', () => response.end(JSON.stringify(isPreview ? shown : { pigeonholes })));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
