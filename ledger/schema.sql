@@ -178,7 +178,6 @@ create table imports (
   mapping json not null,
   requested_by text,
   canary integer,
-  content_hash bytea,
   state text not null default 'staging'::text,
   created_at timestamp with time zone not null default now(),
   touched_at timestamp with time zone not null default now(),

@@ -19,7 +19,6 @@ create table imports (
   mapping          json not null,
   requested_by     text,
   canary           integer,          -- only so many rows are sent; null: all
-  content_hash     bytea,            -- HMAC of what was staged; null while staging
   state            text not null default 'staging' check (state in ('staging', 'running', 'done', 'cancelled')),
   created_at       timestamptz not null default now(),
   touched_at       timestamptz not null default now(), -- last batch staged: one that nobody goes on staging is given up

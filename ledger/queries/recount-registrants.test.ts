@@ -35,7 +35,7 @@ async function beginSending(
     profile: { attendeeCode: `${prefix}${index}` },
   }));
   await stageRows(ledger, number, staged);
-  await startImport(ledger, number, { hash: Buffer.from('content'), rows });
+  await startImport(ledger, number, rows);
   return (await takeImport(ledger, id, 'a test'))!;
 }
 

@@ -172,7 +172,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     const about = { id: randomUUID(), ref, file: 'x.csv', mapping: {}, requestedBy: null, canary: null };
     const number = await beginImport(scene.ledger, about);
     expect(await stageAll(scene.ledger, number, [rowsOf(...people(2))])).toBe(2);
-    const start = (rows: number): Promise<void> => startImport(scene.ledger, number, { hash: Buffer.from('x'), rows });
+    const start = (rows: number): Promise<void> => startImport(scene.ledger, number, rows);
     await expect(start(3)).rejects.toMatchObject({ kind: 'stale' });
     expect(await progress(scene, about.id)).toMatchObject({ state: 'staging' });
     await start(2);

@@ -52,7 +52,7 @@ export async function startImport(
     if (terms.content !== null && terms.content !== content.toString('hex')) {
       throw new ImportRefusal('stopped', 'the file has changed since it was looked at: import it again');
     }
-    await beginSending(ledger, number, { hash: content, rows: staged });
+    await beginSending(ledger, number, staged);
     log.info(
       { import: id, number, workspace: target.workspace, pigeonhole: target.pigeonholeId, rows: staged },
       'import begun',

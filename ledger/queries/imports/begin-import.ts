@@ -38,22 +38,17 @@ export async function beginImport(ledger: Ledger, input: NewImport): Promise<num
 
 /**
  * Everything is staged: the import may be sent from now on. A second call changes nothing.
- * @param content.hash of the file's bytes, under the ledger's key: says afterwards which file it was
- * @param content.rows as many as were staged: a batch whose commit the store has lost (see `stageRows`) is found missing
+ * @param staged as many as were staged: a batch whose commit the store has lost (see `stageRows`) is found missing
  * @throws {LedgerError} kind `stale` when it was given up in between, or rows are missing
  */
-export async function startImport(
-  ledger: Ledger,
-  number: number,
-  content: { readonly hash: Uint8Array; readonly rows: number },
-): Promise<void> {
+export async function startImport(ledger: Ledger, number: number, staged: number): Promise<void> {
   const rows = await ledger.db.query(
-    `update imports set state = 'running', content_hash = $2, started_at = coalesce(started_at, now()),
+    `update imports set state = 'running', started_at = coalesce(started_at, now()),
        rows_claimed = n.claimed, rows_other = n.other
      from (select (select count(*) from registrants where import = $1) as claimed,
        (select count(*) from import_rows where import = $1) as other) n
-     where number = $1 and state = 'staging' and n.claimed + n.other = $3 returning number`,
-    [number, content.hash, content.rows],
+     where number = $1 and state = 'staging' and n.claimed + n.other = $2 returning number`,
+    [number, staged],
   );
   if (rows.length > 0) return;
   const [known] = await ledger.db.query<{ state: string }>('select state from imports where number = $1', [number]);
