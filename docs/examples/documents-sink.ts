@@ -1,0 +1,99 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { request } from 'undici';
+import { z } from 'zod';
+import { isLoopback } from '../../config/loopback.js';
+import { baseUrl, headerSecret } from '../../config/values.js';
+import { inItemOrder } from '../../sinks/in-item-order.js';
+import { expression } from '../../sinks/mapping/expression-schema.js';
+import { joinsOf } from '../../sinks/mapping/joins-of.js';
+import { MappingError } from '../../sinks/mapping/mapping-error.js';
+import { mappingView } from '../../sinks/mapping/mapping-view.js';
+import { createDispatcher } from '../../sinks/network/create-dispatcher.js';
+import { noAnswerSentence } from '../../sinks/network/no-answer-sentence.js';
+import { answeredAtMs, headerText } from '../../sinks/network/read-answer.js';
+import { retryAfterMs } from '../../sinks/network/retry-after.js';
+import { withinDeadline } from '../../sinks/network/within-deadline.js';
+import type { Operation, Planned, SinkType, Subject } from '../../sinks/sink.js';
+
+const configSchema = z.strictObject({
+  baseUrl: baseUrl().describe('Where documents stand, less their id.'),
+  token: headerSecret().describe('Sent as a bearer token.'),
+  document: expression().describe('What is kept of an item; of one for which it gives nothing, nothing is kept.'),
+});
+type DocumentsConfig = z.infer<typeof configSchema>;
+
+/** One document an item, so that a repeat replaces and never adds; null: it is removed. */
+type DocumentOperation = Operation & { readonly itemKey: string; readonly document: unknown };
+
+const timeoutMs = 30_000;
+
+/** A document store or search index: `PUT <baseUrl>/<id>` keeps a document, `DELETE` removes it. */
+export const documentsSinkType: SinkType<DocumentsConfig> = {
+  type: 'documents',
+  configSchema,
+  acceptsByDefault: ['obtained'],
+  lists: () => 'all',
+  joins: ({ document }) => joinsOf([document]),
+  destination: (config) => config.baseUrl,
+  create(config, { name, network }) {
+    const url = new URL(config.baseUrl);
+    const options = { allowPrivateAddresses: isLoopback(url.hostname), connectTimeoutMs: 10_000, connections: 4 };
+    const dispatcher = createDispatcher(url, network, options);
+    const headers = { authorization: `Bearer ${config.token.reveal()}`, 'content-type': 'application/json' };
+
+    const ask = (method: 'GET' | 'PUT' | 'DELETE', id: string, document: unknown, signal: AbortSignal) =>
+      withinDeadline(signal, timeoutMs, async (own) => {
+        const target = `${url.href.replace(/\/$/, '')}/${encodeURIComponent(id)}`;
+        const body = document === null ? null : JSON.stringify(document);
+        const answer = await request(target, { method, headers, body, dispatcher, signal: own });
+        await answer.body.dump({ limit: 65_536, signal: own });
+        return meaningOf(method, answer.statusCode, answer.headers);
+      }).catch((error: unknown) => {
+        const detail = noAnswerSentence(error, { host: url.host, name: 'the store', timeoutMs });
+        return { kind: 'retry', detail } as const; // harmless, should it have arrived
+      });
+    return {
+      traits: { order: 'item', looksAround: true, revisions: 'latest', repeats: 'harmless', batchSize: 50 },
+      plan: (subjects) => Promise.all(subjects.map((each) => plan(each, config, name))),
+      send: async (operations, _lane, signal) => ({
+        outcomes: await inItemOrder(operations as readonly DocumentOperation[], {
+          concurrency: options.connections,
+          mayStart: () => !signal.aborted,
+          deliver: ({ itemKey, document }) => ask(document === null ? 'DELETE' : 'PUT', itemKey, document, signal),
+        }),
+      }),
+      async check(signal) {
+        const found = await ask('GET', 'pigeonpost-check', null, signal);
+        return [{ ok: found.kind === 'delivered', text: found.detail }];
+      },
+      close: () => dispatcher.close(),
+    };
+  },
+};
+
+async function plan(
+  subject: Subject,
+  { document }: DocumentsConfig,
+  name: string,
+): Promise<Planned<DocumentOperation>> {
+  const { id: changeId, workspace, pigeonholeId, list, key, data } = subject.change;
+  const itemKey = [workspace, pigeonholeId, list, key].join('.');
+  try {
+    const kept = data === null ? null : await document.evaluate(mappingView(subject), `${name}.document`);
+    return { kind: 'send', operation: { changeId, itemKey, document: kept ?? null } };
+  } catch (error) {
+    if (!(error instanceof MappingError)) throw error;
+    return { kind: 'unplannable', cause: error.causeCode, detail: error.message };
+  }
+}
+
+/** By the status alone: the body may quote what was sent. */
+function meaningOf(method: string, status: number, headers: IncomingHttpHeaders) {
+  const detail = `the store answered HTTP ${status}`;
+  if (status < 300 || (status === 404 && method !== 'PUT')) return { kind: 'delivered', detail } as const;
+  if (status === 401 || status === 403) return { kind: 'pause', cause: 'credential', detail } as const;
+  const isAboutThisOne = status >= 400 && status < 500 && status !== 429; // a redirect is not: it is never followed
+  if (isAboutThisOne) return { kind: 'rejected', cause: `http:${status}`, detail } as const;
+  const afterMs = retryAfterMs(headerText(headers['retry-after']), answeredAtMs(headers.date, Date.now));
+  return { kind: 'retry', detail, ...(afterMs !== undefined && { afterMs }) } as const;
+}
