@@ -1,0 +1,138 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { loadProcessConfig } from '../../worker/load-process-config.js';
+
+const docs = join(__dirname, '../../docs');
+const pages = (readdirSync(docs, { recursive: true }) as string[]).filter((path) => path.endsWith('.md'));
+
+interface Block {
+  readonly page: string;
+  readonly number: number;
+  readonly text: string;
+}
+type Tree = Record<string, unknown>;
+
+/** What is YAML on a page, indented as it stands there. */
+function blocksOf(page: string): Block[] {
+  const text = readFileSync(join(docs, page), 'utf8');
+  return [...text.matchAll(/^ *```yaml\n([^]*?)^ *```$/gm)].map(([, block], at) => ({
+    page,
+    number: at + 1,
+    text: block!,
+  }));
+}
+
+const workspaces = { acme: { baseUrl: 'https://api.example.com', apiKey: '${ENGAGEMENT_API_KEY}' } };
+
+/**
+ * A whole configuration around a block: a file as it is; sinks, or another part of a file, with the rest that a file
+ * needs; records of a sink, or keys of it, in the place of those of the page's first sink.
+ */
+function whole(block: Block, first: Tree | undefined): Tree | undefined {
+  const tree = parse(block.text) as unknown;
+  const isFile =
+    typeof tree === 'object' && tree !== null && ('sinks' in tree || 'workspaces' in tree || 'imports' in tree);
+  if (isFile) {
+    const file = tree as { sinks?: Tree };
+    const sinks = file.sinks ?? { archive: { type: 'file', folder: './archive' } };
+    return { workspaces, syncs: { events: { workspace: 'acme', sinks: Object.keys(sinks) } }, ...file, sinks };
+  }
+  if (first === undefined) return undefined;
+  const [[name, sink]] = Object.entries(first['sinks'] as Record<string, Tree>) as [[string, Tree]];
+  const keys = Array.isArray(tree) ? { records: tree as unknown[] } : (tree as Tree);
+  const token = 'webhookUrl' in keys ? { token: undefined, channel: undefined } : {};
+  return { ...first, sinks: { [name]: { ...sink, ...token, ...keys } } };
+}
+
+const examples = pages.flatMap((page) => {
+  const blocks = blocksOf(page).filter(({ text }) => !isOfAnotherProduct(text));
+  const [head] = blocks;
+  const first = head && whole(head, undefined);
+  return blocks.flatMap((block) => {
+    const config = whole(block, first);
+    return config === undefined ? [] : [[`${page}, block ${block.number}`, config] as const];
+  });
+});
+
+/** Slack's manifest, and files that "pigeonpost apply" reads, which its own tests load. */
+function isOfAnotherProduct(text: string): boolean {
+  return /display_information:|^pigeonhole:$|url: …/m.test(text);
+}
+
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const folder = mkdtempSync(join(tmpdir(), 'guides-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('the guides', () => {
+  it('have examples for every type of sink', () => {
+    const types = examples.flatMap(([, { sinks }]) =>
+      Object.values(sinks as Record<string, Tree>).map(({ type }) => type),
+    );
+    expect([...new Set(types)].toSorted()).toEqual([
+      ...['canvas', 'file', 'hubspot', 'postgres', 'salesforce', 'slack', 'webhook', 'xapi'],
+    ]);
+  });
+
+  it.each(examples)('show what can be used as it stands: %s', async (_where, config) => {
+    const secret = join(folder, 'key.pem');
+    writeFileSync(secret, privateKey.export({ format: 'pem', type: 'pkcs8' }));
+    const text = stringify(config, { keepUndefined: false }).replaceAll(
+      /file:\/run\/secrets\/[\w.]+/g,
+      `file:${secret}`,
+    );
+    const variables = Object.fromEntries([...text.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => [name!, valueOf(name!)]));
+    writeFileSync(join(folder, 'pigeonpost.yaml'), text);
+    const loaded = await loadProcessConfig(join(folder, 'pigeonpost.yaml'), variables);
+    expect(loaded.warnings).toEqual([]);
+  });
+
+  it('link to what is there', () => {
+    const broken = pages.flatMap((page) => brokenLinks(page).map((link) => `${page}: ${link}`));
+    expect(broken).toEqual([]);
+  });
+});
+
+function brokenLinks(page: string): string[] {
+  const text = readFileSync(join(docs, page), 'utf8');
+  const links = [...text.matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)].map(([, link]) => link!);
+  return links.filter((link) => {
+    const [path, anchor] = link.split('#') as [string, string?];
+    try {
+      const target = readdirOrRead(path === '' ? join(docs, page) : join(docs, page, '..', path));
+      return anchor !== undefined && !anchorsOf(target).has(anchor);
+    } catch {
+      return true;
+    }
+  });
+}
+
+/** A value of the kind that the variable's key takes. */
+function valueOf(name: string): string {
+  if (name.includes('HOOK_SECRET')) return `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+  if (name === 'SLACK_WEBHOOK_URL') return 'https://hooks.slack.com/services/T0/B0/x';
+  if (name.endsWith('_URL')) return 'postgres://reader@db.example.com/warehouse';
+  return 'a-value';
+}
+
+function readdirOrRead(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return readdirSync(path).join('\n');
+  }
+}
+
+/** As GitHub names the headings of a page. */
+function anchorsOf(text: string): ReadonlySet<string> {
+  return new Set(
+    [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+      heading!
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
