@@ -5,6 +5,7 @@ import { isAllowedHost } from './allowed-host.js';
 import { bypassesProxy } from './bypasses-proxy.js';
 import { guardedConnector } from './guarded-connector.js';
 import { RefusedAddressError } from './refused-address-error.js';
+import { strictTls } from './strict-tls.js';
 
 export interface DispatcherOptions {
   /** True lets connections reach loopback and private networks. */
@@ -40,6 +41,7 @@ export function createDispatcher(url: URL, network: NetworkSettings, options: Di
     );
     return new Agent({ connect: (_target, callback) => callback(refusal, null) });
   }
-  const tls = { timeout: options.connectTimeoutMs, ...(trustedCertificates && { ca: trustedCertificates }) };
+  const ca = trustedCertificates && { ca: trustedCertificates };
+  const tls = { timeout: options.connectTimeoutMs, ...strictTls, ...ca };
   return new ProxyAgent({ uri: network.proxy, connections, requestTls: tls, proxyTls: tls });
 }

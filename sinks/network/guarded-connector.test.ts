@@ -1,7 +1,10 @@
 import type { lookup } from 'node:dns';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { runInThisContext } from 'node:vm';
 import { guardedConnector } from './guarded-connector.js';
+import { localhostCertificate, localhostKey } from './localhost-certificate.test-kit.js';
 import { RefusedAddressError } from './refused-address-error.js';
 
 let server: Server;
@@ -102,5 +105,21 @@ describe('a connection that may reach private addresses', () => {
       lookUp: resolvingTo('8.8.8.8'),
     });
     expect(byName).toMatchObject({ message: expect.stringContaining('is not asked over plain http') });
+  });
+
+  it('is refused to a certificate that nobody vouches for, whatever other tools have put into the environment', async () => {
+    const secure = createTlsServer({ cert: localhostCertificate, key: localhostKey }).listen(0, '127.0.0.1');
+    await once(secure, 'listening');
+    port = String((secure.address() as AddressInfo).port);
+    const { env } = runInThisContext('process') as NodeJS.Process; // Node's own: Jest gives tests a copy
+    env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+    try {
+      const outcome = await outcomeOf('https://localhost', { allowPrivateAddresses: true });
+      expect(outcome).toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+    } finally {
+      delete env['NODE_TLS_REJECT_UNAUTHORIZED'];
+      secure.close();
+      await once(secure, 'close');
+    }
   });
 });

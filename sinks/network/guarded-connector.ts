@@ -3,6 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { isPublicAddress } from './public-address.js';
 import { RefusedAddressError } from './refused-address-error.js';
+import { strictTls } from './strict-tls.js';
 
 export interface ConnectorOptions {
   /** False refuses every address that is not on the public internet. */
@@ -26,6 +27,7 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
   const connectorFor = (protocol: string): buildConnector.connector =>
     buildConnector({
       timeout: options.connectTimeoutMs,
+      ...strictTls,
       ...(options.trustedCertificates && { ca: [...options.trustedCertificates] }),
       lookup: guardedLookUp(options.lookUp ?? lookUpName, (address) => isAllowed(address, protocol)),
     });
