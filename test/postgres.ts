@@ -70,7 +70,7 @@ export async function startPostgres(): Promise<TestPostgres | null> {
     startGuardedChild({ command, args, guard: 'pipe', logFile: join(folder, 'log'), cwd: folder });
   let server = serve();
   const urlOf = (database: string): string => `postgres://app@127.0.0.1:${port}/${database}`;
-  await until('PostgreSQL answers', () => answers(urlOf('postgres')), 30_000);
+  await until('PostgreSQL answers', () => answers(urlOf('postgres')));
 
   const createDatabase = async (name: string, template = 'template1'): Promise<string> => {
     await withClient(urlOf('postgres'), (client) => client.query(`create database ${name} template ${template}`));
@@ -93,7 +93,7 @@ export async function startPostgres(): Promise<TestPostgres | null> {
         if (ended) server = serve();
         return !ended && (await answers(urlOf('postgres')));
       };
-      await until('PostgreSQL answers again', answersAgain, 30_000);
+      await until('PostgreSQL answers again', answersAgain);
     },
     async stop() {
       if (server.pid !== undefined) process.kill(server.pid, 'SIGINT'); // "fast": does not wait for clients

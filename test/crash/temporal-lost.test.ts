@@ -61,11 +61,10 @@ describe('a pigeonpost whose Temporal has lost everything', () => {
       const linesInFile = (): number => (existsSync(archive) ? readArchive(archive).length : 0);
 
       let main = await start();
-      await until('the file has something', () => linesInFile() > 100, 60_000);
+      await until('the file has something', () => linesInFile() > 100);
       await until(
         'the receiver has something',
         () => existsSync(join(folder, 'receipts.ndjson')) && received(folder).length > 100,
-        60_000,
       );
       await ask('pause', 'sink:hooks', '--reason', 'receiver is moved');
       await untilQuiet(() => received(folder).length);
@@ -119,7 +118,7 @@ function forgetTemporal(folder: string): void {
 
 async function untilMore(count: () => number): Promise<void> {
   const before = count();
-  await until('live changes arrive again', () => count() > before + 20, 60_000);
+  await until('live changes arrive again', () => count() > before + 20);
 }
 
 /** A pause takes effect at the end of what is being sent. */

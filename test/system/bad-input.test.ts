@@ -170,11 +170,7 @@ describe('pigeonpost start', () => {
     const file = configuration('wrong-key', { server: `{ port: ${port} }` });
     await placeEmbeddedStore(join(folder, 'wrong-key-data'));
     const wrong = pigeonpost(['start', '--config', file], { SERVICE_KEY: 'a-key-that-is-refused' });
-    await until(
-      'the log says that the workspace waits',
-      () => /workspace waits: credential/.test(wrong.errors()),
-      40_000,
-    );
+    await until('the log says that the workspace waits', () => /workspace waits: credential/.test(wrong.errors()));
     expect(wrong.output()).not.toContain('ready');
     const status = pigeonpost(['status', '--config', file]);
     expect((await end(status)).code).toBe(0);
@@ -183,7 +179,7 @@ describe('pigeonpost start', () => {
     expect(await wrong.exited).toBe(0);
 
     const right = pigeonpost(['start', '--config', file]);
-    await untilOutput(right, /ready/, 40_000);
+    await untilOutput(right, /ready/);
     right.kill('SIGTERM');
     expect(await right.exited).toBe(0);
     expect(wrong.errors()).not.toContain('a-key-that-is-refused');
@@ -197,14 +193,12 @@ describe('pigeonpost start', () => {
       '--config',
       configuration('no-service', { baseUrl: `http://127.0.0.1:${port}` }),
     ]);
-    await until(
-      'the log says that the service cannot be reached',
-      () => /service cannot be reached/.test(program.errors()),
-      40_000,
+    await until('the log says that the service cannot be reached', () =>
+      /service cannot be reached/.test(program.errors()),
     );
     expect(program.output()).not.toContain('ready');
     const late = await runSandbox({ port, attendees: 5, sessions: 1, questions: 1, frozen: true });
-    await untilOutput(program, /ready/, 40_000);
+    await untilOutput(program, /ready/);
     program.kill('SIGTERM');
     expect(await program.exited).toBe(0);
     await late.close();
@@ -232,7 +226,7 @@ describe('pigeonpost start', () => {
     writeFileSync(join(folder, 'not-a-folder'), 'in the way');
     const program = pigeonpost(['start', '--config', file]);
     await untilOutput(program, /ready/);
-    await until('the log says that the sink is paused', () => /sink paused/.test(program.errors()), 30_000);
+    await until('the log says that the sink is paused', () => /sink paused/.test(program.errors()));
     rmSync(join(folder, 'not-a-folder'));
     expect((await end(pigeonpost(['resume', 'sink:nonsense', '--config', file]))).code).toBe(4);
     expect((await end(pigeonpost(['resume', 'sink:archive', '--config', file]))).code).toBe(0);
@@ -247,7 +241,7 @@ async function untilSettled(port: number): Promise<void> {
     const answer = await fetch(`http://127.0.0.1:${port}/api/status`);
     return ((await answer.json()) as { settled: boolean }).settled;
   };
-  await until('everything is delivered', settled, 40_000);
+  await until('everything is delivered', settled);
 }
 
 async function listening(): Promise<Server> {

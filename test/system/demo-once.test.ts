@@ -5,8 +5,6 @@ import { isProcessAlive } from '../is-process-alive.js';
 import { descendantsOf, killNow, type Program, processesNaming, startProgram, untilOutput } from '../kit/processes.js';
 import { until } from '../until.js';
 
-jest.setTimeout(240_000);
-
 let folder: string;
 let program: Program;
 beforeEach(() => {
@@ -15,7 +13,7 @@ beforeEach(() => {
 afterEach(async () => {
   killNow(program.pid);
   await program.exited;
-  await until('all that the demo started is gone', () => processesNaming(folder).length === 0, 20_000);
+  await until('all that the demo started is gone', () => processesNaming(folder).length === 0);
   rmSync(folder, { recursive: true });
 });
 
@@ -32,7 +30,7 @@ function demo(...args: string[]): Program {
 async function untilDelivering(): Promise<number[]> {
   const delivering = ['archive', 'hooks', 'crm', 'questions'].map((sink) => `${sink}: [1-9][\\d,]* delivered.*`);
   try {
-    await untilOutput(program, new RegExp(delivering.join('')), 120_000);
+    await untilOutput(program, new RegExp(delivering.join('')));
   } catch (error) {
     const log = readFileSync(join(folder, 'logs/pigeonpost.log'), 'utf8');
     throw new Error(`${program.output()}\n${log.slice(-4000)}`, { cause: error });
@@ -107,12 +105,12 @@ describe('the demo', () => {
 
   it('takes all that it has started with it when it is killed', async () => {
     const run = demo();
-    await until('Temporal runs', () => childRunning(run, 'start-dev') !== undefined, 120_000);
+    await until('Temporal runs', () => childRunning(run, 'start-dev') !== undefined);
     const children = descendantsOf(run.pid);
     expect(children.length).toBeGreaterThanOrEqual(6);
     run.kill('SIGKILL');
     await run.exited;
-    await until('its children are gone', () => !children.some(isProcessAlive), 10_000);
+    await until('its children are gone', () => !children.some(isProcessAlive));
   });
 
   it.each([
@@ -122,14 +120,10 @@ describe('the demo', () => {
     const run = demo();
     let victim: number | undefined;
     // Its store and Temporal are still being started then.
-    await until(
-      `pigeonpost and ${name} run`,
-      () => {
-        victim = childRunning(run, script);
-        return victim !== undefined && childRunning(run, 'pigeonpost.yaml') !== undefined;
-      },
-      60_000,
-    );
+    await until(`pigeonpost and ${name} run`, () => {
+      victim = childRunning(run, script);
+      return victim !== undefined && childRunning(run, 'pigeonpost.yaml') !== undefined;
+    });
     const children = descendantsOf(run.pid);
     killNow(victim);
     expect(await run.exited).toBe(1);
@@ -151,5 +145,5 @@ function childRunning(run: Program, text: string): number | undefined {
 }
 
 async function untilOutputOrErrors(run: Program, text: RegExp): Promise<void> {
-  await until(`a program says ${text}`, () => text.test(run.output() + run.errors()), 60_000);
+  await until(`a program says ${text}`, () => text.test(run.output() + run.errors()));
 }

@@ -132,7 +132,6 @@ describe('a workflow that takes turns', () => {
         await until(
           'there is a second run',
           async () => (await client.workflow.getHandle(handle.workflowId).describe()).runId !== first,
-          55_000,
         );
         const before = turns();
         await client.workflow.getHandle(handle.workflowId).signal('wake');
