@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { freePort } from '../worker/embedded-temporal/free-port.js';
+import { freeTestPort } from './free-port.js';
 import { type GuardedChild, startGuardedChild } from '../worker/guarded-child.js';
 import { copyKept } from './kept-folder.js';
 import { until } from './until.js';
@@ -40,7 +40,7 @@ export async function startPostgres(): Promise<TestPostgres | null> {
   const binaries = findBinaries();
   if (binaries === undefined) return null;
   const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-postgres-'));
-  const port = await freePort();
+  const port = await freeTestPort();
   const asUser = process.getuid?.() === 0 ? dropRoot(folder) : [];
   const run = (...command: string[]): void => {
     const [program = '', ...args] = [...asUser, ...command];

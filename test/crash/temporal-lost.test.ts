@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { freeTestPort } from '../free-port.js';
 import { placeEmbeddedStore } from '../embedded-store.js';
 import { readArchive } from '../kit/archive.js';
 import { crashConfiguration, hookSecret } from '../kit/crash-configuration.js';
@@ -46,7 +46,7 @@ describe('a pigeonpost whose Temporal has lost everything', () => {
       );
       const baseUrl = (await untilOutput(sandbox, /http:\/\/127\.0\.0\.1:\d+/))[0];
       const hook = (await untilOutput(receiver, /http:\/\/127\.0\.0\.1:\d+\//))[0];
-      writeYaml(folder, crashConfiguration(baseUrl, hook, [`server: { port: ${await freePort()} }`]));
+      writeYaml(folder, crashConfiguration(baseUrl, hook, [`server: { port: ${await freeTestPort()} }`]));
       const start = async (): Promise<Program> => {
         const program = startProgram('cli/main.js', ['start'], { cwd: folder, env });
         await untilOutput(program, /ready/);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
-import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { freeTestPort } from '../free-port.js';
 import { placeEmbeddedStore } from '../embedded-store.js';
 import { type Program, startProgram, untilOutput } from '../kit/processes.js';
 import { until } from '../until.js';
@@ -109,7 +109,7 @@ describe('pigeonpost told something wrong', () => {
   });
 
   it('checks a service that cannot be reached with 3', async () => {
-    const file = configuration('unreachable', { baseUrl: `http://127.0.0.1:${await freePort()}` });
+    const file = configuration('unreachable', { baseUrl: `http://127.0.0.1:${await freeTestPort()}` });
     const program = pigeonpost(['check', '--config', file]);
     expect((await end(program)).code).toBe(3);
     expect(program.output()).toMatch(/PROBLEM workspace acme: .*ECONNREFUSED/);
@@ -123,7 +123,7 @@ describe('pigeonpost told something wrong', () => {
   });
 
   it('starts with 3 when the store or Temporal cannot be reached', async () => {
-    const port = await freePort();
+    const port = await freeTestPort();
     const store = configuration('no-store', {
       store: `postgres://u@127.0.0.1:${port}/x`,
       temporal: `{ address: "127.0.0.1:${port}" }`,
@@ -157,7 +157,7 @@ describe('pigeonpost told something wrong', () => {
   });
 
   it('says with 3 that nothing is running when asked for a status', async () => {
-    const file = configuration('nothing-runs', { server: `{ port: ${await freePort()} }` });
+    const file = configuration('nothing-runs', { server: `{ port: ${await freeTestPort()} }` });
     const { code, said } = await end(pigeonpost(['status', '--config', file]));
     expect(said).toMatch(/no pigeonpost answers at http:\/\/127\.0\.0\.1:\d+: start it/);
     expect(code).toBe(3);
@@ -166,7 +166,7 @@ describe('pigeonpost told something wrong', () => {
 
 describe('pigeonpost start', () => {
   it('stays up with a refused key, says so, and reads when the service takes the key', async () => {
-    const port = await freePort();
+    const port = await freeTestPort();
     const file = configuration('wrong-key', { server: `{ port: ${port} }` });
     await placeEmbeddedStore(join(folder, 'wrong-key-data'));
     const wrong = pigeonpost(['start', '--config', file], { SERVICE_KEY: 'a-key-that-is-refused' });
@@ -187,7 +187,7 @@ describe('pigeonpost start', () => {
 
   it('stays up without the service, and is ready when it comes', async () => {
     await placeEmbeddedStore(join(folder, 'no-service-data'));
-    const port = await freePort();
+    const port = await freeTestPort();
     const program = pigeonpost([
       'start',
       '--config',
@@ -217,7 +217,7 @@ describe('pigeonpost start', () => {
   });
 
   it('pauses a sink whose destination is not what it should be, keeps all, and delivers it when it is resumed', async () => {
-    const port = await freePort();
+    const port = await freeTestPort();
     const file = configuration('paused', {
       sinks: '{ type: file, folder: "./not-a-folder/archive" }',
       server: `{ port: ${port} }`,

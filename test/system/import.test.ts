@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { freeTestPort } from '../free-port.js';
 import { type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
 import { endAll } from '../kit/promises.js';
 import { until } from '../until.js';
@@ -23,7 +23,7 @@ beforeAll(async () => {
     'syncs: { all: { workspace: acme, every: { live: 5s }, sinks: [archive] } }',
     'sinks: { archive: { type: file, folder: ./archive } }',
     'imports: [{ workspace: acme, pigeonhole: 103, folder: ./in }]',
-    `server: { port: ${await freePort()} }`,
+    `server: { port: ${await freeTestPort()} }`,
   ]);
   const lines = Array.from(
     { length: rows },

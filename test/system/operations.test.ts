@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { freeTestPort } from '../free-port.js';
 import { placeEmbeddedStore } from '../embedded-store.js';
 import { readArchive } from '../kit/archive.js';
 import { type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
@@ -20,7 +20,7 @@ beforeAll(async () => {
   await placeEmbeddedStore(join(folder, 'data'));
   sandbox = startProgram('sandbox/main.js', ['--attendees', '60', '--seed', '9', '--frozen'], { cwd: folder });
   baseUrl = (await untilOutput(sandbox, /http:\/\/127\.0\.0\.1:\d+/))[0];
-  port = await freePort();
+  port = await freeTestPort();
   configure({ archive: '' });
   main = startProgram('cli/main.js', ['start'], { cwd: folder, env });
   await untilOutput(main, /ready/);

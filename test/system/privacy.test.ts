@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
 import { runWebhookReceiver } from '../../sandbox/webhook-receiver/run-webhook-receiver.js';
-import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { freeTestPort } from '../free-port.js';
 import { placeEmbeddedStore } from '../embedded-store.js';
 import { readArchive } from '../kit/archive.js';
 import type { HeldChange } from '../kit/compare-with-truth.js';
@@ -40,7 +40,7 @@ beforeAll(async () => {
   await control('thaw', { rate: 20 });
   const receiver = await runWebhookReceiver({ secrets: [secret], logFile: join(folder, 'receipts.ndjson') });
   const temporal = temporalForTests();
-  const port = await freePort();
+  const port = await freeTestPort();
   writeYaml(folder, [
     `workspaces: { acme: { baseUrl: "${sandbox.baseUrl}", apiKey: "\${SERVICE_KEY}" } }`,
     'syncs: { all: { workspace: acme, every: { live: 1s, sweep: 3s }, sinks: [archive, hooks] } }',
