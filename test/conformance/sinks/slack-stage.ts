@@ -75,7 +75,7 @@ export async function slackStage(options: SlackStageOptions = {}): Promise<Slack
     createSlackSink(slackConfig(slack.url, options), environment, {
       clock,
       wallNow: clock.wallNow,
-      requestTimeoutMs: 5000,
+      requestTimeoutMs: 60_000,
     });
   const courier = new StateCourier({ openSink, clock });
   let sequence = 0;

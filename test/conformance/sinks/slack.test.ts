@@ -480,7 +480,7 @@ describe('the Slack sink with an incoming webhook', () => {
     const sink = createSlackSink(
       { ...config, webhookUrl: new Secret(`${slack.url}${path}`) },
       { name: 'questions', baseFolder: '/', network: { allowHosts: [] } },
-      { clock, wallNow: clock.wallNow, requestTimeoutMs: 5000 },
+      { clock, wallNow: clock.wallNow, requestTimeoutMs: 60_000 },
     );
     await stage.courier.sink.close();
     Object.assign(stage.courier, { options: { openSink: () => sink, clock } });
