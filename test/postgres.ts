@@ -96,7 +96,7 @@ export async function startPostgres(): Promise<TestPostgres | null> {
       await until('PostgreSQL answers again', answersAgain);
     },
     async stop() {
-      if (server.pid !== undefined) process.kill(server.pid, 'SIGINT'); // "fast": does not wait for clients
+      if (server.pid !== undefined) process.kill(server.pid, 'SIGQUIT'); // "immediate": nobody will read its data
       await server.stop(10_000);
       rmSync(folder, { recursive: true, force: true });
     },
