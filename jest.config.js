@@ -1,6 +1,9 @@
 const shared = {
   testEnvironment: 'node',
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  moduleNameMapper: {
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^fast-check$': '<rootDir>/tools/seeded-fast-check.cjs',
+  },
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',
