@@ -1,6 +1,9 @@
 const shared = {
   testEnvironment: 'node',
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  moduleNameMapper: {
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^fast-check$': '<rootDir>/tools/seeded-fast-check.cjs',
+  },
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',
@@ -13,7 +16,7 @@ const shared = {
 
 /** Two projects: `unit` needs nothing but Node; `system` needs the Temporal server, started once for all of it. */
 module.exports = {
-  testTimeout: 60_000,
+  testTimeout: 300_000, // a machine may be slow: only what never comes shall fail by it
   maxWorkers: 3, // for two cores: at most times one of three waits, for a process, a disk or an instant
   testSequencer: '<rootDir>/tools/longest-first.cjs',
   projects: [

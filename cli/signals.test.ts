@@ -31,15 +31,34 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function run(...args: string[]): {
-  child: ChildProcess;
-  ended: Promise<{ code: number | null; signal: string | null }>;
-} {
-  const child = spawn(process.execPath, [join(__dirname, '../dist/cli/main.js'), ...args], {
-    cwd: folder,
-    env: { KEY: 'a-key' },
-    stdio: 'ignore',
-  });
+interface Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<{ code: number | null; signal: string | null }>;
+}
+
+function run(...args: string[]): Running {
+  return spawned([join(__dirname, '../dist/cli/main.js'), ...args]);
+}
+
+/** Loads no command line before it is let go on: so a signal comes while it loads, however slow either of us is. */
+function runHeld(...args: string[]): Running & { goOn: () => void } {
+  const [hold, go] = [join(folder, 'hold.cjs'), mkdtempSync(join(folder, 'go-'))];
+  writeFileSync(
+    hold,
+    `const Module = require('node:module');
+    const load = Module._load;
+    const moment = new Int32Array(new SharedArrayBuffer(4));
+    Module._load = (request, ...rest) => {
+      while (request === 'commander' && require('node:fs').existsSync(process.env.GO)) Atomics.wait(moment, 0, 0, 20);
+      return load(request, ...rest);
+    };`,
+  );
+  const running = spawned(['--require', hold, join(__dirname, '../dist/cli/main.js'), ...args], { GO: go });
+  return { ...running, goOn: () => rmSync(go, { recursive: true }) };
+}
+
+function spawned(args: readonly string[], more: Readonly<Record<string, string>> = {}): Running {
+  const child = spawn(process.execPath, args, { cwd: folder, env: { KEY: 'a-key', ...more }, stdio: 'ignore' });
   return { child, ended: new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal }))) };
 }
 
@@ -51,16 +70,18 @@ function catchesHangUp(pid: number): boolean {
 
 describe('a signal that comes while a command is still being loaded', () => {
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('has "start" end in order: %s', async (signal) => {
-    const { child, ended } = run('start');
+    const { child, ended, goOn } = runHeld('start');
     await until('the signal would be caught', () => catchesHangUp(child.pid!));
     child.kill(signal);
+    goOn();
     expect(await ended).toEqual({ code: 0, signal: null });
   });
 
   it('ends at once what ends by itself', async () => {
-    const { child, ended } = run('status');
+    const { child, ended, goOn } = runHeld('status');
     await until('the signal would be caught', () => catchesHangUp(child.pid!));
     child.kill('SIGTERM');
+    goOn();
     expect(await ended).toEqual({ code: null, signal: 'SIGTERM' });
   });
 });

@@ -167,7 +167,7 @@ describe('a proxy', () => {
       return new Promise((resolve) => silent.close(() => resolve()));
     });
     const proxy = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-    const client = createPigeonholeClient({ baseUrl: service.baseUrl, apiKey: 'k', proxy, requestTimeoutMs: 200 });
+    const client = createPigeonholeClient({ baseUrl: service.baseUrl, apiKey: 'k', proxy, requestTimeoutMs: 1000 });
     await expect(client.page(list)).rejects.toMatchObject({ kind: 'transient' });
     expect(tunnels.size).toBe(1);
     await client.close(); // would take 300 s, and the test fail, if the tunnel had no deadline of its own

@@ -80,10 +80,10 @@ describe('a request', () => {
     ['no answer', () => undefined],
     ['half an answer', (_, response) => response.writeHead(200, { 'content-length': '9' }).write('{"d')],
   ])('with %s in time is transient', async (_, respond) => {
-    const { client } = await start(respond, { requestTimeoutMs: 100 });
+    const { client } = await start(respond, { requestTimeoutMs: 1000 });
     const error = await failureOf(client.page(list));
     expect(error).toMatchObject({ kind: 'transient', mayHaveTakenEffect: true });
-    expect(error.message).toContain('within 100 ms');
+    expect(error.message).toContain('within 1000 ms');
   });
 
   const start200 = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { freePort } from '../worker/embedded-temporal/free-port.js';
+import { freeTestPort } from './free-port.js';
 import { type GuardedChild, startGuardedChild } from '../worker/guarded-child.js';
 import { copyKept } from './kept-folder.js';
 import { until } from './until.js';
@@ -40,7 +40,7 @@ export async function startPostgres(): Promise<TestPostgres | null> {
   const binaries = findBinaries();
   if (binaries === undefined) return null;
   const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-postgres-'));
-  const port = await freePort();
+  const port = await freeTestPort();
   const asUser = process.getuid?.() === 0 ? dropRoot(folder) : [];
   const run = (...command: string[]): void => {
     const [program = '', ...args] = [...asUser, ...command];
@@ -70,7 +70,7 @@ export async function startPostgres(): Promise<TestPostgres | null> {
     startGuardedChild({ command, args, guard: 'pipe', logFile: join(folder, 'log'), cwd: folder });
   let server = serve();
   const urlOf = (database: string): string => `postgres://app@127.0.0.1:${port}/${database}`;
-  await until('PostgreSQL answers', () => answers(urlOf('postgres')), 30_000);
+  await until('PostgreSQL answers', () => answers(urlOf('postgres')));
 
   const createDatabase = async (name: string, template = 'template1'): Promise<string> => {
     await withClient(urlOf('postgres'), (client) => client.query(`create database ${name} template ${template}`));
@@ -93,10 +93,10 @@ export async function startPostgres(): Promise<TestPostgres | null> {
         if (ended) server = serve();
         return !ended && (await answers(urlOf('postgres')));
       };
-      await until('PostgreSQL answers again', answersAgain, 30_000);
+      await until('PostgreSQL answers again', answersAgain);
     },
     async stop() {
-      if (server.pid !== undefined) process.kill(server.pid, 'SIGINT'); // "fast": does not wait for clients
+      if (server.pid !== undefined) process.kill(server.pid, 'SIGQUIT'); // "immediate": nobody will read its data
       await server.stop(10_000);
       rmSync(folder, { recursive: true, force: true });
     },

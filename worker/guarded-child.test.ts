@@ -39,7 +39,7 @@ describe.each(guards)('a child guarded by %s', (guard) => {
     const exits: unknown[] = [];
     const child = startGuardedChild({ command: '/bin/sleep', args: ['60'], guard, onExit: (exit) => exits.push(exit) });
 
-    const exit = await child.stop(10_000);
+    const exit = await child.stop(60_000);
 
     expect(exit).toEqual({ code: null, signal: 'SIGTERM', isWanted: true });
     expect(exits).toEqual([exit]);
@@ -116,7 +116,7 @@ describe.each(guards)('a child guarded by %s', (guard) => {
 async function startParent(guard: GuardKind): Promise<{ process: ChildProcess; childPid: number }> {
   const script = `
     const { startGuardedChild } = require(${JSON.stringify(built)});
-    const child = startGuardedChild({ command: '/bin/sleep', args: ['60'], guard: ${JSON.stringify(guard)} });
+    const child = startGuardedChild({ command: '/bin/sleep', args: ['600'], guard: ${JSON.stringify(guard)} });
     console.log(child.pid);`;
   const parent = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';

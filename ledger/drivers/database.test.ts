@@ -1,7 +1,7 @@
 import { kinds, storeErrorOf, useBothDatabases } from './both-databases.test-kit.js';
 import type { Database, Queryable } from './database.js';
 
-const stores = useBothDatabases({ idleInTransactionTimeoutMs: 500 });
+const stores = useBothDatabases();
 
 describe.each(kinds)('the store on %s', (kind) => {
   let db: Database;
@@ -129,18 +129,6 @@ describe.each(kinds)('the store on %s', (kind) => {
       kept = tx;
     });
     expect((await storeErrorOf(insert(kept as Queryable, 1))).message).toContain('after its transaction');
-    expect(await ids()).toEqual([]);
-  });
-
-  it('rolls back a transaction that is left idle, so that it holds nobody up', async () => {
-    const transaction = db.transaction(async (tx) => {
-      await insert(tx, 1);
-      await new Promise(() => undefined); // waits for something else, for ever
-    });
-    expect(await storeErrorOf(transaction)).toMatchObject({
-      kind: 'conflict',
-      message: expect.stringContaining('0.5 s'),
-    });
     expect(await ids()).toEqual([]);
   });
 

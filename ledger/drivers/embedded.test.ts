@@ -52,7 +52,7 @@ describe('the folder of an embedded store', () => {
   it('is refused to a second process, naming folder and holder, until the first is killed', async () => {
     await placeEmbeddedStore(folder);
     const first = startProcess(`say('open'); setInterval(() => {}, 1000);`);
-    await until('it is open', () => first.lines().includes('open'), 60_000);
+    await until('it is open', () => first.lines().includes('open'));
 
     const error = await storeErrorOf(openEmbedded({ folder }));
     expect(error.kind).toBe('locked');
@@ -109,7 +109,7 @@ describe('the embedded store, killed while rows are inserted', () => {
           say(id);
         }`);
       const enough = 1 + Math.floor(Math.random() * 150);
-      await until(`${enough} rows are in`, () => writer.lines().length >= enough, 60_000);
+      await until(`${enough} rows are in`, () => writer.lines().length >= enough);
       await killed(writer.process);
       for (const id of writer.lines()) acknowledged.add(id);
 
@@ -142,7 +142,7 @@ describe('the engine of the embedded store', () => {
         say('closed');`,
       'ulimit -f 24000;',
     );
-    await until('it has closed', () => limited.lines().includes('closed'), 60_000);
+    await until('it has closed', () => limited.lines().includes('closed'));
     const lines = limited.lines();
     expect(lines).toContain('fatal unreachable');
     expect(lines.find((line) => line.startsWith('pending'))).toMatch(/rejected$/);

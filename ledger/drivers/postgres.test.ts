@@ -70,7 +70,8 @@ onPostgres('a connection to a PostgreSQL server', () => {
     const transactions = Array.from({ length: 9 }, () =>
       db.transaction(async (tx) => {
         most = Math.max(most, (open += 1));
-        await tx.query('select pg_sleep(0.02)');
+        await until('as many run as may', () => most >= 3);
+        await tx.query('select 1');
         open -= 1;
       }),
     );
@@ -99,7 +100,7 @@ onPostgres('a connection to a PostgreSQL server', () => {
   });
 
   it('tells a statement over its time as a conflict', async () => {
-    const impatient = await openPostgres({ url: server.url, statementTimeoutMs: 50 });
+    const impatient = await openPostgres({ url: server.url, statementTimeoutMs: 500 });
     expect(await storeErrorOf(impatient.query('select pg_sleep(10)'))).toMatchObject({
       kind: 'conflict',
       sqlState: '57014',

@@ -62,7 +62,7 @@ function newSink({
     ],
   });
   const environment = { name: 'grades', baseFolder: '/', network: { allowHosts: [] }, ...(onForget && { onForget }) };
-  const tuning = { clock: hurriedClock, requestTimeoutMs: 5_000, patienceMs };
+  const tuning = { clock: hurriedClock, requestTimeoutMs: 60_000, patienceMs };
   const sink = createCanvasSink(config, environment, tuning);
   sinks.push(sink);
   return sink;

@@ -239,7 +239,7 @@ export class Desk {
       createHubSpotSink(
         config,
         { name: 'crm', baseFolder: '/', network: { allowHosts: [] }, ...environment },
-        { now: () => account.nowMs, requestTimeoutMs: 2000, ...tuning },
+        { now: () => account.nowMs, requestTimeoutMs: 60_000, ...tuning },
       ),
     );
   }

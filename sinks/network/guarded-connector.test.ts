@@ -38,7 +38,7 @@ async function outcomeOf(
   url: string,
   options: { allowPrivateAddresses: boolean; lookUp?: typeof lookup },
 ): Promise<Error | string> {
-  const connect = guardedConnector({ connectTimeoutMs: 5_000, ...options });
+  const connect = guardedConnector({ connectTimeoutMs: 60_000, ...options });
   const { protocol, hostname } = new URL(url);
   return new Promise((resolve) => {
     connect({ protocol, hostname, host: hostname, port }, (error, socket) => {

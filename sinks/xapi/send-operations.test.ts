@@ -29,7 +29,7 @@ function sinkWith(tuning: XapiTuning = {}, environment: Partial<SinkEnvironment>
   const sink = createXapiSink(
     configurationFor(lrs.endpoint),
     { name: 'lms', baseFolder: '/', network: { allowHosts: [] }, ...environment },
-    { requestTimeoutMs: 500, ...tuning },
+    { requestTimeoutMs: 60_000, ...tuning },
   );
   opened.push(sink);
   return sink;
@@ -227,7 +227,7 @@ describe('an LRS', () => {
   });
 
   it('that does not answer leaves it open, and one that was never reached does not', async () => {
-    const sink = sinkWith();
+    const sink = sinkWith({ requestTimeoutMs: 500 });
     const sending = await operations(sink, 1);
     lrs.answer = () => true;
     const silent = await sink.send(sending, lane, goingOn);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
 import { type EmbeddedTemporal, startEmbeddedTemporal } from '../../worker/embedded-temporal/embedded-temporal.js';
 import { findBinary } from '../../worker/embedded-temporal/find-binary.js';
-import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { freeTestPort } from '../free-port.js';
 import { placeEmbeddedStore } from '../embedded-store.js';
 import { hookSecret } from '../kit/crash-configuration.js';
 import { processesNaming, temporalOf, writeYaml } from '../kit/processes.js';
@@ -67,7 +67,7 @@ async function open(
   const sandboxUrl = (await sandbox.untilReady())[1]!;
   await control(sandboxUrl, 'PATCH', 'knobs', plan.service.knobs);
 
-  const ports = { slow: await freePort(), failing: await freePort() };
+  const ports = { slow: await freeTestPort(), failing: await freeTestPort() };
   const receiver = (name: HookSink): Supervised => {
     const args = ['--secret', hookSecret, '--log', join(folder, `${name}.ndjson`), '--port', String(ports[name])];
     return start(name, 'sandbox/webhook-receiver/main', args, /receiver ready at (\S+)/);
@@ -81,7 +81,7 @@ async function open(
   const vendors = await startVendors(plan.seed);
   opened.push(vendors);
   const servers = plan.store === 'postgres' ? await startServers(folder, opened) : undefined;
-  const port = await freePort();
+  const port = await freeTestPort();
   const places = { baseUrl: sandboxUrl, hooks: hookUrls, vendors: vendorSinks(vendors), port, deletions };
   const postgres = servers === undefined ? null : { temporalAddress: servers.temporal.address };
   writeYaml(folder, chaosConfiguration({ ...places, postgres }));

@@ -49,9 +49,9 @@ export class Supervised {
   }
 
   /** Waits until a program that was just started says that it is ready. */
-  async untilReady(timeoutMs = 90_000): Promise<RegExpExecArray> {
+  async untilReady(): Promise<RegExpExecArray> {
     const { ready, program, logFile } = this.options;
-    await until(`${program} says ${ready} (log: ${logFile})`, () => ready.test(this.output()), timeoutMs);
+    await until(`${program} says ${ready} (log: ${logFile})`, () => ready.test(this.output()));
     return ready.exec(this.output())!;
   }
 

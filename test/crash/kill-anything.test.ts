@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { freeTestPort } from '../free-port.js';
 import { placeEmbeddedStore } from '../embedded-store.js';
 import { readArchive } from '../kit/archive.js';
 import { crashConfiguration, hookSecret } from '../kit/crash-configuration.js';
@@ -43,7 +43,7 @@ describe('a pigeonpost killed at random instants', () => {
       );
       const baseUrl = (await untilOutput(sandbox, /http:\/\/127\.0\.0\.1:\d+/))[0];
       const hook = (await untilOutput(receiver, /http:\/\/127\.0\.0\.1:\d+\//))[0];
-      writeYaml(folder, crashConfiguration(baseUrl, hook, [`server: { port: ${await freePort()} }`]));
+      writeYaml(folder, crashConfiguration(baseUrl, hook, [`server: { port: ${await freeTestPort()} }`]));
 
       let main = startProgram('cli/main.js', ['start'], { cwd: folder, env });
       await untilOutput(main, /ready/);

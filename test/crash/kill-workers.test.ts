@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
 import { startEmbeddedTemporal } from '../../worker/embedded-temporal/embedded-temporal.js';
 import { findBinary } from '../../worker/embedded-temporal/find-binary.js';
-import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { freeTestPort } from '../free-port.js';
 import { readArchive } from '../kit/archive.js';
 import { crashConfiguration, hookSecret } from '../kit/crash-configuration.js';
 import { killNow, type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
@@ -52,7 +52,7 @@ const rounds = 5;
       const more = [
         'store: "${DATABASE_URL}"',
         `temporal: { address: "${temporal.address}" }`,
-        `server: { port: ${await freePort()} }`,
+        `server: { port: ${await freeTestPort()} }`,
       ];
       writeYaml(folder, crashConfiguration(baseUrl, hook, more));
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { freeTestPort } from '../free-port.js';
 import { placeEmbeddedStore } from '../embedded-store.js';
 import { readArchive } from '../kit/archive.js';
 import { crashConfiguration, hookSecret } from '../kit/crash-configuration.js';
@@ -46,7 +46,7 @@ describe('a pigeonpost whose Temporal has lost everything', () => {
       );
       const baseUrl = (await untilOutput(sandbox, /http:\/\/127\.0\.0\.1:\d+/))[0];
       const hook = (await untilOutput(receiver, /http:\/\/127\.0\.0\.1:\d+\//))[0];
-      writeYaml(folder, crashConfiguration(baseUrl, hook, [`server: { port: ${await freePort()} }`]));
+      writeYaml(folder, crashConfiguration(baseUrl, hook, [`server: { port: ${await freeTestPort()} }`]));
       const start = async (): Promise<Program> => {
         const program = startProgram('cli/main.js', ['start'], { cwd: folder, env });
         await untilOutput(program, /ready/);
@@ -61,11 +61,10 @@ describe('a pigeonpost whose Temporal has lost everything', () => {
       const linesInFile = (): number => (existsSync(archive) ? readArchive(archive).length : 0);
 
       let main = await start();
-      await until('the file has something', () => linesInFile() > 100, 60_000);
+      await until('the file has something', () => linesInFile() > 100);
       await until(
         'the receiver has something',
         () => existsSync(join(folder, 'receipts.ndjson')) && received(folder).length > 100,
-        60_000,
       );
       await ask('pause', 'sink:hooks', '--reason', 'receiver is moved');
       await untilQuiet(() => received(folder).length);
@@ -119,7 +118,7 @@ function forgetTemporal(folder: string): void {
 
 async function untilMore(count: () => number): Promise<void> {
   const before = count();
-  await until('live changes arrive again', () => count() > before + 20, 60_000);
+  await until('live changes arrive again', () => count() > before + 20);
 }
 
 /** A pause takes effect at the end of what is being sent. */

@@ -76,7 +76,7 @@ describe('an embedded Temporal server', () => {
     writeFileSync(join(folder, 'broken'), '');
     process.kill(server.pid ?? 0, 'SIGKILL');
 
-    await until('it is given up', () => fatal !== undefined, 40_000);
+    await until('it is given up', () => fatal !== undefined);
     expect(restarts).toHaveLength(5);
     expect(fatal?.message).toContain(join(folder, 'temporal.log'));
   });
@@ -172,6 +172,6 @@ async function startOwner(): Promise<{ process: ReturnType<typeof spawn>; pid: n
   const owner = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   owner.stdout.on('data', (data) => (output += String(data)));
-  await until('its server runs', () => output.endsWith('\n'), 30_000);
+  await until('its server runs', () => output.endsWith('\n'));
   return { process: owner, pid: Number(output) };
 }

@@ -12,7 +12,7 @@ import { refOf } from '../../ledger/queries/pigeonholes.js';
 import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
 import { startEmbeddedTemporal } from '../../worker/embedded-temporal/embedded-temporal.js';
 import { findBinary } from '../../worker/embedded-temporal/find-binary.js';
-import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { freeTestPort } from '../free-port.js';
 import { control } from '../chaos/control.js';
 import { Supervised } from '../chaos/supervised.js';
 import { killNow, processesNaming, writeYaml } from '../kit/processes.js';
@@ -97,7 +97,7 @@ async function prove(
     `workspaces: { acme: { baseUrl: "${baseUrl}", apiKey: "\${SERVICE_KEY}" } }`,
     'syncs: { all: { workspace: acme, pigeonholes: [101], every: { live: 1h, lists: { pigeonholes: 1h } }, sinks: [archive] } }',
     'sinks: { archive: { type: file, folder: ./archive, lists: [sessions] } }',
-    `server: { port: ${await freePort()} }`,
+    `server: { port: ${await freeTestPort()} }`,
     'network: { proxy: none }',
     'store: "${DATABASE_URL}"',
     `temporal: { address: "${temporal.address}" }`,

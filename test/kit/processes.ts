@@ -45,22 +45,18 @@ export function startProgram(script: string, args: readonly string[], { cwd, env
 }
 
 /** Waits for a program's ready line; fails with what it said when it ends before. */
-export async function untilOutput(program: Program, text: RegExp, timeoutMs = 60_000): Promise<RegExpExecArray> {
+export async function untilOutput(program: Program, text: RegExp): Promise<RegExpExecArray> {
   let ended = false;
   const noteEnd = async (): Promise<void> => {
     await program.exited;
     ended = true;
   };
   noteEnd().catch(() => undefined);
-  await until(
-    `a program says ${text}`,
-    () => {
-      if (ended && !text.test(program.output()))
-        throw new Error(`it ended before it said ${text}:\n${program.output()}\n${program.errors()}`);
-      return text.test(program.output());
-    },
-    timeoutMs,
-  );
+  await until(`a program says ${text}`, () => {
+    if (ended && !text.test(program.output()))
+      throw new Error(`it ended before it said ${text}:\n${program.output()}\n${program.errors()}`);
+    return text.test(program.output());
+  });
   return text.exec(program.output())!;
 }
 

@@ -31,14 +31,10 @@ export async function untilNothingLacks(
   accepts: (consent: unknown) => boolean,
 ): Promise<void> {
   let lacks: string[] = [];
-  await until(
-    `${what} holds all that the source shows`,
-    async () => {
-      lacks = await lackOf(held(), baseUrl, accepts);
-      return lacks.length === 0;
-    },
-    90_000,
-  ).catch((error: unknown) => {
+  await until(`${what} holds all that the source shows`, async () => {
+    lacks = await lackOf(held(), baseUrl, accepts);
+    return lacks.length === 0;
+  }).catch((error: unknown) => {
     throw new Error(`${what} lacks ${lacks.length}, among them ${lacks.slice(0, 3).join(' | ')}`, { cause: error });
   });
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
-import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { freeTestPort } from '../free-port.js';
 import { placeEmbeddedStore } from '../embedded-store.js';
 import { type Program, startProgram, untilOutput } from '../kit/processes.js';
 import { until } from '../until.js';
@@ -109,7 +109,7 @@ describe('pigeonpost told something wrong', () => {
   });
 
   it('checks a service that cannot be reached with 3', async () => {
-    const file = configuration('unreachable', { baseUrl: `http://127.0.0.1:${await freePort()}` });
+    const file = configuration('unreachable', { baseUrl: `http://127.0.0.1:${await freeTestPort()}` });
     const program = pigeonpost(['check', '--config', file]);
     expect((await end(program)).code).toBe(3);
     expect(program.output()).toMatch(/PROBLEM workspace acme: .*ECONNREFUSED/);
@@ -123,7 +123,7 @@ describe('pigeonpost told something wrong', () => {
   });
 
   it('starts with 3 when the store or Temporal cannot be reached', async () => {
-    const port = await freePort();
+    const port = await freeTestPort();
     const store = configuration('no-store', {
       store: `postgres://u@127.0.0.1:${port}/x`,
       temporal: `{ address: "127.0.0.1:${port}" }`,
@@ -157,7 +157,7 @@ describe('pigeonpost told something wrong', () => {
   });
 
   it('says with 3 that nothing is running when asked for a status', async () => {
-    const file = configuration('nothing-runs', { server: `{ port: ${await freePort()} }` });
+    const file = configuration('nothing-runs', { server: `{ port: ${await freeTestPort()} }` });
     const { code, said } = await end(pigeonpost(['status', '--config', file]));
     expect(said).toMatch(/no pigeonpost answers at http:\/\/127\.0\.0\.1:\d+: start it/);
     expect(code).toBe(3);
@@ -166,15 +166,11 @@ describe('pigeonpost told something wrong', () => {
 
 describe('pigeonpost start', () => {
   it('stays up with a refused key, says so, and reads when the service takes the key', async () => {
-    const port = await freePort();
+    const port = await freeTestPort();
     const file = configuration('wrong-key', { server: `{ port: ${port} }` });
     await placeEmbeddedStore(join(folder, 'wrong-key-data'));
     const wrong = pigeonpost(['start', '--config', file], { SERVICE_KEY: 'a-key-that-is-refused' });
-    await until(
-      'the log says that the workspace waits',
-      () => /workspace waits: credential/.test(wrong.errors()),
-      40_000,
-    );
+    await until('the log says that the workspace waits', () => /workspace waits: credential/.test(wrong.errors()));
     expect(wrong.output()).not.toContain('ready');
     const status = pigeonpost(['status', '--config', file]);
     expect((await end(status)).code).toBe(0);
@@ -183,7 +179,7 @@ describe('pigeonpost start', () => {
     expect(await wrong.exited).toBe(0);
 
     const right = pigeonpost(['start', '--config', file]);
-    await untilOutput(right, /ready/, 40_000);
+    await untilOutput(right, /ready/);
     right.kill('SIGTERM');
     expect(await right.exited).toBe(0);
     expect(wrong.errors()).not.toContain('a-key-that-is-refused');
@@ -191,20 +187,18 @@ describe('pigeonpost start', () => {
 
   it('stays up without the service, and is ready when it comes', async () => {
     await placeEmbeddedStore(join(folder, 'no-service-data'));
-    const port = await freePort();
+    const port = await freeTestPort();
     const program = pigeonpost([
       'start',
       '--config',
       configuration('no-service', { baseUrl: `http://127.0.0.1:${port}` }),
     ]);
-    await until(
-      'the log says that the service cannot be reached',
-      () => /service cannot be reached/.test(program.errors()),
-      40_000,
+    await until('the log says that the service cannot be reached', () =>
+      /service cannot be reached/.test(program.errors()),
     );
     expect(program.output()).not.toContain('ready');
     const late = await runSandbox({ port, attendees: 5, sessions: 1, questions: 1, frozen: true });
-    await untilOutput(program, /ready/, 40_000);
+    await untilOutput(program, /ready/);
     program.kill('SIGTERM');
     expect(await program.exited).toBe(0);
     await late.close();
@@ -223,7 +217,7 @@ describe('pigeonpost start', () => {
   });
 
   it('pauses a sink whose destination is not what it should be, keeps all, and delivers it when it is resumed', async () => {
-    const port = await freePort();
+    const port = await freeTestPort();
     const file = configuration('paused', {
       sinks: '{ type: file, folder: "./not-a-folder/archive" }',
       server: `{ port: ${port} }`,
@@ -232,7 +226,7 @@ describe('pigeonpost start', () => {
     writeFileSync(join(folder, 'not-a-folder'), 'in the way');
     const program = pigeonpost(['start', '--config', file]);
     await untilOutput(program, /ready/);
-    await until('the log says that the sink is paused', () => /sink paused/.test(program.errors()), 30_000);
+    await until('the log says that the sink is paused', () => /sink paused/.test(program.errors()));
     rmSync(join(folder, 'not-a-folder'));
     expect((await end(pigeonpost(['resume', 'sink:nonsense', '--config', file]))).code).toBe(4);
     expect((await end(pigeonpost(['resume', 'sink:archive', '--config', file]))).code).toBe(0);
@@ -247,7 +241,7 @@ async function untilSettled(port: number): Promise<void> {
     const answer = await fetch(`http://127.0.0.1:${port}/api/status`);
     return ((await answer.json()) as { settled: boolean }).settled;
   };
-  await until('everything is delivered', settled, 40_000);
+  await until('everything is delivered', settled);
 }
 
 async function listening(): Promise<Server> {

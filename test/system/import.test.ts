@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { freeTestPort } from '../free-port.js';
+import { placeEmbeddedStore } from '../embedded-store.js';
 import { type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
 import { endAll } from '../kit/promises.js';
 import { until } from '../until.js';
@@ -18,12 +19,13 @@ beforeAll(async () => {
   sandbox = startProgram('sandbox/main.js', ['--attendees', '20', '--seed', '9', '--frozen'], { cwd: folder });
   baseUrl = (await untilOutput(sandbox, /http:\/\/127\.0\.0\.1:\d+/))[0];
   mkdirSync(join(folder, 'in'));
+  await placeEmbeddedStore(join(folder, 'data'));
   writeYaml(folder, [
     `workspaces: { acme: { baseUrl: "${baseUrl}", apiKey: "\${SERVICE_KEY}" } }`,
     'syncs: { all: { workspace: acme, every: { live: 5s }, sinks: [archive] } }',
     'sinks: { archive: { type: file, folder: ./archive } }',
     'imports: [{ workspace: acme, pigeonhole: 103, folder: ./in }]',
-    `server: { port: ${await freePort()} }`,
+    `server: { port: ${await freeTestPort()} }`,
   ]);
   const lines = Array.from(
     { length: rows },
@@ -32,13 +34,13 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'people.csv'), ['Ticket;Full name;E-mail', ...lines, ';Nobody;'].join('\r\n'));
   main = startProgram('cli/main.js', ['start'], { cwd: folder, env });
   await untilOutput(main, /ready/);
-}, 120_000);
+});
 afterAll(async () => {
   await endAll([main]);
   await endAll([sandbox]);
   expect(processesNaming(folder)).toEqual([]);
   rmSync(folder, { recursive: true });
-}, 60_000);
+});
 
 async function run(...args: string[]): Promise<{ code: number | null; out: string; errors: string }> {
   const program = startProgram('cli/main.js', args, { cwd: folder, env });
@@ -77,13 +79,13 @@ describe('a person who imports a list', () => {
   });
 
   it('leaves it running with Ctrl-C, comes back to it, and gets the report', async () => {
-    await control('knobs', 'PATCH', { latencyMs: 2000 }); // so that it is still under way below
+    await control('faults', 'POST', { kind: 'text503', path: 'bulk' }); // so that it is still under way below
     const first = startProgram('cli/main.js', [...importing, '--yes'], { cwd: folder, env });
     await until('the import has begun', () => /import 1 has begun/.test(first.errors()));
     first.kill('SIGINT');
     expect(await first.exited).toBe(1);
     expect(first.errors()).toContain('import 1 goes on; come back to it with: pigeonpost import follow 1');
-    await control('knobs', 'PATCH', { latencyMs: 0 });
+    await control('faults', 'DELETE');
 
     const followed = await run('import', 'follow', '1', '--report', 'report.csv');
     expect(followed.out).toMatch(/^import 1 into acme\/101: done, 6,001 rows\n {2}6,000 created\n {6}1 not sent/);
@@ -126,7 +128,7 @@ describe('a person who imports a list', () => {
         return '';
       }
     };
-    await until('the report is beside the file', () => readReport() !== '', 30_000);
+    await until('the report is beside the file', () => readReport() !== '');
     expect(readReport()).toMatch(/"2","created",.*"LATE1","Late Lou"/);
     expect(main.errors()).not.toMatch(/Late Lou|LATE1|Guest|example\.com/);
   });

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { freeTestPort } from '../free-port.js';
 import { placeEmbeddedStore } from '../embedded-store.js';
 import { readArchive } from '../kit/archive.js';
 import { type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
@@ -20,18 +20,18 @@ beforeAll(async () => {
   await placeEmbeddedStore(join(folder, 'data'));
   sandbox = startProgram('sandbox/main.js', ['--attendees', '60', '--seed', '9', '--frozen'], { cwd: folder });
   baseUrl = (await untilOutput(sandbox, /http:\/\/127\.0\.0\.1:\d+/))[0];
-  port = await freePort();
+  port = await freeTestPort();
   configure({ archive: '' });
   main = startProgram('cli/main.js', ['start'], { cwd: folder, env });
   await untilOutput(main, /ready/);
   await untilSettled();
-}, 120_000);
+});
 afterAll(async () => {
   await endAll([main]);
   await endAll([sandbox]);
   expect(processesNaming(folder)).toEqual([]);
   rmSync(folder, { recursive: true });
-}, 60_000);
+});
 
 function configure(sinks: Readonly<Record<string, string>>, more: readonly string[] = [], name?: string): void {
   const lines = [
@@ -76,7 +76,7 @@ async function status(): Promise<{ configuration: number; settled: boolean; sink
 }
 
 async function untilSettled(): Promise<void> {
-  await until('everything is settled', async () => (await status()).settled, 90_000);
+  await until('everything is settled', async () => (await status()).settled);
 }
 
 function linesOf(sink: string): readonly { readonly list: string; readonly replay?: string }[] {
@@ -117,7 +117,7 @@ describe('a running pigeonpost', () => {
     expect(counted.out).toMatch(/^archive sessions: \d+\n\d+ to send; nothing was sent\n$/);
     const sessions = linesOf('archive').filter(({ list }) => list === 'sessions').length;
     const begun = await json<{ id: string }>('replay', 'sink:archive', '--list', 'sessions', '--reason', 'lost there');
-    await until('the replay is in the file', () => linesOf('archive').length === before + sessions, 30_000);
+    await until('the replay is in the file', () => linesOf('archive').length === before + sessions);
     expect(linesOf('archive').filter(({ replay }) => replay === begun.id)).toHaveLength(sessions);
     await untilSettled();
     expect(await run('replay', 'nobody')).toMatchObject({ code: 4 });
@@ -149,7 +149,7 @@ describe('a running pigeonpost', () => {
     expect((await run('sink', 'approve', 'late', '--reason', 'counted')).out).toBe(
       'sink late is approved and sends from its watermark\n',
     );
-    await until('the approved sink has sent', () => linesOf('late').length > 0, 30_000);
+    await until('the approved sink has sent', () => linesOf('late').length > 0);
     await untilSettled();
     expect((await status()).sinks.find(({ name }) => name === 'late')!.approval).toMatchObject({ reason: 'counted' });
     expect((await run('config', 'apply')).out).toBe('nothing has changed: configuration 2 is current\n');

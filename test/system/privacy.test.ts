@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
 import { runWebhookReceiver } from '../../sandbox/webhook-receiver/run-webhook-receiver.js';
-import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { freeTestPort } from '../free-port.js';
 import { placeEmbeddedStore } from '../embedded-store.js';
 import { readArchive } from '../kit/archive.js';
 import type { HeldChange } from '../kit/compare-with-truth.js';
@@ -40,7 +40,7 @@ beforeAll(async () => {
   await control('thaw', { rate: 20 });
   const receiver = await runWebhookReceiver({ secrets: [secret], logFile: join(folder, 'receipts.ndjson') });
   const temporal = temporalForTests();
-  const port = await freePort();
+  const port = await freeTestPort();
   writeYaml(folder, [
     `workspaces: { acme: { baseUrl: "${sandbox.baseUrl}", apiKey: "\${SERVICE_KEY}" } }`,
     'syncs: { all: { workspace: acme, every: { live: 1s, sweep: 3s }, sinks: [archive, hooks] } }',
@@ -57,7 +57,7 @@ beforeAll(async () => {
   await untilOutput(program, /ready/);
   await control('faults', { kind: 'error', code: 5000, rate: 0.2 });
   await control('faults', { kind: 'error', code: 4500, rate: 0.05 });
-  await until('errors were met', () => /cannot be read/.test(program!.errors()), 30_000);
+  await until('errors were met', () => /cannot be read/.test(program!.errors()));
   await fetch(`${sandbox.baseUrl}/_control/faults`, { method: 'DELETE' });
   await control('freeze');
   // What was refused for good waits long; a person who knows that it is mended does not.
@@ -72,7 +72,7 @@ beforeAll(async () => {
     status = await (await fetch(url)).text();
     return (JSON.parse(status) as { settled: boolean }).settled;
   };
-  await until('all is settled', settled, 60_000);
+  await until('all is settled', settled);
   histories = await allHistories(temporal);
   program.kill('SIGTERM');
   await program.exited;
@@ -85,7 +85,7 @@ beforeAll(async () => {
   people = (await Promise.all([101, 102, 103].map((id) => truthOf(sandbox.baseUrl, 'attendees', id)))).flat();
   await receiver.close();
   rmSync(folder, { recursive: true });
-}, 180_000);
+});
 afterAll(async () => {
   program?.kill('SIGKILL'); // where a failure left it running
   await sandbox.close();

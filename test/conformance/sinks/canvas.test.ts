@@ -51,7 +51,11 @@ function newSink(token = 'canvas-token', overwrite = false): Sink<CanvasOperatio
     ],
   });
   const environment = { name: 'grades', baseFolder: '/', network: { allowHosts: [] } };
-  return createCanvasSink(config, environment, { clock: hurriedClock, requestTimeoutMs: 2_000, patienceMs: 3_600_000 });
+  return createCanvasSink(config, environment, {
+    clock: hurriedClock,
+    requestTimeoutMs: 60_000,
+    patienceMs: 3_600_000,
+  });
 }
 
 afterEach(async () => {

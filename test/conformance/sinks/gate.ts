@@ -22,6 +22,10 @@ export class Gate {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  get mode(): GateMode {
+    return this.#mode;
+  }
+
   /** Open connections end, so that none goes on in the mode before. */
   setMode(mode: GateMode): void {
     this.#mode = mode;

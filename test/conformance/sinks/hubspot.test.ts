@@ -67,7 +67,7 @@ async function startHubSpot(options: HubSpotOptions = {}): Promise<HubSpotDestin
     return createHubSpotSink(
       config,
       { name: 'crm', baseFolder: '/', network: { allowHosts: [] } },
-      { requestTimeoutMs: 5000, limit: { limit: 10_000, windowMs: 10_000 }, ...tuning },
+      { requestTimeoutMs: 60_000, limit: { limit: 10_000, windowMs: 10_000 }, ...tuning },
     );
   };
   const { account } = double;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Secret } from '../../../config/secret.js';
 import { runWebhookReceiver } from '../../../sandbox/webhook-receiver/run-webhook-receiver.js';
 import type { Change } from '../../../sinks/change.js';
+import type { Sink } from '../../../sinks/sink.js';
 import { createWebhookSink } from '../../../sinks/webhook/webhook.js';
 import type { Destination, Fault } from './destination.js';
 import { Gate, type GateMode } from './gate.js';
@@ -25,17 +26,22 @@ async function startReceiver(): Promise<WebhookDestination> {
   const receiver = await runWebhookReceiver({ secrets: secrets.slice(0, 1), logFile });
   const gate = new Gate(Number(new URL(receiver.url).port));
   const port = await gate.open();
-  const sink = createWebhookSink(
-    {
-      url: `http://127.0.0.1:${port}/hooks?token=${URL_TOKEN}`,
-      secret: secrets.map((secret) => new Secret(secret)),
-      allowPrivateAddresses: true,
-    },
-    { name: 'hooks', baseFolder: '/', network: { allowHosts: [] } },
-    { requestTimeoutMs: 400 },
-  );
+  const config = {
+    url: `http://127.0.0.1:${port}/hooks?token=${URL_TOKEN}`,
+    secret: secrets.map((secret) => new Secret(secret)),
+    allowPrivateAddresses: true,
+  };
+  const environment = { name: 'hooks', baseFolder: '/', network: { allowHosts: [] } };
+  const patient: Sink = createWebhookSink(config, environment, { requestTimeoutMs: 60_000 });
+  /** For a receiver that never answers: only then is nothing lost by waiting no longer. */
+  const hurried: Sink = createWebhookSink(config, environment, { requestTimeoutMs: 400 });
+  const fitting = (): Sink => (gate.mode === 'silent' ? hurried : patient);
   return {
-    sink,
+    sink: {
+      ...patient,
+      send: (...given) => fitting().send(...given),
+      check: (...given) => fitting().check(...given),
+    },
     gate,
     controlUrl: `${receiver.url}_control/answers`,
     secrets: [...secrets, ...secrets.map((secret) => secret.slice('whsec_'.length)), URL_TOKEN],
@@ -47,7 +53,8 @@ async function startReceiver(): Promise<WebhookDestination> {
       });
     },
     async close() {
-      await sink.close();
+      await patient.close();
+      await hurried.close();
       await gate.close();
       await receiver.close();
       rmSync(folder, { recursive: true });

@@ -37,7 +37,7 @@ async function startLrs(options: LrsDoubleOptions = {}): Promise<XapiDestination
       createXapiSink(
         configurationFor(lrs.endpoint, { credit }),
         { name: 'lms', baseFolder: '/', network: { allowHosts: [] } },
-        { requestTimeoutMs: 5000 },
+        { requestTimeoutMs: 60_000 },
       ),
     state: () => standing(lrs),
     requests: () => lrs.requests.length,

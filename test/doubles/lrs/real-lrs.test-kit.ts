@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
+import { freeTestPort } from '../../free-port.js';
 import type { LrsTarget } from './lrs-client.test-kit.js';
 
 const FOLDER = resolve(__dirname, '../../../.cache/real-lrs');
@@ -21,7 +21,7 @@ export interface RealLrs {
 
 /** Learning Locker's statements service, conformance-tested, in memory and on loopback. */
 export async function startRealLrs(): Promise<RealLrs> {
-  const port = await freePort();
+  const port = await freeTestPort(); // the server takes a number alone and tells none
   const child = spawn(process.execPath, ['--require', join(__dirname, 'guard-real-lrs.cjs'), SERVER], {
     cwd: FOLDER,
     // Its own variables alone: it must not meet what the environment of a developer holds.
@@ -53,14 +53,4 @@ export async function startRealLrs(): Promise<RealLrs> {
       await exited;
     },
   };
-}
-
-/** A port that nobody listens on: the server takes a number alone and tells none. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
