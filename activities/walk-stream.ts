@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { readingRules } from '../ledger/reading-rules.js';
+import { type NewItems, prepareNewItems } from '../ledger/queries/new-items.js';
 import { hasAskedWith, type KnownPage, knownPages, type SweptPage } from '../ledger/queries/pages.js';
 import { type PageResult, recordPage, recordSamePage } from '../ledger/queries/record-page.js';
 import { distrustStream, type NextReads } from '../ledger/queries/streams.js';
@@ -39,6 +40,8 @@ interface Arrived {
   readonly summary: PageSummary;
   /** Null: the page is the one that the last sweep saw, and its items are known. */
   readonly seen: PageItems | null;
+  /** Its items as they are to be written, where they may all be new; whether they are, the page before can tell. */
+  readonly prepared: NewItems | undefined;
   readonly digest: Buffer | null;
 }
 
@@ -175,16 +178,23 @@ function arrive(reading: StreamReading, kind: OpenWalk['kind'], page: Page, know
   if (kind === 'poll') return compare(reading, page, null);
   const request = [page.cursor ?? '', defaultCount, rulesOf(reading), page.digest];
   const digest = reading.to.ledger.hash.content(request.join('\n'));
-  if (known?.digest.equals(digest) === true) return { page, summary: known.summary, seen: null, digest };
+  if (known?.digest.equals(digest) === true) {
+    return { page, summary: known.summary, seen: null, prepared: undefined, digest };
+  }
   return compare(reading, page, digest);
 }
 
-function compare({ to, place, lease }: StreamReading, page: Page, digest: Buffer | null): Arrived {
+function compare(reading: StreamReading, page: Page, digest: Buffer | null): Arrived {
+  const { to, place, lease } = reading;
   const list = lease.list as ListName;
   const drop = place.plan.drop[list] ?? [];
   const seen = toItems(page.items, { list, sessionId: lease.sessionId, drop, hash: to.ledger.hash });
   const placed = seen.items.map(({ key, at }) => ({ key, id: hasIds(list) ? Number(key) : undefined, at }));
-  return { page, summary: summarizePage(placed, seen.unidentified), seen, digest };
+  const summary = summarizePage(placed, seen.unidentified);
+  const prepared = placeIds(reading, summary).isNew
+    ? prepareNewItems(to.ledger, { ...place, list }, seen.items, rulesOf(reading))
+    : undefined;
+  return { page, summary, seen, prepared, digest };
 }
 
 function rulesOf({ place, lease }: StreamReading): string {
@@ -265,7 +275,7 @@ async function store(
     const result = await recordSamePage(to.ledger, lease, { ...basics, swept: { ordinal, digest } });
     if (result !== undefined) return result;
   }
-  const { seen, summary } = arrived.seen === null ? compare(reading, page, digest) : arrived;
+  const { seen, summary, prepared } = arrived.seen === null ? compare(reading, page, digest) : arrived;
   const items = seen!.items;
   const swept: SweptPage | null =
     digest === null ? null : { ordinal, cursor: page.cursor, digest, keys: items.map(({ key }) => key), summary };
@@ -279,6 +289,7 @@ async function store(
     rules: rulesOf(reading),
     highestId,
     isNew,
+    prepared,
     swept,
     onWriting,
   });
