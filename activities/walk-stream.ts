@@ -12,6 +12,7 @@ import type { Page } from '../pigeonhole/page.js';
 import { askPage, type Priority } from './ask-page.js';
 import { listRef } from './list-ref.js';
 import { noteAnswer } from './note-answer.js';
+import type { AheadPermit } from './service-gate.js';
 import { breaksOrder, demoted, orderAfterSweep } from './stream-order.js';
 import { foundNews, limitsOf, sinkIdsFor, type StreamReading } from './stream-reading.js';
 import { summarizePage } from './summarize-page.js';
@@ -63,8 +64,11 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
     const goesOn = page.hasMore && requests.mayAsk(ordinal + 1);
     const ahead = eager && goesOn ? requests.ask(page.nextCursor) : undefined;
     await hasTime;
-    // Looking at a page keeps the thread busy, and would hold the next request's permit up.
-    if (isSlow) await ahead?.isUnderWay;
+    if (isSlow) {
+      // Looking at a page keeps the thread busy, and would hold the next request's permit up.
+      await ahead?.isUnderWay;
+      if (ahead !== undefined) requests.takePermitAhead(ordinal + 2);
+    }
     return { arrived: arrive(reading, from.kind, page, known.get(ordinal)), goesOn, ahead };
   };
   let walk = from;
@@ -94,7 +98,7 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
       if (!goesOn) return 'more';
     }
   } finally {
-    requests.stop();
+    await requests.stop();
   }
 }
 
@@ -122,6 +126,8 @@ class Requests {
   readonly #signal: AbortSignal;
   readonly #asked = new Set<string>();
   readonly #pagesBefore: number;
+  /** Of the request behind the one under way. */
+  #permit: Promise<AheadPermit | undefined> | undefined;
 
   constructor(
     private readonly reading: StreamReading,
@@ -151,12 +157,28 @@ class Requests {
     const { to, place, lease } = this.reading;
     if (cursor !== null && this.#asked.has(cursor)) throw circle(this.reading);
     if (cursor !== null) this.#asked.add(cursor);
-    const permit = { workspace: place.workspace, priority: this.budget.priority };
+    const permit = { workspace: place.workspace, priority: this.budget.priority, ahead: this.#permit };
+    this.#permit = undefined;
     return await askPage(to, permit, listRef(place.pigeonholeId, lease), { cursor, signal: this.#signal }, onAsked);
   }
 
-  stop(): void {
+  /** Where the turn has room for that page: the permit is there when it can be asked for. */
+  takePermitAhead(ordinal: number): void {
+    if (this.#permit !== undefined || !this.mayAsk(ordinal)) return;
+    const { to, place } = this.reading;
+    this.#permit = to.gate.takeAhead(to, { workspace: place.workspace, priority: this.budget.priority });
+    this.#permit.catch(() => undefined); // awaited by the request; until then a failure must not count as unhandled
+  }
+
+  /** Ends the request under way, and gives back the permit of one that was not made. */
+  async stop(): Promise<void> {
     this.#stop.abort();
+    try {
+      const permit = await this.#permit;
+      if (permit !== undefined) await this.reading.to.gate.giveBack(permit);
+    } catch {
+      // the store failed: the permit stays spent, which the service's next answer puts right
+    }
   }
 }
 
