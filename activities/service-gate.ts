@@ -25,6 +25,7 @@ import {
   aloneBelow,
   leastLeft,
   leftForReading,
+  mayTakeAhead,
   type Needs,
   refusalOf,
   type Stretch,
@@ -141,6 +142,10 @@ export class ServiceGate {
     const key = this.#keyOf(way.config, workspace);
     // Another one's permit would have to be waited for, and it may be that of the request before.
     if (key.alone !== undefined) return undefined;
+    const known = await this.#stateOf(key);
+    const needs = await this.#needsOf(way, key, workspace, known);
+    const least = leastLeft(priority, known, reserveOf(way.config, workspace), needs);
+    if (!mayTakeAhead(known, least)) return undefined;
     try {
       const held = await this.#take(way, key, workspace, priority);
       const permit = { key, held, refused: key.refused };
