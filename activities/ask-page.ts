@@ -1,8 +1,8 @@
-import type { Priority } from '../ledger/queries/quota.js';
 import type { PageOptions } from '../pigeonhole/client.js';
 import type { ListRef } from '../pigeonhole/lists.js';
 import type { Page } from '../pigeonhole/page.js';
 import type { Collaborators } from './collaborators.js';
+import type { Permit } from './service-gate.js';
 
 export type { Priority } from '../ledger/queries/quota.js';
 
@@ -14,7 +14,7 @@ export type { Priority } from '../ledger/queries/quota.js';
  */
 export async function askPage(
   to: Pick<Collaborators, 'clients' | 'config' | 'gate'>,
-  permit: { readonly workspace: string; readonly priority: Priority },
+  permit: Permit,
   list: ListRef,
   options: PageOptions,
   onAsked?: () => void,

@@ -4,6 +4,7 @@ import {
   lastsMs,
   leastLeft,
   leftForReading,
+  mayTakeAhead,
   type Needs,
   refusalOf,
   stretchFor,
@@ -43,6 +44,19 @@ describe('what has to be left for a request to be spent', () => {
     ['nothing while the limit is not known', 'sweep', { limit: null, remaining: null }, 0],
   ])('is %s', (_, priority, more, expected) => {
     expect(leastLeft(priority, quota(more), 0.1, needs)).toBe(expected);
+  });
+});
+
+describe('a permit that is taken ahead of its request', () => {
+  it.each<[string, Partial<QuotaState>, boolean]>([
+    ['is taken while a tenth of the limit is free beside what has to stay', { remaining: 201 }, true],
+    ['is not taken with less', { remaining: 200 }, false],
+    ['is taken while no limit is known', { limit: null, remaining: null }, true],
+    ['is not taken while a known limit is being found again', { remaining: null }, false],
+    ['is not taken after a refusal', { limit: null, remaining: null, refusals: 1 }, false],
+    ['is not taken of a quota so small that requests stand alone', { limit: 20, remaining: 105 }, false],
+  ])('%s', (_, more, expected) => {
+    expect(mayTakeAhead(quota(more), 100)).toBe(expected);
   });
 });
 

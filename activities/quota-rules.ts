@@ -61,6 +61,23 @@ export function aloneBelow(limit: number | null): number {
   return limit === null ? 0 : Math.min(50, Math.max(5, Math.ceil(limit * aloneShare)));
 }
 
+/** Of the limit has to be free before a permit is taken that may have to be given back. */
+const aheadShare = 0.1;
+
+/**
+ * Whether a permit may be taken before its request can be made. Not where the quota is short: for as long as it is held
+ * it is one that others see spent, and a refusal makes them wait until the reset. Pure.
+ * @param least `leastLeft`
+ */
+export function mayTakeAhead(
+  { limit, remaining, refusals }: Pick<QuotaState, 'limit' | 'remaining' | 'refusals'>,
+  least: number,
+): boolean {
+  if (refusals > 0) return false;
+  if (limit === null) return true;
+  return remaining !== null && remaining - least > Math.max(aloneBelow(limit), Math.ceil(limit * aheadShare));
+}
+
 /** Why a permit is refused, and for how long. */
 export interface Refusal {
   /** `key`: nothing of reading may be asked with this key; `request`: this one has to wait, others may pass. */

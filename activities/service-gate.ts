@@ -25,6 +25,7 @@ import {
   aloneBelow,
   leastLeft,
   leftForReading,
+  mayTakeAhead,
   type Needs,
   refusalOf,
   type Stretch,
@@ -67,6 +68,22 @@ interface Held extends SpentPermit {
   readonly release: () => void;
 }
 
+/** A permit for a request that is still to be made: hand it to `ask`, or `giveBack`. */
+export interface AheadPermit {
+  readonly key: Key;
+  readonly held: Held;
+  /** `Key.refused` when it was taken. */
+  readonly refused: number;
+}
+
+/** Under what a request is made. */
+export interface Permit {
+  readonly workspace: string;
+  readonly priority: Priority;
+  /** From `takeAhead`, of the same workspace and priority; it is used or given back. */
+  readonly ahead?: Promise<AheadPermit | undefined> | undefined;
+}
+
 /**
  * The only way to the service: each request takes a permit of its API key's quota before, by one short statement, and
  * tells the ledger what the answer says of the quota, where that is news. One for a process, for all its workspaces;
@@ -91,7 +108,7 @@ export class ServiceGate {
    */
   async ask<T>(
     way: Way,
-    { workspace, priority }: { readonly workspace: string; readonly priority: Priority },
+    { workspace, priority, ahead }: Permit,
     call: (client: PigeonholeClient) => Promise<T>,
     quotaOf?: (result: T) => Quota | null,
   ): Promise<T> {
@@ -100,7 +117,7 @@ export class ServiceGate {
       throw new LedgerError('configuration', `workspace ${workspace} is not in this process's configuration`);
     }
     const key = this.#keyOf(way.config, workspace);
-    const held = await this.#take(way, key, workspace, priority);
+    const held = (await this.#use(key, await ahead)) ?? (await this.#take(way, key, workspace, priority));
     try {
       const result = await this.#call(key, held, workspace, () => call(client));
       this.outages.answered(workspace);
@@ -111,6 +128,50 @@ export class ServiceGate {
     } finally {
       held.release();
     }
+  }
+
+  /**
+   * Takes the permit of a request that follows for all that is known, while the one before it is under way: taking it
+   * then would keep the service waiting. Spent from now on; one that is not used is given back.
+   * @returns undefined where requests stand alone, or the quota has no room: whoever asks is told why
+   */
+  async takeAhead(
+    way: Way,
+    { workspace, priority }: Pick<Permit, 'workspace' | 'priority'>,
+  ): Promise<AheadPermit | undefined> {
+    const key = this.#keyOf(way.config, workspace);
+    // Another one's permit would have to be waited for, and it may be that of the request before.
+    if (key.alone !== undefined) return undefined;
+    const known = await this.#stateOf(key);
+    const needs = await this.#needsOf(way, key, workspace, known);
+    const least = leastLeft(priority, known, reserveOf(way.config, workspace), needs);
+    if (!mayTakeAhead(known, least)) return undefined;
+    try {
+      const held = await this.#take(way, key, workspace, priority);
+      const permit = { key, held, refused: key.refused };
+      if (!held.alone) return permit;
+      await this.giveBack(permit);
+    } catch (error) {
+      if (!(error instanceof PermitRefusal)) throw error;
+    }
+    return undefined;
+  }
+
+  /** No request was made under it: it counts no more. */
+  async giveBack({ key, held }: AheadPermit): Promise<void> {
+    try {
+      await notePassed(this.ledger, key.fingerprint, held, false);
+    } finally {
+      held.release();
+    }
+  }
+
+  /** A permit that still holds: the key is the same, and the service has refused no request since it was taken. */
+  async #use(key: Key, permit: AheadPermit | undefined): Promise<Held | undefined> {
+    if (permit === undefined) return undefined;
+    if (permit.key === key && key.refused === permit.refused && key.unnoted === 0) return permit.held;
+    await this.giveBack(permit);
+    return undefined;
   }
 
   /** A limit that the service has told is believed as long as it goes on telling it. */

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { readingRules } from '../ledger/reading-rules.js';
+import { type NewItems, prepareNewItems } from '../ledger/queries/new-items.js';
 import { hasAskedWith, type KnownPage, knownPages, type SweptPage } from '../ledger/queries/pages.js';
 import { type PageResult, recordPage, recordSamePage } from '../ledger/queries/record-page.js';
 import { distrustStream, type NextReads } from '../ledger/queries/streams.js';
@@ -11,6 +12,7 @@ import type { Page } from '../pigeonhole/page.js';
 import { askPage, type Priority } from './ask-page.js';
 import { listRef } from './list-ref.js';
 import { noteAnswer } from './note-answer.js';
+import type { AheadPermit } from './service-gate.js';
 import { breaksOrder, demoted, orderAfterSweep } from './stream-order.js';
 import { foundNews, limitsOf, sinkIdsFor, type StreamReading } from './stream-reading.js';
 import { summarizePage } from './summarize-page.js';
@@ -39,6 +41,8 @@ interface Arrived {
   readonly summary: PageSummary;
   /** Null: the page is the one that the last sweep saw, and its items are known. */
   readonly seen: PageItems | null;
+  /** Its items as they are to be written, where they may all be new; whether they are, the page before can tell. */
+  readonly prepared: NewItems | undefined;
   readonly digest: Buffer | null;
 }
 
@@ -60,8 +64,11 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
     const goesOn = page.hasMore && requests.mayAsk(ordinal + 1);
     const ahead = eager && goesOn ? requests.ask(page.nextCursor) : undefined;
     await hasTime;
-    // Looking at a page keeps the thread busy, and would hold the next request's permit up.
-    if (isSlow) await ahead?.isUnderWay;
+    if (isSlow) {
+      // Looking at a page keeps the thread busy, and would hold the next request's permit up.
+      await ahead?.isUnderWay;
+      if (ahead !== undefined) requests.takePermitAhead(ordinal + 2);
+    }
     return { arrived: arrive(reading, from.kind, page, known.get(ordinal)), goesOn, ahead };
   };
   let walk = from;
@@ -91,7 +98,7 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
       if (!goesOn) return 'more';
     }
   } finally {
-    requests.stop();
+    await requests.stop();
   }
 }
 
@@ -119,6 +126,8 @@ class Requests {
   readonly #signal: AbortSignal;
   readonly #asked = new Set<string>();
   readonly #pagesBefore: number;
+  /** Of the request behind the one under way. */
+  #permit: Promise<AheadPermit | undefined> | undefined;
 
   constructor(
     private readonly reading: StreamReading,
@@ -148,12 +157,28 @@ class Requests {
     const { to, place, lease } = this.reading;
     if (cursor !== null && this.#asked.has(cursor)) throw circle(this.reading);
     if (cursor !== null) this.#asked.add(cursor);
-    const permit = { workspace: place.workspace, priority: this.budget.priority };
+    const permit = { workspace: place.workspace, priority: this.budget.priority, ahead: this.#permit };
+    this.#permit = undefined;
     return await askPage(to, permit, listRef(place.pigeonholeId, lease), { cursor, signal: this.#signal }, onAsked);
   }
 
-  stop(): void {
+  /** Where the turn has room for that page: the permit is there when it can be asked for. */
+  takePermitAhead(ordinal: number): void {
+    if (this.#permit !== undefined || !this.mayAsk(ordinal)) return;
+    const { to, place } = this.reading;
+    this.#permit = to.gate.takeAhead(to, { workspace: place.workspace, priority: this.budget.priority });
+    this.#permit.catch(() => undefined); // awaited by the request; until then a failure must not count as unhandled
+  }
+
+  /** Ends the request under way, and gives back the permit of one that was not made. */
+  async stop(): Promise<void> {
     this.#stop.abort();
+    try {
+      const permit = await this.#permit;
+      if (permit !== undefined) await this.reading.to.gate.giveBack(permit);
+    } catch {
+      // the store failed: the permit stays spent, which the service's next answer puts right
+    }
   }
 }
 
@@ -175,16 +200,23 @@ function arrive(reading: StreamReading, kind: OpenWalk['kind'], page: Page, know
   if (kind === 'poll') return compare(reading, page, null);
   const request = [page.cursor ?? '', defaultCount, rulesOf(reading), page.digest];
   const digest = reading.to.ledger.hash.content(request.join('\n'));
-  if (known?.digest.equals(digest) === true) return { page, summary: known.summary, seen: null, digest };
+  if (known?.digest.equals(digest) === true) {
+    return { page, summary: known.summary, seen: null, prepared: undefined, digest };
+  }
   return compare(reading, page, digest);
 }
 
-function compare({ to, place, lease }: StreamReading, page: Page, digest: Buffer | null): Arrived {
+function compare(reading: StreamReading, page: Page, digest: Buffer | null): Arrived {
+  const { to, place, lease } = reading;
   const list = lease.list as ListName;
   const drop = place.plan.drop[list] ?? [];
   const seen = toItems(page.items, { list, sessionId: lease.sessionId, drop, hash: to.ledger.hash });
   const placed = seen.items.map(({ key, at }) => ({ key, id: hasIds(list) ? Number(key) : undefined, at }));
-  return { page, summary: summarizePage(placed, seen.unidentified), seen, digest };
+  const summary = summarizePage(placed, seen.unidentified);
+  const prepared = placeIds(reading, summary).isNew
+    ? prepareNewItems(to.ledger, { ...place, list }, seen.items, rulesOf(reading))
+    : undefined;
+  return { page, summary, seen, prepared, digest };
 }
 
 function rulesOf({ place, lease }: StreamReading): string {
@@ -265,7 +297,7 @@ async function store(
     const result = await recordSamePage(to.ledger, lease, { ...basics, swept: { ordinal, digest } });
     if (result !== undefined) return result;
   }
-  const { seen, summary } = arrived.seen === null ? compare(reading, page, digest) : arrived;
+  const { seen, summary, prepared } = arrived.seen === null ? compare(reading, page, digest) : arrived;
   const items = seen!.items;
   const swept: SweptPage | null =
     digest === null ? null : { ordinal, cursor: page.cursor, digest, keys: items.map(({ key }) => key), summary };
@@ -279,6 +311,7 @@ async function store(
     rules: rulesOf(reading),
     highestId,
     isNew,
+    prepared,
     swept,
     onWriting,
   });

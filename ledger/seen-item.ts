@@ -20,3 +20,8 @@ export interface SeenItem {
   /** Its form, where `visibility` is known before the ledger is asked: made while the page before is being written. */
   readonly hashed?: HashedForm | undefined;
 }
+
+/** Nothing promises that a page holds an item once, and PostgreSQL refuses to upsert one row twice (SQLSTATE 21000). */
+export function lastOfEachKey(items: readonly SeenItem[]): SeenItem[] {
+  return [...new Map(items.map((item) => [item.key, item])).values()];
+}

@@ -1,15 +1,30 @@
 import { binaryArray } from './binary-array.js';
+import { EncodedArray } from './encoded-array.js';
 import { StoreError } from './store-error.js';
 
 /** One parameter. JSON is passed as its text; an array is an SQL array, never JSON. */
-export type SqlValue = string | number | bigint | boolean | Date | Uint8Array | null | undefined | readonly SqlValue[];
+export type SqlValue =
+  | string
+  | number
+  | bigint
+  | boolean
+  | Date
+  | Uint8Array
+  | EncodedArray
+  | null
+  | undefined
+  | readonly SqlValue[];
 
 /**
  * A parameter as `pg` sends it: a Buffer goes in binary form, a text as it is.
  * @param elementType what the statement casts an array's elements to; undefined: it does not say
- * @throws as `toSqlText`
+ * @throws as `toSqlText`; {StoreError} kind `other` for an array that was encoded for another type
  */
 export function toSqlParameter(value: SqlValue, elementType: string | undefined): string | Buffer | null {
+  if (value instanceof EncodedArray) {
+    if (value.elementType === elementType) return value.bytes;
+    throw new StoreError('other', `a statement was given an array of ${value.elementType}: it takes another type`);
+  }
   const binary = elementType !== undefined && Array.isArray(value) ? binaryArray(elementType, value) : undefined;
   return binary ?? toSqlText(value);
 }

@@ -1,5 +1,5 @@
 import type { Queryable } from '../drivers/database.js';
-import { changeId } from '../keyed-hash.js';
+import { idOfChange } from './id-of-change.js';
 import { forgetDigests } from './pages.js';
 import type { PageScope } from './write-changes.js';
 
@@ -60,18 +60,8 @@ export async function deleteItems(tx: Queryable, scope: PageScope, keys: readonl
         scope.ref,
         scope.list,
         deletions.map(({ sequence }) => sequence),
-        deletions.map((row) =>
-          changeId(
-            [
-              scope.workspace,
-              scope.pigeonholeId,
-              scope.list,
-              row.key,
-              row.next,
-              'deleted',
-              row.content_hash.toString('hex'),
-            ].join('\n'),
-          ),
+        deletions.map(({ key, next, content_hash: hash }) =>
+          idOfChange(scope, { key, revision: next, kind: 'deleted', hash }),
         ),
         gone,
         deletions.map(({ next }) => next),

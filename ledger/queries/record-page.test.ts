@@ -1,9 +1,11 @@
 import { kinds, useBothDatabases } from '../drivers/both-databases.test-kit.js';
 import type { Database } from '../drivers/database.js';
+import { hashedForm } from '../hashed-form.js';
 import { type Ledger, openLedger } from '../ledger.js';
 import { readingRules } from '../reading-rules.js';
 import type { SeenItem } from '../seen-item.js';
 import type { OpenWalk } from './walk.js';
+import { prepareNewItems } from './new-items.js';
 import { refOf } from './pigeonholes.js';
 import { type PageRecord, recordPage } from './record-page.js';
 import { dueStreams, ensureStreams, type StreamLease, takeStream } from './streams.js';
@@ -62,6 +64,55 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
     ]);
   });
 
+  it('stores of items made ready beforehand what it stores of them otherwise', async () => {
+    // Every column has a value in some row, so that none is the same by being empty in both.
+    const items = [3, 1, 2, 1].map((id, index) => ({ ...attendee(id), ...(index === 0 ? filled : {}) }));
+    const hashed = items.map((item, index) => ({
+      ...item,
+      hashed: hashedForm(ledger.hash, 'attendees', item.fields, index === 0 ? 'named' : null),
+    }));
+    const records: object[] = [];
+    for (const isPrepared of [false, true]) {
+      const ref = await refOf(ledger, `twin-${kind}`, (pigeonholeId += 1));
+      await ensureStreams(ledger, ref, [{ list: 'attendees', sessionId: 0 }]);
+      lease = await takeStream(ledger, (await dueStreams(ledger, ref)).due[0]!.id, 'test');
+      const place = { workspace: `twin-${kind}`, pigeonholeId, list: 'attendees' };
+      const prepared = isPrepared ? prepareNewItems(ledger, place, hashed, readingRules([])) : undefined;
+      expect(prepared === undefined).toBe(!isPrepared);
+      await record([], { items: hashed, highestId: 3, isNew: true, prepared });
+      records.push(await everyColumn());
+    }
+    expect(records[1]).toEqual(records[0]);
+    expect(records[0]).toMatchObject([{ key: '3' }, { key: '1' }, { key: '2' }]);
+  });
+
+  it('is compared after all when its items were made ready as new and one is not', async () => {
+    const items = [2, 3].map((id) => ({ ...attendee(id), hashed: hashedForm(ledger.hash, 'attendees', { id }, null) }));
+    const place = { workspace: 'acme', pigeonholeId, list: 'attendees' };
+    await record([1, 2]);
+    const prepared = prepareNewItems(ledger, place, items, readingRules([]));
+    expect(await record([], { items, isNew: true, highestId: 3, prepared })).toMatchObject({ created: 1, updated: 1 });
+    expect(await stored()).toHaveLength(4);
+  });
+
+  it('makes nothing ready of items whose visibility the ledger has to judge', () => {
+    const place = { workspace: 'acme', pigeonholeId, list: 'questions' };
+    const items: SeenItem[] = [{ ...attendee(1), visibility: 'judge' }];
+    expect(prepareNewItems(ledger, place, items, readingRules([]))).toBeUndefined();
+  });
+
+  /** But for ids and instants, which differ between two pigeonholes and two moments. */
+  const everyColumn = async (): Promise<object[]> =>
+    db.query(
+      `select i.key, i.session_id, i.revision, i.content_hash, i.copies_hash, i.payload::text, i.rules, i.visibility,
+         i.attendee_id, i.subject, i.says_anonymous, i.consent, i.last_sequence, c.revision as changed, c.kind,
+         c.session_id as changed_in, c.visibility as shown, c.previous_sequence, c.request_id, c.read_as, s.item_order
+       from items i join changes c on c.ref = i.ref and c.key = i.key and c.sequence = i.last_sequence
+         join streams s on s.id = i.stream_id
+       where i.ref = $1 order by c.sequence`,
+      [lease.ref],
+    );
+
   it('is compared all the same when it was taken for new and is not', async () => {
     await record([1, 2]);
     expect(await record([2, 3], { isNew: true })).toMatchObject({ created: 1, updated: 0 });
@@ -86,6 +137,8 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
     expect((await takeStream(ledger, lease.streamId, 'test')).highestId).toBe(9);
   });
 });
+
+const filled: Partial<SeenItem> = { sessionId: 7, saysAnonymous: false, visibility: 'named' };
 
 const progress: OpenWalk = {
   kind: 'sweep',

@@ -2,9 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Queryable } from '../drivers/database.js';
 import { StoreError } from '../drivers/store-error.js';
 import type { Ledger } from '../ledger.js';
-import type { SeenItem } from '../seen-item.js';
+import { lastOfEachKey, type SeenItem } from '../seen-item.js';
 import { endWalk, type WalkEnd } from './end-walk.js';
 import { lockPigeonhole } from './lock-pigeonhole.js';
+import { insertNewItems, type NewItems } from './new-items.js';
 import { forgetDigests, isKnownPage, savePage, type SweptPage } from './pages.js';
 import { type PlacedItem, placeItems, placeNewItems } from './place-items.js';
 import { reviewVisibility } from './review-visibility.js';
@@ -12,7 +13,7 @@ import { saveWalk } from './save-walk.js';
 import type { StreamLease } from './streams.js';
 import { wakeSinks } from './wake-sinks.js';
 import type { OpenWalk } from './walk.js';
-import { type Change, type PageScope, type Source, writeChanges } from './write-changes.js';
+import { isAllNew, type PageScope, type Source, writeChanges } from './write-changes.js';
 
 /** What is stored with a page, whatever it shows. */
 interface PageBasics {
@@ -37,6 +38,8 @@ export interface PageRecord extends PageBasics, Source {
   readonly highestId: number | null;
   /** Every item is above all that the stream ever stored, so that none can be known: nothing has to be compared. */
   readonly isNew: boolean;
+  /** `prepareNewItems` of the items: taken where they are new, and where the walk goes on. */
+  readonly prepared?: NewItems | undefined;
   /** What a sweep remembers of it; null for other pages. */
   readonly swept: SweptPage | null;
   /** Called when what there is to write has been sent: the store is at work, and whoever called has time. */
@@ -78,55 +81,88 @@ export async function recordPage(ledger: Ledger, lease: StreamLease, page: PageR
 }
 
 async function recordOnce(ledger: Ledger, lease: StreamLease, page: PageRecord): Promise<PageResult> {
-  const items = lastOfEachKey(page.items);
-  const result = await ledger.db.transaction(async (tx) => {
-    // Sent together. They run one after the other, each on what is committed when it begins: the second under the lock.
-    const [scope, { placed, outdated }] = await Promise.all([
-      lockPigeonhole(tx, lease),
-      (page.isNew ? placeNewItems : placeItems)(ledger, tx, lease, { ...page, items }),
-    ]);
-    const writing = Promise.all([
-      writeChanges(ledger, tx, scope, placed, page),
-      rememberPage(tx, lease, page, placed, outdated),
-    ]);
-    if (page.end === null && isAllNew(placed) && !speaksForOthers.has(lease.list)) {
-      // Nothing waits for an answer, so all of it goes in one flight, the commit included, which fails with any of it.
-      let failure: unknown;
-      writing.catch((error: unknown) => {
-        failure = error;
-      });
-      const woken = placed.length > 0 ? wakeSinks(tx, page.sinkIds) : Promise.resolve([]);
-      woken.catch(() => undefined);
-      page.onWriting?.();
-      // What fails in the server fails the commit; what failed here, before it was sent, must not be committed in part.
-      await nextTurn();
-      if (failure !== undefined) throw failure;
-      return { created: placed.length, updated: 0, deleted: 0, woken, reviewsLeft: false };
-    }
-    page.onWriting?.();
-    const [written] = await writing;
-    const reviewed = await reviewCauses(ledger, tx, scope, placed);
-    const changes = written.changes.length + reviewed.changed;
-    const ended = await endWith(ledger, tx, lease, scope, page, changes > 0);
-    const changed = changes + ended > 0;
-    const woken = changed ? await wakeSinks(tx, page.sinkIds) : [];
-    return {
-      created: written.changes.filter((change: Change) => change.kind === 'created').length,
-      updated: written.changes.filter((change: Change) => change.kind === 'updated').length + reviewed.changed,
-      deleted: ended,
-      woken,
-      reviewsLeft: reviewed.left,
-    };
-  });
+  const { prepared } = page;
+  const result =
+    page.isNew && prepared !== undefined && waitsForNothing(lease, page)
+      ? await ledger.db.transaction((tx) => recordPrepared(tx, lease, page, prepared))
+      : await ledger.db.transaction((tx) => recordItems(ledger, tx, lease, page));
   return { ...result, woken: await result.woken };
+}
+
+/** The sinks' names come with the answer to the commit. */
+type SentResult = Omit<PageResult, 'woken'> & { readonly woken: readonly string[] | Promise<readonly string[]> };
+
+async function recordPrepared(
+  tx: Queryable,
+  lease: StreamLease,
+  page: PageRecord,
+  items: NewItems,
+): Promise<SentResult> {
+  const scope = await lockPigeonhole(tx, lease);
+  const writing = Promise.all([
+    insertNewItems(tx, scope, items, page),
+    rememberPage(tx, lease, page, { written: items.count, known: [], outdated: false }),
+  ]);
+  return await sendWhole(tx, page, items.count, writing);
+}
+
+async function recordItems(ledger: Ledger, tx: Queryable, lease: StreamLease, page: PageRecord): Promise<SentResult> {
+  // Sent together. They run one after the other, each on what is committed when it begins: the second under the lock.
+  const [scope, { placed, outdated }] = await Promise.all([
+    lockPigeonhole(tx, lease),
+    (page.isNew ? placeNewItems : placeItems)(ledger, tx, lease, { ...page, items: lastOfEachKey(page.items) }),
+  ]);
+  const known = placed.filter((each) => each.known !== undefined);
+  const writing = Promise.all([
+    writeChanges(ledger, tx, scope, placed, page),
+    rememberPage(tx, lease, page, { written: placed.length, known, outdated }),
+  ]);
+  if (isAllNew(placed) && waitsForNothing(lease, page)) return await sendWhole(tx, page, placed.length, writing);
+  page.onWriting?.();
+  const [written] = await writing;
+  const reviewed = await reviewCauses(ledger, tx, scope, placed);
+  const changes = written.created + written.updated + reviewed.changed;
+  const ended = await endWith(ledger, tx, lease, scope, page, changes > 0);
+  const changed = changes + ended > 0;
+  const woken = changed ? await wakeSinks(tx, page.sinkIds) : [];
+  return {
+    created: written.created,
+    updated: written.updated + reviewed.changed,
+    deleted: ended,
+    woken,
+    reviewsLeft: reviewed.left,
+  };
 }
 
 /** Lists whose items say who is anonymous among those of others. */
 const speaksForOthers: ReadonlySet<string> = new Set(['sessions', 'qna-questions']);
 
-/** New items are plainly inserted: of no other row anything has to be asked or kept. */
-function isAllNew(placed: readonly PlacedItem[]): boolean {
-  return placed.every(({ known }) => known === undefined);
+/** Where all of its items are new, nothing of such a page rests on what the store answers. */
+function waitsForNothing(lease: StreamLease, { end }: PageRecord): boolean {
+  return end === null && !speaksForOthers.has(lease.list);
+}
+
+/**
+ * Sends all of a page of new items in one flight, with the commit behind it, which fails with any of it.
+ * @param writing statements that have been given
+ */
+async function sendWhole(
+  tx: Queryable,
+  page: PageRecord,
+  created: number,
+  writing: Promise<unknown>,
+): Promise<SentResult> {
+  let failure: unknown;
+  writing.catch((error: unknown) => {
+    failure = error;
+  });
+  const woken = created > 0 ? wakeSinks(tx, page.sinkIds) : Promise.resolve([]);
+  woken.catch(() => undefined);
+  page.onWriting?.();
+  // What fails in the server fails the commit; what failed here, before it was sent, must not be committed in part.
+  await nextTurn();
+  if (failure !== undefined) throw failure;
+  return { created, updated: 0, deleted: 0, woken, reviewsLeft: false };
 }
 
 /**
@@ -151,23 +187,16 @@ export async function recordSamePage(
   });
 }
 
-/** Nothing promises that a page holds an item once, and PostgreSQL refuses to upsert one row twice (SQLSTATE 21000). */
-function lastOfEachKey(items: readonly SeenItem[]): SeenItem[] {
-  return [...new Map(items.map((item) => [item.key, item])).values()];
-}
-
 /** Where the walk stands, and what the page showed; what other pages remember of the rows it changes is forgotten. */
 async function rememberPage(
   tx: Queryable,
   lease: StreamLease,
   page: PageRecord,
-  placed: readonly PlacedItem[],
-  outdated: boolean,
+  { written, known, outdated }: { written: number; known: readonly PlacedItem[]; outdated: boolean },
 ): Promise<void> {
   const { walk, swept, perPage, highestId } = page;
-  const known = placed.filter((each) => each.known !== undefined);
   // A sweep sees what it writes itself; what anyone else writes, only a comparison of keys at its end can place.
-  const differs = placed.length > 0 && walk?.kind !== 'sweep';
+  const differs = written > 0 && walk?.kind !== 'sweep';
   await Promise.all([
     known.length > 0 ? forgetDigests(tx, lease, rangeOf(known)) : undefined,
     swept !== null ? savePage(tx, lease, swept, outdated ? null : swept.digest) : undefined,

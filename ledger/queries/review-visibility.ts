@@ -117,7 +117,8 @@ async function revise(ledger: Ledger, tx: Queryable, scope: PageScope, rows: rea
     const { list, stream_id: streamId } = group[0]!.row;
     const part = { ...scope, list, streamId };
     const placed = group.map(({ row, visibility }) => place(ledger, row, visibility));
-    changed += (await writeChanges(ledger, tx, part, placed, null)).changes.length;
+    const { created, updated } = await writeChanges(ledger, tx, part, placed, null);
+    changed += created + updated;
     await forgetDigests(tx, part, null);
     scope.nextSequence = part.nextSequence;
   }

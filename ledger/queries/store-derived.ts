@@ -37,8 +37,8 @@ export async function storeDerived(
     Math.max(Date.now(), ...stored.flatMap((row) => [row.seen_at.getTime() + 1, row.now.getTime()])),
   );
   const { placed } = await placeItems(ledger, tx, scope, { items, requestedAt: madeAt, rules });
-  const { changes } = await writeChanges(ledger, tx, scope, placed, null);
+  const { created, updated } = await writeChanges(ledger, tx, scope, placed, null);
   const kept = new Set(items.map(({ key }) => key));
   const left = stored.filter(({ key, gone }) => !gone && !kept.has(key)).map(({ key }) => key);
-  return changes.length + (await deleteItems(tx, scope, left, madeAt)) > 0;
+  return created + updated + (await deleteItems(tx, scope, left, madeAt)) > 0;
 }

@@ -1,13 +1,14 @@
 import type { Queryable } from '../drivers/database.js';
 import type { SqlValue } from '../drivers/sql-values.js';
 import { withoutIdentity } from '../identity.js';
-import { itemForm } from '../item-form.js';
-import { changeId } from '../keyed-hash.js';
 import type { Ledger } from '../ledger.js';
 import { droppedBy, withoutFields } from '../reading-rules.js';
 import { effective } from '../visibility.js';
+import { idOfChange } from './id-of-change.js';
+import { encodeNewItems, insertNewItems } from './new-items.js';
 import type { PlacedItem } from './place-items.js';
 import { rewriteSnapshots } from './rewrite-snapshots.js';
+import { storedForm } from './stored-form.js';
 
 /** The page, or the part of the ledger, that is being written; the pigeonhole's row is locked. */
 export interface PageScope {
@@ -29,7 +30,13 @@ export interface Source {
   readonly readAs: string;
 }
 
-export interface Change {
+/** How many changes were written. */
+export interface WrittenChanges {
+  readonly created: number;
+  readonly updated: number;
+}
+
+interface Change {
   readonly placed: PlacedItem;
   readonly kind: 'created' | 'updated';
   readonly revision: number;
@@ -48,7 +55,14 @@ export async function writeChanges(
   scope: PageScope,
   placed: readonly PlacedItem[],
   source: Source | null,
-): Promise<{ changes: Change[] }> {
+): Promise<WrittenChanges> {
+  if (isAllNew(placed)) {
+    const [first] = placed;
+    if (first !== undefined) {
+      await insertNewItems(tx, scope, encodeNewItems(ledger, scope, placed, first.rules), source);
+    }
+    return { created: placed.length, updated: 0 };
+  }
   const seenAt = source?.requestedAt ?? null;
   const changes = placed.filter(isChange).map((each) => numberChange(scope, each));
   const sameContent = placed.filter((each) => !isChange(each));
@@ -81,7 +95,13 @@ export async function writeChanges(
     const dropped = new Set(ruled.flatMap(({ rules }) => droppedBy(rules)));
     await rewriteSnapshots(tx, scope, keysOf(ruled), (fields) => withoutFields(fields, dropped));
   }
-  return { changes };
+  const created = changes.filter(({ kind }) => kind === 'created').length;
+  return { created, updated: changes.length - created };
+}
+
+/** Of no other row anything has to be asked or kept. */
+export function isAllNew(placed: readonly PlacedItem[]): boolean {
+  return placed.every(({ known, rules }) => known === undefined && rules === placed[0]!.rules);
 }
 
 function isChange({ known }: PlacedItem): boolean {
@@ -97,9 +117,8 @@ function numberChange(scope: PageScope, placed: PlacedItem): Change {
   const revision = (placed.known?.revision ?? 0) + 1;
   const sequence = scope.nextSequence;
   scope.nextSequence += 1;
-  const { key } = placed.item;
-  const parts = [scope.workspace, scope.pigeonholeId, scope.list, key, revision, kind, placed.hash.toString('hex')];
-  return { placed, kind, revision, sequence, id: changeId(parts.join('\n')) };
+  const id = idOfChange(scope, { key: placed.item.key, revision, kind, hash: placed.hash });
+  return { placed, kind, revision, sequence, id };
 }
 
 /**
@@ -121,21 +140,18 @@ async function keepSnapshots(tx: Queryable, scope: PageScope, placed: readonly P
   );
 }
 
-const insertItems = `insert into items (ref, list, stream_id, seen_at, key, session_id, revision, content_hash,
+/** A join of its own, and not `update … from`, which without statistics reads the whole list for a few rows. */
+const upsertItems = `insert into items (ref, list, stream_id, seen_at, key, session_id, revision, content_hash,
     copies_hash, payload, rules, visibility, attendee_id, subject, says_anonymous, consent, last_sequence)
   select $1, $2, $3, coalesce($4, clock_timestamp()), n.* from unnest($5::text[], $6::int8[], $7::int4[], $8::bytea[],
     $9::bytea[], $10::json[], $11::text[], $12::text[], $13::int8[], $14::bytea[], $15::boolean[], $16::text[],
-    $17::int8[]) as n`;
-
-/** A join of its own, and not `update … from`, which without statistics reads the whole list for a few rows. */
-const replaceItems = `${insertItems}
+    $17::int8[]) as n
   on conflict (ref, list, key) do update set stream_id = excluded.stream_id, seen_at = coalesce($4, items.seen_at),
     session_id = excluded.session_id, revision = excluded.revision, content_hash = excluded.content_hash,
     copies_hash = excluded.copies_hash, payload = excluded.payload, rules = excluded.rules,
     visibility = excluded.visibility, attendee_id = excluded.attendee_id, subject = excluded.subject,
     says_anonymous = excluded.says_anonymous, consent = excluded.consent, last_sequence = excluded.last_sequence`;
 
-/** New items are inserted plainly, in four fifths of the time: the pigeonhole's lock keeps everyone else from them. */
 async function storeItems(
   ledger: Ledger,
   tx: Queryable,
@@ -143,14 +159,8 @@ async function storeItems(
   changes: readonly Change[],
   seenAt: Date | null,
 ): Promise<void> {
-  const added = changes.filter(({ placed }) => placed.known === undefined);
-  const replaced = changes.filter(({ placed }) => placed.known !== undefined);
-  const store = (sql: string, rows: readonly Change[]): Promise<object[]> =>
-    tx.query(sql, [scope.ref, scope.list, scope.streamId, seenAt, ...changedColumns(ledger, scope, rows)]);
-  await Promise.all([
-    added.length > 0 ? store(insertItems, added) : undefined,
-    replaced.length > 0 ? store(replaceItems, replaced) : undefined,
-  ]);
+  const columns = changedColumns(ledger, scope, changes);
+  await tx.query(upsertItems, [scope.ref, scope.list, scope.streamId, seenAt, ...columns]);
 }
 
 function changedColumns(ledger: Ledger, scope: PageScope, changes: readonly Change[]): (readonly SqlValue[])[] {
@@ -170,27 +180,6 @@ function changedColumns(ledger: Ledger, scope: PageScope, changes: readonly Chan
     changes.map(({ placed }) => placed.item.consent),
     changes.map(({ sequence }) => sequence),
   ];
-}
-
-interface StoredForm {
-  readonly payload: string;
-  readonly attendeeId: number | null;
-  readonly subject: Buffer | null;
-}
-
-/**
- * What of a person stands in the row. Anonymous: nothing but a subject that joins with nothing. Not yet known: the
- * whole item, since it may still become named without being read again; sending leaves the person out until then.
- */
-function storedForm(ledger: Ledger, scope: PageScope, { item, visibility, form }: PlacedItem): StoredForm {
-  const { attendeeId } = item;
-  const anonymous = visibility === 'anonymous';
-  const purpose = anonymous ? 'anonymous' : 'named';
-  return {
-    payload: visibility === 'unknown' ? itemForm(scope.list, item.fields, 'with').payload : form.payload,
-    attendeeId: anonymous ? null : attendeeId,
-    subject: attendeeId === null ? null : ledger.hash.subject(scope.workspace, attendeeId, purpose),
-  };
 }
 
 async function insertChanges(

@@ -1,0 +1,77 @@
+import { PermitRefusal } from '../../activities/permit-refusal.js';
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import type { Page } from '../../pigeonhole/page.js';
+import { attendee } from '../kit/items.js';
+import type { Scene } from '../kit/scene.js';
+import { type Stage, useStages } from '../kit/stage.js';
+
+const stages = useStages();
+const sinks = { archive: '{ type: file, folder: ./archive, lists: [attendees] }' };
+const permit = { workspace: 'acme', priority: 'idle' } as const;
+
+const used = async (stage: Stage): Promise<number> =>
+  (await stage.db.query<{ used: number }>('select used from quotas'))[0]!.used;
+
+const requested = async (stage: Stage): Promise<number> =>
+  ((await stage.control('GET', 'state')) as { requests: { total: number } }).requests.total;
+
+const subscriptions = (scene: Scene, ahead?: ReturnType<Scene['to']['gate']['takeAhead']>): Promise<Page> =>
+  scene.to.gate.ask(scene.to, { ...permit, ahead }, (client) => client.page({ list: 'subscriptions' }));
+
+describe.each(kinds)('permits that are taken while a page is on its way, on %s', (kind) => {
+  it('count as many as requests were made, though the last of a walk is not used', async () => {
+    const stage = await stages.open(kind, { pigeonholes: 1 });
+    const many = Array.from({ length: 9 }, (_, n) => ({ id: n + 1, item: attendee(n + 1) }));
+    await stage.control(
+      'POST',
+      'mutations',
+      many.map((item) => ({ op: 'insert', pigeonhole: 101, exact: true, list: 'attendees', ...item })),
+    );
+    await stage.control('PATCH', 'knobs', { maxPerPage: 1, latencyMs: 25 });
+    const scene = await stage.scene({ sinks });
+    const taken: boolean[] = [];
+    const { gate } = scene.to;
+    const takeAhead = gate.takeAhead.bind(gate);
+    gate.takeAhead = async (...args) => {
+      const ahead = await takeAhead(...args);
+      taken.push(ahead !== undefined);
+      return ahead;
+    };
+    await scene.discover();
+    await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+    expect(taken.filter(Boolean).length).toBeGreaterThan(3);
+    expect(await used(stage)).toBe(await requested(stage));
+    const [row] = await stage.db.query<{ n: number }>(
+      `select count(*)::int as n from items where list = 'attendees' and payload is not null`,
+    );
+    expect(row!.n).toBe(9);
+  });
+
+  it('are those of their requests, and count no more when they are given back', async () => {
+    const stage = await stages.open(kind, { pigeonholes: 1 });
+    const scene = await stage.scene({ sinks });
+    await subscriptions(scene);
+    const ahead = scene.to.gate.takeAhead(scene.to, permit);
+    await ahead;
+    expect(await used(stage)).toBe(2);
+    await subscriptions(scene, ahead);
+    expect(await used(stage)).toBe(2);
+    const unused = await scene.to.gate.takeAhead(scene.to, permit);
+    await scene.to.gate.giveBack(unused!);
+    expect(await used(stage)).toBe(2);
+  });
+
+  it('are not used once the service has refused another request', async () => {
+    const stage = await stages.open(kind, { pigeonholes: 1 });
+    const scene = await stage.scene({ sinks });
+    await subscriptions(scene);
+    const ahead = scene.to.gate.takeAhead(scene.to, permit);
+    await ahead;
+    await stage.control('PATCH', 'knobs', { quota: { limit: 1, windowSeconds: 3600, headers: false } });
+    const answers = await Promise.allSettled([subscriptions(scene), subscriptions(scene)]);
+    expect(answers.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { kind: 'quota' } });
+    const before = await requested(stage);
+    await expect(subscriptions(scene, ahead)).rejects.toBeInstanceOf(PermitRefusal);
+    expect(await requested(stage)).toBe(before);
+  });
+});
