@@ -33,6 +33,12 @@ export class Hmac {
     return Buffer.from(hash('sha256', this.#outer, 'binary'), 'latin1');
   }
 
+  /** Its first bytes alone: no memory is taken for the others. */
+  firstOf(text: string, bytes: number): Buffer {
+    this.#outer.write(this.#innerHash(text), blockBytes, 'latin1');
+    return Buffer.from(hash('sha256', this.#outer, 'binary').slice(0, bytes), 'latin1');
+  }
+
   #innerHash(text: string): string {
     if (blockBytes + 3 * text.length > mostScratchBytes) {
       return createHash('sha256').update(this.#inner.subarray(0, blockBytes)).update(text).digest('binary');

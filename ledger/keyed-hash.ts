@@ -53,12 +53,12 @@ export class KeyedHash {
 
   /** Of a registrant's code, by which imports know one another's rows: 16 bytes, since there are many. */
   attendeeCode(code: string): Buffer {
-    return this.#code.of(code).subarray(0, 16);
+    return this.#code.firstOf(code, 16);
   }
 
   /** Of a registrant's profile in canonical form: whether another file says the same of a code. 16 bytes. */
   registrant(canonical: string): Buffer {
-    return this.#registrant.of(canonical).subarray(0, 16);
+    return this.#registrant.firstOf(canonical, 16);
   }
 
   /** The key by which registrants of a pigeonhole are given codes that nobody guesses, and the same one each time. */

@@ -1,4 +1,6 @@
+import type { ServiceGate } from '../../activities/service-gate.js';
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { ProcessDied } from '../kit/mortal-database.js';
 import { useStages } from '../kit/stage.js';
 import { randomUUID } from 'node:crypto';
 import { askToCancel } from '../../ledger/queries/imports/ask-import.js';
@@ -28,6 +30,15 @@ import {
 } from '../imports/importing.js';
 
 const stages = useStages();
+
+/** A gate whose process dies at each request: before it goes, or when it has arrived. */
+function deadlyGate(gate: ServiceGate, arrives: boolean): ServiceGate {
+  const ask: ServiceGate['ask'] = async (...request) => {
+    if (arrives) await gate.ask(...request);
+    throw new ProcessDied();
+  };
+  return Object.assign(Object.create(gate) as ServiceGate, { ask });
+}
 
 describe.each(kinds)('an import on %s', (kind) => {
   it('creates every registrant once, in as few requests as its chunks are', async () => {
@@ -66,6 +77,25 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect(await counts(scene, corrected)).toEqual({ existing: 20, created: 2 });
     expect(await counts(scene, first)).toEqual({ created: 20, rejected: 1 });
     expect(await registered(set)).toEqual([good, ...people(21)]);
+  });
+
+  it.each([
+    { moment: 'before its requests', arrives: false },
+    { moment: 'behind its requests', arrives: true },
+  ])('takes up at once what a process left under way that died $moment', async ({ arrives }) => {
+    const set = await stages.open(kind);
+    const scene = await set.scene();
+    const id = await stage(scene, rowsOf(...people(1200)));
+    await expect(turn({ to: { ...scene.to, gate: deadlyGate(scene.to.gate, arrives) } }, id)).rejects.toThrow(
+      ProcessDied,
+    );
+    const [left] = await set.db.query(`select count(*) as chunks from import_chunks where state = 'sending'`);
+    expect(left).toEqual({ chunks: 2 });
+    expect(await registered(set)).toHaveLength(arrives ? 1200 : 0);
+    // In one turn: nothing of it waits for a time to pass.
+    expect(await turn(scene, id)).toMatchObject({ state: 'finished' });
+    expect(await registered(set)).toEqual(people(1200));
+    expect(await counts(scene, id)).toEqual(arrives ? { confirmed: 1200 } : { created: 1200 });
   });
 
   it('tells what it would do with each row, and changes nothing by that', async () => {

@@ -16,8 +16,8 @@ import { staleImport } from './import-errors.js';
 /** How many rows of a piece go into the next request. */
 export type CountToSend = (piece: Piece) => number;
 
-/** How an import's sending stands, of one whose row the caller has locked. */
-export interface SenderRow {
+/** How an import's sending stands. */
+interface SenderRow {
   cancelling: boolean;
   paused: boolean;
   round: number;
@@ -33,17 +33,13 @@ export interface SenderRow {
 }
 
 /**
- * The columns of `SenderRow`, of `imports i`.
+ * Whether an import is paused, or its workspace by a person, as an SQL expression.
  * @param id the statement's parameter that holds the import's id
  * @param workspace likewise
  */
-export const senderColumns = (id: string, workspace: string): string =>
-  `i.cancel_asked_at is not null as cancelling, i.round, i.position, i.last_row, i.begun, i.canary, i.chunk_size,
-   i.failures > 0 as failing, greatest(0, extract(epoch from i.retry_at - now()) * 1000)::float8 as retry_in_ms,
-   exists (select 1 from pauses p where (p.scope = 'import' and p.name = ${id})
-     or (p.scope = 'workspace' and p.name = ${workspace} and p.paused_by = 'person')) as paused,
-   (select count(*) from import_chunks c where c.import = i.number and c.state = 'sending') as under_way,
-   exists (select 1 from import_chunks c where c.import = i.number and c.state = 'open' and c.due_at <= now()) as has_due`;
+export const isPaused = (id: string, workspace: string): string =>
+  `exists (select 1 from pauses p where (p.scope = 'import' and p.name = ${id})
+     or (p.scope = 'workspace' and p.name = ${workspace} and p.paused_by = 'person'))`;
 
 /**
  * Marks what is sent next: a piece that is due again, or the next rows of the file. Committed before the request.
@@ -56,32 +52,31 @@ export async function beginChunk(
 ): Promise<BegunChunk | NothingBegun> {
   return await ledger.db.transaction(async (tx) => {
     const [sender] = await tx.query<SenderRow>(
-      `select ${senderColumns('$3', '$4')}
+      `select i.cancel_asked_at is not null as cancelling, i.round, i.position, i.last_row, i.begun, i.canary, i.chunk_size,
+         i.failures > 0 as failing, greatest(0, extract(epoch from i.retry_at - now()) * 1000)::float8 as retry_in_ms,
+         ${isPaused('$3', '$4')} as paused,
+         (select count(*) from import_chunks c where c.import = i.number and c.state = 'sending') as under_way,
+         exists (select 1 from import_chunks c where c.import = i.number and c.state = 'open' and c.due_at <= now()) as has_due
        from imports i where i.number = $1 and i.epoch = $2 and i.state = 'running' for update of i`,
       [lease.number, lease.epoch, lease.id, lease.workspace],
     );
     if (sender === undefined) throw staleImport(lease.number);
-    return await beginWithin(tx, lease, sender, count);
+    if (sender.cancelling) return { kind: 'stop', why: 'cancel' };
+    if (sender.paused) return { kind: 'stop', why: 'paused' };
+    if (sender.retry_in_ms !== null && sender.retry_in_ms > 0) return { kind: 'none' };
+    // While nothing is answered one request finds that out as well as three.
+    if (sender.failing && sender.under_way > 0) return { kind: 'none' };
+    const piece = sender.has_due ? await beginPiece(tx, lease, sender, count) : undefined;
+    return piece ?? (await beginNext(tx, lease, sender)) ?? { kind: 'none' };
   });
 }
 
-/** `beginChunk`, in a transaction that has locked the import and read how it stands. */
-export async function beginWithin(
+async function beginPiece(
   tx: Queryable,
   lease: ImportLease,
-  sender: SenderRow,
+  { chunk_size: chunkSize }: SenderRow,
   count: CountToSend,
-): Promise<BegunChunk | NothingBegun> {
-  if (sender.cancelling) return { kind: 'stop', why: 'cancel' };
-  if (sender.paused) return { kind: 'stop', why: 'paused' };
-  if (sender.retry_in_ms !== null && sender.retry_in_ms > 0) return { kind: 'none' };
-  // While nothing is answered one request finds that out as well as three.
-  if (sender.failing && sender.under_way > 0) return { kind: 'none' };
-  const piece = sender.has_due ? await beginPiece(tx, lease, count) : undefined;
-  return piece ?? (await beginNext(tx, lease, sender)) ?? { kind: 'none' };
-}
-
-async function beginPiece(tx: Queryable, lease: ImportLease, count: CountToSend): Promise<BegunChunk | undefined> {
+): Promise<BegunChunk | undefined> {
   const [row] = await tx.query<ChunkRow>(
     `${chunkRows} where import = $1 and state = 'open' and due_at <= now() order by due_at, round, first_row limit 1`,
     [lease.number],
@@ -99,15 +94,18 @@ async function beginPiece(tx: Queryable, lease: ImportLease, count: CountToSend)
      where import = $1 and round = $2 and first_row = $3`,
     [lease.number, row.round, row.first_row, goes, request, rows.length],
   );
-  return begunChunk(row, rows, goes, request);
+  return begunChunk(row, rows, { count: goes, request, chunkSize });
 }
 
-interface NextRow {
+/** The next rows of the file, marked. */
+export interface NextRow {
+  round: number;
   first_row: number;
+  last_row: number;
   row_count: number;
-  row_numbers: number[];
   elements: string;
   request: number;
+  chunk_size: number;
 }
 
 /**
@@ -130,7 +128,6 @@ async function beginNext(tx: Queryable, lease: ImportLease, sender: SenderRow): 
          order by row_number limit $5
        ), chunk as (
          select min(row_number) as first_row, max(row_number) as last_row, count(*)::int4 as row_count,
-           array_agg(row_number order by row_number) as row_numbers,
            string_agg(profile::text, ',' order by row_number) as elements
          from upcoming having count(*) = $5 or (count(*) > 0 and $6::boolean)
        ), counted as (
@@ -141,24 +138,26 @@ async function beginNext(tx: Queryable, lease: ImportLease, sender: SenderRow): 
          insert into import_chunks (import, round, first_row, last_row, state, row_count, sent_count, request)
          select $1, $2, n.first_row, n.last_row, 'sending', n.row_count, n.row_count, c.request_number
          from chunk n cross join counted c
-       ) select n.first_row, n.row_count, n.row_numbers, n.elements, c.request_number as request
+       ) select $2::int4 as round, n.first_row, n.last_row, n.row_count, n.elements, c.request_number as request,
+           $7::int4 as chunk_size
          from chunk n cross join counted c`,
-      [lease.number, sender.round, sender.position, end, most, end === sender.last_row],
+      [lease.number, sender.round, sender.position, end, most, end === sender.last_row, sender.chunk_size],
     );
-    if (next !== undefined) return nextChunk(sender.round, next);
+    if (next !== undefined) return nextChunk(next);
     if (end === sender.last_row) return undefined;
   }
 }
 
-function nextChunk(round: number, { first_row, row_count, row_numbers, elements, request }: NextRow): BegunChunk {
+export function nextChunk(next: NextRow): BegunChunk {
   const untouched = { sent: 'never', origin: null, suspects: null, next: null, fruitful: false, unknowns: 0 } as const;
   return {
-    round,
-    firstRow: first_row,
-    piece: { ...untouched, rows: row_count },
-    rowNumbers: row_numbers,
-    count: row_count,
-    elements,
-    request,
+    round: next.round,
+    firstRow: next.first_row,
+    lastRow: next.last_row,
+    piece: { ...untouched, rows: next.row_count },
+    count: next.row_count,
+    elements: next.elements,
+    request: next.request,
+    chunkSize: next.chunk_size,
   };
 }

@@ -44,10 +44,10 @@ export async function beginImport(ledger: Ledger, input: NewImport): Promise<num
 export async function startImport(ledger: Ledger, number: number, staged: number): Promise<void> {
   const rows = await ledger.db.query(
     `update imports set state = 'running', started_at = coalesce(started_at, now()),
-       rows_claimed = n.claimed, rows_other = n.other
-     from (select (select count(*) from registrants where import = $1) as claimed,
-       (select count(*) from import_rows where import = $1) as other) n
-     where number = $1 and state = 'staging' and n.claimed + n.other = $2 returning number`,
+       rows_claimed = c.claimed, rows_other = o.other, last_row = greatest(c.last_row, o.last_row, 0)
+     from (select count(*), max(row_number) from registrants where import = $1) c (claimed, last_row)
+       cross join (select count(*), max(row_number) from import_rows where import = $1) o (other, last_row)
+     where number = $1 and state = 'staging' and c.claimed + o.other = $2 returning number`,
     [number, staged],
   );
   if (rows.length > 0) return;

@@ -35,14 +35,16 @@ export interface Piece {
 export interface BegunChunk {
   readonly round: number;
   readonly firstRow: number;
+  readonly lastRow: number;
+  /** The first `count` of its rows go. */
   readonly piece: Piece;
-  /** All rows of the piece, in order; the first `count` of them go. */
-  readonly rowNumbers: readonly number[];
   readonly count: number;
   /** Those that go, as the elements of a JSON array. */
   readonly elements: string;
   /** Number of this request in the import. */
   readonly request: number;
+  /** How many rows an untouched chunk had when this one was begun. */
+  readonly chunkSize: number;
 }
 
 /** Why nothing was begun. */
@@ -118,7 +120,8 @@ export async function chunksUnderWay(ledger: Ledger, lease: ImportLease): Promis
   return await Promise.all(
     left.map(async (row) => {
       const rows = await openRows(ledger.db, lease.number, row);
-      return begunChunk(row, rows, row.sent_count ?? rows.length, row.request ?? 0);
+      const count = row.sent_count ?? rows.length;
+      return begunChunk(row, rows, { count, request: row.request ?? 0, chunkSize: count });
     }),
   );
 }
@@ -140,18 +143,37 @@ export async function openRows(
   );
 }
 
-export function begunChunk(row: ChunkRow, rows: readonly OpenRow[], count: number, request: number): BegunChunk {
+/** The numbers of the rows that `openRows` gives. */
+export async function openNumbers(
+  tx: Queryable,
+  number: number,
+  { round, firstRow, lastRow }: Pick<BegunChunk, 'round' | 'firstRow' | 'lastRow'>,
+): Promise<number[]> {
+  const rows = await tx.query<{ row_number: number }>(
+    `select row_number from registrants
+     where import = $1 and row_number between $3 and $4 and round = $2 and outcome is null order by row_number`,
+    [number, round, firstRow, lastRow],
+  );
+  return rows.map(({ row_number: row }) => row);
+}
+
+export function begunChunk(
+  row: ChunkRow,
+  rows: readonly OpenRow[],
+  { count, request, chunkSize }: Pick<BegunChunk, 'count' | 'request' | 'chunkSize'>,
+): BegunChunk {
   return {
     round: row.round,
     firstRow: row.first_row,
+    lastRow: row.last_row,
     piece: { ...pieceOf(row), rows: rows.length },
-    rowNumbers: rows.map(({ row_number }) => row_number),
     count: Math.min(count, rows.length),
     elements: rows
       .slice(0, count)
       .map(({ profile }) => profile)
       .join(','),
     request,
+    chunkSize,
   };
 }
 

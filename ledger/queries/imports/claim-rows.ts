@@ -4,13 +4,13 @@ import { claimable, standing, told } from './standing.js';
 /** A row as it is stored: hashed, its profile as canonical text. */
 export interface HashedRow {
   readonly row: number;
-  readonly codeHash: Uint8Array;
+  readonly codeHash: Buffer;
   readonly dataHash: Uint8Array;
   readonly profile: string;
 }
 
 /** The rows of a statement's parameters $3 to $6, as a table `n`. */
-const given = `unnest($3::int4[], $4::bytea[], $5::bytea[], $6::json[]) as n (row_number, code_hash, data_hash, profile)`;
+export const givenRows = `unnest($3::int4[], $4::bytea[], $5::bytea[], $6::json[]) as n (row_number, code_hash, data_hash, profile)`;
 
 export function rowParameters(rows: readonly HashedRow[]): [number[], Uint8Array[], Uint8Array[], string[]] {
   return [
@@ -40,7 +40,7 @@ export async function claimFreeCodes(
   const [claimed] = await tx.query<{ rows: number[] | null }>(
     `with claimed as (
        insert into registrants (ref, code_hash, import, round, row_number, data_hash, profile)
-       select $1, n.code_hash, $2, $7, n.row_number, n.data_hash, n.profile from ${given}
+       select $1, n.code_hash, $2, $7, n.row_number, n.data_hash, n.profile from ${givenRows}
        on conflict (ref, code_hash) do nothing returning row_number
      ) select array_agg(row_number) as rows from claimed`,
     [ref, number, ...rowParameters(rows), round],
@@ -65,7 +65,7 @@ export async function claimHeldCodes(
        select n.*, r.import as holder, r.round as held_round, r.row_number as held_row, r.profile as held_profile,
          r.data_hash as held_data, r.outcome as held_outcome, r.field, r.message, r.request_id, r.data_hash = n.data_hash as same,
          ${standing} as standing
-       from ${given}
+       from ${givenRows}
          join registrants r on r.ref = $1 and r.code_hash = n.code_hash join imports i on i.number = r.import
      ), moved as (
        update registrants r set import = $2, round = $7, row_number = j.row_number, data_hash = j.data_hash, profile = j.profile,

@@ -1,9 +1,9 @@
 import type { Queryable } from '../../drivers/database.js';
 import type { Ledger } from '../../ledger.js';
-import { beginWithin, type CountToSend, senderColumns, type SenderRow } from './begin-chunk.js';
-import type { BegunChunk, ImportLease, NothingBegun, Piece } from './chunks.js';
-import { firstChunkSize } from './begin-import.js';
+import type { CountToSend } from './begin-chunk.js';
+import { type BegunChunk, type ImportLease, type NothingBegun, openNumbers, type Piece } from './chunks.js';
 import { staleImport } from './import-errors.js';
+import { grownSize, settleWhole } from './settle-whole.js';
 
 /** A row that has an outcome of its own. */
 export interface RowSettlement {
@@ -36,14 +36,11 @@ export interface ChunkSettlement {
 
 /** Fewer than so many registrants in one request only ever because the service refuses more. */
 const leastUnanswered = 25;
-/** So many requests in a row that went well, and chunks that were made smaller for want of answers grow again. */
-const growAfter = 4;
-
 /**
- * Stores what became of a chunk, in one transaction: its rows' outcomes, what is left of it, and what was learnt. In the
- * same one the next chunk is marked, as `beginChunk` does, so that sending costs one commit a request.
+ * Stores what became of a chunk: its rows' outcomes, what is left of it, and what was learnt. Behind a plain success the
+ * next chunk is marked in the same statement, as `beginChunk` does, so that sending costs one commit a request.
  * @param count null: nothing is to be sent next
- * @returns what was marked, or why nothing was; undefined when it was not looked for: only behind a success it is
+ * @returns what was marked, or why nothing was; undefined when it was not looked for: only behind a plain success it is
  * @throws {LedgerError} kind `stale` when a newer attempt has the import: it has taken the chunk for unanswered
  */
 export async function settleChunk(
@@ -53,21 +50,15 @@ export async function settleChunk(
   settlement: ChunkSettlement,
   count: CountToSend | null,
 ): Promise<BegunChunk | NothingBegun | undefined> {
-  return await ledger.db.transaction(async (tx) => {
-    const sender = await noteRequest(tx, lease, chunk, settlement);
+  if (isWhole(settlement)) return await settleWhole(ledger, lease, chunk, settlement.requestId, count);
+  await ledger.db.transaction(async (tx) => {
+    await noteRequest(tx, lease, chunk, settlement);
     const { rows, pieces } = settlement;
-    if (isWhole(settlement)) {
-      // Not awaited alone: the store goes on from it to the next chunk without waiting for us.
-      const [next] = await Promise.all([
-        count === null ? undefined : beginWithin(tx, lease, sender, count),
-        markCreated(tx, lease, chunk, settlement),
-      ]);
-      return next;
-    }
+    const numbers = await openNumbers(tx, lease.number, chunk);
     const settled = new Set(rows.map(({ index }) => index));
-    const open = chunk.rowNumbers.filter((_, index) => !settled.has(index));
+    const open = numbers.filter((_, index) => !settled.has(index));
     await Promise.all([
-      rows.length > 0 && settleRows(tx, lease, chunk, settlement),
+      rows.length > 0 && settleRows(tx, lease, chunk, settlement, numbers),
       replaceChunk(tx, lease, chunk, open, pieces, settlement),
     ]);
     const { withoutEffect, refusesWhole } = settlement;
@@ -75,39 +66,27 @@ export async function settleChunk(
     if (refusesWhole) await learnWhole(tx, lease);
     if (settlement.smaller === 'refused' && chunk.count > 1) await learnSize(tx, lease, Math.floor(chunk.count / 2));
     if (settlement.indexBase !== null) await learnIndexBase(tx, lease, settlement.indexBase);
-    return undefined;
   });
+  return undefined;
 }
 
 /** What nearly always happens: all of it was created, and nothing was learnt. */
-function isWhole({ rows, pieces, withoutEffect, refusesWhole, smaller, indexBase }: ChunkSettlement): boolean {
+function isWhole(settlement: ChunkSettlement): boolean {
+  const { rows, pieces, withoutEffect, refusesWhole, smaller, indexBase, failing, unspent } = settlement;
   const hasLearnt = withoutEffect !== null || refusesWhole || smaller !== null || indexBase !== null;
-  return rows.length === 0 && pieces.length === 1 && pieces[0]!.created && !hasLearnt;
+  const isCreated = rows.length === 0 && pieces.length === 1 && pieces[0]!.created;
+  return isCreated && !hasLearnt && failing === null && !unspent;
 }
 
-async function markCreated(
-  tx: Queryable,
-  lease: ImportLease,
-  chunk: BegunChunk,
-  { requestId }: ChunkSettlement,
-): Promise<void> {
-  await tx.query(
-    `update import_chunks set state = 'created', request_id = $4, suspects = null, next_count = null, sent_count = null,
-       request = null, due_at = now()
-     where import = $1 and round = $2 and first_row = $3`,
-    [lease.number, chunk.round, chunk.firstRow, requestId],
-  );
-}
-
-/** Locks the import for the commit, and keeps how its sending goes. @returns how it stands then, without this request */
+/** Locks the import for the commit, and keeps how its sending goes. */
 async function noteRequest(
   tx: Queryable,
   lease: ImportLease,
   chunk: BegunChunk,
   { failing, smaller, unspent }: ChunkSettlement,
-): Promise<SenderRow> {
+): Promise<void> {
   const isAnswered = failing === null && !unspent;
-  const [sender] = await tx.query<SenderRow>(
+  const [sender] = await tx.query(
     `update imports i set
        requests = requests - case when $3::boolean then 1 else 0 end,
        failures = case when $4::boolean then 0 when $3 then failures else failures + 1 end,
@@ -118,10 +97,9 @@ async function noteRequest(
          else now() + $7::float8 * interval '1 millisecond' end,
        chunk_size = case
          when $5 = 'unanswered' then greatest(least(chunk_size, ${leastUnanswered}), least(chunk_size, $8::int / 2))
-         when $4 and $5 is null and passed >= ${growAfter} and chunk_size < ${firstChunkSize}
-           then least(chunk_size * 2, ${firstChunkSize}, (select w.registrants_at_once from workspaces w where w.name = $9))
+         when $4 and $5 is null then ${grownSize('$9')}
          else chunk_size end
-     where number = $1 and epoch = $2 and state = 'running' returning ${senderColumns('$10', '$9')}`,
+     where number = $1 and epoch = $2 and state = 'running' returning number`,
     [
       lease.number,
       lease.epoch,
@@ -132,18 +110,18 @@ async function noteRequest(
       failing?.retryInMs ?? 0,
       chunk.count,
       lease.workspace,
-      lease.id,
     ],
   );
   if (sender === undefined) throw staleImport(lease.number);
-  return { ...sender, under_way: sender.under_way - 1 };
 }
 
+/** @param numbers of the chunk's rows, in order */
 async function settleRows(
   tx: Queryable,
   lease: ImportLease,
   chunk: BegunChunk,
   { rows, requestId }: ChunkSettlement,
+  numbers: readonly number[],
 ): Promise<void> {
   await tx.query(
     `update registrants r set outcome = n.outcome, field = n.field, message = n.message, request_id = $4,
@@ -156,7 +134,7 @@ async function settleRows(
       lease.number,
       chunk.round,
       requestId,
-      rows.map(({ index }) => chunk.rowNumbers[index]!),
+      rows.map(({ index }) => numbers[index]!),
       rows.map(({ outcome }) => outcome),
       rows.map(({ field }) => field),
       rows.map(({ message }) => message),

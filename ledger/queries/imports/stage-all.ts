@@ -3,7 +3,13 @@ import { stageRows } from './stage-rows.js';
 import type { StagedRow } from './staged-row.js';
 
 /**
- * Stages a file's rows batch by batch; the next one is read while the store takes in the one before.
+ * Batches under way at once. One keeps the store busy while the next is read and hashed here; the third covers the moments in which
+ * either has to wait for the other (measured: docs/performance.md).
+ */
+const batchesAtOnce = 3;
+
+/**
+ * Stages a file's rows batch by batch; the next ones are read while the store takes in those before.
  * @returns how many rows were staged: `startImport` asks for it
  * @throws as `stageRows`, and as `batches`; nothing is under way any more then
  */
@@ -13,18 +19,21 @@ export async function stageAll(
   batches: AsyncIterable<readonly StagedRow[]> | Iterable<readonly StagedRow[]>,
 ): Promise<number> {
   let staged = 0;
-  let underWay = Promise.resolve();
+  const underWay = new Set<Promise<void>>();
+  const failures: unknown[] = [];
   try {
     for await (const batch of batches) {
-      await underWay;
-      underWay = stageRows(ledger, number, batch);
-      underWay.catch(() => undefined); // told at the next await, which may be a slow upload away
+      const one = stageRows(ledger, number, batch)
+        .catch((error: unknown) => void failures.push(error))
+        .finally(() => underWay.delete(one));
+      underWay.add(one);
       staged += batch.length;
+      if (underWay.size >= batchesAtOnce) await Promise.race(underWay);
+      if (failures.length > 0) break; // told at once, and not at the end of what may be a slow upload
     }
-    await underWay;
-  } catch (error) {
-    await Promise.allSettled([underWay]);
-    throw error;
+  } finally {
+    await Promise.all(underWay);
   }
+  if (failures.length > 0) throw failures[0];
   return staged;
 }
