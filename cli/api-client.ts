@@ -5,6 +5,7 @@ import type { AppliedConfiguration, Candidate, ConfigurationPlan } from '../api/
 import type { Preview, PreviewRequest } from '../api/preview.js';
 import type { EventRequest, EventView } from '../api/provisioning.js';
 import type { FieldsQuery, SeenFields } from '../api/fields.js';
+import type { Readiness } from '../api/readiness.js';
 import type { ReplayRequest, ReplayResult } from '../api/replay-request.js';
 import type { AuditEntryView } from '../api/audit-log.js';
 import type { MadeTokenView, NewTokenRequest, TokenView } from '../api/tokens.js';
@@ -16,6 +17,7 @@ import { CommandError, ExitCode } from './exit-code.js';
 /** The HTTP API of a running pigeonpost, as commands use it. */
 export interface ApiClient {
   status(options: { counts: boolean }): Promise<Status>;
+  ready(pigeonhole: { readonly id: string; readonly workspace?: string }): Promise<Readiness>;
   act(action: Action): Promise<void>;
   deletions(): Promise<{ held: HeldDeletions[] }>;
   heldDeletions(id: number): Promise<HeldDeletions>;
@@ -109,6 +111,10 @@ export function apiClient(url: string, token?: string): ApiClient {
     await ask(path, { method: 'POST', body: JSON.stringify(body) }, timeoutMs);
   return {
     status: async ({ counts }) => (await ask(`/api/status${counts ? '?counts' : ''}`)) as Status,
+    ready: async ({ id, workspace }) => {
+      const query = workspace === undefined ? '' : `?workspace=${encodeURIComponent(workspace)}`;
+      return (await ask(`/api/pigeonholes/${id}/ready${query}`, {}, countingMs)) as Readiness;
+    },
     act: async (action) => {
       await post('/api/actions', action);
     },

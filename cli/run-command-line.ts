@@ -65,6 +65,14 @@ function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
       finish(await status(context(), options));
     });
   program
+    .command('ready <pigeonhole>')
+    .description('the evening before: whether an event can begin, as one list, green or red')
+    .option('--json', 'one JSON document', false)
+    .action(async (pigeonhole: string, options: { json: boolean }) => {
+      const { ready } = await import('./commands/ready.js');
+      finish(await ready(context(), { pigeonhole, ...options }));
+    });
+  program
     .command('fields <list>')
     .description('which fields the stored items of a list have, by pigeonhole: for writing mappings')
     .option('--pigeonhole <id>', 'of this one alone: WORKSPACE/ID, or the ID')
