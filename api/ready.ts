@@ -5,7 +5,7 @@ import type { ApiApp, ApiContext } from './api-app.js';
 import { pigeonholeWithPresent } from './pigeonholes.js';
 import { configuredName, idText } from './printable.js';
 import { Refused } from './problem.js';
-import { isReady, type LookedAt, readinessSchema } from './readiness.js';
+import { isReady, type LookedAt, readinessSchema, type ReadyCheck } from './readiness.js';
 import { jsonAnswer, needs, problems } from './route-parts.js';
 import { workspaceOf } from './scope.js';
 import { standingChecks } from './standing-checks.js';
@@ -46,7 +46,7 @@ export function serveReady(app: ApiApp, sources: ReadySources): void {
       deadLetterGroups(sources.ledger, { pigeonhole: `${workspace}/${id}` }),
     ]);
     const served = new Set(pigeonhole.syncs.flatMap((name) => present.config.syncs[name]?.sinks ?? []));
-    const checks = [
+    const checks = inOrder([
       ...standingChecks({
         pigeonhole,
         sinks: present.status.sinks.filter(({ name }) => served.has(name)),
@@ -60,7 +60,7 @@ export function serveReady(app: ApiApp, sources: ReadySources): void {
         deadLetters: letters.filter(({ sink }) => served.has(sink)),
       }),
       ...looked.checks,
-    ];
+    ]);
     const { name, status, startDate, endDate, timezone } = looked.pigeonhole;
     return c.json(
       {
@@ -82,6 +82,25 @@ export function serveReady(app: ApiApp, sources: ReadySources): void {
   });
 }
 
+/** From the event itself to what is left over; those of each sink together. */
+const order = [
+  'event',
+  'reading',
+  'registrants',
+  'profile-fields',
+  'sessions',
+  'quota',
+  'sink',
+  'consent',
+  'running',
+  'parked',
+];
+
+function inOrder(checks: readonly ReadyCheck[]): ReadyCheck[] {
+  const positionOf = ({ id }: ReadyCheck): number => order.indexOf(id.split(':')[0]!);
+  return checks.toSorted((a, b) => positionOf(a) - positionOf(b));
+}
+
 async function placeOf(
   c: ApiContext,
   { ledger, config }: ReadySources,
@@ -95,7 +114,10 @@ async function placeOf(
   );
   const [first, ...others] = known;
   if (first === undefined) {
-    throw new Refused(404, `no pigeonhole ${only === null ? '' : `${only}/`}${id} is known; "pigeonpost status" shows what is`);
+    throw new Refused(
+      404,
+      `no pigeonhole ${only === null ? '' : `${only}/`}${id} is known; "pigeonpost status" shows what is`,
+    );
   }
   if (others.length > 0) {
     const names = known.map(({ workspace }) => `${workspace}/${id}`).join(' or ');

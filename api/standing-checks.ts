@@ -19,7 +19,7 @@ export function standingChecks(standing: Standing): ReadyCheck[] {
 }
 
 function readingCheck({ pigeonhole, troubles }: Standing): ReadyCheck {
-  const about = { id: 'reading', label: 'It is read' };
+  const about = { id: 'reading', label: 'Reading' };
   const { workspace, id, syncs, goneAt, state, freshAsOf } = pigeonhole;
   const name = `${workspace}/${id}`;
   if (syncs.length === 0) {
@@ -31,7 +31,11 @@ function readingCheck({ pigeonhole, troubles }: Standing): ReadyCheck {
     };
   }
   if (goneAt !== null) {
-    return { ...about, state: 'failed', says: `the service does not know pigeonhole ${name} any more, since ${goneAt}` };
+    return {
+      ...about,
+      state: 'failed',
+      says: `the service does not know pigeonhole ${name} any more, since ${goneAt}`,
+    };
   }
   const hindrance = troubles.find(({ code }) => code === 'pigeonhole-failing' || code === 'reading-late');
   if (hindrance !== undefined) {
@@ -61,10 +65,10 @@ const stops = {
 } as const satisfies Partial<Record<Trouble['code'], ReadyCheck['state']>>;
 
 function runningCheck({ troubles, sinks }: Standing): ReadyCheck {
-  const about = { id: 'running', label: 'Nothing is paused' };
+  const about = { id: 'running', label: 'At work' };
   const found = troubles.filter((trouble): trouble is Trouble & { code: keyof typeof stops } => trouble.code in stops);
   if (found.length === 0) {
-    return { ...about, state: 'ok', says: `reading and ${countOf(sinks.length, 'sink')} are at work` };
+    return { ...about, state: 'ok', says: `nothing is paused: reading and ${countOf(sinks.length, 'sink')} go on` };
   }
   const actions = found.flatMap(({ help }) => help?.action ?? []);
   const todo = actions.map(({ do: verb, kind, name }) =>
@@ -79,7 +83,7 @@ function runningCheck({ troubles, sinks }: Standing): ReadyCheck {
 }
 
 function parkedCheck({ pigeonhole, deadLetters }: Standing): ReadyCheck {
-  const about = { id: 'parked', label: 'Nothing is parked' };
+  const about = { id: 'parked', label: 'Parked' };
   const { heldDeletions } = pigeonhole;
   const bySink = new Map<string, number>();
   for (const { sink, changes } of deadLetters) bySink.set(sink, (bySink.get(sink) ?? 0) + changes);
@@ -90,9 +94,7 @@ function parkedCheck({ pigeonhole, deadLetters }: Standing): ReadyCheck {
     })),
     ...(heldDeletions === 0
       ? []
-      : [
-          { says: `${countOf(heldDeletions, 'deletion')} wait for a person`, todo: 'pigeonpost deletions list' },
-        ]),
+      : [{ says: `${countOf(heldDeletions, 'deletion')} wait for a person`, todo: 'pigeonpost deletions list' }]),
   ];
   if (found.length === 0) return { ...about, state: 'ok', says: 'no dead letters, and no deletions that wait' };
   return {

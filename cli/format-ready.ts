@@ -11,7 +11,7 @@ const marks: Readonly<Record<ReadyCheck['state'], { readonly word: string; reado
   unknown: { word: 'unknown', style: 'yellow' },
 };
 
-const markWidth = 9;
+const markWidth = 9; // of the longest, and a gap
 
 /** Whether an event can begin, a line or some for each check, what to do below it, and one sentence at the end. Pure. */
 export function formatReady(
@@ -19,7 +19,8 @@ export function formatReady(
   screen: Pick<Output, 'columns' | 'colours'>,
 ): string[] {
   const { workspace, id, name, status, startDate, endDate, timezone } = pigeonhole;
-  const days = startDate === null ? [] : [endDate === null || endDate === startDate ? startDate : `${startDate} to ${endDate}`];
+  const days =
+    startDate === null ? [] : [endDate === null || endDate === startDate ? startDate : `${startDate} to ${endDate}`];
   const about = [`${workspace}/${id}`, status, ...days, timezone].filter((each) => each !== null).join(', ');
   const title = wrapText(name === null ? about : `${name} (${about})`, { columns: screen.columns, indent: 2 });
   return [
@@ -29,10 +30,13 @@ export function formatReady(
   ];
 }
 
-function checkLines({ label, state, says, todo }: ReadyCheck, { columns, colours }: Pick<Output, 'columns' | 'colours'>): string[] {
+function checkLines(
+  { label, state, says, todo }: ReadyCheck,
+  { columns, colours }: Pick<Output, 'columns' | 'colours'>,
+): string[] {
   const { word, style } = marks[state];
-  const [first, ...more] = wrapText(`${' '.repeat(markWidth)}${label}: ${says}`, { columns, indent: markWidth });
-  const help = todo === undefined ? [] : wrapText(`${' '.repeat(markWidth)}-> ${todo}`, { columns, indent: markWidth + 3 });
+  const [first, ...more] = wrapText(`${label}: ${says}`, { columns, lead: word.padEnd(markWidth) });
+  const help = todo === undefined ? [] : wrapText(todo, { columns, lead: `${' '.repeat(markWidth)}-> ` });
   return [`${paint(word, style, colours)}${first!.slice(word.length)}`, ...more, ...help];
 }
 

@@ -3,9 +3,9 @@ import type { WhatGoes } from '../count-what-goes.js';
 import { countOf } from './count-of.js';
 
 const words: Readonly<Record<string, string>> = {
-  'consent-refused': 'they have refused',
-  'consent-not-asked': 'they were not asked',
-  'consent-not-known': 'what they say is not known',
+  'consent-refused': 'have refused',
+  'consent-not-asked': 'were not asked',
+  'consent-not-known': 'have not said yet',
 };
 
 /**
@@ -22,7 +22,9 @@ export function judgeConsent(name: string, accepts: readonly string[], counts: r
   }
   const says = told.map(({ list, items, withheld }) => {
     const all = Object.values(withheld).reduce((sum, n) => sum + n, 0);
-    const why = Object.entries(withheld).map(([reason, n]) => `${n.toLocaleString('en-US')}: ${words[reason] ?? reason}`);
+    const why = Object.entries(withheld).map(
+      ([reason, n]) => `${n.toLocaleString('en-US')} ${words[reason] ?? reason}`,
+    );
     return `will send ${countOf(items, singular(list))}, withhold ${all.toLocaleString('en-US')}${why.length === 0 ? '' : ` (${why.join(', ')})`}`;
   });
   const surprising = told.some(({ withheld }) => Object.keys(withheld).some((reason) => reason !== 'consent-refused'));

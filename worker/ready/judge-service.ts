@@ -1,7 +1,7 @@
 import { eventTimes } from '../../activities/event-times.js';
 import { PermitRefusal } from '../../activities/permit-refusal.js';
 import type { ReadyCheck } from '../../api/readiness.js';
-import { ApiError } from '../../pigeonhole/api-error.js';
+import type { ApiError } from '../../pigeonhole/api-error.js';
 
 const about = { id: 'event', label: 'The event at the service' };
 
@@ -27,7 +27,12 @@ export function judgeService(
   }
   const says = `the service knows it${status === null ? '' : ` as ${status}`}, ${days}`;
   if (status === 'ended' || endsAt <= now) {
-    return { ...about, state: 'warning', says: `${says}: it is over`, todo: 'see that this is the event that you mean' };
+    return {
+      ...about,
+      state: 'warning',
+      says: `${says}: it is over`,
+      todo: 'see that this is the event that you mean',
+    };
   }
   return { ...about, state: 'ok', says };
 }
