@@ -5,12 +5,12 @@ import type { ExitCode } from './exit-code.js';
 import { roles } from './roles.js';
 
 const rolesHelp = `
-Roles, each with what the ones before it have in common (reading how work stands):
+Roles; each may see how work stands, and:
   viewer     nothing more
   importer   import registrants
-  operator   pause, resume, redrive, replay, decide about deletions
-  privacy    see what people are called and have written, when asked for
-  admin      all of it, and the configuration, tokens and the audit log
+  operator   pause, resume, redrive, replay, decide deletions
+  privacy    see names and texts, when asked for
+  admin      all, and configuration, tokens, the audit log
 ${exampleText('token create page --role viewer --role privacy --expires 90d')}`;
 
 /** Who may ask a running pigeonpost, and who has. Each is loaded when it is asked for. */

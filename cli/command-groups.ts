@@ -19,6 +19,7 @@ export function groupCommands(program: Command): void {
     const group = groups.findIndex(([, names]) => names.includes(command.name()));
     return group === -1 ? groups.length : group + groups[group]![1].indexOf(command.name()) / 100;
   };
+  program.commandsGroup('Administer:'); // what commander adds by itself: help
   const ordered = program.commands.toSorted((a, b) => place(a) - place(b));
   for (const command of ordered) command.helpGroup(`${groups[Math.floor(place(command))]?.[0] ?? 'Further'}:`);
   (program.commands as Command[]).splice(0, ordered.length, ...ordered);

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
 import { failureKindOf } from '../worker/failure-kind.js';
+import { packageVersion } from '../worker/package-root.js';
 import { addAccessCommands } from './access-commands.js';
 import { groupCommands } from './command-groups.js';
 import type { Context, Output } from './context.js';
@@ -12,10 +13,10 @@ import { addOperationCommands } from './operation-commands.js';
 import { processOutput } from './process-output.js';
 import { addSetupCommands } from './setup-commands.js';
 import { releaseSignals } from './until-stopped.js';
+import { wrapText } from './wrap-text.js';
 
-const exitCodes = `
-Exit codes: 0 done; 1 failed; 2 wrong use or configuration; 3 the service, the store or Temporal cannot be reached;
-4 not found; 5 finished with rejected rows or dead letters. "pigeonpost COMMAND --help" has examples.`;
+const exitCodes =
+  'Exit codes: 0 done; 1 failed; 2 wrong use or configuration; 3 the service, the store or Temporal cannot be reached; 4 not found; 5 finished with rejected rows or dead letters.';
 
 /** Commands that run until they are told to stop, and end in order then. */
 const lasting: ReadonlySet<string> = new Set(['start', 'worker', 'demo', 'import', 'follow']);
@@ -24,12 +25,25 @@ const lasting: ReadonlySet<string> = new Set(['start', 'worker', 'demo', 'import
 export function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
   const program = new Command('pigeonpost')
     .description('Delivers what an audience does at an event to the systems where people already work.')
-    .version(version())
+    .version(packageVersion())
     .option('--config <file>', 'the configuration', './pigeonpost.yaml')
     .option('--debug', 'show the stack of an unexpected error')
     .showHelpAfterError('(pigeonpost --help shows what there is)')
-    .configureHelp({ styleTitle: (title) => styleText('bold', title, { validateStream: false }) }) // taken out where there are no colours
-    .addHelpText('after', `${exampleText('init', 'start', 'status', 'ready 101')}\n${exitCodes}`)
+    .configureHelp({
+      styleTitle: (title) => styleText('bold', title, { validateStream: false }), // taken out where there are no colours
+      minWidthToWrap: 20,
+      optionDescription(option) {
+        // that a flag is not set until it is given need not be said
+        const isUnset = option.defaultValue === false || isEmpty(option.defaultValue);
+        return isUnset ? option.description : Help.prototype.optionDescription.call(this, option);
+      },
+    })
+    .addHelpCommand(new Command('help').argument('[command]').description('how a command is used, with examples'))
+    .addHelpText('after', () =>
+      [exampleText('init', 'start', 'status', 'ready 101'), '', ...wrapText(exitCodes, { columns: out.columns })].join(
+        '\n',
+      ),
+    )
     .exitOverride()
     .hook('preAction', async (_, command) => {
       if (!lasting.has(command.name())) releaseSignals();
@@ -111,6 +125,10 @@ export function createProgram(out: Output, finish: (code: ExitCode) => void): Co
   return program;
 }
 
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
 function addDeletions(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {
   const deletions = program
     .command('deletions')
@@ -148,10 +166,6 @@ function addDeletions(program: Command, context: () => Context, finish: (code: E
         );
       });
   }
-}
-
-function version(): string {
-  return (require('../../package.json') as { version: string }).version;
 }
 
 /** Runs what the command line asks for; the exit code stands in `process.exitCode` afterwards. Never rejects for a failed command. */

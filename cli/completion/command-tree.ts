@@ -41,7 +41,7 @@ export function commandTree(program: Command, known: KnownWords): CompletedComma
     const shown = command
       .createHelp()
       .visibleCommands(command)
-      .filter(({ name }) => name() !== 'help');
+      .filter((each) => each.name() !== 'help');
     const own = path.length === 0 ? [] : command.options.map((option) => completed(option, known));
     const [argument] = command.registeredArguments;
     return [
