@@ -8,7 +8,7 @@ const rolesHelp = `
 Roles; each may see how work stands, and:
   viewer     nothing more
   importer   import registrants
-  operator   pause, resume, redrive, replay, decide deletions
+  operator   pause, resume, redrive, replay, deletions
   privacy    see names and texts, when asked for
   admin      all, and configuration, tokens, the audit log
 ${exampleText('token create page --role viewer --role privacy --expires 90d')}`;
