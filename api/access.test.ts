@@ -51,6 +51,7 @@ const routes: readonly Asked[] = [
     '/api/pigeonholes',
     '/api/pigeonholes/acme/101',
     '/api/pigeonholes/acme/101/streams',
+    '/api/pigeonholes/101/ready',
     '/api/sinks',
     '/api/sinks/hooks',
     '/api/sinks/hooks/lanes',

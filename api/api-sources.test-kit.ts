@@ -21,6 +21,7 @@ export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledge
     applyConfiguration: notAsked,
     lookAtEvent: notAsked,
     applyEvent: notAsked,
+    lookReady: notAsked,
     imports: deskOf(),
     ...given,
   };

@@ -25,6 +25,7 @@ import { type LiveSources, serveLiveChanges } from './live-changes.js';
 import { serveImports } from './imports.js';
 import { type ProvisioningSources, serveProvisioning } from './provisioning.js';
 import type { ImportSources } from './uploads.js';
+import { type ReadySources, serveReady } from './ready.js';
 import { servePigeonholes } from './pigeonholes.js';
 import { serveQuotas } from './quotas.js';
 import { serveSinks } from './sinks.js';
@@ -44,7 +45,8 @@ export interface ApiSources
     PreviewSources,
     LiveSources,
     ImportSources,
-    ProvisioningSources {
+    ProvisioningSources,
+    ReadySources {
   /** Tells sinks that there is something to deliver. */
   readonly wakeSinks: (names: readonly string[]) => Promise<void>;
 }
@@ -71,6 +73,7 @@ export function createApp(sources: ApiSources): ApiApp {
   serveWhy(app, sources);
   serveDeadLetters(app, sources);
   serveSyncs(app, sources);
+  serveReady(app, sources); // before the pigeonholes, whose addresses look like it
   servePigeonholes(app, sources);
   serveSinks(app, sources);
   serveQuotas(app, sources);

@@ -157,6 +157,24 @@ function notKnown(workspace: string, id: string): Refused {
   return new Refused(404, `no pigeonhole ${workspace}/${id} is known; "pigeonpost status" shows what is`);
 }
 
+/**
+ * One pigeonhole with the moment in which it is shown.
+ * @throws {Refused} 404
+ */
+export async function pigeonholeWithPresent(
+  sources: StatusSources,
+  { workspace, pigeonholeId }: { readonly workspace: string; readonly pigeonholeId: number },
+): Promise<{ pigeonhole: PigeonholeDetails; present: Present }> {
+  const [present, names] = await Promise.all([
+    readPresent(sources, workspace),
+    pigeonholeNames(sources.ledger, workspace),
+  ]);
+  const within = present.status.workspaces.find(({ name }) => name === workspace);
+  const found = within?.pigeonholes.find(({ id }) => id === pigeonholeId);
+  if (found === undefined) throw notKnown(workspace, String(pigeonholeId));
+  return { pigeonhole: viewPigeonhole({ workspace, ...found }, present, names), present };
+}
+
 async function pigeonholesOf(sources: StatusSources, workspace: string | null): Promise<PigeonholeDetails[]> {
   const [present, names] = await Promise.all([
     readPresent(sources, workspace),

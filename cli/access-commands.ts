@@ -1,18 +1,17 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Context } from './context.js';
+import { exampleText } from './example-text.js';
 import type { ExitCode } from './exit-code.js';
-
-const roles = ['viewer', 'importer', 'operator', 'privacy', 'admin'] as const;
+import { roles } from './roles.js';
 
 const rolesHelp = `
-Roles, each with what the ones before it have in common (reading how work stands):
+Roles; each may see how work stands, and:
   viewer     nothing more
   importer   import registrants
-  operator   pause, resume, redrive, replay, decide about deletions
-  privacy    see what people are called and have written, when asked for
-  admin      all of it, and the configuration, tokens and the audit log
-
-Example: pigeonpost token create page --role viewer --role privacy --expires 90d`;
+  operator   pause, resume, redrive, replay, deletions
+  privacy    see names and texts, when asked for
+  admin      all, and configuration, tokens, the audit log
+${exampleText('token create page --role viewer --role privacy --expires 90d')}`;
 
 /** Who may ask a running pigeonpost, and who has. Each is loaded when it is asked for. */
 export function addAccessCommands(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {
@@ -33,6 +32,7 @@ export function addAccessCommands(program: Command, context: () => Context, fini
     .command('list')
     .description('those that were not revoked')
     .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('token list'))
     .action(async (options: { json: boolean }) => {
       const { listTokens } = await import('./commands/tokens.js');
       finish(await listTokens(context(), options));
@@ -42,6 +42,7 @@ export function addAccessCommands(program: Command, context: () => Context, fini
     .description('refuse one from now on')
     .option('--yes', 'do not ask', false)
     .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('token revoke page'))
     .action(async (name: string, options: { yes: boolean; json: boolean }) => {
       const { revokeToken } = await import('./commands/tokens.js');
       finish(await revokeToken(context(), { name, ...options }));
@@ -54,7 +55,7 @@ export function addAccessCommands(program: Command, context: () => Context, fini
     .option('--target <name>', 'such as sink:hooks or pigeonhole:acme/101')
     .option('--limit <n>', 'so many', toCount, 100)
     .option('--json', 'one JSON document', false)
-    .addHelpText('after', '\nExample: pigeonpost audit --action show-personal --limit 20')
+    .addHelpText('after', exampleText('audit --action show-personal --limit 20'))
     .action(async (options: { who?: string; action?: string; target?: string; limit: number; json: boolean }) => {
       const { audit } = await import('./commands/audit.js');
       finish(await audit(context(), options));

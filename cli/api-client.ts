@@ -5,9 +5,11 @@ import type { AppliedConfiguration, Candidate, ConfigurationPlan } from '../api/
 import type { Preview, PreviewRequest } from '../api/preview.js';
 import type { EventRequest, EventView } from '../api/provisioning.js';
 import type { FieldsQuery, SeenFields } from '../api/fields.js';
+import type { Readiness } from '../api/readiness.js';
 import type { ReplayRequest, ReplayResult } from '../api/replay-request.js';
 import type { AuditEntryView } from '../api/audit-log.js';
 import type { MadeTokenView, NewTokenRequest, TokenView } from '../api/tokens.js';
+import type { Overview } from '../api/syncs.js';
 import type { Status } from '../api/status-view.js';
 import type { Why } from '../api/why.js';
 import type { Config } from '../worker/load-process-config.js';
@@ -16,6 +18,8 @@ import { CommandError, ExitCode } from './exit-code.js';
 /** The HTTP API of a running pigeonpost, as commands use it. */
 export interface ApiClient {
   status(options: { counts: boolean }): Promise<Status>;
+  overview(): Promise<Overview>;
+  ready(pigeonhole: { readonly id: string; readonly workspace?: string }): Promise<Readiness>;
   act(action: Action): Promise<void>;
   deletions(): Promise<{ held: HeldDeletions[] }>;
   heldDeletions(id: number): Promise<HeldDeletions>;
@@ -109,6 +113,11 @@ export function apiClient(url: string, token?: string): ApiClient {
     await ask(path, { method: 'POST', body: JSON.stringify(body) }, timeoutMs);
   return {
     status: async ({ counts }) => (await ask(`/api/status${counts ? '?counts' : ''}`)) as Status,
+    overview: async () => (await ask('/api/overview')) as Overview,
+    ready: async ({ id, workspace }) => {
+      const query = workspace === undefined ? '' : `?workspace=${encodeURIComponent(workspace)}`;
+      return (await ask(`/api/pigeonholes/${id}/ready${query}`, {}, countingMs)) as Readiness;
+    },
     act: async (action) => {
       await post('/api/actions', action);
     },

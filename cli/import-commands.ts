@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ImportAction } from '../api/import-request.js';
 import type { Context } from './context.js';
+import { exampleText } from './example-text.js';
 import type { ExitCode } from './exit-code.js';
 import type { ImportOptions } from './imports/import-options.js';
 
@@ -49,6 +50,7 @@ function addQuestions(command: Command, context: () => Context, finish: Finish):
     .command('list')
     .description('imports, newest first')
     .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('import list'))
     .action(async (_: object, own: Command) => {
       const { listImports } = await import('./commands/imports.js');
       finish(await listImports(context(), shared(own)));
@@ -57,6 +59,7 @@ function addQuestions(command: Command, context: () => Context, finish: Finish):
     .command('status <id>')
     .description('how an import stands now')
     .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('import status 7'))
     .action(async (id: string, _: object, own: Command) => {
       const { importStatus } = await import('./commands/imports.js');
       finish(await importStatus(context(), { id, ...shared(own) }));
@@ -66,6 +69,7 @@ function addQuestions(command: Command, context: () => Context, finish: Finish):
     .description('the progress of an import until it has ended, then its report')
     .option('--report <file>', 'write what became of each row there, as CSV')
     .option('--json', 'one JSON document, last', false)
+    .addHelpText('after', exampleText('import follow 7 --report report.csv'))
     .action(async (id: string, _: object, own: Command) => {
       const { followOne } = await import('./commands/imports.js');
       finish(await followOne(context(), { id, ...shared(own) }));
@@ -74,7 +78,7 @@ function addQuestions(command: Command, context: () => Context, finish: Finish):
     .command('report <id>')
     .description('what became of each row, as CSV that can be corrected and imported again')
     .option('--json', 'counts and problems instead, one JSON document', false)
-    .addHelpText('after', '\nExample:\n  pigeonpost import report 7 > report.csv')
+    .addHelpText('after', exampleText('import report 7 > report.csv'))
     .action(async (id: string, _: object, own: Command) => {
       const { importReport } = await import('./commands/imports.js');
       finish(await importReport(context(), { id, ...shared(own) }));
@@ -93,6 +97,7 @@ function addActions(command: Command, context: () => Context, finish: Finish): v
       .description(verbs[verb])
       .option('--reason <text>', 'why, for those who look later; without personal data')
       .option('--json', 'one JSON document', false)
+      .addHelpText('after', exampleText(`import ${verb} 7`))
       .action(async (id: string, { reason }: { reason?: string }, own: Command) => {
         const { actOnImport } = await import('./commands/imports.js');
         finish(await actOnImport(context(), { verb, id, reason, ...shared(own) }));

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Context } from './context.js';
+import { exampleText } from './example-text.js';
 import type { ExitCode } from './exit-code.js';
 
 /** The commands that ask something of a running pigeonpost. Each is loaded when it is asked for. */
@@ -156,14 +157,18 @@ function addDeadLetters(program: Command, context: () => Context, finish: (code:
       .option('--cause <cause>', 'of this cause alone, as "list" shows it')
       .option('--item <list:key>', 'of this item alone')
       .option('--json', 'one JSON document', false);
-  chosen(letters.command('list').description('how many, by sink, cause and list')).action(async (options: Options) => {
+  const list = letters.command('list').description('how many, by sink, cause and list');
+  chosen(list.addHelpText('after', exampleText('dead-letters list --sink crm'))).action(async (options: Options) => {
     const { listDeadLetters } = await import('./commands/dead-letters.js');
     finish(await listDeadLetters(context(), options));
   });
-  chosen(letters.command('show').description('one by one, oldest first')).action(async (options: Options) => {
-    const { showDeadLetters } = await import('./commands/dead-letters.js');
-    finish(await showDeadLetters(context(), options));
-  });
+  const show = letters.command('show').description('one by one, oldest first');
+  chosen(show.addHelpText('after', exampleText('dead-letters show --cause "http:422"'))).action(
+    async (options: Options) => {
+      const { showDeadLetters } = await import('./commands/dead-letters.js');
+      finish(await showDeadLetters(context(), options));
+    },
+  );
   chosen(letters.command('redrive').description('send them again, once what refused them is mended'))
     .option('--yes', 'do not ask', false)
     .addHelpText('after', exampleText('dead-letters redrive --sink crm --cause "http:422"'))
@@ -231,8 +236,4 @@ function toUse(text: string, before: Readonly<Record<string, number>> = {}): Rec
 
 function collect(text: string, before: readonly string[] = []): string[] {
   return [...before, text];
-}
-
-function exampleText(line: string): string {
-  return `\nExample:\n  pigeonpost ${line}`;
 }

@@ -1,25 +1,49 @@
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { styleText } from 'node:util';
+import { Command, CommanderError, Help } from 'commander';
 import { failureKindOf } from '../worker/failure-kind.js';
+import { packageVersion } from '../worker/package-root.js';
 import { addAccessCommands } from './access-commands.js';
+import { groupCommands } from './command-groups.js';
 import type { Context, Output } from './context.js';
 import type { DemoArguments } from './demo/demo-options.js';
+import { exampleText } from './example-text.js';
 import { CommandError, ExitCode } from './exit-code.js';
 import { addImportCommands } from './import-commands.js';
 import { addOperationCommands } from './operation-commands.js';
 import { processOutput } from './process-output.js';
+import { addSetupCommands } from './setup-commands.js';
 import { releaseSignals } from './until-stopped.js';
+import { wrapText } from './wrap-text.js';
+
+const exitCodes =
+  'Exit codes: 0 done; 1 failed; 2 wrong use or configuration; 3 the service, the store or Temporal cannot be reached; 4 not found; 5 finished with rejected rows or dead letters.';
 
 /** Commands that run until they are told to stop, and end in order then. */
 const lasting: ReadonlySet<string> = new Set(['start', 'worker', 'demo', 'import', 'follow']);
 
 /** The command line: what it takes, and nothing of what it does. Each command is loaded when it is asked for. */
-function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
+export function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
   const program = new Command('pigeonpost')
     .description('Delivers what an audience does at an event to the systems where people already work.')
-    .version(version())
+    .version(packageVersion())
     .option('--config <file>', 'the configuration', './pigeonpost.yaml')
     .option('--debug', 'show the stack of an unexpected error')
     .showHelpAfterError('(pigeonpost --help shows what there is)')
+    .configureHelp({
+      styleTitle: (title) => styleText('bold', title, { validateStream: false }), // taken out where there are no colours
+      minWidthToWrap: 20,
+      optionDescription(option) {
+        // that a flag is not set until it is given need not be said
+        const isUnset = option.defaultValue === false || isEmpty(option.defaultValue);
+        return isUnset ? option.description : Help.prototype.optionDescription.call(this, option);
+      },
+    })
+    .addHelpCommand(new Command('help').argument('[command]').description('how a command is used, with examples'))
+    .addHelpText('after', () =>
+      [exampleText('init', 'start', 'status', 'ready 101'), '', ...wrapText(exitCodes, { columns: out.columns })].join(
+        '\n',
+      ),
+    )
     .exitOverride()
     .hook('preAction', async (_, command) => {
       if (!lasting.has(command.name())) releaseSignals();
@@ -29,11 +53,13 @@ function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
     return { config, debug: debug === true, out };
   };
 
+  addSetupCommands(program, context, finish);
   program
     .command('start')
     .description('read, deliver and serve the API, with everything embedded unless addresses are configured')
     .option('--accept-config', 'make this file current again, although a newer one was', false)
     .option('--adopt', 'take over a ledger that another Temporal has driven', false)
+    .addHelpText('after', exampleText('start', 'start --config acme.yaml'))
     .action(async (options: { acceptConfig: boolean; adopt: boolean }) => {
       const { start } = await import('./commands/start.js');
       finish(await start(context(), { ...options, role: 'start' }));
@@ -41,25 +67,17 @@ function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
   program
     .command('worker')
     .description('a further worker process beside others, on their PostgreSQL and Temporal')
+    .addHelpText('after', exampleText('worker --config acme.yaml'))
     .action(async () => {
       const { start } = await import('./commands/start.js');
       finish(await start(context(), { acceptConfig: false, adopt: false, role: 'worker' }));
-    });
-  program
-    .command('check')
-    .description('look at the configuration, each key, each sink, the store and Temporal; changes nothing')
-    .option('--estimate', 'also what reading will need of the request quota, by the days of the calendar', false)
-    .option('--quota <n>', 'for --estimate: requests a day, where the service does not tell', toRequests)
-    .option('--json', 'one JSON document', false)
-    .action(async (options: { json: boolean; estimate: boolean; quota?: number }) => {
-      const { check } = await import('./commands/check.js');
-      finish(await check(context(), { ...options, quota: options.quota ?? null }));
     });
   program
     .command('status')
     .description('how the running pigeonpost stands')
     .option('--json', 'one JSON document', false)
     .option('--counts', 'with items by list and sink; reads the whole ledger', false)
+    .addHelpText('after', exampleText('status', 'status --json'))
     .action(async (options: { json: boolean; counts: boolean }) => {
       const { status } = await import('./commands/status.js');
       finish(await status(context(), options));
@@ -69,6 +87,7 @@ function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
     .description('which fields the stored items of a list have, by pigeonhole: for writing mappings')
     .option('--pigeonhole <id>', 'of this one alone: WORKSPACE/ID, or the ID')
     .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('fields attendees', 'fields registrants --pigeonhole acme/101'))
     .action(async (list: string, options: { pigeonhole?: string; json: boolean }) => {
       const { fields } = await import('./commands/fields.js');
       finish(await fields(context(), { list, ...options }));
@@ -97,11 +116,17 @@ function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
     .option('--rate <n>', 'live events a second', '2')
     .option('--seed <n>', 'what everything random in the conference follows from', '1')
     .option('--folder <path>', 'where the demo keeps its data; each run begins afresh', './demo-data')
+    .addHelpText('after', exampleText('demo', 'demo --once --attendees 1000'))
     .action(async (options: DemoArguments) => {
       const { demo } = await import('./commands/demo.js');
       finish(await demo(context(), options));
     });
+  groupCommands(program);
   return program;
+}
+
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 function addDeletions(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {
@@ -112,6 +137,7 @@ function addDeletions(program: Command, context: () => Context, finish: (code: E
     .command('list')
     .description('what waits')
     .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('deletions list'))
     .action(async (options: { json: boolean }) => {
       const { listDeletions } = await import('./commands/deletions.js');
       finish(await listDeletions(context(), options));
@@ -120,6 +146,7 @@ function addDeletions(program: Command, context: () => Context, finish: (code: E
     .command('show <id>')
     .description('the exact items')
     .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('deletions show 3'))
     .action(async (id: string, options: { json: boolean }) => {
       const { showDeletions } = await import('./commands/deletions.js');
       finish(await showDeletions(context(), { id, ...options }));
@@ -131,6 +158,7 @@ function addDeletions(program: Command, context: () => Context, finish: (code: E
       .description(decisions[verb])
       .option('--yes', 'do not ask', false)
       .option('--json', 'one JSON document', false)
+      .addHelpText('after', exampleText(`deletions ${verb} 3`))
       .action(async (id: string, options: { yes: boolean; json: boolean }) => {
         const { decideDeletions } = await import('./commands/deletions.js');
         finish(
@@ -138,16 +166,6 @@ function addDeletions(program: Command, context: () => Context, finish: (code: E
         );
       });
   }
-}
-
-function toRequests(text: string): number {
-  const count = Number(text);
-  if (Number.isInteger(count) && count > 0) return count;
-  throw new InvalidArgumentError('give a whole number of requests, such as 10000');
-}
-
-function version(): string {
-  return (require('../../package.json') as { version: string }).version;
 }
 
 /** Runs what the command line asks for; the exit code stands in `process.exitCode` afterwards. Never rejects for a failed command. */

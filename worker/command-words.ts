@@ -4,6 +4,9 @@ import { parseDurationMs } from '../config/values.js';
 
 /** Words that a person writes on the command line, understood as the configuration understands them. */
 
+/** Every list that items are stored of. */
+export const serviceAndDerivedLists: readonly string[] = listNames;
+
 /** A list of the service, in the plural or, as a person may well write of one item, in the singular. @returns what is wrong, and what to write, when there is none of that name */
 export function listNamed(word: string): { list: (typeof serviceLists)[number] } | { problem: string } {
   return named(word, serviceLists);

@@ -29,6 +29,8 @@ import { packageVersion } from './package-root.js';
 import { planConfiguration } from './plan-configuration.js';
 import { previewSink } from './preview-sink.js';
 import { planProvisioning, provisionEvent } from './provision-event.js';
+import { answerForAWhile } from './ready/answer-for-a-while.js';
+import { lookReady, type Place } from './ready/look-ready.js';
 import { reconcile, wakeEverything } from './reconcile.js';
 import { runWorker } from './run-worker.js';
 import { startReplay } from './start-replay.js';
@@ -38,6 +40,8 @@ import { viewQuotas } from './view-quotas.js';
 const reconcileEveryMs = 60_000;
 const maintainEveryMs = 60 * 60_000;
 const dropFoldersEveryMs = 2000;
+/** A page that is open on many desks asks the sinks once; a person who has mended something does not wait for it. */
+const readyForMs = 10_000;
 /** Charts show minutes; what a process did in its last seconds is found by the next. */
 const noteProgressEveryMs = 10_000;
 
@@ -188,6 +192,11 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     applyConfiguration: () => applyConfiguration(editions.current, switching),
     lookAtEvent: (asked) => planProvisioning(editions, asked),
     applyEvent: (asked) => provisionEvent(editions, starter, asked),
+    lookReady: answerForAWhile((place: Place) => editions.use((to) => lookReady(to, place, Date.now())), {
+      nameOf: ({ workspace, pigeonholeId }) => `${editions.current.configuration} ${workspace}/${pigeonholeId}`,
+      forMs: readyForMs,
+      now: () => performance.now(),
+    }),
     imports: createImportDesk({ editions, ledger, wake: wakeImport, log }),
   });
   closers.push(closeApi); // in order it is the first to close; a second close does nothing

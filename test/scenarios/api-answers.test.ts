@@ -6,6 +6,7 @@ import type { LiveChanges } from '../../api/live-changes.js';
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import { noteProgress } from '../../ledger/queries/progress.js';
 import { previewSink } from '../../worker/preview-sink.js';
+import { lookReady } from '../../worker/ready/look-ready.js';
 import { viewQuotas } from '../../worker/view-quotas.js';
 import { attendee, pollVote, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
@@ -49,6 +50,7 @@ function appOf({ to }: Scene): ApiApp {
       configuration,
       quotas: () => viewQuotas(config, ledger, Date.now()),
       preview: (asked) => previewSink(to, asked, environment),
+      lookReady: (place) => lookReady(to, place, Date.now()),
       imports: deskOf({ list: async () => [], mappings: async () => [] }),
       liveEveryMs: 5,
     }),
@@ -71,6 +73,7 @@ const readable = [
   '/api/pigeonholes',
   '/api/pigeonholes/acme/101',
   '/api/pigeonholes/acme/101/streams',
+  '/api/pigeonholes/101/ready?workspace=acme',
   '/api/sinks',
   '/api/sinks/hooks',
   '/api/sinks/hooks/lanes',
@@ -121,9 +124,9 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
       const answer = await ask(app, path);
       expect([path, answer.status]).toEqual([path, 200]);
       expect([path, personal.exec(answer.text)]).toEqual([path, null]);
-      const route = described.findLast((each) =>
-        new RegExp(`^${each.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path.split('?')[0]!),
-      )!;
+      const [route] = described
+        .filter((each) => new RegExp(`^${each.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path.split('?')[0]!))
+        .toSorted((a, b) => a.path.split('{').length - b.path.split('{').length) as [(typeof described)[number]];
       looked.push(route.path);
       const content = route.responses[200] as {
         content: { 'application/json': { schema: { parse(body: unknown): unknown } } };

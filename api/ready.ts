@@ -1,0 +1,127 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { deadLetterGroups } from '../ledger/queries/dead-letters.js';
+import { pigeonholeNames } from '../ledger/queries/pigeonholes.js';
+import type { ApiApp, ApiContext } from './api-app.js';
+import { pigeonholeWithPresent } from './pigeonholes.js';
+import { configuredName, idText } from './printable.js';
+import { Refused } from './problem.js';
+import { isReady, type LookedAt, readinessSchema, type ReadyCheck } from './readiness.js';
+import { jsonAnswer, needs, problems } from './route-parts.js';
+import { workspaceOf } from './scope.js';
+import { standingChecks } from './standing-checks.js';
+import type { StatusSources } from './status.js';
+
+export interface ReadySources extends StatusSources {
+  /**
+   * Looks at the service, the sinks, the people and the quota of a pigeonhole that the ledger knows. Asks others: what
+   * was found stands for some seconds.
+   */
+  readonly lookReady: (pigeonhole: { readonly workspace: string; readonly pigeonholeId: number }) => Promise<LookedAt>;
+}
+
+const readyRoute = createRoute({
+  method: 'get',
+  path: '/api/pigeonholes/{id}/ready',
+  operationId: 'showReadiness',
+  tags: ['Reading'],
+  summary: 'The evening before: whether an event can begin, as one list',
+  description:
+    'Asks the service and each sink, so it takes some seconds. Changes nothing. The sentences name ids, fields and counts, never a person.',
+  ...needs({ right: 'read' }),
+  request: {
+    params: z.object({ id: idText() }),
+    query: z.strictObject({ workspace: configuredName().optional().describe('Where several have that id.') }),
+  },
+  responses: { 200: jsonAnswer('The list.', readinessSchema), ...problems(404, 409) },
+});
+
+/** `GET /api/pigeonholes/{id}/ready`. To be served before `/api/pigeonholes/{workspace}/{id}`, which looks like it. */
+export function serveReady(app: ApiApp, sources: ReadySources): void {
+  app.openapi(readyRoute, async (c) => {
+    const place = await placeOf(c, sources, c.req.valid('param').id, c.req.valid('query').workspace);
+    const { workspace, pigeonholeId: id } = place;
+    const { pigeonhole, present } = await pigeonholeWithPresent(sources, place);
+    const [looked, letters] = await Promise.all([
+      sources.lookReady(place),
+      deadLetterGroups(sources.ledger, { pigeonhole: `${workspace}/${id}` }),
+    ]);
+    const served = new Set(pigeonhole.syncs.flatMap((name) => present.config.syncs[name]?.sinks ?? []));
+    const checks = inOrder([
+      ...standingChecks({
+        pigeonhole,
+        sinks: present.status.sinks.filter(({ name }) => served.has(name)),
+        troubles: present.troubles.filter(
+          ({ kind, name }) =>
+            kind === 'process' ||
+            (kind === 'workspace' && name === workspace) ||
+            (kind === 'pigeonhole' && (name === `${workspace}/${id}` || name === `${workspace}/0`)) ||
+            (kind === 'sink' && served.has(name)),
+        ),
+        deadLetters: letters.filter(({ sink }) => served.has(sink)),
+      }),
+      ...looked.checks,
+    ]);
+    const { name, status, startDate, endDate, timezone } = looked.pigeonhole;
+    return c.json(
+      {
+        pigeonhole: {
+          workspace,
+          id,
+          name: name ?? pigeonhole.name,
+          status: status ?? pigeonhole.status,
+          startDate,
+          endDate,
+          timezone,
+        },
+        ready: isReady(checks),
+        asOf: present.now.toISOString(),
+        checks,
+      },
+      200,
+    );
+  });
+}
+
+/** From the event itself to what is left over; those of each sink together. */
+const order = [
+  'event',
+  'reading',
+  'registrants',
+  'profile-fields',
+  'sessions',
+  'quota',
+  'sink',
+  'consent',
+  'running',
+  'parked',
+];
+
+function inOrder(checks: readonly ReadyCheck[]): ReadyCheck[] {
+  const positionOf = ({ id }: ReadyCheck): number => order.indexOf(id.split(':')[0]!);
+  return checks.toSorted((a, b) => positionOf(a) - positionOf(b));
+}
+
+async function placeOf(
+  c: ApiContext,
+  { ledger, config }: ReadySources,
+  id: string,
+  asked: string | undefined,
+): Promise<{ workspace: string; pigeonholeId: number }> {
+  const only = workspaceOf(c, asked);
+  const known = (await pigeonholeNames(ledger, only)).filter(
+    ({ workspace, pigeonholeId }) =>
+      pigeonholeId === Number(id) && pigeonholeId !== 0 && Object.hasOwn(config.workspaces, workspace),
+  );
+  const [first, ...others] = known;
+  if (first === undefined) {
+    throw new Refused(
+      404,
+      `no pigeonhole ${only === null ? '' : `${only}/`}${id} is known; "pigeonpost status" shows what is`,
+    );
+  }
+  if (others.length > 0) {
+    const names = known.map(({ workspace }) => `${workspace}/${id}`).join(' or ');
+    throw new Refused(409, `several workspaces have a pigeonhole ${id}: say which, ${names}`);
+  }
+  return { workspace: first.workspace, pigeonholeId: first.pigeonholeId };
+}

@@ -1,0 +1,110 @@
+import type { PigeonholeDetails } from './pigeonholes.js';
+import type { ReadyCheck } from './readiness.js';
+import type { SinkView } from './status-view.js';
+import type { Trouble } from './what-is-wrong.js';
+
+export interface Standing {
+  readonly pigeonhole: PigeonholeDetails;
+  /** That are sent something of it. */
+  readonly sinks: readonly SinkView[];
+  /** Of the process, the workspace, the pigeonhole and these sinks. */
+  readonly troubles: readonly Trouble[];
+  /** Changes of this pigeonhole that its sinks have refused. */
+  readonly deadLetters: readonly { readonly sink: string; readonly changes: number }[];
+}
+
+/** How the work on a pigeonhole stands: what has to be in order before its event begins. Pure. */
+export function standingChecks(standing: Standing): ReadyCheck[] {
+  return [readingCheck(standing), runningCheck(standing), parkedCheck(standing)];
+}
+
+function readingCheck({ pigeonhole, troubles }: Standing): ReadyCheck {
+  const about = { id: 'reading', label: 'Reading' };
+  const { workspace, id, syncs, goneAt, state, freshAsOf } = pigeonhole;
+  const name = `${workspace}/${id}`;
+  if (syncs.length === 0) {
+    return {
+      ...about,
+      state: 'failed',
+      says: `no sync reads pigeonhole ${name}`,
+      todo: 'name it in "pigeonholes" of a sync, then "pigeonpost config apply"',
+    };
+  }
+  if (goneAt !== null) {
+    return {
+      ...about,
+      state: 'failed',
+      says: `the service does not know pigeonhole ${name} any more, since ${goneAt}`,
+    };
+  }
+  const hindrance = troubles.find(({ code }) => code === 'pigeonhole-failing' || code === 'reading-late');
+  if (hindrance !== undefined) {
+    return { ...about, state: 'failed', says: hindrance.text, todo: '"pigeonpost status" shows what is tried' };
+  }
+  const by = `sync ${syncs.join(' and ')}`;
+  if (state === 'backfilling' || freshAsOf === null) {
+    return {
+      ...about,
+      state: 'warning',
+      says: `${by} reads it for the first time, and has not come to the end yet`,
+      todo: 'ask again in some minutes',
+    };
+  }
+  return { ...about, state: 'ok', says: `${by} reads it; all of it was read by ${freshAsOf}` };
+}
+
+const stops = {
+  'process-failing': 'failed',
+  'workspace-paused': 'failed',
+  'pigeonhole-paused': 'failed',
+  'sink-paused': 'failed',
+  'sink-failing': 'failed',
+  'workspace-waiting': 'warning',
+  'sink-behind': 'warning',
+  'sink-observing': 'warning',
+} as const satisfies Partial<Record<Trouble['code'], ReadyCheck['state']>>;
+
+function runningCheck({ troubles, sinks }: Standing): ReadyCheck {
+  const about = { id: 'running', label: 'At work' };
+  const found = troubles.filter((trouble): trouble is Trouble & { code: keyof typeof stops } => trouble.code in stops);
+  if (found.length === 0) {
+    return { ...about, state: 'ok', says: `nothing is paused: reading and ${countOf(sinks.length, 'sink')} go on` };
+  }
+  const actions = found.flatMap(({ help }) => help?.action ?? []);
+  const todo = actions.map(({ do: verb, kind, name }) =>
+    verb === 'approve' ? `pigeonpost sink approve ${name}` : `pigeonpost ${verb} ${kind}:${name}`,
+  );
+  return {
+    ...about,
+    state: found.some(({ code }) => stops[code] === 'failed') ? 'failed' : 'warning',
+    says: found.map(({ text }) => text).join('; '),
+    ...(todo.length === 0 ? {} : { todo: [...new Set(todo)].join('; ') }),
+  };
+}
+
+function parkedCheck({ pigeonhole, deadLetters }: Standing): ReadyCheck {
+  const about = { id: 'parked', label: 'Parked' };
+  const { heldDeletions } = pigeonhole;
+  const bySink = new Map<string, number>();
+  for (const { sink, changes } of deadLetters) bySink.set(sink, (bySink.get(sink) ?? 0) + changes);
+  const found = [
+    ...[...bySink].map(([sink, changes]) => ({
+      says: `sink ${sink} has refused ${countOf(changes, 'change')}`,
+      todo: `pigeonpost dead-letters show --sink ${sink}`,
+    })),
+    ...(heldDeletions === 0
+      ? []
+      : [{ says: `${countOf(heldDeletions, 'deletion')} wait for a person`, todo: 'pigeonpost deletions list' }]),
+  ];
+  if (found.length === 0) return { ...about, state: 'ok', says: 'no dead letters, and no deletions that wait' };
+  return {
+    ...about,
+    state: 'failed',
+    says: found.map(({ says }) => says).join('; '),
+    todo: found.map(({ todo }) => todo).join('; '),
+  };
+}
+
+function countOf(n: number, what: string): string {
+  return `${n.toLocaleString('en-US')} ${what}${n === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,72 @@
+import type { Command } from 'commander';
+import { createProgram } from './run-command-line.js';
+
+const nothing = { line: () => undefined, note: () => undefined, draw: () => undefined };
+
+function programOf(columns: number): Command {
+  return createProgram({ ...nothing, terminal: false, colours: false, columns, rows: 24 }, () => undefined);
+}
+
+/** Every command that does something, by what is typed. */
+function leavesOf(program: Command, path: readonly string[] = []): { path: string; command: Command }[] {
+  return program.commands.flatMap((command) => {
+    const own = [...path, command.name()];
+    const does = command.commands.length === 0 || command.registeredArguments.length > 0;
+    return [...(does ? [{ path: own.join(' '), command }] : []), ...leavesOf(command, own)];
+  });
+}
+
+function helpOf(command: Command, columns: number): string {
+  let text = '';
+  command.configureOutput({
+    writeOut: (part) => (text += part),
+    getOutHelpWidth: () => columns,
+    getOutHasColors: () => false,
+  });
+  command.outputHelp();
+  return text;
+}
+
+/** These run until they are told to stop, or print what no program reads. */
+const withoutJson = ['start', 'worker', 'demo', 'sandbox', 'completion', 'completion names'];
+/** The sandbox prints its own help; names are asked for by shells alone. */
+const withoutExample = ['sandbox', 'completion names'];
+
+describe('every command', () => {
+  const leaves = leavesOf(programOf(80));
+
+  it('prints one JSON document when a program reads it', () => {
+    const without = leaves.filter(({ command }) => !command.options.some(({ long }) => long === '--json'));
+    expect(without.map(({ path }) => path).toSorted()).toEqual(withoutJson.toSorted());
+  });
+
+  it('shows in its help how it is typed', () => {
+    const without = leaves.filter(
+      ({ path, command }) => !helpOf(command, 80).includes(`\n  pigeonpost ${path.split(' ')[0]}`),
+    );
+    expect(without.map(({ path }) => path).toSorted()).toEqual(withoutExample.toSorted());
+  });
+
+  it('stands under a heading', () => {
+    expect(
+      programOf(80)
+        .commands.filter((command) => command.helpGroup() === 'Further:')
+        .map((each) => each.name()),
+    ).toEqual([]);
+  });
+});
+
+describe('the help', () => {
+  it.each([60, 160])(
+    'is never wider than a terminal of %i columns, but for examples, which can be copied',
+    (columns) => {
+      const program = programOf(columns);
+      const wide = [program, ...leavesOf(program).map(({ command }) => command)].flatMap((command) =>
+        helpOf(command, columns)
+          .split('\n')
+          .filter((line) => line.length > columns && !/^ {2}(pigeonpost|eval) /.test(line)),
+      );
+      expect(wide).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,73 @@
+/** What `init` has to know to write a configuration. Texts are as a person wrote them, checked by `questions.ts`. */
+export interface InitAnswers {
+  /** Of the service, without `/v2`. */
+  readonly service: string;
+  /** Name of the environment variable with the API key. */
+  readonly keyVariable: string;
+  readonly pigeonholes: PigeonholeAnswer;
+  readonly sink: SinkAnswer;
+}
+
+export const statuses = ['new', 'upcoming', 'live', 'ended'] as const;
+
+export type PigeonholeAnswer =
+  | 'all'
+  | { readonly ids: readonly number[] }
+  | { readonly statuses: readonly (typeof statuses)[number][] };
+
+/** The sinks that a few questions suffice for; docs/sinks.md has the others. */
+export const sinkTypes = ['file', 'webhook', 'slack', 'hubspot', 'postgres'] as const;
+export type InitSinkType = (typeof sinkTypes)[number];
+
+export interface SinkAnswer {
+  readonly type: InitSinkType;
+  /** A folder, an address, a channel; empty where the secret says it all. */
+  readonly destination: string;
+  /** Name of the environment variable with its secret; empty where there is none. */
+  readonly secretVariable: string;
+}
+
+/** What is asked of each type of sink, and what it is called in the file. */
+export const sinkFacts: Readonly<
+  Record<
+    InitSinkType,
+    {
+      readonly name: string;
+      readonly makes: string;
+      /** Null: nothing is asked. */
+      readonly destination: { readonly question: string; readonly suggested: string | null } | null;
+      readonly secret: { readonly question: string; readonly suggested: string } | null;
+    }
+  >
+> = {
+  file: {
+    name: 'archive',
+    makes: 'a line of NDJSON for each change',
+    destination: { question: 'Folder for the files', suggested: './archive' },
+    secret: null,
+  },
+  webhook: {
+    name: 'hooks',
+    makes: 'a signed request for each change',
+    destination: { question: 'Address that takes the requests', suggested: null },
+    secret: { question: 'Environment variable with the signing secret (whsec_…)', suggested: 'HOOK_SECRET' },
+  },
+  slack: {
+    name: 'questions-channel',
+    makes: 'messages of the approved questions',
+    destination: { question: 'Id of the channel (C…)', suggested: null },
+    secret: { question: "Environment variable with the app's bot token (xoxb-…)", suggested: 'SLACK_BOT_TOKEN' },
+  },
+  hubspot: {
+    name: 'crm',
+    makes: 'contacts',
+    destination: null,
+    secret: { question: 'Environment variable with the token of the private app', suggested: 'HUBSPOT_TOKEN' },
+  },
+  postgres: {
+    name: 'warehouse',
+    makes: 'a table for each list',
+    destination: { question: 'Schema for the tables', suggested: 'engagement' },
+    secret: { question: 'Environment variable with the URL of the database', suggested: 'WAREHOUSE_URL' },
+  },
+};

@@ -1,0 +1,132 @@
+import { checkDraft } from '../../worker/check-draft.js';
+import { type InitAnswers, type InitSinkType, sinkTypes } from './answers.js';
+import { asker } from './ask-at-terminal.js';
+import { askAll, type InitFlags } from './questions.js';
+import { writeConfiguration } from './write-configuration.js';
+
+const service = 'https://engagement.example.com';
+const destinations: Readonly<Record<InitSinkType, string>> = {
+  file: './archive',
+  webhook: 'https://hooks.example.com/engagement',
+  slack: 'C0123456789',
+  hubspot: '',
+  postgres: 'engagement',
+};
+const secrets: Readonly<Record<InitSinkType, string>> = {
+  file: '',
+  webhook: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
+  slack: 'xoxb-1',
+  hubspot: 'pat-1',
+  postgres: 'postgres://me@127.0.0.1/warehouse',
+};
+
+/** At a terminal that gives these answers, one after another. */
+async function asked(answers: string[], flags: InitFlags = {}): Promise<{ found: InitAnswers; said: string[] }> {
+  const said: string[] = [];
+  const ask = asker({ note: (text) => void said.push(text) }, async (text) => {
+    said.push(text);
+    const answer = answers.shift();
+    if (answer === undefined) throw new Error(`nothing is left to answer to: ${text}`);
+    return answer;
+  });
+  return { found: await askAll(flags, ask), said };
+}
+
+const unasked = async (flags: InitFlags): Promise<InitAnswers> =>
+  await askAll(flags, asker({ note: () => undefined }, undefined));
+
+describe('the questions of init', () => {
+  it('are few, and have an answer that is taken when nothing is written', async () => {
+    const { found, said } = await asked([`${service}/`, '', '', '', '']);
+    expect(found).toEqual({
+      service,
+      keyVariable: 'ENGAGEMENT_API_KEY',
+      pigeonholes: { statuses: ['new', 'upcoming', 'live'] },
+      sink: { type: 'file', destination: './archive', secretVariable: '' },
+    });
+    expect(said).toHaveLength(5);
+  });
+
+  it('are asked again when an answer cannot be used, and never repeat it, for it may be a secret', async () => {
+    const { found, said } = await asked([
+      'nowhere',
+      service,
+      'sk-live-0123',
+      'MY_KEY',
+      'some',
+      '101, 102',
+      'fax',
+      'file',
+      '',
+    ]);
+    expect(found).toMatchObject({ keyVariable: 'MY_KEY', pigeonholes: { ids: [101, 102] } });
+    expect(said.join('\n')).not.toMatch(/nowhere|sk-live|fax/);
+    expect(said.filter((line) => line.startsWith('  '))).toHaveLength(4);
+  });
+
+  it('are not asked where a flag has answered them', async () => {
+    const { found, said } = await asked(['', ''], { service, pigeonholes: 'all', sink: 'slack', destination: 'C1' });
+    expect(found).toMatchObject({ pigeonholes: 'all', sink: { type: 'slack', secretVariable: 'SLACK_BOT_TOKEN' } });
+    expect(said).toHaveLength(2);
+  });
+
+  it.each<[string, InitFlags, RegExp]>([
+    ['a flag that is missing', {}, /^--service is needed/],
+    ['a secret in the place of its name', { service, keyVariable: 'abc-def' }, /^--key-variable: .*never the secret/],
+    ['a version in the address', { service: `${service}/v2` }, /leave \/v2 out/],
+    ['statuses that are none', { service, pigeonholes: 'live,soon' }, /^--pigeonholes: /],
+    ['a destination that is missing', { service, sink: 'webhook' }, /^--destination is needed/],
+  ])('name, where nobody can be asked, %s', async (_, flags, message) => {
+    await expect(unasked(flags)).rejects.toThrow(message);
+  });
+});
+
+describe('the file that init writes', () => {
+  const answersFor = (type: InitSinkType): InitAnswers => ({
+    service,
+    keyVariable: 'MY_KEY',
+    pigeonholes: { statuses: ['live'] },
+    sink: { type, destination: destinations[type], secretVariable: secrets[type] === '' ? '' : 'MY_SECRET' },
+  });
+
+  it.each(sinkTypes)('can be used with a %s sink, and holds no secret', async (type) => {
+    const text = writeConfiguration(answersFor(type));
+    const environment = { MY_KEY: 'a-key', MY_SECRET: secrets[type] };
+    expect(await checkDraft(text, 'pigeonpost.yaml', {}, environment)).toEqual({ problems: [], unset: [] });
+    expect(text).not.toContain('a-key');
+  });
+
+  it.each<[string, Partial<InitAnswers>, RegExp]>([
+    ['of all pigeonholes', { pigeonholes: 'all' }, /^ {4}# pigeonholes:/m],
+    ['of some', { pigeonholes: { ids: [101, 102] } }, /^ {4}pigeonholes: \[101, 102\]$/m],
+    ['of some statuses', {}, /^ {6}status: \[live\] #/m],
+    [
+      'of a receiver on this machine',
+      { sink: { type: 'webhook', destination: 'http://127.0.0.1:9000/', secretVariable: 'MY_SECRET' } },
+      /allowPrivateAddresses: true/,
+    ],
+  ])('says what was answered: %s', async (_, given, line) => {
+    const text = writeConfiguration({ ...answersFor('webhook'), ...given });
+    expect(text).toMatch(line);
+    const environment = { MY_KEY: 'a-key', MY_SECRET: secrets.webhook };
+    expect((await checkDraft(text, 'pigeonpost.yaml', {}, environment)).problems).toEqual([]);
+  });
+
+  it('is looked at before its variables are set, and says which are not', async () => {
+    const text = writeConfiguration(answersFor('slack'));
+    const standIns = { MY_KEY: 'x', MY_SECRET: 'xoxb-x' };
+    expect(await checkDraft(text, 'pigeonpost.yaml', standIns, { MY_KEY: 'set' })).toEqual({
+      problems: [],
+      unset: ['MY_SECRET'],
+    });
+  });
+
+  it('is not one that a destination breaks', async () => {
+    const sink = { type: 'slack', destination: 'no "channel"\n', secretVariable: 'MY_SECRET' } as const;
+    const { problems } = await checkDraft(writeConfiguration({ ...answersFor('slack'), sink }), 'pigeonpost.yaml', {
+      MY_KEY: 'x',
+      MY_SECRET: 'xoxb-x',
+    });
+    expect(problems.join()).toMatch(/channel/);
+  });
+});

@@ -1,0 +1,115 @@
+import {
+  type InitAnswers,
+  type InitSinkType,
+  type PigeonholeAnswer,
+  sinkFacts,
+  sinkTypes,
+  statuses,
+} from './answers.js';
+
+/** What was given on the command line; absent: to be asked. */
+export interface InitFlags {
+  readonly service?: string | undefined;
+  readonly keyVariable?: string | undefined;
+  readonly pigeonholes?: string | undefined;
+  readonly sink?: string | undefined;
+  readonly destination?: string | undefined;
+  readonly secretVariable?: string | undefined;
+}
+
+/** One thing to be known: as a question at a terminal, as a flag elsewhere. */
+export interface Question {
+  readonly text: string;
+  readonly flag: string;
+  /** Taken when nothing is answered; null: there is nothing that would fit. */
+  readonly suggested: string | null;
+  /** A sentence on what is wrong with an answer; null: it can be used. Never holds the answer, which may be a secret. */
+  readonly problem: (answer: string) => string | null;
+}
+
+/** Gives the answer to a question, one that has no problem. @throws when there is none */
+export type Asker = (question: Question, given: string | undefined) => Promise<string>;
+
+/** Asks what `init` has to know, in an order in which each question is meaningful. */
+export async function askAll(flags: InitFlags, ask: Asker): Promise<InitAnswers> {
+  const service = await ask(serviceQuestion, flags.service);
+  const keyVariable = await ask(
+    variable('Environment variable with the API key', '--key-variable', 'ENGAGEMENT_API_KEY'),
+    flags.keyVariable,
+  );
+  const pigeonholes = toPigeonholes(await ask(pigeonholesQuestion, flags.pigeonholes)) as PigeonholeAnswer;
+  const type = (await ask(sinkQuestion, flags.sink)) as InitSinkType;
+  const { destination, secret } = sinkFacts[type];
+  return {
+    service: service.replace(/\/+$/, ''),
+    keyVariable,
+    pigeonholes,
+    sink: {
+      type,
+      destination:
+        destination === null
+          ? ''
+          : await ask(
+              { text: destination.question, flag: '--destination', suggested: destination.suggested, problem: isText },
+              flags.destination,
+            ),
+      secretVariable:
+        secret === null
+          ? ''
+          : await ask(variable(secret.question, '--secret-variable', secret.suggested), flags.secretVariable),
+    },
+  };
+}
+
+const serviceQuestion: Question = {
+  text: 'Address of the service, without /v2',
+  flag: '--service',
+  suggested: null,
+  problem: (answer) => {
+    const url = URL.canParse(answer) ? new URL(answer) : undefined;
+    if (url === undefined || !/^https?:$/.test(url.protocol)) return 'write an address such as https://api.example.com';
+    return /\/v2\/?$/.test(url.pathname) ? 'leave /v2 out: it is added' : null;
+  },
+};
+
+const pigeonholesQuestion: Question = {
+  text: `Which pigeonholes: all, ids such as 101,102, or statuses (${statuses.join(', ')})`,
+  flag: '--pigeonholes',
+  suggested: 'new,upcoming,live',
+  problem: (answer) =>
+    toPigeonholes(answer) === undefined ? `write all, ids such as 101,102, or some of ${statuses.join(', ')}` : null,
+};
+
+const sinkQuestion: Question = {
+  text: `Where changes go first: ${sinkTypes.join(', ')}`,
+  flag: '--sink',
+  suggested: 'file',
+  problem: (answer) =>
+    (sinkTypes as readonly string[]).includes(answer)
+      ? null
+      : `write one of ${sinkTypes.join(', ')}; docs/sinks.md shows how others are written`,
+};
+
+/** A variable's name: not what is in it, which would stand in the file then. */
+function variable(text: string, flag: string, suggested: string): Question {
+  const problem = (answer: string): string | null =>
+    /^[A-Z][A-Z0-9_]{1,63}$/.test(answer)
+      ? null
+      : `write the name of a variable, such as ${suggested}, and never the secret itself`;
+  return { text, flag, suggested, problem };
+}
+
+function isText(answer: string): string | null {
+  return answer.trim() === '' || /\p{Cc}/u.test(answer) ? 'write it on one line' : null;
+}
+
+/** Undefined: it is none of the three. */
+function toPigeonholes(answer: string): PigeonholeAnswer | undefined {
+  const words = answer.split(/[\s,]+/).filter((word) => word !== '');
+  if (words.length === 1 && words[0] === 'all') return 'all';
+  if (words.length > 0 && words.every((word) => /^[1-9]\d{0,14}$/.test(word))) return { ids: words.map(Number) };
+  const chosen = statuses.filter((status) => words.includes(status));
+  return chosen.length > 0 && words.every((word) => (statuses as readonly string[]).includes(word))
+    ? { statuses: chosen }
+    : undefined;
+}

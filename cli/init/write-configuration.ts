@@ -1,0 +1,103 @@
+import { type InitAnswers, type InitSinkType, type PigeonholeAnswer, type SinkAnswer, sinkFacts } from './answers.js';
+
+/** The text of a pigeonpost.yaml that does what was answered, with a comment at what people change first. Pure. */
+export function writeConfiguration({ service, keyVariable, pigeonholes, sink }: InitAnswers): string {
+  const { name } = sinkFacts[sink.type];
+  return `# What pigeonpost reads, and where it sends it. Every key is described in docs/configuration.md.
+# \${NAME} is taken from the environment when pigeonpost starts: a secret never stands in this file.
+
+workspaces:
+  main: # a name of your own for one API key
+    baseUrl: ${quoted(service)}
+    apiKey: \${${keyVariable}}
+    # quota: { reserve: 10% } # of the key's requests, kept back for imports of registrants
+
+syncs:
+  events:
+    workspace: main
+${choice(pigeonholes)}
+    # every: { live: 5s, upcoming: 5m, ended: 6h } # how often is read; "pigeonpost check --estimate" says what that costs
+    # drop: { attendees: [linkedIn, "Dietary needs"] } # fields that never enter the ledger
+    sinks: [${name}]
+
+sinks:
+  ${name}: # ${sinkFacts[sink.type].makes}
+${sinkLines(sink)
+  .map((line) => `    ${line}`)
+  .join('\n')}
+
+# The ledger lies in ./data beside this file: keep it, it knows what was delivered. For several processes:
+# store: \${DATABASE_URL}
+# temporal: { address: "127.0.0.1:7233" }
+`;
+}
+
+function choice(pigeonholes: PigeonholeAnswer): string {
+  if (pigeonholes === 'all') return '    # pigeonholes: [101, 102] # all, while this line is a comment';
+  if ('ids' in pigeonholes) return `    pigeonholes: [${pigeonholes.ids.join(', ')}]`;
+  return `    pigeonholes:
+      status: [${pigeonholes.statuses.join(', ')}] # single ones: "pigeonholes: [101, 102]" in place of these lines
+      # name: "^ACME " # a regular expression`;
+}
+
+const consentOf = {
+  all: '# consent: { accept: [obtained, not-asked, not-known], basis: "own records" } # by default all but who has refused',
+  obtained: 'consent: { accept: [obtained], basis: "consent given at sign-in" }',
+} as const;
+
+const linesOf: Readonly<Record<InitSinkType, (sink: SinkAnswer) => string[]>> = {
+  file: ({ destination }) => ['type: file', `folder: ${quoted(destination)}`, consentOf.all],
+  webhook: ({ destination, secretVariable }) => [
+    'type: webhook',
+    `url: ${quoted(destination)}`,
+    `secret: \${${secretVariable}} # make one: echo "whsec_$(openssl rand -base64 32)"`,
+    ...(isLoopback(destination) ? ['allowPrivateAddresses: true # the receiver is on this machine'] : []),
+    '# lists: [questions, votes] # all by default',
+    consentOf.obtained,
+  ],
+  slack: ({ destination, secretVariable }) => [
+    'type: slack',
+    `token: \${${secretVariable}}`,
+    `channel: ${quoted(destination)}`,
+    'messages:',
+    '  - from: qna-questions',
+    '    when: item.status = "allowed" # JSONata; docs/mapping.md',
+    '    text: item.content',
+    '    threadBy: session.id',
+  ],
+  hubspot: ({ secretVariable }) => [
+    'type: hubspot',
+    `token: \${${secretVariable}}`,
+    'mode: observe # plans and counts; "pigeonpost sink approve crm" lets it send, or remove this line',
+    consentOf.obtained,
+    'records:',
+    '  - from: attendees',
+    '    object: contacts',
+    '    match: [email]',
+    '    create: true # false: only update',
+    '    properties: # "pigeonpost fields attendees" shows what your attendees have; docs/mapping.md',
+    '      email: $lowercase(item.Email)',
+    '      firstname: $substringBefore(item.Name, " ")',
+    '      lastname: $substringAfter(item.Name, " ")',
+  ],
+  postgres: ({ destination, secretVariable }) => [
+    'type: postgres',
+    `url: \${${secretVariable}}`,
+    `schema: ${quoted(destination)}`,
+    consentOf.all,
+  ],
+};
+
+function sinkLines(sink: SinkAnswer): string[] {
+  return linesOf[sink.type](sink);
+}
+
+/** Every JSON text is one in YAML. */
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}
+
+function isLoopback(address: string): boolean {
+  const host = URL.canParse(address) ? new URL(address).hostname : '';
+  return host === 'localhost' || host === '[::1]' || /^127\./.test(host);
+}

@@ -1,0 +1,88 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { placeEmbeddedStore } from '../embedded-store.js';
+import { type Program, processesNaming, startProgram, untilOutput } from '../kit/processes.js';
+import { endAll } from '../kit/promises.js';
+import { until } from '../until.js';
+
+/** What a newcomer does with the service's address and a key: init, check, start, ready; and doctor when asked for help. */
+const env = { SERVICE_KEY: 'sandbox-key' };
+const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-newcomer-'));
+const file = join(folder, 'pigeonpost.yaml');
+let sandbox: Program;
+let main: Program | undefined;
+let baseUrl: string;
+
+beforeAll(async () => {
+  await placeEmbeddedStore(join(folder, 'data'));
+  const size = ['--attendees', '20', '--pigeonholes', '1', '--sessions', '2', '--seed', '9', '--frozen'];
+  sandbox = startProgram('sandbox/main.js', size, { cwd: folder });
+  baseUrl = (await untilOutput(sandbox, /http:\/\/127\.0\.0\.1:\d+/))[0];
+}, 60_000);
+afterAll(async () => {
+  if (main !== undefined) await endAll([main]);
+  await endAll([sandbox]);
+  expect(processesNaming(folder)).toEqual([]);
+  rmSync(folder, { recursive: true });
+}, 60_000);
+
+async function run(...args: string[]): Promise<{ code: number | null; out: string; errors: string }> {
+  const program = startProgram('cli/main.js', args, { cwd: folder, env });
+  const code = await program.exited;
+  return { code, out: program.output(), errors: program.errors() };
+}
+
+describe('a newcomer', () => {
+  it('has a configuration written that is checked and started as it stands, and sees whether the event is ready', async () => {
+    const flags = ['--service', baseUrl, '--key-variable', 'SERVICE_KEY', '--pigeonholes', '101', '--sink', 'file'];
+    const written = await run('init', ...flags);
+    expect([written.code, written.errors]).toEqual([0, '']);
+    expect(written.out).toMatch(/is written[^]*workspace main: .* accepts the key[^]*next: pigeonpost start\n$/);
+    expect(readFileSync(file, 'utf8')).not.toContain(env.SERVICE_KEY);
+
+    const again = await run('init', ...flags);
+    expect([again.code, again.errors]).toEqual([2, expect.stringMatching(/is there already and is left as it is/)]);
+
+    const port = await freePort(); // others test on this machine, too
+    writeFileSync(file, `${readFileSync(file, 'utf8')}server: { port: ${port} }\n`);
+    main = startProgram('cli/main.js', ['start'], { cwd: folder, env });
+    await untilOutput(main, /ready/);
+    await until('the archive is written', () => existsSync(join(folder, 'archive/main/101/attendees')), 60_000);
+    await until(
+      'everything is settled',
+      async () => {
+        const answer = await fetch(`http://127.0.0.1:${port}/api/status`);
+        return ((await answer.json()) as { settled: boolean }).settled;
+      },
+      60_000,
+    );
+
+    const ready = await run('ready', '101');
+    expect([ready.code, ready.errors]).toEqual([0, '']);
+    expect(ready.out).toMatch(/^ok +Sink archive \(file\): /m);
+    expect(ready.out).toMatch(/\nready: /);
+    expect(await run('ready', '999')).toMatchObject({ code: 4, errors: expect.stringContaining('no pigeonhole 999') });
+
+    const paused = await run('pause', 'sink:archive');
+    expect(paused.code).toBe(0);
+    const red = await run('ready', 'main/101', '--json');
+    expect([red.code, JSON.parse(red.out)]).toEqual([
+      1,
+      expect.objectContaining({
+        ready: false,
+        checks: expect.arrayContaining([expect.objectContaining({ id: 'running', state: 'failed' })]),
+      }),
+    ]);
+
+    const report = await run('doctor', '--json');
+    expect([report.code, report.errors]).toEqual([0, '']);
+    expect(report.out).not.toContain(env.SERVICE_KEY);
+    expect(JSON.parse(report.out)).toMatchObject({
+      problem: null,
+      variables: { SERVICE_KEY: 'set' },
+      running: { answers: true, troubles: [{ code: 'sink-paused' }] },
+    });
+  }, 180_000);
+});

@@ -1,0 +1,33 @@
+import { resolve } from 'node:path';
+import { ConfigError } from '../config/config-error.js';
+import { type Environment, processEnvironment } from '../config/environment.js';
+import { loadCandidateConfig } from './load-process-config.js';
+
+export interface CheckedDraft {
+  /** Sentences; none: it can be used once its variables are set. */
+  readonly problems: readonly string[];
+  /** Variables that it names and that are not set. */
+  readonly unset: readonly string[];
+}
+
+/**
+ * Whether a configuration that is about to be written can be used, with values in the place of variables that are not
+ * set yet. Touches no file.
+ * @param standIns a value of the right form for each variable that it names
+ */
+export async function checkDraft(
+  text: string,
+  file: string,
+  standIns: Readonly<Record<string, string>>,
+  environment: Environment = processEnvironment(),
+): Promise<CheckedDraft> {
+  const unset = Object.keys(standIns).filter((name) => (environment[name] ?? '') === '');
+  const filled = { ...environment, ...Object.fromEntries(unset.map((name) => [name, standIns[name]])) };
+  try {
+    await loadCandidateConfig(text, { shownFile: file, absoluteFile: resolve(file) }, filled);
+    return { problems: [], unset };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { problems: error.problems.map(({ key, message }) => `${key}: ${message}`), unset };
+  }
+}

@@ -1,0 +1,28 @@
+import { Secret } from '../config/secret.js';
+import type { Config } from './load-process-config.js';
+import { redactor } from './redactor.js';
+
+const config = {
+  workspaces: { acme: { apiKey: new Secret('the-key-of-acme') } },
+  sinks: { hooks: { settings: { secrets: [new Secret('of-the-hooks')] } } },
+} as unknown as Config;
+
+describe('a redacted report', () => {
+  it.each<[string, string, string]>([
+    ['a secret of the configuration', 'refused the-key-of-acme today', 'refused [secret] today'],
+    ['a secret deep in the settings', 'x of-the-hooks y', 'x [secret] y'],
+    ['an e-mail address', 'no contact ann.ray+1@example.co.uk there', 'no contact [e-mail] there'],
+    ['a signing secret', 'whsec_AAAAAAAAAAAA=', '[secret]'],
+    ['a bot token', 'token xoxb-123-abc is gone', 'token [secret] is gone'],
+    ['a header', 'Authorization: Bearer abcdef012345', 'Authorization: Bearer [secret]'],
+    ['a password in an address', 'postgres://me:pass@host/db', 'postgres://[secret]@host/db'],
+    ['a token in an address', 'https://host/hook?token=abc&x=1', 'https://host/hook?token=[secret]&x=1'],
+  ])('holds no longer %s', (_, text, without) => {
+    expect(redactor(config)(text)).toBe(without);
+  });
+
+  it('keeps everything else, at any depth', () => {
+    const report = { a: [{ b: 'sink crm (line 9)', c: 7, d: null, e: true }], 'ann@example.com': 'x' };
+    expect(redactor(undefined)(report)).toEqual({ a: report.a, '[e-mail]': 'x' });
+  });
+});
