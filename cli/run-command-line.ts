@@ -10,7 +10,7 @@ import { processOutput } from './process-output.js';
 import { releaseSignals } from './until-stopped.js';
 
 /** Commands that run until they are told to stop, and end in order then. */
-const lasting: ReadonlySet<string> = new Set(['start', 'worker', 'demo', 'import', 'follow']);
+const lasting: ReadonlySet<string> = new Set(['start', 'worker', 'api', 'demo', 'import', 'follow']);
 
 /** The command line: what it takes, and nothing of what it does. Each command is loaded when it is asked for. */
 function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
@@ -44,6 +44,13 @@ function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
     .action(async () => {
       const { start } = await import('./commands/start.js');
       finish(await start(context(), { acceptConfig: false, adopt: false, role: 'worker' }));
+    });
+  program
+    .command('api')
+    .description('a further process that serves the HTTP API alone, beside workers on their PostgreSQL and Temporal')
+    .action(async () => {
+      const { start } = await import('./commands/start.js');
+      finish(await start(context(), { acceptConfig: false, adopt: false, role: 'api' }));
     });
   program
     .command('check')

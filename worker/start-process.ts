@@ -20,6 +20,7 @@ import { type EmbeddedTemporal, startEmbeddedTemporal } from './embedded-tempora
 import type { BinarySources } from './embedded-temporal/find-binary.js';
 import { findBinary } from './embedded-temporal/find-binary.js';
 import { DropFolders } from './imports/drop-folders.js';
+import { findMissingWorkers } from './find-missing-workers.js';
 import { createImportDesk } from './imports/import-desk.js';
 import { loadProcessConfig } from './load-process-config.js';
 import type { ProcessLog } from './log.js';
@@ -38,8 +39,12 @@ import { viewQuotas } from './view-quotas.js';
 const reconcileEveryMs = 60_000;
 const maintainEveryMs = 60 * 60_000;
 const dropFoldersEveryMs = 2000;
+const lookForWorkersEveryMs = 10_000;
 /** Charts show minutes; what a process did in its last seconds is found by the next. */
 const noteProgressEveryMs = 10_000;
+
+/** `start` does both: works, and serves the HTTP API. On a PostgreSQL and a Temporal of their own each can be a process. */
+export type ProcessRole = 'start' | 'worker' | 'api';
 
 export interface ProcessOptions {
   readonly config: Config;
@@ -48,8 +53,7 @@ export interface ProcessOptions {
   readonly acceptConfiguration: boolean;
   /** Take a ledger that another Temporal has driven. */
   readonly adopt: boolean;
-  /** Serve the HTTP API; a plain worker does not. */
-  readonly api: boolean;
+  readonly role: ProcessRole;
   /** Where a Temporal server may be found, downloaded or built, when it is embedded. */
   readonly binarySources: BinarySources;
   /** A line for a person while something takes long. */
@@ -84,7 +88,8 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
 
 async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): Promise<Omit<RunningProcess, 'stop'>> {
   const { config, log } = options;
-  const api = options.api ? await startApi(config.server) : undefined;
+  const works = options.role !== 'api';
+  const api = options.role === 'worker' ? undefined : await startApi(config.server);
   const closeApi = async (): Promise<void> => await api?.close();
   closers.push(closeApi); // for a start that fails
   let fail: (error: Error) => void = () => undefined;
@@ -140,15 +145,23 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   });
   editions.catchUp = () => switching.catchUp();
 
-  const worker = await runWorker(editions, { native: temporal.connections.native, temporal: config.temporal });
-  worker.ended.then(
-    () => undefined,
-    (error: unknown) => fail(error instanceof Error ? error : new Error(messageOf(error))),
-  );
-  closers.push(async () => {
-    stopping.abort();
-    await worker.stop();
-  });
+  if (works) {
+    const worker = await runWorker(editions, { native: temporal.connections.native, temporal: config.temporal });
+    worker.ended.then(
+      () => undefined,
+      (error: unknown) => fail(error instanceof Error ? error : new Error(messageOf(error))),
+    );
+    closers.push(async () => {
+      stopping.abort();
+      await worker.stop();
+    });
+  } else {
+    const lookForWorkers = async (): Promise<void> => {
+      trouble = await findMissingWorkers(client, taskQueue, Date.now());
+    };
+    await lookForWorkers();
+    closers.push(repeat(lookForWorkersEveryMs, lookForWorkers, 'asking Temporal for workers failed', log));
+  }
 
   await reconcileNow();
   const tend = async (): Promise<void> => {
@@ -159,9 +172,11 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     const workflow = importing(id);
     if (!(await starter.signal(workflow.id, 'wake'))) await starter.start(workflow);
   };
-  const dropFolders = new DropFolders({ editions, wake: wakeImport });
-  const lookIntoFolders = (): Promise<void> => dropFolders.look(performance.now());
-  closers.push(repeat(dropFoldersEveryMs, lookIntoFolders, 'looking into the drop folders failed', log));
+  if (works) {
+    const dropFolders = new DropFolders({ editions, wake: wakeImport });
+    const lookIntoFolders = (): Promise<void> => dropFolders.look(performance.now());
+    closers.push(repeat(dropFoldersEveryMs, lookIntoFolders, 'looking into the drop folders failed', log));
+  }
   const maintain = async (): Promise<void> => {
     await trimProgress(ledger);
     await db.maintain();
