@@ -1,6 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { failureKindOf } from '../worker/failure-kind.js';
 import { addAccessCommands } from './access-commands.js';
+import { addBackupCommands } from './backup-commands.js';
 import type { Context, Output } from './context.js';
 import type { DemoArguments } from './demo/demo-options.js';
 import { CommandError, ExitCode } from './exit-code.js';
@@ -84,6 +85,7 @@ function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
   addOperationCommands(program, context, finish);
   addDeletions(program, context, finish);
   addAccessCommands(program, context, finish);
+  addBackupCommands(program, context, finish);
   program
     .command('sandbox')
     .description(

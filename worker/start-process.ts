@@ -14,6 +14,7 @@ import { endLeases } from '../ledger/queries/lanes.js';
 import { noteProgress, trimProgress } from '../ledger/queries/progress.js';
 import { act } from './act.js';
 import { applyConfiguration } from './apply-configuration.js';
+import { packStore } from './backup/pack-store.js';
 import { connectTemporal, type TemporalConnections } from './connect-temporal.js';
 import { Editions } from './editions.js';
 import { type EmbeddedTemporal, startEmbeddedTemporal } from './embedded-temporal/embedded-temporal.js';
@@ -203,6 +204,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     applyConfiguration: () => applyConfiguration(editions.current, switching),
     lookAtEvent: (asked) => planProvisioning(editions, asked),
     applyEvent: (asked) => provisionEvent(editions, starter, asked),
+    backup: embedded ? async () => (await packStore(db, embeddedFolder(config))).bytes : null,
     imports: createImportDesk({ editions, ledger, wake: wakeImport, log }),
   });
   closers.push(closeApi); // in order it is the first to close; a second close does nothing
