@@ -1,5 +1,5 @@
 import {
-  existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -8,6 +8,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
@@ -67,6 +68,7 @@ async function expectMarked(db: Database): Promise<void> {
 describe('a backup of an embedded store', () => {
   const source = join(folder, 'source');
   const file = join(folder, 'store.tar.gz');
+  const used = join(folder, 'used');
   const store = (name: string) => ({ kind: 'embedded', folder: join(folder, name) }) as const;
 
   beforeAll(async () => {
@@ -78,25 +80,25 @@ describe('a backup of an embedded store', () => {
     await writeBackup(file, bytes);
     expect(readdirSync(source).toSorted()).toEqual(['lock', 'postgres']);
     await db.close();
+    mkdirSync(join(used, 'postgres'), { recursive: true });
+    writeFileSync(join(used, 'postgres/was-here'), 'a store');
+    writeFileSync(join(used, 'temporal.sqlite'), 'of the time after the backup');
   });
 
   it('is for its owner alone, and holds what was committed when it was asked for', async () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    const { facts, replaced } = await restoreStore(file, store('fresh'), mark);
-    expect([facts?.format, replaced]).toEqual(['pigeonpost-backup/1', null]);
-    const db = await openEmbedded({ folder: join(folder, 'fresh') });
+    const { facts } = await restoreStore(file, store('used'), mark);
+    expect(facts?.format).toBe('pigeonpost-backup/1');
+    const db = await openEmbedded({ folder: used });
     expect(await db.query('select name from workspaces')).toEqual([{ name: 'before' }]);
     await expectMarked(db);
     await db.close();
-    expect(readdirSync(join(folder, 'fresh')).toSorted()).toEqual(['lock', 'postgres']);
   });
 
-  it('takes the place of a store, which is kept, and of what Temporal has since done', async () => {
-    await placeEmbeddedStore(join(folder, 'used'));
-    writeFileSync(join(folder, 'used/temporal.sqlite'), 'of the time after the backup');
-    const { replaced } = await restoreStore(file, store('used'), mark);
-    expect(existsSync(join(replaced!, 'PG_VERSION'))).toBe(true);
-    expect(existsSync(join(folder, 'used/temporal.sqlite'))).toBe(false);
+  it('takes the place of a store, which is kept, and of what Temporal has since done', () => {
+    const [kept] = readdirSync(used).filter((name) => name.startsWith('postgres.replaced-'));
+    expect(readdirSync(used).toSorted()).toEqual(['lock', 'postgres', kept]);
+    expect(readFileSync(join(used, kept!, 'was-here'), 'utf8')).toBe('a store');
   });
 
   it('is neither made nor restored where another process has the store', async () => {
@@ -131,13 +133,19 @@ describe('a backup of an embedded store', () => {
   });
 
   it('is refused by an older version, which says which one is needed', async () => {
-    await restoreStore(file, store('newer'), mark);
-    const db = await openEmbedded({ folder: join(folder, 'newer') });
-    await db.query('insert into migrations (number) values (9999)');
-    const newer = join(folder, 'newer.tar.gz');
-    await writeBackup(newer, (await packStore(db, join(folder, 'newer'))).bytes);
-    await db.close();
-    await expect(restoreStore(newer, store('older'), mark)).rejects.toMatchObject({ kind: 'version' });
+    const newer = join(folder, 'newer');
+    mkdirSync(join(newer, 'postgres'), { recursive: true });
+    writeFileSync(join(newer, 'postgres/PG_VERSION'), '18');
+    const facts = {
+      format: 'pigeonpost-backup/1',
+      madeAt: '2026-11-20T09:30:00.000Z',
+      pigeonpost: '9.9.9',
+      migration: 9999,
+      ledger: randomUUID(),
+    };
+    writeFileSync(join(newer, 'backup.json'), JSON.stringify(facts));
+    execFileSync('tar', ['-C', newer, '-czf', `${newer}.tar.gz`, 'backup.json', 'postgres']);
+    await expect(restoreStore(`${newer}.tar.gz`, store('older'), mark)).rejects.toThrow(/made by pigeonpost 9\.9\.9/);
     expect(readdirSync(join(folder, 'older'))).toEqual(['lock']);
   });
 

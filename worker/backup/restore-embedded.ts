@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openEmbedded } from '../../ledger/drivers/embedded.js';
 import { lockFolder } from '../../ledger/drivers/folder-lock.js';
 import { syncFolder } from '../../ledger/drivers/sync-folder.js';
-import { migrate } from '../../ledger/migrate.js';
+import { migrate, newestMigration } from '../../ledger/migrate.js';
 import { markRestored, type RestoredFrom } from '../../ledger/mark-restored.js';
 import { BackupError } from './backup-error.js';
 import { type BackupFacts, factsFile, readBackupFacts } from './backup-facts.js';
@@ -34,6 +34,7 @@ export async function restoreEmbedded(
   try {
     await unpack(file, work);
     const facts = await readBackupFacts(work);
+    await refuseNewer(facts);
     await bringUpToDate(work, markRestored({ ...mark, madeAt: new Date(facts.madeAt) }));
     return { facts, replaced: await takePlace(work, folder) };
   } finally {
@@ -61,7 +62,15 @@ async function unpack(file: string, into: string): Promise<void> {
   await tar('-C', into, '-xzof', file); // "o": as whoever restores, not as whoever has backed up
 }
 
-/** @throws {LedgerError} kind `version` for a backup of a newer version */
+async function refuseNewer({ migration, pigeonpost }: BackupFacts): Promise<void> {
+  const known = await newestMigration();
+  if (migration <= known) return;
+  throw new BackupError(
+    'unusable',
+    `the backup was made by pigeonpost ${pigeonpost}, whose store is at version ${migration}, and this one knows ${known}: restore it with that version`,
+  );
+}
+
 async function bringUpToDate(storeFolder: string, mark: string): Promise<void> {
   const db = await openEmbedded({ folder: storeFolder });
   try {
