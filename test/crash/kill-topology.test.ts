@@ -99,7 +99,7 @@ interface StatusAnswer {
       expect(processesNaming(folder)).toEqual([]);
       rmSync(folder, { recursive: true });
     },
-    4 * 60_000,
+    6 * 60_000,
   );
 });
 
