@@ -120,6 +120,7 @@ const routes: readonly Asked[] = [
   { method: 'POST', path: '/api/tokens', body: { name: 'x', roles: ['viewer'], expiresInDays: 1 }, may: ['admin'] },
   { method: 'POST', path: '/api/tokens/x/revoke', body: {}, may: ['admin'] },
   { method: 'GET', path: '/api/audit', may: ['admin'] },
+  { method: 'GET', path: '/api/backup', may: ['admin'] },
 ];
 
 const notKnown = async (): Promise<never> => await Promise.reject(new ImportRefusal('unknown', 'it is not known'));

@@ -23,6 +23,7 @@ export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledge
     applyEvent: notAsked,
     lookReady: notAsked,
     imports: deskOf(),
+    backup: null,
     ...given,
   };
 }

@@ -8,6 +8,7 @@ import { noteAsked, noteEnded } from '../ledger/queries/audit.js';
 import { type ActionSources, serveActions } from './actions.js';
 import type { ApiApp, ApiContext, ApiEnvironment } from './api-app.js';
 import { authenticate } from './authenticate.js';
+import { type BackupSources, serveBackup } from './backup.js';
 import { type ConfigurationSources, serveConfiguration } from './configuration.js';
 import { serveDeadLetters } from './dead-letters.js';
 import { serveDeletions } from './deletions.js';
@@ -44,6 +45,7 @@ export interface ApiSources
     ConfigurationSources,
     PreviewSources,
     LiveSources,
+    BackupSources,
     ImportSources,
     ProvisioningSources,
     ReadySources {
@@ -83,6 +85,7 @@ export function createApp(sources: ApiSources): ApiApp {
   serveProvisioning(app, sources);
   serveTokens(app, sources);
   serveAuditLog(app, sources);
+  serveBackup(app, sources);
   serveCaller(app);
   app.notFound((c) => answerNothingThere(app, c as ApiContext));
   app.onError(async (error, c) => {

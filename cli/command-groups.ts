@@ -2,14 +2,14 @@ import type { Command } from 'commander';
 
 /** The commands by what a person is about, in this order; one that stands nowhere is shown last. */
 const groups: readonly (readonly [heading: string, commands: readonly string[]])[] = [
-  ['Begin', ['init', 'check', 'start', 'worker', 'demo', 'sandbox']],
+  ['Begin', ['init', 'check', 'start', 'worker', 'api', 'demo', 'sandbox']],
   ['See how it stands', ['status', 'ready', 'why', 'preview', 'fields', 'doctor']],
   [
     'Steer',
     ['pause', 'resume', 'poll-now', 'sweep', 'replay', 'sink', 'dead-letters', 'deletions', 'config', 'alerts'],
   ],
   ['Registrants and events', ['import', 'apply']],
-  ['People and their data', ['forget', 'person', 'retention']],
+  ['People and their data', ['forget', 'erasures', 'person', 'retention']],
   ['Administer', ['token', 'audit', 'backup', 'restore', 'completion']],
 ];
 

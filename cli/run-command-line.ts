@@ -4,6 +4,7 @@ import { failureKindOf } from '../worker/failure-kind.js';
 import { packageVersion } from '../worker/package-root.js';
 import { addAccessCommands } from './access-commands.js';
 import { groupCommands } from './command-groups.js';
+import { addBackupCommands } from './backup-commands.js';
 import type { Context, Output } from './context.js';
 import type { DemoArguments } from './demo/demo-options.js';
 import { exampleText } from './example-text.js';
@@ -19,7 +20,7 @@ const exitCodes =
   'Exit codes: 0 done; 1 failed; 2 wrong use or configuration; 3 the service, the store or Temporal cannot be reached; 4 not found; 5 finished with rejected rows or dead letters.';
 
 /** Commands that run until they are told to stop, and end in order then. */
-const lasting: ReadonlySet<string> = new Set(['start', 'worker', 'demo', 'import', 'follow']);
+const lasting: ReadonlySet<string> = new Set(['start', 'worker', 'api', 'demo', 'import', 'follow']);
 
 /** The command line: what it takes, and nothing of what it does. Each command is loaded when it is asked for. */
 export function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
@@ -73,6 +74,14 @@ export function createProgram(out: Output, finish: (code: ExitCode) => void): Co
       finish(await start(context(), { acceptConfig: false, adopt: false, role: 'worker' }));
     });
   program
+    .command('api')
+    .description('a further process that serves the HTTP API alone, beside workers on their PostgreSQL and Temporal')
+    .addHelpText('after', exampleText('api --config acme.yaml'))
+    .action(async () => {
+      const { start } = await import('./commands/start.js');
+      finish(await start(context(), { acceptConfig: false, adopt: false, role: 'api' }));
+    });
+  program
     .command('status')
     .description('how the running pigeonpost stands')
     .option('--json', 'one JSON document', false)
@@ -96,6 +105,7 @@ export function createProgram(out: Output, finish: (code: ExitCode) => void): Co
   addOperationCommands(program, context, finish);
   addDeletions(program, context, finish);
   addAccessCommands(program, context, finish);
+  addBackupCommands(program, context, finish);
   program
     .command('sandbox')
     .description(

@@ -5,13 +5,24 @@ import { LedgerError } from './ledger-error.js';
 
 const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
 
+const ownFolder = join(__dirname, 'migrations');
+
+/** The number of the newest migration that this version has. */
+export async function newestMigration(folder = ownFolder): Promise<number> {
+  return Number((await migrationFiles(folder)).at(-1)?.slice(0, 4) ?? 0);
+}
+
+async function migrationFiles(folder: string): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => fileName.test(name)).toSorted();
+}
+
 /**
  * Brings the schema to the newest version this code knows; a second run does nothing. Each migration runs in a
  * transaction that records its number first, under a lock on that table, so two processes cannot both apply one.
  * @throws {LedgerError} kind `version` when the store was written by a newer version of pigeonpost
  */
-export async function migrate(db: Database, folder = join(__dirname, 'migrations')): Promise<void> {
-  const files = (await readdir(folder)).filter((name) => fileName.test(name)).toSorted();
+export async function migrate(db: Database, folder = ownFolder): Promise<void> {
+  const files = await migrationFiles(folder);
   await db.transaction(async (tx) => {
     // "if not exists" alone lets two first starts at once collide in PostgreSQL's catalogue.
     await tx.query('select pg_advisory_xact_lock(hashtext($1))', ['pigeonpost migrations']);
@@ -21,7 +32,7 @@ export async function migrate(db: Database, folder = join(__dirname, 'migrations
   });
   const applied = await db.query<{ number: number }>('select number from migrations order by number');
   const newest = applied.at(-1)?.number ?? 0;
-  const known = Number(files.at(-1)?.slice(0, 4) ?? 0);
+  const known = await newestMigration(folder);
   if (newest > known) {
     throw new LedgerError(
       'version',

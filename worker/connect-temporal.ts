@@ -22,10 +22,11 @@ export async function connectTemporal(
     ...(apiKey === undefined ? {} : { apiKey: apiKey.reveal() }),
     ...(tls === undefined ? {} : { tls: tlsOptions(tls) }),
   };
-  const connection = await Connection.connect({ ...options, connectTimeout: '10 seconds' }).catch((error: unknown) => {
-    throw unreachable(address, error);
-  });
+  const connection = Connection.lazy({ ...options, connectTimeout: '10 seconds' });
+  let found: string | undefined;
   try {
+    await connection.ensureConnected();
+    found = namespace;
     const { clusterId } = await connection.workflowService.getClusterInfo({});
     await connection.workflowService.describeNamespace({ namespace });
     const native = await NativeConnection.connect(options);
@@ -36,8 +37,8 @@ export async function connectTemporal(
     };
     return { client, native, clusterId, close };
   } catch (error) {
-    await connection.close();
-    throw unreachable(address, error, namespace);
+    await connection.close(); // or it would go on trying
+    throw unreachable(address, error, found);
   }
 }
 
@@ -51,7 +52,7 @@ function tlsOptions(tls: NonNullable<Config['temporal']['tls']>): object {
   };
 }
 
-function unreachable(address: string, error: unknown, namespace?: string): TemporalUnreachableError {
+function unreachable(address: string, error: unknown, namespace: string | undefined): TemporalUnreachableError {
   const why = error instanceof Error ? error.message.split('\n')[0] : String(error);
   const where = namespace === undefined ? address : `${address}, namespace ${namespace}`;
   return new TemporalUnreachableError(

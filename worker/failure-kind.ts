@@ -5,6 +5,7 @@ import { LedgerError } from '../ledger/ledger-error.js';
 import { ClientOptionsError } from '../pigeonhole/client-options-error.js';
 import { TemporalUnreachableError } from './temporal-unreachable-error.js';
 import { EmbeddedTemporalError } from './embedded-temporal/embedded-temporal-error.js';
+import { BackupError } from './backup/backup-error.js';
 import { BinaryNotFoundError } from './embedded-temporal/find-binary.js';
 
 /** What kind of failure ended a command, for its exit code. */
@@ -16,6 +17,7 @@ export type FailureKind = 'configuration' | 'unreachable' | 'failed';
 export function failureKindOf(error: unknown): FailureKind | undefined {
   if (error instanceof ConfigError || error instanceof ClientOptionsError) return 'configuration';
   if (error instanceof ListenError || error instanceof EmbeddedTemporalError) return 'failed';
+  if (error instanceof BackupError) return 'failed';
   if (error instanceof LedgerError) return error.kind === 'configuration' ? 'configuration' : 'failed';
   if (error instanceof StoreError) return error.kind === 'unreachable' ? 'unreachable' : 'failed';
   if (error instanceof TemporalUnreachableError || error instanceof BinaryNotFoundError) return 'unreachable';

@@ -14,12 +14,14 @@ import { endLeases } from '../ledger/queries/lanes.js';
 import { noteProgress, trimProgress } from '../ledger/queries/progress.js';
 import { act } from './act.js';
 import { applyConfiguration } from './apply-configuration.js';
+import { packStore } from './backup/pack-store.js';
 import { connectTemporal, type TemporalConnections } from './connect-temporal.js';
 import { Editions } from './editions.js';
 import { type EmbeddedTemporal, startEmbeddedTemporal } from './embedded-temporal/embedded-temporal.js';
 import type { BinarySources } from './embedded-temporal/find-binary.js';
 import { findBinary } from './embedded-temporal/find-binary.js';
 import { DropFolders } from './imports/drop-folders.js';
+import { findMissingWorkers } from './find-missing-workers.js';
 import { createImportDesk } from './imports/import-desk.js';
 import { loadProcessConfig } from './load-process-config.js';
 import type { ProcessLog } from './log.js';
@@ -42,8 +44,12 @@ const maintainEveryMs = 60 * 60_000;
 const dropFoldersEveryMs = 2000;
 /** A page that is open on many desks asks the sinks once; a person who has mended something does not wait for it. */
 const readyForMs = 10_000;
+const lookForWorkersEveryMs = 10_000;
 /** Charts show minutes; what a process did in its last seconds is found by the next. */
 const noteProgressEveryMs = 10_000;
+
+/** `start` does both: works, and serves the HTTP API. On a PostgreSQL and a Temporal of their own each can be a process. */
+export type ProcessRole = 'start' | 'worker' | 'api';
 
 export interface ProcessOptions {
   readonly config: Config;
@@ -52,8 +58,7 @@ export interface ProcessOptions {
   readonly acceptConfiguration: boolean;
   /** Take a ledger that another Temporal has driven. */
   readonly adopt: boolean;
-  /** Serve the HTTP API; a plain worker does not. */
-  readonly api: boolean;
+  readonly role: ProcessRole;
   /** Where a Temporal server may be found, downloaded or built, when it is embedded. */
   readonly binarySources: BinarySources;
   /** A line for a person while something takes long. */
@@ -88,7 +93,8 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
 
 async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): Promise<Omit<RunningProcess, 'stop'>> {
   const { config, log } = options;
-  const api = options.api ? await startApi(config.server) : undefined;
+  const works = options.role !== 'api';
+  const api = options.role === 'worker' ? undefined : await startApi(config.server);
   const closeApi = async (): Promise<void> => await api?.close();
   closers.push(closeApi); // for a start that fails
   let fail: (error: Error) => void = () => undefined;
@@ -144,15 +150,23 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   });
   editions.catchUp = () => switching.catchUp();
 
-  const worker = await runWorker(editions, { native: temporal.connections.native, temporal: config.temporal });
-  worker.ended.then(
-    () => undefined,
-    (error: unknown) => fail(error instanceof Error ? error : new Error(messageOf(error))),
-  );
-  closers.push(async () => {
-    stopping.abort();
-    await worker.stop();
-  });
+  if (works) {
+    const worker = await runWorker(editions, { native: temporal.connections.native, temporal: config.temporal });
+    worker.ended.then(
+      () => undefined,
+      (error: unknown) => fail(error instanceof Error ? error : new Error(messageOf(error))),
+    );
+    closers.push(async () => {
+      stopping.abort();
+      await worker.stop();
+    });
+  } else {
+    const lookForWorkers = async (): Promise<void> => {
+      trouble = await findMissingWorkers(client, taskQueue, Date.now());
+    };
+    await lookForWorkers();
+    closers.push(repeat(lookForWorkersEveryMs, lookForWorkers, 'asking Temporal for workers failed', log));
+  }
 
   await reconcileNow();
   const tend = async (): Promise<void> => {
@@ -163,9 +177,11 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     const workflow = importing(id);
     if (!(await starter.signal(workflow.id, 'wake'))) await starter.start(workflow);
   };
-  const dropFolders = new DropFolders({ editions, wake: wakeImport });
-  const lookIntoFolders = (): Promise<void> => dropFolders.look(performance.now());
-  closers.push(repeat(dropFoldersEveryMs, lookIntoFolders, 'looking into the drop folders failed', log));
+  if (works) {
+    const dropFolders = new DropFolders({ editions, wake: wakeImport });
+    const lookIntoFolders = (): Promise<void> => dropFolders.look(performance.now());
+    closers.push(repeat(dropFoldersEveryMs, lookIntoFolders, 'looking into the drop folders failed', log));
+  }
   const maintain = async (): Promise<void> => {
     await trimProgress(ledger);
     await db.maintain();
@@ -197,6 +213,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
       forMs: readyForMs,
       now: () => performance.now(),
     }),
+    backup: embedded ? async () => (await packStore(db, embeddedFolder(config))).bytes : null,
     imports: createImportDesk({ editions, ledger, wake: wakeImport, log }),
   });
   closers.push(closeApi); // in order it is the first to close; a second close does nothing

@@ -2,7 +2,7 @@ import { binarySources } from '../../worker/embedded-temporal/binary-sources.js'
 import { installRuntime } from '../../worker/install-runtime.js';
 import { loadProcessConfig, logLevel } from '../../worker/load-process-config.js';
 import { openLog } from '../../worker/log.js';
-import { startProcess } from '../../worker/start-process.js';
+import { type ProcessRole, startProcess } from '../../worker/start-process.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { isStopping, untilStopped } from '../until-stopped.js';
@@ -10,21 +10,21 @@ import { isStopping, untilStopped } from '../until-stopped.js';
 export interface StartOptions {
   readonly acceptConfig: boolean;
   readonly adopt: boolean;
-  /** `start`: everything, embedded unless addresses are configured. `worker`: a worker alone, beside others. */
-  readonly role: 'start' | 'worker';
+  /** `start`: everything, embedded unless addresses are configured. `worker` and `api`: one of its halves, beside others. */
+  readonly role: ProcessRole;
 }
 
 /**
- * `pigeonpost start` and `pigeonpost worker`: runs until SIGTERM or Ctrl-C, then drains and ends with 0. Prints a line
- * with "ready" once the service has given a first page; before that, why it has not.
+ * `pigeonpost start`, `pigeonpost worker` and `pigeonpost api`: runs until SIGTERM or Ctrl-C, then drains and ends with
+ * 0. Prints a line with "ready" once the service has given a first page, or, where it reads none, once it serves.
  */
 export async function start({ config, out }: Context, options: StartOptions): Promise<ExitCode> {
   const loaded = await loadProcessConfig(config);
-  const alone = options.role === 'worker';
-  if (alone && (loaded.store.kind === 'embedded' || loaded.temporal.address === 'embedded')) {
+  const { role } = options;
+  if (role !== 'start' && (loaded.store.kind === 'embedded' || loaded.temporal.address === 'embedded')) {
     throw new CommandError(
       ExitCode.WrongUse,
-      'a worker shares its store and Temporal with others: set store to a PostgreSQL URL and temporal.address, or use "pigeonpost start"',
+      `${role === 'worker' ? 'a worker' : 'an API process'} shares its store and Temporal with others: set store to a PostgreSQL URL and temporal.address, or use "pigeonpost start"`,
     );
   }
   const log = openLog(logLevel());
@@ -36,14 +36,15 @@ export async function start({ config, out }: Context, options: StartOptions): Pr
     log,
     acceptConfiguration: options.acceptConfig,
     adopt: options.adopt,
-    api: !alone,
+    role,
     binarySources: binarySources(),
     onProgress: (line) => out.note(line),
     onFirstPage: () => out.line(`ready: reading ${Object.keys(loaded.workspaces).join(', ')}`),
   });
   const running = await Promise.race([starting, stop.then(() => undefined)]);
   if (running === undefined) return await endDuringStart(starting);
-  if (running.api !== undefined) out.note(`status: ${running.api.url}/api/status`);
+  if (role === 'api') out.line(`ready: serving ${running.api?.url}, while workers read and deliver`);
+  else if (running.api !== undefined) out.note(`status: ${running.api.url}/api/status`);
   try {
     await Promise.race([stop, running.failed]);
   } finally {

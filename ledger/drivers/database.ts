@@ -38,6 +38,12 @@ export interface Database extends Queryable {
    * once an hour. Takes the embedded store for a moment per table that needs it; does nothing on a server.
    */
   maintain(): Promise<void>;
+  /**
+   * Copies the embedded store's files into a folder that is not there yet, as they are between two statements: what was
+   * committed before is in the copy, which opens as after a kill. Everybody else waits meanwhile.
+   * @throws {StoreError} kind `full`; `other` on a server, whose own tools do this
+   */
+  copyFiles(folder: string): Promise<void>;
   /** Tells once that the store is lost for this process (embedded: its thread ended) and a restart is needed. */
   onFatal(listener: (error: StoreError) => void): void;
   /** Waits for what runs, then closes. Everything afterwards is refused. A second call does nothing. */

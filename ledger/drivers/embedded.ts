@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Client } from 'pg';
@@ -82,6 +83,23 @@ class EmbeddedDatabase implements Database {
     for (const table of await this.query<{ name: string }>(tablesToVacuum)) {
       await this.script(`vacuum (analyze) ${table.name}`);
     }
+  }
+
+  copyFiles(folder: string): Promise<void> {
+    return this.#inTurn(async () => {
+      // Nothing writes between two statements: there is no process of the server's own in here.
+      await this.#connection.script('checkpoint');
+      try {
+        await cp(join(this.lock.folder, 'postgres'), folder, { recursive: true, mode: constants.COPYFILE_FICLONE });
+      } catch (error) {
+        const { code = 'unknown' } = error as NodeJS.ErrnoException;
+        const kind = code === 'ENOSPC' || code === 'EDQUOT' ? 'full' : 'other';
+        throw new StoreError(
+          kind,
+          `the store could not be copied to ${folder} (${code}): it needs as much space again`,
+        );
+      }
+    });
   }
 
   onFatal(listener: (error: StoreError) => void): void {

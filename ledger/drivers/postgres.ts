@@ -85,6 +85,10 @@ class PostgresDatabase implements Database {
 
   async maintain(): Promise<void> {} // the server's autovacuum does it
 
+  async copyFiles(): Promise<void> {
+    throw new StoreError('other', `the files of ${this.store} belong to its server: use pg_dump`);
+  }
+
   onFatal(): void {} // a server that is gone may come back: every call finds out for itself
 
   close(): Promise<void> {

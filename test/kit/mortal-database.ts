@@ -47,6 +47,7 @@ export function mortalDatabase(db: Database, isLast: (moment: Moment) => boolean
       return result;
     },
     maintain: () => db.maintain(),
+    copyFiles: (folder) => db.copyFiles(folder),
     onFatal: (listener) => db.onFatal(listener),
     close: () => Promise.resolve(),
   };

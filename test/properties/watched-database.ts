@@ -22,6 +22,7 @@ export function watched(db: Database): WatchedDatabase {
     script: (sql) => watch(() => db.script(sql)),
     transaction: (work) => watch(() => db.transaction(work)),
     maintain: () => db.maintain(),
+    copyFiles: (folder) => db.copyFiles(folder),
     onFatal: (listener) => db.onFatal(listener),
     close: () => Promise.resolve(),
     async untilIdle() {

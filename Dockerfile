@@ -1,0 +1,34 @@
+# pigeonpost without its embedded parts' extras: for a PostgreSQL and a Temporal of your own (docs/deployment.md).
+# The Node version is the one that the tests run on; another: --build-arg NODE_VERSION=24
+ARG NODE_VERSION=20
+
+FROM node:${NODE_VERSION}-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+# No package needs its install script, so none is run.
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY . .
+RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+
+FROM node:${NODE_VERSION}-bookworm-slim
+# Node brings its own certificates; the connection to Temporal by TLS is native code and reads the system's. Not pinned: a
+# version is gone from Debian with its next security fix.
+# hadolint ignore=DL3008
+RUN apt-get update \
+  && apt-get install --yes --no-install-recommends ca-certificates \
+  && rm -rf /var/lib/apt/lists/* \
+  && install --directory --owner=1000 --group=1000 --mode=0700 /var/lib/pigeonpost
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+ENV NODE_ENV=production
+# "node" of the image, by number: Kubernetes' runAsNonRoot cannot know a name.
+USER 1000:1000
+EXPOSE 8088
+VOLUME /var/lib/pigeonpost
+# Of "start" and "api"; a "worker" serves nothing, and ends by itself when it cannot work.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:8088/readyz').then((a) => process.exit(a.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "/app/dist/cli/main.js", "--config", "/etc/pigeonpost/pigeonpost.yaml"]
+CMD ["start"]

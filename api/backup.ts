@@ -1,0 +1,43 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Ledger } from '../ledger/ledger.js';
+import type { ApiApp } from './api-app.js';
+import { audited } from './audited.js';
+import { Refused } from './problem.js';
+import { needs, problems } from './route-parts.js';
+import { requireEveryWorkspace } from './scope.js';
+import { streamOf } from './streamed-answer.js';
+
+export interface BackupSources {
+  readonly ledger: Ledger;
+  /** A copy of the embedded store, packed while it is read. Null: the store is a database with tools of its own. */
+  readonly backup: (() => Promise<AsyncIterable<Uint8Array>>) | null;
+}
+
+const backupRoute = createRoute({
+  method: 'get',
+  path: '/api/backup',
+  operationId: 'backUp',
+  tags: ['Access'],
+  summary: 'The whole embedded store, as one archive that "pigeonpost restore" takes',
+  ...needs({ right: 'administer' }),
+  responses: {
+    200: {
+      description: 'A gzip-compressed tar archive; an answer that breaks off is no backup.',
+      content: { 'application/gzip': { schema: z.string() } },
+    },
+    ...problems(409),
+  },
+});
+
+/** `GET /api/backup`: it holds all that is personal, so it is for administrators, and noted. */
+export function serveBackup(app: ApiApp, { ledger, backup }: BackupSources): void {
+  app.openapi(backupRoute, async (c) => {
+    requireEveryWorkspace(c);
+    const bytes = await audited(c, ledger, { action: 'back-up', target: null }, async () => {
+      if (backup === null)
+        throw new Refused(409, 'the store is a PostgreSQL database: "pigeonpost backup" runs pg_dump');
+      return await backup();
+    });
+    return new Response(streamOf(bytes), { headers: { 'content-type': 'application/gzip' } }) as never;
+  });
+}

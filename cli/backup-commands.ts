@@ -1,0 +1,40 @@
+import type { Command } from 'commander';
+import type { Context } from './context.js';
+import type { ExitCode } from './exit-code.js';
+
+const backupHelp = `
+The configuration, files that sinks write and Temporal's data are not in it: the first two are yours, the last is not needed.
+
+Examples:
+  pigeonpost backup /backups/pigeonpost-$(date +%F).tar.gz       an embedded store
+  pigeonpost backup /backups/pigeonpost-$(date +%F).dump         PostgreSQL, by pg_dump`;
+
+const restoreHelp = `
+Stop every process first. Afterwards every sink is paused: what it was sent after the backup would be sent again.
+
+Examples:
+  pigeonpost restore /backups/pigeonpost-2026-11-20.tar.gz
+  pigeonpost restore --mark-only        after pg_restore, a snapshot or point-in-time recovery`;
+
+/** What keeps the ledger safe. Each is loaded when it is asked for. */
+export function addBackupCommands(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {
+  program
+    .command('backup <file>')
+    .description('copy the ledger into a file, while everything runs; "-" is standard output')
+    .addHelpText('after', backupHelp)
+    .action(async (file: string) => {
+      const { backup } = await import('./commands/backup.js');
+      finish(await backup(context(), { file }));
+    });
+  program
+    .command('restore [file]')
+    .description('put a backup in the place of the ledger, with every sink paused until a person resumes it')
+    .option('--mark-only', 'the store was restored by other means: only pause the sinks', false)
+    .option('--yes', 'do not ask', false)
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', restoreHelp)
+    .action(async (file: string | undefined, options: { markOnly: boolean; yes: boolean; json: boolean }) => {
+      const { restore } = await import('./commands/restore.js');
+      finish(await restore(context(), { file, ...options }));
+    });
+}

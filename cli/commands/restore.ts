@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RestoredStore } from '../../worker/backup/restore-embedded.js';
+import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { markStoreRestored, restoreStore } from '../../worker/backup/restore-store.js';
+import { askYesOrNo } from '../ask-yes-or-no.js';
+import { askedBy } from '../asked-by.js';
+import type { Context } from '../context.js';
+import { CommandError, ExitCode } from '../exit-code.js';
+
+export interface RestoreArguments {
+  /** Undefined with `markOnly` alone. */
+  readonly file: string | undefined;
+  /** The store was restored by other means: it is only marked. */
+  readonly markOnly: boolean;
+  readonly yes: boolean;
+  readonly json: boolean;
+}
+
+/**
+ * `pigeonpost restore <file>`: the ledger as it was, with every sink and every import under way paused until a person
+ * resumes them. Nothing may run meanwhile. Exit 0, 1 when it is not done, 2 without an answer.
+ */
+export async function restore({ config, out }: Context, asked: RestoreArguments): Promise<ExitCode> {
+  const { file, markOnly, yes, json } = asked;
+  if ((file === undefined) !== markOnly) {
+    throw new CommandError(
+      ExitCode.WrongUse,
+      'give the file of a backup, or --mark-only for a store that was restored by other means',
+    );
+  }
+  const loaded = await loadProcessConfig(config);
+  const { store } = loaded;
+  const where = store.kind === 'postgres' ? 'the database' : store.folder;
+  const isThere = store.kind === 'embedded' && existsSync(join(store.folder, 'postgres'));
+  const question =
+    file === undefined
+      ? `Mark ${where} as restored, and pause every sink?`
+      : `Restore ${file} into ${where}${isThere ? ', in the place of the store that is there' : ''}?`;
+  if (!(yes || (await agreed(question)))) {
+    out.note('nothing is done');
+    return ExitCode.Failed;
+  }
+  const mark = { sinks: Object.keys(loaded.sinks), by: askedBy() ?? 'local', requestId: randomUUID() };
+  let done: Partial<RestoredStore> = {};
+  if (file === undefined) await markStoreRestored(store, mark);
+  else done = await restoreStore(file, store, mark);
+  const { facts, replaced = null } = done;
+  if (json) {
+    out.line(JSON.stringify({ restored: true, madeAt: facts?.madeAt ?? null, replaced }));
+    return ExitCode.Done;
+  }
+  out.line(
+    file === undefined
+      ? `${where} is marked as restored`
+      : `${where} is as it was${facts === undefined ? '' : ` at ${facts.madeAt}`}`,
+  );
+  if (replaced !== null) out.line(`what was there is kept in ${replaced}: delete it when you need it no more`);
+  out.note('sinks and imports are paused: start, look at "pigeonpost status" and "preview", then resume each');
+  out.note('whoever was forgotten after the backup is in it again: forget them anew');
+  return ExitCode.Done;
+}
+
+async function agreed(question: string): Promise<boolean> {
+  const answer = await askYesOrNo(question);
+  if (answer !== undefined) return answer;
+  throw new CommandError(ExitCode.WrongUse, 'there is no terminal to ask at: add --yes to confirm');
+}

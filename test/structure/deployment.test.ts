@@ -1,0 +1,206 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parse, parseAllDocuments } from 'yaml';
+import { loadProcessConfig } from '../../worker/load-process-config.js';
+
+/**
+ * No machine that tests run on has containers: what docker-compose.yml, the Dockerfile and the manifests promise is held
+ * to here as far as reading can. Their forms were checked against the vendors' schemas (decision 0031).
+ */
+const root = resolve(__dirname, '../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+interface Service {
+  readonly image?: string;
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly ports?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, { condition: string }>>;
+  readonly healthcheck?: object;
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly restart?: string;
+}
+
+const composeText = read('docker-compose.yml');
+const compose = parse(composeText, { merge: true }) as {
+  services: Record<string, Service>;
+  volumes: Record<string, unknown>;
+};
+const services = Object.entries(compose.services);
+const envExample = Object.fromEntries(
+  [...read('.env.example').matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]),
+);
+
+describe('docker-compose.yml', () => {
+  it('holds no secret: each has to be given, and .env.example names it without a value', () => {
+    const secrets = services.flatMap(([, { environment = {} }]) =>
+      Object.entries(environment).filter(([name]) => /PASSW|PWD|TOKEN|SECRET|KEY|DATABASE_URL/.test(name)),
+    );
+    expect(secrets.length).toBeGreaterThan(4);
+    for (const [name, value] of secrets) expect([name, value]).toEqual([name, expect.stringMatching(/\$\{\w+:\?/)]);
+    const required = [...composeText.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name!);
+    for (const name of required) expect(envExample).toHaveProperty(name);
+    expect(Object.values(envExample).filter((value) => value !== '')).toEqual([]);
+  });
+
+  it('publishes ports on loopback alone, and pins what it runs', () => {
+    for (const port of services.flatMap(([, { ports = [] }]) => ports)) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
+    for (const [, { image }] of services) expect(image).toMatch(/^(pigeonpost:local|[\w./-]+:\d[\w.-]*)$/);
+  });
+
+  it('starts everything after what it needs, and nothing after what has no sign of being ready', () => {
+    for (const [name, { depends_on = {} }] of services) {
+      for (const [needed, { condition }] of Object.entries(depends_on)) {
+        const found = compose.services[needed];
+        expect([name, needed, found !== undefined]).toEqual([name, needed, true]);
+        if (condition === 'service_healthy') expect([needed, found!.healthcheck]).toEqual([needed, expect.anything()]);
+        else expect([condition, found!.restart]).toEqual(['service_completed_successfully', undefined]);
+      }
+    }
+  });
+
+  it('runs an API and workers with nothing that they do not need', () => {
+    const own = services.filter(([, { image }]) => image === 'pigeonpost:local');
+    expect(own.map(([, { command }]) => command)).toEqual([['api'], ['worker']]);
+    for (const [, service] of own) {
+      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], restart: 'unless-stopped' });
+    }
+    const used = services
+      .flatMap(([, { volumes = [] }]) => volumes)
+      .map((volume) => volume.split(':')[0]!)
+      .filter((volume) => /^\w+$/.test(volume));
+    expect(Object.keys(compose.volumes).toSorted()).toEqual(
+      used.filter((each, at) => used.indexOf(each) === at).toSorted(),
+    );
+  });
+});
+
+describe('the configuration for containers', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-deploy-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('can be used with the variables of .env.example, and takes store and Temporal from the environment', async () => {
+    const file = join(folder, 'pigeonpost.yaml');
+    writeFileSync(file, read('deploy/pigeonpost.yaml'));
+    const filled = {
+      ...Object.fromEntries(Object.keys(envExample).map((name) => [name, 'something'])),
+      ENGAGEMENT_URL: 'https://engagement.example.com',
+      HOOK_SECRET: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
+      DATABASE_URL: 'postgres://pigeonpost:something@postgres:5432/pigeonpost',
+      TEMPORAL_ADDRESS: 'temporal:7233',
+    };
+    const { store, temporal, server, warnings } = await loadProcessConfig(file, filled);
+    expect([store.kind, temporal.address, server.host, warnings]).toEqual(['postgres', 'temporal:7233', '0.0.0.0', []]);
+    await expect(loadProcessConfig(file, { ...filled, PIGEONPOST_TOKEN: '' })).rejects.toThrow(/token/);
+  });
+
+  it('is the one that the ConfigMap holds', () => {
+    const { data } = parse(read('deploy/kubernetes/configuration.yaml')) as { data: Record<string, string> };
+    expect(data).toEqual({ 'pigeonpost.yaml': read('deploy/pigeonpost.yaml') });
+  });
+});
+
+describe('the Dockerfile', () => {
+  const [, final = ''] = read('Dockerfile')
+    .split(/^FROM .* AS build$/m)[1]!
+    .split(/^FROM /m);
+
+  it('ends in an image that runs what package.json calls the command, as nobody in particular', () => {
+    const { bin } = JSON.parse(read('package.json')) as { bin: { pigeonpost: string } };
+    expect(final).toMatch(/^USER [1-9]\d*:[1-9]\d*$/m);
+    expect(final).toContain(`ENTRYPOINT ["node", "/app/${bin.pigeonpost}"`);
+    expect(final).toMatch(/^HEALTHCHECK [\s\S]*\/readyz/m);
+  });
+
+  it('is given all that a build reads, and no secrets', () => {
+    const lines = read('.dockerignore').split('\n');
+    const { include } = JSON.parse(read('tsconfig.build.json')) as { include: string[] };
+    const kept = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+    const isKept = (path: string): boolean => kept.some((each) => path === each || path.startsWith(`${each}/`));
+    expect([...include, 'package-lock.json', 'tools'].filter((path) => !isKept(path))).toEqual([]);
+    expect(lines).toContain('*');
+    expect(lines.indexOf('**/.env*')).toBeGreaterThan(lines.findLastIndex((line) => line.startsWith('!')));
+  });
+});
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly replicas: number;
+    readonly minAvailable: number;
+    readonly selector: { readonly matchLabels: object };
+    readonly podSelector: { readonly matchLabels: object };
+    readonly template: { readonly metadata: { readonly labels: object }; readonly spec: PodSpec };
+  };
+  readonly stringData: Readonly<Record<string, string>>;
+}
+interface PodSpec {
+  readonly securityContext: object;
+  readonly containers: readonly {
+    readonly image: string;
+    readonly args: readonly string[];
+    readonly securityContext: object;
+    readonly resources: object;
+    readonly readinessProbe?: { httpGet: { path: string } };
+    readonly livenessProbe?: { httpGet: { path: string } };
+  }[];
+}
+
+describe('the manifests for Kubernetes', () => {
+  const folder = join(root, 'deploy/kubernetes');
+  const manifests = readdirSync(folder)
+    .toSorted()
+    .flatMap((name) =>
+      parseAllDocuments(readFileSync(join(folder, name), 'utf8')).map((document) => document.toJS() as Manifest),
+    );
+  const deployments = manifests.filter(({ kind }) => kind === 'Deployment');
+
+  it('run an API and workers of this version, unprivileged, on a file system that is read alone', () => {
+    const { version } = JSON.parse(read('package.json')) as { version: string };
+    expect(deployments.map(({ spec }) => spec.template.spec.containers[0]!.args)).toEqual([['api'], ['worker']]);
+    for (const { spec } of deployments) {
+      const pod = spec.template.spec;
+      expect(pod).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true } });
+      expect(pod.containers[0]).toMatchObject({
+        image: expect.stringMatching(new RegExp(`:${version.replaceAll('.', '\\.')}$`)),
+        resources: { requests: { memory: expect.any(String) }, limits: { memory: expect.any(String) } },
+        securityContext: {
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        },
+      });
+    }
+    expect(deployments[0]!.spec.template.spec.containers[0]).toMatchObject({
+      readinessProbe: { httpGet: { path: '/readyz' } },
+      livenessProbe: { httpGet: { path: '/healthz' } },
+    });
+  });
+
+  it('select pods that there are, and leave one of each when a node is drained', () => {
+    const pods = deployments.map(({ spec }) => spec.template.metadata.labels);
+    const selecting = manifests.flatMap(({ kind, spec }): object[] => {
+      if (kind === 'Service') return [spec.selector];
+      if (kind === 'NetworkPolicy') return [spec.podSelector.matchLabels];
+      return kind === 'PodDisruptionBudget' || kind === 'Deployment' ? [spec.selector.matchLabels] : [];
+    });
+    expect(selecting).toHaveLength(7);
+    for (const labels of selecting) expect(pods).toContainEqual(expect.objectContaining(labels));
+    const budgets = manifests.filter(({ kind }) => kind === 'PodDisruptionBudget');
+    expect(budgets.map(({ metadata }) => metadata.name)).toEqual(deployments.map(({ metadata }) => metadata.name));
+    for (const [at, { spec }] of budgets.entries()) {
+      expect([spec.minAvailable, deployments[at]!.spec.replicas > 1]).toEqual([1, true]);
+    }
+  });
+
+  it('name in the Secret each variable that the configuration takes, and no value', () => {
+    const { stringData } = manifests.find(({ kind }) => kind === 'Secret')!;
+    const taken = [...read('deploy/pigeonpost.yaml').matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name!);
+    for (const name of [...taken, 'DATABASE_URL', 'TEMPORAL_ADDRESS']) expect(stringData).toHaveProperty(name);
+    expect(Object.values(stringData).filter((value) => value !== '')).toEqual([]);
+  });
+});

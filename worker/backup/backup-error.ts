@@ -1,0 +1,21 @@
+/** Why a backup or a restore did not happen, in a sentence that says what to do. Nothing of a row stands in it. */
+export class BackupError extends Error {
+  override readonly name = 'BackupError';
+
+  constructor(
+    readonly kind:
+      /** A program of this machine is missing. */
+      | 'tool'
+      /** Something is in the way: a running process, a store that is not empty, a file that exists. */
+      | 'inUse'
+      /** There is no such thing. */
+      | 'missing'
+      /** The file cannot be used. */
+      | 'unusable'
+      | 'failed',
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}

@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openEmbedded } from '../../ledger/drivers/embedded.js';
+import { lockFolder } from '../../ledger/drivers/folder-lock.js';
+import { syncFolder } from '../../ledger/drivers/sync-folder.js';
+import { migrate, newestMigration } from '../../ledger/migrate.js';
+import { markRestored, type RestoredFrom } from '../../ledger/mark-restored.js';
+import { BackupError } from './backup-error.js';
+import { type BackupFacts, factsFile, readBackupFacts } from './backup-facts.js';
+import { withoutTar } from './pack-store.js';
+import { runTool } from './run-tool.js';
+
+export interface RestoredStore {
+  readonly facts: BackupFacts;
+  /** Where the store that was there stands now; null: there was none. */
+  readonly replaced: string | null;
+}
+
+/**
+ * Puts a backup in the place of an embedded store. It is unpacked, brought up to date and marked beside it, and takes its
+ * place by a rename: a kill leaves the one or the other, and none that would send without a look. What was there is kept.
+ * Temporal's data are of the time after the backup, and hold nothing that the ledger lacks: they go.
+ * @throws {BackupError}; {StoreError} kind `locked` while a process uses the folder
+ */
+export async function restoreEmbedded(
+  file: string,
+  folder: string,
+  mark: Omit<RestoredFrom, 'madeAt'>,
+): Promise<RestoredStore> {
+  if (!existsSync(file)) throw new BackupError('missing', `there is no file ${file}`);
+  const lock = await lockFolder(folder);
+  const work = await mkdtemp(join(folder, 'postgres.new-'));
+  try {
+    await unpack(file, work);
+    const facts = await readBackupFacts(work);
+    await refuseNewer(facts);
+    await bringUpToDate(work, markRestored({ ...mark, madeAt: new Date(facts.madeAt) }));
+    return { facts, replaced: await takePlace(work, folder) };
+  } finally {
+    await rm(work, { recursive: true, force: true });
+    await lock.release();
+  }
+}
+
+async function unpack(file: string, into: string): Promise<void> {
+  const tar = async (...args: string[]): Promise<string> => {
+    const run = runTool({ command: 'tar', args, stdio: ['ignore', 'pipe', 'pipe'], otherwise: withoutTar });
+    let listed = '';
+    run.child.stdout!.setEncoding('utf8').on('data', (text: string) => (listed += text));
+    await run.done;
+    return listed;
+  };
+  const names = (await tar('-tzf', file)).split('\n').filter(Boolean);
+  const strange = names.some((name) => (name !== factsFile && !name.startsWith('postgres/')) || name.includes('..'));
+  if (strange || !names.includes(factsFile) || !names.includes('postgres/PG_VERSION')) {
+    throw new BackupError(
+      'unusable',
+      `${file} is no backup of an embedded store: give one that "pigeonpost backup" made`,
+    );
+  }
+  await tar('-C', into, '-xzof', file); // "o": as whoever restores, not as whoever has backed up
+}
+
+async function refuseNewer({ migration, pigeonpost }: BackupFacts): Promise<void> {
+  const known = await newestMigration();
+  if (migration <= known) return;
+  throw new BackupError(
+    'unusable',
+    `the backup was made by pigeonpost ${pigeonpost}, whose store is at version ${migration}, and this one knows ${known}: restore it with that version`,
+  );
+}
+
+async function bringUpToDate(storeFolder: string, mark: string): Promise<void> {
+  const db = await openEmbedded({ folder: storeFolder });
+  try {
+    await migrate(db);
+    await db.script(mark);
+  } finally {
+    await db.close();
+  }
+}
+
+async function takePlace(work: string, folder: string): Promise<string | null> {
+  const place = join(folder, 'postgres');
+  const replaced = existsSync(place) ? join(folder, `postgres.replaced-${stamp(new Date())}`) : null;
+  if (replaced !== null) await rename(place, replaced);
+  await rename(join(work, 'postgres'), place);
+  for (const name of await readdir(folder)) {
+    // oxlint-disable-next-line no-await-in-loop -- a handful
+    if (name.startsWith('temporal.sqlite')) await rm(join(folder, name), { force: true });
+  }
+  syncFolder(folder);
+  return replaced;
+}
+
+/** `20261121T093000Z`: names of files hold no colon everywhere. */
+function stamp(at: Date): string {
+  return at.toISOString().replace(/[-:]|\.\d+/g, '');
+}

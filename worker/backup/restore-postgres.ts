@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import type { Environment } from '../../config/environment.js';
+import type { Database } from '../../ledger/drivers/database.js';
+import { openPostgres } from '../../ledger/drivers/postgres.js';
+import { markRestored, type RestoredFrom } from '../../ledger/mark-restored.js';
+import { migrate } from '../../ledger/migrate.js';
+import { BackupError } from './backup-error.js';
+import { postgresTool } from './postgres-tool.js';
+import { runTool } from './run-tool.js';
+
+/**
+ * Restores a dump into an empty database: rows and the mark are one transaction, so that no kill leaves a ledger that
+ * would send without a look. Never over a ledger that is there: two databases can be compared, one cannot.
+ * @throws {BackupError}, {StoreError}
+ */
+export async function restorePostgres(
+  file: string,
+  store: string,
+  mark: Omit<RestoredFrom, 'madeAt'>,
+  environment: Environment,
+): Promise<void> {
+  if (!existsSync(file)) throw new BackupError('missing', `there is no file ${file}`);
+  await withDatabase(store, async (db) => {
+    const [found] = await db.query<{ tables: number }>(
+      'select count(*)::int as tables from pg_tables where schemaname = any (current_schemas(false))',
+    );
+    if (found!.tables > 0) {
+      throw new BackupError(
+        'inUse',
+        'the database is not empty: create another one (createdb), have "store" or DATABASE_URL name it, and restore there',
+      );
+    }
+  });
+  await runScript(file, store, markRestored({ ...mark, madeAt: null }), environment);
+  await withDatabase(store, migrate);
+}
+
+/**
+ * Marks a store that was restored by other means: a snapshot of its disk, a provider's point-in-time recovery, pg_restore.
+ * @throws {BackupError} kind `inUse` while processes use it
+ */
+export async function markRestoredStore(db: Database, mark: RestoredFrom): Promise<void> {
+  await refuseInUse(db);
+  await migrate(db);
+  await db.script(markRestored(mark));
+}
+
+async function refuseInUse(db: Database): Promise<void> {
+  if (db.kind === 'embedded') return; // its folder's lock says that nobody else does
+  const [found] = await db.query<{ others: number }>(
+    `select count(*)::int as others from pg_stat_activity
+     where datname = current_database() and application_name = 'pigeonpost' and pid <> pg_backend_pid()`,
+  );
+  if (found!.others === 0) return;
+  throw new BackupError('inUse', 'pigeonpost runs on this database: stop its processes first');
+}
+
+/** `pg_restore` writes SQL, `psql` carries it out, and the mark after it, in one transaction. */
+async function runScript(file: string, store: string, mark: string, environment: Environment): Promise<void> {
+  const { url, variables } = postgresTool(store, environment);
+  const otherwise =
+    'install PostgreSQL\'s client programs; or restore where they are (pg_restore --no-owner --no-privileges --exit-on-error --dbname="$DATABASE_URL" FILE), then run "pigeonpost restore --mark-only" before anything starts';
+  const dump = runTool({
+    command: 'pg_restore',
+    args: ['--no-owner', '--no-privileges', '--file=-', file],
+    environment: variables,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    otherwise,
+  });
+  const psql = runTool({
+    command: 'psql',
+    // "sqlstate": what it says otherwise quotes rows. Its own --single-transaction would commit what a kill cut off.
+    args: ['--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--set=VERBOSITY=sqlstate', url],
+    environment: variables,
+    stdio: ['pipe', 'ignore', 'pipe'],
+    otherwise,
+  });
+  const into = psql.child.stdin!;
+  into.on('error', () => undefined); // psql has ended: it says why
+  const begun = Promise.all([once(dump.child, 'spawn'), once(psql.child, 'spawn')]);
+  try {
+    await begun.catch(() => Promise.all([dump.done, psql.done]));
+    into.write('begin;\n');
+    for await (const bytes of dump.child.stdout!) {
+      if (!into.write(bytes)) await Promise.race([once(into, 'drain'), psql.done]);
+    }
+    await dump.done; // before the commit: without it everything is rolled back
+    into.end(`\nreset search_path;\n${mark}\ncommit;\n`);
+    await psql.done;
+  } catch (error) {
+    dump.child.kill();
+    psql.child.kill();
+    await Promise.allSettled([dump.done, psql.done]);
+    throw error;
+  }
+}
+
+async function withDatabase<T>(store: string, use: (db: Database) => Promise<T>): Promise<T> {
+  const db = await openPostgres({ url: store });
+  try {
+    await refuseInUse(db);
+    return await use(db);
+  } finally {
+    await db.close();
+  }
+}

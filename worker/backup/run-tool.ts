@@ -1,0 +1,50 @@
+import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
+import { BackupError } from './backup-error.js';
+
+/** A program of this machine that is being run. */
+export interface RunningTool {
+  readonly child: ChildProcess;
+  /**
+   * Resolves when it has ended well.
+   * @throws {BackupError} kind `tool` when it is not installed; `failed` with what it said first
+   */
+  readonly done: Promise<void>;
+}
+
+export interface Tool {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** All that it is given of the environment: a password never stands on a command line, where others see it. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly stdio: StdioOptions;
+  /** What to do where it is not installed. */
+  readonly otherwise: string;
+}
+
+export function runTool({ command, args, environment, stdio, otherwise }: Tool): RunningTool {
+  const child = spawn(command, args, { stdio, ...(environment !== undefined && { env: { ...environment } }) });
+  let said = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    if (said.length < 4096) said += text;
+  });
+  const done = new Promise<void>((resolve, reject) => {
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      const isMissing = error.code === 'ENOENT';
+      const why = isMissing ? 'is not installed' : `cannot be started (${error.code})`;
+      reject(new BackupError(isMissing ? 'tool' : 'failed', `${command} ${why}: ${otherwise}`));
+    });
+    child.once('close', (code, signal) => {
+      if (code === 0) return resolve();
+      const how = signal ?? `code ${code}`;
+      reject(new BackupError('failed', `${command} ended with ${how}${firstProblem(said)}`));
+    });
+  });
+  done.catch(() => undefined); // whoever waits for it sees it
+  return { child, done };
+}
+
+/** The first line that tells an error, and no other: what follows may quote a row. */
+function firstProblem(said: string): string {
+  const line = said.split('\n').find((each) => /error|fatal|cannot|ERROR|FATAL/.test(each));
+  return line === undefined ? '' : `: ${line.trim().slice(0, 300)}`;
+}
