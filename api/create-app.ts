@@ -6,6 +6,7 @@ import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import { noteAsked, noteEnded } from '../ledger/queries/audit.js';
 import { type ActionSources, serveActions } from './actions.js';
+import { type AlertSources, serveAlerts } from './alerts.js';
 import type { ApiApp, ApiContext, ApiEnvironment } from './api-app.js';
 import { authenticate } from './authenticate.js';
 import { type ConfigurationSources, serveConfiguration } from './configuration.js';
@@ -44,7 +45,8 @@ export interface ApiSources
     PreviewSources,
     LiveSources,
     ImportSources,
-    ProvisioningSources {
+    ProvisioningSources,
+    AlertSources {
   /** Tells sinks that there is something to deliver. */
   readonly wakeSinks: (names: readonly string[]) => Promise<void>;
 }
@@ -78,6 +80,7 @@ export function createApp(sources: ApiSources): ApiApp {
   serveLiveChanges(app, sources);
   serveImports(app, sources);
   serveProvisioning(app, sources);
+  serveAlerts(app, sources);
   serveTokens(app, sources);
   serveAuditLog(app, sources);
   serveCaller(app);

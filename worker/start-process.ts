@@ -13,6 +13,7 @@ import { freeDroppedFiles } from '../ledger/queries/imports/dropped-files.js';
 import { endLeases } from '../ledger/queries/lanes.js';
 import { noteProgress, trimProgress } from '../ledger/queries/progress.js';
 import { act } from './act.js';
+import { AlertDesk } from './alerts/alert-desk.js';
 import { applyConfiguration } from './apply-configuration.js';
 import { connectTemporal, type TemporalConnections } from './connect-temporal.js';
 import { Editions } from './editions.js';
@@ -169,6 +170,23 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   closers.push(repeat(maintainEveryMs, maintain, 'maintaining the store failed', log));
   closers.push(repeat(noteProgressEveryMs, () => noteProgress(ledger), 'noting the progress failed', log));
 
+  const quotas = () => viewQuotas(editions.current.config, ledger, Date.now());
+  const alerts = new AlertDesk({
+    sources: () => ({
+      ledger,
+      config: editions.current.config,
+      configuration: editions.current.configuration,
+      trouble: () => trouble,
+      quotas,
+    }),
+    owner: shared.owner,
+    isAlone: embedded,
+    publicUrl: () => editions.current.config.server.publicUrl ?? api?.url ?? null,
+    log,
+  });
+  alerts.start();
+  closers.push(() => alerts.close());
+
   api?.serve({
     ledger,
     version: packageVersion(),
@@ -179,7 +197,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
       return editions.current.configuration;
     },
     trouble: () => trouble,
-    quotas: () => viewQuotas(editions.current.config, ledger, Date.now()),
+    quotas,
     wakeSinks: (names) => starter.wakeSinks(names),
     act: (action) => act({ to: editions.current, starter }, action),
     replay: (wanted) => startReplay({ to: editions.current, starter }, wanted),
@@ -189,6 +207,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     lookAtEvent: (asked) => planProvisioning(editions, asked),
     applyEvent: (asked) => provisionEvent(editions, starter, asked),
     imports: createImportDesk({ editions, ledger, wake: wakeImport, log }),
+    alerts,
   });
   closers.push(closeApi); // in order it is the first to close; a second close does nothing
   return { api, temporalAddress: temporal.address, failed };
