@@ -2,6 +2,7 @@ import type { Config } from '../config/config.js';
 import type { Secret } from '../config/secret.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { deskOf } from './import-desk.test-kit.js';
+import { ProcessMeters } from './metrics/process-meters.js';
 import type { ApiSources } from './create-app.js';
 
 /** A process that has nothing to tell and does what it is asked; a test gives what it is about. */
@@ -22,6 +23,9 @@ export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledge
     lookAtEvent: notAsked,
     applyEvent: notAsked,
     imports: deskOf(),
+    meters: new ProcessMeters(),
+    temporalMetrics: async () => '',
+    readiness: async () => [],
     alerts: { view: async () => ({ raised: [], receivers: [] }), test: async () => [] },
     ...given,
   };

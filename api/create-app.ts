@@ -26,6 +26,8 @@ import { type LiveSources, serveLiveChanges } from './live-changes.js';
 import { serveImports } from './imports.js';
 import { type ProvisioningSources, serveProvisioning } from './provisioning.js';
 import type { ImportSources } from './uploads.js';
+import { countAnswers, type MetricsSources, serveMetrics } from './metrics/serve-metrics.js';
+import { type ReadinessSources, serveReadiness } from './readiness.js';
 import { servePigeonholes } from './pigeonholes.js';
 import { serveQuotas } from './quotas.js';
 import { serveSinks } from './sinks.js';
@@ -46,7 +48,9 @@ export interface ApiSources
     LiveSources,
     ImportSources,
     ProvisioningSources,
-    AlertSources {
+    AlertSources,
+    MetricsSources,
+    ReadinessSources {
   /** Tells sinks that there is something to deliver. */
   readonly wakeSinks: (names: readonly string[]) => Promise<void>;
 }
@@ -54,15 +58,13 @@ export interface ApiSources
 /** Every route, behind what guards them all: whom it is asked by, from where, and in which form. */
 export function createApp(sources: ApiSources): ApiApp {
   const app: ApiApp = new OpenAPIHono<ApiEnvironment>({ defaultHook: refuseWhatIsWrong });
-  app.use(named, secureHeaders);
-  app.get('/healthz', (c) => c.text('ok'));
-  app.get('/readyz', async (c) => {
-    await sources.ledger.db.query('select 1');
-    return c.text('ok');
-  });
+  app.use(named, secureHeaders, countAnswers(sources.meters));
+  serveReadiness(app, sources);
   app.use(onlyFromHere(sources));
   documentApi(app, sources);
   app.use('/api/*', onlyKnownCallers(sources));
+  app.use('/metrics', onlyKnownCallers(sources));
+  serveMetrics(app, sources);
   serveStatus(app, sources);
   serveActions(app, sources);
   serveReplays(app, sources);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { ServiceGate } from '../activities/service-gate.js';
+import { ProcessMeters } from '../api/metrics/process-meters.js';
 import { type ApiServer, startApi } from '../api/start-api.js';
 import type { Config } from '../config/config.js';
 import type { Database } from '../ledger/drivers/database.js';
@@ -30,6 +31,8 @@ import { packageVersion } from './package-root.js';
 import { planConfiguration } from './plan-configuration.js';
 import { previewSink } from './preview-sink.js';
 import { planProvisioning, provisionEvent } from './provision-event.js';
+import { readReadiness } from './read-readiness.js';
+import { readTemporalMetrics } from './read-temporal-metrics.js';
 import { reconcile, wakeEverything } from './reconcile.js';
 import { runWorker } from './run-worker.js';
 import { startReplay } from './start-replay.js';
@@ -53,6 +56,8 @@ export interface ProcessOptions {
   readonly api: boolean;
   /** Where a Temporal server may be found, downloaded or built, when it is embedded. */
   readonly binarySources: BinarySources;
+  /** Host and port at which the Temporal SDK shows its metrics; null: it shows none. */
+  readonly temporalMetricsAddress: string | null;
   /** A line for a person while something takes long. */
   readonly onProgress: (line: string) => void;
   /** The first page was read. */
@@ -111,6 +116,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const starter = createStarter(temporal.connections.client, config.temporal.taskQueue, log);
   const stopping = new AbortController();
   let trouble: string | null = null;
+  const meters = new ProcessMeters();
   const shared: Shared = {
     ledger,
     gate: new ServiceGate(ledger, log),
@@ -119,6 +125,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     orchestration: starter,
     log,
     stopping: stopping.signal,
+    meters,
+    onRequest: (request) => meters.requested(request),
     onTurn: (failure) => {
       trouble = failure;
     },
@@ -208,6 +216,9 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     applyEvent: (asked) => provisionEvent(editions, starter, asked),
     imports: createImportDesk({ editions, ledger, wake: wakeImport, log }),
     alerts,
+    meters,
+    temporalMetrics: () => readTemporalMetrics(options.temporalMetricsAddress),
+    readiness: () => readReadiness({ ledger, connection: temporal.connections.client.connection, worker }),
   });
   closers.push(closeApi); // in order it is the first to close; a second close does nothing
   return { api, temporalAddress: temporal.address, failed };
