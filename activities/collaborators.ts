@@ -3,6 +3,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { Consent } from '../ledger/seen-item.js';
 import type { PigeonholeClient } from '../pigeonhole/client.js';
 import type { Sink } from '../sinks/sink.js';
+import type { Meters } from './meters.js';
 import type { ServiceGate } from './service-gate.js';
 
 /** What activities work with: put together by the process, closed by it. */
@@ -23,6 +24,8 @@ export interface Collaborators {
   readonly log: Log;
   /** Aborted when the process is to stop: attempts end at their next safe point. */
   readonly stopping: AbortSignal;
+  /** What this process counts. */
+  readonly meters: Meters;
   /** Called after every page that the service gave. */
   readonly onPage: () => void;
   /** Called after every turn: why it failed as a whole (the store, the process), null when it did not. */

@@ -272,6 +272,7 @@ class LaneSender {
     const line = { sink: this.#plan.sink.name, workspace, pigeonhole: pigeonholeId };
     const dead = settled.filter(({ state }) => state === 'dead').length;
     const retry = settled.filter(({ state }) => state === 'retry').length;
+    this.#to.meters.settled(this.#plan.sink.name, { delivered, dead, retry });
     if (delivered > 0 || dead > 0) this.#to.log.info({ ...line, delivered, retry, dead }, 'changes delivered');
     if (failing != null && this.#failingForMs === 0) {
       this.#to.log.warn({ ...line, detail: failing.detail, retryInMs: failing.retryInMs }, 'sink takes nothing');

@@ -89,6 +89,7 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
         next.catch(() => undefined); // awaited above; until then a refusal must not count as unhandled
       }
       const result = await store(reading, arrived, after, ends ? budget.next : undefined, writing.open);
+      if (walk.kind === 'poll' && changesOf(result) > 0) noteAge(reading, arrived, result.created);
       await noteAnswer(reading, arrived.page, arrived.seen?.unidentified ?? 0, result);
       // A sweep that begins behind this poll, in this turn, has to compare keys at its end.
       if (walk.kind === 'poll' && changesOf(result) > 0) reading.lease = { ...reading.lease, differs: true };
@@ -100,6 +101,11 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
   } finally {
     await requests.stop();
   }
+}
+
+/** Only where the page has brought new items: the newest of them is among them, unless it was only moved. */
+function noteAge({ to, lease }: StreamReading, { summary }: Arrived, created: number): void {
+  if (created > 0 && summary.newestAt !== null) to.meters.found(lease.list, Date.now() - summary.newestAt);
 }
 
 function changesOf({ created, updated, deleted }: PageResult): number {

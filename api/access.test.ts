@@ -116,6 +116,8 @@ const routes: readonly Asked[] = [
   { method: 'POST', path: '/api/imports/7/actions', body: { do: 'pause' }, may: ['importer', 'admin'] },
   { method: 'POST', path: '/api/events/plan', body: event, may: ['operator', 'admin'] },
   { method: 'POST', path: '/api/events/apply', body: event, may: ['operator', 'admin'] },
+  { method: 'GET', path: '/api/alerts', may: reading },
+  { method: 'POST', path: '/api/alerts/test', body: {}, may: ['operator', 'admin'] },
   { method: 'GET', path: '/api/tokens', may: ['admin'] },
   { method: 'POST', path: '/api/tokens', body: { name: 'x', roles: ['viewer'], expiresInDays: 1 }, may: ['admin'] },
   { method: 'POST', path: '/api/tokens/x/revoke', body: {}, may: ['admin'] },

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.js';
 import type { Secret } from '../config/secret.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { deskOf } from './import-desk.test-kit.js';
+import { ProcessMeters } from './metrics/process-meters.js';
 import type { ApiSources } from './create-app.js';
 
 /** A process that has nothing to tell and does what it is asked; a test gives what it is about. */
@@ -24,6 +25,10 @@ export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledge
     lookReady: notAsked,
     imports: deskOf(),
     backup: null,
+    meters: new ProcessMeters(),
+    temporalMetrics: async () => '',
+    health: async () => [],
+    alerts: { view: async () => ({ raised: [], receivers: [] }), test: async () => [] },
     ...given,
   };
 }

@@ -22,7 +22,7 @@ export type ChangedKey = z.infer<typeof changedKeySchema>;
 
 const configurationChangeSchema = z.object({
   kind: z.enum(['added', 'changed', 'removed']),
-  what: z.enum(['workspace', 'sync', 'sink', 'drop folder']),
+  what: z.enum(['workspace', 'sync', 'sink', 'drop folder', 'alerts']),
   name: z.string(),
   keys: z.array(changedKeySchema).readonly().describe('Of what is changed.'),
   note: z.string().nullable().describe('Of what is removed or comes back: what that means.'),

@@ -6,6 +6,7 @@ import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import { noteAsked, noteEnded } from '../ledger/queries/audit.js';
 import { type ActionSources, serveActions } from './actions.js';
+import { type AlertSources, serveAlerts } from './alerts.js';
 import type { ApiApp, ApiContext, ApiEnvironment } from './api-app.js';
 import { authenticate } from './authenticate.js';
 import { type BackupSources, serveBackup } from './backup.js';
@@ -27,6 +28,8 @@ import { serveImports } from './imports.js';
 import { type ProvisioningSources, serveProvisioning } from './provisioning.js';
 import type { ImportSources } from './uploads.js';
 import { type ReadySources, serveReady } from './ready.js';
+import { countAnswers, type MetricsSources, serveMetrics } from './metrics/serve-metrics.js';
+import { type HealthSources, serveHealth } from './health.js';
 import { servePigeonholes } from './pigeonholes.js';
 import { serveQuotas } from './quotas.js';
 import { serveSinks } from './sinks.js';
@@ -48,7 +51,10 @@ export interface ApiSources
     BackupSources,
     ImportSources,
     ProvisioningSources,
-    ReadySources {
+    ReadySources,
+    AlertSources,
+    MetricsSources,
+    HealthSources {
   /** Tells sinks that there is something to deliver. */
   readonly wakeSinks: (names: readonly string[]) => Promise<void>;
 }
@@ -56,15 +62,13 @@ export interface ApiSources
 /** Every route, behind what guards them all: whom it is asked by, from where, and in which form. */
 export function createApp(sources: ApiSources): ApiApp {
   const app: ApiApp = new OpenAPIHono<ApiEnvironment>({ defaultHook: refuseWhatIsWrong });
-  app.use(named, secureHeaders);
-  app.get('/healthz', (c) => c.text('ok'));
-  app.get('/readyz', async (c) => {
-    await sources.ledger.db.query('select 1');
-    return c.text('ok');
-  });
+  app.use(named, secureHeaders, countAnswers(sources.meters));
+  serveHealth(app, sources);
   app.use(onlyFromHere(sources));
   documentApi(app, sources);
   app.use('/api/*', onlyKnownCallers(sources));
+  app.use('/metrics', onlyKnownCallers(sources));
+  serveMetrics(app, sources);
   serveStatus(app, sources);
   serveActions(app, sources);
   serveReplays(app, sources);
@@ -83,6 +87,7 @@ export function createApp(sources: ApiSources): ApiApp {
   serveLiveChanges(app, sources);
   serveImports(app, sources);
   serveProvisioning(app, sources);
+  serveAlerts(app, sources);
   serveTokens(app, sources);
   serveAuditLog(app, sources);
   serveBackup(app, sources);

@@ -243,7 +243,11 @@ function isSettled(
 }
 
 /** Some sync of the sink reads the pigeonhole, or (of a workspace's own lists) the workspace. */
-function isSentTo(config: Config, sink: string, { workspace, pigeonholeId, syncs }: PigeonholeStatus): boolean {
+export function isSentTo(
+  config: Pick<Config, 'syncs'>,
+  sink: string,
+  { workspace, pigeonholeId, syncs }: Pick<PigeonholeStatus, 'workspace' | 'pigeonholeId' | 'syncs'>,
+): boolean {
   return Object.entries(config.syncs).some(
     ([name, sync]) =>
       sync.workspace === workspace && sync.sinks.includes(sink) && (pigeonholeId === 0 || syncs.includes(name)),

@@ -1,3 +1,4 @@
+import type { AlertsView, TestedAlerts } from '../api/alerts.js';
 import type { DeadLetterChoice, DeadLetterGroupView, DeadLetterView } from '../api/dead-letters.js';
 import type { Decision, HeldDeletions } from '../api/deletions.js';
 import type { Action } from '../api/action.js';
@@ -36,6 +37,8 @@ export interface ApiClient {
   lookAtEvent(asked: EventRequest): Promise<EventView>;
   /** One turn: to be asked again until nothing is left. */
   applyEvent(asked: EventRequest): Promise<EventView>;
+  alerts(): Promise<AlertsView>;
+  testAlerts(): Promise<TestedAlerts>;
   tokens(): Promise<{ tokens: TokenView[] }>;
   createToken(wanted: NewTokenRequest): Promise<MadeTokenView>;
   revokeToken(name: string): Promise<void>;
@@ -147,6 +150,8 @@ export function apiClient(url: string, token?: string): ApiClient {
       (await post('/api/configuration/apply', asked, countingMs)) as AppliedConfiguration,
     lookAtEvent: async (asked) => (await post('/api/events/plan', asked, countingMs)) as EventView,
     applyEvent: async (asked) => (await post('/api/events/apply', asked, countingMs)) as EventView,
+    alerts: async () => (await ask('/api/alerts')) as AlertsView,
+    testAlerts: async () => (await post('/api/alerts/test', {})) as TestedAlerts,
     tokens: async () => (await ask('/api/tokens')) as { tokens: TokenView[] },
     createToken: async (wanted) => (await post('/api/tokens', wanted)) as MadeTokenView,
     revokeToken: async (name) => {

@@ -12,6 +12,7 @@ export function addOperationCommands(program: Command, context: () => Context, f
   addDeadLetters(program, context, finish);
   addConfigCommands(program, context, finish);
   addApply(program, context, finish);
+  addAlerts(program, context, finish);
 }
 
 interface ActionOptions {
@@ -197,6 +198,27 @@ function addConfigCommands(program: Command, context: () => Context, finish: (co
     .action(async (options: { json: boolean }) => {
       const { applyConfig } = await import('./commands/configuration.js');
       finish(await applyConfig(context(), options));
+    });
+}
+
+function addAlerts(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {
+  const alerts = program.command('alerts').description('what people on duty are told, by `alerts` in pigeonpost.yaml');
+  alerts
+    .command('list')
+    .description('what was told and is not over yet, and how the receivers take it')
+    .option('--json', 'one JSON document', false)
+    .action(async (options: { json: boolean }) => {
+      const { listAlerts } = await import('./commands/alerts.js');
+      finish(await listAlerts(context(), options));
+    });
+  alerts
+    .command('test')
+    .description('send every receiver a message that says that it is a test; works before the first start, too')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('alerts test'))
+    .action(async (options: { json: boolean }) => {
+      const { testAlerts } = await import('./commands/alerts.js');
+      finish(await testAlerts(context(), options));
     });
 }
 

@@ -18,6 +18,8 @@ export interface Config {
   readonly sinks: Readonly<Record<string, SinkConfig>>;
   /** Folders that registrant files are imported from; no two are the same folder. */
   readonly imports: readonly ImportFolder[];
+  /** Absent: nobody is told of anything. */
+  readonly alerts?: AlertsConfig;
   readonly store: StoreSetting;
   readonly temporal: TemporalConfig;
   readonly server: ServerConfig;
@@ -111,6 +113,34 @@ export interface ImportFolder {
   /** Columns and their fields, or the name of a saved mapping; absent: columns are named as the fields are. */
   readonly map?: string | Readonly<Record<string, string>>;
 }
+
+export interface AlertsConfig {
+  readonly to: readonly AlertReceiver[];
+  /** An occasion that is not there, or false, is told to nobody. */
+  readonly when: {
+    readonly sinkPaused: boolean;
+    readonly workspacePaused: boolean;
+    readonly behindMs?: number;
+    /** Of one sink. */
+    readonly deadLetters?: number;
+    readonly deletionsHeld: boolean;
+    readonly quotaShort: boolean;
+    readonly importEnded: boolean;
+  };
+}
+
+export type AlertReceiver =
+  | { readonly type: 'slack'; readonly token: Secret; readonly channel: string; readonly baseUrl?: string }
+  | { readonly type: 'webhook'; readonly url: string; readonly secret: Secret }
+  | {
+      readonly type: 'smtp';
+      readonly host: string;
+      readonly port: number;
+      readonly username?: string;
+      readonly password?: Secret;
+      readonly from: string;
+      readonly to: string;
+    };
 
 export interface TemporalConfig {
   /** `embedded`, or host:port. */

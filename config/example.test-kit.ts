@@ -16,6 +16,7 @@ export const exampleFiles: Readonly<Record<string, string>> = {
 
 const told: Readonly<Record<string, string>> = {
   HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+  ALERT_SECRET: `whsec_${Buffer.alloc(32, 8).toString('base64')}`,
   WAREHOUSE_URL: 'postgres://warehouse:secret@warehouse.example.com/events',
 };
 

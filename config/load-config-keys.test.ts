@@ -209,20 +209,22 @@ describe('a part that this version lacks', () => {
     ],
     [
       'a wrong kind of value for a part of a later version',
-      atEnd('alerts: 5\n'),
-      ['13: alerts: not available in this version; remove it'],
+      atEnd('retention: 5\n'),
+      ['13: retention: not available in this version; remove it'],
     ],
     [
       'an empty part of a later version, told without what it would need,',
-      atEnd('alerts: {}\n'),
-      ['13: alerts: not available in this version; remove it'],
+      atEnd('retention: {}\n'),
+      ['13: retention: not available in this version; remove it'],
     ],
     [
-      'a wrong list of a later version, told without its missing keys,',
-      atEnd('alerts: [{ to: ops }]\n'),
-      ['13: alerts: not available in this version; remove it'],
+      'a receiver of alerts with a user and no password',
+      atEnd(
+        'alerts: { to: [{ type: smtp, host: a.example, username: x, from: a@b.example, to: c@d.example }], when: {} }\n',
+      ),
+      ['13: alerts.to[0]: username and password belong together; give both or none'],
     ],
-    ['a mistyped part of a later version', atEnd('alert: {}\n'), ['13: alert: unknown key, did you mean "alerts"?']],
+    ['a mistyped key', atEnd('alert: {}\n'), ['13: alert: unknown key, did you mean "alerts"?']],
   ])('%s is told with line and key, what was found and what is allowed', async (_, text, problems) => {
     expect(await problemsOf(text, smallestEnvironment)).toEqual(problems);
   });
@@ -233,14 +235,14 @@ describe('a problem', () => {
     const text =
       inSync('    evry: {}\n    every: { live: 5x }\n')
         .replace('type: file', 'type: slack')
-        .replace('apiKey: ${ACME_API_KEY}', 'apiKey: literal') + 'store: nowhere\nalerts: {}\n';
+        .replace('apiKey: ${ACME_API_KEY}', 'apiKey: literal') + 'store: nowhere\nretention: {}\n';
     expect((await problemsOf(text)).map((problem) => /^\d+: [\w.]+/.exec(problem)?.[0])).toEqual([
       '4: workspaces.acme.apiKey',
       '8: syncs.conferences.evry',
       '9: syncs.conferences.every.live',
       '13: sinks.archive.type',
       '15: store',
-      '16: alerts',
+      '16: retention',
     ]);
   });
 

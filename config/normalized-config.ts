@@ -5,14 +5,14 @@ import { Secret } from './secret.js';
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * What is compared between processes that share a ledger: workspaces, syncs, sinks and drop folders, as a document that is the same
+ * What is compared between processes that share a ledger: workspaces, syncs, sinks, drop folders and alerts, as a document that is the same
  * for the same configuration whatever the order of its keys and of its lists without an order, with all defaults
  * written out. What belongs to a process (store, temporal, server, network) is left out. A secret stands in it as
  * `{ "$secret": fingerprint }`, so that another secret is another configuration and none can be read.
  * @param fingerprint keyed, e.g. an HMAC under the ledger's key: a bare hash of a short secret could be guessed
  */
 export function normalizedConfig(
-  config: Pick<Config, 'workspaces' | 'syncs' | 'sinks'> & Partial<Pick<Config, 'imports'>>,
+  config: Pick<Config, 'workspaces' | 'syncs' | 'sinks'> & Partial<Pick<Config, 'imports' | 'alerts'>>,
   fingerprint: (secret: string) => string,
 ): Json {
   const syncs = mapValues(config.syncs, (sync) => ({
@@ -29,7 +29,8 @@ export function normalizedConfig(
   }));
   // Left out where there are none, so that a file without any is the same configuration that it was before there were.
   const imports = config.imports?.length ? { imports: byFolder(config.imports) } : {};
-  return canonical({ version: 1, workspaces: config.workspaces, syncs, sinks, ...imports }, fingerprint);
+  const alerts = config.alerts === undefined ? {} : { alerts: config.alerts };
+  return canonical({ version: 1, workspaces: config.workspaces, syncs, sinks, ...imports, ...alerts }, fingerprint);
 }
 
 /** The folder is what a drop folder is known by: another order of the list is no other configuration. */

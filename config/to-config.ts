@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Problem } from './config-error.js';
-import type { Config, NetworkConfig, SinkConfig, SyncConfig, TemporalConfig } from './config.js';
+import type { AlertsConfig, Config, NetworkConfig, SinkConfig, SyncConfig, TemporalConfig } from './config.js';
 import type { PemTexts } from './pem-files.js';
 import type { EnvironmentProxy } from './proxy-from-environment.js';
 import type { ParsedConfig } from './schema/config-schema.js';
@@ -28,6 +28,7 @@ export function toConfig({ file, folder, parsed, settings, pem, environmentProxy
     syncs: mapValues(parsed.syncs, toSync),
     sinks: mapValues(parsed.sinks, (sink, name) => toSink(sink, settings[name])),
     imports: parsed.imports ?? [],
+    ...(parsed.alerts === undefined ? {} : { alerts: toAlerts(parsed.alerts) }),
     store: store.kind === 'embedded' ? { kind: 'embedded', folder: resolve(folder, store.folder) } : store,
     temporal: toTemporal(parsed.temporal, pem),
     server: { host: server.host, port: server.port, token: server.token, publicUrl: server.publicUrl },
@@ -60,6 +61,21 @@ function toSink({ history, ...sink }: ParsedConfig['sinks'][string], settings: u
   const { type, lists, consent, mode, onConsentWithdrawn, onForget, limits } = sink;
   const far = typeof history === 'number' ? { forMs: history } : history;
   return { type, settings, lists, consent, history: far, mode, onConsentWithdrawn, onForget, limits };
+}
+
+function toAlerts({ to, when }: NonNullable<ParsedConfig['alerts']>): AlertsConfig {
+  return {
+    to,
+    when: {
+      sinkPaused: when['sink-paused'] ?? false,
+      workspacePaused: when['workspace-paused'] ?? false,
+      behindMs: when.behind,
+      deadLetters: when['dead-letters'],
+      deletionsHeld: when['deletions-held'] ?? false,
+      quotaShort: when['quota-short'] ?? false,
+      importEnded: when['import-ended'] ?? false,
+    },
+  };
 }
 
 function toTemporal({ tls, ...temporal }: ParsedConfig['temporal'], pem: PemTexts): TemporalConfig {

@@ -1,5 +1,51 @@
 -- What all migrations together make: to be read, never run. A test compares it; UPDATE_SCHEMA=1 writes it anew.
 
+create table alert_messages (
+  number bigint not null generated always as identity,
+  id uuid not null,
+  receiver text not null,
+  occasion text not null,
+  subject text not null,
+  kind text not null,
+  since timestamp with time zone not null,
+  facts json not null,
+  created_at timestamp with time zone not null default now(),
+  PRIMARY KEY (number),
+  CHECK ((kind = ANY (ARRAY['raised'::text, 'recovered'::text, 'happened'::text])))
+);
+
+create table alert_receivers (
+  receiver text not null,
+  owner text,
+  leased_until timestamp with time zone,
+  failures integer not null default 0,
+  failing_since timestamp with time zone,
+  failure text,
+  retry_at timestamp with time zone,
+  delivered_at timestamp with time zone,
+  PRIMARY KEY (receiver)
+);
+
+create table alert_watch (
+  singleton boolean not null default true,
+  since timestamp with time zone not null default now(),
+  look bigint not null default 0,
+  looked_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  PRIMARY KEY (singleton),
+  CHECK (singleton)
+);
+
+create table alerts (
+  occasion text not null,
+  subject text not null,
+  holds boolean not null,
+  since timestamp with time zone not null,
+  told boolean not null,
+  raises integer not null,
+  facts json not null,
+  PRIMARY KEY (occasion, subject)
+);
+
 create table approvals (
   sink_id integer not null,
   destination text not null,
@@ -624,6 +670,7 @@ create table workspaces (
   CHECK ((wait_reason = ANY (ARRAY['quota'::text, 'throttled'::text, 'credential'::text])))
 );
 
+CREATE INDEX alert_messages_of_receiver ON alert_messages USING btree (receiver, number);
 CREATE UNIQUE INDEX audit_ends ON audit USING btree (asked) WHERE (asked IS NOT NULL);
 CREATE INDEX changes_with_snapshot ON changes USING btree (ref, list, key) WHERE (snapshot IS NOT NULL);
 CREATE INDEX deliveries_due ON deliveries USING btree (sink_id, ref, sequence, replay) WHERE (state = ANY (ARRAY['waiting'::text, 'retry'::text]));

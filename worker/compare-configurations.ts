@@ -13,6 +13,7 @@ export function compareConfigurations(before: unknown, now: unknown): Configurat
     ['syncs', 'sync'],
     ['sinks', 'sink'],
     ['imports', 'drop folder'],
+    ['alerts', 'alerts'],
   ] as const;
   return sections.flatMap(([section, what]) => {
     const old = groupOf(groupOf(before)[section]);
@@ -44,7 +45,7 @@ function changedKeys(from: unknown, to: unknown, path: readonly string[]): Diffe
 /** The key as it stands in pigeonpost.yaml. */
 function shown(what: ConfigurationChange['what'], { path, from, to }: Difference): ChangedKey {
   const [first, ...rest] = path;
-  const mayHoldSecrets = what === 'workspace' || first === 'settings';
+  const mayHoldSecrets = what === 'workspace' || what === 'alerts' || first === 'settings';
   const key = (first === 'settings' ? rest : path).map((step) => (step === 'everyMs' ? 'every' : step)).join('.');
   if (mayHoldSecrets) return { key };
   const text = (value: unknown): string => {

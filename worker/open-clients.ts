@@ -1,16 +1,27 @@
 import type { Log } from '../activities/collaborators.js';
+import type { CountedRequest } from '../api/metrics/process-meters.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { liftChangedCredential, pausesOf } from '../ledger/queries/pauses.js';
 import { forgetRefusedKey } from '../ledger/queries/workspaces.js';
 import { createPigeonholeClient, type PigeonholeClient } from '../pigeonhole/client.js';
 
+/** Called once for every request that was made, answered or not. */
+export type OnRequest = (request: CountedRequest) => void;
+
 /** A client of the service per workspace. Whoever opens them closes them. */
-export function openClients(config: Config, log: Log): Map<string, PigeonholeClient> {
-  return new Map(Object.keys(config.workspaces).map((name) => [name, createWorkspaceClient(config, name, log)]));
+export function openClients(config: Config, log: Log, onRequest?: OnRequest): Map<string, PigeonholeClient> {
+  return new Map(
+    Object.keys(config.workspaces).map((name) => [name, createWorkspaceClient(config, name, log, onRequest)]),
+  );
 }
 
-export function createWorkspaceClient(config: Config, name: string, log?: Log): PigeonholeClient {
+export function createWorkspaceClient(
+  config: Config,
+  name: string,
+  log?: Log,
+  onRequest?: OnRequest,
+): PigeonholeClient {
   const { baseUrl, apiKey } = config.workspaces[name]!;
   const { proxy, noProxy, ca } = config.network;
   return createPigeonholeClient({
@@ -20,6 +31,7 @@ export function createWorkspaceClient(config: Config, name: string, log?: Log): 
     noProxy,
     ca,
     onResponse: ({ kind, method, path, status, code, requestId, durationMs }) => {
+      onRequest?.({ workspace: name, status, code, durationMs });
       if (kind === null) return;
       log?.debug({ workspace: name, kind, method, path, status, code, requestId, durationMs }, 'request failed');
     },

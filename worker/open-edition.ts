@@ -5,12 +5,14 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { Accounts } from '../sinks/network/accounts.js';
 import { adoptSyncs } from './adopt-syncs.js';
 import type { Edition } from './editions.js';
-import { liftRefusedKeys, openClients } from './open-clients.js';
+import { liftRefusedKeys, type OnRequest, openClients } from './open-clients.js';
 import { createSinks, registerOpenSinks } from './open-sinks.js';
 
 /** What all editions of a process share. */
 export interface Shared extends Omit<Collaborators, 'config' | 'configuration' | 'clients' | 'sinks'> {
   readonly accounts: Accounts;
+  /** Absent: requests are not counted. */
+  readonly onRequest?: OnRequest;
 }
 
 /** A configuration as processes compare it, secrets as the ledger's keyed fingerprints. */
@@ -28,8 +30,8 @@ export async function openEdition(
   shared: Shared,
   makeCurrent: (document: Json) => Promise<number>,
 ): Promise<Edition> {
-  const { ledger, log } = shared;
-  const clients = openClients(config, log);
+  const { ledger, log, onRequest } = shared;
+  const clients = openClients(config, log, onRequest);
   const closers: (() => Promise<void>)[] = [...clients.values()].map((client) => () => client.close());
   const close = async (): Promise<void> => void (await Promise.all(closers.map((each) => each())));
   try {

@@ -8,6 +8,8 @@ import { workflowBundlePath } from './workflow-bundle.js';
 export interface RunningWorker {
   /** Rejects when the worker ends without having been asked to. */
   readonly ended: Promise<void>;
+  /** Whether it polls its task queue. */
+  isPolling(): boolean;
   /** Ends it: what runs gets a moment to reach its next safe point, then is cancelled. */
   stop(): Promise<void>;
 }
@@ -33,6 +35,7 @@ export async function runWorker(
   const ended = worker.run();
   return {
     ended,
+    isPolling: () => worker.getState() === 'RUNNING',
     async stop() {
       if (worker.getState() === 'RUNNING') worker.shutdown();
       await ended.catch(() => undefined);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { ServiceGate } from '../activities/service-gate.js';
+import { ProcessMeters } from '../api/metrics/process-meters.js';
 import { type ApiServer, startApi } from '../api/start-api.js';
 import type { Config } from '../config/config.js';
 import type { Database } from '../ledger/drivers/database.js';
@@ -13,6 +14,7 @@ import { freeDroppedFiles } from '../ledger/queries/imports/dropped-files.js';
 import { endLeases } from '../ledger/queries/lanes.js';
 import { noteProgress, trimProgress } from '../ledger/queries/progress.js';
 import { act } from './act.js';
+import { AlertDesk } from './alerts/alert-desk.js';
 import { applyConfiguration } from './apply-configuration.js';
 import { packStore } from './backup/pack-store.js';
 import { connectTemporal, type TemporalConnections } from './connect-temporal.js';
@@ -33,8 +35,10 @@ import { previewSink } from './preview-sink.js';
 import { planProvisioning, provisionEvent } from './provision-event.js';
 import { answerForAWhile } from './ready/answer-for-a-while.js';
 import { lookReady, type Place } from './ready/look-ready.js';
+import { readHealth } from './read-health.js';
+import { readTemporalMetrics } from './read-temporal-metrics.js';
 import { reconcile, wakeEverything } from './reconcile.js';
-import { runWorker } from './run-worker.js';
+import { type RunningWorker, runWorker } from './run-worker.js';
 import { startReplay } from './start-replay.js';
 import { createConfigurationSwitch } from './take-up-configuration.js';
 import { viewQuotas } from './view-quotas.js';
@@ -61,6 +65,8 @@ export interface ProcessOptions {
   readonly role: ProcessRole;
   /** Where a Temporal server may be found, downloaded or built, when it is embedded. */
   readonly binarySources: BinarySources;
+  /** Host and port at which the Temporal SDK shows its metrics; null: it shows none. */
+  readonly temporalMetricsAddress: string | null;
   /** A line for a person while something takes long. */
   readonly onProgress: (line: string) => void;
   /** The first page was read. */
@@ -120,6 +126,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const starter = createStarter(temporal.connections.client, config.temporal.taskQueue, log);
   const stopping = new AbortController();
   let trouble: string | null = null;
+  const meters = new ProcessMeters();
   const shared: Shared = {
     ledger,
     gate: new ServiceGate(ledger, log),
@@ -128,6 +135,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     orchestration: starter,
     log,
     stopping: stopping.signal,
+    meters,
+    onRequest: (request) => meters.requested(request),
     onTurn: (failure) => {
       trouble = failure;
     },
@@ -150,15 +159,17 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   });
   editions.catchUp = () => switching.catchUp();
 
+  let worker: RunningWorker | null = null;
   if (works) {
-    const worker = await runWorker(editions, { native: temporal.connections.native, temporal: config.temporal });
-    worker.ended.then(
+    const working = await runWorker(editions, { native: temporal.connections.native, temporal: config.temporal });
+    worker = working;
+    working.ended.then(
       () => undefined,
       (error: unknown) => fail(error instanceof Error ? error : new Error(messageOf(error))),
     );
     closers.push(async () => {
       stopping.abort();
-      await worker.stop();
+      await working.stop();
     });
   } else {
     const lookForWorkers = async (): Promise<void> => {
@@ -189,6 +200,23 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   closers.push(repeat(maintainEveryMs, maintain, 'maintaining the store failed', log));
   closers.push(repeat(noteProgressEveryMs, () => noteProgress(ledger), 'noting the progress failed', log));
 
+  const quotas = () => viewQuotas(editions.current.config, ledger, Date.now());
+  const alerts = new AlertDesk({
+    sources: () => ({
+      ledger,
+      config: editions.current.config,
+      configuration: editions.current.configuration,
+      trouble: () => trouble,
+      quotas,
+    }),
+    owner: shared.owner,
+    isAlone: embedded,
+    publicUrl: () => editions.current.config.server.publicUrl ?? api?.url ?? null,
+    log,
+  });
+  alerts.start();
+  closers.push(() => alerts.close());
+
   api?.serve({
     ledger,
     version: packageVersion(),
@@ -199,7 +227,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
       return editions.current.configuration;
     },
     trouble: () => trouble,
-    quotas: () => viewQuotas(editions.current.config, ledger, Date.now()),
+    quotas,
     wakeSinks: (names) => starter.wakeSinks(names),
     act: (action) => act({ to: editions.current, starter }, action),
     replay: (wanted) => startReplay({ to: editions.current, starter }, wanted),
@@ -215,6 +243,10 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     }),
     backup: embedded ? async () => (await packStore(db, embeddedFolder(config))).bytes : null,
     imports: createImportDesk({ editions, ledger, wake: wakeImport, log }),
+    alerts,
+    meters,
+    temporalMetrics: () => readTemporalMetrics(options.temporalMetricsAddress),
+    health: () => readHealth({ ledger, connection: temporal.connections.client.connection, worker }),
   });
   closers.push(closeApi); // in order it is the first to close; a second close does nothing
   return { api, temporalAddress: temporal.address, failed };

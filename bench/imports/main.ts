@@ -9,6 +9,7 @@ import { performance } from 'node:perf_hooks';
 import { Pool } from 'undici';
 import type { Collaborators } from '../../activities/collaborators.js';
 import { importRegistrantsTurn } from '../../activities/import-registrants.js';
+import { noMeters } from '../../activities/meters.js';
 import { ServiceGate } from '../../activities/service-gate.js';
 import { normalizedConfig } from '../../config/normalized-config.js';
 import { openDatabase } from '../../ledger/drivers/open-database.js';
@@ -84,6 +85,7 @@ async function openProduct(task: ImportTask): Promise<{ to: Collaborators; close
     orchestration: { wakeSinks: async () => undefined, startReading: async () => undefined },
     log,
     stopping: new AbortController().signal,
+    meters: noMeters,
     onPage: nothing,
     onTurn: nothing,
   };

@@ -28,8 +28,8 @@ export async function start({ config, out }: Context, options: StartOptions): Pr
     );
   }
   const log = openLog(logLevel());
-  installRuntime(log);
   const stop = untilStopped();
+  const temporalMetricsAddress = await installRuntime(log);
   if (isStopping()) return ExitCode.Done;
   const starting = startProcess({
     config: loaded,
@@ -37,6 +37,7 @@ export async function start({ config, out }: Context, options: StartOptions): Pr
     acceptConfiguration: options.acceptConfig,
     adopt: options.adopt,
     role,
+    temporalMetricsAddress,
     binarySources: binarySources(),
     onProgress: (line) => out.note(line),
     onFirstPage: () => out.line(`ready: reading ${Object.keys(loaded.workspaces).join(', ')}`),

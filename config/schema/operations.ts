@@ -1,5 +1,16 @@
 import { z } from 'zod';
-import { duration, folder, identifier, nonEmptyText, regularExpression, secret, wholeNumber } from '../values.js';
+import { signingSecret } from '../signing-secret.js';
+import {
+  baseUrl,
+  duration,
+  folder,
+  headerSecret,
+  identifier,
+  nonEmptyText,
+  regularExpression,
+  secret,
+  wholeNumber,
+} from '../values.js';
 import { listNames } from './list-names.js';
 
 /** What watches, feeds and bounds an installation: telemetry, alerts, drop folders, retention. */
@@ -14,41 +25,50 @@ export const telemetrySchema = z
   .optional()
   .describe('Traces for those who collect them.');
 
-const recipient = z.discriminatedUnion('type', [
-  z.strictObject({
-    type: z.literal('slack').describe('A channel of Slack.'),
-    token: secret().describe('Bot token with the scope chat:write.'),
-    channel: nonEmptyText('the id of a channel').describe('Id of the channel.'),
-  }),
-  z.strictObject({
-    type: z.literal('webhook').describe('An HTTP endpoint.'),
-    url: httpUrl().describe('Where alerts are posted.'),
-    secret: secret().describe('Signs them, as Standard Webhooks says.'),
-  }),
-  z.strictObject({
-    type: z.literal('smtp').describe('A mailbox.'),
-    host: nonEmptyText('the name of a mail server').describe('Mail server.'),
-    port: wholeNumber({ min: 1, max: 65_535 }).describe('Its port.'),
-    username: nonEmptyText('the name of a user').optional().describe('User at the mail server.'),
-    password: secret().optional().describe('Password of that user.'),
-    from: nonEmptyText('an e-mail address').describe('Sender.'),
-    to: nonEmptyText('an e-mail address').describe('Receiver.'),
-  }),
-]);
+const receiver = z
+  .discriminatedUnion('type', [
+    z.strictObject({
+      type: z.literal('slack').describe('A channel of Slack.'),
+      token: headerSecret().describe('Bot token with the scope chat:write.'),
+      channel: nonEmptyText('the id of a channel').describe('Id of the channel.'),
+      baseUrl: baseUrl().optional().describe('Replaces https://slack.com/api.'),
+    }),
+    z.strictObject({
+      type: z.literal('webhook').describe('An HTTP endpoint, on private networks too.'),
+      url: httpUrl().describe('Where alerts are posted.'),
+      secret: signingSecret().describe('Signs them, as Standard Webhooks says.'),
+    }),
+    z.strictObject({
+      type: z.literal('smtp').describe('A mailbox.'),
+      host: nonEmptyText('the name of a mail server').describe('Mail server.'),
+      port: wholeNumber({ min: 1, max: 65_535 })
+        .prefault(587)
+        .describe('Its port: 465 begins with TLS; on others TLS is begun where the server can (STARTTLS).'),
+      username: nonEmptyText('the name of a user')
+        .optional()
+        .describe('User at the mail server; needs `password`. Off loopback nothing is sent then without TLS.'),
+      password: secret().optional().describe('Password of that user.'),
+      from: nonEmptyText('an e-mail address').describe('Sender.'),
+      to: nonEmptyText('an e-mail address').describe('Receiver.'),
+    }),
+  ])
+  .refine((found) => found.type !== 'smtp' || (found.username === undefined) === (found.password === undefined), {
+    error: 'username and password belong together; give both or none',
+  });
 
 const occasion = (sentence: string) => z.boolean().optional().describe(sentence);
 
 export const alertsSchema = z
   .strictObject({
-    to: z.array(recipient).min(1, { error: 'allowed: a list of receivers' }).describe('Who is told.'),
+    to: z.array(receiver).min(1, { error: 'allowed: a list of receivers' }).describe('Who is told.'),
     when: z
       .strictObject({
-        'sink-paused': occasion('A sink was paused by a cause.'),
-        'workspace-paused': occasion('A workspace was paused, mostly since its key was refused.'),
-        behind: duration().optional().describe('A sink is this far behind.'),
+        'sink-paused': occasion('A sink is paused, by a cause or by a person.'),
+        'workspace-paused': occasion('A workspace is paused, mostly since its key was refused.'),
+        behind: duration().optional().describe('The oldest change that a sink was not sent is this old.'),
         'dead-letters': wholeNumber({ min: 1, max: 1_000_000_000, unit: 'changes' })
           .optional()
-          .describe('So many changes are parked.'),
+          .describe('A sink has refused so many changes, which are parked.'),
         'deletions-held': occasion('Deletions wait for a person.'),
         'quota-short': occasion('The request quota will not last.'),
         'import-ended': occasion('An import has ended.'),

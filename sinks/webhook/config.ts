@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { secret, text } from '../../config/values.js';
 import type { Secret } from '../../config/secret.js';
+import { signingSecret, signingSecretForm } from '../../config/signing-secret.js';
+import { text } from '../../config/values.js';
 
 /** `webhook` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/webhook.md explains each key to users. */
 export interface WebhookConfig {
@@ -11,10 +12,7 @@ export interface WebhookConfig {
   readonly allowPrivateAddresses: boolean;
 }
 
-const FORM = 'a secret of the form whsec_… (base64 of 24 to 64 bytes)';
-const ONE_SECRET = `${FORM}, written as \${NAME} or \${file:/path}`;
-
-const signingSecret = secret().refine((found) => isSigningSecret(found.reveal()), { error: `allowed: ${ONE_SECRET}` });
+const ONE_SECRET = `${signingSecretForm}, written as \${NAME} or \${file:/path}`;
 
 /**
  * One secret or a list, always given back as a list. Not a union: of a malformed secret that would say that it is
@@ -25,7 +23,7 @@ const signingSecrets = z
   .transform((found, context): Secret[] => {
     const isList = Array.isArray(found);
     const result = z
-      .array(signingSecret)
+      .array(signingSecret())
       .min(1, { error: `allowed: ${ONE_SECRET}` })
       .max(2, { error: 'allowed: at most two secrets' })
       .safeParse(isList ? found : [found]);
@@ -35,7 +33,10 @@ const signingSecrets = z
     }
     return z.NEVER;
   })
-  .meta({ allowed: `${FORM}, written as \`\${NAME}\` or \`\${file:/path}\`, or a list of two`, secret: true });
+  .meta({
+    allowed: `${signingSecretForm}, written as \`\${NAME}\` or \`\${file:/path}\`, or a list of two`,
+    secret: true,
+  });
 
 /** Messages never repeat the value: a URL may hold a token, a secret is one. */
 export const webhookConfigSchema: z.ZodType<WebhookConfig> = z
@@ -62,12 +63,4 @@ function readUrl(found: string): string | undefined {
   const url = new URL(found);
   const isHttp = url.protocol === 'https:' || url.protocol === 'http:';
   return isHttp && url.username === '' && url.password === '' ? url.href : undefined;
-}
-
-/** Source: standardwebhooks/standard-webhooks, spec/standard-webhooks.md, "Signature scheme". */
-function isSigningSecret(found: string): boolean {
-  const base64 = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(found)?.[1];
-  if (base64 === undefined || base64.length % 4 !== 0) return false;
-  const { length } = Buffer.from(base64, 'base64');
-  return length >= 24 && length <= 64;
 }

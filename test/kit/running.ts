@@ -1,4 +1,5 @@
 import { Accounts } from '../../sinks/network/accounts.js';
+import { noMeters } from '../../activities/meters.js';
 import { ServiceGate } from '../../activities/service-gate.js';
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -57,6 +58,7 @@ export async function openRunning(
     orchestration: { wakeSinks: async () => undefined, startReading: async () => undefined },
     log,
     stopping: new AbortController().signal,
+    meters: noMeters,
     onPage: nothing,
     onTurn: nothing,
   };

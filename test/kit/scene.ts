@@ -6,6 +6,7 @@ import type { Collaborators, Log, OpenSink } from '../../activities/collaborator
 import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
 import { discoverWorkspace } from '../../activities/discover.js';
 import { readPigeonhole } from '../../activities/read-pigeonhole.js';
+import { noMeters } from '../../activities/meters.js';
 import { ServiceGate } from '../../activities/service-gate.js';
 import type { PigeonholeName } from '../../activities/turns.js';
 import type { Config } from '../../config/config.js';
@@ -88,6 +89,7 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
     orchestration: { wakeSinks: async () => undefined, startReading: async () => undefined },
     log,
     stopping: stopping.signal,
+    meters: noMeters,
     onPage: () => undefined,
     onTurn: () => undefined,
   };

@@ -89,6 +89,7 @@ const readable = [
   '/api/deletions',
   '/api/imports',
   '/api/import-mappings',
+  '/api/alerts',
   '/api/tokens',
   '/api/audit',
   '/api/caller',

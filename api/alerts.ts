@@ -1,0 +1,100 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Ledger } from '../ledger/ledger.js';
+import type { ApiApp } from './api-app.js';
+import { audited } from './audited.js';
+import { Refused } from './problem.js';
+import { instant, jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { requireEveryWorkspace } from './scope.js';
+
+/** Who is told, and of what, as the API shows it. */
+const alertsSchema = z
+  .object({
+    raised: z
+      .array(
+        z.object({
+          occasion: z.string().describe('As in `alerts.when` of the configuration.'),
+          subject: z.string().describe('Name of a sink or a workspace, or `<workspace>/<id>` of a pigeonhole.'),
+          since: instant(),
+          title: z.string(),
+          todo: z.string().nullable().describe('What to do.'),
+        }),
+      )
+      .readonly()
+      .describe('What was told and is not over yet, oldest first.'),
+    receivers: z
+      .array(
+        z.object({
+          receiver: z.string().describe('Its type and where it is, without its credentials.'),
+          waiting: z.int().describe('Alerts that it has not taken yet.'),
+          failingSince: instant().nullable(),
+          failure: z.string().nullable(),
+          deliveredAt: instant().nullable(),
+        }),
+      )
+      .readonly()
+      .describe('In the order of the configuration; none: nobody is told of anything.'),
+  })
+  .openapi('Alerts');
+export type AlertsView = z.infer<typeof alertsSchema>;
+
+const testedSchema = z
+  .object({
+    receivers: z
+      .array(
+        z.object({
+          receiver: z.string(),
+          delivered: z.boolean(),
+          detail: z.string().nullable().describe('Why it was not.'),
+        }),
+      )
+      .readonly(),
+  })
+  .openapi('TestedAlerts');
+export type TestedAlerts = z.infer<typeof testedSchema>;
+
+export interface AlertSources {
+  readonly ledger: Ledger;
+  readonly alerts: {
+    view(): Promise<AlertsView>;
+    /** Sends every receiver a message that says that it is a test. */
+    test(): Promise<TestedAlerts['receivers']>;
+  };
+}
+
+const showRoute = createRoute({
+  method: 'get',
+  path: '/api/alerts',
+  operationId: 'showAlerts',
+  tags: ['Alerts'],
+  summary: 'What the people on duty were told and is not over yet, and how the receivers take it',
+  ...needs({ right: 'read' }),
+  responses: { 200: jsonAnswer('This moment.', alertsSchema), ...problems() },
+});
+
+const testRoute = createRoute({
+  method: 'post',
+  path: '/api/alerts/test',
+  operationId: 'testAlerts',
+  tags: ['Alerts'],
+  summary: 'Send every receiver of alerts a message that says that it is a test',
+  ...needs({ right: 'operate', looksLike: 'a test of alerts takes an empty object: {}' }),
+  request: { body: jsonBody(z.strictObject({})) },
+  responses: { 200: jsonAnswer('What became of it at each.', testedSchema), ...problems(409, 413, 415) },
+});
+
+/** `GET /api/alerts` and `POST /api/alerts/test`. */
+export function serveAlerts(app: ApiApp, { ledger, alerts }: AlertSources): void {
+  app.openapi(showRoute, async (c) => {
+    requireEveryWorkspace(c);
+    return c.json(await alerts.view(), 200);
+  });
+  app.openapi(testRoute, async (c) => {
+    requireEveryWorkspace(c);
+    const receivers = await audited(c, ledger, { action: 'test-alerts', target: null }, async () => {
+      const tested = await alerts.test();
+      if (tested.length > 0) return tested;
+      throw new Refused(409, 'nobody is told of anything: name receivers under "alerts.to" in pigeonpost.yaml');
+    });
+    return c.json({ receivers }, 200);
+  });
+}

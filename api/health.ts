@@ -1,0 +1,24 @@
+import type { ApiApp } from './api-app.js';
+
+/** What a process needs, to do its work. */
+export interface PartHealth {
+  readonly part: 'store' | 'temporal' | 'worker';
+  readonly ready: boolean;
+}
+
+export interface HealthSources {
+  /** Each part by itself; never throws, and takes some seconds at most. */
+  readonly health: () => Promise<readonly PartHealth[]>;
+}
+
+/**
+ * `GET /healthz`: the process answers. `GET /readyz`: it can work, too; else 503, with what it lacks. Asked by machines
+ * that have no token and may call this host what they like, so they tell nothing else.
+ */
+export function serveHealth(app: ApiApp, { health }: HealthSources): void {
+  app.get('/healthz', (c) => c.text('ok'));
+  app.get('/readyz', async (c) => {
+    const lacks = (await health()).filter(({ ready }) => !ready).map(({ part }) => part);
+    return lacks.length === 0 ? c.text('ok') : c.text(`not ready: ${lacks.join(', ')}`, 503);
+  });
+}

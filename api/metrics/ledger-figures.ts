@@ -1,0 +1,281 @@
+import type { Config } from '../../config/config.js';
+import type { AlertFigures, ImportFigures, SweepState } from '../../ledger/queries/metrics.js';
+import type { NamedPigeonhole } from '../../ledger/queries/pigeonholes.js';
+import type { LaneState } from '../../ledger/queries/read-lanes.js';
+import { isSentTo } from '../status.js';
+import type { Status } from '../status-view.js';
+import type { Figure, Sample } from './figure.js';
+
+/** How everything stands in the ledger: the same whichever process is asked. */
+export interface LedgerFacts {
+  readonly now: Date;
+  readonly version: string;
+  readonly config: Pick<Config, 'syncs' | 'sinks' | 'workspaces'>;
+  readonly status: Status;
+  readonly lanes: readonly LaneState[];
+  readonly places: readonly NamedPigeonhole[];
+  readonly sweeps: readonly SweepState[];
+  readonly imports: readonly ImportFigures[];
+  readonly alerts: { readonly raised: readonly AlertFigures[]; readonly waiting: number };
+}
+
+/**
+ * The figures of a ledger. Pure. Labels are names of the configuration and words of our own, so that there are as many
+ * as the configuration has, however many pigeonholes, people and items there are.
+ */
+export function ledgerFigures(facts: LedgerFacts): Figure[] {
+  return [...ofInstallation(facts), ...ofSyncs(facts), ...ofSinks(facts), ...ofWorkspaces(facts), ...ofImports(facts)];
+}
+
+function ofInstallation({ version, status, alerts }: LedgerFacts): Figure[] {
+  return [
+    gauge('pigeonpost_build_info', 'The version that runs; always 1.', [of({ version }, 1)]),
+    gauge('pigeonpost_configuration_number', 'Number of the configuration that this process runs.', [
+      of({}, status.configuration),
+    ]),
+    gauge('pigeonpost_process_failing', '1 while nothing at all gets on in this process.', [
+      of({}, status.trouble === null ? 0 : 1),
+    ]),
+    gauge(
+      'pigeonpost_alerts_raised',
+      'What the people on duty were told and is not over yet, by occasion.',
+      alerts.raised.map(({ occasion, raised }) => of({ occasion }, raised)),
+    ),
+    gauge('pigeonpost_alert_messages_waiting', 'Alerts that a receiver has not taken yet.', [of({}, alerts.waiting)]),
+  ];
+}
+
+function ofSyncs({ now, config, status, lanes, places, sweeps }: LedgerFacts): Figure[] {
+  const age: Sample[] = [];
+  const backlog: Sample[] = [];
+  const fresh: Sample[] = [];
+  const swept: Sample[] = [];
+  const states: Sample[] = [];
+  for (const [sync, { workspace, sinks }] of Object.entries(config.syncs)) {
+    const own = new Set(
+      places
+        .filter((place) => place.workspace === workspace && (place.pigeonholeId === 0 || place.syncs.includes(sync)))
+        .map(({ pigeonholeId }) => pigeonholeId),
+    );
+    const views = (status.workspaces.find(({ name }) => name === workspace)?.pigeonholes ?? []).filter(
+      ({ id, goneAt }) => id !== 0 && own.has(id) && goneAt === null,
+    );
+    for (const sink of sinks) {
+      const sent = lanes.filter(
+        (lane) => lane.sink === sink && lane.workspace === workspace && own.has(lane.pigeonholeId),
+      );
+      age.push(
+        of(
+          { sync, sink },
+          oldestAge(
+            sent.map(({ undeliveredSince }) => undeliveredSince),
+            now,
+          ),
+        ),
+      );
+      backlog.push(
+        of(
+          { sync, sink },
+          sent.reduce((sum, lane) => sum + lane.newest - lane.watermark + lane.open, 0),
+        ),
+      );
+    }
+    const live = views.filter((view) => view.status === 'live');
+    fresh.push(
+      of(
+        { sync },
+        oldestAge(
+          (live.length > 0 ? live : views).map(({ freshAsOf }) => dateOf(freshAsOf)),
+          now,
+        ),
+      ),
+    );
+    const whole = sweeps.filter(
+      (each) => each.workspace === workspace && each.pigeonholeId !== 0 && own.has(each.pigeonholeId),
+    );
+    swept.push(
+      of(
+        { sync },
+        oldestAge(
+          whole.map(({ oldestSweptAt }) => oldestSweptAt),
+          now,
+        ),
+      ),
+    );
+    for (const state of ['working', 'backfilling', 'waiting', 'paused', 'failing'] as const) {
+      states.push(of({ sync, state }, views.filter((view) => view.state === state).length));
+    }
+  }
+  return [
+    gauge(
+      'pigeonpost_undelivered_age_seconds',
+      'Age of the oldest change of a sync that a sink was not sent; 0: none.',
+      age,
+    ),
+    gauge('pigeonpost_backlog_changes', 'Changes of a sync that a sink has not settled, of all lists.', backlog),
+    gauge(
+      'pigeonpost_read_age_seconds',
+      'Since the oldest last read of the live pigeonholes of a sync, or of all where none is live.',
+      fresh,
+    ),
+    gauge(
+      'pigeonpost_sweep_age_seconds',
+      'Since the oldest last whole sweep of a stream of a sync that is still swept.',
+      swept,
+    ),
+    gauge('pigeonpost_pigeonholes', 'Pigeonholes of a sync, by how they stand.', states),
+  ];
+}
+
+function ofSinks({ config, status, lanes, places }: LedgerFacts): Figure[] {
+  const { sinks } = status;
+  const total = (counts: Readonly<Record<string, number>>): number => Object.values(counts).reduce((a, b) => a + b, 0);
+  const sent = lanes.filter((lane) =>
+    places.some((place) => isSamePlace(place, lane) && isSentTo(config, lane.sink, place)),
+  );
+  return [
+    counter(
+      'pigeonpost_delivered_changes_total',
+      'Changes that a sink has taken, ever.',
+      sinks.map(({ name, delivered }) => of({ sink: name }, delivered)),
+    ),
+    gauge(
+      'pigeonpost_dead_letters',
+      'Changes that a sink has refused and that are parked.',
+      sinks.map(({ name, dead }) => of({ sink: name }, total(dead))),
+    ),
+    gauge(
+      'pigeonpost_withheld_changes',
+      'Changes that a sink was not sent on purpose: consent, anonymity, conditions.',
+      sinks.map(({ name, withheld }) => of({ sink: name }, total(withheld))),
+    ),
+    gauge(
+      'pigeonpost_sink_paused',
+      '1 while a sink is paused, by whom or what.',
+      sinks.flatMap(({ name, pause }) => pausedBy(pause, { sink: name })),
+    ),
+    gauge(
+      'pigeonpost_sink_failing',
+      '1 while something fails at a sink and is tried again.',
+      sinks.map(({ name }) =>
+        of({ sink: name }, sent.some((lane) => lane.sink === name && lane.failure !== null) ? 1 : 0),
+      ),
+    ),
+  ];
+}
+
+function ofWorkspaces({ now, status }: LedgerFacts): Figure[] {
+  const { workspaces } = status;
+  const known = workspaces.flatMap(({ name, quota }) => (quota === null ? [] : [{ workspace: name, quota }]));
+  return [
+    gauge(
+      'pigeonpost_workspace_paused',
+      '1 while a workspace is paused, by whom or what.',
+      workspaces.flatMap(({ name, pause }) => pausedBy(pause, { workspace: name })),
+    ),
+    counter(
+      'pigeonpost_found_changes_total',
+      'Changes that were found, ever.',
+      workspaces.map(({ name, pigeonholes }) =>
+        of(
+          { workspace: name },
+          pigeonholes.reduce((n, { changes }) => n + changes, 0),
+        ),
+      ),
+    ),
+    gauge(
+      'pigeonpost_held_deletions',
+      'Deletions that wait for a person.',
+      workspaces.map(({ name, pigeonholes }) =>
+        of(
+          { workspace: name },
+          pigeonholes.reduce((n, { heldDeletions }) => n + heldDeletions, 0),
+        ),
+      ),
+    ),
+    gauge(
+      'pigeonpost_rows_set_aside',
+      'Rows without any identity, as the last sweeps showed them.',
+      workspaces.map(({ name, pigeonholes }) =>
+        of(
+          { workspace: name },
+          pigeonholes.reduce((n, { setAside }) => n + setAside, 0),
+        ),
+      ),
+    ),
+    gauge(
+      'pigeonpost_quota_limit_requests',
+      "Requests in a window of a workspace's key, where it is known.",
+      known.flatMap(({ workspace, quota }) => (quota.limit === null ? [] : [of({ workspace }, quota.limit)])),
+    ),
+    gauge(
+      'pigeonpost_quota_left_requests',
+      'Requests that are left of the window, at most, where it is known.',
+      known.flatMap(({ workspace, quota }) => (quota.left === null ? [] : [of({ workspace }, quota.left)])),
+    ),
+    gauge(
+      'pigeonpost_quota_needed_requests',
+      'Requests that reading needs within the next hour.',
+      known.map(({ workspace, quota }) => of({ workspace }, quota.nextHour.all)),
+    ),
+    gauge(
+      'pigeonpost_quota_lasts_seconds',
+      'How long what reading may use lasts at that rate, where it does not last until the window ends.',
+      known.flatMap(({ workspace, quota }) =>
+        quota.lastsUntil === null
+          ? []
+          : [of({ workspace }, Math.max(0, (Date.parse(quota.lastsUntil) - now.getTime()) / 1000))],
+      ),
+    ),
+  ];
+}
+
+function ofImports({ imports }: LedgerFacts): Figure[] {
+  return [
+    gauge(
+      'pigeonpost_imports',
+      'Imports of registrants, by how they stand.',
+      imports.map(({ workspace, state, imports: n }) => of({ workspace, state }, n)),
+    ),
+    gauge(
+      'pigeonpost_import_rows_left',
+      'Rows of running imports that are still to be sent.',
+      imports.filter(({ state }) => state === 'running').map(({ workspace, rowsLeft }) => of({ workspace }, rowsLeft)),
+    ),
+  ];
+}
+
+function pausedBy(pause: { readonly pausedBy: 'person' | 'cause' } | null, labels: Sample['labels']): Sample[] {
+  return (['person', 'cause'] as const).map((by) => of({ ...labels, by }, pause?.pausedBy === by ? 1 : 0));
+}
+
+/** In seconds; 0 where nothing waits, so that rules have a value to compare at any time. Unknown instants say nothing. */
+function oldestAge(instants: readonly (Date | null)[], now: Date): number {
+  const known = instants.flatMap((each) => (each === null ? [] : [each.getTime()]));
+  return known.length === 0 ? 0 : Math.max(0, (now.getTime() - Math.min(...known)) / 1000);
+}
+
+function dateOf(iso: string | null): Date | null {
+  return iso === null ? null : new Date(iso);
+}
+
+interface Place {
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+}
+
+function isSamePlace(a: Place, b: Place): boolean {
+  return a.workspace === b.workspace && a.pigeonholeId === b.pigeonholeId;
+}
+
+function of(labels: Sample['labels'], value: number): Sample {
+  return { labels, value };
+}
+
+function gauge(name: string, help: string, samples: readonly Sample[]): Figure {
+  return { name, help, type: 'gauge', samples };
+}
+
+function counter(name: string, help: string, samples: readonly Sample[]): Figure {
+  return { name, help, type: 'counter', samples };
+}

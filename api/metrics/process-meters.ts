@@ -1,0 +1,87 @@
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+
+/** A request to the service, as it is counted. */
+export interface CountedRequest {
+  readonly workspace: string;
+  /** Of the answer; null: there was none. */
+  readonly status: number | null;
+  /** The service's own code; null: it gave none. */
+  readonly code: number | null;
+  readonly durationMs: number;
+}
+
+/** Every code that the specification lists; whatever else a body claims to be one must not make a label each. */
+const knownCodes = /^(?:450\d|451[0-2]|5000|6000|7001|8000|9000)$/;
+
+function codeLabel({ status, code }: Pick<CountedRequest, 'status' | 'code'>): string {
+  if (code !== null && knownCodes.test(String(code))) return String(code);
+  return status === null ? 'none' : String(status);
+}
+
+/**
+ * What this process counts from its start on: requests, what it found and sent, its own processor, memory and event
+ * loop. What stands in the ledger is not counted here (`ledger-figures.ts`): it is the same for all processes.
+ */
+export class ProcessMeters {
+  readonly #registry = new Registry();
+  readonly #requests = new Counter({
+    name: 'pigeonpost_service_requests_total',
+    help: 'Requests to the Event Engagement Service, by its error code, or the HTTP status, or none without an answer.',
+    labelNames: ['workspace', 'code'],
+    registers: [this.#registry],
+  });
+  readonly #requestSeconds = new Histogram({
+    name: 'pigeonpost_service_request_duration_seconds',
+    help: 'From a request to the service to the end of its answer.',
+    labelNames: ['workspace'],
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers: [this.#registry],
+  });
+  readonly #foundSeconds = new Histogram({
+    name: 'pigeonpost_detection_delay_seconds',
+    help: 'Age of the newest item, by the clock of the service, when a poll that brought new ones was stored.',
+    labelNames: ['list'],
+    buckets: [1, 2, 5, 10, 15, 30, 60, 300, 3600],
+    registers: [this.#registry],
+  });
+  readonly #outcomes = new Counter({
+    name: 'pigeonpost_delivery_outcomes_total',
+    help: 'What became of changes that were sent to a sink.',
+    labelNames: ['sink', 'outcome'],
+    registers: [this.#registry],
+  });
+  readonly #answers = new Counter({
+    name: 'pigeonpost_api_requests_total',
+    help: 'Requests that this API has answered, by HTTP status.',
+    labelNames: ['method', 'status'],
+    registers: [this.#registry],
+  });
+
+  constructor() {
+    collectDefaultMetrics({ register: this.#registry });
+  }
+
+  requested(request: CountedRequest): void {
+    const { workspace, durationMs } = request;
+    this.#requests.inc({ workspace, code: codeLabel(request) });
+    this.#requestSeconds.observe({ workspace }, durationMs / 1000);
+  }
+
+  found(list: string, ageMs: number): void {
+    this.#foundSeconds.observe({ list }, Math.max(0, ageMs) / 1000);
+  }
+
+  settled(sink: string, outcomes: Readonly<Record<string, number>>): void {
+    for (const [outcome, n] of Object.entries(outcomes)) if (n > 0) this.#outcomes.inc({ sink, outcome }, n);
+  }
+
+  answered(method: string, status: number): void {
+    const known = ['GET', 'HEAD', 'POST', 'OPTIONS'].includes(method) ? method : 'other';
+    this.#answers.inc({ method: known, status: String(status) });
+  }
+
+  /** In Prometheus' text format. */
+  async text(): Promise<string> {
+    return await this.#registry.metrics();
+  }
+}

@@ -1,0 +1,84 @@
+import type { MiddlewareHandler } from 'hono';
+import type { Config } from '../../config/config.js';
+import { alertFigures, importFigures, sweepStates } from '../../ledger/queries/metrics.js';
+import { pigeonholeNames } from '../../ledger/queries/pigeonholes.js';
+import { laneStates } from '../../ledger/queries/read-lanes.js';
+import type { ApiApp, ApiContext, ApiEnvironment } from '../api-app.js';
+import { Refused } from '../problem.js';
+import { requireEveryWorkspace } from '../scope.js';
+import { readStatus, type StatusSources } from '../status.js';
+import { formatFigures } from './figure.js';
+import { ledgerFigures } from './ledger-figures.js';
+import type { ProcessMeters } from './process-meters.js';
+
+export interface MetricsSources extends StatusSources {
+  readonly version: string;
+  readonly config: Config;
+  readonly meters: ProcessMeters;
+  /** What the Temporal SDK counts, in the same format; empty where it counts nothing. */
+  readonly temporalMetrics: () => Promise<string>;
+}
+
+/** However many look, the ledger is asked this often at most. */
+const rememberForMs = 5000;
+
+/** Counts what the API answers. */
+export function countAnswers(meters: ProcessMeters): MiddlewareHandler<ApiEnvironment> {
+  return async (c, next) => {
+    await next();
+    meters.answered(c.req.method, c.res.status);
+  };
+}
+
+/** `GET /metrics`, for who may read how work stands: of this process, of the ledger, and of the Temporal SDK. */
+export function serveMetrics(app: ApiApp, sources: MetricsSources): void {
+  const ledgerText = remembered(() => readLedgerText(sources));
+  app.get('/metrics', async (c) => {
+    requireEveryWorkspace(c as ApiContext);
+    if (!c.get('caller').rights.has('read')) throw new Refused(403, 'this token may not read how work stands');
+    const [ofLedger, ofProcess, ofTemporal] = await Promise.all([
+      ledgerText().then(
+        (text) => `${text}${storeUp(1)}`,
+        () => storeUp(0), // what this process counts is worth most when the store is gone
+      ),
+      sources.meters.text(),
+      sources.temporalMetrics().catch(() => ''),
+    ]);
+    return c.text(`${ofLedger}${ofProcess}${ofTemporal}`, 200, {
+      'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+    });
+  });
+}
+
+function storeUp(value: 0 | 1): string {
+  const help = '1 when the figures of the ledger could be read.';
+  return formatFigures([{ name: 'pigeonpost_store_up', help, type: 'gauge', samples: [{ labels: {}, value }] }]);
+}
+
+async function readLedgerText(sources: MetricsSources): Promise<string> {
+  const { ledger, config, version } = sources;
+  const [status, lanes, places, sweeps, imports, alerts] = await Promise.all([
+    readStatus(sources, false),
+    laneStates(ledger, { sink: null, workspace: null, after: null, limit: null }),
+    pigeonholeNames(ledger, null),
+    sweepStates(ledger),
+    importFigures(ledger),
+    alertFigures(ledger),
+  ]);
+  const now = new Date();
+  return formatFigures(ledgerFigures({ now, version, config, status, lanes, places, sweeps, imports, alerts }));
+}
+
+/** One answer for all who ask within a while; a failure is not remembered. */
+function remembered(read: () => Promise<string>): () => Promise<string> {
+  let last: { readonly text: Promise<string>; readonly untilMs: number } | undefined;
+  return () => {
+    if (last !== undefined && last.untilMs > Date.now()) return last.text;
+    const text = read();
+    last = { text, untilMs: Date.now() + rememberForMs };
+    text.catch(() => {
+      last = undefined;
+    });
+    return text;
+  };
+}

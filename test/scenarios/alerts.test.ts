@@ -1,0 +1,201 @@
+import { readStatus } from '../../api/status.js';
+import type { Config } from '../../config/config.js';
+import { Secret } from '../../config/secret.js';
+import { handleRequest } from '../../activities/handle-request.js';
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { AlertDesk } from '../../worker/alerts/alert-desk.js';
+import { type HookServer, startHookServer } from '../../worker/alerts/receivers/hook-server.test-kit.js';
+import { type MailServer, startMailServer } from '../../worker/alerts/receivers/mail-server.test-kit.js';
+import { viewQuotas } from '../../worker/view-quotas.js';
+import {
+  DEFAULT_CHANNEL,
+  DEFAULT_TOKEN,
+  startSlackDouble,
+  type SlackDouble,
+} from '../doubles/slack/start-slack-double.js';
+import { attendee, session } from '../kit/items.js';
+import type { Scene } from '../kit/scene.js';
+import { type Stage, useStages } from '../kit/stage.js';
+
+const stages = useStages();
+const hookSecret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
+let slack: SlackDouble;
+let hook: HookServer;
+let mail: MailServer;
+const desks: AlertDesk[] = [];
+beforeEach(async () => {
+  slack = await startSlackDouble({ limits: { postsPerSecond: 1000, postBurst: 1000, postsPerMinute: 100_000 } });
+  hook = await startHookServer(hookSecret);
+  mail = await startMailServer();
+});
+afterEach(async () => {
+  for (const desk of desks.splice(0)) await desk.close();
+  await Promise.all([slack.close(), hook.close(), mail.close()]);
+});
+
+const everything: NonNullable<Config['alerts']>['when'] = {
+  sinkPaused: true,
+  workspacePaused: true,
+  behindMs: 60_000,
+  deadLetters: 1,
+  deletionsHeld: true,
+  quotaShort: true,
+  importEnded: true,
+};
+
+/** A process that looks whenever a test says so; what is over is told at the second look that finds it so. */
+function openDesk({ to }: Scene, owner: string, when = everything): AlertDesk {
+  const server = { ...to.config.server, publicUrl: 'https://pigeonpost.example.com' };
+  const alerts: Config['alerts'] = {
+    to: [
+      { type: 'slack', token: new Secret(DEFAULT_TOKEN), channel: DEFAULT_CHANNEL, baseUrl: `${slack.url}/api` },
+      { type: 'webhook', url: hook.url, secret: new Secret(hookSecret) },
+      { type: 'smtp', host: '127.0.0.1', port: mail.port, from: 'pigeonpost@example.com', to: 'ops@example.com' },
+    ],
+    when,
+  };
+  const config = { ...to.config, server, alerts };
+  const desk = new AlertDesk({
+    sources: () => ({
+      ledger: to.ledger,
+      config,
+      configuration: to.configuration,
+      trouble: () => null,
+      quotas: () => viewQuotas(config, to.ledger, Date.now()),
+    }),
+    owner,
+    isAlone: false,
+    publicUrl: () => server.publicUrl,
+    log: to.log,
+    times: { lookEveryMs: 0, calm: { firstMs: 0, longestMs: 0, forgetMs: 3_600_000 } },
+  });
+  desks.push(desk);
+  return desk;
+}
+
+async function lookAndSend(...from: readonly AlertDesk[]): Promise<void> {
+  for (const desk of from) {
+    await desk.turn();
+    await desk.sent();
+  }
+}
+
+const told = (): string[] => hook.taken.map(({ type, data }) => `${type} ${data['occasion']} ${data['subject']}`);
+const posted = (): string[] => slack.workspace.channels.get(DEFAULT_CHANNEL)!.all.map(({ text }) => text);
+
+async function pauseByCause({ ledger }: Scene): Promise<void> {
+  await ledger.db.query(
+    `insert into pauses (scope, name, paused_by, cause, detail)
+     values ('sink', 'hooks', 'cause', 'credential', 'refused for Person 1, person1@example.com')`,
+  );
+}
+
+async function withBacklog(stage: Stage): Promise<Scene> {
+  await stage.put('sessions', session(1));
+  await stage.put('attendees', attendee(1), attendee(2));
+  const scene = await stage.webhookScene();
+  await scene.settle();
+  return scene;
+}
+
+describe.each(kinds)('alerts, on %s', (kind) => {
+  it('tell everybody once that a sink is paused, through a restart and beside a second process, and once that it is over', async () => {
+    const stage = await stages.open(kind);
+    const scene = await withBacklog(stage);
+    const first = openDesk(scene, 'first');
+    await lookAndSend(first);
+    expect(told()).toEqual([]);
+
+    await pauseByCause(scene);
+    const second = openDesk(scene, 'second');
+    await Promise.all([lookAndSend(first), lookAndSend(second)]);
+    await lookAndSend(first, second);
+    expect(told()).toEqual(['alert.raised sink-paused hooks']);
+    await first.close();
+    const restarted = openDesk(scene, 'restarted');
+    await lookAndSend(restarted, second, restarted);
+    expect(told()).toEqual(['alert.raised sink-paused hooks']);
+    expect([posted().length, mail.taken.length]).toEqual([1, 1]);
+    expect(posted()[0]).toContain('<https://pigeonpost.example.com/#/sink/hooks|Open it>');
+    expect(mail.taken[0]).toContain('https://pigeonpost.example.com/#/sink/hooks');
+
+    await handleRequest(scene.ledger, { kind: 'sink', name: 'hooks' }, { do: 'resume' });
+    await lookAndSend(restarted, second, restarted);
+    expect(told()).toEqual(['alert.raised sink-paused hooks', 'alert.recovered sink-paused hooks']);
+    expect([posted().length, mail.taken.length]).toEqual([2, 2]);
+    const all = JSON.stringify([hook.taken, posted(), mail.taken]) + scene.logText();
+    expect(all).not.toMatch(/Person 1|person1|code-1/); // what a vendor said stands in no alert
+  });
+
+  it('reach a receiver that failed once it is there again, in their order, and held nobody else up', async () => {
+    const stage = await stages.open(kind);
+    const scene = await withBacklog(stage);
+    hook.answer(500);
+    await pauseByCause(scene);
+    const desk = openDesk(scene, 'one');
+    await lookAndSend(desk);
+    await handleRequest(scene.ledger, { kind: 'sink', name: 'hooks' }, { do: 'resume' });
+    await lookAndSend(desk, desk);
+    expect([hook.asked(), posted().length, mail.taken.length]).toEqual([1, 2, 2]); // asked once: it is left alone for a while
+    const { receivers } = await desk.view();
+    expect(receivers.map(({ waiting, failure }) => [waiting, failure === null])).toEqual([
+      [0, true],
+      [2, false],
+      [0, true],
+    ]);
+
+    hook.answer(200);
+    await desk.close();
+    await stage.db.query('update alert_receivers set retry_at = now() where retry_at is not null');
+    await lookAndSend(openDesk(scene, 'another'));
+    expect(told()).toEqual(['alert.raised sink-paused hooks', 'alert.recovered sink-paused hooks']);
+    expect(await stage.db.query('select 1 from alert_messages')).toEqual([]);
+  });
+
+  it('of a process that died while it sent are sent by another when its lease is over', async () => {
+    const stage = await stages.open(kind);
+    const scene = await withBacklog(stage);
+    await pauseByCause(scene);
+    hook.answer(null);
+    const dying = openDesk(scene, 'dying');
+    await dying.turn();
+    while (hook.asked() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    const other = openDesk(scene, 'other');
+    hook.answer(200);
+    await lookAndSend(other);
+    expect(told()).toEqual([]); // the lease holds: the first may yet be answered
+    await stage.db.query(`update alert_receivers set leased_until = now() where owner = 'dying'`);
+    await lookAndSend(other);
+    expect(told()).toEqual(['alert.raised sink-paused hooks']);
+  });
+
+  it('tell of dead letters and of a backlog that grows old, with what to do', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1));
+    await stage.put('attendees', attendee(1), attendee(2));
+    const scene = await stage.webhookScene();
+    await stage.planAnswer({ status: 422, list: 'attendees', key: '2', count: 1 });
+    await scene.settle();
+    await stage.put('attendees', attendee(3));
+    await stage.pollsAreDue();
+    await scene.discover();
+    await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+    await stage.db.query(`update changes set found_at = found_at - interval '2 minutes'`);
+    await lookAndSend(openDesk(scene, 'one'));
+    expect(told().toSorted()).toEqual(['alert.raised behind hooks', 'alert.raised dead-letters hooks']);
+    for (const { data } of hook.taken) expect(data['todo']).toMatch(/\w/);
+    const [sink] = (await readStatus({ ...scene.to, trouble: () => null, quotas: async () => new Map() }, false)).sinks;
+    expect(sink!.dead).toEqual({ 'http:422': 1 });
+  });
+
+  it('are not told of what nobody wants to hear', async () => {
+    const stage = await stages.open(kind);
+    const scene = await withBacklog(stage);
+    await pauseByCause(scene);
+    const desk = openDesk(scene, 'one', { ...everything, sinkPaused: false });
+    await lookAndSend(desk, desk);
+    expect(told()).toEqual([]);
+    expect(await desk.test()).toMatchObject([{ delivered: true }, { delivered: true }, { delivered: true }]);
+    expect(told()).toEqual(['alert.test test ']);
+  });
+});

@@ -1,0 +1,56 @@
+import { type AlertState, type Calm, type Found, judgeAlert } from './judge-alert.js';
+
+const calm: Calm = { firstMs: 10, longestMs: 60, forgetMs: 100 };
+const told: AlertState = { holds: true, sinceMs: 0, told: true, raises: 1 };
+const calming: AlertState = { ...told, holds: false };
+const over: AlertState = { ...calming, told: false };
+
+describe('an alert', () => {
+  it.each<[string, AlertState | null, Found, number, AlertState | null, 'raised' | 'recovered' | null]>([
+    ['is raised as soon as it holds', null, 'holds', 5, { ...told, sinceMs: 5 }, 'raised'],
+    ['is not told again while it holds', told, 'holds', 5, told, null],
+    ['is not over at the first look that does not find it', told, 'over', 5, { ...calming, sinceMs: 5 }, null],
+    ['is not over before the calm', calming, 'over', 9, calming, null],
+    ['is over after the calm', calming, 'over', 10, over, 'recovered'],
+    ['that comes back during the calm is told neither time', calming, 'holds', 9, { ...told, sinceMs: 9 }, null],
+    [
+      'needs twice the calm when it has come back once',
+      { ...calming, raises: 2 },
+      'over',
+      19,
+      { ...calming, raises: 2 },
+      null,
+    ],
+    ['is over after twice the calm then', { ...calming, raises: 2 }, 'over', 20, { ...over, raises: 2 }, 'recovered'],
+    [
+      'never needs more than the longest calm',
+      { ...calming, raises: 99 },
+      'over',
+      60,
+      { ...over, raises: 99 },
+      'recovered',
+    ],
+    ['is raised again when it comes back', over, 'holds', 50, { ...told, sinceMs: 50, raises: 2 }, 'raised'],
+    ['that is over is remembered for a while', over, 'over', 99, over, null],
+    ['is forgotten after a long calm', over, 'over', 100, null, null],
+    ['that nobody can see now stays as it is while told', told, 'unknown', 500, told, null],
+    ['that nobody can see now is not over', calming, 'unknown', 500, calming, null],
+    ['that nobody can see now is not raised', null, 'unknown', 5, null, null],
+    ['that never was is nothing', null, 'over', 5, null, null],
+  ])('%s', (_, before, found, nowMs, state, tell) => {
+    expect(judgeAlert(before, found, nowMs, calm)).toEqual({ state, tell });
+  });
+
+  it('that goes on and off every look for an hour is told about a dozen times at most', () => {
+    let state: AlertState | null = null;
+    let tells = 0;
+    for (let nowMs = 0; nowMs < 3_600_000; nowMs += 5000) {
+      const isOn = Math.floor(nowMs / 60_000) % 2 === 0; // a minute on, a minute off
+      const judged = judgeAlert(state, isOn ? 'holds' : 'over', nowMs);
+      state = judged.state;
+      tells += judged.tell === null ? 0 : 1;
+    }
+    expect(tells).toBeGreaterThanOrEqual(3);
+    expect(tells).toBeLessThanOrEqual(12);
+  });
+});

@@ -1,0 +1,69 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+
+/** As much of SMTP (RFC 5321, AUTH PLAIN of RFC 4954) as a mail of ours needs, without TLS. */
+export interface MailServer {
+  readonly port: number;
+  /** Each mail as it came, headers and body. */
+  readonly taken: string[];
+  /** Users and passwords that were presented, decoded. */
+  readonly presented: string[];
+  /** How it answers a command from now on, such as `RCPT` or `AUTH`; null: not at all. */
+  answer(command: string, line: string | null): void;
+  close(): Promise<void>;
+}
+
+export async function startMailServer(): Promise<MailServer> {
+  const taken: string[] = [];
+  const presented: string[] = [];
+  const answers = new Map<string, string | null>();
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
+    const say = (command: string, usual: string): void => {
+      const line = answers.has(command) ? answers.get(command)! : usual;
+      if (line !== null) socket.write(`${line}\r\n`);
+    };
+    say('GREETING', '220 mail.example ESMTP');
+    let rest = '';
+    let mail: string | null = null;
+    socket.on('data', (chunk: Buffer) => {
+      rest += chunk.toString();
+      for (let end = rest.indexOf('\r\n'); end >= 0; end = rest.indexOf('\r\n')) {
+        const line = rest.slice(0, end);
+        rest = rest.slice(end + 2);
+        if (mail !== null) {
+          if (line !== '.') mail += `${line}\n`;
+          else {
+            taken.push(mail);
+            mail = null;
+            say('MAIL TAKEN', '250 taken');
+          }
+          continue;
+        }
+        const [command = ''] = line.split(' ');
+        if (command === 'EHLO') say(command, '250-mail.example\r\n250 AUTH PLAIN');
+        else if (command === 'AUTH') {
+          presented.push(Buffer.from(line.split(' ')[2] ?? '', 'base64').toString());
+          say(command, '235 welcome');
+        } else if (command === 'DATA') {
+          mail = '';
+          say(command, '354 go on');
+        } else say(command, command === 'STARTTLS' ? '502 there is no TLS' : '250 fine');
+      }
+    });
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    taken,
+    presented,
+    answer: (command, line) => void answers.set(command, line),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
