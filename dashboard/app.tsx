@@ -3,7 +3,18 @@ import type { CallerView } from '../api/caller.js';
 import type { Overview as OverviewAnswer } from '../api/syncs.js';
 import { caller } from './asking/caller.js';
 import { useAsked } from './asking/use-asked.js';
+import { Configuration } from './pages/configuration.js';
+import { Deletions } from './pages/deletions.js';
+import { Import } from './pages/import.js';
+import { Imports } from './pages/imports.js';
+import { Item } from './pages/item.js';
+import { Live } from './pages/live.js';
+import { NewImport } from './pages/new-import.js';
 import { Overview } from './pages/overview.js';
+import { Pigeonhole } from './pages/pigeonhole.js';
+import { Ready } from './pages/ready.js';
+import { Sink } from './pages/sink.js';
+import { Workspace } from './pages/workspace.js';
 import { ConnectionNote } from './parts/connection-note.js';
 import { Notices } from './parts/notices.js';
 import { QuestionDialog } from './parts/question-dialog.js';
@@ -39,7 +50,29 @@ function Page({ route }: { readonly route: Route }) {
   switch (route.page) {
     case 'overview':
       return <Overview />;
-    default:
+    case 'workspace':
+      return <Workspace name={route.name} />;
+    case 'pigeonhole':
+      return <Pigeonhole workspace={route.workspace} id={route.id} />;
+    case 'ready':
+      return <Ready workspace={route.workspace} id={route.id} />;
+    case 'sink':
+      return <Sink name={route.name} part={route.part} />;
+    case 'deletions':
+      return <Deletions />;
+    case 'configuration':
+      return <Configuration />;
+    case 'imports':
+      return <Imports />;
+    case 'new-import':
+      return <NewImport pigeonhole={route.pigeonhole} />;
+    case 'import':
+      return <Import id={route.id} />;
+    case 'item':
+      return <Item list={route.list} named={route.key} pigeonhole={route.pigeonhole} />;
+    case 'live':
+      return <Live />;
+    case 'unknown':
       return (
         <>
           <h1 tabIndex={-1}>There is nothing here</h1>

@@ -98,7 +98,7 @@ function Syncs({ syncs }: { readonly syncs: readonly SyncView[] }) {
             <th class="number">Fresh as of</th>
             <th class="number wide">Pigeonholes</th>
             <th class="wide">Sends to</th>
-            <th class="number">A minute</th>
+            <th class="number mid">A minute</th>
             <th class="chart wide">Last hour</th>
           </tr>
         </thead>
@@ -128,7 +128,7 @@ function Syncs({ syncs }: { readonly syncs: readonly SyncView[] }) {
                   </>
                 ))}
               </td>
-              <td class="number">{grouped(perMinute(sync.foundByMinute))}</td>
+              <td class="number mid">{grouped(perMinute(sync.foundByMinute))}</td>
               <td class="chart wide">
                 <MinutesChart minutes={sync.foundByMinute} of={`changes found by ${sync.name}`} />
               </td>

@@ -1,4 +1,4 @@
-import { counted, grouped } from '../words.js';
+import { grouped } from '../words.js';
 
 /** What is drawn of the last sixty minutes: bars, so that a single busy minute shows. */
 interface Chart {
@@ -13,12 +13,17 @@ interface Chart {
 const barWidth = 3;
 const height = 24;
 
+/** By the square root: what is found within a minute of every day still shows beside a first read of thousands. */
+function highOf(n: number, most: number): number {
+  return n === 0 ? 0.6 : Math.max(1.5, Math.sqrt(n / most) * height);
+}
+
 export function MinutesChart({ minutes, of, large = false }: Chart) {
   const most = Math.max(...minutes, 1);
   const all = minutes.reduce((sum, n) => sum + n, 0);
   const path = minutes
     .map((n, position) => {
-      const high = n === 0 ? 0.6 : Math.max(1.5, (n / most) * height);
+      const high = highOf(n, most);
       return `M${position * barWidth} ${height}v-${high.toFixed(1)}h${barWidth - 0.8}v${high.toFixed(1)}z`;
     })
     .join('');
@@ -28,9 +33,9 @@ export function MinutesChart({ minutes, of, large = false }: Chart) {
       viewBox={`0 0 ${minutes.length * barWidth} ${height}`}
       preserveAspectRatio="none"
       role="img"
-      aria-label={`${of} in the last hour: ${grouped(all)}, at most ${grouped(most)} in a minute`}
+      aria-label={`${grouped(all)} ${of} in the last hour, at most ${grouped(most)} in a minute`}
     >
-      <title>{`${of}: ${counted(all, 'in the last hour', 'in the last hour')}, at most ${grouped(most)} in a minute`}</title>
+      <title>{`${grouped(all)} ${of} in the last hour, at most ${grouped(most)} in a minute`}</title>
       <path d={path} />
     </svg>
   );

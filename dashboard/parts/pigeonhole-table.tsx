@@ -109,7 +109,7 @@ function Rows({ pigeonholes }: { readonly pigeonholes: readonly PigeonholeDetail
             <th class="wide">Status there</th>
             <th class="number">Fresh as of</th>
             <th class="number wide">Changes</th>
-            <th class="number">A minute</th>
+            <th class="number mid">A minute</th>
             <th class="chart wide">Last hour</th>
           </tr>
         </thead>
@@ -130,7 +130,7 @@ function Rows({ pigeonholes }: { readonly pigeonholes: readonly PigeonholeDetail
                 <Ago at={each.freshAsOf} never="not read yet" />
               </td>
               <td class="number wide">{grouped(each.changes)}</td>
-              <td class="number">{grouped(perMinute(each.foundByMinute))}</td>
+              <td class="number mid">{grouped(perMinute(each.foundByMinute))}</td>
               <td class="chart wide">
                 <MinutesChart minutes={each.foundByMinute} of={`changes found in ${each.workspace}/${each.id}`} />
               </td>
