@@ -76,6 +76,7 @@ export function NewImport({ pigeonhole }: { readonly pigeonhole: string | null }
           <Panel title="What each column becomes" id="columns" aside={fileWords(check)}>
             <ColumnTable
               columns={check.columns}
+              chosen={wish.columns}
               fields={fields}
               onField={(column, field) => change({ columns: { ...wish.columns, [column]: field } })}
             />

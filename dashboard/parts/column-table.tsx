@@ -3,6 +3,8 @@ import { StateWord } from './state-word.js';
 
 interface Props {
   readonly columns: readonly ImportColumn[];
+  /** What was decided by hand and is still being looked at. */
+  readonly chosen: Readonly<Record<string, string | null>>;
   /** Fields that attendees there were seen to have. */
   readonly fields: readonly string[];
   /** @param field null: the column is not sent */
@@ -10,7 +12,7 @@ interface Props {
 }
 
 /** What becomes of each column, with the first row's value under it. */
-export function ColumnTable({ columns, fields, onField }: Props) {
+export function ColumnTable({ columns, chosen, fields, onField }: Props) {
   return (
     <div class="scrolls">
       <datalist id="fields">
@@ -31,12 +33,19 @@ export function ColumnTable({ columns, fields, onField }: Props) {
         </thead>
         <tbody>
           {columns.map((column) => (
-            <Row key={column.column} column={column} onField={onField} />
+            <Row key={column.column} column={withChoice(column, chosen)} onField={onField} />
           ))}
         </tbody>
       </table>
     </div>
   );
+}
+
+function withChoice(column: ImportColumn, chosen: Props['chosen']): ImportColumn {
+  const property = chosen[column.column];
+  return property === undefined || property === column.property
+    ? column
+    : { ...column, property, known: null, guessed: false };
 }
 
 function Row({ column: each, onField }: { readonly column: ImportColumn; readonly onField: Props['onField'] }) {

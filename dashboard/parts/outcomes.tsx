@@ -51,7 +51,6 @@ function Rows({ outcomes }: { readonly outcomes: readonly Outcome[] }) {
           <tr>
             <th>List</th>
             <th>What became of it</th>
-            <th>Why</th>
             <th class="number">Changes</th>
           </tr>
         </thead>
@@ -61,8 +60,8 @@ function Rows({ outcomes }: { readonly outcomes: readonly Outcome[] }) {
               <th scope="row">{list}</th>
               <td>
                 <StateWord tone={states[state][0]}>{states[state][1]}</StateWord>
+                {reason === null ? null : <small class="why">{words ?? reason}</small>}
               </td>
-              <td>{words ?? reason ?? '–'}</td>
               <td class="number">{grouped(changes)}</td>
             </tr>
           ))}

@@ -1,7 +1,8 @@
+import { useState } from 'preact/hooks';
 import type { StreamView } from '../../api/pigeonholes.js';
 import { act } from '../asking/act.js';
 import { useMay } from '../asking/caller.js';
-import { grouped } from '../words.js';
+import { counted, grouped } from '../words.js';
 import { Button } from './button.js';
 import { StateWord } from './state-word.js';
 import { Ago } from './time.js';
@@ -12,6 +13,10 @@ const derived: ReadonlySet<string> = new Set(['registrants', 'engagement']);
 /** What is read as one: order, checkpoint, what is due when. @param name of the pigeonhole, as an action names it */
 export function StreamTable({ streams, name }: { readonly streams: readonly StreamView[]; readonly name: string }) {
   const mayOperate = useMay('operate');
+  const [all, setAll] = useState(false);
+  const ordered = streams.toSorted((a, b) => rank(a) - rank(b));
+  const telling = ordered.filter((stream) => rank(stream) < 2);
+  const shown = all ? ordered : telling;
   if (streams.length === 0) return <p class="empty">It has no stream yet: it is about to be read.</p>;
   return (
     <div class="scrolls">
@@ -34,7 +39,7 @@ export function StreamTable({ streams, name }: { readonly streams: readonly Stre
           </tr>
         </thead>
         <tbody>
-          {streams.map((stream) => (
+          {shown.map((stream) => (
             <tr key={`${stream.list} ${stream.sessionId}`} class={stream.wanted ? undefined : 'dim'}>
               <th scope="row">
                 {stream.list}
@@ -85,8 +90,24 @@ export function StreamTable({ streams, name }: { readonly streams: readonly Stre
           ))}
         </tbody>
       </table>
+      {telling.length === streams.length ? null : (
+        <p class="empty more">
+          <Button look="link" onPress={() => setAll(!all)}>
+            {all
+              ? 'Hide those that hold nothing'
+              : `Show ${counted(streams.length - telling.length, 'stream')} that hold nothing`}
+          </Button>
+        </p>
+      )}
     </div>
   );
+}
+
+/** First what fails, then what holds something; a conference has dozens that hold nothing. */
+function rank({ failures, items, goneAt, setAside, polledAt, sweptAt }: StreamView): number {
+  if (failures > 0) return 0;
+  const untold = polledAt === null && sweptAt === null;
+  return goneAt === null && (untold || (items ?? 0) > 0 || setAside > 0) ? 1 : 2;
 }
 
 function StreamState({ stream }: { readonly stream: StreamView }) {
