@@ -43,7 +43,7 @@ export async function start({ config, out }: Context, options: StartOptions): Pr
   });
   const running = await Promise.race([starting, stop.then(() => undefined)]);
   if (running === undefined) return await endDuringStart(starting);
-  if (running.api !== undefined) out.note(`status: ${running.api.url}/api/status`);
+  if (running.api !== undefined) out.note(`page: ${running.api.url}/`);
   try {
     await Promise.race([stop, running.failed]);
   } finally {

@@ -5,6 +5,7 @@ import { followChanges } from '../asking/follow-changes.js';
 import { useRemembered } from '../asking/remembered.js';
 import { listNames } from '../list-names.js';
 import { Button } from '../parts/button.js';
+import { CommittedInput } from '../parts/committed-input.js';
 import { PageHead } from '../parts/page-head.js';
 import { Choice } from '../parts/pigeonhole-table.js';
 import { StateWord } from '../parts/state-word.js';
@@ -48,13 +49,7 @@ export function Live() {
           <Choice label="List" value={list} onChoose={setList}>
             {[['', 'all lists'], ...listNames.map((each): [string, string] => [each, each])]}
           </Choice>
-          <input
-            aria-label="Pigeonhole"
-            placeholder="Pigeonhole, as acme/101"
-            data-finds
-            value={place}
-            onChange={(event) => setPlace(event.currentTarget.value.trim())}
-          />
+          <CommittedInput label="Pigeonhole" hint="Pigeonhole, as acme/101" finds value={place} onCommit={setPlace} />
           {maySee ? (
             <label class="check">
               <input

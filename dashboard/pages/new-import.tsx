@@ -11,6 +11,7 @@ import { useAsked, useAsking } from '../asking/use-asked.js';
 import { firstWish, type ImportWish, neverSeen, rowsToSend, uploadQuery } from '../import-wish.js';
 import { Button } from '../parts/button.js';
 import { ColumnTable } from '../parts/column-table.js';
+import { CommittedInput } from '../parts/committed-input.js';
 import { DropZone } from '../parts/drop-zone.js';
 import { FileProblems, Planned, Target } from '../parts/import-check.js';
 import { ImportOptions } from '../parts/import-options.js';
@@ -32,7 +33,7 @@ export function NewImport({ pigeonhole }: { readonly pigeonhole: string | null }
   const { check, refused, checking } = useCheck(wish, file);
   const mappings = useMappings();
   const fields = useFieldNames(wish.pigeonhole);
-  const change = (part: Partial<ImportWish>): void => setWish({ ...wish, ...part });
+  const change = (part: Partial<ImportWish>): void => setWish((before) => ({ ...before, ...part }));
   return (
     <>
       <PageHead
@@ -78,7 +79,9 @@ export function NewImport({ pigeonhole }: { readonly pigeonhole: string | null }
               columns={check.columns}
               chosen={wish.columns}
               fields={fields}
-              onField={(column, field) => change({ columns: { ...wish.columns, [column]: field } })}
+              onField={(column, field) =>
+                setWish((before) => ({ ...before, columns: { ...before.columns, [column]: field } }))
+              }
             />
           </Panel>
           <Planned check={check} />
@@ -189,14 +192,7 @@ function Where({ value, onChoose }: { readonly value: string; readonly onChoose:
   return (
     <label>
       Pigeonhole
-      <input
-        list="places"
-        required
-        autocomplete="off"
-        placeholder="acme/123"
-        value={value}
-        onChange={(event) => onChoose(event.currentTarget.value.trim())}
-      />
+      <CommittedInput list="places" hint="acme/123" value={value} onCommit={onChoose} />
       <datalist id="places">
         {(data ?? [])
           .filter(({ id, goneAt }) => id !== 0 && goneAt === null)

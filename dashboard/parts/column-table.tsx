@@ -1,4 +1,5 @@
 import type { ImportColumn } from '../../api/import-views.js';
+import { CommittedInput } from './committed-input.js';
 import { StateWord } from './state-word.js';
 
 interface Props {
@@ -62,15 +63,12 @@ function Row({ column: each, onField }: { readonly column: ImportColumn; readonl
             checked={property !== null}
             onChange={(event) => onField(column, event.currentTarget.checked ? column : null)}
           />
-          <input
+          <CommittedInput
             list="fields"
-            aria-label={`Field for column ${column}`}
+            label={`Field for column ${column}`}
             value={property ?? ''}
-            placeholder="not sent"
-            onChange={(event) => {
-              const field = event.currentTarget.value.trim();
-              onField(column, field === '' ? null : field);
-            }}
+            hint="not sent"
+            onCommit={(field) => onField(column, field === '' ? null : field)}
           />
         </span>
       </td>

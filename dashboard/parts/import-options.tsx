@@ -1,5 +1,6 @@
 import type { SavedMapping } from '../../api/import-views.js';
 import type { ImportWish } from '../import-wish.js';
+import { CommittedInput } from './committed-input.js';
 import { Choice } from './pigeonhole-table.js';
 
 interface Props {
@@ -71,7 +72,7 @@ function Line({ label, value, onLine }: LineProps) {
   return (
     <label>
       {label}
-      <input value={value} onChange={(event) => onLine(event.currentTarget.value)} />
+      <CommittedInput value={value} onCommit={onLine} />
     </label>
   );
 }
