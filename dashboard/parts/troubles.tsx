@@ -20,7 +20,7 @@ export function Troubles({ troubles }: { readonly troubles: readonly Trouble[] }
         <li key={`${trouble.code} ${trouble.kind} ${trouble.name}`} class={trouble.severity}>
           <p>
             <strong>{severityWords[trouble.severity]}</strong> <Sentence text={capitalized(trouble.text)} />
-            {trouble.since === null ? null : (
+            {trouble.since === null || trouble.text.includes(trouble.since) ? null : (
               <small>
                 {' '}
                 for <For since={trouble.since} />
