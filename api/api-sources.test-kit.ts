@@ -29,6 +29,7 @@ export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledge
     temporalMetrics: async () => '',
     health: async () => [],
     alerts: { view: async () => ({ raised: [], receivers: [] }), test: async () => [] },
+    page: new Map(),
     ...given,
   };
 }

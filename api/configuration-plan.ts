@@ -10,8 +10,8 @@ export const candidateSchema = z
   .openapi('Candidate');
 export type Candidate = z.infer<typeof candidateSchema>;
 
-/** The absolute path of the file that a person means: only the process's own is ever read. */
-export const applySchema = z.strictObject({ file: printable(4096) });
+/** The absolute path of the file that a person means, where they name one: only the process's own is ever read. */
+export const applySchema = z.strictObject({ file: printable(4096).optional() });
 
 const changedKeySchema = z.object({
   key: z.string(),

@@ -52,7 +52,7 @@ const applyRoute = createRoute({
   summary: 'Make the file that the process was started with, as it stands now, the running configuration',
   ...needs({
     right: 'administer',
-    looksLike: 'apply takes "file", the absolute path of the file that is to be applied',
+    looksLike: 'apply takes {}, or "file", the absolute path of the file that is meant',
   }),
   request: { body: jsonBody(applySchema) },
   responses: { 200: jsonAnswer('What has changed.', appliedConfigurationSchema), ...problems(409, 413, 415, 422) },
@@ -72,7 +72,7 @@ export function serveConfiguration(app: ApiApp, sources: ConfigurationSources): 
     requireEveryWorkspace(c);
     const applied = await audited(c, sources.ledger, { action: 'apply-configuration', target: null }, async () => {
       const own = sources.config.file;
-      if (file !== own) {
+      if (file !== undefined && file !== own) {
         throw new Refused(
           409,
           `this pigeonpost was started with ${own}: put what is to be applied there, or start it with the other file`,

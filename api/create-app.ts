@@ -23,6 +23,7 @@ import { secureHeaders } from './secure-headers.js';
 import { serveAuditLog } from './audit-log.js';
 import { serveCaller } from './caller.js';
 import { serveItems } from './items.js';
+import { type PageSources, servePage } from './serve-page.js';
 import { type LiveSources, serveLiveChanges } from './live-changes.js';
 import { serveImports } from './imports.js';
 import { type ProvisioningSources, serveProvisioning } from './provisioning.js';
@@ -54,7 +55,8 @@ export interface ApiSources
     ReadySources,
     AlertSources,
     MetricsSources,
-    HealthSources {
+    HealthSources,
+    PageSources {
   /** Tells sinks that there is something to deliver. */
   readonly wakeSinks: (names: readonly string[]) => Promise<void>;
 }
@@ -66,6 +68,7 @@ export function createApp(sources: ApiSources): ApiApp {
   serveHealth(app, sources);
   app.use(onlyFromHere(sources));
   documentApi(app, sources);
+  servePage(app, sources);
   app.use('/api/*', onlyKnownCallers(sources));
   app.use('/metrics', onlyKnownCallers(sources));
   serveMetrics(app, sources);
@@ -122,11 +125,21 @@ function onlyFromHere(sources: Pick<ApiSources, 'config'>) {
       throw new Refused(403, 'requests from other origins are refused');
     }
     // A browser says so even where it names no origin, as for an image or a form's first request.
-    if (c.req.header('sec-fetch-site') === 'cross-site') {
+    if (c.req.header('sec-fetch-site') === 'cross-site' && !followsLink(c)) {
       throw new Refused(403, 'requests from other sites are refused');
     }
     await next();
   });
+}
+
+/** Somebody has opened the page by a link, as alerts hold them. It is shown in no frame, and holds nothing by itself. */
+function followsLink({ req }: ApiContext): boolean {
+  return (
+    req.path === '/' &&
+    req.method === 'GET' &&
+    req.header('sec-fetch-mode') === 'navigate' &&
+    req.header('sec-fetch-dest') === 'document'
+  );
 }
 
 function onlyKnownCallers(sources: Pick<ApiSources, 'config' | 'ledger'>) {

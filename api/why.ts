@@ -6,12 +6,14 @@ import type { ApiApp } from './api-app.js';
 import { itemKey, printable } from './printable.js';
 import { instant, jsonAnswer, needs, problems } from './route-parts.js';
 import { workspaceOf } from './scope.js';
+import { causeInWords, reasonInWords } from './words.js';
 
 /** What one sink was told of a revision, or why not. */
 const whySinkSchema = z.object({
   sink: z.string(),
   state: z.string().describe('`behind`: its lane has not come so far; `passed`: it was of no interest to it.'),
   reason: z.string().nullable(),
+  words: z.string().nullable().describe('The reason, as a person says it.'),
   detail: z.string().nullable().describe('What the destination answered, or what its lane waits for.'),
   attempts: z.int(),
   at: instant().nullable(),
@@ -113,6 +115,12 @@ async function explainItem(
     const rows = deliveries.filter((delivery) => delivery.sequence === sequence);
     const told = rows.map(({ sequence: _, updatedAt, dueAt, ...row }): WhySink => ({
       ...row,
+      words:
+        row.reason === null
+          ? null
+          : row.state === 'dead'
+            ? causeInWords(row.reason).meaning
+            : reasonInWords(row.reason),
       at: updatedAt.toISOString(),
       dueAt: dueAt?.toISOString() ?? null,
     }));
@@ -122,6 +130,7 @@ async function explainItem(
         sink,
         state: watermark < sequence ? 'behind' : 'passed',
         reason: null,
+        words: null,
         detail: watermark < sequence ? failure : null,
         attempts: 0,
         at: null,

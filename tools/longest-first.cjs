@@ -7,6 +7,7 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 const longest = [
   '/test/chaos/',
   '/test/properties/',
+  '/test/browser/',
   '/test/system/',
   '/test/crash/',
   '/ledger/drivers/',

@@ -1,9 +1,11 @@
 import { Accounts } from '../sinks/network/accounts.js';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { ServiceGate } from '../activities/service-gate.js';
 import { ProcessMeters } from '../api/metrics/process-meters.js';
+import { readPageFiles } from '../api/page-files.js';
 import { type ApiServer, startApi } from '../api/start-api.js';
 import type { Config } from '../config/config.js';
 import type { Database } from '../ledger/drivers/database.js';
@@ -29,7 +31,7 @@ import { loadProcessConfig } from './load-process-config.js';
 import type { ProcessLog } from './log.js';
 import { openEdition, type Shared } from './open-edition.js';
 import { createStarter, importing, messageOf } from './orchestration.js';
-import { packageVersion } from './package-root.js';
+import { packageRoot, packageVersion } from './package-root.js';
 import { planConfiguration } from './plan-configuration.js';
 import { previewSink } from './preview-sink.js';
 import { planProvisioning, provisionEvent } from './provision-event.js';
@@ -242,6 +244,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
       now: () => performance.now(),
     }),
     backup: embedded ? async () => (await packStore(db, embeddedFolder(config))).bytes : null,
+    page: readPageFiles(join(packageRoot(), 'dist/dashboard')),
     imports: createImportDesk({ editions, ledger, wake: wakeImport, log }),
     alerts,
     meters,

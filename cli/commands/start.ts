@@ -45,7 +45,7 @@ export async function start({ config, out }: Context, options: StartOptions): Pr
   const running = await Promise.race([starting, stop.then(() => undefined)]);
   if (running === undefined) return await endDuringStart(starting);
   if (role === 'api') out.line(`ready: serving ${running.api?.url}, while workers read and deliver`);
-  else if (running.api !== undefined) out.note(`status: ${running.api.url}/api/status`);
+  else if (running.api !== undefined) out.note(`page: ${running.api.url}/`);
   try {
     await Promise.race([stop, running.failed]);
   } finally {

@@ -61,10 +61,10 @@ export class DemoObserver {
   #places(): DemoView['places'] {
     const { hubSpotUrl, slackUrl, apiUrl } = this.#processes.addresses;
     return [
+      ...(apiUrl === undefined ? [] : [{ label: 'page', place: `${apiUrl}/`, holds: '' }]),
       ...(slackUrl === undefined ? [] : [{ label: 'messages', place: slackUrl, holds: this.#messages }]),
       ...(hubSpotUrl === undefined ? [] : [{ label: 'contacts', place: hubSpotUrl, holds: this.#contacts }]),
       { label: 'files', place: this.#folder.shown, holds: 'archive, receipts.ndjson, pigeonpost.yaml, logs' },
-      ...(apiUrl === undefined ? [] : [{ label: 'status', place: `${apiUrl}/api/status`, holds: '' }]),
     ];
   }
 }

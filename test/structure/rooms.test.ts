@@ -12,6 +12,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   registrants: ['pigeonhole'],
   config: [],
   api: ['ledger', 'config', 'sinks', 'registrants', 'workflows'],
+  dashboard: ['api'],
   cli: ['api', 'worker'],
   sandbox: [],
 };
@@ -20,6 +21,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 const typesOnly: readonly string[] = [
   'workflows -> activities',
   'cli -> api',
+  'dashboard -> api',
   'activities -> config',
   'registrants -> pigeonhole',
 ];
@@ -107,7 +109,7 @@ function reaches(
 /** The room's own files, without tests and what only tests use; relative to the root. */
 function sourcesOf(room: string): string[] {
   return readdirSync(join(root, room), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
     .filter((file) => !/\.(test|test-kit)\.ts$/.test(file));
 }

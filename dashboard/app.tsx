@@ -1,0 +1,162 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { CallerView } from '../api/caller.js';
+import type { Overview as OverviewAnswer } from '../api/syncs.js';
+import { caller } from './asking/caller.js';
+import { useAsked } from './asking/use-asked.js';
+import { Configuration } from './pages/configuration.js';
+import { Deletions } from './pages/deletions.js';
+import { Import } from './pages/import.js';
+import { Imports } from './pages/imports.js';
+import { Item } from './pages/item.js';
+import { Live } from './pages/live.js';
+import { NewImport } from './pages/new-import.js';
+import { Overview } from './pages/overview.js';
+import { Pigeonhole } from './pages/pigeonhole.js';
+import { Ready } from './pages/ready.js';
+import { Sink } from './pages/sink.js';
+import { Workspace } from './pages/workspace.js';
+import { ConnectionNote } from './parts/connection-note.js';
+import { Notices } from './parts/notices.js';
+import { QuestionDialog } from './parts/question-dialog.js';
+import { TokenDialog } from './parts/token-dialog.js';
+import { address, type Route } from './route.js';
+import { useRoute } from './use-route.js';
+
+/** The frame that every page stands in. */
+export function App() {
+  const { route, hash } = useRoute();
+  const { data: me } = useAsked<CallerView>('/api/caller', 60_000);
+  useEffect(() => caller.set(me ?? null), [me]);
+  const main = useFocusOnNewPage(hash);
+  useKeys();
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(event) => skipTo(event, main.current)}>
+        Skip to the content
+      </a>
+      <Top route={route} />
+      <main id="main" tabIndex={-1} ref={main} key={pageKey(route)}>
+        <Page route={route} />
+      </main>
+      <Notices />
+      <ConnectionNote />
+      <QuestionDialog />
+      <TokenDialog />
+    </>
+  );
+}
+
+function Page({ route }: { readonly route: Route }) {
+  switch (route.page) {
+    case 'overview':
+      return <Overview />;
+    case 'workspace':
+      return <Workspace name={route.name} />;
+    case 'pigeonhole':
+      return <Pigeonhole workspace={route.workspace} id={route.id} />;
+    case 'ready':
+      return <Ready workspace={route.workspace} id={route.id} />;
+    case 'sink':
+      return <Sink name={route.name} part={route.part} />;
+    case 'deletions':
+      return <Deletions />;
+    case 'configuration':
+      return <Configuration />;
+    case 'imports':
+      return <Imports />;
+    case 'new-import':
+      return <NewImport pigeonhole={route.pigeonhole} />;
+    case 'import':
+      return <Import id={route.id} />;
+    case 'item':
+      return <Item list={route.list} named={route.key} pigeonhole={route.pigeonhole} />;
+    case 'live':
+      return <Live />;
+    case 'unknown':
+      return (
+        <>
+          <h1 tabIndex={-1}>There is nothing here</h1>
+          <p>
+            The <a href={address.overview}>overview</a> shows what there is.
+          </p>
+        </>
+      );
+  }
+}
+
+/** What is another page, and not the same one with another part of it looked at. */
+function pageKey(route: Route): string {
+  const { page, ...rest } = route;
+  const { part: _, ...named } = rest as { readonly part?: unknown };
+  return JSON.stringify([page, named]);
+}
+
+function Top({ route }: { readonly route: Route }) {
+  const { data } = useAsked<OverviewAnswer>('/api/overview', 5000);
+  const stopped = data?.troubles.filter(({ severity }) => severity === 'error').length ?? 0;
+  const links: readonly (readonly [string, string, readonly Route['page'][]])[] = [
+    [address.overview, 'Overview', ['overview', 'workspace', 'pigeonhole', 'sink', 'ready', 'deletions']],
+    [address.live, 'Live', ['live']],
+    [address.imports, 'Imports', ['imports', 'import', 'new-import']],
+    [address.items, 'Items', ['item']],
+    [address.configuration, 'Configuration', ['configuration']],
+  ];
+  return (
+    <header class="top">
+      <a class="brand" href={address.overview}>
+        <img src="./icon.svg" alt="" width="22" height="22" />
+        pigeonpost
+      </a>
+      <nav aria-label="Pages">
+        {links.map(([to, words, pages]) => (
+          <a key={to} href={to} aria-current={pages.includes(route.page) ? 'page' : undefined}>
+            {words}
+            {to === address.overview && stopped > 0 ? (
+              <span class="count" title={`${stopped} stopped`}>
+                {stopped}
+                <span class="unseen"> stopped</span>
+              </span>
+            ) : null}
+          </a>
+        ))}
+      </nav>
+    </header>
+  );
+}
+
+function skipTo(event: Event, main: HTMLElement | null): void {
+  event.preventDefault();
+  main?.focus();
+}
+
+/** Whoever hears the page instead of seeing it is told that it is another one now. */
+function useFocusOnNewPage(hash: string) {
+  const main = useRef<HTMLElement>(null);
+  const first = useRef(true);
+  useEffect(() => {
+    const heading = main.current?.querySelector('h1');
+    document.title = heading === null || heading === undefined ? 'pigeonpost' : `${heading.textContent} · pigeonpost`;
+    if (!first.current) {
+      scrollTo(0, 0);
+      (heading ?? main.current)?.focus({ preventScroll: true });
+    }
+    first.current = false;
+  }, [hash]);
+  return main;
+}
+
+/** "/" finds, as in other programs that people look for things in. */
+function useKeys(): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const writes = event.target instanceof Element && event.target.matches('input, textarea, select');
+      if (event.key !== '/' || writes || event.ctrlKey || event.metaKey || event.altKey) return;
+      const finds = document.querySelector<HTMLElement>('[data-finds]');
+      if (finds === null) return;
+      event.preventDefault();
+      finds.focus();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+}

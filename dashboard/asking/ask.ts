@@ -1,0 +1,80 @@
+import { noteLost, noteReached, noteTokenWanted } from './connection.js';
+import { learnServerTime } from './server-clock.js';
+import { storedToken } from './session.js';
+
+/** What the API refuses, in its own words. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly requestId: string | null,
+  ) {
+    super(message);
+  }
+}
+
+/** A dead connection would else be waited for as long as the system does, which is minutes. */
+const patienceMs = 30_000;
+
+export interface Request {
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** Sent as it is. */
+  readonly file?: Blob;
+  readonly signal?: AbortSignal;
+  /** Of an answer that goes on, or takes long; else half a minute. */
+  readonly patienceMs?: number;
+}
+
+/**
+ * Asks the API. Paths are relative, so that the page also works below a path of a proxy.
+ * @throws {Problem} for what the API refuses; status 0 where it cannot be reached
+ */
+export async function askFor(path: string, request: Request = {}): Promise<Response> {
+  const headers: Record<string, string> = {};
+  const token = storedToken();
+  if (token !== null) headers['Authorization'] = `Bearer ${token}`;
+  if (request.json !== undefined) headers['Content-Type'] = 'application/json';
+  if (request.file !== undefined) headers['Content-Type'] = 'application/octet-stream';
+  const isSent = request.json !== undefined || request.file !== undefined;
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), request.patienceMs ?? patienceMs);
+  let answer: Response;
+  try {
+    answer = await fetch(`.${path}`, {
+      method: isSent ? 'POST' : 'GET',
+      headers,
+      ...(isSent ? { body: request.file ?? JSON.stringify(request.json) } : {}),
+      signal: AbortSignal.any([late.signal, ...(request.signal === undefined ? [] : [request.signal])]),
+    });
+  } catch (error) {
+    if (request.signal?.aborted === true) throw error;
+    noteLost('it cannot be reached');
+    throw new Problem(0, 'pigeonpost cannot be reached', null);
+  } finally {
+    clearTimeout(timer);
+  }
+  learnServerTime(answer.headers.get('date'));
+  if (answer.ok) {
+    noteReached();
+    return answer;
+  }
+  throw await problemOf(answer, token !== null);
+}
+
+/** As `askFor`, and reads the answer. */
+export async function ask<Answer>(path: string, request: Request = {}): Promise<Answer> {
+  const answer = await askFor(path, request);
+  return (await answer.json()) as Answer;
+}
+
+async function problemOf(answer: Response, hadToken: boolean): Promise<Problem> {
+  const body = (await answer.json().catch(() => ({}))) as { readonly detail?: string };
+  const detail = body.detail ?? `the server answers with ${answer.status}`;
+  if (answer.status === 401) noteTokenWanted(hadToken);
+  else if (answer.status === 503 || answer.status === 502 || answer.status === 504) noteLost(detail);
+  else noteReached();
+  return new Problem(answer.status, detail, answer.headers.get('x-request-id'));
+}

@@ -1,0 +1,12 @@
+import type { CallerView } from '../../api/caller.js';
+import { Store, useStore } from './store.js';
+
+/** Who the server takes this page for; null until it has said so. */
+export const caller = new Store<CallerView | null>(null);
+
+export type Right = 'read' | 'import' | 'operate' | 'personal' | 'administer';
+
+/** Whether a button that takes this right would be answered. The server decides; this spares a person the refusal. */
+export function useMay(right: Right): boolean {
+  return useStore(caller)?.rights.includes(right) ?? false;
+}

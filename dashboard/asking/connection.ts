@@ -1,0 +1,28 @@
+import { Store } from './store.js';
+
+/**
+ * Whether the server answers, and takes the token.
+ * - `reached`: the last request was answered
+ * - `lost`: none has been answered since then; it is asked on
+ * - `token`: it wants a token, or another one
+ */
+export type Connection =
+  | { readonly state: 'reached' }
+  | { readonly state: 'lost'; readonly sinceMs: number; readonly why: string }
+  | { readonly state: 'token'; readonly refused: boolean };
+
+export const connection = new Store<Connection>({ state: 'reached' });
+
+export function noteReached(): void {
+  if (connection.value.state !== 'reached') connection.set({ state: 'reached' });
+}
+
+export function noteLost(why: string): void {
+  if (connection.value.state === 'reached') connection.set({ state: 'lost', sinceMs: Date.now(), why });
+}
+
+/** @param refused one was presented and not taken */
+export function noteTokenWanted(refused: boolean): void {
+  const now = connection.value;
+  if (now.state !== 'token' || now.refused !== refused) connection.set({ state: 'token', refused });
+}

@@ -1,0 +1,67 @@
+import type { LiveChanges } from '../../api/live-changes.js';
+import { askFor, Problem } from './ask.js';
+import { EventParser } from './parse-events.js';
+
+interface Following {
+  /** Of the address, such as `list=questions`. */
+  readonly query: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  readonly onChanges: (changes: LiveChanges) => void;
+  /** @param problem what the API refuses; null: it is followed */
+  readonly onState: (state: 'following' | 'lost', problem: string | null) => void;
+}
+
+const atFirst = 50;
+const againAfterMs = 2000;
+const longestWaitMs = 20_000;
+
+/** Follows the changes until it is told to stop. After a break it goes on where it was, without a gap or a repetition. */
+export async function followChanges({ query, signal, onChanges, onState }: Following): Promise<void> {
+  let after: string | null = null;
+  let waitMs = againAfterMs;
+  while (!signal.aborted) {
+    const asked = new URLSearchParams({ ...query, ...(after === null ? { recent: String(atFirst) } : { after }) });
+    try {
+      /* oxlint-disable no-await-in-loop -- one connection after another */
+      const answer = await askFor(`/api/changes/live?${asked.toString()}`, { signal });
+      onState('following', null);
+      waitMs = againAfterMs;
+      for await (const event of eventsOf(answer)) {
+        if (event.id !== null) after = event.id;
+        if (event.event === 'changes') onChanges(JSON.parse(event.data) as LiveChanges);
+      }
+      onState('lost', null);
+    } catch (error) {
+      if (signal.aborted) return;
+      onState('lost', error instanceof Problem && error.status !== 0 ? error.message : null);
+    }
+    await wait(waitMs, signal);
+    /* oxlint-enable no-await-in-loop */
+    waitMs = Math.min(longestWaitMs, waitMs * 2);
+  }
+}
+
+async function* eventsOf(answer: Response) {
+  const parser = new EventParser();
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    for (;;) {
+      // oxlint-disable-next-line no-await-in-loop -- as it comes
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield* parser.push(value);
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+async function wait(ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,31 @@
+import type { ImportCounts, ImportOutcome, ImportView } from '../api/import-views.js';
+
+/** Rows that wait for nothing any more. Pure. */
+export function rowsDone({ rows, counts }: Pick<ImportView, 'rows' | 'counts'>): number {
+  return rows - countOf(counts, 'waiting');
+}
+
+/** Rows that are not there as the file says, and that somebody has to look at. Pure. */
+export function needsAPerson(counts: ImportCounts): number {
+  return (['conflict', 'rejected', 'invalid', 'unknown'] as const).reduce(
+    (sum, outcome) => sum + countOf(counts, outcome),
+    0,
+  );
+}
+
+export function countOf(counts: ImportCounts, outcome: ImportOutcome): number {
+  return counts[outcome] ?? 0;
+}
+
+/** What an outcome is called, and what there is to do about it. */
+export const outcomeWords: Readonly<Record<ImportOutcome, { readonly name: string; readonly todo: string | null }>> = {
+  created: { name: 'created', todo: null },
+  confirmed: { name: 'created, as was confirmed', todo: null },
+  existing: { name: 'already there', todo: null },
+  conflict: { name: 'there with other data', todo: 'change it in the dashboard of the service, if your list is right' },
+  rejected: { name: 'refused by the service', todo: 'correct the rows and import the file again' },
+  invalid: { name: 'not sent', todo: 'correct the rows and import the file again' },
+  unknown: { name: 'not known', todo: 'look for them in the dashboard of the service' },
+  waiting: { name: 'to go', todo: null },
+  cancelled: { name: 'cancelled', todo: null },
+};

@@ -1,0 +1,127 @@
+import { useState } from 'preact/hooks';
+import type { AppliedConfiguration, ConfigurationPlan } from '../../api/configuration-plan.js';
+import type { Overview } from '../../api/syncs.js';
+import { carryOut } from '../asking/act.js';
+import { ask, Problem } from '../asking/ask.js';
+import { useMay } from '../asking/caller.js';
+import { askPerson } from '../asking/questions.js';
+import { useAsked } from '../asking/use-asked.js';
+import { Button } from '../parts/button.js';
+import { PageHead } from '../parts/page-head.js';
+import { Panel } from '../parts/panel.js';
+import { capitalized, counted, grouped } from '../words.js';
+
+/**
+ * What the file that pigeonpost was started with would change, and applying it. The file itself is edited where it lies:
+ * it is the truth, and the page holds none of it.
+ */
+export function Configuration() {
+  const overview = useAsked<Overview>('/api/overview', 5000);
+  const [plan, setPlan] = useState<ConfigurationPlan | null>(null);
+  const [refused, setRefused] = useState<string | null>(null);
+  const mayOperate = useMay('operate');
+  const mayApply = useMay('administer');
+  const look = async (): Promise<void> => {
+    try {
+      setPlan(await ask<ConfigurationPlan>('/api/configuration/plan', { json: {}, patienceMs: 120_000 }));
+      setRefused(null);
+    } catch (error) {
+      setPlan(null);
+      setRefused(error instanceof Problem ? error.message : 'it failed');
+    }
+  };
+  const apply = async (): Promise<void> => {
+    const given = await askPerson({
+      title: 'Apply the file?',
+      body: 'It becomes the running configuration, without a restart.',
+      confirm: 'Apply',
+    });
+    if (given === null) return;
+    const applied = await carryOut(
+      () => ask<AppliedConfiguration>('/api/configuration/apply', { json: {}, patienceMs: 120_000 }),
+      ({ changed, number }) =>
+        changed ? `configuration ${number} is running` : 'the file is the running configuration already',
+    );
+    if (applied !== undefined) setPlan(null);
+  };
+  return (
+    <>
+      <PageHead
+        kind="Configuration"
+        title={
+          overview.data === undefined ? 'Configuration' : `Configuration ${overview.data.configuration} is running`
+        }
+        note="Edit pigeonpost.yaml where it lies, look here at what that changes, then apply it."
+      >
+        {mayOperate ? <Button onPress={look}>Compare with the file</Button> : null}
+        {mayApply && plan !== null ? (
+          <Button look="main" onPress={apply}>
+            Apply the file…
+          </Button>
+        ) : null}
+      </PageHead>
+      <div aria-live="polite">
+        {refused === null ? null : <pre class="code refused">{capitalized(refused)}</pre>}
+        {plan === null ? null : <Plan plan={plan} />}
+      </div>
+    </>
+  );
+}
+
+function Plan({ plan }: { readonly plan: ConfigurationPlan }) {
+  const { changes, pigeonholes, deliveries, kept, atNextStart, warnings } = plan;
+  const isSame = changes.length === 0 && atNextStart.length === 0;
+  return (
+    <Panel title={isSame ? 'The file is what is running' : 'What the file changes'} id="plan">
+      <div class="inside">
+        {warnings.map((warning) => (
+          <p key={warning} class="refused">
+            {warning}
+          </p>
+        ))}
+        <ul class="changes">
+          {changes.map(({ kind, what, name, keys, note }) => (
+            <li key={`${what} ${name}`}>
+              <b>
+                {capitalized(what)} {name}
+              </b>{' '}
+              is {kind}
+              {note === null ? '' : `: ${note}`}
+              {keys.length === 0 ? null : (
+                <ul>
+                  {keys.map(({ key, from, to }) => (
+                    <li key={key}>
+                      <code>{key}</code> {from === undefined ? '' : `from ${from} `}
+                      {to === undefined ? '' : `to ${to}`}
+                    </li>
+                  ))}
+                </ul>
+              )}
+            </li>
+          ))}
+          {pigeonholes.map(({ sync, added, removed, unread }) => (
+            <li key={`selection ${sync}`}>
+              <b>Sync {sync}</b> reads {counted(added.length, 'pigeonhole')} more
+              {unread > 0 ? ` (${grouped(unread)} never read before)` : ''} and {grouped(removed.length)} no longer
+            </li>
+          ))}
+          {deliveries.map(({ sink, list, cause, changes: n, observed }) => (
+            <li key={`delivery ${sink} ${list} ${cause}`}>
+              <b>Sink {sink}</b> {observed ? 'would be sent' : 'is sent'} {counted(n, 'change')} of {list} ({cause})
+            </li>
+          ))}
+          {kept.map(({ sink, list, items, reason }) => (
+            <li key={`kept ${sink} ${list} ${reason}`}>
+              <b>Sink {sink}</b> keeps {counted(items, 'item')} of {list} that it is sent no more ({reason})
+            </li>
+          ))}
+          {atNextStart.map((key) => (
+            <li key={key}>
+              <code>{key}</code> takes effect at the next start
+            </li>
+          ))}
+        </ul>
+      </div>
+    </Panel>
+  );
+}

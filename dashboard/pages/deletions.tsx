@@ -1,0 +1,127 @@
+import { useState } from 'preact/hooks';
+import type { Decision, HeldDeletions } from '../../api/deletions.js';
+import { carryOut } from '../asking/act.js';
+import { ask } from '../asking/ask.js';
+import { useMay } from '../asking/caller.js';
+import { askPerson } from '../asking/questions.js';
+import { useAsked } from '../asking/use-asked.js';
+import { AwaitAnswer } from '../parts/await-answer.js';
+import { Button } from '../parts/button.js';
+import { PageHead } from '../parts/page-head.js';
+import { Panel } from '../parts/panel.js';
+import { Ago } from '../parts/time.js';
+import { address } from '../route.js';
+import { counted, grouped } from '../words.js';
+
+/** Deletions that wait for a person, because so much of a list is gone at once. */
+export function Deletions() {
+  const asked = useAsked<{ readonly held: readonly HeldDeletions[] }>('/api/deletions');
+  return (
+    <>
+      <PageHead
+        kind="Deletions"
+        title="Held until you decide"
+        note="So many items of a list are missing at the service that it may be a mistake there. Nothing is deleted before somebody says so."
+      />
+      <AwaitAnswer asked={asked} lines={4}>
+        {({ held }) =>
+          held.length === 0 ? (
+            <p class="empty">No deletion waits.</p>
+          ) : (
+            held.map((each) => <Held key={each.id} held={each} />)
+          )
+        }
+      </AwaitAnswer>
+    </>
+  );
+}
+
+function Held({ held }: { readonly held: HeldDeletions }) {
+  const { id, workspace, pigeonholeId, list, foundAt, items, ofItems, sessions } = held;
+  const [shown, setShown] = useState(false);
+  const place = `${workspace}/${pigeonholeId}`;
+  return (
+    <Panel
+      title={`${counted(items, 'item')} of ${list} in ${place}`}
+      id={`held-${id}`}
+      aside={
+        <>
+          found <Ago at={foundAt} />
+        </>
+      }
+    >
+      <div class="inside">
+        <p>
+          {grouped(items)} of the {grouped(ofItems)} that the list had are no longer there.{' '}
+          <a href={address.pigeonhole(workspace, pigeonholeId)}>Its pigeonhole</a>
+        </p>
+        {sessions.length === 0 ? null : (
+          <ul class="counts">
+            {sessions.map(({ sessionId, items: n }) => (
+              <li key={sessionId}>
+                {sessionId === null ? 'without a session' : `session ${sessionId}`}: {grouped(n)}
+              </li>
+            ))}
+          </ul>
+        )}
+        <div class="actions">
+          <button type="button" aria-expanded={shown} onClick={() => setShown(!shown)}>
+            {shown ? 'Hide the items' : 'Show the items'}
+          </button>
+          <Decide held={held} />
+        </div>
+        {shown ? <Keys id={id} list={list} place={place} /> : null}
+      </div>
+    </Panel>
+  );
+}
+
+function Decide({ held: { id, items, list, workspace, pigeonholeId } }: { readonly held: HeldDeletions }) {
+  if (!useMay('operate')) return null;
+  const decide = async (decision: Decision['decision']): Promise<void> => {
+    const confirmed = decision === 'confirmed';
+    const given = await askPerson({
+      title: confirmed ? `Delete ${counted(items, 'item')}?` : `Keep ${counted(items, 'item')}?`,
+      body: confirmed
+        ? `Every sink is told that they are deleted: ${grouped(items)} of ${list} in ${workspace}/${pigeonholeId}.`
+        : 'They stay as they are, and no sink is told anything.',
+      confirm: confirmed ? 'Delete them' : 'Keep them',
+      grave: confirmed,
+    });
+    if (given === null) return;
+    await carryOut(
+      () => ask(`/api/deletions/${id}`, { json: { decision, items } satisfies Decision }),
+      () => (confirmed ? `${counted(items, 'item')} are deleted` : `${counted(items, 'item')} are kept`),
+    );
+  };
+  return (
+    <>
+      <Button look="main" onPress={() => decide('rejected')}>
+        Keep them…
+      </Button>
+      <Button look="grave" onPress={() => decide('confirmed')}>
+        They are gone…
+      </Button>
+    </>
+  );
+}
+
+const mostKeys = 500;
+
+function Keys({ id, list, place }: { readonly id: number; readonly list: string; readonly place: string }) {
+  const asked = useAsked<HeldDeletions>(`/api/deletions/${id}`, 10_000);
+  return (
+    <AwaitAnswer asked={asked} lines={2}>
+      {({ keys = [] }) => (
+        <p class="keys">
+          {keys.slice(0, mostKeys).map((key) => (
+            <a key={key} href={address.item(list, key, place)}>
+              {key}
+            </a>
+          ))}
+          {keys.length > mostKeys ? <span class="dim">and {grouped(keys.length - mostKeys)} more</span> : null}
+        </p>
+      )}
+    </AwaitAnswer>
+  );
+}

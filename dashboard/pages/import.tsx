@@ -1,0 +1,231 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { ImportOutcome, ImportReportRow, ImportView } from '../../api/import-views.js';
+import { carryOut } from '../asking/act.js';
+import { ask, askFor } from '../asking/ask.js';
+import { useMay } from '../asking/caller.js';
+import { askPerson } from '../asking/questions.js';
+import { saveFile } from '../asking/save-file.js';
+import { useAsked, useAsking } from '../asking/use-asked.js';
+import { countOf, needsAPerson, outcomeWords, rowsDone } from '../import-standing.js';
+import { type Progress, rowsPerSecond, secondsLeft, withProgress } from '../pace.js';
+import { AwaitAnswer } from '../parts/await-answer.js';
+import { Button } from '../parts/button.js';
+import { ImportProgress, ImportState } from '../parts/import-progress.js';
+import { PageHead } from '../parts/page-head.js';
+import { Fact, Facts, Panel } from '../parts/panel.js';
+import { Ago, Clock, Sentence } from '../parts/time.js';
+import { capitalized, counted, grouped, spanInWords } from '../words.js';
+
+/** How far one import is, and what became of its rows. */
+export function Import({ id }: { readonly id: string }) {
+  const asked = useAsked<ImportView>(`/api/imports/${encodeURIComponent(id)}`, 1500);
+  const { data } = asked;
+  const mayImport = useMay('import');
+  return (
+    <>
+      <PageHead
+        kind={data === undefined ? `Import ${id}` : `Import ${id} into ${data.workspace}/${data.pigeonholeId}`}
+        title={data?.file ?? `Import ${id}`}
+        note={data === undefined ? ' ' : <Standing view={data} />}
+      >
+        {data === undefined || !mayImport ? null : <Controls view={data} />}
+      </PageHead>
+      <Panel title="Progress" id="progress">
+        <AwaitAnswer asked={asked} lines={4}>
+          {(view) => <ProgressOf view={view} />}
+        </AwaitAnswer>
+      </Panel>
+      {data === undefined ? null : <Rows view={data} />}
+      {data === undefined || !mayImport || needsAPerson(data.counts) === 0 ? null : <Problems view={data} />}
+    </>
+  );
+}
+
+function Standing({ view }: { readonly view: ImportView }) {
+  const { reason, until, requestedBy, startedAt, endedAt } = view;
+  return (
+    <>
+      <ImportState view={view} /> · begun <Ago at={startedAt} />
+      {requestedBy === null ? '' : ` by ${requestedBy}`}
+      {endedAt === null ? null : (
+        <>
+          , ended <Clock at={endedAt} />
+        </>
+      )}
+      {reason === null ? null : (
+        <>
+          {' '}
+          · <Sentence text={reason} />
+        </>
+      )}
+      {until === null ? null : (
+        <>
+          {' '}
+          · goes on <Ago at={until} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Controls({ view: { id, state, file } }: { readonly view: ImportView }) {
+  const act = async (what: 'pause' | 'resume' | 'cancel', said: string): Promise<void> => {
+    if (what === 'cancel') {
+      const given = await askPerson({
+        title: 'Cancel the import?',
+        body: 'What was created stays. The same file can be imported again later: only what is missing is sent.',
+        confirm: 'Cancel the import',
+        grave: true,
+      });
+      if (given === null) return;
+    }
+    await carryOut(
+      () => ask(`/api/imports/${encodeURIComponent(id)}/actions`, { json: { do: what } }),
+      () => said,
+    );
+  };
+  const ended = state === 'done' || state === 'cancelled';
+  return (
+    <>
+      {ended ? null : state === 'paused' ? (
+        <Button look="main" onPress={() => act('resume', 'the import goes on')}>
+          Resume
+        </Button>
+      ) : (
+        <Button onPress={() => act('pause', 'the import is paused')}>Pause</Button>
+      )}
+      {ended ? null : (
+        <Button look="grave" onPress={() => act('cancel', 'the import is cancelled')}>
+          Cancel…
+        </Button>
+      )}
+      <Button
+        look={ended ? 'main' : 'plain'}
+        onPress={async () => {
+          await carryOut(
+            async () =>
+              await saveFile(
+                await askFor(`/api/imports/${encodeURIComponent(id)}/report?format=csv`, { patienceMs: 300_000 }),
+                `${file.replace(/\.[^.]*$/, '')}.report.csv`,
+              ),
+            () => 'the report is saved',
+          );
+        }}
+      >
+        Download the report
+      </Button>
+    </>
+  );
+}
+
+function ProgressOf({ view }: { readonly view: ImportView }) {
+  const [seen, setSeen] = useState<readonly Progress[]>([]);
+  const done = rowsDone(view);
+  const running = view.state === 'running';
+  useEffect(() => {
+    setSeen((before) => (running ? withProgress(before, { atMs: Date.now(), done }) : []));
+  }, [view, running, done]);
+  const left = countOf(view.counts, 'waiting');
+  const perSecond = rowsPerSecond(seen);
+  const seconds = secondsLeft(left, perSecond);
+  return (
+    <>
+      <div class="inside">
+        <ImportProgress view={view} />
+      </div>
+      <Facts>
+        <Fact label="Done" note={`of ${counted(view.rows, 'row')}`}>
+          {grouped(done)}
+        </Fact>
+        <Fact label="To go" note={view.canary === null ? undefined : `only ${grouped(view.canary)} asked for`}>
+          {grouped(left)}
+        </Fact>
+        <Fact label="Rate" note={`${counted(view.requests, 'request')} so far`}>
+          {perSecond === null ? '–' : `${grouped(Math.round(perSecond))} rows/s`}
+        </Fact>
+        <Fact label="Time left">{running && seconds !== null ? spanInWords(seconds) : '–'}</Fact>
+      </Facts>
+    </>
+  );
+}
+
+function Rows({ view: { counts } }: { readonly view: ImportView }) {
+  const shown = (Object.keys(outcomeWords) as ImportOutcome[]).filter((outcome) => countOf(counts, outcome) > 0);
+  return (
+    <Panel title="What became of the rows" id="rows">
+      <div class="scrolls">
+        <table>
+          <thead>
+            <tr>
+              <th>Outcome</th>
+              <th class="number">Rows</th>
+              <th>What to do</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((outcome) => (
+              <tr key={outcome}>
+                <th scope="row">{outcomeWords[outcome].name}</th>
+                <td class="number">{grouped(countOf(counts, outcome))}</td>
+                <td>{capitalized(outcomeWords[outcome].todo ?? 'nothing')}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Panel>
+  );
+}
+
+const mostListed = 100;
+
+/** The rows that need a person. The report has all of them. */
+function Problems({ view: { id, counts } }: { readonly view: ImportView }) {
+  const path = `/api/imports/${encodeURIComponent(id)}/report?only=problems`;
+  const asked = useAsking(
+    `${path} ${needsAPerson(counts)}`,
+    async (signal) => {
+      const text = await (await askFor(path, { signal, patienceMs: 120_000 })).text();
+      const lines = text.split('\n').filter(Boolean);
+      return { all: lines.length, rows: lines.slice(0, mostListed).map((line) => JSON.parse(line) as ImportReportRow) };
+    },
+    60_000,
+  );
+  return (
+    <Panel
+      title="Rows to look at"
+      id="problems"
+      aside={asked.data === undefined ? undefined : counted(asked.data.all, 'row')}
+    >
+      <AwaitAnswer asked={asked} lines={4}>
+        {({ rows, all }) => (
+          <div class="scrolls">
+            <table>
+              <thead>
+                <tr>
+                  <th class="number">Row</th>
+                  <th>Outcome</th>
+                  <th>Column</th>
+                  <th>What is wrong</th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map(({ row, outcome, column, message, code }) => (
+                  <tr key={row}>
+                    <td class="number">{grouped(row)}</td>
+                    <td>{outcomeWords[outcome].name}</td>
+                    <td>{column ?? '–'}</td>
+                    <td>{message ?? code ?? '–'}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+            {all > rows.length ? (
+              <p class="empty more">The report has the other {grouped(all - rows.length)}.</p>
+            ) : null}
+          </div>
+        )}
+      </AwaitAnswer>
+    </Panel>
+  );
+}

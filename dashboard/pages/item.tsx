@@ -1,0 +1,270 @@
+import { useState } from 'preact/hooks';
+import type { Why, WhySink } from '../../api/why.js';
+import { ask, Problem } from '../asking/ask.js';
+import { useMay } from '../asking/caller.js';
+import { useRemembered } from '../asking/remembered.js';
+import { useAsked } from '../asking/use-asked.js';
+import { listNames } from '../list-names.js';
+import { AwaitAnswer } from '../parts/await-answer.js';
+import { Button } from '../parts/button.js';
+import { PageHead } from '../parts/page-head.js';
+import { Fact, Facts, Panel } from '../parts/panel.js';
+import { Choice } from '../parts/pigeonhole-table.js';
+import { StateWord, type Tone } from '../parts/state-word.js';
+import { Ago, Clock, Sentence } from '../parts/time.js';
+import { Written } from '../parts/written.js';
+import { address } from '../route.js';
+import { capitalized, counted } from '../words.js';
+
+interface Named {
+  readonly list: string | null;
+  /** The item's key; `key` itself is a word of the library that draws the page. */
+  readonly named: string | null;
+  readonly pigeonhole: string | null;
+}
+
+/** One item's timeline: where it was read, what each sink was told of it, or why nothing. */
+export function Item({ list, named, pigeonhole }: Named) {
+  const query = new URLSearchParams({
+    list: list ?? '',
+    key: named ?? '',
+    ...(pigeonhole === null ? {} : { pigeonhole }),
+  });
+  const isAsked = list !== null && named !== null;
+  const asked = useAsked<{ readonly items: readonly Why[] }>(isAsked ? `/api/why?${query.toString()}` : null, 4000);
+  return (
+    <>
+      <PageHead
+        kind="Item"
+        title={isAsked ? `${list}:${named}` : 'What became of an item?'}
+        note={
+          isAsked
+            ? pigeonhole === null
+              ? undefined
+              : `Pigeonhole ${pigeonhole}`
+            : 'Where it was read, what was sent where, what came back, or why nothing was sent.'
+        }
+      />
+      <Search list={list} named={named} />
+      {isAsked ? (
+        <AwaitAnswer asked={asked} lines={8}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <p class="refused">No such item is in the ledger. The overview shows what has been read.</p>
+            ) : (
+              items.map((item) => <Timeline key={`${item.workspace}/${item.pigeonholeId}`} item={item} />)
+            )
+          }
+        </AwaitAnswer>
+      ) : null}
+    </>
+  );
+}
+
+function Search({ list, named }: Pick<Named, 'list' | 'named'>) {
+  const [chosen, setChosen] = useRemembered('item list', list ?? 'qna-questions');
+  const [text, setText] = useState(named ?? '');
+  const go = (event: Event): void => {
+    event.preventDefault();
+    if (text.trim() !== '')
+      location.hash = `${address.items}/${encodeURIComponent(chosen)}/${encodeURIComponent(text.trim())}`;
+  };
+  return (
+    <form class="form" role="search" onSubmit={go}>
+      <label>
+        List
+        <Choice label="List" value={chosen} onChoose={setChosen}>
+          {listNames.map((each): [string, string] => [each, each])}
+        </Choice>
+      </label>
+      <label>
+        Key
+        <input
+          required
+          data-finds
+          value={text}
+          placeholder="9001"
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </label>
+      <button type="submit" class="main">
+        Show
+      </button>
+    </form>
+  );
+}
+
+function Timeline({ item }: { readonly item: Why }) {
+  const { workspace, pigeonholeId, sessionId, revisions, deleted, consent, visibility } = item;
+  return (
+    <>
+      <Panel
+        title={pigeonholeId === 0 ? `Workspace ${workspace}` : `${workspace}/${pigeonholeId}`}
+        id={`item-${workspace}-${pigeonholeId}`}
+        aside={
+          <a href={address.pigeonhole(workspace, pigeonholeId)}>
+            {sessionId === null ? 'its pigeonhole' : `its pigeonhole, session ${sessionId}`}
+          </a>
+        }
+      >
+        <Facts>
+          <Fact label="Now" note={`${counted(item.revision, 'revision')}`}>
+            {deleted ? 'deleted' : 'there'}
+          </Fact>
+          <Fact label="Last changed">
+            <Ago at={item.lastChangedAt} />
+          </Fact>
+          <Fact
+            label="Its stream"
+            note={
+              item.failure ?? (
+                <>
+                  swept <Ago at={item.sweptAt} never="not yet" />
+                </>
+              )
+            }
+          >
+            read <Ago at={item.polledAt} never="not yet" />
+          </Fact>
+          <Fact label="The person" note={consent === null ? undefined : `consent ${consent}`}>
+            {visibility ?? (consent === null ? 'none' : 'their own record')}
+          </Fact>
+          {item.missingSince === null ? null : (
+            <Fact label="Missing" note="gone once that is certain">
+              since <Clock at={item.missingSince} />
+            </Fact>
+          )}
+        </Facts>
+      </Panel>
+      <Says item={item} />
+      <ol class="timeline" aria-label="Revisions, the newest first">
+        {revisions.toReversed().map((revision) => (
+          <li key={revision.revision}>
+            <div class="when">
+              <b>Revision {revision.revision}</b>
+              <span>{revision.kind}</span>
+              <small>
+                <Clock at={revision.foundAt} />
+              </small>
+            </div>
+            <div class="what">
+              <p class="dim">
+                {revision.readAs === null ? (
+                  'A consequence of another change, or of an absence.'
+                ) : (
+                  <>
+                    Read as <code>{revision.readAs}</code>
+                    {revision.requestId === null ? null : (
+                      <>
+                        , the service calls it <code>{revision.requestId}</code>
+                      </>
+                    )}
+                  </>
+                )}
+                {revision.visibility === null ? null : ` Visibility: ${revision.visibility}.`}
+              </p>
+              <ul class="told">
+                {revision.sinks.map((sink) => (
+                  <Told key={`${sink.sink} ${sink.replay}`} told={sink} />
+                ))}
+              </ul>
+            </div>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+const told: Readonly<Record<string, readonly [Tone, string]>> = {
+  delivered: ['good', 'delivered'],
+  withheld: ['quiet', 'withheld'],
+  superseded: ['quiet', 'superseded by a later revision'],
+  dead: ['bad', 'refused'],
+  retry: ['warning', 'tried again'],
+  waiting: ['busy', 'waits for its turn'],
+  sending: ['busy', 'on its way'],
+  behind: ['busy', 'not looked at yet'],
+  passed: ['quiet', 'of no interest to it'],
+};
+
+function Told({ told: each }: { readonly told: WhySink }) {
+  const { sink, state, reason, words, detail, attempts, at, dueAt, identity, configuration, replay } = each;
+  const [tone, says] = told[state] ?? (['quiet', state] as const);
+  return (
+    <li>
+      <a href={address.sink(sink)}>{sink}</a>
+      <div>
+        <StateWord tone={tone}>{says}</StateWord>
+        {reason === null ? null : (
+          <>
+            {': '}
+            {words ?? reason}
+            {words === null || words === reason ? null : (
+              <>
+                {' '}
+                (<code>{reason}</code>)
+              </>
+            )}
+          </>
+        )}
+        <small>
+          {at === null ? null : <Clock at={at} />}
+          {attempts > 1 ? `, ${attempts} attempts` : ''}
+          {dueAt === null ? null : (
+            <>
+              , again <Ago at={dueAt} />
+            </>
+          )}
+          {identity === null ? '' : identity ? ', with the person' : ', without the person'}
+          {configuration === null ? '' : `, configuration ${configuration}`}
+          {replay === null ? '' : `, a replay`}
+        </small>
+        {detail === null ? null : (
+          <p class="detail">
+            <Sentence text={detail} />
+          </p>
+        )}
+      </div>
+    </li>
+  );
+}
+
+/** What the item says: only when a person asks for it, which is noted. */
+function Says({ item: { workspace, pigeonholeId, list, key } }: { readonly item: Why }) {
+  const [data, setData] = useState<Readonly<Record<string, unknown>> | null | undefined>();
+  const [refused, setRefused] = useState<string | null>(null);
+  if (!useMay('personal')) return null;
+  const look = async (): Promise<void> => {
+    const path = [workspace, String(pigeonholeId), list, key].map(encodeURIComponent).join('/');
+    try {
+      const answer = await ask<{ readonly data?: Readonly<Record<string, unknown>> | null }>(
+        `/api/items/${path}?personal=1`,
+      );
+      setData(answer.data ?? null);
+      setRefused(null);
+    } catch (error) {
+      setRefused(error instanceof Problem ? error.message : 'it failed');
+    }
+  };
+  return (
+    <Panel
+      title="What it says"
+      id="says"
+      aside={
+        data === undefined ? (
+          <Button onPress={look}>Show it (noted in the audit log)</Button>
+        ) : (
+          <Button onPress={() => setData(undefined)}>Hide it</Button>
+        )
+      }
+    >
+      {refused === null ? null : <p class="refused">{capitalized(refused)}.</p>}
+      {data === undefined ? null : data === null ? (
+        <p class="empty">Nothing: it is deleted.</p>
+      ) : (
+        <Written data={data} />
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,189 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { LiveChanges } from '../../api/live-changes.js';
+import { useMay } from '../asking/caller.js';
+import { followChanges } from '../asking/follow-changes.js';
+import { useRemembered } from '../asking/remembered.js';
+import { listNames } from '../list-names.js';
+import { Button } from '../parts/button.js';
+import { CommittedInput } from '../parts/committed-input.js';
+import { PageHead } from '../parts/page-head.js';
+import { Choice } from '../parts/pigeonhole-table.js';
+import { StateWord } from '../parts/state-word.js';
+import { Clock } from '../parts/time.js';
+import { Written } from '../parts/written.js';
+import { address } from '../route.js';
+import { capitalized, grouped } from '../words.js';
+
+/** More than a person reads, and few enough to be drawn at once. */
+const mostKept = 300;
+
+type Change = LiveChanges['changes'][number];
+
+/** Changes as they are found. */
+export function Live() {
+  const [list, setList] = useRemembered('live list', '');
+  const [place, setPlace] = useRemembered('live place', '');
+  const [personal, setPersonal] = useState(false);
+  const [held, setHeld] = useState(false);
+  const maySee = useMay('personal');
+  const { changes, skipped, state, problem } = useChanges({ list, place, personal }, held);
+  return (
+    <>
+      <PageHead
+        kind="Live"
+        title="Changes as they come"
+        note={
+          state === 'following' ? (
+            <StateWord tone={held ? 'warning' : 'good'}>{held ? 'held still; new ones wait' : 'following'}</StateWord>
+          ) : (
+            <StateWord tone="warning">connecting…</StateWord>
+          )
+        }
+      >
+        <Button pressed={held} onPress={() => setHeld(!held)}>
+          {held ? 'Go on' : 'Hold still'}
+        </Button>
+      </PageHead>
+      <section class="panel" aria-label="Changes">
+        <form class="filters top-padded" onSubmit={(event) => event.preventDefault()}>
+          <Choice label="List" value={list} onChoose={setList}>
+            {[['', 'all lists'], ...listNames.map((each): [string, string] => [each, each])]}
+          </Choice>
+          <CommittedInput label="Pigeonhole" hint="Pigeonhole, as acme/101" finds value={place} onCommit={setPlace} />
+          {maySee ? (
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={personal}
+                onChange={(event) => setPersonal(event.currentTarget.checked)}
+              />
+              with names and texts (noted in the audit log)
+            </label>
+          ) : null}
+        </form>
+        {problem === null ? null : <p class="refused">{capitalized(problem)}.</p>}
+        {skipped > 0 ? (
+          <p class="dim">{grouped(skipped)} were left out, since more came than can be followed.</p>
+        ) : null}
+        <Rows changes={changes} shows={personal} />
+      </section>
+    </>
+  );
+}
+
+interface Choices {
+  readonly list: string;
+  readonly place: string;
+  readonly personal: boolean;
+}
+
+interface Followed {
+  readonly changes: readonly Change[];
+  readonly skipped: number;
+  readonly state: 'following' | 'lost';
+  readonly problem: string | null;
+}
+
+const nothing: Followed = { changes: [], skipped: 0, state: 'lost', problem: null };
+
+function useChanges({ list, place, personal }: Choices, held: boolean): Followed {
+  const [followed, setFollowed] = useState<Followed>(nothing);
+  const waiting = useRef<Followed>(nothing);
+  const isHeld = useRef(held);
+  isHeld.current = held;
+  useEffect(() => {
+    if (!held && waiting.current !== nothing) setFollowed(waiting.current);
+  }, [held]);
+  useEffect(() => {
+    const ended = new AbortController();
+    const change = (to: (before: Followed) => Followed): void => {
+      waiting.current = to(waiting.current);
+      if (!isHeld.current) setFollowed(waiting.current);
+    };
+    change(() => nothing);
+    followChanges({
+      query: {
+        ...(list === '' ? {} : { list }),
+        ...(place === '' ? {} : { pigeonhole: place }),
+        ...(personal ? { personal: '1' } : {}),
+      },
+      signal: ended.signal,
+      onChanges: (found) =>
+        change((before) => ({
+          ...before,
+          changes: [...found.changes.toReversed(), ...before.changes].slice(0, mostKept),
+          skipped: before.skipped + found.skipped,
+        })),
+      onState: (state, problem) => change((before) => ({ ...before, state, problem })),
+    }).catch(() => undefined);
+    return () => ended.abort();
+  }, [list, place, personal]);
+  return followed;
+}
+
+function Rows({ changes, shows }: { readonly changes: readonly Change[]; readonly shows: boolean }) {
+  if (changes.length === 0) return <p class="empty">Nothing has changed yet. What does appears here.</p>;
+  return (
+    <div class="scrolls">
+      <table class="live">
+        <thead>
+          <tr>
+            <th>Found</th>
+            <th>Item</th>
+            <th>Change</th>
+            <th class="number mid">Revision</th>
+            <th class="wide">Pigeonhole</th>
+            <th class="wide">Person</th>
+          </tr>
+        </thead>
+        <tbody>
+          {changes.map((change) => (
+            <Row key={`${change.workspace}/${change.pigeonholeId} ${change.sequence}`} change={change} shows={shows} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const kinds: Readonly<Record<string, 'good' | 'busy' | 'bad'>> = { created: 'good', updated: 'busy', deleted: 'bad' };
+
+function Row({ change, shows }: { readonly change: Change; readonly shows: boolean }) {
+  const { workspace, pigeonholeId, list, key, kind, revision, sessionId, visibility, foundAt, data } = change;
+  const place = `${workspace}/${pigeonholeId}`;
+  return (
+    <>
+      <tr>
+        <td class="number left">
+          <Clock at={foundAt} />
+        </td>
+        <th scope="row">
+          <a href={address.item(list, key, place)}>
+            {list}:{short(key)}
+          </a>
+        </th>
+        <td>
+          <StateWord tone={kinds[kind] ?? 'quiet'}>{kind}</StateWord>
+        </td>
+        <td class="number mid">{revision}</td>
+        <td class="wide">
+          <a href={address.pigeonhole(workspace, pigeonholeId)}>{place}</a>
+          {sessionId === null ? null : <small> session {sessionId}</small>}
+        </td>
+        <td class="wide">{visibility ?? '–'}</td>
+      </tr>
+      {shows && data != null ? (
+        <tr class="written-row">
+          <td colSpan={6}>
+            <Written data={data} />
+          </td>
+        </tr>
+      ) : null}
+    </>
+  );
+}
+
+/** Keys of items without an id are long hashes. */
+function short(key: string): string {
+  return key.length > 16 ? `${key.slice(0, 12)}…` : key;
+}

@@ -1,0 +1,197 @@
+import type { Overview as OverviewAnswer, SyncView } from '../../api/syncs.js';
+import type { SinkDetails } from '../../api/sinks.js';
+import { useAsked } from '../asking/use-asked.js';
+import { AwaitAnswer } from '../parts/await-answer.js';
+import { MinutesChart, perMinute } from '../parts/minutes-chart.js';
+import { Panel } from '../parts/panel.js';
+import { PigeonholeTable } from '../parts/pigeonhole-table.js';
+import { ReadingState, SinkState } from '../parts/state-word.js';
+import { Ago } from '../parts/time.js';
+import { Troubles } from '../parts/troubles.js';
+import { address } from '../route.js';
+import { counted, grouped } from '../words.js';
+
+/** At a glance: does data flow, and what is wrong where it does not. */
+export function Overview() {
+  const overview = useAsked<OverviewAnswer>('/api/overview');
+  const sinks = useAsked<{ readonly sinks: readonly SinkDetails[] }>('/api/sinks');
+  return (
+    <>
+      <AwaitAnswer asked={overview} lines={5}>
+        {(data) => <Headline overview={data} />}
+      </AwaitAnswer>
+      <Panel title="Syncs" id="syncs">
+        <AwaitAnswer asked={overview} lines={2}>
+          {({ syncs }) => <Syncs syncs={syncs} />}
+        </AwaitAnswer>
+      </Panel>
+      <Panel title="Sinks" id="sinks">
+        <AwaitAnswer asked={sinks} lines={4}>
+          {(data) => <Sinks sinks={data.sinks} />}
+        </AwaitAnswer>
+      </Panel>
+      <PigeonholeTable />
+    </>
+  );
+}
+
+function Headline({ overview }: { readonly overview: OverviewAnswer }) {
+  const { troubles, foundByMinute, deliveredByMinute } = overview;
+  return (
+    <>
+      <div class="headline">
+        <div>
+          <h1 tabIndex={-1}>{verdict(overview)}</h1>
+          <p class="dim">{explained(overview)}</p>
+        </div>
+        <Flow label="Found" of="changes found" minutes={foundByMinute} />
+        <Flow label="Delivered" of="changes delivered" minutes={deliveredByMinute} />
+      </div>
+      <Troubles troubles={troubles} />
+    </>
+  );
+}
+
+function Flow({
+  label,
+  of,
+  minutes,
+}: {
+  readonly label: string;
+  readonly of: string;
+  readonly minutes: readonly number[];
+}) {
+  return (
+    <figure class="flow">
+      <figcaption>
+        {label} <b>{grouped(perMinute(minutes))}</b> a minute
+      </figcaption>
+      <MinutesChart minutes={minutes} of={of} large />
+    </figure>
+  );
+}
+
+/** The one sentence for whoever has a second. */
+function verdict({ troubles, settled, syncs }: OverviewAnswer): string {
+  const stopped = troubles.filter(({ severity }) => severity === 'error').length;
+  const odd = troubles.filter(({ severity }) => severity === 'warning').length;
+  if (stopped > 0) return stopped === 1 ? 'One thing has stopped' : `${grouped(stopped)} things have stopped`;
+  if (odd > 0) return odd === 1 ? 'One thing to look at' : `${grouped(odd)} things to look at`;
+  if (syncs.some(({ backfilling }) => backfilling > 0)) return 'Reading for the first time';
+  return settled ? 'Everything is delivered' : 'Data flows';
+}
+
+function explained({ syncs, configuration }: OverviewAnswer): string {
+  const pigeonholes = syncs.reduce((sum, sync) => sum + sync.pigeonholes, 0);
+  const live = syncs.reduce((sum, sync) => sum + sync.live, 0);
+  return `${counted(pigeonholes, 'pigeonhole')} in ${counted(syncs.length, 'sync')}, ${grouped(live)} live · configuration ${configuration}`;
+}
+
+function Syncs({ syncs }: { readonly syncs: readonly SyncView[] }) {
+  return (
+    <div class="scrolls">
+      <table class="syncs">
+        <thead>
+          <tr>
+            <th>Sync</th>
+            <th>State</th>
+            <th class="number">Fresh as of</th>
+            <th class="number wide">Pigeonholes</th>
+            <th class="wide">Sends to</th>
+            <th class="number mid">A minute</th>
+            <th class="chart wide">Last hour</th>
+          </tr>
+        </thead>
+        <tbody>
+          {syncs.map((sync) => (
+            <tr key={sync.name}>
+              <th scope="row">
+                {sync.name}
+                <small>
+                  <a href={address.workspace(sync.workspace)}>{sync.workspace}</a>
+                </small>
+              </th>
+              <td>
+                <ReadingState state={sync.state} />
+              </td>
+              <td class="number">
+                <Ago at={sync.freshAsOf} never="not read yet" />
+              </td>
+              <td class="number wide">
+                {grouped(sync.pigeonholes)} <small>{grouped(sync.live)} live</small>
+              </td>
+              <td class="wide">
+                {sync.sinks.map((sink, position) => (
+                  <>
+                    {position > 0 ? ', ' : ''}
+                    <a href={address.sink(sink)}>{sink}</a>
+                  </>
+                ))}
+              </td>
+              <td class="number mid">{grouped(perMinute(sync.foundByMinute))}</td>
+              <td class="chart wide">
+                <MinutesChart minutes={sync.foundByMinute} of={`changes found by ${sync.name}`} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Sinks({ sinks }: { readonly sinks: readonly SinkDetails[] }) {
+  return (
+    <div class="scrolls">
+      <table class="sinks">
+        <thead>
+          <tr>
+            <th>Sink</th>
+            <th>State</th>
+            <th class="number">To go</th>
+            <th class="number wide">Delivered</th>
+            <th class="number wide">Withheld</th>
+            <th class="number">Dead letters</th>
+            <th class="number wide">Last</th>
+            <th class="chart wide">Last hour</th>
+          </tr>
+        </thead>
+        <tbody>
+          {sinks.map((sink) => (
+            <tr key={sink.name}>
+              <th scope="row">
+                <a href={address.sink(sink.name)}>{sink.name}</a>
+                <small>{sink.type}</small>
+              </th>
+              <td>
+                <SinkState sink={sink} />
+              </td>
+              <td class="number">{grouped(sink.backlog)}</td>
+              <td class="number wide">{grouped(sink.delivered)}</td>
+              <td class="number wide">{grouped(total(sink.withheld))}</td>
+              <td class="number">
+                {total(sink.dead) === 0 ? (
+                  '0'
+                ) : (
+                  <a class="bad" href={address.sink(sink.name, 'dead-letters')}>
+                    {grouped(total(sink.dead))}
+                  </a>
+                )}
+              </td>
+              <td class="number wide">
+                <Ago at={sink.deliveredAt} />
+              </td>
+              <td class="chart wide">
+                <MinutesChart minutes={sink.deliveredByMinute} of={`changes delivered to ${sink.name}`} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function total(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, n) => sum + n, 0);
+}

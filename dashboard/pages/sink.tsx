@@ -1,0 +1,137 @@
+import { useEffect } from 'preact/hooks';
+import type { SinkDetails } from '../../api/sinks.js';
+import { act } from '../asking/act.js';
+import { useMay } from '../asking/caller.js';
+import { useAsked } from '../asking/use-asked.js';
+import { AwaitAnswer } from '../parts/await-answer.js';
+import { Button } from '../parts/button.js';
+import { DeadLetters } from '../parts/dead-letters.js';
+import { Lanes } from '../parts/lanes.js';
+import { MinutesChart, perMinute } from '../parts/minutes-chart.js';
+import { Outcomes } from '../parts/outcomes.js';
+import { PageHead } from '../parts/page-head.js';
+import { Fact, Facts, Panel } from '../parts/panel.js';
+import { PauseButton } from '../parts/pause-button.js';
+import { Preview } from '../parts/preview.js';
+import { Replay } from '../parts/replay.js';
+import { SinkState } from '../parts/state-word.js';
+import { Ago, For } from '../parts/time.js';
+import { Troubles } from '../parts/troubles.js';
+import { counted, grouped } from '../words.js';
+
+/** How one destination stands. @param part which section the address leads to */
+export function Sink({ name, part }: { readonly name: string; readonly part: string | null }) {
+  const asked = useAsked<SinkDetails>(`/api/sinks/${encodeURIComponent(name)}`);
+  const mayOperate = useMay('operate');
+  const { data } = asked;
+  const isThere = data !== undefined;
+  useEffect(() => {
+    const section = part === null || !isThere ? null : document.getElementById(part);
+    section?.scrollIntoView();
+    section?.focus({ preventScroll: true });
+  }, [part, isThere]);
+  const observes = data !== undefined && data.observation !== null && data.approval === null;
+  return (
+    <>
+      <PageHead kind={data === undefined ? 'Sink' : `Sink, ${data.type}`} title={name} note={<Note sink={data} />}>
+        {observes && mayOperate ? (
+          <Button look="main" onPress={() => act({ do: 'approve', kind: 'sink', name })}>
+            Let it send…
+          </Button>
+        ) : null}
+        <PauseButton kind="sink" name={name} paused={data?.pause != null} />
+      </PageHead>
+      <Troubles troubles={data?.troubles ?? []} />
+      <Panel title="Delivering" id="delivering">
+        <AwaitAnswer asked={asked} lines={3}>
+          {(sink) => <Delivering sink={sink} />}
+        </AwaitAnswer>
+      </Panel>
+      <DeadLetters sink={name} />
+      <Outcomes sink={name} />
+      <Lanes sink={name} />
+      <Preview sink={name} />
+      <Replay sink={name} open={data?.replays ?? []} />
+    </>
+  );
+}
+
+function Note({ sink }: { readonly sink: SinkDetails | undefined }) {
+  if (sink === undefined) return <> </>;
+  const { pause, reason } = sink;
+  return (
+    <>
+      <SinkState sink={sink} /> · gets what {sink.syncs.join(' and ') || 'no sync'}{' '}
+      {sink.syncs.length > 1 ? 'read' : 'reads'}
+      {pause === null ? (
+        reason === null ? null : (
+          ` · ${reason}`
+        )
+      ) : (
+        <>
+          {' '}
+          · paused <Ago at={pause.since} />
+          {pause.actor === null ? '' : ` by ${pause.actor}`}: {pause.reason}
+        </>
+      )}
+    </>
+  );
+}
+
+function Delivering({ sink }: { readonly sink: SinkDetails }) {
+  const { delivered, backlog, undeliveredSince, deliveredAt, deliveredByMinute, withheld, dead, observation } = sink;
+  return (
+    <>
+      <div class="inside">
+        <MinutesChart minutes={deliveredByMinute} of="changes delivered" large />
+      </div>
+      <Facts>
+        <Fact
+          label="Delivered"
+          note={
+            <>
+              last <Ago at={deliveredAt} never="never" />
+            </>
+          }
+        >
+          {grouped(delivered)}
+        </Fact>
+        <Fact label="Rate" note={`${grouped(sum(deliveredByMinute))} in the last hour`}>
+          {grouped(perMinute(deliveredByMinute))} a minute
+        </Fact>
+        <Fact
+          label="Backlog"
+          note={
+            undeliveredSince === null ? (
+              'nothing waits'
+            ) : (
+              <>
+                the oldest waits for <For since={undeliveredSince} />
+              </>
+            )
+          }
+        >
+          {grouped(backlog)}
+        </Fact>
+        <Fact label="Withheld" note="not sent on purpose">
+          {grouped(sum(Object.values(withheld)))}
+        </Fact>
+        <Fact label="Dead letters" note="refused by the destination">
+          {grouped(sum(Object.values(dead)))}
+        </Fact>
+        {observation === null ? null : (
+          <Fact
+            label="Would have sent"
+            note={`${counted(observation.wouldSendAnonymously, 'of them', 'of them')} without the person`}
+          >
+            {grouped(observation.wouldSend)}
+          </Fact>
+        )}
+      </Facts>
+    </>
+  );
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, n) => total + n, 0);
+}

@@ -1,0 +1,51 @@
+import type { Status } from '../../api/status-view.js';
+import type { Overview } from '../../api/syncs.js';
+import { useAsked } from '../asking/use-asked.js';
+import { PageHead } from '../parts/page-head.js';
+import { PauseButton, ReadButtons } from '../parts/pause-button.js';
+import { PigeonholeTable } from '../parts/pigeonhole-table.js';
+import { QuotaPanel } from '../parts/quota-panel.js';
+import { ReadingState } from '../parts/state-word.js';
+import { Ago } from '../parts/time.js';
+import { Troubles } from '../parts/troubles.js';
+
+/** One API key of the service: its quota, and what is read with it. */
+export function Workspace({ name }: { readonly name: string }) {
+  const { data, problem } = useAsked<Status>('/api/status', 4000);
+  const overview = useAsked<Overview>('/api/overview');
+  const workspace = data?.workspaces.find((each) => each.name === name);
+  const troubles = overview.data?.troubles.filter((each) => each.kind === 'workspace' && each.name === name) ?? [];
+  if ((data !== undefined && workspace === undefined) || problem !== undefined) {
+    return <PageHead kind="Workspace" title={name} note="No workspace of that name is configured." />;
+  }
+  return (
+    <>
+      <PageHead
+        kind="Workspace"
+        title={name}
+        note={
+          workspace === undefined ? (
+            ' '
+          ) : (
+            <>
+              <ReadingState state={workspace.state} />
+              {workspace.reason === null ? null : ` · ${workspace.reason}`}
+              {workspace.until === null ? null : (
+                <>
+                  {' '}
+                  · goes on <Ago at={workspace.until} />
+                </>
+              )}
+            </>
+          )
+        }
+      >
+        <ReadButtons kind="workspace" name={name} />
+        <PauseButton kind="workspace" name={name} paused={workspace?.pause != null} />
+      </PageHead>
+      <Troubles troubles={troubles} />
+      <QuotaPanel workspace={name} />
+      <PigeonholeTable workspace={name} />
+    </>
+  );
+}

@@ -1,0 +1,184 @@
+import { useState } from 'preact/hooks';
+import type { DeadLetterGroupView, DeadLetterView } from '../../api/dead-letters.js';
+import { ask } from '../asking/ask.js';
+import { useMay } from '../asking/caller.js';
+import { carryOut } from '../asking/act.js';
+import { askPerson } from '../asking/questions.js';
+import { useAsked } from '../asking/use-asked.js';
+import { address } from '../route.js';
+import { capitalized, counted, grouped } from '../words.js';
+import { AwaitAnswer } from './await-answer.js';
+import { Button } from './button.js';
+import { Panel } from './panel.js';
+import { type Redriven, RedriveOutcomes } from './redrive-outcomes.js';
+import { Ago, Sentence } from './time.js';
+
+/** What is fetched of single ones; the API shows no more at once. */
+const mostShown = 1000;
+const mostListed = 50;
+
+/** What the destination refused, by cause: what it means, what to do, and doing it. */
+export function DeadLetters({ sink }: { readonly sink: string }) {
+  const asked = useAsked<{ readonly groups: readonly DeadLetterGroupView[] }>(
+    `/api/dead-letters?sink=${encodeURIComponent(sink)}`,
+  );
+  const [redriven, setRedriven] = useState<readonly Redriven[]>([]);
+  const all = asked.data?.groups.reduce((sum, { changes }) => sum + changes, 0) ?? 0;
+  return (
+    <Panel title="Dead letters" id="dead-letters" aside={asked.data === undefined ? undefined : counted(all, 'change')}>
+      <AwaitAnswer asked={asked} lines={1}>
+        {({ groups }) =>
+          groups.length === 0 ? (
+            <p class="empty">The destination has refused nothing.</p>
+          ) : (
+            <ul class="causes">
+              {groups.map((group) => (
+                <Cause
+                  key={`${group.cause} ${group.list}`}
+                  group={group}
+                  onRedriven={(each) => setRedriven([each, ...redriven].slice(0, 5))}
+                />
+              ))}
+            </ul>
+          )
+        }
+      </AwaitAnswer>
+      {redriven.map((each) => (
+        <RedriveOutcomes key={each.at} redriven={each} />
+      ))}
+    </Panel>
+  );
+}
+
+interface CauseProps {
+  readonly group: DeadLetterGroupView;
+  readonly onRedriven: (redriven: Redriven) => void;
+}
+
+function Cause({ group, onRedriven }: CauseProps) {
+  const { cause, list, changes, meaning, help, detail, oldest, newest } = group;
+  const [open, setOpen] = useState(false);
+  const mayOperate = useMay('operate');
+  const id = `cause-${list}-${cause}`.replace(/[^A-Za-z0-9]+/g, '-');
+  return (
+    <li>
+      <div class="cause">
+        <div>
+          <h3>
+            {counted(changes, 'change')} of {list}: {meaning}
+          </h3>
+          <dl class="explained">
+            <dt>Cause</dt>
+            <dd>
+              <code>{cause}</code>
+            </dd>
+            <dt>It answered</dt>
+            <dd>{detail === null ? <span class="dim">nothing</span> : <Sentence text={detail} />}</dd>
+            <dt>What to do</dt>
+            <dd>{capitalized(help)}.</dd>
+            <dt>Since</dt>
+            <dd>
+              <Ago at={oldest} />
+              {newest === oldest ? null : (
+                <>
+                  , the newest <Ago at={newest} />
+                </>
+              )}
+            </dd>
+          </dl>
+        </div>
+        <div class="actions">
+          <button type="button" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
+            {open ? 'Hide them' : 'Show them'}
+          </button>
+          {cause.startsWith('mapping') ? (
+            <a class="button" href={address.configuration}>
+              Configuration
+            </a>
+          ) : null}
+          {mayOperate ? (
+            <Button look="main" onPress={() => redrive(group, onRedriven)}>
+              Redrive {grouped(changes)}…
+            </Button>
+          ) : null}
+        </div>
+      </div>
+      <div id={id}>{open ? <Single group={group} /> : null}</div>
+    </li>
+  );
+}
+
+function itemsPath({ sink, cause, list }: DeadLetterGroupView, limit: number): string {
+  return `/api/dead-letters/items?${new URLSearchParams({ sink, cause, list, limit: String(limit) }).toString()}`;
+}
+
+interface Items {
+  readonly items: readonly DeadLetterView[];
+  readonly more: boolean;
+}
+
+async function redrive(group: DeadLetterGroupView, onRedriven: (redriven: Redriven) => void): Promise<void> {
+  const { sink, cause, list, changes, help } = group;
+  const given = await askPerson({
+    title: `Send ${counted(changes, 'change')} of ${list} to ${sink} again?`,
+    body: `They were refused for "${cause}". ${capitalized(help)}.`,
+    confirm: 'Redrive',
+  });
+  if (given === null) return;
+  await carryOut(
+    async () => {
+      const { items } = await ask<Items>(itemsPath(group, mostShown));
+      const answer = await ask<{ readonly changes: number }>('/api/dead-letters/redrive', {
+        json: { sink, cause, list },
+      });
+      onRedriven({ at: Date.now(), sink, list, cause, changes: answer.changes, shown: items });
+      return answer;
+    },
+    (answer) => `${counted(answer.changes, 'change')} of ${list} sent to ${sink} again`,
+  );
+}
+
+function Single({ group }: { readonly group: DeadLetterGroupView }) {
+  const asked = useAsked<Items>(itemsPath(group, mostListed), 5000);
+  return (
+    <AwaitAnswer asked={asked} lines={3}>
+      {({ items, more }) => (
+        <div class="scrolls">
+          <table>
+            <thead>
+              <tr>
+                <th>Item</th>
+                <th class="number">Revision</th>
+                <th class="mid">Pigeonhole</th>
+                <th class="number mid">Attempts</th>
+                <th class="number">Since</th>
+                <th class="wide">Answer</th>
+              </tr>
+            </thead>
+            <tbody>
+              {items.map(({ workspace, pigeonholeId, list, key, revision, attempts, since, detail }) => (
+                <tr key={`${workspace}/${pigeonholeId} ${key} ${revision}`}>
+                  <th scope="row">
+                    <a href={address.item(list, key, `${workspace}/${pigeonholeId}`)}>
+                      {list}:{key}
+                    </a>
+                  </th>
+                  <td class="number">{revision}</td>
+                  <td class="mid">
+                    {workspace}/{pigeonholeId}
+                  </td>
+                  <td class="number mid">{grouped(attempts)}</td>
+                  <td class="number">
+                    <Ago at={since} />
+                  </td>
+                  <td class="wide">{detail ?? '–'}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          {more ? <p class="empty more">These are the oldest {grouped(items.length)}; there are more.</p> : null}
+        </div>
+      )}
+    </AwaitAnswer>
+  );
+}

@@ -1,0 +1,128 @@
+import type { ImportCheck, ImportTarget, SendingEstimate } from '../../api/import-views.js';
+import { counted, grouped } from '../words.js';
+import { Fact, Facts, Panel } from './panel.js';
+import { Ago, Clock } from './time.js';
+
+/** Where the file goes, as the service says. */
+export function Target({ target }: { readonly target: ImportTarget }) {
+  const { name, workspace, pigeonholeId, startDate, endDate, status, asOf } = target;
+  return (
+    <p>
+      Into <b>{name ?? `pigeonhole ${pigeonholeId}`}</b> ({workspace}/{pigeonholeId}
+      {startDate === null ? '' : `, ${startDate}${endDate === null || endDate === startDate ? '' : ` to ${endDate}`}`}
+      {status === null ? '' : `, ${status}`})
+      {asOf === null ? (
+        '.'
+      ) : (
+        <>
+          , as of <Ago at={asOf} />.
+        </>
+      )}
+    </p>
+  );
+}
+
+/** What would become of the rows. */
+export function Planned({ check: { rows, counts, estimate, canary } }: { readonly check: ImportCheck }) {
+  const { send, existing, conflict, rejected, elsewhere, invalid } = counts;
+  return (
+    <Panel title="What would happen" id="planned" aside={counted(rows, 'row')}>
+      <Facts>
+        <Fact
+          label="To be sent"
+          note={canary === null ? 'each becomes a registrant' : `${grouped(Math.min(canary, send))} of them now`}
+        >
+          {grouped(send)}
+        </Fact>
+        <Fact label="Not sent" note="something is wrong with them">
+          {grouped(invalid)}
+        </Fact>
+        <Fact
+          label="There already"
+          note={conflict > 0 ? `and ${grouped(conflict)} with other data` : 'nothing is done to them'}
+        >
+          {grouped(existing)}
+        </Fact>
+        {rejected + elsewhere === 0 ? null : (
+          <Fact label="Refused before, or in another import">{grouped(rejected + elsewhere)}</Fact>
+        )}
+        <TimeFacts estimate={estimate} />
+      </Facts>
+    </Panel>
+  );
+}
+
+function TimeFacts({ estimate: { requests, left, waits, doneAt, resetAt } }: { readonly estimate: SendingEstimate }) {
+  return (
+    <>
+      <Fact label="Requests" note={left === null ? 'how many are left is not known' : `${grouped(left)} are left`}>
+        {grouped(requests)}
+      </Fact>
+      <Fact
+        label="Done by"
+        note={
+          waits === null || waits === 0 ? (
+            'most services are faster'
+          ) : (
+            <>
+              waits for the quota {waits === 1 ? 'once' : `${waits} times`}
+              {resetAt === null ? null : (
+                <>
+                  , first until <Clock at={resetAt} />
+                </>
+              )}
+            </>
+          )
+        }
+      >
+        {doneAt === null ? 'not known' : <Ago at={doneAt} />}
+      </Fact>
+    </>
+  );
+}
+
+const mostListed = 20;
+
+/** What is wrong with single rows: they are not sent, and the others are. */
+export function FileProblems({ check }: { readonly check: ImportCheck }) {
+  const { problems, problemsLeftOut, problemCounts, noteCounts } = check;
+  if (problems.length === 0 && noteCounts.length === 0) return null;
+  const all = problems.length + problemsLeftOut;
+  return (
+    <Panel title="What is wrong with rows" id="file-problems" aside={counted(all, 'problem')}>
+      <div class="inside">
+        <ul class="counts">
+          {[...problemCounts, ...noteCounts].map(({ code, column, rows }) => (
+            <li key={`${code} ${column}`}>
+              <code>{code}</code>
+              {column === null ? '' : ` in ${column}`}: {counted(rows, 'row')}
+            </li>
+          ))}
+        </ul>
+      </div>
+      {problems.length === 0 ? null : (
+        <div class="scrolls">
+          <table>
+            <thead>
+              <tr>
+                <th class="number">Row</th>
+                <th>Column</th>
+                <th>What is wrong</th>
+              </tr>
+            </thead>
+            <tbody>
+              {problems.slice(0, mostListed).map(({ row, column, code, message }) => (
+                <tr key={`${row} ${column} ${code}`}>
+                  <td class="number">{grouped(row)}</td>
+                  <td>{column ?? '–'}</td>
+                  <td>{message}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {all > mostListed ? <p class="empty more">{grouped(all - mostListed)} more.</p> : null}
+    </Panel>
+  );
+}

@@ -1,0 +1,31 @@
+import type { ImportView } from '../../api/import-views.js';
+import { needsAPerson, rowsDone } from '../import-standing.js';
+import { grouped } from '../words.js';
+import { StateWord, type Tone } from './state-word.js';
+
+const states: Readonly<Record<ImportView['state'], readonly [Tone, string]>> = {
+  staging: ['busy', 'is taken in'],
+  running: ['busy', 'running'],
+  waiting: ['warning', 'waiting'],
+  paused: ['warning', 'paused'],
+  done: ['good', 'done'],
+  cancelled: ['quiet', 'cancelled'],
+};
+
+export function ImportState({ view }: { readonly view: ImportView }) {
+  const bad = needsAPerson(view.counts);
+  if (view.state === 'done' && bad > 0) return <StateWord tone="bad">{`done, ${grouped(bad)} to look at`}</StateWord>;
+  const [tone, word] = states[view.state];
+  return <StateWord tone={tone}>{word}</StateWord>;
+}
+
+export function ImportProgress({ view }: { readonly view: ImportView }) {
+  const done = rowsDone(view);
+  return (
+    <progress
+      max={Math.max(1, view.rows)}
+      value={view.state === 'done' ? Math.max(1, view.rows) : done}
+      aria-label={`${grouped(done)} of ${grouped(view.rows)} rows`}
+    />
+  );
+}

@@ -1,0 +1,98 @@
+import type { LaneView } from '../../api/sinks.js';
+import { allParts } from '../asking/all-parts.js';
+import { useAsking } from '../asking/use-asked.js';
+import { address } from '../route.js';
+import { counted, grouped } from '../words.js';
+import { AwaitAnswer } from './await-answer.js';
+import { Panel } from './panel.js';
+import { StateWord } from './state-word.js';
+import { Ago } from './time.js';
+
+/** How far a sink has come in each pigeonhole. */
+export function Lanes({ sink }: { readonly sink: string }) {
+  const path = `/api/sinks/${encodeURIComponent(sink)}/lanes`;
+  const asked = useAsking(path, (signal) => allParts<LaneView>(path, signal), 4000);
+  return (
+    <Panel
+      title="Where it stands"
+      id="lanes"
+      aside={asked.data === undefined ? undefined : counted(asked.data.length, 'pigeonhole')}
+    >
+      <AwaitAnswer asked={asked} lines={4}>
+        {(lanes) => <Rows lanes={lanes} />}
+      </AwaitAnswer>
+    </Panel>
+  );
+}
+
+function Rows({ lanes }: { readonly lanes: readonly LaneView[] }) {
+  if (lanes.length === 0) return <p class="empty">It has not looked at any pigeonhole yet.</p>;
+  const worstFirst = lanes.toSorted((a, b) => rank(a) - rank(b));
+  return (
+    <div class="scrolls">
+      <table>
+        <thead>
+          <tr>
+            <th>Pigeonhole</th>
+            <th>State</th>
+            <th class="number">Watermark</th>
+            <th class="number mid">Behind</th>
+            <th class="number mid">On the way</th>
+            <th class="number wide">Delivered</th>
+            <th class="number wide">Last</th>
+            <th class="number wide">Oldest waits since</th>
+          </tr>
+        </thead>
+        <tbody>
+          {worstFirst.map((lane) => (
+            <tr key={`${lane.workspace}/${lane.pigeonholeId}`}>
+              <th scope="row">
+                <a href={address.pigeonhole(lane.workspace, lane.pigeonholeId)}>
+                  {lane.pigeonholeId === 0 ? `Lists of ${lane.workspace}` : `${lane.workspace}/${lane.pigeonholeId}`}
+                </a>
+              </th>
+              <td>
+                {lane.failure === null ? (
+                  lane.undeliveredSince === null ? (
+                    <StateWord tone="good">up to date</StateWord>
+                  ) : (
+                    <StateWord tone="busy">sending</StateWord>
+                  )
+                ) : (
+                  <>
+                    <StateWord tone="bad">failing</StateWord>
+                    <small class="below">
+                      {lane.failure}
+                      {lane.retryAt === null ? null : (
+                        <>
+                          ; tried again <Ago at={lane.retryAt} />
+                        </>
+                      )}
+                    </small>
+                  </>
+                )}
+              </td>
+              <td class="number">
+                {grouped(lane.watermark)} <small>of {grouped(lane.newest)}</small>
+              </td>
+              <td class="number mid">{grouped(Math.max(0, lane.newest - lane.watermark))}</td>
+              <td class="number mid">{grouped(lane.open)}</td>
+              <td class="number wide">{grouped(lane.delivered)}</td>
+              <td class="number wide">
+                <Ago at={lane.deliveredAt} />
+              </td>
+              <td class="number wide">
+                <Ago at={lane.undeliveredSince} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function rank({ failure, undeliveredSince }: LaneView): number {
+  if (failure !== null) return 0;
+  return undeliveredSince === null ? 2 : 1;
+}

@@ -1,0 +1,72 @@
+import { useAsked } from '../asking/use-asked.js';
+import { counted, grouped } from '../words.js';
+import { AwaitAnswer } from './await-answer.js';
+import { Panel } from './panel.js';
+import { StateWord, type Tone } from './state-word.js';
+
+interface Outcome {
+  readonly list: string;
+  readonly state: 'waiting' | 'sending' | 'retry' | 'withheld' | 'dead';
+  readonly reason: string | null;
+  readonly words: string | null;
+  readonly changes: number;
+}
+
+export interface OutcomesAnswer {
+  readonly outcomes: readonly Outcome[];
+}
+
+/** What was not sent, or not yet, and why. */
+export function Outcomes({ sink }: { readonly sink: string }) {
+  const asked = useAsked<OutcomesAnswer>(`/api/sinks/${encodeURIComponent(sink)}/outcomes`, 4000);
+  const withheld = asked.data?.outcomes.filter(({ state }) => state === 'withheld') ?? [];
+  const all = withheld.reduce((sum, { changes }) => sum + changes, 0);
+  return (
+    <Panel
+      title="Not sent, or not yet"
+      id="outcomes"
+      aside={asked.data === undefined ? undefined : `${counted(all, 'change')} withheld`}
+    >
+      <AwaitAnswer asked={asked} lines={3}>
+        {({ outcomes }) => <Rows outcomes={outcomes} />}
+      </AwaitAnswer>
+    </Panel>
+  );
+}
+
+const states: Readonly<Record<Outcome['state'], readonly [Tone, string]>> = {
+  waiting: ['busy', 'waiting for its turn'],
+  sending: ['busy', 'on its way'],
+  retry: ['warning', 'tried again'],
+  withheld: ['quiet', 'withheld'],
+  dead: ['bad', 'dead letter'],
+};
+
+function Rows({ outcomes }: { readonly outcomes: readonly Outcome[] }) {
+  if (outcomes.length === 0) return <p class="empty">Everything that was found has been sent.</p>;
+  return (
+    <div class="scrolls">
+      <table>
+        <thead>
+          <tr>
+            <th>List</th>
+            <th>What became of it</th>
+            <th class="number">Changes</th>
+          </tr>
+        </thead>
+        <tbody>
+          {outcomes.map(({ list, state, reason, words, changes }) => (
+            <tr key={`${list} ${state} ${reason}`}>
+              <th scope="row">{list}</th>
+              <td>
+                <StateWord tone={states[state][0]}>{states[state][1]}</StateWord>
+                {reason === null ? null : <small class="why">{words ?? reason}</small>}
+              </td>
+              <td class="number">{grouped(changes)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

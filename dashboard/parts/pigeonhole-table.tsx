@@ -1,0 +1,143 @@
+import type { PigeonholeDetails } from '../../api/pigeonholes.js';
+import { allParts } from '../asking/all-parts.js';
+import { useRemembered } from '../asking/remembered.js';
+import { useAsking } from '../asking/use-asked.js';
+import { filterPigeonholes, noFilter, type PigeonholeFilter } from '../filter-pigeonholes.js';
+import { address } from '../route.js';
+import { counted, grouped } from '../words.js';
+import { AwaitAnswer } from './await-answer.js';
+import { MinutesChart, perMinute } from './minutes-chart.js';
+import { Panel } from './panel.js';
+import { ReadingState } from './state-word.js';
+import { Ago } from './time.js';
+
+/** The pigeonholes that are read, those with trouble first; with a search, since there may be hundreds. */
+export function PigeonholeTable({ workspace }: { readonly workspace?: string }) {
+  const path = `/api/pigeonholes${workspace === undefined ? '' : `?workspace=${encodeURIComponent(workspace)}`}`;
+  const asked = useAsking(path, (signal) => allParts<PigeonholeDetails>(path, signal), 5000);
+  const [filter, setFilter] = useRemembered<PigeonholeFilter>(`pigeonholes ${workspace ?? ''}`, noFilter);
+  const found = filterPigeonholes(asked.data ?? [], filter);
+  const aside =
+    asked.data === undefined
+      ? undefined
+      : found.length === asked.data.length
+        ? counted(found.length, 'pigeonhole')
+        : `${grouped(found.length)} of ${counted(asked.data.length, 'pigeonhole')}`;
+  return (
+    <Panel title="Pigeonholes" id="pigeonholes" aside={<span aria-live="polite">{aside}</span>}>
+      <Filters all={asked.data ?? []} filter={filter} onFilter={setFilter} />
+      <AwaitAnswer asked={asked} lines={6}>
+        {() => <Rows pigeonholes={found} />}
+      </AwaitAnswer>
+    </Panel>
+  );
+}
+
+interface FiltersProps {
+  readonly all: readonly PigeonholeDetails[];
+  readonly filter: PigeonholeFilter;
+  readonly onFilter: (filter: PigeonholeFilter) => void;
+}
+
+function Filters({ all, filter, onFilter }: FiltersProps) {
+  const syncs = [...new Set(all.flatMap((each) => each.syncs))].toSorted();
+  const statuses = [...new Set(all.flatMap(({ status }) => (status === null ? [] : [status])))].toSorted();
+  return (
+    <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+      <input
+        type="search"
+        aria-label="Find pigeonholes by name or number"
+        placeholder="Name or number"
+        data-finds
+        value={filter.text}
+        onInput={(event) => onFilter({ ...filter, text: event.currentTarget.value })}
+      />
+      <Choice label="State" value={filter.state} onChoose={(state) => onFilter({ ...filter, state })}>
+        {[
+          ['', 'any state'],
+          ['trouble', 'with trouble'],
+          ['working', 'up to date'],
+          ['backfilling', 'first read'],
+          ['paused', 'paused'],
+          ['failing', 'failing'],
+        ]}
+      </Choice>
+      <Choice
+        label="Status at the service"
+        value={filter.status}
+        onChoose={(status) => onFilter({ ...filter, status })}
+      >
+        {[['', 'any status'], ...statuses.map((status): [string, string] => [status, status])]}
+      </Choice>
+      {syncs.length < 2 ? null : (
+        <Choice label="Sync" value={filter.sync} onChoose={(sync) => onFilter({ ...filter, sync })}>
+          {[['', 'any sync'], ...syncs.map((sync): [string, string] => [sync, sync])]}
+        </Choice>
+      )}
+    </form>
+  );
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChoose: (value: string) => void;
+  readonly children: readonly (readonly [string, string] | readonly string[])[];
+}
+
+export function Choice({ label, value, onChoose, children }: ChoiceProps) {
+  return (
+    <select aria-label={label} value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
+      {children.map(([each, words]) => (
+        <option key={each} value={each}>
+          {words}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Rows({ pigeonholes }: { readonly pigeonholes: readonly PigeonholeDetails[] }) {
+  if (pigeonholes.length === 0) return <p class="empty">No pigeonhole is read that fits.</p>;
+  return (
+    <div class="scrolls">
+      <table class="pigeonholes">
+        <thead>
+          <tr>
+            <th>Pigeonhole</th>
+            <th>State</th>
+            <th class="wide">Status there</th>
+            <th class="number">Fresh as of</th>
+            <th class="number wide">Changes</th>
+            <th class="number mid">A minute</th>
+            <th class="chart wide">Last hour</th>
+          </tr>
+        </thead>
+        <tbody>
+          {pigeonholes.map((each) => (
+            <tr key={`${each.workspace}/${each.id}`}>
+              <th scope="row">
+                <a href={address.pigeonhole(each.workspace, each.id)}>
+                  {each.id === 0 ? `Lists of ${each.workspace}` : (each.name ?? `Pigeonhole ${each.id}`)}
+                </a>
+                <small>{each.id === 0 ? each.workspace : `${each.workspace}/${each.id}`}</small>
+              </th>
+              <td>
+                <ReadingState state={each.state} gone={each.goneAt !== null} />
+              </td>
+              <td class="wide">{each.status ?? '–'}</td>
+              <td class="number">
+                <Ago at={each.freshAsOf} never="not read yet" />
+              </td>
+              <td class="number wide">{grouped(each.changes)}</td>
+              <td class="number mid">{grouped(perMinute(each.foundByMinute))}</td>
+              <td class="chart wide">
+                <MinutesChart minutes={each.foundByMinute} of={`changes found in ${each.workspace}/${each.id}`} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

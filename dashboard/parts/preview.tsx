@@ -1,0 +1,127 @@
+import { useState } from 'preact/hooks';
+import type { Preview as PreviewAnswer, PreviewedItem } from '../../api/preview.js';
+import { ask, Problem } from '../asking/ask.js';
+import { useMay } from '../asking/caller.js';
+import { listNames } from '../list-names.js';
+import { address } from '../route.js';
+import { capitalized, counted, grouped } from '../words.js';
+import { Button } from './button.js';
+import { Panel } from './panel.js';
+import { Choice } from './pigeonhole-table.js';
+import { StateWord } from './state-word.js';
+
+const shownAtOnce = 20;
+
+type Found = { readonly preview: PreviewAnswer } | { readonly refused: string };
+
+/**
+ * What the sink would be sent of stored items under the configuration file as it stands now. Without values, unless a
+ * person asks for them, which is noted.
+ */
+export function Preview({ sink }: { readonly sink: string }) {
+  const [list, setList] = useState('');
+  const [key, setKey] = useState('');
+  const [personal, setPersonal] = useState(false);
+  const [found, setFound] = useState<Found | null>(null);
+  const maySee = useMay('personal');
+  const look = async (): Promise<void> => {
+    try {
+      const preview = await ask<PreviewAnswer>(`/api/preview${personal ? '?personal=1' : ''}`, {
+        json: {
+          sink,
+          list: list === '' ? null : list,
+          pigeonhole: null,
+          key: key.trim() === '' ? null : key.trim(),
+          limit: shownAtOnce,
+          configuration: {},
+          changedFrom: null,
+        },
+        patienceMs: 300_000,
+      });
+      setFound({ preview });
+    } catch (error) {
+      setFound({ refused: error instanceof Problem ? error.message : 'it failed' });
+    }
+  };
+  return (
+    <Panel title="Preview" id="preview" aside="what it would be sent by the file as it stands now; sends nothing">
+      <div class="inside">
+        <div class="form">
+          <label>
+            List
+            <Choice label="List" value={list} onChoose={setList}>
+              {[['', 'all lists'], ...listNames.map((each): [string, string] => [each, each])]}
+            </Choice>
+          </label>
+          <label>
+            Key of one item
+            <input value={key} placeholder="any" onInput={(event) => setKey(event.currentTarget.value)} />
+          </label>
+          {maySee ? (
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={personal}
+                onChange={(event) => setPersonal(event.currentTarget.checked)}
+              />
+              with names and texts (noted in the audit log)
+            </label>
+          ) : null}
+          <Button onPress={look}>Preview</Button>
+        </div>
+        <div aria-live="polite">
+          {found === null ? null : 'refused' in found ? (
+            <p class="refused">{capitalized(found.refused)}.</p>
+          ) : (
+            <Shown preview={found.preview} />
+          )}
+        </div>
+      </div>
+    </Panel>
+  );
+}
+
+function Shown({ preview: { items, counts, more } }: { readonly preview: PreviewAnswer }) {
+  return (
+    <div class="previewed">
+      {counts.length === 0 ? <p class="empty">No stored item fits.</p> : null}
+      <ul class="counts">
+        {counts.map(({ list, items: n, withheld }) => (
+          <li key={list}>
+            <b>{list}</b>: {grouped(n)} would be sent
+            {Object.entries(withheld).map(([reason, k]) => `, ${grouped(k)} withheld (${reason})`)}
+          </li>
+        ))}
+      </ul>
+      {items.map((item) => (
+        <One key={`${item.workspace}/${item.pigeonholeId} ${item.list} ${item.key}`} item={item} />
+      ))}
+      {more ? <p class="empty">{`The first ${counted(items.length, 'item')}; there are more.`}</p> : null}
+    </div>
+  );
+}
+
+function One({ item: { workspace, pigeonholeId, list, key, revision, now } }: { readonly item: PreviewedItem }) {
+  return (
+    <details>
+      <summary>
+        {now.kind === 'send' ? (
+          <StateWord tone="good">would be sent</StateWord>
+        ) : now.kind === 'withhold' ? (
+          <StateWord tone="quiet">{`withheld: ${now.reason}`}</StateWord>
+        ) : (
+          <StateWord tone="bad">{`fails: ${now.cause}`}</StateWord>
+        )}{' '}
+        <a href={address.item(list, key, `${workspace}/${pigeonholeId}`)}>
+          {list}:{key}
+        </a>{' '}
+        <small>revision {revision}</small>
+      </summary>
+      {now.kind === 'send' ? (
+        <pre class="code">{JSON.stringify(now.operation, null, 2)}</pre>
+      ) : now.kind === 'fail' ? (
+        <p class="detail">{now.detail}</p>
+      ) : null}
+    </details>
+  );
+}

@@ -1,0 +1,53 @@
+import type { DeadLetterView } from '../../api/dead-letters.js';
+import { ask } from '../asking/ask.js';
+import { useAsking } from '../asking/use-asked.js';
+import { judgeRedrive, type RedriveOutcome } from '../judge-redrive.js';
+import { grouped } from '../words.js';
+import type { OutcomesAnswer } from './outcomes.js';
+import { StateWord } from './state-word.js';
+
+/** Dead letters that this page has had sent again. */
+export interface Redriven {
+  readonly at: number;
+  readonly sink: string;
+  readonly list: string;
+  readonly cause: string;
+  readonly changes: number;
+  /** Which they were, as far as the API shows single ones. */
+  readonly shown: readonly DeadLetterView[];
+}
+
+/** What has become of them since. */
+export function RedriveOutcomes({ redriven }: { readonly redriven: Redriven }) {
+  const { at, sink, list, cause, changes } = redriven;
+  const { data } = useAsking(`redriven ${at}`, (signal) => look(redriven, signal), 2000);
+  return (
+    <p class="redriven" role="status">
+      Sent {grouped(changes)} of {list} to {sink} again (<code>{cause}</code>):{' '}
+      {data === undefined ? '…' : <Words outcome={data} />}
+    </p>
+  );
+}
+
+function Words({ outcome: { done, refusedAgain, onTheWay } }: { readonly outcome: RedriveOutcome }) {
+  return (
+    <>
+      {onTheWay > 0 ? <StateWord tone="busy">{`${grouped(onTheWay)} on the way`}</StateWord> : null}{' '}
+      {done > 0 ? <StateWord tone="good">{`${grouped(done)} settled`}</StateWord> : null}{' '}
+      {refusedAgain > 0 ? <StateWord tone="bad">{`${grouped(refusedAgain)} refused again`}</StateWord> : null}
+    </>
+  );
+}
+
+async function look(redriven: Redriven, signal: AbortSignal): Promise<RedriveOutcome> {
+  const { sink, list } = redriven;
+  const query = new URLSearchParams({ sink, list, limit: '1000' }).toString();
+  const { outcomes } = await ask<OutcomesAnswer>(`/api/sinks/${encodeURIComponent(sink)}/outcomes`, { signal });
+  const { items } = await ask<{ readonly items: readonly DeadLetterView[] }>(`/api/dead-letters/items?${query}`, {
+    signal,
+  });
+  const open = outcomes
+    .filter((each) => each.list === list && ['waiting', 'sending', 'retry'].includes(each.state))
+    .reduce((sum, each) => sum + each.changes, 0);
+  return judgeRedrive(redriven, items, open);
+}

@@ -1,0 +1,106 @@
+import { useState } from 'preact/hooks';
+import type { ReplayCount } from '../../api/replay-request.js';
+import type { SinkDetails } from '../../api/sinks.js';
+import { carryOut } from '../asking/act.js';
+import { ask } from '../asking/ask.js';
+import { useMay } from '../asking/caller.js';
+import { askPerson } from '../asking/questions.js';
+import { listNames } from '../list-names.js';
+import { counted, grouped } from '../words.js';
+import { Button } from './button.js';
+import { Panel } from './panel.js';
+import { Choice } from './pigeonhole-table.js';
+import { Ago } from './time.js';
+
+interface Props {
+  readonly sink: string;
+  /** Replays under way. */
+  readonly open: SinkDetails['replays'];
+}
+
+interface Answer {
+  readonly counts: readonly ReplayCount[];
+}
+
+/** Sends stored items again, as after a changed mapping: first counts, then asks, then does. */
+export function Replay({ sink, open }: Props) {
+  const [list, setList] = useState('');
+  const [place, setPlace] = useState('');
+  const [from, setFrom] = useState('');
+  if (!useMay('operate')) return null;
+  const wanted = (id: string, dryRun: boolean): object => ({
+    id,
+    sink,
+    lists: list === '' ? null : [list],
+    pigeonhole: place.trim() === '' ? null : place.trim(),
+    from: from === '' ? null : new Date(from).toISOString(),
+    dryRun,
+  });
+  const replay = async (): Promise<void> => {
+    const id = crypto.randomUUID();
+    const found = await carryOut(
+      () => ask<Answer>('/api/replays', { json: wanted(id, true), patienceMs: 120_000 }),
+      () => 'counted, and nothing sent yet',
+    );
+    if (found === undefined) return;
+    const items = found.counts.reduce((sum, each) => sum + each.items, 0);
+    const given = await askPerson({
+      title: `Send ${counted(items, 'item')} to ${sink} again?`,
+      body: <Counts counts={found.counts} />,
+      confirm: 'Replay',
+      field: { label: 'Why', hint: 'Stands in the audit log' },
+    });
+    if (given === null) return;
+    await carryOut(
+      () => ask('/api/replays', { json: { ...wanted(id, false), ...(given === '' ? {} : { reason: given }) } }),
+      () => `${counted(items, 'item')} sent to ${sink} again`,
+    );
+  };
+  return (
+    <Panel title="Replay" id="replay" aside="sends stored items again, marked as such">
+      <div class="inside">
+        <div class="form">
+          <label>
+            List
+            <Choice label="List to replay" value={list} onChoose={setList}>
+              {[['', 'all lists'], ...listNames.map((each): [string, string] => [each, each])]}
+            </Choice>
+          </label>
+          <label>
+            Pigeonhole
+            <input
+              value={place}
+              placeholder="all; or acme/101"
+              onInput={(event) => setPlace(event.currentTarget.value)}
+            />
+          </label>
+          <label>
+            Changed since
+            <input type="datetime-local" value={from} onInput={(event) => setFrom(event.currentTarget.value)} />
+          </label>
+          <Button onPress={replay}>Count and ask…</Button>
+        </div>
+        {open.map(({ id, requestedBy, reason, since, taken, open: left }) => (
+          <p key={id} role="status">
+            A replay{requestedBy === null ? '' : ` that ${requestedBy} asked for`} <Ago at={since} />
+            {reason === null ? '' : ` (${reason})`}: {grouped(taken)} taken, {grouped(left)} on the way.
+          </p>
+        ))}
+      </div>
+    </Panel>
+  );
+}
+
+function Counts({ counts }: { readonly counts: readonly ReplayCount[] }) {
+  if (counts.length === 0) return <p>No stored item fits.</p>;
+  return (
+    <ul class="counts">
+      {counts.map(({ list, items, withheld }) => (
+        <li key={list}>
+          <b>{list}</b>: {grouped(items)}
+          {Object.entries(withheld).map(([reason, n]) => `, ${grouped(n)} withheld (${reason})`)}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,41 @@
+import type { WorkState } from '../../api/status-view.js';
+
+/** How a state is shown: by a word, and by a mark of another shape and colour, since not everybody tells colours apart. */
+export type Tone = 'good' | 'busy' | 'warning' | 'bad' | 'quiet';
+
+export function StateWord({ tone, children }: { readonly tone: Tone; readonly children: string }) {
+  return (
+    <span class={`state ${tone}`}>
+      <i aria-hidden="true" />
+      {children}
+    </span>
+  );
+}
+
+const words: Readonly<Record<WorkState, readonly [Tone, string]>> = {
+  working: ['good', 'up to date'],
+  backfilling: ['busy', 'first read'],
+  waiting: ['warning', 'waiting'],
+  paused: ['bad', 'paused'],
+  failing: ['bad', 'failing'],
+};
+
+/** Of a sync, a workspace or a pigeonhole. */
+export function ReadingState({ state, gone = false }: { readonly state: WorkState; readonly gone?: boolean }) {
+  if (gone) return <StateWord tone="quiet">gone there</StateWord>;
+  const [tone, word] = words[state];
+  return <StateWord tone={tone}>{word}</StateWord>;
+}
+
+export interface SinkStanding {
+  readonly state: WorkState;
+  readonly backlog: number;
+  readonly observation: object | null;
+  readonly approval: object | null;
+}
+
+export function SinkState({ sink }: { readonly sink: SinkStanding }) {
+  if (sink.state !== 'working') return <ReadingState state={sink.state} />;
+  if (sink.observation !== null && sink.approval === null) return <StateWord tone="quiet">observing</StateWord>;
+  return sink.backlog > 0 ? <StateWord tone="busy">sending</StateWord> : <StateWord tone="good">up to date</StateWord>;
+}

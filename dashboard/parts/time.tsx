@@ -1,0 +1,82 @@
+import { useEffect, useState } from 'preact/hooks';
+import { serverNow } from '../asking/server-clock.js';
+import { Store, useStore } from '../asking/store.js';
+import { spanInWords, splitAtInstants, whenInWords } from '../words.js';
+
+/** One clock for the whole page, so that all times move at once. */
+const second = new Store(serverNow());
+let watched = 0;
+let timer: ReturnType<typeof setInterval> | undefined;
+
+export function useNow(): number {
+  useEffect(() => {
+    watched += 1;
+    timer ??= setInterval(() => second.set(serverNow()), 1000);
+    return () => {
+      watched -= 1;
+      if (watched > 0) return;
+      clearInterval(timer);
+      timer = undefined;
+    };
+  }, []);
+  useStore(second);
+  return serverNow();
+}
+
+/** "3 s ago", with the instant itself for whoever points at it. */
+export function Ago({ at, never = '–' }: { readonly at: string | null | undefined; readonly never?: string }) {
+  const now = useNow();
+  if (at == null) return <span class="dim">{never}</span>;
+  return (
+    <time dateTime={at} title={whole(at)}>
+      {whenInWords(Date.parse(at), now)}
+    </time>
+  );
+}
+
+/** How long something lasts since then: "3 min". */
+export function For({ since }: { readonly since: string }) {
+  const now = useNow();
+  return (
+    <time dateTime={since} title={whole(since)}>
+      {spanInWords(Math.max(0, (now - Date.parse(since)) / 1000))}
+    </time>
+  );
+}
+
+/** The time of day here; with the day where it is another. */
+export function Clock({ at }: { readonly at: string }) {
+  return (
+    <time dateTime={at} title={whole(at)}>
+      {clock(at)}
+    </time>
+  );
+}
+
+function clock(at: string): string {
+  const date = new Date(at);
+  const time = date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+  if (date.toDateString() === new Date().toDateString()) return time;
+  return `${date.toLocaleDateString([], { day: 'numeric', month: 'short' })}, ${time}`;
+}
+
+function whole(at: string): string {
+  return `${new Date(at).toLocaleString()} (${at})`;
+}
+
+/** A sentence of the API, with its instants as they are here. */
+export function Sentence({ text }: { readonly text: string }) {
+  return (
+    <>{splitAtInstants(text).map((part) => (part.instant ? <Clock key={part.text} at={part.text} /> : part.text))}</>
+  );
+}
+
+/** Whether something has been so for at least that long: what is over at once would only flicker. */
+export function useAfter(ms: number): boolean {
+  const [over, setOver] = useState(false);
+  useEffect(() => {
+    const wait = setTimeout(() => setOver(true), ms);
+    return () => clearTimeout(wait);
+  }, [ms]);
+  return over;
+}

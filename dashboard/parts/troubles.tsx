@@ -1,0 +1,76 @@
+import { useState } from 'preact/hooks';
+import type { Trouble } from '../../api/what-is-wrong.js';
+import { act } from '../asking/act.js';
+import { useMay } from '../asking/caller.js';
+import { address, addressOfSee } from '../route.js';
+import { capitalized, grouped } from '../words.js';
+import { Button } from './button.js';
+import { For, Sentence } from './time.js';
+
+const atFirst = 6;
+
+/** What is wrong, in words, each with what helps. */
+export function Troubles({ troubles }: { readonly troubles: readonly Trouble[] }) {
+  const [all, setAll] = useState(false);
+  if (troubles.length === 0) return null;
+  const shown = all ? troubles : troubles.slice(0, atFirst);
+  return (
+    <ul class="troubles">
+      {shown.map((trouble) => (
+        <li key={`${trouble.code} ${trouble.kind} ${trouble.name}`} class={trouble.severity}>
+          <p>
+            <strong>{severityWords[trouble.severity]}</strong> <Sentence text={capitalized(trouble.text)} />
+            {trouble.since === null || trouble.text.includes(trouble.since) ? null : (
+              <small>
+                {' '}
+                for <For since={trouble.since} />
+              </small>
+            )}
+          </p>
+          <Help trouble={trouble} />
+        </li>
+      ))}
+      {troubles.length > atFirst ? (
+        <li class="more">
+          <Button look="link" onPress={() => setAll(!all)}>
+            {all ? 'Show fewer' : `Show ${grouped(troubles.length - atFirst)} more`}
+          </Button>
+        </li>
+      ) : null}
+    </ul>
+  );
+}
+
+const severityWords: Readonly<Record<Trouble['severity'], string>> = {
+  error: 'Stopped',
+  warning: 'Look at this',
+  notice: 'Note',
+};
+
+function Help({ trouble: { help, kind, name } }: { readonly trouble: Trouble }) {
+  const mayOperate = useMay('operate');
+  const to = (help?.see == null ? null : addressOfSee(help.see, name)) ?? addressOfPlace(kind, name);
+  const { action = null, label = '' } = help ?? {};
+  return (
+    <div class="actions">
+      {to === null || to === location.hash ? null : (
+        <a class="button" href={to}>
+          {action === null && help !== null ? label : 'Details'}
+        </a>
+      )}
+      {action === null || !mayOperate ? null : (
+        <Button look="main" onPress={() => act(action)}>
+          {label}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function addressOfPlace(kind: Trouble['kind'], name: string): string | null {
+  if (kind === 'workspace') return address.workspace(name);
+  if (kind === 'sink') return address.sink(name);
+  if (kind !== 'pigeonhole') return null;
+  const [workspace, id] = name.split('/');
+  return address.pigeonhole(workspace!, id!);
+}

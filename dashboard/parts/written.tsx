@@ -1,0 +1,13 @@
+/** What an item says, field by field. What people have written is shown as text, whatever it looks like. */
+export function Written({ data }: { readonly data: Readonly<Record<string, unknown>> }) {
+  return (
+    <dl class="written">
+      {Object.entries(data).map(([field, value]) => (
+        <div key={field}>
+          <dt>{field}</dt>
+          <dd>{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

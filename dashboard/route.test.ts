@@ -1,0 +1,51 @@
+import { address, addressOfSee, type Route, routeOf } from './route.js';
+
+describe('an address of the page', () => {
+  it.each<[string, Route]>([
+    ['', { page: 'overview' }],
+    ['#/', { page: 'overview' }],
+    ['#/sync/acme/101', { page: 'pigeonhole', workspace: 'acme', id: '101' }],
+    ['#/sink/crm', { page: 'sink', name: 'crm', part: null }],
+    ['#/sink/crm?part=dead-letters', { page: 'sink', name: 'crm', part: 'dead-letters' }],
+    ['#/imports', { page: 'imports' }],
+    ['#/imports/7', { page: 'import', id: '7' }],
+    ['#/imports/new', { page: 'new-import', pigeonhole: null }],
+    ['#/item/votes/a%2Fb?pigeonhole=acme%2F101', { page: 'item', list: 'votes', key: 'a/b', pigeonhole: 'acme/101' }],
+    ['#/item', { page: 'item', list: null, key: null, pigeonhole: null }],
+    ['#/live', { page: 'live' }],
+    ['#/ready/acme/101', { page: 'ready', workspace: 'acme', id: '101' }],
+    ['#/workspace/acme', { page: 'workspace', name: 'acme' }],
+    ['#/deletions', { page: 'deletions' }],
+    ['#/configuration', { page: 'configuration' }],
+    ['#/nothing', { page: 'unknown' }],
+    ['#/sync/acme', { page: 'unknown' }],
+    ['#/sync/acme/101/more', { page: 'unknown' }],
+    ['#/sink/%E0%A4%A', { page: 'sink', name: '%E0%A4%A', part: null }],
+  ])('%s leads to one page', (hash, route) => {
+    expect(routeOf(hash)).toEqual(route);
+  });
+
+  it.each<[string, Route]>([
+    [address.sink('a b/c', 'dead-letters'), { page: 'sink', name: 'a b/c', part: 'dead-letters' }],
+    [address.pigeonhole('acme', 101), { page: 'pigeonhole', workspace: 'acme', id: '101' }],
+    [address.ready('acme', 101), { page: 'ready', workspace: 'acme', id: '101' }],
+    [address.item('votes', 'a/?#b', 'acme/101'), { page: 'item', list: 'votes', key: 'a/?#b', pigeonhole: 'acme/101' }],
+    [address.newImport('acme/101'), { page: 'new-import', pigeonhole: 'acme/101' }],
+  ])('%s is read as it was written', (hash, route) => {
+    expect(routeOf(hash)).toEqual(route);
+  });
+});
+
+describe('where the page shows what the API names', () => {
+  it.each([
+    ['/api/sinks/hooks', 'hooks', '#/sink/hooks'],
+    ['/api/dead-letters?sink=hooks', 'hooks', '#/sink/hooks?part=dead-letters'],
+    ['/api/pigeonholes/acme/101', 'acme/101', '#/sync/acme/101'],
+    ['/api/deletions', 'acme/101', '#/deletions'],
+    ['/api/quota', 'acme', '#/workspace/acme'],
+    ['/api/something-new', 'acme', null],
+    ['https://elsewhere.example.com/api/sinks/x', 'x', null],
+  ])('%s of %s is %s', (see, name, to) => {
+    expect(addressOfSee(see, name)).toBe(to);
+  });
+});

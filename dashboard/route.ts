@@ -1,0 +1,100 @@
+/** What the page shows, as its address says it: the part behind `#`, which is never sent to a server. */
+export type Route =
+  | { readonly page: 'overview' }
+  | { readonly page: 'workspace'; readonly name: string }
+  | { readonly page: 'pigeonhole'; readonly workspace: string; readonly id: string }
+  | { readonly page: 'sink'; readonly name: string; readonly part: string | null }
+  | { readonly page: 'imports' }
+  | { readonly page: 'new-import'; readonly pigeonhole: string | null }
+  | { readonly page: 'import'; readonly id: string }
+  | {
+      readonly page: 'item';
+      readonly list: string | null;
+      readonly key: string | null;
+      readonly pigeonhole: string | null;
+    }
+  | { readonly page: 'live' }
+  | { readonly page: 'ready'; readonly workspace: string; readonly id: string }
+  | { readonly page: 'deletions' }
+  | { readonly page: 'configuration' }
+  | { readonly page: 'unknown' };
+
+/** Pure. An address that leads nowhere is `unknown`; nothing in it is taken for more than a name. */
+export function routeOf(hash: string): Route {
+  const [path = '', query = ''] = hash.replace(/^#/, '').split('?', 2);
+  const [first, second, third, ...rest] = path.split('/').filter(Boolean).map(decoded);
+  const asked = new URLSearchParams(query);
+  if (rest.length > 0) return { page: 'unknown' };
+  if (first === undefined) return { page: 'overview' };
+  if (third !== undefined) {
+    if (first === 'sync') return { page: 'pigeonhole', workspace: second!, id: third };
+    if (first === 'ready') return { page: 'ready', workspace: second!, id: third };
+    if (first === 'item') return { page: 'item', list: second!, key: third, pigeonhole: asked.get('pigeonhole') };
+    return { page: 'unknown' };
+  }
+  if (second !== undefined) {
+    if (first === 'sink') return { page: 'sink', name: second, part: asked.get('part') };
+    if (first === 'workspace') return { page: 'workspace', name: second };
+    if (first === 'imports' && second === 'new') return { page: 'new-import', pigeonhole: asked.get('pigeonhole') };
+    if (first === 'imports') return { page: 'import', id: second };
+    return { page: 'unknown' };
+  }
+  switch (first) {
+    case 'imports':
+    case 'live':
+    case 'deletions':
+    case 'configuration':
+      return { page: first };
+    case 'item':
+      return { page: 'item', list: null, key: null, pigeonhole: null };
+    default:
+      return { page: 'unknown' };
+  }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+const e = encodeURIComponent;
+
+/** Addresses within the page. */
+export const address = {
+  overview: '#/',
+  live: '#/live',
+  imports: '#/imports',
+  deletions: '#/deletions',
+  configuration: '#/configuration',
+  items: '#/item',
+  workspace: (name: string) => `#/workspace/${e(name)}`,
+  pigeonhole: (workspace: string, id: number | string) => `#/sync/${e(workspace)}/${id}`,
+  ready: (workspace: string, id: number | string) => `#/ready/${e(workspace)}/${id}`,
+  sink: (name: string, part?: string) => `#/sink/${e(name)}${part === undefined ? '' : `?part=${e(part)}`}`,
+  import: (id: string) => `#/imports/${e(id)}`,
+  newImport: (pigeonhole?: string) => `#/imports/new${pigeonhole === undefined ? '' : `?pigeonhole=${e(pigeonhole)}`}`,
+  item: (list: string, key: string, pigeonhole: string) => `#/item/${e(list)}/${e(key)}?pigeonhole=${e(pigeonhole)}`,
+} as const;
+
+/**
+ * Where the page shows what the API names by an address of its own. Pure.
+ * @param name of what has the trouble
+ * @returns null: the page has nothing to show for it
+ */
+export function addressOfSee(see: string, name: string): string | null {
+  const [path = '', query = ''] = see.split('?', 2);
+  const [, api, first, second, third] = path.split('/').map(decoded);
+  if (api !== 'api') return null;
+  if (first === 'sinks' && second !== undefined) return address.sink(second);
+  if (first === 'dead-letters') {
+    const sink = new URLSearchParams(query).get('sink');
+    return sink === null ? null : address.sink(sink, 'dead-letters');
+  }
+  if (first === 'pigeonholes' && second !== undefined && third !== undefined) return address.pigeonhole(second, third);
+  if (first === 'deletions') return address.deletions;
+  if (first === 'quota') return address.workspace(name);
+  return null;
+}

@@ -1,0 +1,47 @@
+import { capitalized, counted, grouped, intervalInWords, spanInWords, splitAtInstants, whenInWords } from './words.js';
+
+describe('words for numbers and times', () => {
+  it.each([
+    [0, '0 s'],
+    [119, '119 s'],
+    [120, '2 min'],
+    [7200, '2 h'],
+    [172_800, '2 d'],
+  ])('%d seconds are %s', (seconds, words) => {
+    expect(spanInWords(seconds)).toBe(words);
+  });
+
+  it.each([
+    [0, 'just now'],
+    [-12_000, '12 s ago'],
+    [180_000, 'in 3 min'],
+  ])('%d ms from now is %s', (differenceMs, words) => {
+    expect(whenInWords(1_000_000 + differenceMs, 1_000_000)).toBe(words);
+  });
+
+  it.each([
+    [1000, '1 s'],
+    [90_000, '90 s'],
+    [300_000, '5 min'],
+    [21_600_000, '6 h'],
+  ])('an interval of %d ms is %s', (ms, words) => {
+    expect(intervalInWords(ms)).toBe(words);
+  });
+
+  it('group thousands, and have a plural', () => {
+    expect([grouped(20_000), counted(1, 'change'), counted(2, 'change')]).toEqual(['20,000', '1 change', '2 changes']);
+  });
+
+  it('begin a sentence with a capital', () => {
+    expect(capitalized('nothing is read')).toBe('Nothing is read');
+  });
+
+  it('are told apart from the instants within a sentence', () => {
+    const at = '2026-11-21T09:30:00.000Z';
+    expect(splitAtInstants(`waits since ${at}, and`)).toEqual([
+      { text: 'waits since ', instant: false },
+      { text: at, instant: true },
+      { text: ', and', instant: false },
+    ]);
+  });
+});

@@ -1,0 +1,53 @@
+/** Numbers, spans and instants as a person reads them. Pure. */
+
+const minuteS = 60;
+const hourS = 60 * minuteS;
+const dayS = 24 * hourS;
+
+/** "12 s", "3 min", "5 h", "2 d": in the unit that leaves at least two of them. @param seconds 0 or more */
+export function spanInWords(seconds: number): string {
+  if (seconds < 2 * minuteS) return `${Math.round(seconds)} s`;
+  if (seconds < 2 * hourS) return `${Math.round(seconds / minuteS)} min`;
+  if (seconds < 2 * dayS) return `${Math.round(seconds / hourS)} h`;
+  return `${Math.round(seconds / dayS)} d`;
+}
+
+/** "12 s ago", "in 3 min", "just now". */
+export function whenInWords(atMs: number, nowMs: number): string {
+  const seconds = Math.round((atMs - nowMs) / 1000);
+  if (Math.abs(seconds) < 1) return 'just now';
+  return seconds > 0 ? `in ${spanInWords(seconds)}` : `${spanInWords(-seconds)} ago`;
+}
+
+const grouping = new Intl.NumberFormat('en');
+
+/** "20,000". */
+export function grouped(n: number): string {
+  return grouping.format(n);
+}
+
+/** "1 change", "20,000 changes". */
+export function counted(n: number, one: string, many = `${one}s`): string {
+  return `${grouped(n)} ${n === 1 ? one : many}`;
+}
+
+/** "5 s", "30 min", "6 h", of a configured interval. */
+export function intervalInWords(ms: number): string {
+  const seconds = ms / 1000;
+  if (seconds < minuteS || seconds % minuteS !== 0) return `${grouped(seconds)} s`;
+  if (seconds < hourS || seconds % hourS !== 0) return `${grouped(seconds / minuteS)} min`;
+  return `${grouped(seconds / hourS)} h`;
+}
+
+/** The instants within a sentence, and what stands between them, in order. */
+export function splitAtInstants(sentence: string): { readonly text: string; readonly instant: boolean }[] {
+  return sentence
+    .split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/)
+    .map((text, position) => ({ text, instant: position % 2 === 1 }))
+    .filter(({ text }) => text !== '');
+}
+
+/** "Nothing is read": a sentence of the API begins small, as part of a line. */
+export function capitalized(sentence: string): string {
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}

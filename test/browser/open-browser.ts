@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+
+/** The system's own; nothing is downloaded. */
+const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+export const installedBrowser = places.find((file) => existsSync(file));
+
+export async function openBrowser(): Promise<Browser> {
+  return await chromium.launch({
+    executablePath: installedBrowser!,
+    // A container has neither a user of its own for it, nor a display, nor much shared memory.
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking'],
+  });
+}
+
+/** A tab, and what it did that a page of ours never may. */
+export interface Watched {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Addresses of other hosts than the page's own. */
+  readonly foreign: string[];
+  /** What the script threw, and what the page's policy kept from happening. */
+  readonly faults: string[];
+}
+
+export async function openTab(browser: Browser, url: string, width = 1280): Promise<Watched> {
+  const context = await browser.newContext({ viewport: { width, height: 900 }, acceptDownloads: true });
+  const page = await context.newPage();
+  const foreign: string[] = [];
+  const faults: string[] = [];
+  page.on('request', (request) => {
+    if (!request.url().startsWith(url) && !/^(?:blob|data):/.test(request.url())) foreign.push(request.url());
+  });
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('console', (message) => {
+    if (/Content Security Policy|Trusted/i.test(message.text())) faults.push(message.text());
+  });
+  page.on('dialog', (dialog) => {
+    faults.push(`a dialog says ${dialog.message()}`);
+    dialog.dismiss().catch(() => undefined);
+  });
+  page.setDefaultTimeout(20_000);
+  await page.goto(url);
+  return { page, context, foreign, faults };
+}

@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Status } from '../../api/status-view.js';
+import { runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
+import { runWebhookReceiver, type WebhookReceiver } from '../../sandbox/webhook-receiver/run-webhook-receiver.js';
+import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { placeEmbeddedStore } from '../embedded-store.js';
+import { type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
+import { endAll } from '../kit/promises.js';
+import { until } from '../until.js';
+
+const hookSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+/** A `pigeonpost start` as a person runs it, on a small conference, with a receiver that refuses what it is told to. */
+export class RunningSystem {
+  readonly folder = mkdtempSync(join(tmpdir(), 'pigeonpost-browser-'));
+  readonly #sandbox: Sandbox;
+  readonly #receiver: WebhookReceiver;
+  readonly #port: number;
+  readonly #programs: Program[] = [];
+
+  private constructor(sandbox: Sandbox, receiver: WebhookReceiver, port: number) {
+    this.#sandbox = sandbox;
+    this.#receiver = receiver;
+    this.#port = port;
+  }
+
+  /** Two attendees are refused by the receiver, and become dead letters. */
+  static async open(): Promise<RunningSystem> {
+    const sandbox = await runSandbox({
+      seed: 9,
+      frozen: true,
+      attendees: 30,
+      sessions: 4,
+      questions: 12,
+      votes: 12,
+      responses: 5,
+      registrants: true,
+    });
+    const receiver = await runWebhookReceiver({ secrets: [hookSecret] });
+    const system = new RunningSystem(sandbox, receiver, await freePort());
+    await system.planAnswer({ status: 422, list: 'attendees', count: 2, body: 'the field Email is not allowed' });
+    await placeEmbeddedStore(join(system.folder, 'data'));
+    system.configure();
+    const main = startProgram('cli/main.js', ['start'], {
+      cwd: system.folder,
+      env: { SERVICE_KEY: 'sandbox-key', HOOK_SECRET: hookSecret },
+    });
+    system.#programs.push(main);
+    await untilOutput(main, /ready/);
+    await until('everything is read and delivered', async () => (await system.status()).settled, 90_000);
+    return system;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  /** @param lists further YAML of the sink that observes */
+  configure(lists = 'lists: [sessions]'): void {
+    const everyone = 'consent: { accept: [obtained, refused, not-asked, not-known] }';
+    writeYaml(this.folder, [
+      `workspaces: { acme: { baseUrl: "${this.#sandbox.baseUrl}", apiKey: "\${SERVICE_KEY}" } }`,
+      'syncs:',
+      '  conference:',
+      '    workspace: acme',
+      '    every: { live: 1s, new: 2s, upcoming: 2s, ended: 2s, sweep: 2s }',
+      '    deletions: { holdAbove: { share: 5%, items: 2 } }',
+      '    sinks: [archive, hooks, late]',
+      'sinks:',
+      '  archive: { type: file, folder: ./archive }',
+      `  hooks: { type: webhook, url: "${this.#receiver.url}", secret: "\${HOOK_SECRET}", history: all, allowPrivateAddresses: true, ${everyone} }`,
+      `  late: { type: file, folder: ./late, mode: observe, ${lists} }`,
+      `server: { port: ${this.#port} }`,
+    ]);
+  }
+
+  async status(): Promise<Status> {
+    return await this.ask<Status>('/api/status');
+  }
+
+  async ask<Answer>(path: string): Promise<Answer> {
+    return (await (await fetch(`${this.url}${path}`)).json()) as Answer;
+  }
+
+  /** What was asked for and noted, newest first. */
+  async auditedActions(): Promise<string[]> {
+    const { items } = await this.ask<{ items: readonly { action: string }[] }>('/api/audit?limit=100');
+    return items.map(({ action }) => action);
+  }
+
+  async planAnswer(plan: object): Promise<void> {
+    await fetch(`${this.#receiver.url}_control/answers`, { method: 'POST', body: JSON.stringify(plan) });
+  }
+
+  /** Ids of a list of pigeonhole 101, as the service has them. */
+  async ids(list: string): Promise<number[]> {
+    const answer = await fetch(`${this.#sandbox.baseUrl}/_control/truth/${list}?pigeonhole=101&ids=1`);
+    const lines = (await answer.text()).split('\n').filter(Boolean);
+    return lines.map((line) => (JSON.parse(line) as { id: number }).id);
+  }
+
+  async change(...mutations: readonly object[]): Promise<void> {
+    const body = JSON.stringify(mutations.map((each) => ({ pigeonhole: 101, ...each })));
+    const answer = await fetch(`${this.#sandbox.baseUrl}/_control/mutations`, { method: 'POST', body });
+    if (!answer.ok) throw new Error(`the sandbox answers ${answer.status}: ${await answer.text()}`);
+  }
+
+  async close(): Promise<void> {
+    await endAll(this.#programs);
+    await this.#receiver.close();
+    await this.#sandbox.close();
+    const left = processesNaming(this.folder);
+    rmSync(this.folder, { recursive: true, force: true });
+    if (left.length > 0) throw new Error(`${left.length} processes are left over`);
+  }
+}

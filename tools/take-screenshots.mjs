@@ -1,0 +1,28 @@
+// The pictures of the guides: `node tools/take-screenshots.mjs http://127.0.0.1:8088 crm 1` beside a running `npm start`, with
+// the name of a sink that has something to show and the number of an import. Writes docs/images/.
+import { mkdirSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+
+const [url = 'http://127.0.0.1:8088', sink = 'crm', imported = '1'] = process.argv.slice(2);
+const pictures = [
+  { name: 'overview-light', hash: '#/', colorScheme: 'light', height: 860 },
+  { name: 'sink-dark', hash: `#/sink/${sink}`, colorScheme: 'dark', height: 860 },
+  { name: 'import-light', hash: `#/imports/${imported}`, colorScheme: 'light', height: 640 },
+  { name: 'overview-phone', hash: '#/', colorScheme: 'dark', height: 844, width: 390 },
+];
+
+mkdirSync('docs/images', { recursive: true });
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+});
+for (const { name, hash, colorScheme, height, width = 1280 } of pictures) {
+  const page = await browser.newPage({ viewport: { width, height }, colorScheme });
+  await page.goto(`${url}/${hash}`);
+  await page.waitForFunction(() => document.querySelector('main [aria-busy="true"]') === null, null, {
+    timeout: 240_000,
+  });
+  await page.screenshot({ path: `docs/images/${name}.png` });
+  await page.close();
+}
+await browser.close();
