@@ -23,6 +23,11 @@ export interface Candidate {
   readonly consent: Consent | null;
   /** Of a person's own record: what was sent to this sink last, or may have been, said something of them. */
   readonly toldBefore: boolean;
+  /**
+   * Its person was erased. `told`: this sink was told of the item, or may have been, and has to be told that it is gone;
+   * `untold`: it was not. Null: it was not erased.
+   */
+  readonly erased: 'told' | 'untold' | null;
   /** An earlier attempt went out with, or without, the person; null: there was none. */
   readonly sentWithIdentity: boolean | null;
   readonly attempts: number;
@@ -50,6 +55,7 @@ export interface CandidateRow {
   item_session_id: number | null;
   consent: Consent | null;
   told_before: boolean;
+  erased: 'told' | 'untold' | null;
   identity: boolean | null;
   attempts: number;
   failed_alone: boolean;
@@ -91,7 +97,9 @@ export const candidateColumns = `c.sequence, c.id, c.list, c.key, c.revision, c.
     end as payload,
   i.last_sequence = c.sequence as latest, i.visibility as item_visibility, i.session_id as item_session_id,
   ${consentBehind} as consent,
-  ${ofRecordsBefore('t.identity', toldOrTakenBack)} as told_before`;
+  ${ofRecordsBefore('t.identity', toldOrTakenBack)} as told_before,
+  case when i.erased then case when exists (select 1 from erasing e
+    where e.sink_id = $1 and e.ref = c.ref and e.list = c.list and e.key = c.key) then 'told' else 'untold' end end as erased`;
 
 export const candidateJoins = `join items i on i.ref = c.ref and i.list = c.list and i.key = c.key
   left join items a on a.ref = c.ref and a.list = 'attendees' and a.key = i.attendee_id::text and a.payload is not null`;
@@ -185,6 +193,7 @@ export async function toCandidates(tx: Queryable, ref: number, rows: readonly Ca
       visibility: row.visibility === null ? null : named ? 'named' : 'anonymous',
       consent: row.consent,
       toldBefore: row.told_before,
+      erased: row.erased,
       sentWithIdentity: row.identity,
       attempts: row.attempts,
       failedAlone: row.failed_alone,

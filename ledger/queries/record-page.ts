@@ -4,6 +4,7 @@ import { StoreError } from '../drivers/store-error.js';
 import type { Ledger } from '../ledger.js';
 import type { SeenItem } from '../seen-item.js';
 import { endWalk, type WalkEnd } from './end-walk.js';
+import { withoutForgotten } from './erasures/without-forgotten.js';
 import { lockPigeonhole } from './lock-pigeonhole.js';
 import { forgetDigests, isKnownPage, savePage, type SweptPage } from './pages.js';
 import { type PlacedItem, placeItems, placeNewItems } from './place-items.js';
@@ -81,10 +82,11 @@ async function recordOnce(ledger: Ledger, lease: StreamLease, page: PageRecord):
   const items = lastOfEachKey(page.items);
   const result = await ledger.db.transaction(async (tx) => {
     // Sent together. They run one after the other, each on what is committed when it begins: the second under the lock.
-    const [scope, { placed, outdated }] = await Promise.all([
+    const [scope, { placed: seen, outdated }] = await Promise.all([
       lockPigeonhole(tx, lease),
       (page.isNew ? placeNewItems : placeItems)(ledger, tx, lease, { ...page, items }),
     ]);
+    const placed = scope.forgets === true ? await withoutForgotten(ledger, tx, scope, seen) : seen;
     const writing = Promise.all([
       writeChanges(ledger, tx, scope, placed, page),
       rememberPage(tx, lease, page, placed, outdated),

@@ -99,7 +99,8 @@ async function storeRegistrants(
     `select r.code_hash, r.profile from unnest($2::bytea[]) as n (code_hash)
        cross join lateral (select * from registrants where ref = $1 and code_hash = n.code_hash limit 1) r
        join imports i on i.number = r.import
-     where ${isThere}`,
+     where ${isThere}
+       and not exists (select 1 from forgotten_codes f where f.ref = r.ref and f.code_hash = r.code_hash)`,
     [ref, codes],
   );
   const attendees = await linkedAttendees(

@@ -18,6 +18,8 @@ export interface PageScope {
   readonly streamId: number;
   /** Rises as sequences are given within the transaction. */
   nextSequence: number;
+  /** Somebody of this workspace is forgotten: what is theirs is not taken in. Absent: nothing is read here. */
+  readonly forgets?: boolean;
 }
 
 /** An answer of the service. */
@@ -133,7 +135,8 @@ const replaceItems = `${insertItems}
     session_id = excluded.session_id, revision = excluded.revision, content_hash = excluded.content_hash,
     copies_hash = excluded.copies_hash, payload = excluded.payload, rules = excluded.rules,
     visibility = excluded.visibility, attendee_id = excluded.attendee_id, subject = excluded.subject,
-    says_anonymous = excluded.says_anonymous, consent = excluded.consent, last_sequence = excluded.last_sequence`;
+    says_anonymous = excluded.says_anonymous, consent = excluded.consent, last_sequence = excluded.last_sequence,
+    erased = false`;
 
 /** New items are inserted plainly, in four fifths of the time: the pigeonhole's lock keeps everyone else from them. */
 async function storeItems(

@@ -1,7 +1,8 @@
 import { StoreError } from '../../drivers/store-error.js';
 import type { Ledger } from '../../ledger.js';
 import { LedgerError } from '../../ledger-error.js';
-import { claimFreeCodes, claimHeldCodes } from './claim-rows.js';
+import { forgottenCodes } from '../erasures/erase-registrants.js';
+import { claimFreeCodes, claimHeldCodes, type HashedRow } from './claim-rows.js';
 import { hashRows } from './hash-rows.js';
 import type { InvalidRow, SendableRow, StagedRow } from './staged-row.js';
 
@@ -29,9 +30,9 @@ const mostTries = 5;
 async function stageOnce(ledger: Ledger, number: number, rows: readonly StagedRow[]): Promise<void> {
   const sendable = rows.filter((row): row is SendableRow => 'profile' in row);
   const invalid = rows.filter((row): row is InvalidRow => !('profile' in row));
-  const hashed = hashRows(ledger.hash, sendable);
+  const hashedAll = hashRows(ledger.hash, sendable);
   // In one order for everybody: two stagings that claim the same codes at once would else wait for each other.
-  hashed.sort((a, b) => Buffer.compare(a.codeHash, b.codeHash));
+  hashedAll.sort((a, b) => Buffer.compare(a.codeHash, b.codeHash));
   await ledger.db.transaction(async (tx) => {
     const [held] = await tx.query<{ ref: number }>(
       `update imports set touched_at = now(), last_row = greatest(last_row, $2::int)
@@ -40,6 +41,15 @@ async function stageOnce(ledger: Ledger, number: number, rows: readonly StagedRo
     );
     if (held === undefined)
       throw new LedgerError('stale', 'the import is no longer being staged: import the file again');
+    const forgotten = await forgottenCodes(
+      tx,
+      held.ref,
+      hashedAll.map(({ codeHash }) => codeHash),
+    );
+    const isForgotten = ({ codeHash }: HashedRow): boolean =>
+      forgotten.size > 0 && forgotten.has(Buffer.from(codeHash).toString('hex'));
+    const hashed = forgotten.size === 0 ? hashedAll : hashedAll.filter((row) => !isForgotten(row));
+    invalid.push(...hashedAll.filter(isForgotten).map(refusedRow));
     const claimer = { ref: held.ref, number, round: 0 };
     const claimed = await claimFreeCodes(tx, claimer, hashed);
     const rest = claimed.size === hashed.length ? [] : hashed.filter(({ row }) => !claimed.has(row));
@@ -57,4 +67,11 @@ async function stageOnce(ledger: Ledger, number: number, rows: readonly StagedRo
       ],
     );
   });
+}
+
+/** Nothing of the row is kept: who was forgotten does not come back by the next file. */
+function refusedRow({ row }: HashedRow): InvalidRow {
+  const message =
+    'this person was forgotten on request: take the row out of the file, or lift that with "pigeonpost erasures lift"';
+  return { row, values: {}, problems: [{ row, column: null, code: 'forgotten', message }] };
 }
