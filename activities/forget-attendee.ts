@@ -32,14 +32,16 @@ export async function forgetAttendeeTurn(to: Collaborators, id: string, signal: 
   if (erasure === undefined || erasure.endedAt !== null) {
     return { items: 0, open: 0, nextDueInMs: 0, state: 'finished' };
   }
-  const items = await eraseFromItems(to, erasure);
+  let items = erasure.names === null ? 0 : await eraseFromItems(to, erasure);
   const own = await clearLedger(to, erasure);
   const sinks = await askSinks(to, erasure, signal);
+  await keepReceipts(to.ledger.db, erasure.number, sinks);
   const receipts = [...own, ...sinks];
-  await keepReceipts(to.ledger.db, erasure.number, receipts);
   const open = receipts.filter(({ outcome }) => outcome === 'waiting').length;
-  // What a page brought that was under way when the person was forgotten is found by the last look.
-  if (open > 0 || items > 0) {
+  // Once all have answered: what a page brought that was under way when the person was forgotten. Reads all items.
+  const late = open > 0 ? 0 : await eraseFromItems(to, erasure);
+  items += late;
+  if (open + late > 0) {
     const waitMs = Date.now() - erasure.requestedAt.getTime() < longestSleepMs ? soonMs : longestSleepMs;
     return { items, open, nextDueInMs: waitMs, state: 'working' };
   }
