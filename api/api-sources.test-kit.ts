@@ -22,6 +22,7 @@ export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledge
     lookAtEvent: notAsked,
     applyEvent: notAsked,
     imports: deskOf(),
+    forget: async () => undefined,
     ...given,
   };
 }

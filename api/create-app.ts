@@ -11,6 +11,7 @@ import { authenticate } from './authenticate.js';
 import { type ConfigurationSources, serveConfiguration } from './configuration.js';
 import { serveDeadLetters } from './dead-letters.js';
 import { serveDeletions } from './deletions.js';
+import { type ErasureSources, serveErasures } from './erasures.js';
 import { serveFields } from './fields.js';
 import { allowedMethods, documentApi, type DocumentSources } from './openapi-document.js';
 import { isOwnHost, isOwnOrigin } from './own-address.js';
@@ -25,6 +26,7 @@ import { type LiveSources, serveLiveChanges } from './live-changes.js';
 import { serveImports } from './imports.js';
 import { type ProvisioningSources, serveProvisioning } from './provisioning.js';
 import type { ImportSources } from './uploads.js';
+import { servePersons } from './persons.js';
 import { servePigeonholes } from './pigeonholes.js';
 import { serveQuotas } from './quotas.js';
 import { serveSinks } from './sinks.js';
@@ -44,7 +46,8 @@ export interface ApiSources
     PreviewSources,
     LiveSources,
     ImportSources,
-    ProvisioningSources {
+    ProvisioningSources,
+    ErasureSources {
   /** Tells sinks that there is something to deliver. */
   readonly wakeSinks: (names: readonly string[]) => Promise<void>;
 }
@@ -78,6 +81,8 @@ export function createApp(sources: ApiSources): ApiApp {
   serveLiveChanges(app, sources);
   serveImports(app, sources);
   serveProvisioning(app, sources);
+  serveErasures(app, sources);
+  servePersons(app, sources);
   serveTokens(app, sources);
   serveAuditLog(app, sources);
   serveCaller(app);

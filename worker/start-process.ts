@@ -24,7 +24,7 @@ import { createImportDesk } from './imports/import-desk.js';
 import { loadProcessConfig } from './load-process-config.js';
 import type { ProcessLog } from './log.js';
 import { openEdition, type Shared } from './open-edition.js';
-import { createStarter, importing, messageOf } from './orchestration.js';
+import { createStarter, forgetting, importing, messageOf } from './orchestration.js';
 import { packageVersion } from './package-root.js';
 import { planConfiguration } from './plan-configuration.js';
 import { previewSink } from './preview-sink.js';
@@ -188,6 +188,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     applyConfiguration: () => applyConfiguration(editions.current, switching),
     lookAtEvent: (asked) => planProvisioning(editions, asked),
     applyEvent: (asked) => provisionEvent(editions, starter, asked),
+    forget: (id) => starter.start(forgetting(id)),
     imports: createImportDesk({ editions, ledger, wake: wakeImport, log }),
   });
   closers.push(closeApi); // in order it is the first to close; a second close does nothing
