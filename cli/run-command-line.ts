@@ -6,6 +6,7 @@ import type { DemoArguments } from './demo/demo-options.js';
 import { CommandError, ExitCode } from './exit-code.js';
 import { addImportCommands } from './import-commands.js';
 import { addOperationCommands } from './operation-commands.js';
+import { addPrivacyCommands } from './privacy-commands.js';
 import { processOutput } from './process-output.js';
 import { releaseSignals } from './until-stopped.js';
 
@@ -77,6 +78,7 @@ function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
   addOperationCommands(program, context, finish);
   addDeletions(program, context, finish);
   addAccessCommands(program, context, finish);
+  addPrivacyCommands(program, context, finish);
   program
     .command('sandbox')
     .description(
