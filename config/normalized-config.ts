@@ -1,18 +1,19 @@
-import type { Config, ImportFolder, PigeonholeChoice } from './config.js';
+import { changesKeptByDefaultMs } from './changes-kept-by-default.js';
+import type { Config, ImportFolder, PigeonholeChoice, Retention } from './config.js';
 import { Secret } from './secret.js';
 
 /** Data that JSON can carry without loss. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * What is compared between processes that share a ledger: workspaces, syncs, sinks and drop folders, as a document that is the same
+ * What is compared between processes that share a ledger: workspaces, syncs, sinks, drop folders and retention, as a document that is the same
  * for the same configuration whatever the order of its keys and of its lists without an order, with all defaults
  * written out. What belongs to a process (store, temporal, server, network) is left out. A secret stands in it as
  * `{ "$secret": fingerprint }`, so that another secret is another configuration and none can be read.
  * @param fingerprint keyed, e.g. an HMAC under the ledger's key: a bare hash of a short secret could be guessed
  */
 export function normalizedConfig(
-  config: Pick<Config, 'workspaces' | 'syncs' | 'sinks'> & Partial<Pick<Config, 'imports'>>,
+  config: Pick<Config, 'workspaces' | 'syncs' | 'sinks'> & Partial<Pick<Config, 'imports' | 'retention'>>,
   fingerprint: (secret: string) => string,
 ): Json {
   const syncs = mapValues(config.syncs, (sync) => ({
@@ -29,7 +30,13 @@ export function normalizedConfig(
   }));
   // Left out where there are none, so that a file without any is the same configuration that it was before there were.
   const imports = config.imports?.length ? { imports: byFolder(config.imports) } : {};
-  return canonical({ version: 1, workspaces: config.workspaces, syncs, sinks, ...imports }, fingerprint);
+  const kept = config.retention === undefined || isDefault(config.retention) ? {} : { retention: config.retention };
+  return canonical({ version: 1, workspaces: config.workspaces, syncs, sinks, ...imports, ...kept }, fingerprint);
+}
+
+/** As it is where the file says nothing: no other configuration than that of a version that knew of none. */
+function isDefault({ listsMs, changesMs }: Retention): boolean {
+  return Object.keys(listsMs).length === 0 && changesMs === changesKeptByDefaultMs;
 }
 
 /** The folder is what a drop folder is known by: another order of the list is no other configuration. */

@@ -15,7 +15,6 @@ export interface NotYetAvailable {
 export const notYetAvailable: readonly NotYetAvailable[] = [
   { key: 'telemetry.otlp' },
   { key: 'alerts' },
-  { key: 'retention' },
 ];
 
 /** A problem for each part of the document that this version does not carry out: ignored silently, it would break a promise. */

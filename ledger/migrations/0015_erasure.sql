@@ -2,6 +2,7 @@
 -- Locks: items, for a moment (a column with a constant default rewrites nothing). Previous version: keeps running, and
 -- takes in again whoever is forgotten while it does; the erasure finds that at its end, and goes through the ledger again.
 alter table items add column erased boolean not null default false; -- whose it was is forgotten: it never comes back
+alter table items add column expired boolean not null default false; -- kept long enough: its payload was dropped, and it is there
 create index items_erased on items (ref, list, key) where erased;
 
 -- A request to forget a person.
@@ -55,4 +56,13 @@ create table erasure_receipts (
   todo    text,                   -- what a person has to do
   at      timestamptz not null default clock_timestamp(),
   primary key (erasure, place)
+);
+
+-- How far the payloads of a list were dropped whose time is over; `changes`: earlier revisions.
+create table retention_passes (
+  ref       integer not null references pigeonholes,
+  list      text not null,
+  after_key text,                 -- the pass under way has come to here; null: none is
+  passed_at timestamptz,          -- the last whole one
+  primary key (ref, list)
 );

@@ -93,7 +93,7 @@ export const consentBehind = `case when i.list = 'attendees' or (i.list = 'regis
 /** The columns of a candidate; `c` its change, `i` its item, `a` the attendee's record; `$1` is the sink. */
 export const candidateColumns = `c.sequence, c.id, c.list, c.key, c.revision, c.kind, c.session_id, c.found_at,
   c.visibility,
-  case when c.kind = 'deleted' then null else coalesce(c.snapshot, case when i.last_sequence = c.sequence then i.payload end)
+  case when c.kind = 'deleted' then null else coalesce(c.snapshot, case when i.last_sequence = c.sequence and not i.expired then i.payload end)
     end as payload,
   i.last_sequence = c.sequence as latest, i.visibility as item_visibility, i.session_id as item_session_id,
   ${consentBehind} as consent,
@@ -129,7 +129,7 @@ export async function newChanges(tx: Queryable, range: LaneRange, limit: number)
        null::uuid as replay_id
      from changes c ${candidateJoins}
      where c.ref = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
-       and (c.sequence > $6 or (c.sequence = i.last_sequence and i.payload is not null
+       and (c.sequence > $6 or (c.sequence = i.last_sequence and i.payload is not null and not i.expired
          and ($7::timestamptz is null or c.found_at >= $7)))
      order by c.sequence limit $8`,
     [range.sinkId, range.ref, range.after, range.newest, range.lists, range.historyUntil, range.historySince, limit],
@@ -159,7 +159,7 @@ export async function replayedChanges(tx: Queryable, range: ReplayRange, limit: 
        $8::uuid as replay_id
      from changes c ${candidateJoins}
      where c.ref = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
-       and c.sequence = i.last_sequence and i.payload is not null and ($6::timestamptz is null or c.found_at >= $6)
+       and c.sequence = i.last_sequence and i.payload is not null and not i.expired and ($6::timestamptz is null or c.found_at >= $6)
      order by c.sequence limit $9`,
     [range.sinkId, range.ref, range.after, range.until, range.lists, range.from, range.replay, range.replayId, limit],
   );

@@ -99,9 +99,14 @@ async function standNowhere(stage: Stage, scene: Scene): Promise<void> {
 }
 
 async function settle(stage: Stage, scene: Scene): Promise<void> {
-  for (let round = 0; round < 3; round += 1) {
+  for (let round = 0, open = 1; round < 3 || open > 0; round += 1) {
     await stage.pollsAreDue();
     await stage.retriesAreDue();
     await scene.settle();
+    const [row] = await stage.db.query<{ open: number }>(
+      `select count(*)::int as open from deliveries where state in ('waiting', 'sending', 'retry')`,
+    );
+    open = row!.open;
+    if (round === 20) throw new Error(`${open} deliveries are still open`);
   }
 }
