@@ -9,7 +9,7 @@ Roles, each with what the ones before it have in common (reading how work stands
   viewer     nothing more
   importer   import registrants
   operator   pause, resume, redrive, replay, decide about deletions
-  privacy    see what people are called and have written, when asked for
+  privacy    see what people are called and have written, when asked for; have a person forgotten
   admin      all of it, and the configuration, tokens and the audit log
 
 Example: pigeonpost token create page --role viewer --role privacy --expires 90d`;

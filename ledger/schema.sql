@@ -280,6 +280,7 @@ create table items (
   seen_at timestamp with time zone not null,
   last_sequence bigint not null,
   erased boolean not null default false,
+  expired boolean not null default false,
   PRIMARY KEY (ref, list, key),
   CHECK ((consent = ANY (ARRAY['obtained'::text, 'refused'::text, 'not-asked'::text, 'not-known'::text]))),
   CHECK ((visibility = ANY (ARRAY['named'::text, 'anonymous'::text, 'unknown'::text])))
@@ -520,6 +521,15 @@ create table replays (
   reason text,
   UNIQUE (id),
   PRIMARY KEY (number)
+);
+
+create table retention_passes (
+  ref integer not null,
+  list text not null,
+  after_key text,
+  passed_at timestamp with time zone,
+  PRIMARY KEY (ref, list),
+  FOREIGN KEY (ref) REFERENCES pigeonholes(ref)
 );
 
 create table selections (

@@ -210,7 +210,7 @@ async function writeRemovals(tx: Queryable, ref: number, removals: readonly Remo
   const sequences = removals.map(({ sequence }) => sequence);
   const revisions = removals.map(({ next }) => next);
   await tx.query(
-    `update items i set erased = true, payload = null, copies_hash = null, attendee_id = null, consent = null,
+    `update items i set erased = true, expired = false, payload = null, copies_hash = null, attendee_id = null, consent = null,
        revision = n.revision, last_sequence = n.sequence, seen_at = clock_timestamp()
      from unnest($2::text[], $3::text[], $4::int4[], $5::int8[]) as n (list, key, revision, sequence)
      where i.ref = $1 and i.list = n.list and i.key = n.key`,

@@ -81,3 +81,11 @@ export async function refsOfErasedQuestions(ledger: Ledger, erasure: number): Pr
   );
   return rows.map(({ ref }) => ref);
 }
+
+/** Erasures that have gone through the ledger: rises with each. */
+export async function countCleared(ledger: Ledger): Promise<number> {
+  const [row] = await ledger.db.query<{ cleared: number }>(
+    'select count(*)::int as cleared from erasures where cleared_at is not null',
+  );
+  return row!.cleared;
+}
