@@ -3,10 +3,11 @@ import { LedgerError } from '../ledger/ledger-error.js';
 import type { Collaborators, InUse } from './collaborators.js';
 import { deliverToSinkTurn } from './deliver-to-sink.js';
 import { discoverWorkspace } from './discover.js';
+import { forgetAttendeeTurn } from './forget-attendee.js';
 import { readPigeonhole } from './read-pigeonhole.js';
 import { handleRequest } from './handle-request.js';
 import { importRegistrantsTurn } from './import-registrants.js';
-import type { DeliveryTurn, ImportTurn, PigeonholeName, ReadingTurn, WorkRequest } from './turns.js';
+import type { DeliveryTurn, ErasureTurn, ImportTurn, PigeonholeName, ReadingTurn, WorkRequest } from './turns.js';
 
 /** Much shorter than the heartbeat timeout of the workflows, which is shorter than a lane's lease. */
 const heartbeatEveryMs = 2000;
@@ -32,6 +33,10 @@ export const createActivities = (current: InUse) => ({
 
   async importTurn(id: string): Promise<ImportTurn> {
     return await takeTurn(current, (to, signal) => importRegistrantsTurn(to, id, signal));
+  },
+
+  async forgetTurn(id: string): Promise<ErasureTurn> {
+    return await takeTurn(current, (to, signal) => forgetAttendeeTurn(to, id, signal));
   },
 
   /** Carries out what a person asked for by a signal: written to the ledger, which alone remembers it. */

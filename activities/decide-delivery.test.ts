@@ -18,6 +18,7 @@ const candidate = (more: Partial<Candidate>): Candidate => ({
   attempts: 0,
   failedAlone: false,
   toldBefore: false,
+  erased: null,
   replay: 0,
   replayId: null,
   ...more,

@@ -26,6 +26,7 @@ export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decisi
   if (sink.revisions === 'latest' && !candidate.latest) return { kind: 'supersede' };
   // Its text is gone (removed on purpose), and a `created` without data would say something else.
   if (candidate.payload === null && candidate.kind !== 'deleted') return { kind: 'supersede' };
+  if (candidate.erased !== null) return takeBackErased(candidate);
   if (candidate.list === 'pigeonholes' && !sink.selected.has(candidate.key)) {
     return { kind: 'withhold', reason: notSelected };
   }
@@ -43,6 +44,14 @@ export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decisi
   const identity = candidate.visibility === 'named' && accepted && candidate.sentWithIdentity !== false;
   return { kind: 'send', identity };
 }
+
+/** That an item is gone is told to whoever was told of it, whatever was configured since; no one else hears that it was. */
+function takeBackErased({ erased }: Candidate): Decision {
+  return erased === 'told' ? { kind: 'send', identity: false } : { kind: 'withhold', reason: erasedReason };
+}
+
+/** Why nothing was said of an erased item: nothing had been said before. */
+export const erasedReason = 'erased';
 
 /** The person has said no, and the sink, which is to forget then, holds what was sent of them. */
 export function isWithdrawn(

@@ -2,6 +2,7 @@ import type { PigeonholeChoice } from '../config/config.js';
 import { addSelections, noteStatuses, refOf, storedItems } from '../ledger/queries/pigeonholes.js';
 import { noteDiscovery } from '../ledger/queries/workspaces.js';
 import type { Collaborators } from './collaborators.js';
+import { keepRetention } from './keep-retention.js';
 import { readHidden } from './read-hidden.js';
 import { readPigeonhole, syncsOf } from './read-pigeonhole.js';
 import type { ReadingTurn } from './turns.js';
@@ -44,7 +45,8 @@ export async function discoverWorkspace(
   // A sink that has looked at the records of these pigeonholes already has withheld them: it looks again.
   if (started.size > 0) await to.orchestration.wakeSinks(sinksOf(to, workspace));
   await to.orchestration.startReading([...started].map((pigeonholeId) => ({ workspace, pigeonholeId })));
-  return turn;
+  const isLeft = await keepRetention(to, workspace, signal);
+  return isLeft ? { ...turn, nextDueInMs: 0 } : turn;
 }
 
 function sinksOf(to: Collaborators, workspace: string): string[] {

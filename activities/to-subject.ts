@@ -30,8 +30,14 @@ export function toSubject(
     session: parsed(around.session),
     pigeonhole: parsed(around.pigeonhole),
     object: parsed(around.object),
-    removal: candidate.kind === 'deleted' ? 'deleted' : takesBack(candidate, identity) ? 'consent-withdrawn' : null,
+    removal: removalOf(candidate, identity),
   };
+}
+
+function removalOf(candidate: Candidate, identity: boolean): Subject['removal'] {
+  if (candidate.erased !== null) return 'erased';
+  if (candidate.kind === 'deleted') return 'deleted';
+  return takesBack(candidate, identity) ? 'consent-withdrawn' : null;
 }
 
 function parsed(payload: string | null): Fields | null {

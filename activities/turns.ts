@@ -36,5 +36,12 @@ export interface ImportTurn extends Turn {
   readonly requests: number;
 }
 
+export interface ErasureTurn extends Turn {
+  /** Items that were erased in this turn. */
+  readonly items: number;
+  /** Places that have not answered yet. */
+  readonly open: number;
+}
+
 /** What a person may ask of running work by a signal. */
 export type WorkRequest = 'pause' | 'resume' | 'poll-now' | 'sweep';

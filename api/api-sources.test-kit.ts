@@ -30,6 +30,7 @@ export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledge
     health: async () => [],
     alerts: { view: async () => ({ raised: [], receivers: [] }), test: async () => [] },
     page: new Map(),
+    forget: async () => undefined,
     ...given,
   };
 }

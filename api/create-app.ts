@@ -13,6 +13,7 @@ import { type BackupSources, serveBackup } from './backup.js';
 import { type ConfigurationSources, serveConfiguration } from './configuration.js';
 import { serveDeadLetters } from './dead-letters.js';
 import { serveDeletions } from './deletions.js';
+import { type ErasureSources, serveErasures } from './erasures.js';
 import { serveFields } from './fields.js';
 import { allowedMethods, documentApi, type DocumentSources } from './openapi-document.js';
 import { isOwnHost, isOwnOrigin } from './own-address.js';
@@ -31,6 +32,7 @@ import type { ImportSources } from './uploads.js';
 import { type ReadySources, serveReady } from './ready.js';
 import { countAnswers, type MetricsSources, serveMetrics } from './metrics/serve-metrics.js';
 import { type HealthSources, serveHealth } from './health.js';
+import { servePersons } from './persons.js';
 import { servePigeonholes } from './pigeonholes.js';
 import { serveQuotas } from './quotas.js';
 import { serveSinks } from './sinks.js';
@@ -56,7 +58,8 @@ export interface ApiSources
     AlertSources,
     MetricsSources,
     HealthSources,
-    PageSources {
+    PageSources,
+    ErasureSources {
   /** Tells sinks that there is something to deliver. */
   readonly wakeSinks: (names: readonly string[]) => Promise<void>;
 }
@@ -91,6 +94,8 @@ export function createApp(sources: ApiSources): ApiApp {
   serveImports(app, sources);
   serveProvisioning(app, sources);
   serveAlerts(app, sources);
+  serveErasures(app, sources);
+  servePersons(app, sources);
   serveTokens(app, sources);
   serveAuditLog(app, sources);
   serveBackup(app, sources);

@@ -8,16 +8,17 @@ export type Role = (typeof roles)[number];
  * - `import`: registrants, whose file the importer holds anyway
  * - `operate`: pause, resume, redrive, replay, decide about deletions
  * - `personal`: what people are called and have written, when it is asked for
+ * - `erase`: have a person forgotten everywhere
  * - `administer`: the configuration, tokens, the audit log
  */
-export type Right = 'read' | 'import' | 'operate' | 'personal' | 'administer';
+export type Right = 'read' | 'import' | 'operate' | 'personal' | 'erase' | 'administer';
 
 const rightsOfRole: Readonly<Record<Role, readonly Right[]>> = {
   viewer: ['read'],
   importer: ['read', 'import'],
   operator: ['read', 'operate'],
-  privacy: ['read', 'personal'],
-  admin: ['read', 'import', 'operate', 'personal', 'administer'],
+  privacy: ['read', 'personal', 'erase'],
+  admin: ['read', 'import', 'operate', 'personal', 'erase', 'administer'],
 };
 
 /** Every right of these roles. A role that this version does not know gives none. */

@@ -5,6 +5,8 @@ const reasons: Readonly<Record<string, string>> = {
   condition: 'left out by the condition of its mapping',
   'not-selected': 'of pigeonholes that no sync of this sink selects',
   observe: 'the sink only observes',
+  erased: 'the person was forgotten, and this sink had been told nothing of it',
+  expired: 'its text was kept for its time, and dropped',
 };
 
 /** Why something was withheld, as a person says it. The code itself where there are no words for it. */

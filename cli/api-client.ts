@@ -11,6 +11,8 @@ import type { ReplayRequest, ReplayResult } from '../api/replay-request.js';
 import type { AuditEntryView } from '../api/audit-log.js';
 import type { MadeTokenView, NewTokenRequest, TokenView } from '../api/tokens.js';
 import type { Overview } from '../api/syncs.js';
+import type { ErasurePlanView, ErasureRequestBody, ErasureView, WholeErasureView } from '../api/erasures.js';
+import type { PersonView } from '../api/persons.js';
 import type { Status } from '../api/status-view.js';
 import type { Why } from '../api/why.js';
 import type { Config } from '../worker/load-process-config.js';
@@ -39,6 +41,12 @@ export interface ApiClient {
   applyEvent(asked: EventRequest): Promise<EventView>;
   alerts(): Promise<AlertsView>;
   testAlerts(): Promise<TestedAlerts>;
+  planErasure(attendee: string): Promise<ErasurePlanView>;
+  forget(asked: ErasureRequestBody): Promise<WholeErasureView>;
+  erasures(): Promise<{ items: ErasureView[]; next: string | null }>;
+  erasure(id: string): Promise<WholeErasureView>;
+  liftErasure(id: string): Promise<void>;
+  exportPerson(attendee: string): Promise<PersonView>;
   tokens(): Promise<{ tokens: TokenView[] }>;
   createToken(wanted: NewTokenRequest): Promise<MadeTokenView>;
   revokeToken(name: string): Promise<void>;
@@ -152,6 +160,14 @@ export function apiClient(url: string, token?: string): ApiClient {
     applyEvent: async (asked) => (await post('/api/events/apply', asked, countingMs)) as EventView,
     alerts: async () => (await ask('/api/alerts')) as AlertsView,
     testAlerts: async () => (await post('/api/alerts/test', {})) as TestedAlerts,
+    planErasure: async (attendee) => (await post('/api/erasures/plan', { attendee }, countingMs)) as ErasurePlanView,
+    forget: async (asked) => (await post('/api/erasures', asked, countingMs)) as WholeErasureView,
+    erasures: async () => (await ask('/api/erasures?limit=500')) as { items: ErasureView[]; next: string | null },
+    erasure: async (id) => (await ask(`/api/erasures/${encodeURIComponent(id)}`)) as WholeErasureView,
+    liftErasure: async (id) => {
+      await post(`/api/erasures/${encodeURIComponent(id)}/lift`, {});
+    },
+    exportPerson: async (attendee) => (await post('/api/persons/export', { attendee }, countingMs)) as PersonView,
     tokens: async () => (await ask('/api/tokens')) as { tokens: TokenView[] },
     createToken: async (wanted) => (await post('/api/tokens', wanted)) as MadeTokenView,
     revokeToken: async (name) => {

@@ -11,6 +11,7 @@ import { exampleText } from './example-text.js';
 import { CommandError, ExitCode } from './exit-code.js';
 import { addImportCommands } from './import-commands.js';
 import { addOperationCommands } from './operation-commands.js';
+import { addPrivacyCommands } from './privacy-commands.js';
 import { processOutput } from './process-output.js';
 import { addSetupCommands } from './setup-commands.js';
 import { releaseSignals } from './until-stopped.js';
@@ -106,6 +107,7 @@ export function createProgram(out: Output, finish: (code: ExitCode) => void): Co
   addDeletions(program, context, finish);
   addAccessCommands(program, context, finish);
   addBackupCommands(program, context, finish);
+  addPrivacyCommands(program, context, finish);
   program
     .command('sandbox')
     .description(

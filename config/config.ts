@@ -20,6 +20,7 @@ export interface Config {
   readonly imports: readonly ImportFolder[];
   /** Absent: nobody is told of anything. */
   readonly alerts?: AlertsConfig;
+  readonly retention: Retention;
   readonly store: StoreSetting;
   readonly temporal: TemporalConfig;
   readonly server: ServerConfig;
@@ -40,6 +41,14 @@ export interface WorkspaceConfig {
     /** Share of a window's requests, 0 to 1, that reading leaves to imports. */
     readonly reserve: number;
   };
+}
+
+/** How long texts are kept. */
+export interface Retention {
+  /** By list, from the end of the event; a list that is not named is kept. */
+  readonly listsMs: Readonly<Record<string, number>>;
+  /** Earlier revisions, from the change. */
+  readonly changesMs: number;
 }
 
 export interface SyncConfig {

@@ -199,13 +199,13 @@ describe('a part that this version lacks', () => {
     ],
     [
       'a part of a later version',
-      atEnd('retention: { attendees: 400d }\n'),
-      ['13: retention: not available in this version; remove it'],
+      atEnd('telemetry: { otlp: "http://127.0.0.1:4318" }\n'),
+      ['13: telemetry.otlp: not available in this version; remove it'],
     ],
     [
       'a wrong value in a part of a later version, told no second time,',
-      atEnd('retention: { attendees: long }\n'),
-      ['13: retention: not available in this version; remove it'],
+      atEnd('telemetry: { otlp: somewhere }\n'),
+      ['13: telemetry.otlp: not available in this version; remove it'],
     ],
     [
       'a wrong kind of value for a part of a later version',

@@ -1,18 +1,20 @@
-import type { Config, ImportFolder, PigeonholeChoice } from './config.js';
+import { changesKeptByDefaultMs } from './changes-kept-by-default.js';
+import type { Config, ImportFolder, PigeonholeChoice, Retention } from './config.js';
 import { Secret } from './secret.js';
 
 /** Data that JSON can carry without loss. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * What is compared between processes that share a ledger: workspaces, syncs, sinks, drop folders and alerts, as a document that is the same
- * for the same configuration whatever the order of its keys and of its lists without an order, with all defaults
- * written out. What belongs to a process (store, temporal, server, network) is left out. A secret stands in it as
+ * What is compared between processes that share a ledger: workspaces, syncs, sinks, drop folders, alerts and retention,
+ * as a document that is the same for the same configuration whatever the order of its keys and of its lists without an
+ * order, with all defaults written out. What belongs to a process (store, temporal, server, network) is left out. A
+ * secret stands in it as
  * `{ "$secret": fingerprint }`, so that another secret is another configuration and none can be read.
  * @param fingerprint keyed, e.g. an HMAC under the ledger's key: a bare hash of a short secret could be guessed
  */
 export function normalizedConfig(
-  config: Pick<Config, 'workspaces' | 'syncs' | 'sinks'> & Partial<Pick<Config, 'imports' | 'alerts'>>,
+  config: Pick<Config, 'workspaces' | 'syncs' | 'sinks'> & Partial<Pick<Config, 'imports' | 'alerts' | 'retention'>>,
   fingerprint: (secret: string) => string,
 ): Json {
   const syncs = mapValues(config.syncs, (sync) => ({
@@ -30,7 +32,14 @@ export function normalizedConfig(
   // Left out where there are none, so that a file without any is the same configuration that it was before there were.
   const imports = config.imports?.length ? { imports: byFolder(config.imports) } : {};
   const alerts = config.alerts === undefined ? {} : { alerts: config.alerts };
-  return canonical({ version: 1, workspaces: config.workspaces, syncs, sinks, ...imports, ...alerts }, fingerprint);
+  const kept = config.retention === undefined || isDefault(config.retention) ? {} : { retention: config.retention };
+  const { workspaces } = config;
+  return canonical({ version: 1, workspaces, syncs, sinks, ...imports, ...alerts, ...kept }, fingerprint);
+}
+
+/** As it is where the file says nothing: no other configuration than that of a version that knew of none. */
+function isDefault({ listsMs, changesMs }: Retention): boolean {
+  return Object.keys(listsMs).length === 0 && changesMs === changesKeptByDefaultMs;
 }
 
 /** The folder is what a drop folder is known by: another order of the list is no other configuration. */

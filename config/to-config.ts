@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { changesKeptByDefaultMs } from './changes-kept-by-default.js';
 import type { Problem } from './config-error.js';
 import type { AlertsConfig, Config, NetworkConfig, SinkConfig, SyncConfig, TemporalConfig } from './config.js';
 import type { PemTexts } from './pem-files.js';
@@ -29,12 +30,19 @@ export function toConfig({ file, folder, parsed, settings, pem, environmentProxy
     sinks: mapValues(parsed.sinks, (sink, name) => toSink(sink, settings[name])),
     imports: parsed.imports ?? [],
     ...(parsed.alerts === undefined ? {} : { alerts: toAlerts(parsed.alerts) }),
+    retention: toRetention(parsed.retention),
     store: store.kind === 'embedded' ? { kind: 'embedded', folder: resolve(folder, store.folder) } : store,
     temporal: toTemporal(parsed.temporal, pem),
     server: { host: server.host, port: server.port, token: server.token, publicUrl: server.publicUrl },
     network: toNetwork(parsed.network, pem, environmentProxy),
     warnings,
   };
+}
+
+function toRetention(retention: ParsedConfig['retention']): Config['retention'] {
+  const { changes, ...lists }: Readonly<Record<string, number | undefined>> = retention ?? {};
+  const listsMs = Object.entries(lists).flatMap(([list, ms]) => (ms === undefined ? [] : [[list, ms] as const]));
+  return { listsMs: Object.fromEntries(listsMs), changesMs: changes ?? changesKeptByDefaultMs };
 }
 
 function toSync({

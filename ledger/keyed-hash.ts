@@ -22,6 +22,7 @@ export class KeyedHash {
   readonly #registrant: Hmac;
   readonly #generated: Hmac;
   readonly #file: Hmac;
+  readonly #asked: Hmac;
 
   constructor(keys: LedgerKeys) {
     this.#content = derive(keys.hash, 'content');
@@ -33,6 +34,7 @@ export class KeyedHash {
     this.#registrant = derive(keys.hash, 'registrant');
     this.#generated = derive(keys.subject, 'generated codes');
     this.#file = derive(keys.hash, 'file');
+    this.#asked = derive(keys.subject, 'asked for');
   }
 
   /** Of canonical JSON: decides that an item changed. */
@@ -69,6 +71,11 @@ export class KeyedHash {
   /** Of a file's SHA-256: whether it was imported before. A bare hash would tell whoever has the list that it is this one. */
   file(sha256: string): Buffer {
     return this.#file.of(sha256);
+  }
+
+  /** Of how somebody was named who asked to be forgotten: tells that the same was asked before, and not what. */
+  asked(text: string): Buffer {
+    return this.#asked.of(text.trim().toLowerCase());
   }
 
   /** Stands for a secret in stored configurations: tells that it changed, not what it is. */

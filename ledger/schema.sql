@@ -157,6 +157,61 @@ create table engagement_prompts (
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref)
 );
 
+create table erasing (
+  sink_id integer not null,
+  ref integer not null,
+  list text not null,
+  key text not null,
+  sequence bigint not null,
+  erasure integer not null,
+  PRIMARY KEY (sink_id, ref, list, key),
+  FOREIGN KEY (erasure) REFERENCES erasures(number)
+);
+
+create table erasure_receipts (
+  erasure integer not null,
+  place text not null,
+  count integer not null,
+  outcome text not null,
+  detail text,
+  todo text,
+  at timestamp with time zone not null default clock_timestamp(),
+  PRIMARY KEY (erasure, place),
+  FOREIGN KEY (erasure) REFERENCES erasures(number),
+  CHECK ((outcome = ANY (ARRAY['erased'::text, 'told'::text, 'nothing'::text, 'waiting'::text, 'by-hand'::text])))
+);
+
+create table erasures (
+  number integer not null generated always as identity,
+  id uuid not null,
+  asked_hash bytea not null,
+  names json,
+  requested_by text,
+  reason text,
+  requested_at timestamp with time zone not null default now(),
+  cleared_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  UNIQUE (id),
+  PRIMARY KEY (number)
+);
+
+create table forgotten (
+  workspace text not null,
+  subject bytea not null,
+  erasure integer not null,
+  PRIMARY KEY (workspace, subject),
+  FOREIGN KEY (erasure) REFERENCES erasures(number)
+);
+
+create table forgotten_codes (
+  ref integer not null,
+  code_hash bytea not null,
+  erasure integer not null,
+  PRIMARY KEY (ref, code_hash),
+  FOREIGN KEY (erasure) REFERENCES erasures(number),
+  FOREIGN KEY (ref) REFERENCES pigeonholes(ref)
+);
+
 create table holds (
   id integer not null generated always as identity,
   ref integer not null,
@@ -270,6 +325,8 @@ create table items (
   consent text,
   seen_at timestamp with time zone not null,
   last_sequence bigint not null,
+  erased boolean not null default false,
+  expired boolean not null default false,
   PRIMARY KEY (ref, list, key),
   CHECK ((consent = ANY (ARRAY['obtained'::text, 'refused'::text, 'not-asked'::text, 'not-known'::text]))),
   CHECK ((visibility = ANY (ARRAY['named'::text, 'anonymous'::text, 'unknown'::text])))
@@ -512,6 +569,15 @@ create table replays (
   PRIMARY KEY (number)
 );
 
+create table retention_passes (
+  ref integer not null,
+  list text not null,
+  after_key text,
+  passed_at timestamp with time zone,
+  PRIMARY KEY (ref, list),
+  FOREIGN KEY (ref) REFERENCES pigeonholes(ref)
+);
+
 create table selections (
   sync text not null,
   ref integer not null,
@@ -677,11 +743,14 @@ CREATE INDEX deliveries_due ON deliveries USING btree (sink_id, ref, sequence, r
 CREATE INDEX deliveries_open ON deliveries USING btree (sink_id, ref, list, key, sequence) WHERE (state = ANY (ARRAY['waiting'::text, 'sending'::text, 'retry'::text]));
 CREATE INDEX deliveries_parked ON deliveries USING btree (sink_id, ref, list, state, reason) WHERE (state = ANY (ARRAY['withheld'::text, 'dead'::text]));
 CREATE INDEX deliveries_told ON deliveries USING btree (sink_id, ref, list, key, sequence, replay) WHERE ((list = ANY (ARRAY['attendees'::text, 'engagement'::text, 'registrants'::text])) AND (identity IS NOT NULL));
+CREATE INDEX erasures_asked ON erasures USING btree (asked_hash);
+CREATE INDEX erasures_open ON erasures USING btree (number) WHERE (ended_at IS NULL);
 CREATE INDEX import_chunks_unsettled ON import_chunks USING btree (import, state, due_at) WHERE (state <> 'created'::text);
 CREATE INDEX import_rows_waiting ON import_rows USING btree (import, row_number) WHERE (outcome = 'waiting'::text);
 CREATE INDEX imports_of_pigeonhole ON imports USING btree (ref);
 CREATE INDEX imports_open ON imports USING btree (number) WHERE (state = ANY (ARRAY['staging'::text, 'running'::text]));
 CREATE INDEX items_by_session ON items USING btree (ref, session_id, list, key) WHERE (visibility IS NOT NULL);
+CREATE INDEX items_erased ON items USING btree (ref, list, key) WHERE erased;
 CREATE INDEX items_of_attendee ON items USING btree (ref, attendee_id) WHERE (visibility = 'named'::text);
 CREATE INDEX missing_of_stream ON missing USING btree (stream_id);
 CREATE UNIQUE INDEX provisioned_remote ON provisioned USING btree (workspace, ((parent_id = 0)), remote_id) WHERE (remote_id IS NOT NULL);

@@ -35,6 +35,12 @@ export interface Sink<Op extends Operation = Operation> {
    * made; `unplannable`: it cannot be looked for, which is left to a person.
    */
   trace?(subjects: readonly Subject[]): Promise<Planned<Op>[]>;
+  /**
+   * Where it keeps what it was sent itself (files): takes out all that is there of these items but the change by which they
+   * are gone. Called by the lane's holder with nothing in flight, once that change is delivered. Never throws; safe to run
+   * twice, also after a process ended in the middle.
+   */
+  erase?(erased: ErasedItems, lane: Lane, signal: AbortSignal): Promise<EraseResult>;
   /** Closes connections. The sink is not used afterwards. */
   close(): Promise<void>;
 }
@@ -51,8 +57,11 @@ export interface Subject {
   readonly pigeonhole: Fields | null;
   /** What this sink has made of the item before, as its outcomes last said; null: nothing yet. */
   readonly object: Fields | null;
-  /** Why what was sent has to go, where it has: `change.data` is null then. */
-  readonly removal: 'deleted' | 'consent-withdrawn' | null;
+  /**
+   * Why what was sent has to go, where it has: `change.data` is null then. `deleted`: the item is gone at its source;
+   * `consent-withdrawn`, `erased`: the person is to be forgotten here, as `onForget` says.
+   */
+  readonly removal: 'deleted' | 'consent-withdrawn' | 'erased' | null;
 }
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -70,6 +79,19 @@ export interface Operation {
   /** The change that it carries out. */
   readonly changeId: string;
 }
+
+/** Items of people who are forgotten, in one pigeonhole. */
+export interface ErasedItems {
+  /** Keys by list. */
+  readonly keys: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Ids of questions among them, whose texts stand in the items of others as well. */
+  readonly questions: ReadonlySet<number>;
+}
+
+export type EraseResult =
+  /** Lines or records that were taken out or rewritten; `missing`: places that are not where they were written. */
+  | { readonly kind: 'erased'; readonly count: number; readonly missing: number }
+  | Extract<Result, { readonly kind: 'retry' | 'pause' }>;
 
 export interface SinkTraits {
   /** `item`: changes of one item go in order; `pigeonhole`: all changes of a pigeonhole do. */

@@ -1,7 +1,7 @@
 // Records a history of each workflow for the replay tests, on a server of its own, with activities that answer by a
 // script: turns, sleeps that end by themselves and by a signal, a failed attempt, a person's wishes, the end.
 // Run it after a change of a workflow that is meant to be versioned, and keep the older recordings:
-//   npm run build && node tools/record-histories.mjs <name of the change>
+//   npm run build && node tools/record-histories.mjs <name of the change> [<this workflow alone>]
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -17,9 +17,9 @@ const { Client, Connection } = require('@temporalio/client');
 const { DefaultLogger, NativeConnection, Runtime, Worker } = require('@temporalio/worker');
 const { historyToJSON } = require('@temporalio/common/lib/proto-utils');
 
-const name = process.argv[2];
+const [, , name, only] = process.argv;
 if (name === undefined || !/^[a-z0-9-]+$/.test(name)) {
-  console.error('usage: node tools/record-histories.mjs <name-of-the-change>');
+  console.error('usage: node tools/record-histories.mjs <name-of-the-change> [workflow]');
   process.exit(2);
 }
 
@@ -51,6 +51,7 @@ const worker = await Worker.create({
     discoverTurn: script(),
     deliverTurn: script(),
     importTurn: script(),
+    forgetTurn: script(),
     handleWorkRequest: async () => undefined,
   },
 });
@@ -59,7 +60,8 @@ const workflows = [
   { type: 'discoverPigeonholes', argument: 'acme' },
   { type: 'deliverToSink', argument: 'hooks' },
   { type: 'importRegistrants', argument: '7d4a6c1e-0c1b-4f6e-9a57-0f0b8f6f2b11' },
-];
+  { type: 'forgetAttendee', argument: '0f5c9a52-57d1-4a55-8e0e-4f6c2f0f7a13' },
+].filter(({ type }) => only === undefined || type === only);
 await worker.runUntil(
   Promise.all(
     workflows.map(async ({ type, argument }) => {

@@ -48,6 +48,7 @@ function whyWithheld(sink: SinkConfig, { list, consent, unselected }: ItemGroup)
       visibility: null,
       consent: list === 'attendees' ? (consent ?? 'not-known') : consent,
       toldBefore: false,
+      erased: null,
       sentWithIdentity: null,
       attempts: 0,
       failedAlone: false,

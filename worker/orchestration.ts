@@ -2,11 +2,17 @@ import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundErro
 import { WorkflowIdReusePolicy } from '@temporalio/common';
 import type { Log, Orchestration } from '../activities/collaborators.js';
 import type { PigeonholeName } from '../activities/turns.js';
-import { deliverToSinkId, discoverPigeonholesId, importRegistrantsId, syncPigeonholeId } from '../workflows/ids.js';
+import {
+  deliverToSinkId,
+  discoverPigeonholesId,
+  forgetAttendeeId,
+  importRegistrantsId,
+  syncPigeonholeId,
+} from '../workflows/ids.js';
 
 /** A workflow that should be running: what starts it. */
 export interface WantedWorkflow {
-  readonly type: 'discoverPigeonholes' | 'syncPigeonhole' | 'deliverToSink' | 'importRegistrants';
+  readonly type: 'discoverPigeonholes' | 'syncPigeonhole' | 'deliverToSink' | 'importRegistrants' | 'forgetAttendee';
   readonly id: string;
   readonly args: readonly unknown[];
 }
@@ -26,6 +32,10 @@ export function delivering(sink: string): WantedWorkflow {
 
 export function importing(id: string): WantedWorkflow {
   return { type: 'importRegistrants', id: importRegistrantsId(id), args: [id] };
+}
+
+export function forgetting(id: string): WantedWorkflow {
+  return { type: 'forgetAttendee', id: forgetAttendeeId(id), args: [id] };
 }
 
 /** How this process starts and wakes workflows. */

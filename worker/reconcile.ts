@@ -4,11 +4,13 @@ import { syncsOf } from '../activities/read-pigeonhole.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { discardAbandonedImports } from '../ledger/queries/imports/begin-import.js';
+import { openErasures } from '../ledger/queries/erasures/read-erasures.js';
 import { runningImports } from '../ledger/queries/imports/ask-import.js';
 import { selectedPigeonholes } from '../ledger/queries/pigeonholes.js';
 import {
   delivering,
   discovering,
+  forgetting,
   importing,
   reading,
   type WantedWorkflow,
@@ -28,6 +30,7 @@ export async function wantedWorkflows(config: Config, ledger: Ledger): Promise<W
     ...(await runningImports(ledger))
       .filter(({ workspace }) => workspace in config.workspaces)
       .map(({ id }) => importing(id)),
+    ...(await openErasures(ledger)).map(forgetting),
   ];
 }
 

@@ -30,7 +30,7 @@ import { createImportDesk } from './imports/import-desk.js';
 import { loadProcessConfig } from './load-process-config.js';
 import type { ProcessLog } from './log.js';
 import { openEdition, type Shared } from './open-edition.js';
-import { createStarter, importing, messageOf } from './orchestration.js';
+import { createStarter, forgetting, importing, messageOf } from './orchestration.js';
 import { packageRoot, packageVersion } from './package-root.js';
 import { planConfiguration } from './plan-configuration.js';
 import { previewSink } from './preview-sink.js';
@@ -245,6 +245,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     }),
     backup: embedded ? async () => (await packStore(db, embeddedFolder(config))).bytes : null,
     page: readPageFiles(join(packageRoot(), 'dist/dashboard')),
+    forget: (id) => starter.start(forgetting(id)),
     imports: createImportDesk({ editions, ledger, wake: wakeImport, log }),
     alerts,
     meters,

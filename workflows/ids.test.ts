@@ -1,4 +1,10 @@
-import { deliverToSinkId, discoverPigeonholesId, importRegistrantsId, syncPigeonholeId } from './ids.js';
+import {
+  deliverToSinkId,
+  discoverPigeonholesId,
+  forgetAttendeeId,
+  importRegistrantsId,
+  syncPigeonholeId,
+} from './ids.js';
 
 describe('ids of workflows', () => {
   it('of two builders never meet, whatever the names', () => {
@@ -6,9 +12,10 @@ describe('ids of workflows', () => {
     const ids = names.flatMap((name) => [
       discoverPigeonholesId(name),
       deliverToSinkId(name),
+      forgetAttendeeId(name),
       importRegistrantsId(name),
       syncPigeonholeId(name, 1),
     ]);
-    expect(new Set(ids).size).toBe(4 * names.length);
+    expect(new Set(ids).size).toBe(5 * names.length);
   });
 });

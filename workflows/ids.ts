@@ -16,6 +16,11 @@ export function importRegistrantsId(id: string): string {
   return `import/${encodeURIComponent(id)}`;
 }
 
+/** @param id a UUID */
+export function forgetAttendeeId(id: string): string {
+  return `forgetAttendee-${encodeURIComponent(id)}`;
+}
+
 export function deliverToSinkId(sink: string): string {
   return `deliver/${encodeURIComponent(sink)}`;
 }

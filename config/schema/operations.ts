@@ -108,15 +108,22 @@ export const importsSchema = z
   .optional()
   .describe('Folders that registrant files are imported from.');
 
+/** Lists of what people are and do. The others tell when an event is and who may be shown: reading needs them. */
+const personalLists = listNames.filter((list) => !['sessions', 'pigeonholes', 'subscriptions'].includes(list));
+
 export const retentionSchema = z
   .strictObject({
     ...Object.fromEntries(
-      listNames.map((list) => [
+      personalLists.map((list) => [
         list,
         duration().optional().describe(`How long payloads of ${list} are kept after the end of the event.`),
       ]),
     ),
-    changes: duration().optional().describe('How long snapshots stay in the change log, from the change.'),
+    changes: duration()
+      .optional()
+      .describe('How long earlier revisions stay in the change log, from the change; 30d by default.'),
   })
   .optional()
-  .describe('When stored payloads are removed. Keys and hashes stay, so that nothing is sent twice.');
+  .describe(
+    'When stored payloads are removed. Keys and hashes stay, so that nothing is sent twice. See docs/privacy.md.',
+  );

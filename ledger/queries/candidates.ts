@@ -23,6 +23,11 @@ export interface Candidate {
   readonly consent: Consent | null;
   /** Of a person's own record: what was sent to this sink last, or may have been, said something of them. */
   readonly toldBefore: boolean;
+  /**
+   * Its person was erased. `told`: this sink was told of the item, or may have been, and has to be told that it is gone;
+   * `untold`: it was not. Null: it was not erased.
+   */
+  readonly erased: 'told' | 'untold' | null;
   /** An earlier attempt went out with, or without, the person; null: there was none. */
   readonly sentWithIdentity: boolean | null;
   readonly attempts: number;
@@ -50,6 +55,7 @@ export interface CandidateRow {
   item_session_id: number | null;
   consent: Consent | null;
   told_before: boolean;
+  erased: 'told' | 'untold' | null;
   identity: boolean | null;
   attempts: number;
   failed_alone: boolean;
@@ -87,11 +93,13 @@ export const consentBehind = `case when i.list = 'attendees' or (i.list = 'regis
 /** The columns of a candidate; `c` its change, `i` its item, `a` the attendee's record; `$1` is the sink. */
 export const candidateColumns = `c.sequence, c.id, c.list, c.key, c.revision, c.kind, c.session_id, c.found_at,
   c.visibility,
-  case when c.kind = 'deleted' then null else coalesce(c.snapshot, case when i.last_sequence = c.sequence then i.payload end)
+  case when c.kind = 'deleted' then null else coalesce(c.snapshot, case when i.last_sequence = c.sequence and not i.expired then i.payload end)
     end as payload,
   i.last_sequence = c.sequence as latest, i.visibility as item_visibility, i.session_id as item_session_id,
   ${consentBehind} as consent,
-  ${ofRecordsBefore('t.identity', toldOrTakenBack)} as told_before`;
+  ${ofRecordsBefore('t.identity', toldOrTakenBack)} as told_before,
+  case when i.erased then case when exists (select 1 from erasing e
+    where e.sink_id = $1 and e.ref = c.ref and e.list = c.list and e.key = c.key) then 'told' else 'untold' end end as erased`;
 
 export const candidateJoins = `join items i on i.ref = c.ref and i.list = c.list and i.key = c.key
   left join items a on a.ref = c.ref and a.list = 'attendees' and a.key = i.attendee_id::text and a.payload is not null`;
@@ -121,7 +129,7 @@ export async function newChanges(tx: Queryable, range: LaneRange, limit: number)
        null::uuid as replay_id
      from changes c ${candidateJoins}
      where c.ref = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
-       and (c.sequence > $6 or (c.sequence = i.last_sequence and i.payload is not null
+       and (c.sequence > $6 or (c.sequence = i.last_sequence and i.payload is not null and not i.expired
          and ($7::timestamptz is null or c.found_at >= $7)))
      order by c.sequence limit $8`,
     [range.sinkId, range.ref, range.after, range.newest, range.lists, range.historyUntil, range.historySince, limit],
@@ -151,7 +159,7 @@ export async function replayedChanges(tx: Queryable, range: ReplayRange, limit: 
        $8::uuid as replay_id
      from changes c ${candidateJoins}
      where c.ref = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
-       and c.sequence = i.last_sequence and i.payload is not null and ($6::timestamptz is null or c.found_at >= $6)
+       and c.sequence = i.last_sequence and i.payload is not null and not i.expired and ($6::timestamptz is null or c.found_at >= $6)
      order by c.sequence limit $9`,
     [range.sinkId, range.ref, range.after, range.until, range.lists, range.from, range.replay, range.replayId, limit],
   );
@@ -185,6 +193,7 @@ export async function toCandidates(tx: Queryable, ref: number, rows: readonly Ca
       visibility: row.visibility === null ? null : named ? 'named' : 'anonymous',
       consent: row.consent,
       toldBefore: row.told_before,
+      erased: row.erased,
       sentWithIdentity: row.identity,
       attempts: row.attempts,
       failedAlone: row.failed_alone,

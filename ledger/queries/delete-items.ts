@@ -41,13 +41,13 @@ export async function deleteItems(tx: Queryable, scope: PageScope, keys: readonl
     tx.query(
       `update changes c set snapshot = i.payload
        from unnest($3::text[], $4::int8[]) as n (key, sequence)
-         cross join lateral (select payload from items where ref = $1 and list = $2 and key = n.key limit 1) i
+         cross join lateral (select case when expired then null else payload end as payload from items where ref = $1 and list = $2 and key = n.key limit 1) i
        where c.ref = $1 and c.sequence = any($4::int8[]) and c.sequence = n.sequence and c.kind <> 'deleted'
          and c.snapshot is null`, // the sequences named twice as in `keepSnapshots`
       [scope.ref, scope.list, gone, rows.map((row) => row.last_sequence)],
     ),
     tx.query(
-      `update items i set payload = null, copies_hash = null, revision = n.revision, last_sequence = n.sequence, seen_at = $3
+      `update items i set payload = null, expired = false, copies_hash = null, revision = n.revision, last_sequence = n.sequence, seen_at = $3
        from unnest($4::text[], $5::int4[], $6::int8[]) as n (key, revision, sequence)
        where i.ref = $1 and i.list = $2 and i.key = n.key`,
       [scope.ref, scope.list, at, gone, deletions.map(({ next }) => next), deletions.map(({ sequence }) => sequence)],

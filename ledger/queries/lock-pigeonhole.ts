@@ -10,8 +10,9 @@ import type { PageScope } from './write-changes.js';
  * @throws {LedgerError} kind `stale` when the stream has a newer reader
  */
 export async function lockPigeonhole(tx: Queryable, lease: StreamLease): Promise<PageScope> {
-  const [row] = await tx.query<{ workspace: string; pigeonhole_id: number; next_sequence: number; doubted: boolean }>(
-    `select p.workspace, p.pigeonhole_id, p.next_sequence, s.gone_count > 0 or s.gone_at is not null as doubted
+  const [row] = await tx.query<LockedRow>(
+    `select p.workspace, p.pigeonhole_id, p.next_sequence, s.gone_count > 0 or s.gone_at is not null as doubted,
+       exists (select 1 from forgotten f where f.workspace = p.workspace) as forgets
      from pigeonholes p join streams s on s.ref = p.ref
      where s.id = $1 and s.epoch = $2 for no key update`,
     [lease.streamId, lease.epoch],
@@ -25,5 +26,14 @@ export async function lockPigeonhole(tx: Queryable, lease: StreamLease): Promise
     list: lease.list,
     streamId: lease.streamId,
     nextSequence: row.next_sequence,
+    forgets: row.forgets,
   };
+}
+
+interface LockedRow {
+  workspace: string;
+  pigeonhole_id: number;
+  next_sequence: number;
+  doubted: boolean;
+  forgets: boolean;
 }

@@ -38,6 +38,9 @@ export interface Placement {
   readonly outdated: boolean;
 }
 
+/** What stands in place of a payload whose time is over (decision 0029). */
+export const expiredPayload = '{}';
+
 /** One item that is known and differs; or all those that are new, in one row, since of them nothing else is known. */
 interface ComparedRow {
   /** Positions on the page, from 1. */
@@ -153,6 +156,7 @@ function knownRow(row: ComparedRow, list: string, placed: Omit<PlacedItem, 'know
 /** Whether the stored item and the one just read are the same once both are without what either's rules leave out. */
 function differsByRulesAlone(row: ComparedRow, list: string, placed: Omit<PlacedItem, 'known'>): boolean {
   if (row.other_payload === null) return false;
+  if (row.other_payload === expiredPayload) return true; // nothing is left to compare with
   const dropped = new Set([...droppedBy(row.rules!), ...droppedBy(placed.rules)]);
   const before = withoutFields(JSON.parse(row.other_payload) as Fields, dropped);
   const now = withoutFields(placed.item.fields, dropped);

@@ -46,7 +46,7 @@ interface FeedRow extends Omit<FeedChange, 'data'> {
 
 const columns = (personal: string): string =>
   `c.ref, c.sequence, c.list, c.key, c.revision, c.kind, c.session_id, c.visibility, c.found_at,
-   case when ${personal} and c.kind <> 'deleted' then coalesce(c.snapshot, case when i.last_sequence = c.sequence then i.payload end) end as payload,
+   case when ${personal} and c.kind <> 'deleted' then coalesce(c.snapshot, case when i.last_sequence = c.sequence and not i.expired then i.payload end) end as payload,
    i.visibility as current`;
 
 /**

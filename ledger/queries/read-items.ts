@@ -22,7 +22,7 @@ interface ItemRow extends Omit<ShownItem, 'data'> {
 }
 
 const columns = `i.key, i.session_id as "sessionId", i.revision, i.payload is null as deleted, i.visibility, i.consent,
-  i.seen_at as "lastChangedAt", i.subject, i.payload`;
+  i.seen_at as "lastChangedAt", i.subject, case when i.expired then null else i.payload end as payload`;
 
 /** The items of a list by key. @param after the last key that was shown; null: from the first */
 export async function shownItems(

@@ -4,6 +4,7 @@ import { StoreError } from '../drivers/store-error.js';
 import type { Ledger } from '../ledger.js';
 import { lastOfEachKey, type SeenItem } from '../seen-item.js';
 import { endWalk, type WalkEnd } from './end-walk.js';
+import { withoutForgotten } from './erasures/without-forgotten.js';
 import { lockPigeonhole } from './lock-pigeonhole.js';
 import { insertNewItems, type NewItems } from './new-items.js';
 import { forgetDigests, isKnownPage, savePage, type SweptPage } from './pages.js';
@@ -84,7 +85,7 @@ async function recordOnce(ledger: Ledger, lease: StreamLease, page: PageRecord):
   const { prepared } = page;
   const result =
     page.isNew && prepared !== undefined && waitsForNothing(lease, page)
-      ? await ledger.db.transaction((tx) => recordPrepared(tx, lease, page, prepared))
+      ? await ledger.db.transaction((tx) => recordPrepared(ledger, tx, lease, page, prepared))
       : await ledger.db.transaction((tx) => recordItems(ledger, tx, lease, page));
   return { ...result, woken: await result.woken };
 }
@@ -93,12 +94,16 @@ async function recordOnce(ledger: Ledger, lease: StreamLease, page: PageRecord):
 type SentResult = Omit<PageResult, 'woken'> & { readonly woken: readonly string[] | Promise<readonly string[]> };
 
 async function recordPrepared(
+  ledger: Ledger,
   tx: Queryable,
   lease: StreamLease,
   page: PageRecord,
   items: NewItems,
 ): Promise<SentResult> {
   const scope = await lockPigeonhole(tx, lease);
+  // What was made ready may be somebody's who is forgotten since.
+  if (scope.forgets === true)
+    return await recordPlaced(ledger, tx, lease, page, scope, await place(ledger, tx, lease, page));
   const writing = Promise.all([
     insertNewItems(tx, scope, items, page),
     rememberPage(tx, lease, page, { written: items.count, known: [], outdated: false }),
@@ -108,10 +113,24 @@ async function recordPrepared(
 
 async function recordItems(ledger: Ledger, tx: Queryable, lease: StreamLease, page: PageRecord): Promise<SentResult> {
   // Sent together. They run one after the other, each on what is committed when it begins: the second under the lock.
-  const [scope, { placed, outdated }] = await Promise.all([
-    lockPigeonhole(tx, lease),
-    (page.isNew ? placeNewItems : placeItems)(ledger, tx, lease, { ...page, items: lastOfEachKey(page.items) }),
-  ]);
+  const [scope, placed] = await Promise.all([lockPigeonhole(tx, lease), place(ledger, tx, lease, page)]);
+  return await recordPlaced(ledger, tx, lease, page, scope, placed);
+}
+
+async function place(ledger: Ledger, tx: Queryable, lease: StreamLease, page: PageRecord) {
+  const items = lastOfEachKey(page.items);
+  return await (page.isNew ? placeNewItems : placeItems)(ledger, tx, lease, { ...page, items });
+}
+
+async function recordPlaced(
+  ledger: Ledger,
+  tx: Queryable,
+  lease: StreamLease,
+  page: PageRecord,
+  scope: PageScope,
+  { placed: seen, outdated }: Awaited<ReturnType<typeof place>>,
+): Promise<SentResult> {
+  const placed = scope.forgets === true ? await withoutForgotten(ledger, tx, scope, seen) : seen;
   const known = placed.filter((each) => each.known !== undefined);
   const writing = Promise.all([
     writeChanges(ledger, tx, scope, placed, page),

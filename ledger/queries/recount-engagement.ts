@@ -3,6 +3,7 @@ import { countedLists, engagementList, engagementRule, promptLists, toEngagement
 import type { Ledger } from '../ledger.js';
 import { readingRules } from '../reading-rules.js';
 import { countEngagement } from './count-engagement.js';
+import { isExpiring } from './retention/expire-payloads.js';
 import { storeDerived, type StoredRow } from './store-derived.js';
 import { wakeSinks } from './wake-sinks.js';
 import type { PageScope } from './write-changes.js';
@@ -69,7 +70,8 @@ async function hasWork(ledger: Ledger, ref: number): Promise<boolean> {
          or p.next_sequence - e.position > ${farBehind}
          or exists (select 1 from changes c
            where c.ref = p.ref and c.sequence > e.position and c.list = any($2::text[])), true) as work
-     from pigeonholes p left join engagement_counts e on e.ref = p.ref where p.ref = $1`,
+     from pigeonholes p left join engagement_counts e on e.ref = p.ref
+     where p.ref = $1 and not ${isExpiring('$1')}`,
     [ref, countedLists, engagementRule],
   );
   return row?.work ?? false;

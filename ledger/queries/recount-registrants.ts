@@ -11,6 +11,7 @@ import {
 import { beginPasses, hasUnseenRows, isThere, nextSettledCodes } from './imports/registrant-passes.js';
 import type { Recount } from './recount-engagement.js';
 import { linkedAttendees, takeInAttendees } from './sign-ins.js';
+import { isExpiring } from './retention/expire-payloads.js';
 import { storeDerived, type StoredRow } from './store-derived.js';
 import { wakeSinks } from './wake-sinks.js';
 import type { PageScope } from './write-changes.js';
@@ -63,7 +64,7 @@ async function hasWork(ledger: Ledger, ref: number, rules: string): Promise<bool
          or exists (select 1 from changes c where c.ref = g.ref and c.sequence > l.position and c.list = 'attendees')
          or ${hasUnseenRows}, true) as work
      from pigeonholes g left join registrant_lists l on l.ref = g.ref
-     where g.ref = $1 and exists (select 1 from imports where ref = $1 and state <> 'staging')
+     where g.ref = $1 and not ${isExpiring('$1')} and exists (select 1 from imports where ref = $1 and state <> 'staging')
        and exists (select 1 from streams where ref = $1 and list = 'attendees' and polled_at is not null)`,
     [ref, listRules(rules)],
   );
@@ -99,7 +100,8 @@ async function storeRegistrants(
     `select r.code_hash, r.profile from unnest($2::bytea[]) as n (code_hash)
        cross join lateral (select * from registrants where ref = $1 and code_hash = n.code_hash limit 1) r
        join imports i on i.number = r.import
-     where ${isThere}`,
+     where ${isThere}
+       and not exists (select 1 from forgotten_codes f where f.ref = r.ref and f.code_hash = r.code_hash)`,
     [ref, codes],
   );
   const attendees = await linkedAttendees(

@@ -38,7 +38,7 @@ export async function reviewVisibility(
   const rows = await tx.query<ReviewedRow>(
     `select list, key, session_id, stream_id, revision, last_sequence, payload, visibility, attendee_id, rules
      from items
-     where ref = $1 and payload is not null and visibility is not null
+     where ref = $1 and payload is not null and not expired and visibility is not null
        and list in ('questions', 'votes', 'answers', 'answer_ratings')
        and (session_id = any($2::int8[]) or (list = 'questions' and key = any($3::text[])))
      order by list, key limit ${sliceSize + 1}`,
@@ -80,7 +80,7 @@ export async function continueReview(
     const rows = await tx.query<ReviewedRow>(
       `select list, key, session_id, stream_id, revision, last_sequence, payload, visibility, attendee_id, rules
      from items
-       where ref = $1 and session_id = $2 and payload is not null and visibility is not null
+       where ref = $1 and session_id = $2 and payload is not null and not expired and visibility is not null
          and list in ('questions', 'votes', 'answers', 'answer_ratings') and (list, key) > ($3, $4)
        order by list, key limit ${sliceSize}`,
       [ref, review.session_id, review.after_list, review.after_key],

@@ -17,7 +17,7 @@ export async function storedItems(ledger: Ledger, asked: StoredItemsAsked, limit
        null::uuid as replay_id
      from changes c ${candidateJoins}
      where c.ref = $2 and c.list = any($3::text[]) and ($4::text is null or c.key = $4)
-       and c.sequence = i.last_sequence and i.payload is not null
+       and c.sequence = i.last_sequence and i.payload is not null and not i.expired
      order by c.sequence desc limit $5`,
     [asked.sinkId, asked.ref, asked.lists, asked.key, limit],
   );

@@ -26,7 +26,7 @@ export async function surroundingsOf(
   if (candidates.length === 0) return [];
   const rows = await tx.query<SurroundingsRow>(
     `select n.n::int as n, b.snapshot as previous,
-       case when n.list = 'attendees' then null else a.payload end as attendee,
+       case when n.list = 'attendees' or a.expired then null else a.payload end as attendee,
        case when n.list = 'sessions' then i.payload else s.payload end as session,
        w.payload as pigeonhole, o.object
      from unnest($3::int8[], $4::text[], $5::text[]) with ordinality as n (sequence, list, key, n)

@@ -19,6 +19,8 @@ export interface PageScope {
   readonly streamId: number;
   /** Rises as sequences are given within the transaction. */
   nextSequence: number;
+  /** Somebody of this workspace is forgotten: what is theirs is not taken in. Absent: nothing is read here. */
+  readonly forgets?: boolean;
 }
 
 /** An answer of the service. */
@@ -133,7 +135,7 @@ async function keepSnapshots(tx: Queryable, scope: PageScope, placed: readonly P
     // statistics all changes of the pigeonhole were read for each item (200 of 20,000: 3.6 s, so 60 ms).
     `update changes c set snapshot = i.payload
      from unnest($3::text[], $4::int8[]) as n (key, sequence)
-       cross join lateral (select payload from items where ref = $1 and list = $2 and key = n.key limit 1) i
+       cross join lateral (select case when expired then null else payload end as payload from items where ref = $1 and list = $2 and key = n.key limit 1) i
      where c.ref = $1 and c.sequence = any($4::int8[]) and c.sequence = n.sequence and c.kind <> 'deleted'
        and c.snapshot is null`,
     [scope.ref, scope.list, keysOf(replaced), replaced.map(({ known }) => known!.lastSequence)],
@@ -150,7 +152,8 @@ const upsertItems = `insert into items (ref, list, stream_id, seen_at, key, sess
     session_id = excluded.session_id, revision = excluded.revision, content_hash = excluded.content_hash,
     copies_hash = excluded.copies_hash, payload = excluded.payload, rules = excluded.rules,
     visibility = excluded.visibility, attendee_id = excluded.attendee_id, subject = excluded.subject,
-    says_anonymous = excluded.says_anonymous, consent = excluded.consent, last_sequence = excluded.last_sequence`;
+    says_anonymous = excluded.says_anonymous, consent = excluded.consent, last_sequence = excluded.last_sequence,
+    erased = false, expired = false`;
 
 async function storeItems(
   ledger: Ledger,
@@ -225,7 +228,7 @@ async function followItems(
     `update items i set seen_at = coalesce($3, i.seen_at), content_hash = n.content_hash, copies_hash = n.copies_hash,
        payload = n.payload, rules = n.rules, visibility = n.visibility, attendee_id = n.attendee_id,
        subject = n.subject, says_anonymous = n.says_anonymous, consent = n.consent,
-       stream_id = case when $14 = 0 then i.stream_id else $14 end
+       expired = false, stream_id = case when $14 = 0 then i.stream_id else $14 end
      from unnest($4::text[], $5::bytea[], $6::bytea[], $7::json[], $8::text[], $9::text[], $10::int8[], $11::bytea[],
        $12::boolean[], $13::text[]) as n (key, content_hash, copies_hash, payload, rules, visibility, attendee_id,
        subject, says_anonymous, consent)

@@ -1,3 +1,4 @@
+import { forgetsPerson } from '../forgets-person.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { mappingView, type MappingView } from '../mapping/mapping-view.js';
 import type { Planned, SinkEnvironment, Subject } from '../sink.js';
@@ -40,7 +41,7 @@ export class Planner {
   /** A grade is a record of the course, so it stays when an item goes; a person who withdraws may want it gone. */
   #planRemoval({ change, removal }: Subject, made: readonly MadeGrade[]): Planned<CanvasOperation> {
     if (made.length === 0) return { kind: 'nothing', reason: 'nothing-made' };
-    if (removal !== 'consent-withdrawn') return { kind: 'nothing', reason: 'grade-stays' };
+    if (!forgetsPerson(removal)) return { kind: 'nothing', reason: 'grade-stays' };
     if (this.#onForget === 'manual') return { kind: 'nothing', reason: 'forget-by-hand' };
     const steps = made.map(({ course, assignment, left }): GradeStep => {
       const step = { course, assignment, user: String(left.userId), grade: '' };

@@ -107,6 +107,25 @@ export class DayFile {
     return true;
   }
 
+  /** The committed lines without their newlines, read in pieces of so many bytes. */
+  async *lines(pieceBytes: number): AsyncGenerator<string, void, undefined> {
+    let rest = Buffer.alloc(0);
+    for (let at = 0; at < this.committedLength;) {
+      const piece = Buffer.alloc(Math.min(pieceBytes, this.committedLength - at));
+      // oxlint-disable-next-line no-await-in-loop -- one piece after another: the file may be large
+      const { bytesRead } = await this.handle.read(piece, 0, piece.length, at);
+      if (bytesRead === 0) return; // cut short while it was read: its length was checked when it was opened
+      at += bytesRead;
+      const bytes = Buffer.concat([rest, piece.subarray(0, bytesRead)]);
+      let from = 0;
+      for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, from)) {
+        yield bytes.toString('utf8', from, end);
+        from = end + 1;
+      }
+      rest = bytes.subarray(from);
+    }
+  }
+
   /** Cuts off everything beyond a length. */
   async cut(length: number): Promise<void> {
     this.length = length; // also when the next line fails: what is beyond does not count, and is cut at the next opening

@@ -4,7 +4,10 @@ import { appendBatch } from './append-batch.js';
 import { checkFolder } from './check.js';
 import { classifyFailure } from './classify-failure.js';
 import { fileConfigSchema, type FileConfig } from './config.js';
-import { nodeFileAccess, type FileAccess } from './file-access.js';
+import { DestinationChanged } from './destination-changed.js';
+import { eraseFiles } from './erase-files.js';
+import { errorCode, nodeFileAccess, type FileAccess } from './file-access.js';
+import { finishErasing } from './finish-erasing.js';
 import { toFileOperation, type FileOperation } from './format.js';
 import { claimFolder, inspectFolder } from './marker.js';
 import { recoverBatch } from './recover-batch.js';
@@ -37,6 +40,7 @@ export function createFileSink(
         const owner = { ledgerId: lane.ledgerId, sink: environment.name };
         if (!signal.aborted) await claimFolder(folder, owner, wasClaimed || hasMemory(lane.memory), access);
         wasClaimed ||= !signal.aborted;
+        if (!signal.aborted) await finishErasing(folder, lane, access);
         return await appendBatch(folder, operations, lane, signal, access);
       } catch (error) {
         const failure = classifyFailure(error, folder);
@@ -50,6 +54,7 @@ export function createFileSink(
         const owner = { ledgerId: lane.ledgerId, sink: environment.name };
         const state = await inspectFolder(folder, owner, wasClaimed || hasMemory(lane.memory), access);
         if (state === 'fresh') return { outcomes: operations.map(() => ({ kind: 'unsent' })) };
+        await finishErasing(folder, lane, access);
         return await recoverBatch(folder, operations, lane, access);
       } catch (error) {
         const failure = classifyFailure(error, folder);
@@ -59,6 +64,19 @@ export function createFileSink(
             failure.kind === 'pause' ? failure : { kind: 'unknown', detail: failure.detail },
           ),
         };
+      }
+    },
+    async erase(erased, lane, signal) {
+      try {
+        const owner = { ledgerId: lane.ledgerId, sink: environment.name };
+        const state = await inspectFolder(folder, owner, wasClaimed || hasMemory(lane.memory), access);
+        return state === 'fresh'
+          ? { kind: 'erased', count: 0, missing: 0 }
+          : await eraseFiles(folder, erased, lane, signal, access);
+      } catch (error) {
+        if (error instanceof DestinationChanged || errorCode(error) !== undefined)
+          return classifyFailure(error, folder);
+        throw error; // the lane was taken over, or the store fails
       }
     },
     close: () => Promise.resolve(),

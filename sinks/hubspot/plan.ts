@@ -1,4 +1,5 @@
 import { fieldsOf } from '../fields-of.js';
+import { forgetsPerson } from '../forgets-person.js';
 import { FailedMapping } from '../mapping/failed-mapping.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { mappingView, type MappingView } from '../mapping/mapping-view.js';
@@ -88,7 +89,7 @@ export class Planner {
   async #plan(subject: Subject): Promise<Planned<HubSpotOperation>> {
     const { change, object, removal } = subject;
     if (removal !== null || change.data === null) {
-      const cause = removal === 'consent-withdrawn' ? 'consent' : 'withdrawn';
+      const cause = forgetsPerson(removal) ? 'consent' : 'withdrawn';
       return this.#removeAll(subject, cause);
     }
     const view = mappingView(subject);
@@ -115,7 +116,7 @@ export class Planner {
       return {
         kind: 'unplannable',
         cause: 'hubspot:forget-by-hand',
-        detail: `someone withdrew consent: remove what concerns them from HubSpot by hand (${ids.join(', ')})`,
+        detail: `someone is to be forgotten: remove what concerns them from HubSpot by hand (${ids.join(', ')})`,
       };
     }
     const steps = made.flatMap(([record, of]) => removalOf(record, of, cause, subject, this.#onForget) ?? []);

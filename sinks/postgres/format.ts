@@ -1,3 +1,4 @@
+import { forgetsPerson } from '../forgets-person.js';
 import type { Fields, Operation, Planned, SinkEnvironment, Subject } from '../sink.js';
 import { columnValue, type Column } from './column.js';
 import { isStorable } from './storable-json.js';
@@ -28,14 +29,15 @@ export function planRow(subject: Subject, onForget: SinkEnvironment['onForget'])
     const detail = `the key of an item of ${change.list} holds a character that PostgreSQL has no text for`;
     return { kind: 'unplannable', cause: 'key-not-storable', detail };
   }
-  if (removal === 'consent-withdrawn' && onForget === 'manual') return { kind: 'nothing', reason: 'forget-by-hand' };
+  if (forgetsPerson(removal) && onForget === 'manual') return { kind: 'nothing', reason: 'forget-by-hand' };
   const write = writeOf(subject, onForget);
   const operation = { changeId: change.id, table: table.name, write, row: rowOf(subject, table, write) };
   return { kind: 'send', operation };
 }
 
 function writeOf({ change, removal }: Subject, onForget: SinkEnvironment['onForget']): Write {
-  if (removal === 'consent-withdrawn') return onForget === 'delete' ? 'remove' : 'clear';
+  if (forgetsPerson(removal) && onForget === 'delete') return 'remove';
+  if (removal === 'consent-withdrawn') return 'clear';
   return change.data === null ? 'tombstone' : 'row';
 }
 

@@ -1,3 +1,4 @@
+import { forgetsPerson } from '../forgets-person.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { type MappingView, mappingView } from '../mapping/mapping-view.js';
 import { truncate } from '../mapping/truncate.js';
@@ -41,7 +42,7 @@ export async function planSubject(
     const planned: (Step | string)[] = [];
     for (const record of records) {
       if (record.keys.from !== change.list) continue;
-      if (removal === 'consent-withdrawn') planned.push(forgetStep(subject, record, onForget));
+      if (forgetsPerson(removal)) planned.push(forgetStep(subject, record, onForget));
       else if (removal === 'deleted') planned.push(leaveStep(subject, record, 'kept'));
       else planned.push(await personStep(subject, record));
     }
@@ -80,7 +81,7 @@ function forgetStep(
   if (onForget === 'manual') {
     throw new MappingError(
       'forget-by-hand',
-      `consent was withdrawn: remove this person from ${known.type} ${known.id} by hand ("onForget: manual")`,
+      `someone is to be forgotten: remove this person from ${known.type} ${known.id} by hand ("onForget: manual")`,
     );
   }
   return { kind: 'forget', record: name, how: onForget, known, keyField: keys.externalId?.field ?? null };

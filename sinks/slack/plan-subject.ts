@@ -1,3 +1,4 @@
+import { forgetsPerson } from '../forgets-person.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { mappingView } from '../mapping/mapping-view.js';
 import type { Planned, Subject } from '../sink.js';
@@ -23,7 +24,7 @@ export async function planSubject(
   const object = readObject(subject.object);
   const mustHide = (standingOf(object)?.named ?? false) && !isNamed(subject);
   if (subject.removal !== null) {
-    return withdraw(config, subject, object, subject.removal === 'consent-withdrawn' || mustHide, subject.removal);
+    return withdraw(config, subject, object, forgetsPerson(subject.removal) || mustHide, subject.removal);
   }
   let rendered: Rendered | { readonly nothing: string };
   try {

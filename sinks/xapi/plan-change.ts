@@ -1,4 +1,5 @@
 import type { Secret } from '../../config/secret.js';
+import { forgetsPerson } from '../forgets-person.js';
 import type { Operation, Planned, SinkEnvironment, Subject } from '../sink.js';
 import type { Activities } from './activities.js';
 import type { XapiConfig } from './config.js';
@@ -50,8 +51,8 @@ export async function planChange(
   if (said.kind === 'nothing') {
     const voided = standing === null ? [] : mayStand(standing);
     if (standing === null || voided.length === 0) return { kind: 'nothing', reason: said.reason };
-    if (subject.removal === 'consent-withdrawn' && onForget === 'manual') {
-      const detail = `someone withdrew consent: void by hand at the LRS what was said of them (${voided.join(', ')})`;
+    if (forgetsPerson(subject.removal) && onForget === 'manual') {
+      const detail = `someone is to be forgotten: void by hand at the LRS what was said of them (${voided.join(', ')})`;
       return { kind: 'unplannable', cause: 'xapi:forget-by-hand', detail };
     }
     const gone: Standing = { ...cleared(standing), unsure: [] };

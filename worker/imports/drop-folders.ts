@@ -11,6 +11,7 @@ import {
   settleDroppedFile,
 } from '../../ledger/queries/imports/dropped-files.js';
 import { discardImport } from '../../ledger/queries/imports/begin-import.js';
+import { countCleared } from '../../ledger/queries/erasures/read-erasures.js';
 import { readImport } from '../../ledger/queries/imports/read-import.js';
 import { findMapping } from '../../ledger/queries/imports/saved-mappings.js';
 import { refOf } from '../../ledger/queries/pigeonholes.js';
@@ -232,7 +233,13 @@ async function wishesOf({ ledger }: Collaborators, { map }: ImportFolder): Promi
  */
 async function readingOf({ ledger }: Collaborators, { map, pigeonhole }: ImportFolder): Promise<string> {
   const columns = typeof map === 'string' ? ((await findMapping(ledger, map))?.columns ?? null) : (map ?? {});
-  return JSON.stringify([columns, typeof pigeonhole === 'number' ? null : pigeonhole.name]);
+  // After an erasure every file is looked at again: a report that told of the person is written anew.
+  const cleared = await countCleared(ledger);
+  return JSON.stringify([
+    columns,
+    typeof pigeonhole === 'number' ? null : pigeonhole.name,
+    ...(cleared > 0 ? [cleared] : []),
+  ]);
 }
 
 /** A sub-folder of a pigeonhole that the pattern does not mean. @throws {ImportRefusal} */

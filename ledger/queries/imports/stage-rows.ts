@@ -1,6 +1,7 @@
 import { StoreError } from '../../drivers/store-error.js';
 import type { Ledger } from '../../ledger.js';
 import { LedgerError } from '../../ledger-error.js';
+import { forgottenCodes } from '../erasures/erase-registrants.js';
 import { claimHeldCodes, givenRows, type HashedRow, rowParameters } from './claim-rows.js';
 import { hashRows, inClaimingOrder } from './hash-rows.js';
 import type { InvalidRow, SendableRow, StagedRow } from './staged-row.js';
@@ -18,7 +19,7 @@ export async function stageRows(ledger: Ledger, number: number, rows: readonly S
   const invalid = rows.filter((row): row is InvalidRow => !('profile' in row));
   const hashed = inClaimingOrder(hashRows(ledger.hash, sendable));
   const { ref, held } = await untilDecided(() => claimFree(ledger, number, hashed));
-  if (held.length > 0) await untilDecided(() => stageHeld(ledger, { ref, number }, held));
+  if (held.length > 0) invalid.push(...(await untilDecided(() => stageHeld(ledger, { ref, number }, held))));
   if (invalid.length > 0) await stageInvalid(ledger, number, invalid);
 }
 
@@ -47,7 +48,7 @@ const whileStaging = `held as materialized (
     update imports set touched_at = now() where number = $1 and state = 'staging' and touched_at < now() - interval '1 minute'
   )`;
 
-/** Claims the codes that nobody has, in one statement. @returns the rows whose codes somebody has */
+/** Claims the codes that nobody has, in one statement. @returns the rows whose codes somebody has, or had and is forgotten */
 async function claimFree(
   ledger: Ledger,
   number: number,
@@ -57,6 +58,7 @@ async function claimFree(
     `with ${whileStaging}, claimed as (
        insert into registrants (ref, code_hash, import, round, row_number, data_hash, profile)
        select h.ref, n.code_hash, $1, 0, n.row_number, n.data_hash, n.profile from held h cross join ${givenRows}
+       where not exists (select from forgotten_codes f where f.ref = h.ref and f.code_hash = n.code_hash)
        on conflict (ref, code_hash) do nothing returning row_number
      ) select (select h.ref from held h) as ref, count(*) as claimed,
          case when count(*) < $2::int4 then array_agg(row_number) end as numbers from claimed`,
@@ -69,16 +71,29 @@ async function claimFree(
   return { ref, held: rows.filter(({ row }) => !own.has(row)) };
 }
 
+/** @returns those that are refused: whoever had the code is forgotten */
 async function stageHeld(
   ledger: Ledger,
   { ref, number }: { ref: number; number: number },
   rows: readonly HashedRow[],
-): Promise<void> {
-  await ledger.db.transaction(async (tx) => {
+): Promise<InvalidRow[]> {
+  return await ledger.db.transaction(async (tx) => {
     const held = await tx.query(`with ${whileStaging} select ref from held`, [number]);
     if (held.length === 0) throw noLongerStaged();
-    await claimHeldCodes(tx, { ref, number, round: 0 }, rows);
+    const codeHashes = rows.map(({ codeHash }) => codeHash);
+    const forgotten = await forgottenCodes(tx, ref, codeHashes);
+    const isForgotten = ({ codeHash }: HashedRow): boolean => forgotten.has(codeHash.toString('hex'));
+    const others = rows.filter((row) => !isForgotten(row));
+    if (others.length > 0) await claimHeldCodes(tx, { ref, number, round: 0 }, others);
+    return rows.filter(isForgotten).map(refusedRow);
   });
+}
+
+/** Nothing of the row is kept: who was forgotten does not come back by the next file. */
+function refusedRow({ row }: HashedRow): InvalidRow {
+  const message =
+    'this person was forgotten on request: take the row out of the file, or lift that with "pigeonpost erasures lift"';
+  return { row, values: {}, problems: [{ row, column: null, code: 'forgotten', message }] };
 }
 
 async function stageInvalid(ledger: Ledger, number: number, rows: readonly InvalidRow[]): Promise<void> {

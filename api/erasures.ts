@@ -1,0 +1,227 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Ledger } from '../ledger/ledger.js';
+import { countPerson } from '../ledger/queries/erasures/count-person.js';
+import type { Erasure } from '../ledger/queries/erasures/erasure.js';
+import type { PersonPlace } from '../ledger/queries/erasures/find-person.js';
+import { liftErasure } from '../ledger/queries/erasures/note-erasure.js';
+import {
+  erasureAskedAs,
+  type KeptReceipt,
+  listErasures,
+  readErasure,
+  receiptsOf,
+} from '../ledger/queries/erasures/read-erasures.js';
+import { requestErasure } from '../ledger/queries/erasures/request-erasure.js';
+import type { ApiApp } from './api-app.js';
+import { audited } from './audited.js';
+import { fromCursor, pageOf, pageQuery, partOf } from './keyset.js';
+import { namedPerson, personText } from './person-name.js';
+import { printable } from './printable.js';
+import { Refused } from './problem.js';
+import { instant, jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { actorOf, requireEveryWorkspace, workspaceOf } from './scope.js';
+
+const receiptSchema = z
+  .object({
+    place: z.string().describe('`ledger`, `imports`, `import:7`, `service:acme` or `sink:hooks acme/101`.'),
+    count: z.int(),
+    outcome: z.enum(['erased', 'told', 'nothing', 'waiting', 'by-hand']),
+    detail: z.string().nullable(),
+    todo: z.string().nullable().describe('What a person has to do.'),
+    at: instant(),
+  })
+  .openapi('ErasureReceipt');
+
+const erasureSchema = z
+  .object({
+    id: z.uuid(),
+    state: z.enum(['running', 'done']),
+    requestedBy: z.string().nullable(),
+    reason: z.string().nullable(),
+    requestedAt: instant(),
+    clearedAt: instant().nullable().describe('The ledger holds nothing of the person any more.'),
+    endedAt: instant().nullable().describe('Every place has answered.'),
+  })
+  .openapi('Erasure');
+export type ErasureView = z.infer<typeof erasureSchema>;
+
+const wholeErasureSchema = erasureSchema
+  .extend({ receipts: z.array(receiptSchema).readonly() })
+  .openapi('ErasureWithReceipts');
+export type WholeErasureView = z.infer<typeof wholeErasureSchema>;
+
+const planSchema = z
+  .object({
+    people: z.array(z.object({ workspace: z.string(), pigeonholeId: z.int(), attendees: z.int(), codes: z.int() })),
+    items: z.record(z.string(), z.int()).readonly().describe('By list; what was done anonymously is not counted.'),
+    importRows: z.int(),
+    sinks: z.array(z.string()).readonly().describe('Sinks that were told of any of it.'),
+  })
+  .openapi('ErasurePlan');
+export type ErasurePlanView = z.infer<typeof planSchema>;
+
+export const erasureRequestSchema = z
+  .strictObject({
+    id: z.uuid().describe('Made by whoever asks, so that asking twice is one erasure.'),
+    attendee: personText,
+    by: printable(200).optional(),
+    reason: printable(500).optional().describe('Shown to those who look later, so without personal data.'),
+  })
+  .openapi('ErasureRequest');
+export type ErasureRequestBody = z.infer<typeof erasureRequestSchema>;
+
+export interface ErasureSources {
+  readonly ledger: Ledger;
+  /** Starts the workflow of an erasure, by its UUID. */
+  readonly forget: (id: string) => Promise<void>;
+}
+
+const looksLike = 'an erasure has "id" (a UUID) and "attendee" (an id, a code or an e-mail address)';
+const idParam = z.object({ id: z.uuid() });
+
+const planRoute = createRoute({
+  method: 'post',
+  path: '/api/erasures/plan',
+  operationId: 'planErasure',
+  tags: ['Privacy'],
+  summary: 'What would go if a person were forgotten; changes nothing',
+  ...needs({ right: 'erase', looksLike: 'this takes "attendee": an id, a code or an e-mail address' }),
+  request: { body: jsonBody(z.strictObject({ attendee: personText })) },
+  responses: { 200: jsonAnswer('Counts.', planSchema), ...problems(404, 409, 413, 415) },
+});
+
+const requestRoute = createRoute({
+  method: 'post',
+  path: '/api/erasures',
+  operationId: 'requestErasure',
+  tags: ['Privacy'],
+  summary: 'Forget a person, everywhere',
+  ...needs({ right: 'erase', looksLike }),
+  request: { body: jsonBody(erasureRequestSchema) },
+  responses: {
+    200: jsonAnswer('It has begun, or was done before.', wholeErasureSchema),
+    ...problems(404, 409, 413, 415),
+  },
+});
+
+const listRoute = createRoute({
+  method: 'get',
+  path: '/api/erasures',
+  operationId: 'listErasures',
+  tags: ['Privacy'],
+  summary: 'Requests to forget a person; who it was is not kept',
+  ...needs({ right: 'erase' }),
+  request: { query: z.strictObject(pageQuery) },
+  responses: { 200: jsonAnswer('Newest first.', pageOf(erasureSchema)), ...problems() },
+});
+
+const showRoute = createRoute({
+  method: 'get',
+  path: '/api/erasures/{id}',
+  operationId: 'showErasure',
+  tags: ['Privacy'],
+  summary: 'How far an erasure has come, with a receipt for each place',
+  ...needs({ right: 'erase' }),
+  request: { params: idParam },
+  responses: { 200: jsonAnswer('What became of the person where.', wholeErasureSchema), ...problems(404) },
+});
+
+const liftRoute = createRoute({
+  method: 'post',
+  path: '/api/erasures/{id}/lift',
+  operationId: 'liftErasure',
+  tags: ['Privacy'],
+  summary: 'Take in again what comes of somebody who was forgotten: they have come back by their own wish',
+  ...needs({ right: 'erase' }),
+  request: { params: idParam, body: jsonBody(z.strictObject({})) },
+  responses: { 200: jsonAnswer('Done.', z.object({ done: z.literal(true) })), ...problems(404, 409, 413, 415) },
+});
+
+/** `/api/erasures`. */
+export function serveErasures(app: ApiApp, sources: ErasureSources): void {
+  const { ledger, forget } = sources;
+  app.openapi(planRoute, async (c) => {
+    const { attendee } = c.req.valid('json');
+    const workspace = workspaceOf(c);
+    const plan = await audited(c, ledger, { action: 'plan-erasure', target: null }, async () => {
+      const places = await namedPerson(ledger, attendee, workspace);
+      if (places.length === 0 && (await erasureAskedAs(ledger, attendee)) === undefined) throw nobody();
+      return { people: places.map(viewPlace), ...(await countPerson(ledger, places)) };
+    });
+    return c.json(plan, 200);
+  });
+  app.openapi(requestRoute, async (c) => {
+    const { id, attendee, by, reason } = c.req.valid('json');
+    const workspace = workspaceOf(c);
+    const erasure = await audited(c, ledger, { action: 'erase', target: `erasure:${id}` }, async () => {
+      const places = await namedPerson(ledger, attendee, workspace);
+      if (places.length === 0) {
+        const before = (await readErasure(ledger, id)) ?? (await erasureAskedAs(ledger, attendee));
+        if (before === undefined) throw nobody();
+        return before;
+      }
+      const names = { asked: attendee, places };
+      await requestErasure(ledger, { id, names, by: actorOf(c, by) ?? null, reason: reason ?? null });
+      await forget(id);
+      return (await readErasure(ledger, id))!;
+    });
+    return c.json(await viewWhole(ledger, erasure), 200);
+  });
+  app.openapi(listRoute, async (c) => {
+    requireEveryWorkspace(c);
+    const { limit, after } = c.req.valid('query');
+    const last = fromCursor(numberPosition, after);
+    const rows = await listErasures(ledger, { before: last?.[0] ?? null, limit: limit + 1 });
+    return c.json(partOf(rows, limit, { view: viewErasure, orderedBy: ({ number }) => [number] }), 200);
+  });
+  app.openapi(showRoute, async (c) => {
+    requireEveryWorkspace(c);
+    return c.json(await viewWhole(ledger, await required(ledger, c.req.valid('param').id)), 200);
+  });
+  app.openapi(liftRoute, async (c) => {
+    requireEveryWorkspace(c);
+    const { id } = c.req.valid('param');
+    await audited(c, ledger, { action: 'lift-erasure', target: `erasure:${id}` }, async () => {
+      const erasure = await required(ledger, id);
+      if (erasure.endedAt === null)
+        throw new Refused(409, 'the person is still being forgotten: lift it when that is done');
+      if (!(await liftErasure(ledger, erasure.number))) throw new Refused(409, 'it was lifted before');
+    });
+    return c.json({ done: true as const }, 200);
+  });
+}
+
+const numberPosition: z.ZodType<readonly [number]> = z.tuple([z.int()]);
+
+const nobody = (): Refused =>
+  new Refused(404, 'nobody is known by this id, code or e-mail address; "pigeonpost status" shows what has been read');
+
+async function required(ledger: Ledger, id: string): Promise<Erasure> {
+  const erasure = await readErasure(ledger, id);
+  if (erasure === undefined) throw new Refused(404, 'no such erasure is known; "pigeonpost erasures list" shows them');
+  return erasure;
+}
+
+function viewPlace({ workspace, pigeonholeId, attendeeIds, codes }: PersonPlace) {
+  return { workspace, pigeonholeId, attendees: attendeeIds.length, codes: codes.length };
+}
+
+function viewErasure({ id, requestedBy, reason, requestedAt, clearedAt, endedAt }: Erasure): ErasureView {
+  return {
+    id,
+    state: endedAt === null ? 'running' : 'done',
+    requestedBy,
+    reason,
+    requestedAt: requestedAt.toISOString(),
+    clearedAt: clearedAt?.toISOString() ?? null,
+    endedAt: endedAt?.toISOString() ?? null,
+  };
+}
+
+async function viewWhole(ledger: Ledger, erasure: Erasure): Promise<WholeErasureView> {
+  return { ...viewErasure(erasure), receipts: (await receiptsOf(ledger, erasure.number)).map(viewReceipt) };
+}
+
+function viewReceipt({ at, ...receipt }: KeptReceipt): z.infer<typeof receiptSchema> {
+  return { ...receipt, at: at.toISOString() };
+}

@@ -1,0 +1,34 @@
+import { writeFile } from 'node:fs/promises';
+import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { apiClientFor } from '../api-client.js';
+import type { Context } from '../context.js';
+import { CommandError, ExitCode } from '../exit-code.js';
+
+export interface PersonOptions {
+  /** An id, a code or an e-mail address. */
+  readonly attendee: string;
+  /** A file; `true`: standard output; undefined: it was not asked for. */
+  readonly export?: string | true | undefined;
+}
+
+/**
+ * `pigeonpost person <id> --export [FILE]`: everything that is stored of a person and where it was sent, as JSON. A file
+ * is made for its owner's eyes, and never written over. Exit 0, 4 when nobody is known by that.
+ */
+export async function person({ config, out }: Context, options: PersonOptions): Promise<ExitCode> {
+  const target = options.export;
+  if (target === undefined) {
+    throw new CommandError(ExitCode.WrongUse, 'what is to be done with the person: add --export, or --export FILE');
+  }
+  const stored = await apiClientFor(await loadProcessConfig(config)).exportPerson(options.attendee);
+  const text = JSON.stringify(stored, null, 2);
+  if (target === true) out.line(text);
+  else {
+    await writeFile(target, `${text}\n`, { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+      const why = error.code === 'EEXIST' ? 'it is there already: name another file' : `it failed with ${error.code}`;
+      throw new CommandError(ExitCode.Failed, `${target} cannot be written: ${why}`);
+    });
+    out.line(`${stored.items.length} items and ${stored.importRows.length} rows of imports are in ${target}`);
+  }
+  return ExitCode.Done;
+}

@@ -1,0 +1,62 @@
+import type { Command } from 'commander';
+import type { Context } from './context.js';
+import type { ExitCode } from './exit-code.js';
+
+interface ForgetArguments {
+  readonly attendee: string;
+  readonly yes: boolean;
+  readonly dryRun: boolean;
+  readonly reason?: string;
+  readonly json: boolean;
+}
+
+/** What a person may ask for of what is stored of them (docs/privacy.md). Each is loaded when it is asked for. */
+export function addPrivacyCommands(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {
+  program
+    .command('forget')
+    .description('have a person forgotten everywhere: the ledger, imports, files, and each sink as its onForget says')
+    .requiredOption('--attendee <id|code|email>', 'who; id:42, code:42 or email:… where it could be two')
+    .option('--dry-run', 'only count what would go', false)
+    .option('--yes', 'do not ask', false)
+    .option('--reason <text>', 'why, for those who look later, so without personal data')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', '\nExample:\n  pigeonpost forget --attendee somebody@example.com --dry-run')
+    .action(async (options: ForgetArguments) => {
+      const { forget } = await import('./commands/forget.js');
+      finish(await forget(context(), options));
+    });
+  const erasures = program.command('erasures').description('requests to forget a person, and what became of them');
+  erasures
+    .command('list')
+    .description('newest first; who it was is not kept')
+    .option('--json', 'one JSON document', false)
+    .action(async (options: { json: boolean }) => {
+      const { listErasures } = await import('./commands/forget.js');
+      finish(await listErasures(context(), options));
+    });
+  erasures
+    .command('show <id>')
+    .description('what became of the person at each place, and what is left to be done by hand')
+    .option('--json', 'one JSON document', false)
+    .action(async (id: string, options: { json: boolean }) => {
+      const { showErasure } = await import('./commands/forget.js');
+      finish(await showErasure(context(), { id, ...options }));
+    });
+  erasures
+    .command('lift <id>')
+    .description('take in again what comes of the person, who has come back by their own wish')
+    .option('--json', 'one JSON document', false)
+    .action(async (id: string, options: { json: boolean }) => {
+      const { liftErasure } = await import('./commands/forget.js');
+      finish(await liftErasure(context(), { id, ...options }));
+    });
+  program
+    .command('person <id|code|email>')
+    .description('what is stored of a person by name, for the person who asks for it')
+    .option('--export [file]', 'all of it as JSON, and where it was sent: to a new file, or to standard output')
+    .addHelpText('after', '\nExample:\n  pigeonpost person somebody@example.com --export somebody.json')
+    .action(async (attendee: string, options: { export?: string | true }) => {
+      const { person } = await import('./commands/person.js');
+      finish(await person(context(), { attendee, ...options }));
+    });
+}

@@ -1,0 +1,67 @@
+import type { Queryable } from '../../drivers/database.js';
+import type { Ledger } from '../../ledger.js';
+import type { Receipt } from './erasure.js';
+
+/** Keeps what became of the person at these places: one receipt a place, whose instant is when it last changed. */
+export async function keepReceipts(tx: Queryable, erasure: number, receipts: readonly Receipt[]): Promise<void> {
+  if (receipts.length === 0) return;
+  await tx.query(
+    `insert into erasure_receipts as r (erasure, place, count, outcome, detail, todo)
+     select $1, n.* from unnest($2::text[], $3::int4[], $4::text[], $5::text[], $6::text[]) as n
+     on conflict (erasure, place) do update set count = excluded.count, outcome = excluded.outcome,
+       detail = excluded.detail, todo = excluded.todo, at = clock_timestamp()
+     where (r.count, r.outcome, r.detail, r.todo)
+       is distinct from (excluded.count, excluded.outcome, excluded.detail, excluded.todo)`,
+    [
+      erasure,
+      receipts.map(({ place }) => place),
+      receipts.map(({ count }) => count),
+      receipts.map(({ outcome }) => outcome),
+      receipts.map(({ detail }) => detail),
+      receipts.map(({ todo }) => todo),
+    ],
+  );
+}
+
+/** The ledger holds nothing of the person any more: what named them goes, too. */
+export async function noteCleared(ledger: Ledger, erasure: number): Promise<void> {
+  await ledger.db.query(
+    'update erasures set cleared_at = coalesce(cleared_at, clock_timestamp()), names = null where number = $1',
+    [erasure],
+  );
+}
+
+/** Every place has answered. What sinks had been told is forgotten; that nothing is taken in again stays. */
+export async function endErasure(ledger: Ledger, erasure: number): Promise<void> {
+  await ledger.db.transaction(async (tx) => {
+    const ended = await tx.query(
+      'update erasures set ended_at = clock_timestamp() where number = $1 and ended_at is null returning number',
+      [erasure],
+    );
+    if (ended.length === 0) return;
+    // What waits for a person keeps its row: redriven, the removal is tried again.
+    await tx.query(
+      `delete from erasing e where e.erasure = $1 and not exists (select 1 from deliveries d
+         where d.sink_id = e.sink_id and d.ref = e.ref and d.sequence = e.sequence and d.state = 'dead')`,
+      [erasure],
+    );
+  });
+}
+
+/** Somebody who was forgotten may come back, by the service or by an import. @returns whether they were forgotten by this erasure */
+export async function liftErasure(ledger: Ledger, erasure: number): Promise<boolean> {
+  return await ledger.db.transaction(async (tx) => {
+    const people = await tx.query<{ workspace: string }>(
+      'delete from forgotten where erasure = $1 returning workspace',
+      [erasure],
+    );
+    // Pages that are known by their digest would not be looked at.
+    await tx.query(
+      `update pages g set digest = null from streams s join pigeonholes p on p.ref = s.ref
+       where g.stream_id = s.id and p.workspace = any($1::text[])`,
+      [[...new Set(people.map(({ workspace }) => workspace))]],
+    );
+    const codes = await tx.query('delete from forgotten_codes where erasure = $1 returning code_hash', [erasure]);
+    return people.length + codes.length > 0;
+  });
+}

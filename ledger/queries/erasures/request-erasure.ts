@@ -1,0 +1,46 @@
+import type { Ledger } from '../../ledger.js';
+import type { ErasureNames } from './erasure.js';
+
+export interface ErasureRequest {
+  /** A UUID, made by whoever asks, so that asking twice is one erasure. */
+  readonly id: string;
+  readonly names: ErasureNames;
+  readonly by: string | null;
+  readonly reason: string | null;
+}
+
+/**
+ * Notes that a person is to be forgotten. From the commit on nothing of them is taken in any more: no item of theirs, no
+ * row of an import under their codes. A second request under the same id changes nothing.
+ */
+export async function requestErasure(ledger: Ledger, { id, names, by, reason }: ErasureRequest): Promise<void> {
+  await ledger.db.transaction(async (tx) => {
+    const [row] = await tx.query<{ number: number }>(
+      `insert into erasures (id, asked_hash, names, requested_by, reason) values ($1, $2, $3, $4, $5)
+       on conflict (id) do nothing returning number`,
+      [id, ledger.hash.asked(names.asked), JSON.stringify(names), by, reason],
+    );
+    if (row === undefined) return;
+    const people = names.places.flatMap(({ workspace, attendeeIds }) =>
+      attendeeIds.flatMap((attendeeId) =>
+        (['named', 'anonymous'] as const).map((purpose) => ({
+          workspace,
+          subject: ledger.hash.subject(workspace, attendeeId, purpose),
+        })),
+      ),
+    );
+    await tx.query(
+      `insert into forgotten (erasure, workspace, subject)
+       select $1, n.* from unnest($2::text[], $3::bytea[]) as n on conflict (workspace, subject) do nothing`,
+      [row.number, people.map(({ workspace }) => workspace), people.map(({ subject }) => subject)],
+    );
+    const codes = names.places.flatMap(({ ref, codes: own }) =>
+      own.map((code) => ({ ref, codeHash: ledger.hash.attendeeCode(code) })),
+    );
+    await tx.query(
+      `insert into forgotten_codes (erasure, ref, code_hash)
+       select $1, n.* from unnest($2::int4[], $3::bytea[]) as n on conflict (ref, code_hash) do nothing`,
+      [row.number, codes.map(({ ref }) => ref), codes.map(({ codeHash }) => codeHash)],
+    );
+  });
+}

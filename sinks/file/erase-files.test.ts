@@ -1,0 +1,114 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Change } from '../change.js';
+import { sampleChange } from '../sample-change.test-kit.js';
+import { operationsFor } from '../plan-of.test-kit.js';
+import type { ErasedItems, Lane } from '../sink.js';
+import { createFileSink } from './file.js';
+import { type FileAccess, nodeFileAccess } from './file-access.js';
+import { rewriteLine } from './rewrite-line.js';
+
+const QUESTIONS = 'acme/101/questions/2026-11-21.ndjson';
+const VOTES = 'acme/101/votes/2026-11-21.ndjson';
+const live = new AbortController().signal;
+const erased: ErasedItems = { keys: new Map([['questions', new Set(['9001'])]]), questions: new Set([9001]) };
+
+let base: string;
+let memory: Record<string, unknown>;
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), 'file-sink-'));
+  memory = {};
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+/** What a lane remembers is committed at once, and outlives whoever holds it. */
+const lane = (): Lane => ({
+  workspace: 'acme',
+  pigeonholeId: 101,
+  ledgerId: 'ledger-1',
+  memory: { ...memory },
+  remember: async (more) => void Object.assign(memory, more),
+});
+
+const sinkWith = (access?: FileAccess) =>
+  createFileSink({ folder: 'archive' }, { name: 'archive', baseFolder: base, network: { allowHosts: [] } }, access);
+
+const changeOf = (list: string, key: string, fields: Partial<Change> = {}): Change =>
+  sampleChange({ list, type: `${list}.created`, key, ...fields });
+
+const theirs = changeOf('questions', '9001', { id: 'a', sequence: 1, data: { content: 'MARK' } });
+const others = changeOf('questions', '9002', { id: 'b', sequence: 2, data: { content: 'kept' } });
+const vote = changeOf('votes', 'v', { id: 'c', sequence: 3, data: { question: { content: 'MARK', id: 9001 } } });
+const gone = changeOf('questions', '9001', { id: 'd', sequence: 4, type: 'questions.deleted', data: null });
+
+async function write(): Promise<void> {
+  const sink = sinkWith();
+  const result = await sink.send(await operationsFor(sink, [theirs, others, vote, gone]), lane(), live);
+  Object.assign(memory, result.memory);
+}
+
+const idsIn = (path: string): string[] =>
+  readFileSync(join(base, 'archive', path), 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => (JSON.parse(line) as Change).id);
+
+describe('files without a person who is forgotten', () => {
+  it('keep every other line, and that the item is gone', async () => {
+    await write();
+    expect(await sinkWith().erase!(erased, lane(), live)).toEqual({ kind: 'erased', count: 2, missing: 0 });
+    expect(idsIn(QUESTIONS)).toEqual(['b', 'd']);
+    expect(readFileSync(join(base, 'archive', VOTES), 'utf8')).not.toContain('MARK');
+    expect(await sinkWith().erase!(erased, lane(), live)).toEqual({ kind: 'erased', count: 0, missing: 0 });
+    const sink = sinkWith();
+    const next = await sink.send(await operationsFor(sink, [{ ...others, id: 'e', sequence: 5 }]), lane(), live);
+    expect(next.outcomes).toEqual([{ kind: 'delivered' }]);
+    expect(idsIn(QUESTIONS)).toEqual(['b', 'd', 'e']);
+  });
+
+  it.each(['rename', 'open'] as const)('come to be after the process ended at %s', async (call) => {
+    await write();
+    const dying: FileAccess = {
+      ...nodeFileAccess,
+      [call]: async (...args: never[]) => {
+        if (String(args[0]).endsWith('.erasing')) throw Object.assign(new Error('ended'), { code: 'EIO' });
+        return await (nodeFileAccess[call] as (...all: never[]) => Promise<unknown>)(...args);
+      },
+    } as FileAccess;
+    expect(await sinkWith(dying).erase!(erased, lane(), live)).toMatchObject({ kind: 'retry' });
+    const sink = sinkWith();
+    await sink.recover!([], lane(), live);
+    const next = await sink.send(await operationsFor(sink, [{ ...others, id: 'e', sequence: 5 }]), lane(), live);
+    expect(next.outcomes).toEqual([{ kind: 'delivered' }]);
+    Object.assign(memory, next.memory);
+    expect((await sink.erase!(erased, lane(), live)).kind).toBe('erased');
+    expect(idsIn(QUESTIONS)).toEqual(['b', 'd', 'e']);
+    expect(readFileSync(join(base, 'archive', VOTES), 'utf8')).not.toContain('MARK');
+    for (const path of [QUESTIONS, VOTES]) expect(existsSync(join(base, 'archive', `${path}.erasing`))).toBe(false);
+  });
+
+  it('are named where they are not where they were written', async () => {
+    await write();
+    rmSync(join(base, 'archive', QUESTIONS));
+    expect(await sinkWith().erase!(erased, lane(), live)).toEqual({ kind: 'erased', count: 1, missing: 1 });
+  });
+
+  it('pause the sink when somebody else has cut them', async () => {
+    await write();
+    writeFileSync(join(base, 'archive', QUESTIONS), 'x\n');
+    expect(await sinkWith().erase!(erased, lane(), live)).toMatchObject({ kind: 'pause', cause: 'destination' });
+  });
+});
+
+describe('a line', () => {
+  it.each<[string, object, string, boolean]>([
+    ['of somebody else', others, 'questions', true],
+    ['of another list under the same key', { ...theirs, list: 'answers', type: 'answers.created' }, 'answers', true],
+    ['that says that the item is gone', gone, 'questions', true],
+    ['of who is forgotten', theirs, 'questions', false],
+  ])('%s', (_, change, list, stays) => {
+    const line = JSON.stringify({ ...change, key: (change as Change).key });
+    expect(rewriteLine(line, list, { ...erased, questions: new Set() })).toBe(stays ? line : null);
+  });
+});

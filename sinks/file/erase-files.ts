@@ -1,0 +1,103 @@
+import { constants } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { EraseResult, ErasedItems, Lane } from '../sink.js';
+import { committedLength } from './committed-length.js';
+import { DayFile } from './day-file.js';
+import { FILE_MODE, type FileAccess, NO_FOLLOW, syncFolder } from './file-access.js';
+import { finishErasing, pendingKey, withEnding } from './finish-erasing.js';
+import { rewriteLine } from './rewrite-line.js';
+import { isSafePath } from './safe-path.js';
+
+const pieceBytes = 1024 * 1024;
+
+/**
+ * Rewrites the files of a lane without what was erased. Each is written anew beside the old one and made durable; then
+ * the lane remembers its new length and that it takes the old one's place, and only then it does: whoever holds the
+ * lane next finishes that first (`finishErasing`), so no moment leaves a file that is other than the lane remembers.
+ * A file in which nothing is found stays as it is. A line that the sink has not committed is none.
+ */
+export async function eraseFiles(
+  root: string,
+  erased: ErasedItems,
+  lane: Lane,
+  signal: AbortSignal,
+  access: FileAccess,
+): Promise<EraseResult> {
+  await finishErasing(root, lane, access);
+  let count = 0;
+  let missing = 0;
+  for (const path of Object.keys(lane.memory).filter(isSafePath).toSorted()) {
+    if (signal.aborted) return { kind: 'retry', detail: 'stopped before every file was looked through' };
+    const length = committedLength(lane.memory, path);
+    if (length === 0 || !concerns(path, erased)) continue;
+    // oxlint-disable-next-line no-await-in-loop -- one after another: each changes what the lane remembers
+    const done = await eraseFile(root, path, length, erased, lane, access);
+    if (done === 'missing') missing += 1;
+    else count += done;
+  }
+  return { kind: 'erased', count, missing };
+}
+
+/** Whether a file can hold any of it: its folder is the list. */
+function concerns(path: string, { keys, questions }: ErasedItems): boolean {
+  const list = path.split('/')[2]!;
+  return keys.has(list) || questions.size > 0;
+}
+
+async function eraseFile(
+  root: string,
+  path: string,
+  length: number,
+  erased: ErasedItems,
+  lane: Lane,
+  access: FileAccess,
+): Promise<number | 'missing'> {
+  const file = await DayFile.openForRecovery(root, path, length, access);
+  if (file === undefined) return 'missing';
+  const place = withEnding(join(root, path));
+  let changed = 0;
+  let written = 0;
+  try {
+    const draft = await access.open(
+      place,
+      constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | NO_FOLLOW,
+      FILE_MODE,
+    );
+    try {
+      let piece: string[] = [];
+      let pieceLength = 0;
+      const flush = async (): Promise<void> => {
+        if (piece.length === 0) return;
+        const bytes = Buffer.from(piece.join(''));
+        for (let at = 0; at < bytes.length;) {
+          const { bytesWritten } = await draft.write(bytes, at, bytes.length - at, written + at);
+          at += bytesWritten;
+        }
+        written += bytes.length;
+        piece = [];
+        pieceLength = 0;
+      };
+      for await (const line of file.lines(pieceBytes)) {
+        const rewritten = rewriteLine(line, path.split('/')[2]!, erased);
+        if (rewritten !== line) changed += 1;
+        if (rewritten !== null) {
+          piece.push(rewritten, '\n');
+          pieceLength += rewritten.length;
+        }
+        if (pieceLength >= pieceBytes) await flush();
+      }
+      await flush();
+      if (changed > 0) await draft.sync();
+    } finally {
+      await draft.close();
+    }
+  } finally {
+    await file.close();
+    if (changed === 0) await access.rm(place, { force: true });
+  }
+  if (changed === 0) return 0;
+  await syncFolder(dirname(place), access);
+  await lane.remember({ [path]: written, [pendingKey]: path });
+  await finishErasing(root, { ...lane, memory: { ...lane.memory, [path]: written, [pendingKey]: path } }, access);
+  return changed;
+}

@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto';
+import { forgetAttendeeTurn } from '../../activities/forget-attendee.js';
+import type { ErasureTurn } from '../../activities/turns.js';
+import { findPerson, type PersonName } from '../../ledger/queries/erasures/find-person.js';
+import { requestErasure } from '../../ledger/queries/erasures/request-erasure.js';
+import type { Scene } from './scene.js';
+import type { Stage } from './stage.js';
+
+const never = new AbortController().signal;
+
+/** Asks for a person to be forgotten, as a request to the API does. @returns the id of the erasure */
+export async function askToForget({ ledger }: Scene, name: Omit<PersonName, 'workspace'>): Promise<string> {
+  const id = randomUUID();
+  const places = await findPerson(ledger, { ...name, workspace: null });
+  await requestErasure(ledger, { id, names: { asked: name.text, places }, by: null, reason: null });
+  return id;
+}
+
+/** One turn of the workflow. */
+export async function forgetTurn({ to }: Scene, id: string): Promise<ErasureTurn> {
+  return await forgetAttendeeTurn(to, id, never);
+}
+
+/** Takes turns of the erasure and of the sinks until the person is forgotten. @returns what the turns gave back */
+export async function forget(stage: Stage, scene: Scene, id: string): Promise<ErasureTurn[]> {
+  const turns: ErasureTurn[] = [];
+  for (let round = 0; round < 10; round += 1) {
+    const turn = await forgetTurn(scene, id);
+    turns.push(turn);
+    if (turn.state === 'finished') return turns;
+    await stage.retriesAreDue();
+    for (const sink of scene.to.sinks.keys()) await scene.deliver(sink);
+  }
+  throw new Error(`not forgotten after ${turns.length} turns: ${JSON.stringify(turns.at(-1))}`);
+}

@@ -1,0 +1,113 @@
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { receiptsOf } from '../../ledger/queries/erasures/read-erasures.js';
+import { dumpLedger } from '../kit/dump-ledger.js';
+import { askToForget, forget } from '../kit/forget.js';
+import { session } from '../kit/items.js';
+import { deeds, holdsMarker, markerOf, names, people, type Person, record } from '../kit/marked-people.js';
+import type { Scene } from '../kit/scene.js';
+import { archive, type Item, type Stage, useStages } from '../kit/stage.js';
+import { openWatchedSinks } from '../kit/watched-sinks.js';
+
+/**
+ * Everybody's every field carries a marker, the words of what they did as well. After two of them are forgotten, one who
+ * acted by name and one who acted anonymously, theirs stand nowhere; the others' stand where they stood.
+ */
+const stages = useStages();
+const gone: readonly Person[] = ['withdrawing', 'anonymous'];
+
+/** With the person's marker in the words themselves. */
+function said(who: Person, [list, item]: [string, Item]): [string, Item] {
+  const content = `${markerOf(who)}-said`;
+  const inner = { questions: 'question', answers: 'answer' }[list];
+  if (list === 'qna-questions') return [list, { ...item, content }];
+  return inner === undefined ? [list, item] : [list, { ...item, [inner]: { ...(item[inner] as Item), content } }];
+}
+
+describe.each(kinds)('people who are forgotten, on %s', (kind) => {
+  it('stand in no table, no file, no log and no history, and polls bring nothing of them back', async () => {
+    const stage = await stages.open(kind);
+    const sinks = await openWatchedSinks(stage, undefined);
+    try {
+      for (const id of [1, 2, 3]) await stage.put('sessions', session(id, { anonymousResponses: false }));
+      await stage.put('sessions', session(4));
+      await stage.put('attendees', ...names.map(record));
+      for (const [index, who] of names.entries()) {
+        for (const deed of deeds(who, index)) await stage.put(...said(who, deed));
+      }
+      // Somebody else's vote repeats the words of the question that it is about.
+      const theirs = 100 + names.indexOf('withdrawing');
+      await stage.put('votes', {
+        attendeeId: people.turning,
+        createdAt: '2026-11-21T09:00:00.000Z',
+        session: { id: 1, name: 'Session 1', type: 'qna' },
+        question: { id: theirs, content: `${markerOf('withdrawing')}-said`, status: 'approved' },
+      });
+      const scene = await stage.webhookScene('consent: { accept: [obtained] }', sinks.options);
+      await settle(stage, scene);
+      await stage.patch('attendees', people.withdrawing, { 'Job title': `${markerOf('withdrawing')}-changed` });
+      await settle(stage, scene);
+      sinks.taken(scene);
+      for (const who of gone) expect(holdsMarker(await dumpLedger(stage.db), who)).toBe(true);
+      expect(holdsMarker(JSON.stringify(archive(scene)), 'withdrawing')).toBe(true);
+
+      const asked = [
+        ['withdrawing', { by: 'email', text: `${markerOf('withdrawing')}@EXAMPLE.com` }],
+        ['anonymous', { by: 'id', text: String(people.anonymous) }],
+      ] as const;
+      for (const [who, name] of asked) {
+        await forget(stage, scene, await askToForget(scene, name));
+        expect(sinks.taken(scene).filter((line) => holdsMarker(line, who))).toEqual([]);
+      }
+
+      await standNowhere(stage, scene);
+      for (const who of gone) await stage.patch('attendees', people[who], { Name: `${markerOf(who)}-again` });
+      for (const [index, who] of names.entries()) {
+        for (const [list, item] of deeds(who, 10 + index))
+          if (list !== 'votes') await stage.put(...said(who, [list, item]));
+      }
+      await stage.sweepsAreDue();
+      await settle(stage, scene);
+      const later = sinks.taken(scene);
+      expect(later.filter((line) => gone.some((who) => holdsMarker(line, who)))).toEqual([]);
+      expect(holdsMarker(later.join('\n'), 'turning')).toBe(true);
+      await standNowhere(stage, scene);
+
+      const receipts = (await receiptsOf(scene.ledger, 1)).map(({ place, outcome }) => `${place} ${outcome}`);
+      expect(receipts).toEqual([
+        'imports nothing',
+        'ledger erased',
+        'service:acme by-hand',
+        'sink:archive acme/101 erased',
+        'sink:crm acme/101 erased',
+        'sink:grades acme/101 erased',
+        'sink:hooks acme/101 told',
+        'sink:lms acme/101 erased',
+        'sink:salesforce acme/101 erased',
+        'sink:talk acme/101 erased',
+      ]);
+    } finally {
+      await sinks.close();
+    }
+  });
+});
+
+async function standNowhere(stage: Stage, scene: Scene): Promise<void> {
+  const dump = await dumpLedger(stage.db);
+  for (const text of [dump, JSON.stringify(archive(scene)), scene.logText(), scene.historyText()]) {
+    expect(gone.filter((who) => holdsMarker(text, who))).toEqual([]);
+  }
+  expect(holdsMarker(dump, 'turning')).toBe(true);
+}
+
+async function settle(stage: Stage, scene: Scene): Promise<void> {
+  for (let round = 0, open = 1; round < 3 || open > 0; round += 1) {
+    await stage.pollsAreDue();
+    await stage.retriesAreDue();
+    await scene.settle();
+    const [row] = await stage.db.query<{ open: number }>(
+      `select count(*)::int as open from deliveries where state in ('waiting', 'sending', 'retry')`,
+    );
+    open = row!.open;
+    if (round === 20) throw new Error(`${open} deliveries are still open`);
+  }
+}

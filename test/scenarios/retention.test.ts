@@ -1,0 +1,77 @@
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { keepRetention } from '../../activities/keep-retention.js';
+import { dumpLedger } from '../kit/dump-ledger.js';
+import { attendee, question, session } from '../kit/items.js';
+import { archived, everyone, useStages } from '../kit/stage.js';
+
+const stages = useStages();
+const never = new AbortController().signal;
+const sinks = { archive: `{ type: file, folder: ./archive, ${everyone} }` };
+
+describe.each(kinds)('texts that are kept for a time, on %s', (kind) => {
+  it('go when the event is over for so long, and reading them again is no change', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('attendees', attendee(11, { Name: 'MARK-name' }));
+    await stage.put(
+      'questions',
+      question(21, 11, 1, { question: { id: 21, content: 'MARK-said', status: 'approved' } }),
+    );
+    const scene = await stage.scene({ sinks });
+    const retention = { listsMs: { attendees: 10 * 86_400_000, questions: 3650 * 86_400_000 }, changesMs: 86_400_000 };
+    const to = { ...scene.to, config: { ...scene.to.config, retention } };
+    await scene.settle();
+    await stage.patch('attendees', 11, { Name: 'MARK-changed' });
+    await stage.pollsAreDue();
+    await scene.settle();
+    const before = archived(scene, 'attendees').length;
+
+    await keepRetention(to, 'acme', never);
+    expect(await dumpLedger(stage.db)).toContain('MARK-name'); // the event goes on
+    await stage.db.query(
+      `update pigeonholes set ended_at = now() - interval '20 days', created_at = now() - interval '40 days'`,
+    );
+    await stage.db.query(`update changes set found_at = found_at - interval '25 days'`);
+    await stage.db.query('delete from retention_passes');
+    expect(await keepRetention(to, 'acme', never)).toBe(false);
+    const dump = await dumpLedger(stage.db);
+    expect(dump).not.toContain('MARK-name');
+    expect(dump).not.toContain('MARK-changed');
+    expect(dump).toContain('MARK-said');
+
+    await stage.db.query('update pages set digest = null');
+    await stage.sweepsAreDue();
+    await scene.settle();
+    expect(archived(scene, 'attendees')).toHaveLength(before);
+    expect(await dumpLedger(stage.db)).not.toContain('MARK-changed');
+
+    await stage.patch('attendees', 11, { Name: 'MARK-later' });
+    await stage.sweepsAreDue();
+    await scene.settle();
+    expect(archived(scene, 'attendees', 11).map(({ type, revision }) => `${type} ${revision}`)).toEqual([
+      'attendees.created 1',
+      'attendees.updated 2',
+      'attendees.updated 3',
+    ]);
+  });
+
+  it('leave earlier revisions for so long alone, whatever their event does', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(11, { Name: 'MARK-first' }));
+    const scene = await stage.scene({ sinks });
+    await scene.settle();
+    await stage.patch('attendees', 11, { Name: 'MARK-second' });
+    await stage.pollsAreDue();
+    await scene.settle();
+    const to = { ...scene.to, config: { ...scene.to.config, retention: { listsMs: {}, changesMs: 86_400_000 } } };
+    await keepRetention(to, 'acme', never);
+    expect(await dumpLedger(stage.db)).toContain('MARK-first');
+    await stage.db.query(`update pigeonholes set created_at = created_at - interval '2 days'`);
+    await stage.db.query(`update changes set found_at = found_at - interval '2 days'`);
+    await stage.db.query('delete from retention_passes');
+    await keepRetention(to, 'acme', never);
+    const dump = await dumpLedger(stage.db);
+    expect(dump).not.toContain('MARK-first');
+    expect(dump).toContain('MARK-second');
+  });
+});
