@@ -97,7 +97,7 @@ async function readText(absoluteFile: string, shownFile: string): Promise<string
       throw fileError(
         'missing',
         shownFile,
-        'there is no such file; write one as the README shows, or name another with --config',
+        'there is no such file; "pigeonpost init" writes one, or name another with --config',
         cause,
       );
     }

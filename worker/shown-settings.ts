@@ -32,7 +32,8 @@ export async function namedVariables(
   environment: Environment = processEnvironment(),
 ): Promise<Record<string, 'set' | 'empty' | 'not set'>> {
   const text = await readFile(file, 'utf8').catch(() => '');
-  const named = [...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)/g)].map(([, name]) => name!);
+  const withoutComments = text.replaceAll(/(^|\s)#.*$/gm, '$1');
+  const named = [...withoutComments.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)/g)].map(([, name]) => name!);
   const names = [...new Set([...named, 'DATABASE_URL', 'TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'PIGEONPOST_LOG'])];
   const stateOf = (value: string | undefined): 'set' | 'empty' | 'not set' =>
     value === undefined ? 'not set' : value === '' ? 'empty' : 'set';

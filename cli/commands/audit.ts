@@ -3,6 +3,7 @@ import { loadProcessConfig } from '../../worker/load-process-config.js';
 import { apiClientFor } from '../api-client.js';
 import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
+import { printLine } from '../print-line.js';
 
 export interface AuditArguments {
   readonly who?: string | undefined;
@@ -28,7 +29,7 @@ export async function audit({ config, out }: Context, { json, limit, ...choice }
   }
   if (json) out.line(JSON.stringify({ items, more: after !== null }));
   else if (items.length === 0) out.line('nothing was asked for');
-  else for (const entry of items) out.line(lineOf(entry));
+  else for (const entry of items) printLine(out, lineOf(entry));
   if (!json && after !== null) out.note('there is more: --limit shows it');
   return ExitCode.Done;
 }

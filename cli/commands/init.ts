@@ -23,8 +23,8 @@ export interface InitOptions extends InitFlags {
 export async function init(context: Context, { yes, check, json, ...flags }: InitOptions): Promise<ExitCode> {
   const { config: file, out } = context;
   if (existsSync(file)) throw thereAlready(file);
-  const { ask, close } = askAtTerminal(out, { interactive: process.stdin.isTTY === true && !yes });
-  const answers = await askAll(flags, ask).finally(close);
+  const terminal = askAtTerminal(out, { interactive: process.stdin.isTTY === true && !yes });
+  const answers = await askAll(flags, terminal.ask).finally(() => terminal.close());
   const text = writeConfiguration(answers);
   const { problems, unset } = await checkDraft(text, file, standInsFor(answers));
   if (problems.length > 0) {

@@ -3,6 +3,7 @@ import { apiClientFor } from '../api-client.js';
 import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
 import { formatStatus } from '../format-status.js';
+import { printLine } from '../print-line.js';
 
 /** `pigeonpost status`: how the running pigeonpost stands. Exit 0, 3 when none answers or it is still starting. */
 export async function status(
@@ -12,9 +13,9 @@ export async function status(
   const current = await apiClientFor(await loadProcessConfig(config)).status({ counts });
   if (json) out.line(JSON.stringify(current));
   else {
-    for (const line of formatStatus(current, new Date())) out.line(line);
+    for (const line of formatStatus(current, new Date())) printLine(out, line);
     for (const { sink, pigeonholeId, list, state, items } of current.counts?.deliveries ?? []) {
-      out.line(`  ${sink} ${pigeonholeId} ${list}: ${items} ${state}`);
+      printLine(out, `  ${sink} ${pigeonholeId} ${list}: ${items} ${state}`);
     }
   }
   return ExitCode.Done;

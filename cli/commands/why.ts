@@ -6,6 +6,7 @@ import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { reasonWords } from '../format-status.js';
 import { itemNamed } from '../item-named.js';
+import { printLine } from '../print-line.js';
 
 /**
  * `pigeonpost why <list>:<key>`: where an item was read, what each sink was told and answered, or why it was not told.
@@ -34,7 +35,7 @@ export async function why(
     );
   }
   if (json) out.line(JSON.stringify(first));
-  else for (const line of timeline(first)) out.line(line);
+  else for (const line of timeline(first)) printLine(out, line);
   return ExitCode.Done;
 }
 

@@ -99,5 +99,5 @@ function quoted(text: string): string {
 
 function isLoopback(address: string): boolean {
   const host = URL.canParse(address) ? new URL(address).hostname : '';
-  return host === 'localhost' || host === '[::1]' || /^127\./.test(host);
+  return host === 'localhost' || host === '[::1]' || host.startsWith('127.');
 }
