@@ -13,9 +13,10 @@ export const kinds: Database['kind'][] = hasPostgres() ? ['embedded', 'postgres'
 
 /**
  * Opens a fresh store of each kind before the tests of a file and closes them after; `of` gives one. The embedded one has
- * the newest schema already, which takes a second to make there, unless `isEmpty` is asked for.
+ * the newest schema already, which takes a second to make there, unless `isEmpty` is asked for. Its commits do not wait
+ * for the disk, for which the tests of a machine whose disk is slow would wait most of their time, unless `isDurable` is.
  */
-export function useBothDatabases({ idleInTransactionTimeoutMs = 60_000, isEmpty = false } = {}): {
+export function useBothDatabases({ idleInTransactionTimeoutMs = 60_000, isEmpty = false, isDurable = false } = {}): {
   of(kind: Database['kind']): Database;
 } {
   const databases = new Map<string, Database>();
@@ -31,6 +32,7 @@ export function useBothDatabases({ idleInTransactionTimeoutMs = 60_000, isEmpty 
     }
     await placeEmbeddedStore(folder);
     const embedded = await openEmbedded({ folder, idleInTransactionTimeoutMs });
+    if (!isDurable) await embedded.script('set synchronous_commit = off'); // one session, so for all that follows
     if (isEmpty) await embedded.script('drop schema public cascade; create schema public');
     databases.set('embedded', embedded);
   });

@@ -1,7 +1,7 @@
 import { kinds, storeErrorOf, useBothDatabases } from './both-databases.test-kit.js';
 import type { Database, Queryable } from './database.js';
 
-const stores = useBothDatabases();
+const stores = useBothDatabases({ isDurable: true });
 
 describe.each(kinds)('the store on %s', (kind) => {
   let db: Database;

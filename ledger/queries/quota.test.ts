@@ -12,7 +12,7 @@ import {
   spendPermit,
 } from './quota.js';
 
-const databases = useBothDatabases();
+const databases = useBothDatabases({ isDurable: true });
 const key = 'fingerprint';
 const nothing = { limit: null, remaining: null, resetInMs: null };
 const hour = 3_600_000;

@@ -18,6 +18,7 @@ import { loadProcessConfig } from '../../worker/load-process-config.js';
 import { openEdition, type Shared } from '../../worker/open-edition.js';
 import { planConfiguration } from '../../worker/plan-configuration.js';
 import { type ConfigurationSwitch, createConfigurationSwitch } from '../../worker/take-up-configuration.js';
+import { settleByRounds } from './settling.js';
 
 /**
  * A process without Temporal whose configuration is a file that a test rewrites: what `start` puts together around its
@@ -87,21 +88,25 @@ export async function openRunning(
 
 async function settle(editions: Editions): Promise<void> {
   const never = new AbortController().signal;
-  for (let busy = true; busy;) {
+  await settleByRounds(async () => {
     const { config, configuration, ledger } = editions.current;
-    busy = false;
+    let isDue = false;
+    let hasMoved = false;
     for (const workspace of Object.keys(config.workspaces)) {
       const turn = await editions.use((to) => discoverWorkspace(to, workspace, never));
-      busy ||= turn.state === 'working' && turn.nextDueInMs === 0;
+      isDue ||= turn.state === 'working' && turn.nextDueInMs === 0;
     }
     for (const place of await selectedPigeonholes(ledger, Object.keys(config.syncs))) {
       const turn = await editions.use((to) => readPigeonhole(to, place, never));
-      busy ||= turn.state === 'working' && turn.nextDueInMs === 0;
+      isDue ||= turn.state === 'working' && turn.nextDueInMs === 0;
+      hasMoved ||= turn.created + turn.updated + turn.deleted > 0;
     }
     for (const sink of Object.keys(config.sinks)) {
       const turn = await editions.use((to) => deliverToSinkTurn(to, sink, never));
-      busy ||= turn.delivered > 0 || (turn.state === 'working' && turn.nextDueInMs === 0);
+      isDue ||= turn.delivered > 0 || (turn.state === 'working' && turn.nextDueInMs === 0);
+      hasMoved ||= turn.delivered > 0;
     }
-    busy ||= editions.current.configuration !== configuration; // another one was taken up on the way
-  }
+    const isAnother = editions.current.configuration !== configuration; // it was taken up on the way
+    return { isDue: isDue || isAnother, hasMoved: hasMoved || isAnother };
+  });
 }

@@ -20,6 +20,7 @@ import { adoptSyncs } from '../../worker/adopt-syncs.js';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
 import { openClients } from '../../worker/open-clients.js';
 import { openSinks } from '../../worker/open-sinks.js';
+import { settleByRounds } from './settling.js';
 
 /**
  * A pigeonpost without Temporal: the same configuration, ledger, client, sinks and activities, whose turns a test
@@ -145,15 +146,19 @@ function document(config: Config, ledger: Ledger): unknown {
 }
 
 async function settle(scene: Scene): Promise<void> {
-  for (let busy = true; busy;) {
-    busy = (await scene.discover()).nextDueInMs === 0;
+  await settleByRounds(async () => {
+    let isDue = (await scene.discover()).nextDueInMs === 0;
+    let hasMoved = false;
     for (const { workspace, pigeonholeId } of await selectedPigeonholes(scene.ledger, ['events'])) {
       const turn = await scene.read({ workspace, pigeonholeId });
-      busy ||= turn.nextDueInMs === 0;
+      isDue ||= turn.nextDueInMs === 0;
+      hasMoved ||= turn.created + turn.updated + turn.deleted > 0;
     }
     for (const sink of scene.to.sinks.keys()) {
       const turn = await scene.deliver(sink);
-      busy ||= turn.delivered > 0 || (turn.nextDueInMs === 0 && turn.state === 'working');
+      isDue ||= turn.delivered > 0 || (turn.nextDueInMs === 0 && turn.state === 'working');
+      hasMoved ||= turn.delivered > 0;
     }
-  }
+    return { isDue, hasMoved };
+  });
 }

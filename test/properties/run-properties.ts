@@ -64,7 +64,7 @@ export async function runProperties(db: Database, { runs, seed, shrink, onRun }:
 }
 
 /** A life takes about a second. One that goes on for so long will not end, and nothing could be played after it. */
-const endlessMs = 120_000;
+const endlessMs = 300_000;
 
 class EndlessRun extends Error {
   constructor(script: Script) {

@@ -77,7 +77,6 @@ describe.each(kinds)('leases, on %s', (kind) => {
     await second.read(place);
     letGo();
     expect(await slow).toMatchObject({ name: 'LedgerError', kind: 'stale' });
-    await client.close();
 
     await first.settle();
     expect(archived(first, 'attendees').map(({ key, revision }) => [Number(key), revision])).toEqual(
