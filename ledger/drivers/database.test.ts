@@ -87,6 +87,27 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await ids()).toEqual([1, 2]);
   });
 
+  it('commits or rolls back alike when it begins by locking, which is sent with the begin', async () => {
+    await db.query('insert into item (id) values (1)');
+    const lock = (tx: Queryable): Promise<object[]> => tx.query('select id from item for no key update');
+    const work = async (tx: Queryable): Promise<void> => {
+      expect(await lock(tx)).toEqual([{ id: 1 }]);
+      await insert(tx, 2);
+    };
+    await db.transaction(work, { beginsByLocking: true });
+    expect(await ids()).toEqual([1, 2]);
+    const lost = db.transaction(
+      async (tx) => {
+        await lock(tx);
+        await insert(tx, 3);
+        await insert(tx, 1);
+      },
+      { beginsByLocking: true },
+    );
+    expect(await storeErrorOf(lost)).toMatchObject({ kind: 'constraint' });
+    expect(await ids()).toEqual([1, 2]);
+  });
+
   it('rolls back by the first failure among what its work did not wait for, and goes on being used', async () => {
     const transaction = db.transaction(async (tx) => {
       for (const id of [1, 2, 1, 3]) insert(tx, id).catch(() => undefined);

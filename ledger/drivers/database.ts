@@ -17,6 +17,14 @@ export interface Queryable {
   script(sql: string): Promise<void>;
 }
 
+export interface TransactionOptions {
+  /**
+   * What `work` gives before it waits for the first time only reads and locks: it is sent behind the `begin`, whose
+   * answer is not waited for first. Were that refused, those statements would run, and lock nothing.
+   */
+  readonly beginsByLocking?: boolean;
+}
+
 /**
  * The store: PostgreSQL, in a server or compiled into this process. One dialect and one behaviour; the contract test
  * of this folder runs on both.
@@ -32,7 +40,7 @@ export interface Database extends Queryable {
    * there is one connection), so it refuses with a sentence instead.
    * @throws {StoreError}, or whatever `work` throws
    */
-  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /**
    * Housekeeping that a PostgreSQL server does by itself (autovacuum) and the embedded store does not: call it about
    * once an hour. Takes the embedded store for a moment per table that needs it; does nothing on a server.

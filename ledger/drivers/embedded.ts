@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Client } from 'pg';
 import { Connection } from './connection.js';
-import type { Database, Queryable } from './database.js';
+import type { Database, Queryable, TransactionOptions } from './database.js';
 import { embeddedFolder } from './embedded-folder.js';
 import { type FromThread, type ThreadData, threadExitCodes, type ToThread } from './embedded-messages.js';
 import { EmbeddedStream } from './embedded-stream.js';
@@ -74,8 +74,8 @@ class EmbeddedDatabase implements Database {
     return this.#inTurn(() => this.#connection.script(sql));
   }
 
-  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
-    return this.#inTurn(() => runTransaction(this, this.#connection, this.idleInTransactionTimeoutMs, work));
+  transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    return this.#inTurn(() => runTransaction(this, this.#connection, this.idleInTransactionTimeoutMs, work, options));
   }
 
   async maintain(): Promise<void> {

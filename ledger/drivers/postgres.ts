@@ -1,6 +1,6 @@
 import { type ClientBase, Pool, type PoolClient } from 'pg';
 import { Connection } from './connection.js';
-import type { Database, Queryable } from './database.js';
+import type { Database, Queryable, TransactionOptions } from './database.js';
 import { resultTypes } from './result-values.js';
 import { refuseWithinTransaction, runTransaction } from './run-transaction.js';
 import { sessionSettings } from './session-settings.js';
@@ -77,9 +77,9 @@ class PostgresDatabase implements Database {
     return this.#withConnection((connection) => connection.script(sql));
   }
 
-  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+  transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T> {
     return this.#withConnection((connection) =>
-      runTransaction(this, connection, this.idleInTransactionTimeoutMs, work),
+      runTransaction(this, connection, this.idleInTransactionTimeoutMs, work, options),
     );
   }
 

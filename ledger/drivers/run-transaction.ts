@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Connection } from './connection.js';
-import type { Queryable } from './database.js';
+import type { Queryable, TransactionOptions } from './database.js';
 import type { SqlValue } from './sql-values.js';
 import { StoreError } from './store-error.js';
 
@@ -30,11 +30,14 @@ export async function runTransaction<T>(
   connection: Connection,
   idleTimeoutMs: number,
   work: (tx: Queryable) => Promise<T>,
+  { beginsByLocking = false }: TransactionOptions = {},
 ): Promise<T> {
-  await connection.control('begin');
-  const transaction = new Transaction(owner, connection, idleTimeoutMs);
+  const begun = connection.control('begin');
+  if (!beginsByLocking) await begun;
+  const transaction = new Transaction(owner, connection, idleTimeoutMs, begun);
   try {
     const result = await Promise.race([current.run(transaction, () => work(transaction)), transaction.leftIdle]);
+    await begun; // of a transaction that gave no statement
     await transaction.commit();
     return result;
   } catch (error) {
@@ -59,7 +62,10 @@ class Transaction implements Queryable {
     readonly owner: object,
     private readonly connection: Connection,
     private readonly idleTimeoutMs: number,
+    /** The answer to `begin`. */
+    private readonly begun: Promise<unknown>,
   ) {
+    begun.catch(() => undefined); // told by the first statement
     this.leftIdle = new Promise((_, reject) => {
       this.#giveUp = reject;
     });
@@ -125,7 +131,10 @@ class Transaction implements Queryable {
 
   async #runToEnd<T>(statement: () => Promise<T>): Promise<T> {
     try {
-      return await statement();
+      const sent = statement();
+      sent.catch(() => undefined); // awaited below; until then a failure must not count as unhandled
+      await this.begun; // before any answer is believed: without it the statement stood alone
+      return await sent;
     } catch (error) {
       this.#firstFailure ??= error;
       throw error instanceof StoreError && error.sqlState === '25P02' ? this.#firstFailure : error;

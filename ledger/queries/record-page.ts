@@ -85,8 +85,10 @@ async function recordOnce(ledger: Ledger, lease: StreamLease, page: PageRecord):
   const { prepared } = page;
   const result =
     page.isNew && prepared !== undefined && waitsForNothing(lease, page)
-      ? await ledger.db.transaction((tx) => recordPrepared(ledger, tx, lease, page, prepared))
-      : await ledger.db.transaction((tx) => recordItems(ledger, tx, lease, page));
+      ? await ledger.db.transaction((tx) => recordPrepared(ledger, tx, lease, page, prepared), {
+          beginsByLocking: true,
+        })
+      : await ledger.db.transaction((tx) => recordItems(ledger, tx, lease, page), { beginsByLocking: true });
   return { ...result, woken: await result.woken };
 }
 
@@ -194,16 +196,19 @@ export async function recordSamePage(
   lease: StreamLease,
   page: SamePage,
 ): Promise<PageResult | undefined> {
-  return await ledger.db.transaction(async (tx) => {
-    const scope = await lockPigeonhole(tx, lease);
-    if (!(await isKnownPage(tx, lease, page.swept))) return undefined;
-    if (page.end === null) {
-      await saveWalk(tx, lease, page.walk, { perPage: page.perPage, highestId: null, differs: false });
-    }
-    const deleted = await endWith(ledger, tx, lease, scope, page, false);
-    const woken = deleted > 0 ? await wakeSinks(tx, page.sinkIds) : [];
-    return { created: 0, updated: 0, deleted, woken, reviewsLeft: false };
-  });
+  return await ledger.db.transaction(
+    async (tx) => {
+      const scope = await lockPigeonhole(tx, lease);
+      if (!(await isKnownPage(tx, lease, page.swept))) return undefined;
+      if (page.end === null) {
+        await saveWalk(tx, lease, page.walk, { perPage: page.perPage, highestId: null, differs: false });
+      }
+      const deleted = await endWith(ledger, tx, lease, scope, page, false);
+      const woken = deleted > 0 ? await wakeSinks(tx, page.sinkIds) : [];
+      return { created: 0, updated: 0, deleted, woken, reviewsLeft: false };
+    },
+    { beginsByLocking: true },
+  );
 }
 
 /** Where the walk stands, and what the page showed; what other pages remember of the rows it changes is forgotten. */

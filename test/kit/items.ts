@@ -9,7 +9,7 @@ export const session = (id: number, more: Item = {}): Item => ({
   name: `Session ${id}`,
   type: 'qna',
   startDate: '2026-11-21T07:00:00+00:00',
-  endDate: '2026-11-21T20:00:00+00:00',
+  endDate: '2099-11-21T20:00:00+00:00',
   anonymousResponses: true,
   links: { admin: `https://admin.example.com/${id}` },
   ...more,

@@ -35,14 +35,14 @@ export function mortalDatabase(db: Database, isLast: (moment: Moment) => boolean
   return {
     ...mortal(db),
     kind: db.kind,
-    async transaction(work) {
+    async transaction(work, options) {
       live('begin');
       const result = await db.transaction(async (tx) => {
         const done = await work(mortal(tx));
         // Work may end before the answers to what it sent; a process that died meanwhile sends no commit behind them.
         live('before commit');
         return done;
-      });
+      }, options);
       live('commit');
       return result;
     },

@@ -20,7 +20,7 @@ export function watched(db: Database): WatchedDatabase {
     kind: db.kind,
     query: <Row extends object>(...args: Parameters<Queryable['query']>) => watch(() => db.query<Row>(...args)),
     script: (sql) => watch(() => db.script(sql)),
-    transaction: (work) => watch(() => db.transaction(work)),
+    transaction: (work, options) => watch(() => db.transaction(work, options)),
     maintain: () => db.maintain(),
     copyFiles: (folder) => db.copyFiles(folder),
     onFatal: (listener) => db.onFatal(listener),

@@ -1,0 +1,74 @@
+import type { Connection } from './connection.js';
+import type { Queryable } from './database.js';
+import { runTransaction } from './run-transaction.js';
+import { StoreError } from './store-error.js';
+
+describe('a transaction that begins by locking', () => {
+  it('sends its first statement before the begin is answered', async () => {
+    const { connection, sent, answerBegin } = watchedConnection();
+    const done = runTransaction({}, connection, 1000, (tx) => tx.query('lock'), { beginsByLocking: true });
+    expect(sent).toEqual(['begin', 'lock']);
+    answerBegin();
+    await done;
+    expect(sent).toEqual(['begin', 'lock', 'commit']);
+  });
+
+  it('believes no answer and gives no further statement when the begin was refused', async () => {
+    const { connection, sent, refuseBegin } = watchedConnection();
+    const work = async (tx: Queryable): Promise<void> => {
+      await tx.query('lock');
+      await tx.query('write');
+    };
+    const done = runTransaction({}, connection, 1000, work, { beginsByLocking: true });
+    refuseBegin(new StoreError('conflict', 'cancelled'));
+    await expect(done).rejects.toThrow('cancelled');
+    expect(sent).toEqual(['begin', 'lock', 'rollback']);
+  });
+
+  it('is not committed without a begin, though it gave no statement', async () => {
+    const { connection, sent, refuseBegin } = watchedConnection();
+    const done = runTransaction({}, connection, 1000, async () => 'nothing', { beginsByLocking: true });
+    refuseBegin(new StoreError('conflict', 'cancelled'));
+    await expect(done).rejects.toThrow('cancelled');
+    expect(sent).toEqual(['begin', 'rollback']);
+  });
+});
+
+describe('any other transaction', () => {
+  it('gives no statement before the begin is answered', async () => {
+    const { connection, sent, refuseBegin } = watchedConnection();
+    const done = runTransaction({}, connection, 1000, (tx) => tx.query('write'));
+    refuseBegin(new StoreError('conflict', 'cancelled'));
+    await expect(done).rejects.toThrow('cancelled');
+    expect(sent).toEqual(['begin']);
+  });
+});
+
+/** A connection that answers everything at once but the begin. */
+function watchedConnection(): {
+  connection: Connection;
+  sent: string[];
+  answerBegin: () => void;
+  refuseBegin: (error: Error) => void;
+} {
+  const sent: string[] = [];
+  let answerBegin: () => void = () => undefined;
+  let refuseBegin: (error: Error) => void = () => undefined;
+  const begun = new Promise<string>((resolve, reject) => {
+    answerBegin = () => resolve('BEGIN');
+    refuseBegin = reject;
+  });
+  const connection = {
+    isBroken: false,
+    store: 'a store',
+    query: async (sql: string) => {
+      sent.push(sql);
+      return [];
+    },
+    control: (command: string) => {
+      sent.push(command);
+      return command === 'begin' ? begun : Promise.resolve(command.toUpperCase());
+    },
+  } as unknown as Connection;
+  return { connection, sent, answerBegin, refuseBegin };
+}
