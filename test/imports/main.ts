@@ -44,7 +44,7 @@ async function main(): Promise<number> {
       process.stdout.write(`${registrantAtomicity}, duplicates: ${registrantDuplicates}\n`);
       const rows = Number(values.rows);
       // A whole chunk that is refused for its duplicates has to be asked row by row: more requests, more quota.
-      const limit = registrantDuplicates === 'refuse-chunk' ? 150 : Math.ceil(rows / 1000 / 5);
+      const limit = registrantDuplicates === 'refuse-chunk' ? 100 : Math.ceil(rows / 1000 / 5);
       const proof = await proveImport(
         {
           rows,
