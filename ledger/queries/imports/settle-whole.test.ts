@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { until } from '../../../test/until.js';
 import { forgetEverything } from '../../../test/kit/forget-everything.js';
 import { kinds, useBothDatabases } from '../../drivers/both-databases.test-kit.js';
 import type { Database } from '../../drivers/database.js';
@@ -44,6 +45,34 @@ function chunkIn(begun: BegunChunk | NothingBegun | undefined): BegunChunk {
   return begun;
 }
 
+/** Has them all wait for the import's row, each with what it saw before, and then lets them go on. */
+async function whileLocked<T>(db: Database, work: () => Promise<T>, waiting: number): Promise<T> {
+  let release!: () => void;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const locked = db.transaction(async (tx) => {
+    await tx.query('select number from imports for update');
+    await released;
+  });
+  const isWaitedFor = async (count: number): Promise<boolean> => {
+    const [row] = await db.query<{ waits: number }>('select count(*) as waits from pg_locks where not granted');
+    return row!.waits >= count;
+  };
+  await until('the import is locked', async () => {
+    const rows = await db.query('select number from imports for update skip locked');
+    return rows.length === 0;
+  });
+  const done = work();
+  try {
+    await until('all of them wait', () => isWaitedFor(waiting));
+  } finally {
+    release();
+  }
+  const [result] = await Promise.all([done, locked]);
+  return result;
+}
+
 async function sender(db: Database): Promise<object> {
   const [row] = await db.query('select position, begun, requests, request_number, passed, failures from imports');
   return row!;
@@ -80,7 +109,9 @@ describe.each(kinds)('what settles a created chunk on %s', (kind) => {
     for (let n = 0; n < 4; n += 1) chunks.push(chunkIn(await beginChunk(ledger, lease, all)));
     const rows = chunks.map(({ firstRow }) => firstRow);
     while (chunks.length > 0) {
-      const next = await Promise.all(chunks.map((chunk) => settleWhole(ledger, lease, chunk, null, all)));
+      const settle = (): Promise<(BegunChunk | NothingBegun | undefined)[]> =>
+        Promise.all(chunks.map((chunk) => settleWhole(ledger, lease, chunk, null, all)));
+      const next = await (kind === 'postgres' ? whileLocked(db, settle, chunks.length) : settle());
       chunks = next.filter((begun): begun is BegunChunk => begun !== undefined && !('kind' in begun));
       rows.push(...chunks.map(({ firstRow }) => firstRow));
     }
