@@ -26,8 +26,8 @@ export interface ProofOptions {
   /** Knobs of the sandbox beside those that make the import last. */
   readonly knobs: Readonly<Record<string, unknown>>;
   readonly faults: readonly object[];
-  /** Requests until the quota is used up, and how long until it is full again; null: no quota. */
-  readonly quota: { readonly limit: number; readonly windowSeconds: number } | null;
+  /** Requests until the quota is used up, how long until it is full again, and after how many times it is lifted; null: no quota. */
+  readonly quota: { readonly limit: number; readonly windowSeconds: number; readonly times: number | null } | null;
   /** In this order, evenly over the import. */
   readonly kills: readonly ('worker' | 'temporal')[];
   readonly latencyMs: number;
@@ -106,9 +106,13 @@ async function prove(
   const startedAt = performance.now();
   const product = start('start', 'cli/main', ['start'], /^ready/m, env);
   await product.untilReady();
-  const limits = quota === null ? null : { ...quota, headers: true, retryAfter: false };
+  const limits =
+    quota === null
+      ? null
+      : { limit: quota.limit, windowSeconds: quota.windowSeconds, headers: true, retryAfter: false };
   await control(baseUrl, 'PATCH', 'knobs', { quota: limits });
-  const watched = await killOnTheWay(options, { ledger, id, product, temporalPid: () => temporal.pid }, say);
+  const liftQuota = async (): Promise<void> => void (await control(baseUrl, 'PATCH', 'knobs', { quota: null }));
+  const watched = await killOnTheWay(options, { ledger, id, product, temporalPid: () => temporal.pid, liftQuota }, say);
   const seconds = (performance.now() - startedAt) / 1000;
   await control(baseUrl, 'PATCH', 'knobs', { quota: null, latencyMs: 0 });
   const progress = (await readImport(ledger, id))!;
@@ -143,8 +147,14 @@ async function stageAll(ledger: Ledger, { rows, badEvery }: ProofOptions): Promi
 
 /** Watches the import until it has ended, and kills what is to be killed when its share of the rows is settled. */
 async function killOnTheWay(
-  { rows, kills, timeoutMs }: ProofOptions,
-  running: { ledger: Ledger; id: string; product: Supervised; temporalPid: () => number | undefined },
+  { rows, kills, quota, timeoutMs }: ProofOptions,
+  running: {
+    ledger: Ledger;
+    id: string;
+    product: Supervised;
+    temporalPid: () => number | undefined;
+    liftQuota: () => Promise<void>;
+  },
   say: (line: string) => void,
 ): Promise<{ quotaWaits: number; kills: number }> {
   let done = 0;
@@ -155,7 +165,10 @@ async function killOnTheWay(
     async () => {
       const progress = (await readImport(running.ledger, running.id))!;
       const waits = progress.waitReason === 'quota';
-      if (waits && !waited) quotaWaits += 1;
+      if (waits && !waited) {
+        quotaWaits += 1;
+        if (quotaWaits === quota?.times) await running.liftQuota();
+      }
       waited = waits;
       const settled = rows - progress.counts.waiting;
       if (done < kills.length && settled >= ((done + 0.5) / kills.length) * rows * 0.9) {
