@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { freePort } from '../../worker/embedded-temporal/free-port.js';
 import { placeEmbeddedStore } from '../embedded-store.js';
 import { readArchive } from '../kit/archive.js';
-import { attendee } from '../kit/items.js';
 import { type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
 import { endAll } from '../kit/promises.js';
 import { until } from '../until.js';
@@ -184,44 +183,4 @@ describe('a running pigeonpost', () => {
     expect((await status()).sinks.map(({ name }) => name)).toEqual(['archive']);
     await untilSettled();
   });
-});
-
-describe('a backup of a running pigeonpost', () => {
-  it('is restored once it has stopped, and nothing is sent twice: the sinks wait for a person', async () => {
-    expect(await run('backup', 'ledger.tar.gz')).toMatchObject({
-      code: 0,
-      out: expect.stringMatching(/^ledger\.tar\.gz is/),
-    });
-    expect(await run('backup', 'ledger.tar.gz')).toMatchObject({ code: 1, errors: expect.stringContaining('exists') });
-    const { workspaces } = await json<{ workspaces: { pigeonholes: { id: number; status: string }[] }[] }>('status');
-    const { id: pigeonhole } = workspaces[0]!.pigeonholes.find(({ status: stands }) => stands === 'live')!;
-    const late = attendee(990_001);
-    const insert = [{ op: 'insert', list: 'attendees', pigeonhole, id: late.id, item: late, exact: true }];
-    await fetch(`${baseUrl}/_control/mutations`, { method: 'POST', body: JSON.stringify(insert) });
-    const ofLate = (): number =>
-      readArchive(join(folder, 'archive')).filter(({ list, key }) => list === 'attendees' && key === '990001').length;
-    await until('who came after the backup is delivered', () => ofLate() === 1, 60_000);
-    const before = readArchive(join(folder, 'archive')).length;
-
-    expect(await run('restore', 'ledger.tar.gz', '--yes')).toMatchObject({
-      code: 1,
-      errors: expect.stringContaining('in use'),
-    });
-    await endAll([main]);
-    expect(await run('restore', 'ledger.tar.gz')).toMatchObject({ code: 2, errors: expect.stringContaining('--yes') });
-    expect(await run('restore', 'ledger.tar.gz', '--yes')).toMatchObject({ code: 0 });
-    main = startProgram('cli/main.js', ['start'], { cwd: folder, env });
-    await untilOutput(main, /ready/);
-    expect((await run('status')).out).toMatch(/sink archive.*paused.*restored from the backup of /);
-    expect((await run('resume', 'sink:archive')).code).toBe(0);
-    await until(
-      'who came after the backup is read and delivered anew',
-      async () => {
-        const { settled, sinks } = await status();
-        return settled && sinks[0]!.state === 'working';
-      },
-      90_000,
-    );
-    expect([ofLate(), readArchive(join(folder, 'archive')).length]).toEqual([1, before]);
-  }, 180_000);
 });
