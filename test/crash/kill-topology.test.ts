@@ -7,7 +7,14 @@ import { findBinary } from '../../worker/embedded-temporal/find-binary.js';
 import { freePort } from '../../worker/embedded-temporal/free-port.js';
 import { readArchive } from '../kit/archive.js';
 import { crashConfiguration, hookSecret } from '../kit/crash-configuration.js';
-import { killNow, processesNaming, startProgram, untilOutput } from '../kit/processes.js';
+import {
+  killNow,
+  processesNaming,
+  type Program,
+  type ProgramOptions,
+  startProgram,
+  untilOutput,
+} from '../kit/processes.js';
 import {
   endAll,
   expectOnce,
@@ -31,6 +38,15 @@ interface StatusAnswer {
   readonly sinks: readonly { readonly name: string; readonly delivered: number }[];
 }
 
+const programs: Program[] = [];
+afterAll(() => programs.forEach(({ pid }) => killNow(pid))); // should the test have failed on its way
+
+function startOne(script: string, args: readonly string[], options: ProgramOptions): Program {
+  const program = startProgram(script, args, options);
+  programs.push(program);
+  return program;
+}
+
 (hasPostgres() ? describe : describe.skip)('two API processes and three workers, one of each killed', () => {
   it(
     'lose nothing and double nothing: the others take over',
@@ -42,10 +58,10 @@ interface StatusAnswer {
         binary: await findBinary(binarySources(), console.error),
       });
       const env = { SERVICE_KEY: 'sandbox-key', HOOK_SECRET: hookSecret, DATABASE_URL: postgres.url };
-      const sandbox = startProgram('sandbox/main.js', ['--attendees', '120', '--rate', '15', '--seed', '8'], {
+      const sandbox = startOne('sandbox/main.js', ['--attendees', '120', '--rate', '15', '--seed', '8'], {
         cwd: folder,
       });
-      const receiver = startProgram(
+      const receiver = startOne(
         'sandbox/webhook-receiver/main.js',
         ['--secret', hookSecret, '--log', join(folder, 'receipts.ndjson')],
         { cwd: folder },
@@ -64,7 +80,7 @@ interface StatusAnswer {
       };
       const files = [configured('one.yaml', ports[0]), configured('two.yaml', ports[1])];
       const start = (role: 'api' | 'worker', file: string) =>
-        startProgram('cli/main.js', ['--config', file, role], { cwd: folder, env });
+        startOne('cli/main.js', ['--config', file, role], { cwd: folder, env });
       const statusAt = async (port: number): Promise<StatusAnswer> =>
         (await (await fetch(`http://127.0.0.1:${port}/api/status`)).json()) as StatusAnswer;
 
@@ -72,7 +88,7 @@ interface StatusAnswer {
       for (const api of apis) await untilOutput(api, /ready: serving/);
       expect((await statusAt(ports[1])).trouble).toMatch(/^no worker has asked Temporal for work/);
       const workers = [0, 1, 2].map(() => start('worker', files[0]!));
-      await until('much of the conference is archived', () => archived(folder) >= archivedBeforeKill, 60_000);
+      await until('much of the conference is archived', () => archived(folder) >= archivedBeforeKill, 120_000);
 
       killNow(apis[0]!.pid);
       killNow(workers.find((worker) => worker.output().includes('ready'))!.pid);
@@ -83,7 +99,7 @@ interface StatusAnswer {
           const { trouble, sinks } = await statusAt(ports[1]);
           return trouble === null && sinks.find(({ name }) => name === 'archive')!.delivered > atKill;
         },
-        60_000,
+        90_000,
       );
       await fetch(`${baseUrl}/_control/freeze`, { method: 'POST' });
 
@@ -99,7 +115,7 @@ interface StatusAnswer {
       expect(processesNaming(folder)).toEqual([]);
       rmSync(folder, { recursive: true });
     },
-    6 * 60_000,
+    8 * 60_000,
   );
 });
 

@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * While a new version takes over, processes of the one before work on the same store: what a migration may not do to
+ * them (decision 0031). Those before 0015 were made before there was a version to go on working.
+ */
+const firstHeld = 15;
+const folder = join(__dirname, 'migrations');
+
+/** With what to do instead. */
+const breaking: readonly { readonly what: RegExp; readonly instead: string }[] = [
+  {
+    what: /\bdrop (?:table|column|view|type|function|schema)\b/,
+    instead: 'stop using it, and drop it a release later',
+  },
+  { what: /\brename (?:to|column|constraint)?\b/, instead: 'add the new one, and keep both for a release' },
+  { what: /\balter column \w+ (?:set data )?type\b/, instead: 'add a column of the new type' },
+  {
+    what: /\balter column \w+ set not null\b/,
+    instead: 'the version before may write null: require it a release later',
+  },
+  {
+    what: /\badd column (?:if not exists )?\w+ (?:(?!\bdefault\b|\bgenerated\b)[^,;])*\bnot null\b(?:(?!\bdefault\b|\bgenerated\b)[^,;])*[,;]/,
+    instead: 'give it a default: the version before does not write it',
+  },
+  { what: /\btruncate\b/, instead: 'what is stored stays' },
+];
+
+/** An exception stands at the head, with its reason, for whoever upgrades. */
+const admitted = /^-- Breaks the version before: \S/m;
+
+function faultsOf(sql: string): string[] {
+  if (admitted.test(sql)) return [];
+  const statements = sql.replaceAll(/--.*$/gm, ' ').replaceAll(/\s+/g, ' ').toLowerCase();
+  // a table that the migration itself makes is known to nobody else
+  const own = [...statements.matchAll(/create table (?:if not exists )?(\w+)/g)].map(([, name]) => name!);
+  const onOthers = statements
+    .split(/(?<=;)/)
+    .filter((statement) => !own.some((name) => new RegExp(`(?:alter|drop) table (?:only )?${name}\\b`).test(statement)))
+    .join('');
+  return breaking.filter(({ what }) => what.test(onOthers)).map(({ instead }) => instead);
+}
+
+describe('a migration', () => {
+  const files = readdirSync(folder)
+    .filter((name) => Number(name.slice(0, 4)) >= firstHeld)
+    .toSorted();
+
+  it('leaves the version before what it reads and writes', () => {
+    expect(Object.fromEntries(files.map((name) => [name, faultsOf(readFileSync(join(folder, name), 'utf8'))]))).toEqual(
+      Object.fromEntries(files.map((name) => [name, []])),
+    );
+  });
+
+  it('says at its head what it locks, and what the version before meets', () => {
+    const silent = files.filter((name) => {
+      const head = /^(?:--.*\n)+/.exec(readFileSync(join(folder, name), 'utf8'))?.[0] ?? '';
+      return !/Locks: /.test(head) || !/Previous\s+(?:--\s+)?version: /.test(head);
+    });
+    expect(silent).toEqual([]);
+  });
+
+  it.each([
+    ['alter table sinks drop column wake;', 1],
+    ['drop table sinks;', 1],
+    ['alter table sinks rename column wake to woken;', 1],
+    ['alter table sinks alter column name type varchar(10);', 1],
+    ['alter table sinks add column colour text not null;', 1],
+    ["alter table sinks add column colour text not null default 'red', add column size integer not null;", 1],
+    ["alter table sinks add column colour text not null default 'red';", 0],
+    ['alter table sinks add column colour text default null check (colour is not null);', 0],
+    [
+      'alter table sinks add column colour text;\n-- and drop column nothing\ncreate index sinks_colour on sinks (colour);',
+      0,
+    ],
+    ['create table colours (name text not null);\nalter table colours alter column name type varchar(9);', 0],
+    ['-- Breaks the version before: it cannot send meanwhile.\nalter table sinks drop column wake;', 0],
+  ])('is read for what it does: %s', (sql, faults) => {
+    expect(faultsOf(sql)).toHaveLength(faults);
+  });
+});
