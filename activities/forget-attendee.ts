@@ -5,7 +5,12 @@ import { eraseRegistrants } from '../ledger/queries/erasures/erase-registrants.j
 import type { Erasure, Receipt } from '../ledger/queries/erasures/erasure.js';
 import { erasingLanes, type ErasingLane, settleErasingLane } from '../ledger/queries/erasures/erasing-lanes.js';
 import { endErasure, keepReceipts, noteCleared } from '../ledger/queries/erasures/note-erasure.js';
-import { countErased, readErasure, receiptsOf, refsOfErasedQuestions } from '../ledger/queries/erasures/read-erasures.js';
+import {
+  countErased,
+  readErasure,
+  receiptsOf,
+  refsOfErasedQuestions,
+} from '../ledger/queries/erasures/read-erasures.js';
 import { pausesOf } from '../ledger/queries/pauses.js';
 import { findRef, selectedPigeonholes } from '../ledger/queries/pigeonholes.js';
 import type { Collaborators } from './collaborators.js';

@@ -52,9 +52,7 @@ export type WholeErasureView = z.infer<typeof wholeErasureSchema>;
 
 const planSchema = z
   .object({
-    people: z.array(
-      z.object({ workspace: z.string(), pigeonholeId: z.int(), attendees: z.int(), codes: z.int() }),
-    ),
+    people: z.array(z.object({ workspace: z.string(), pigeonholeId: z.int(), attendees: z.int(), codes: z.int() })),
     items: z.record(z.string(), z.int()).readonly().describe('By list; what was done anonymously is not counted.'),
     importRows: z.int(),
     sinks: z.array(z.string()).readonly().describe('Sinks that were told of any of it.'),
@@ -100,7 +98,10 @@ const requestRoute = createRoute({
   summary: 'Forget a person, everywhere',
   ...needs({ right: 'erase', looksLike }),
   request: { body: jsonBody(erasureRequestSchema) },
-  responses: { 200: jsonAnswer('It has begun, or was done before.', wholeErasureSchema), ...problems(404, 409, 413, 415) },
+  responses: {
+    200: jsonAnswer('It has begun, or was done before.', wholeErasureSchema),
+    ...problems(404, 409, 413, 415),
+  },
 });
 
 const listRoute = createRoute({
@@ -182,7 +183,8 @@ export function serveErasures(app: ApiApp, sources: ErasureSources): void {
     const { id } = c.req.valid('param');
     await audited(c, ledger, { action: 'lift-erasure', target: `erasure:${id}` }, async () => {
       const erasure = await required(ledger, id);
-      if (erasure.endedAt === null) throw new Refused(409, 'the person is still being forgotten: lift it when that is done');
+      if (erasure.endedAt === null)
+        throw new Refused(409, 'the person is still being forgotten: lift it when that is done');
       if (!(await liftErasure(ledger, erasure.number))) throw new Refused(409, 'it was lifted before');
     });
     return c.json({ done: true as const }, 200);

@@ -14,7 +14,9 @@ const place = { workspace: z.string(), pigeonholeId: z.int() };
 const personSchema = z
   .object({
     exportedAt: instant(),
-    people: z.array(z.object({ ...place, attendeeIds: z.array(z.int()).readonly(), codes: z.array(z.string()).readonly() })),
+    people: z.array(
+      z.object({ ...place, attendeeIds: z.array(z.int()).readonly(), codes: z.array(z.string()).readonly() }),
+    ),
     items: z
       .array(
         z.object({
@@ -86,7 +88,10 @@ export function servePersons(app: ApiApp, { ledger }: { readonly ledger: Ledger 
     const subject = first === undefined || id === undefined ? null : ledger.hash.subject(first.workspace, id, 'named');
     const person = await audited(c, ledger, { action: 'export-person', target: null, subject }, async () => {
       if (first === undefined) {
-        throw new Refused(404, 'nobody is known by this id, code or e-mail address; "pigeonpost status" shows what has been read');
+        throw new Refused(
+          404,
+          'nobody is known by this id, code or e-mail address; "pigeonpost status" shows what has been read',
+        );
       }
       return await exportPerson(ledger, places);
     });

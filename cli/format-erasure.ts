@@ -31,7 +31,9 @@ export function erasureLines({ id, state, receipts }: WholeErasureView): string[
   });
   const todo = receipts.flatMap(({ place, todo: text }) => (text === null ? [] : [`${place}: ${text}`]));
   return [
-    state === 'done' ? `erasure ${id} is done` : `erasure ${id} goes on: "pigeonpost erasures show ${id}" tells how far`,
+    state === 'done'
+      ? `erasure ${id} is done`
+      : `erasure ${id} goes on: "pigeonpost erasures show ${id}" tells how far`,
     ...lines,
     ...(todo.length === 0 ? [] : ['to be done by a person:', ...todo.map((text) => `  ${text}`)]),
   ];

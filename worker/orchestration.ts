@@ -2,7 +2,13 @@ import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundErro
 import { WorkflowIdReusePolicy } from '@temporalio/common';
 import type { Log, Orchestration } from '../activities/collaborators.js';
 import type { PigeonholeName } from '../activities/turns.js';
-import { deliverToSinkId, discoverPigeonholesId, forgetAttendeeId, importRegistrantsId, syncPigeonholeId } from '../workflows/ids.js';
+import {
+  deliverToSinkId,
+  discoverPigeonholesId,
+  forgetAttendeeId,
+  importRegistrantsId,
+  syncPigeonholeId,
+} from '../workflows/ids.js';
 
 /** A workflow that should be running: what starts it. */
 export interface WantedWorkflow {

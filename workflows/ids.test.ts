@@ -1,4 +1,10 @@
-import { deliverToSinkId, discoverPigeonholesId, forgetAttendeeId, importRegistrantsId, syncPigeonholeId } from './ids.js';
+import {
+  deliverToSinkId,
+  discoverPigeonholesId,
+  forgetAttendeeId,
+  importRegistrantsId,
+  syncPigeonholeId,
+} from './ids.js';
 
 describe('ids of workflows', () => {
   it('of two builders never meet, whatever the names', () => {

@@ -74,9 +74,10 @@ export async function listErasures({ config, out }: Context, { json }: { json: b
   const part = await apiClientFor(await loadProcessConfig(config)).erasures();
   if (json) out.line(JSON.stringify(part));
   else if (part.items.length === 0) out.line('nobody was forgotten');
-  else for (const { id, state, requestedAt, requestedBy } of part.items) {
-    out.line([requestedAt, id, state, ...(requestedBy === null ? [] : [requestedBy])].join('  '));
-  }
+  else
+    for (const { id, state, requestedAt, requestedBy } of part.items) {
+      out.line([requestedAt, id, state, ...(requestedBy === null ? [] : [requestedBy])].join('  '));
+    }
   return ExitCode.Done;
 }
 

@@ -104,4 +104,6 @@ export const retentionSchema = z
       .describe('How long earlier revisions stay in the change log, from the change; 30d by default.'),
   })
   .optional()
-  .describe('When stored payloads are removed. Keys and hashes stay, so that nothing is sent twice. See docs/privacy.md.');
+  .describe(
+    'When stored payloads are removed. Keys and hashes stay, so that nothing is sent twice. See docs/privacy.md.',
+  );

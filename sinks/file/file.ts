@@ -74,7 +74,8 @@ export function createFileSink(
           ? { kind: 'erased', count: 0, missing: 0 }
           : await eraseFiles(folder, erased, lane, signal, access);
       } catch (error) {
-        if (error instanceof DestinationChanged || errorCode(error) !== undefined) return classifyFailure(error, folder);
+        if (error instanceof DestinationChanged || errorCode(error) !== undefined)
+          return classifyFailure(error, folder);
         throw error; // the lane was taken over, or the store fails
       }
     },

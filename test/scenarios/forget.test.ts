@@ -62,7 +62,8 @@ describe.each(kinds)('people who are forgotten, on %s', (kind) => {
       await standNowhere(stage, scene);
       for (const who of gone) await stage.patch('attendees', people[who], { Name: `${markerOf(who)}-again` });
       for (const [index, who] of names.entries()) {
-        for (const [list, item] of deeds(who, 10 + index)) if (list !== 'votes') await stage.put(...said(who, [list, item]));
+        for (const [list, item] of deeds(who, 10 + index))
+          if (list !== 'votes') await stage.put(...said(who, [list, item]));
       }
       await stage.sweepsAreDue();
       await settle(stage, scene);

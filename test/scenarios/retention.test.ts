@@ -13,7 +13,10 @@ describe.each(kinds)('texts that are kept for a time, on %s', (kind) => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, { anonymousResponses: false }));
     await stage.put('attendees', attendee(11, { Name: 'MARK-name' }));
-    await stage.put('questions', question(21, 11, 1, { question: { id: 21, content: 'MARK-said', status: 'approved' } }));
+    await stage.put(
+      'questions',
+      question(21, 11, 1, { question: { id: 21, content: 'MARK-said', status: 'approved' } }),
+    );
     const scene = await stage.scene({ sinks });
     const retention = { listsMs: { attendees: 10 * 86_400_000, questions: 3650 * 86_400_000 }, changesMs: 86_400_000 };
     const to = { ...scene.to, config: { ...scene.to.config, retention } };
@@ -25,7 +28,9 @@ describe.each(kinds)('texts that are kept for a time, on %s', (kind) => {
 
     await keepRetention(to, 'acme', never);
     expect(await dumpLedger(stage.db)).toContain('MARK-name'); // the event goes on
-    await stage.db.query(`update pigeonholes set ended_at = now() - interval '20 days', created_at = now() - interval '40 days'`);
+    await stage.db.query(
+      `update pigeonholes set ended_at = now() - interval '20 days', created_at = now() - interval '40 days'`,
+    );
     await stage.db.query(`update changes set found_at = found_at - interval '25 days'`);
     await stage.db.query('delete from retention_passes');
     expect(await keepRetention(to, 'acme', never)).toBe(false);

@@ -38,7 +38,9 @@ export async function itemsToErase(ledger: Ledger, erasure: number): Promise<Era
       registrantsList,
     ],
   );
-  return [...new Map([...own, ...registered].map((item) => [JSON.stringify([item.ref, item.list, item.key]), item])).values()];
+  return [
+    ...new Map([...own, ...registered].map((item) => [JSON.stringify([item.ref, item.list, item.key]), item])).values(),
+  ];
 }
 
 /** Slices of items, each of one pigeonhole and small enough for one transaction. Pure. */
@@ -92,7 +94,15 @@ export async function eraseItems(
     const removals = rows.map((row, index) => {
       const { list, key } = row;
       const next = row.revision + 1;
-      const parts = [place.workspace, place.pigeonhole_id, list, key, next, 'deleted', row.content_hash.toString('hex')];
+      const parts = [
+        place.workspace,
+        place.pigeonhole_id,
+        list,
+        key,
+        next,
+        'deleted',
+        row.content_hash.toString('hex'),
+      ];
       return { ...row, next, sequence: place.next_sequence + index, id: changeId(parts.join('\n')) };
     });
     const history = await sequencesOf(tx, ref, rows);

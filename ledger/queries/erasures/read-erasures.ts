@@ -44,9 +44,7 @@ export async function listErasures(
 
 /** Those whose workflow has to run, by their UUID. */
 export async function openErasures(ledger: Ledger): Promise<string[]> {
-  const rows = await ledger.db.query<{ id: string }>(
-    'select id from erasures where ended_at is null order by number',
-  );
+  const rows = await ledger.db.query<{ id: string }>('select id from erasures where ended_at is null order by number');
   return rows.map(({ id }) => id);
 }
 
