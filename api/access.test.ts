@@ -369,7 +369,7 @@ describe.each(kinds)('a token, on %s', (kind) => {
     expect(JSON.parse((await ask(app, { method: 'GET', path: '/api/caller' }, token)).text)).toEqual({
       name: 'page',
       roles: ['viewer', 'privacy'],
-      rights: ['read', 'personal'],
+      rights: ['read', 'personal', 'erase'],
       workspace: 'acme',
     });
     const stored = JSON.stringify(await ledger.db.query('select * from tokens'));

@@ -1,0 +1,52 @@
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { forgetAttendeeTurn } from '../../activities/forget-attendee.js';
+import { listErasures } from '../../ledger/queries/erasures/read-erasures.js';
+import { dumpLedger } from '../kit/dump-ledger.js';
+import { askToForget, forget } from '../kit/forget.js';
+import { attendee, question, session, vote } from '../kit/items.js';
+import { mortalDatabase } from '../kit/mortal-database.js';
+import { archive, everyone, useStages } from '../kit/stage.js';
+
+const stages = useStages();
+const never = new AbortController().signal;
+
+describe.each(kinds)('forgetting a person, on %s', (kind) => {
+  it('comes to its end after the process died at any step, told once to every sink', async () => {
+    const stage = await stages.open(kind);
+    const sinks = { archive: `{ type: file, folder: ./archive, ${everyone} }` };
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('attendees', attendee(11, { Name: 'MARK' }), attendee(12));
+    await stage.put('questions', question(21, 11, 1, { question: { id: 21, content: 'MARK', status: 'approved' } }));
+    await stage.put('votes', vote(21, 12, 1, { question: { id: 21, content: 'MARK', status: 'approved' } }));
+    const scene = await stage.scene({ sinks });
+    await scene.settle();
+    expect(JSON.stringify(archive(scene))).toContain('MARK');
+    const id = await askToForget(scene, { by: 'id', text: '11' });
+
+    // A process for each commit, which dies right behind it: what it did stands, and it never heard so.
+    for (let deaths = 1, turned = false; !turned && deaths <= 40; deaths += 1) {
+      let commits = 0;
+      const db = mortalDatabase(stage.db, ({ sql }) => sql === 'commit' && (commits += 1) === deaths);
+      const to = { ...scene.to, ledger: { ...scene.ledger, db } };
+      turned = await forgetAttendeeTurn(to, id, never).then(
+        () => true,
+        () => false,
+      );
+      await stage.retriesAreDue();
+      await scene.deliver('archive');
+    }
+    await forget(stage, scene, id);
+
+    expect(await dumpLedger(stage.db)).not.toContain('MARK');
+    expect(JSON.stringify(archive(scene))).not.toContain('MARK');
+    const gone = archive(scene).filter(({ type }) => type.endsWith('.deleted'));
+    expect(gone.map(({ list, key }) => `${list} ${key}`).toSorted()).toEqual(['attendees 11', 'questions 21']);
+    expect(
+      archive(scene)
+        .filter(({ list }) => list === 'votes')
+        .map(({ revision }) => revision),
+    ).toEqual([1, 2]);
+    const [erasure] = await listErasures(scene.ledger, { before: null, limit: 1 });
+    expect(erasure).toMatchObject({ id, names: null, endedAt: expect.any(Date) as Date });
+  });
+});
