@@ -112,7 +112,7 @@ function Syncs({ syncs }: { readonly syncs: readonly SyncView[] }) {
                 </small>
               </th>
               <td>
-                <ReadingState state={sync.state} />
+                <ReadingState state={sync.state} troubles={sync.troubles} />
               </td>
               <td class="number">
                 <Ago at={sync.freshAsOf} never="not read yet" />

@@ -62,7 +62,7 @@ function Note({ pigeonhole }: { readonly pigeonhole: PigeonholeDetails }) {
   const { state, goneAt, status, workspace, syncs, pause } = pigeonhole;
   return (
     <>
-      <ReadingState state={state} gone={goneAt !== null} />
+      <ReadingState state={state} gone={goneAt !== null} troubles={pigeonhole.troubles} />
       {status === null ? null : ` · ${status} at the service`} · workspace{' '}
       <a href={address.workspace(workspace)}>{workspace}</a> · read by {syncs.join(', ') || 'no sync any more'}
       {pause === null ? null : (

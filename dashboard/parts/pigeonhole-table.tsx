@@ -123,7 +123,7 @@ function Rows({ pigeonholes }: { readonly pigeonholes: readonly PigeonholeDetail
                 <small>{each.id === 0 ? each.workspace : `${each.workspace}/${each.id}`}</small>
               </th>
               <td>
-                <ReadingState state={each.state} gone={each.goneAt !== null} />
+                <ReadingState state={each.state} gone={each.goneAt !== null} troubles={each.troubles} />
               </td>
               <td class="wide">{each.status ?? '–'}</td>
               <td class="number">

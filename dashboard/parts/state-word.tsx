@@ -1,4 +1,5 @@
 import type { WorkState } from '../../api/status-view.js';
+import type { Trouble } from '../../api/what-is-wrong.js';
 
 /** How a state is shown: by a word, and by a mark of another shape and colour, since not everybody tells colours apart. */
 export type Tone = 'good' | 'busy' | 'warning' | 'bad' | 'quiet';
@@ -20,9 +21,18 @@ const words: Readonly<Record<WorkState, readonly [Tone, string]>> = {
   failing: ['bad', 'failing'],
 };
 
+interface ReadingProps {
+  readonly state: WorkState;
+  readonly gone?: boolean;
+  /** What is wrong with it: who works and is late is not up to date. */
+  readonly troubles?: readonly Trouble[];
+}
+
 /** Of a sync, a workspace or a pigeonhole. */
-export function ReadingState({ state, gone = false }: { readonly state: WorkState; readonly gone?: boolean }) {
+export function ReadingState({ state, gone = false, troubles = [] }: ReadingProps) {
   if (gone) return <StateWord tone="quiet">gone there</StateWord>;
+  const late = state === 'working' && troubles.some(({ code }) => code === 'reading-late');
+  if (late) return <StateWord tone="warning">late</StateWord>;
   const [tone, word] = words[state];
   return <StateWord tone={tone}>{word}</StateWord>;
 }

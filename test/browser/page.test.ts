@@ -19,7 +19,7 @@ if (installedBrowser !== undefined) {
     [system, browser] = await Promise.all([RunningSystem.open(), openBrowser()]);
     tab = await openTab(browser, `${system.url}/`);
     ({ page } = tab);
-  }, 150_000);
+  }, 240_000);
   afterAll(async () => {
     await browser.close();
     await system.close();

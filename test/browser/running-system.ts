@@ -40,17 +40,26 @@ export class RunningSystem {
     });
     const receiver = await runWebhookReceiver({ secrets: [hookSecret] });
     const system = new RunningSystem(sandbox, receiver, await freePort());
-    await system.planAnswer({ status: 422, list: 'attendees', count: 2, body: 'the field Email is not allowed' });
-    await placeEmbeddedStore(join(system.folder, 'data'));
-    system.configure();
+    try {
+      await system.#start();
+    } catch (error) {
+      await system.close(); // nothing is left over, also of a start that failed
+      throw error;
+    }
+    return system;
+  }
+
+  async #start(): Promise<void> {
+    await this.planAnswer({ status: 422, list: 'attendees', count: 2, body: 'the field Email is not allowed' });
+    await placeEmbeddedStore(join(this.folder, 'data'));
+    this.configure();
     const main = startProgram('cli/main.js', ['start'], {
-      cwd: system.folder,
+      cwd: this.folder,
       env: { SERVICE_KEY: 'sandbox-key', HOOK_SECRET: hookSecret },
     });
-    system.#programs.push(main);
-    await untilOutput(main, /ready/);
-    await until('everything is read and delivered', async () => (await system.status()).settled, 90_000);
-    return system;
+    this.#programs.push(main);
+    await untilOutput(main, /ready/, 120_000);
+    await until('everything is read and delivered', async () => (await this.status()).settled, 90_000);
   }
 
   get url(): string {
