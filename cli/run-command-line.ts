@@ -41,9 +41,10 @@ function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
   program
     .command('worker')
     .description('a further worker process beside others, on their PostgreSQL and Temporal')
-    .action(async () => {
+    .option('--listen <host:port>', 'answer /healthz, /readyz and /metrics there, such as 127.0.0.1:9464')
+    .action(async (options: { listen?: string }) => {
       const { start } = await import('./commands/start.js');
-      finish(await start(context(), { acceptConfig: false, adopt: false, role: 'worker' }));
+      finish(await start(context(), { acceptConfig: false, adopt: false, role: 'worker', ...options }));
     });
   program
     .command('check')

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { ServiceGate } from '../activities/service-gate.js';
 import { ProcessMeters } from '../api/metrics/process-meters.js';
+import type { ApiSources, ProbeSources } from '../api/create-app.js';
 import { type ApiServer, startApi } from '../api/start-api.js';
 import type { Config } from '../config/config.js';
 import type { Database } from '../ledger/drivers/database.js';
@@ -52,8 +53,10 @@ export interface ProcessOptions {
   readonly acceptConfiguration: boolean;
   /** Take a ledger that another Temporal has driven. */
   readonly adopt: boolean;
-  /** Serve the HTTP API; a plain worker does not. */
+  /** Serve the HTTP API, at `server`; a plain worker answers probes and metrics at most, where it is told. */
   readonly api: boolean;
+  /** Where a plain worker answers these; null: nowhere. */
+  readonly probesAt: { readonly host: string; readonly port: number } | null;
   /** Where a Temporal server may be found, downloaded or built, when it is embedded. */
   readonly binarySources: BinarySources;
   /** Host and port at which the Temporal SDK shows its metrics; null: it shows none. */
@@ -90,7 +93,8 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
 
 async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): Promise<Omit<RunningProcess, 'stop'>> {
   const { config, log } = options;
-  const api = options.api ? await startApi(config.server) : undefined;
+  const listensAt = options.api ? config.server : options.probesAt;
+  const api = listensAt === null ? undefined : await startApi(listensAt);
   const closeApi = async (): Promise<void> => await api?.close();
   closers.push(closeApi); // for a start that fails
   let fail: (error: Error) => void = () => undefined;
@@ -189,13 +193,18 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     }),
     owner: shared.owner,
     isAlone: embedded,
-    publicUrl: () => editions.current.config.server.publicUrl ?? api?.url ?? null,
+    publicUrl: () => editions.current.config.server.publicUrl ?? (options.api ? api?.url : undefined) ?? null,
     log,
   });
   alerts.start();
   closers.push(() => alerts.close());
 
-  api?.serve({
+  const probes = {
+    meters,
+    temporalMetrics: () => readTemporalMetrics(options.temporalMetricsAddress),
+    readiness: () => readReadiness({ ledger, connection: temporal.connections.client.connection, worker }),
+  };
+  const own: ApiSources = {
     ledger,
     version: packageVersion(),
     get config() {
@@ -216,12 +225,19 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     applyEvent: (asked) => provisionEvent(editions, starter, asked),
     imports: createImportDesk({ editions, ledger, wake: wakeImport, log }),
     alerts,
-    meters,
-    temporalMetrics: () => readTemporalMetrics(options.temporalMetricsAddress),
-    readiness: () => readReadiness({ ledger, connection: temporal.connections.client.connection, worker }),
-  });
+    ...probes,
+  };
+  if (options.api) api?.serve(own);
+  else if (api !== undefined && listensAt !== null) api.serveProbes(at(own, listensAt));
   closers.push(closeApi); // in order it is the first to close; a second close does nothing
   return { api, temporalAddress: temporal.address, failed };
+}
+
+/** The same for a process that listens elsewhere than the API: which callers need a token depends on where that is. */
+function at(sources: ApiSources, { host, port }: { readonly host: string; readonly port: number }): ProbeSources {
+  // Not a copy: the configuration of a running process changes, and a copy would keep the first.
+  const config = { get: () => ({ ...sources.config, server: { ...sources.config.server, host, port } }) };
+  return Object.create(sources, { config }) as ProbeSources;
 }
 
 function once(work: () => void): () => void {
