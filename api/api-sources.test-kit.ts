@@ -23,7 +23,7 @@ export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledge
     lookAtEvent: notAsked,
     applyEvent: notAsked,
     imports: deskOf(),
-    meters: new ProcessMeters(),
+    meters: new ProcessMeters({ withNode: false }),
     temporalMetrics: async () => '',
     readiness: async () => [],
     alerts: { view: async () => ({ raised: [], receivers: [] }), test: async () => [] },

@@ -273,7 +273,7 @@ describe('the metrics', () => {
     const { status, text } = await ask(api, '/metrics');
     expect(status).toBe(200);
     expect(text).toMatch(/^pigeonpost_store_up 0$/m);
-    expect(text).toMatch(/^process_resident_memory_bytes \d/m);
+    expect(text).toMatch(/^# TYPE pigeonpost_api_requests_total counter$/m);
   });
 
   it('hold those of the Temporal SDK, too', async () => {

@@ -37,6 +37,7 @@ import { readTemporalMetrics } from './read-temporal-metrics.js';
 import { reconcile, wakeEverything } from './reconcile.js';
 import { runWorker } from './run-worker.js';
 import { startReplay } from './start-replay.js';
+import { openTracer } from './tracing/open-tracer.js';
 import { createConfigurationSwitch } from './take-up-configuration.js';
 import { viewQuotas } from './view-quotas.js';
 
@@ -120,17 +121,25 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const starter = createStarter(temporal.connections.client, config.temporal.taskQueue, log);
   const stopping = new AbortController();
   let trouble: string | null = null;
-  const meters = new ProcessMeters();
+  const meters = new ProcessMeters({ withNode: true });
+  const owner = `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
+  const tracer = openTracer(config, { owner, log }, closers);
   const shared: Shared = {
     ledger,
     gate: new ServiceGate(ledger, log),
     accounts: new Accounts(),
-    owner: `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`,
+    owner,
     orchestration: starter,
     log,
     stopping: stopping.signal,
     meters,
-    onRequest: (request) => meters.requested(request),
+    tracer,
+    onRequest: (request) => {
+      meters.requested(request);
+      const { workspace, method, status, code, requestId, durationMs, kind } = request;
+      const attributes = { workspace, 'http.response.status_code': status, code, 'request.id': requestId };
+      tracer.ended(`service ${method}`, attributes, { durationMs, failure: kind });
+    },
     onTurn: (failure) => {
       trouble = failure;
     },
