@@ -101,7 +101,7 @@ describe('the figures of a ledger', () => {
   });
 
   it('have no label that pigeonholes, people or items add to', () => {
-    const labels = new Set([...text.matchAll(/[{,](\w+)="/g)].map(([, name]) => name));
+    const labels = new Set([...text.matchAll(/[{,](\w+)="/g)].map(([, name]) => name!));
     expect([...labels].toSorted()).toEqual(['by', 'occasion', 'sink', 'state', 'sync', 'version', 'workspace']);
     expect(text).not.toMatch(/101|102|Person/);
   });

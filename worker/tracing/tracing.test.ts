@@ -28,7 +28,7 @@ describe('a turn that is traced', () => {
       });
     await Promise.all([turn('one'), turn('two')]);
     const roots = spans.filter(({ parentSpanId }) => parentSpanId === null);
-    expect(roots.map(({ attributes }) => attributes['sink']).toSorted()).toEqual(['one', 'two']);
+    expect(roots.map(({ attributes }) => String(attributes['sink'])).toSorted()).toEqual(['one', 'two']);
     expect(new Set(roots.map(({ traceId }) => traceId)).size).toBe(2);
     for (const { traceId, spanId } of roots) {
       const within = spans.filter((span) => span.traceId === traceId && span.parentSpanId !== null);
