@@ -5,6 +5,7 @@ import type { PigeonholeClient } from '../pigeonhole/client.js';
 import type { Sink } from '../sinks/sink.js';
 import type { Meters } from './meters.js';
 import type { ServiceGate } from './service-gate.js';
+import type { Tracer } from './tracer.js';
 
 /** What activities work with: put together by the process, closed by it. */
 export interface Collaborators {
@@ -26,6 +27,8 @@ export interface Collaborators {
   readonly stopping: AbortSignal;
   /** What this process counts. */
   readonly meters: Meters;
+  /** Where its time goes. */
+  readonly tracer: Tracer;
   /** Called after every page that the service gave. */
   readonly onPage: () => void;
   /** Called after every turn: why it failed as a whole (the store, the process), null when it did not. */

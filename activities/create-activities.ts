@@ -8,6 +8,7 @@ import { readPigeonhole } from './read-pigeonhole.js';
 import { handleRequest } from './handle-request.js';
 import { importRegistrantsTurn } from './import-registrants.js';
 import type { DeliveryTurn, ErasureTurn, ImportTurn, PigeonholeName, ReadingTurn, WorkRequest } from './turns.js';
+import type { SpanAttributes } from './tracer.js';
 
 /** Much shorter than the heartbeat timeout of the workflows, which is shorter than a lane's lease. */
 const heartbeatEveryMs = 2000;
@@ -20,23 +21,29 @@ export type Activities = ReturnType<typeof createActivities>;
  */
 export const createActivities = (current: InUse) => ({
   async readPigeonholeTurn(pigeonhole: PigeonholeName): Promise<ReadingTurn> {
-    return await takeTurn(current, (to, signal) => readPigeonhole(to, pigeonhole, signal));
+    const { workspace, pigeonholeId } = pigeonhole;
+    const turn = { name: 'read', attributes: { workspace, pigeonhole: pigeonholeId } };
+    return await takeTurn(current, turn, (to, signal) => readPigeonhole(to, pigeonhole, signal));
   },
 
   async discoverTurn(workspace: string): Promise<ReadingTurn> {
-    return await takeTurn(current, (to, signal) => discoverWorkspace(to, workspace, signal));
+    const turn = { name: 'discover', attributes: { workspace } };
+    return await takeTurn(current, turn, (to, signal) => discoverWorkspace(to, workspace, signal));
   },
 
   async deliverTurn(sink: string): Promise<DeliveryTurn> {
-    return await takeTurn(current, (to, signal) => deliverToSinkTurn(to, sink, signal));
+    const turn = { name: 'deliver', attributes: { sink } };
+    return await takeTurn(current, turn, (to, signal) => deliverToSinkTurn(to, sink, signal));
   },
 
   async importTurn(id: string): Promise<ImportTurn> {
-    return await takeTurn(current, (to, signal) => importRegistrantsTurn(to, id, signal));
+    const turn = { name: 'import', attributes: { import: id } };
+    return await takeTurn(current, turn, (to, signal) => importRegistrantsTurn(to, id, signal));
   },
 
   async forgetTurn(id: string): Promise<ErasureTurn> {
-    return await takeTurn(current, (to, signal) => forgetAttendeeTurn(to, id, signal));
+    const turn = { name: 'forget', attributes: { erasure: id } };
+    return await takeTurn(current, turn, (to, signal) => forgetAttendeeTurn(to, id, signal));
   },
 
   /** Carries out what a person asked for by a signal: written to the ledger, which alone remembers it. */
@@ -49,12 +56,16 @@ export const createActivities = (current: InUse) => ({
 });
 
 /** Heartbeats on an interval, not by progress: one slow page must not look like a dead process. */
-async function takeTurn<T>(current: InUse, work: (to: Collaborators, signal: AbortSignal) => Promise<T>): Promise<T> {
+async function takeTurn<T>(
+  current: InUse,
+  { name, attributes }: { readonly name: string; readonly attributes: SpanAttributes },
+  work: (to: Collaborators, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const timer = setInterval(() => heartbeat(), heartbeatEveryMs);
   try {
     return await current.use(async (to) => {
       try {
-        const turn = await work(to, cancellationSignal());
+        const turn = await to.tracer.span(name, attributes, () => work(to, cancellationSignal()));
         to.onTurn(null);
         return turn;
       } catch (error) {

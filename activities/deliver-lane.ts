@@ -219,7 +219,12 @@ class LaneSender {
     this.#turn.withheld += batch.withheld;
     if (batch.sending.length === 0) return batch.empty ? 'done' : 'more';
     const planned = await sink.plan(await this.#subjects(batch.sending));
-    return await this.#commit(batch.sending, await sendPlanned(sink, planned, 'send', this.#lane, this.#signal));
+    const { workspace, pigeonholeId: pigeonhole } = this.#work;
+    const attributes = { sink: this.#plan.sink.name, workspace, pigeonhole, changes: batch.sending.length };
+    const sent = await this.#to.tracer.span('send', attributes, () =>
+      sendPlanned(sink, planned, 'send', this.#lane, this.#signal),
+    );
+    return await this.#commit(batch.sending, sent);
   }
 
   async #commit(

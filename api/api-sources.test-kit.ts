@@ -25,7 +25,7 @@ export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledge
     lookReady: notAsked,
     imports: deskOf(),
     backup: null,
-    meters: new ProcessMeters(),
+    meters: new ProcessMeters({ withNode: false }),
     temporalMetrics: async () => '',
     health: async () => [],
     alerts: { view: async () => ({ raised: [], receivers: [] }), test: async () => [] },

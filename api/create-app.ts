@@ -109,6 +109,22 @@ export function createApp(sources: ApiSources): ApiApp {
   return app;
 }
 
+/** What a process needs to answer that serves no API. */
+export type ProbeSources = HealthSources & MetricsSources;
+
+/** `/healthz`, `/readyz` and `/metrics`, guarded as they are beside the API. */
+export function createProbeApp(sources: ProbeSources): ApiApp {
+  const app: ApiApp = new OpenAPIHono<ApiEnvironment>();
+  app.use(named, secureHeaders, countAnswers(sources.meters));
+  serveHealth(app, sources);
+  app.use(onlyFromHere(sources));
+  app.use('/metrics', onlyKnownCallers(sources));
+  serveMetrics(app, sources);
+  app.notFound((c) => answerNothingThere(app, c as ApiContext));
+  app.onError((error, c) => problemResponse(toRefused(error, undefined), c.get('requestId')));
+  return app;
+}
+
 /** Gives each request an id by which its answer, the audit log and a person can name it. A caller's own is not taken. */
 const named = createMiddleware<ApiEnvironment>(async (c, next) => {
   const requestId = randomUUID();

@@ -4,6 +4,7 @@ import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import type { Action, ActionResult } from './action.js';
 import { apiSources, emptyConfig, emptyLedger } from './api-sources.test-kit.js';
+import type { ApiSources } from './create-app.js';
 import { type ApiServer, startApi } from './start-api.js';
 
 const token = 'the-right-token';
@@ -28,7 +29,13 @@ async function listening(): Promise<ApiServer> {
 
 /** Serves an empty ledger. With a token, as off loopback: the socket itself stays on loopback. */
 async function serving(
-  given: { withToken?: boolean; act?: () => Promise<ActionResult>; query?: () => Promise<unknown[]> } = {},
+  given: {
+    withToken?: boolean;
+    act?: () => Promise<ActionResult>;
+    query?: () => Promise<unknown[]>;
+    health?: ApiSources['health'];
+    temporalMetrics?: ApiSources['temporalMetrics'];
+  } = {},
 ): Promise<Served> {
   const api = await listening();
   const actions: Action[] = [];
@@ -38,6 +45,8 @@ async function serving(
     apiSources({
       config: emptyConfig(server),
       ledger: emptyLedger(given.query),
+      ...(given.health === undefined ? {} : { health: given.health }),
+      ...(given.temporalMetrics === undefined ? {} : { temporalMetrics: given.temporalMetrics }),
       act: async (action) => {
         actions.push(action);
         return given.act === undefined ? 'done' : await given.act();
@@ -237,15 +246,54 @@ describe('a probe of health', () => {
     expect(await ask(api, path, { headers })).toMatchObject({ status: 200, text: 'ok' });
   });
 
-  it('is not ready while the store does not answer, and healthy all the same', async () => {
-    const query = () => Promise.reject(new StoreError('unreachable', 'the store does not answer: see that it runs'));
-    const { api } = await serving({ query });
-    expect((await ask(api, '/readyz')).status).toBe(500);
+  it('is not ready while the process lacks something, names the part, and is healthy all the same', async () => {
+    const { api } = await serving({
+      health: async () => [
+        { part: 'store', ready: false },
+        { part: 'temporal', ready: true },
+        { part: 'worker', ready: false },
+      ],
+    });
+    expect(await ask(api, '/readyz')).toMatchObject({ status: 503, text: 'not ready: store, worker' });
     expect((await ask(api, '/healthz')).status).toBe(200);
   });
 });
 
+describe('the metrics', () => {
+  it('are shown to nobody without a token, off loopback', async () => {
+    const { api } = await serving({ withToken: true });
+    expect((await ask(api, '/metrics')).status).toBe(401);
+    const answer = await ask(api, '/metrics', { headers: bearer });
+    expect([answer.status, answer.type]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
+  });
+
+  it('go on where store and Temporal say nothing: what the process counts, and that the store is gone', async () => {
+    const query = () => Promise.reject(new StoreError('unreachable', 'the store does not answer: see that it runs'));
+    const { api } = await serving({ query, temporalMetrics: () => Promise.reject(new Error('gone')) });
+    const { status, text } = await ask(api, '/metrics');
+    expect(status).toBe(200);
+    expect(text).toMatch(/^pigeonpost_store_up 0$/m);
+    expect(text).toMatch(/^# TYPE pigeonpost_api_requests_total counter$/m);
+  });
+
+  it('hold those of the Temporal SDK, too', async () => {
+    const { api } = await serving({ temporalMetrics: async () => '# TYPE temporal_x gauge\ntemporal_x 1\n' });
+    expect((await ask(api, '/metrics')).text).toMatch(/^temporal_x 1$/m);
+  });
+
+  it('are refused to a foreign host name', async () => {
+    const { api } = await serving();
+    expect((await ask(api, '/metrics', { headers: { host: 'evil.example.com' } })).status).toBe(421);
+  });
+});
+
 describe('the API before it serves', () => {
+  it('is healthy, and not ready', async () => {
+    const api = await listening();
+    expect(await ask(api, '/healthz')).toMatchObject({ status: 200, text: 'ok' });
+    expect((await ask(api, '/readyz')).status).toBe(503);
+  });
+
   it('says that pigeonpost is starting, and serves afterwards', async () => {
     const api = await listening();
     const answer = await ask(api, '/api/status');

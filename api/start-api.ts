@@ -3,15 +3,20 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Config } from '../config/config.js';
-import { type ApiSources, createApp } from './create-app.js';
+import { type ApiSources, createApp, createProbeApp, type ProbeSources } from './create-app.js';
 import { ListenError } from './listen-error.js';
 import { problemResponse, Refused } from './problem.js';
 
-/** Listens from the beginning, so that a taken port is told before anything else is begun; answers 503 until it serves. */
+/**
+ * Listens from the beginning, so that a taken port is told before anything else is begun; until it serves it answers 503,
+ * except that it is alive.
+ */
 export interface ApiServer {
   /** As a client reaches it from this machine. */
   readonly url: string;
   serve(sources: ApiSources): void;
+  /** Answers probes and metrics alone. */
+  serveProbes(sources: ProbeSources): void;
   close(): Promise<void>;
 }
 
@@ -40,7 +45,9 @@ export async function startApi(
   { host, port }: Pick<Config['server'], 'host' | 'port'>,
   waits: { readonly [Wait in keyof typeof patience]: number } = patience,
 ): Promise<ApiServer> {
-  let answer = getRequestListener(() => {
+  let answer = getRequestListener((request) => {
+    // A process that takes long to start is alive: ended for that, it would never be there.
+    if (new URL(request.url).pathname === '/healthz') return new Response('ok');
     const requestId = randomUUID();
     const starting = new Refused(503, 'pigeonpost is starting: ask again in some seconds', {
       headers: { 'retry-after': '2', 'x-request-id': requestId },
@@ -66,6 +73,9 @@ export async function startApi(
     url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`,
     serve: (sources) => {
       answer = getRequestListener(createApp(sources).fetch);
+    },
+    serveProbes: (sources) => {
+      answer = getRequestListener(createProbeApp(sources).fetch);
     },
     close: () =>
       new Promise((resolve) => {

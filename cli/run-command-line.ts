@@ -69,10 +69,11 @@ export function createProgram(out: Output, finish: (code: ExitCode) => void): Co
   program
     .command('worker')
     .description('a further worker process beside others, on their PostgreSQL and Temporal')
-    .addHelpText('after', exampleText('worker --config acme.yaml'))
-    .action(async () => {
+    .option('--listen <host:port>', 'answer /healthz, /readyz and /metrics there, such as 127.0.0.1:9464')
+    .addHelpText('after', exampleText('worker --config acme.yaml', 'worker --listen 127.0.0.1:9464'))
+    .action(async (options: { listen?: string }) => {
       const { start } = await import('./commands/start.js');
-      finish(await start(context(), { acceptConfig: false, adopt: false, role: 'worker' }));
+      finish(await start(context(), { acceptConfig: false, adopt: false, role: 'worker', ...options }));
     });
   program
     .command('api')

@@ -25,6 +25,8 @@ export interface Config {
   readonly temporal: TemporalConfig;
   readonly server: ServerConfig;
   readonly network: NetworkConfig;
+  /** Of the OpenTelemetry collector that traces are sent to; absent: none are made. */
+  readonly otlpUrl?: string;
   /** What is allowed but probably not meant. */
   readonly warnings: readonly Problem[];
 }

@@ -12,7 +12,7 @@ export interface NotYetAvailable {
 }
 
 /** A version that builds a part deletes its line. Types of sinks are missing here when the caller passes no schema for them. */
-export const notYetAvailable: readonly NotYetAvailable[] = [{ key: 'telemetry.otlp' }];
+export const notYetAvailable: readonly NotYetAvailable[] = [];
 
 /** A problem for each part of the document that this version does not carry out: ignored silently, it would break a promise. */
 export function findNotYetAvailable(document: ConfigDocument): Problem[] {

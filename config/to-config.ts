@@ -35,6 +35,7 @@ export function toConfig({ file, folder, parsed, settings, pem, environmentProxy
     temporal: toTemporal(parsed.temporal, pem),
     server: { host: server.host, port: server.port, token: server.token, publicUrl: server.publicUrl },
     network: toNetwork(parsed.network, pem, environmentProxy),
+    ...(parsed.telemetry?.otlp === undefined ? {} : { otlpUrl: parsed.telemetry.otlp }),
     warnings,
   };
 }

@@ -31,7 +31,7 @@ export function createWorkspaceClient(
     noProxy,
     ca,
     onResponse: ({ kind, method, path, status, code, requestId, durationMs }) => {
-      onRequest?.({ workspace: name, status, code, durationMs });
+      onRequest?.({ workspace: name, method, status, code, kind, requestId, durationMs });
       if (kind === null) return;
       log?.debug({ workspace: name, kind, method, path, status, code, requestId, durationMs }, 'request failed');
     },

@@ -6,6 +6,7 @@ import { performance } from 'node:perf_hooks';
 import { ServiceGate } from '../activities/service-gate.js';
 import { ProcessMeters } from '../api/metrics/process-meters.js';
 import { readPageFiles } from '../api/page-files.js';
+import type { ApiSources, ProbeSources } from '../api/create-app.js';
 import { type ApiServer, startApi } from '../api/start-api.js';
 import type { Config } from '../config/config.js';
 import type { Database } from '../ledger/drivers/database.js';
@@ -42,6 +43,7 @@ import { readTemporalMetrics } from './read-temporal-metrics.js';
 import { reconcile, wakeEverything } from './reconcile.js';
 import { type RunningWorker, runWorker } from './run-worker.js';
 import { startReplay } from './start-replay.js';
+import { openTracer } from './tracing/open-tracer.js';
 import { createConfigurationSwitch } from './take-up-configuration.js';
 import { viewQuotas } from './view-quotas.js';
 
@@ -65,6 +67,8 @@ export interface ProcessOptions {
   /** Take a ledger that another Temporal has driven. */
   readonly adopt: boolean;
   readonly role: ProcessRole;
+  /** Where a plain worker answers these; null: nowhere. */
+  readonly probesAt: { readonly host: string; readonly port: number } | null;
   /** Where a Temporal server may be found, downloaded or built, when it is embedded. */
   readonly binarySources: BinarySources;
   /** Host and port at which the Temporal SDK shows its metrics; null: it shows none. */
@@ -102,7 +106,9 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
 async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): Promise<Omit<RunningProcess, 'stop'>> {
   const { config, log } = options;
   const works = options.role !== 'api';
-  const api = options.role === 'worker' ? undefined : await startApi(config.server);
+  const serves = options.role !== 'worker'; // a plain worker answers probes and metrics at most
+  const listensAt = serves ? config.server : options.probesAt;
+  const api = listensAt === null ? undefined : await startApi(listensAt);
   const closeApi = async (): Promise<void> => await api?.close();
   closers.push(closeApi); // for a start that fails
   let fail: (error: Error) => void = () => undefined;
@@ -128,17 +134,25 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const starter = createStarter(temporal.connections.client, config.temporal.taskQueue, log);
   const stopping = new AbortController();
   let trouble: string | null = null;
-  const meters = new ProcessMeters();
+  const meters = new ProcessMeters({ withNode: true });
+  const owner = `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
+  const tracer = openTracer(config, { owner, log }, closers);
   const shared: Shared = {
     ledger,
     gate: new ServiceGate(ledger, log),
     accounts: new Accounts(),
-    owner: `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`,
+    owner,
     orchestration: starter,
     log,
     stopping: stopping.signal,
     meters,
-    onRequest: (request) => meters.requested(request),
+    tracer,
+    onRequest: (request) => {
+      meters.requested(request);
+      const { workspace, method, status, code, requestId, durationMs, kind } = request;
+      const attributes = { workspace, 'http.response.status_code': status, code, 'request.id': requestId };
+      tracer.ended(`service ${method}`, attributes, { durationMs, failure: kind });
+    },
     onTurn: (failure) => {
       trouble = failure;
     },
@@ -213,13 +227,18 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     }),
     owner: shared.owner,
     isAlone: embedded,
-    publicUrl: () => editions.current.config.server.publicUrl ?? api?.url ?? null,
+    publicUrl: () => editions.current.config.server.publicUrl ?? (serves ? api?.url : undefined) ?? null,
     log,
   });
   alerts.start();
   closers.push(() => alerts.close());
 
-  api?.serve({
+  const probes = {
+    meters,
+    temporalMetrics: () => readTemporalMetrics(options.temporalMetricsAddress),
+    health: () => readHealth({ ledger, connection: temporal.connections.client.connection, worker }),
+  };
+  const own: ApiSources = {
     ledger,
     version: packageVersion(),
     get config() {
@@ -248,12 +267,19 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     forget: (id) => starter.start(forgetting(id)),
     imports: createImportDesk({ editions, ledger, wake: wakeImport, log }),
     alerts,
-    meters,
-    temporalMetrics: () => readTemporalMetrics(options.temporalMetricsAddress),
-    health: () => readHealth({ ledger, connection: temporal.connections.client.connection, worker }),
-  });
+    ...probes,
+  };
+  if (serves) api?.serve(own);
+  else if (api !== undefined && listensAt !== null) api.serveProbes(at(own, listensAt));
   closers.push(closeApi); // in order it is the first to close; a second close does nothing
   return { api, temporalAddress: temporal.address, failed };
+}
+
+/** The same for a process that listens elsewhere than the API: which callers need a token depends on where that is. */
+function at(sources: ApiSources, { host, port }: { readonly host: string; readonly port: number }): ProbeSources {
+  // Not a copy: the configuration of a running process changes, and a copy would keep the first.
+  const config = { get: () => ({ ...sources.config, server: { ...sources.config.server, host, port } }) };
+  return Object.create(sources, { config }) as ProbeSources;
 }
 
 function once(work: () => void): () => void {

@@ -85,7 +85,7 @@ function ofSyncs({ now, config, status, lanes, places, sweeps }: LedgerFacts): F
       of(
         { sync },
         oldestAge(
-          (live.length > 0 ? live : views).map(({ freshAsOf }) => dateOf(freshAsOf)),
+          live.map(({ freshAsOf }) => dateOf(freshAsOf)),
           now,
         ),
       ),
@@ -115,12 +115,12 @@ function ofSyncs({ now, config, status, lanes, places, sweeps }: LedgerFacts): F
     gauge('pigeonpost_backlog_changes', 'Changes of a sync that a sink has not settled, of all lists.', backlog),
     gauge(
       'pigeonpost_read_age_seconds',
-      'Since the oldest last read of the live pigeonholes of a sync, or of all where none is live.',
+      'Since the oldest last read among the live pigeonholes of a sync; 0: none is live.',
       fresh,
     ),
     gauge(
       'pigeonpost_sweep_age_seconds',
-      'Since the oldest last whole sweep of a stream of a sync that is still swept.',
+      'Since the oldest last whole sweep of a stream among the live pigeonholes of a sync.',
       swept,
     ),
     gauge('pigeonpost_pigeonholes', 'Pigeonholes of a sync, by how they stand.', states),

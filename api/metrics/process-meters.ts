@@ -8,6 +8,11 @@ export interface CountedRequest {
   /** The service's own code; null: it gave none. */
   readonly code: number | null;
   readonly durationMs: number;
+  readonly method: string;
+  /** By which the service's makers find it; null: it gave none. */
+  readonly requestId: string | null;
+  /** Why it failed, as the client judges; null: it did not. */
+  readonly kind: string | null;
 }
 
 /** Every code that the specification lists; whatever else a body claims to be one must not make a label each. */
@@ -57,11 +62,12 @@ export class ProcessMeters {
     registers: [this.#registry],
   });
 
-  constructor() {
-    collectDefaultMetrics({ register: this.#registry });
+  /** @param options.withNode also what Node.js tells of the process: it is watched from then on until the process ends */
+  constructor({ withNode }: { readonly withNode: boolean }) {
+    if (withNode) collectDefaultMetrics({ register: this.#registry });
   }
 
-  requested(request: CountedRequest): void {
+  requested(request: Omit<CountedRequest, 'method' | 'requestId' | 'kind'>): void {
     const { workspace, durationMs } = request;
     this.#requests.inc({ workspace, code: codeLabel(request) });
     this.#requestSeconds.observe({ workspace }, durationMs / 1000);

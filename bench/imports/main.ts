@@ -9,6 +9,7 @@ import { performance } from 'node:perf_hooks';
 import { Pool } from 'undici';
 import type { Collaborators } from '../../activities/collaborators.js';
 import { importRegistrantsTurn } from '../../activities/import-registrants.js';
+import { noTracer } from '../../activities/tracer.js';
 import { noMeters } from '../../activities/meters.js';
 import { ServiceGate } from '../../activities/service-gate.js';
 import { normalizedConfig } from '../../config/normalized-config.js';
@@ -86,6 +87,7 @@ async function openProduct(task: ImportTask): Promise<{ to: Collaborators; close
     log,
     stopping: new AbortController().signal,
     meters: noMeters,
+    tracer: noTracer,
     onPage: nothing,
     onTurn: nothing,
   };

@@ -20,7 +20,11 @@ const httpUrl = () =>
 
 export const telemetrySchema = z
   .strictObject({
-    otlp: httpUrl().optional().describe('OpenTelemetry collector that traces are sent to (OTLP over HTTP).'),
+    otlp: httpUrl()
+      .optional()
+      .describe(
+        'OpenTelemetry collector that traces are sent to (OTLP over HTTP, JSON), such as http://127.0.0.1:4318. Read at the start.',
+      ),
   })
   .optional()
   .describe('Traces for those who collect them.');

@@ -1,20 +1,20 @@
 import type { Ledger } from '../ledger.js';
 
-/** Per sync: how long ago the whole of a stream was last seen. */
+/** When the whole of each stream was last seen. */
 export interface SweepState {
   readonly workspace: string;
   readonly pigeonholeId: number;
-  /** The oldest last sweep among the streams that are still swept; null: one never was. */
+  /** The oldest last sweep among its streams; null: one never was. */
   readonly oldestSweptAt: Date | null;
 }
 
-/** Of pigeonholes with streams that are still to be swept: what is dormant is not, and says nothing. */
+/** Of live pigeonholes: others are walked rarely, and after some days no more. */
 export async function sweepStates(ledger: Ledger): Promise<SweepState[]> {
   return await ledger.db.query<SweepState & Record<string, unknown>>(
     `select p.workspace, p.pigeonhole_id as "pigeonholeId",
        case when bool_and(s.swept_at is not null) then min(s.swept_at) end as "oldestSweptAt"
      from streams s join pigeonholes p on p.ref = s.ref
-     where s.wanted and s.gone_at is null and (s.sweep_due_at is not null or s.swept_at is null) group by p.ref`,
+     where s.wanted and s.gone_at is null and p.gone_at is null and p.status = 'live' group by p.ref`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { Accounts } from '../../sinks/network/accounts.js';
+import { noTracer } from '../../activities/tracer.js';
 import { noMeters } from '../../activities/meters.js';
 import { ServiceGate } from '../../activities/service-gate.js';
 import { randomUUID } from 'node:crypto';
@@ -60,6 +61,7 @@ export async function openRunning(
     log,
     stopping: new AbortController().signal,
     meters: noMeters,
+    tracer: noTracer,
     onPage: nothing,
     onTurn: nothing,
   };

@@ -6,6 +6,7 @@ import type { Collaborators, Log, OpenSink } from '../../activities/collaborator
 import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
 import { discoverWorkspace } from '../../activities/discover.js';
 import { readPigeonhole } from '../../activities/read-pigeonhole.js';
+import { noTracer } from '../../activities/tracer.js';
 import { noMeters } from '../../activities/meters.js';
 import { ServiceGate } from '../../activities/service-gate.js';
 import type { PigeonholeName } from '../../activities/turns.js';
@@ -91,6 +92,7 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
     log,
     stopping: stopping.signal,
     meters: noMeters,
+    tracer: noTracer,
     onPage: () => undefined,
     onTurn: () => undefined,
   };

@@ -6,6 +6,7 @@ import { placeEmbeddedStore } from '../embedded-store.js';
 import { readArchive } from '../kit/archive.js';
 import { type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
 import { endAll } from '../kit/promises.js';
+import { namedMetrics } from '../kit/named-metrics.js';
 import { until } from '../until.js';
 
 /** A `start` on a frozen conference, and the commands that a person gives it while it runs. */
@@ -92,6 +93,22 @@ describe('a running pigeonpost', () => {
     );
     expect((await run('status')).out).toMatch(/paused.*the room is rebuilt \(by /);
     expect((await run('resume', `pigeonhole:acme/${id}`)).out).toBe(`pigeonhole acme/${id} is resumed\n`);
+  });
+
+  it('is ready, and shows its figures and those of the Temporal SDK at one address, every one that deploy/ names', async () => {
+    const ready = await fetch(`http://127.0.0.1:${port}/readyz`);
+    expect([ready.status, await ready.text()]).toEqual([200, 'ok']);
+    const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, expect.stringMatching(/^text\/plain/)]);
+    const text = await answer.text();
+    const names = text.split('\n').flatMap((line) => /^# TYPE (\S+)/.exec(line)?.[1] ?? []);
+    expect(names.filter((name, position) => names.indexOf(name) !== position)).toEqual([]);
+    const named = namedMetrics();
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter((name) => !names.includes(name))).toEqual([]);
+    expect(text).toMatch(/^pigeonpost_service_requests_total\{workspace="acme",code="200"\} [1-9]/m);
+    expect(text).toMatch(/^pigeonpost_undelivered_age_seconds\{sync="all",sink="archive"\} 0$/m);
+    expect(text).toMatch(/^pigeonpost_delivered_changes_total\{sink="archive"\} [1-9]/m);
   });
 
   it('walks whole lists when it is asked to', async () => {

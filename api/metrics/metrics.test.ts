@@ -1,0 +1,169 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { namedMetrics } from '../../test/kit/named-metrics.js';
+import type { LaneState } from '../../ledger/queries/read-lanes.js';
+import type { Status } from '../status-view.js';
+import { formatFigures } from './figure.js';
+import { type LedgerFacts, ledgerFigures } from './ledger-figures.js';
+import { ProcessMeters } from './process-meters.js';
+
+const now = new Date('2026-11-21T10:00:00Z');
+const secondsAgo = (seconds: number): Date => new Date(now.getTime() - seconds * 1000);
+
+const lane: LaneState = {
+  sink: 'hooks',
+  workspace: 'acme',
+  pigeonholeId: 101,
+  watermark: 90,
+  newest: 100,
+  open: 2,
+  delivered: 88,
+  deliveredAt: null,
+  undeliveredSince: secondsAgo(30),
+  failure: null,
+  failingSince: null,
+  retryAt: null,
+};
+const pigeonhole = (id: number, given: object): object => ({
+  id,
+  status: 'live',
+  state: 'working',
+  changes: 100,
+  freshAsOf: secondsAgo(4).toISOString(),
+  setAside: 0,
+  heldDeletions: 0,
+  goneAt: null,
+  ...given,
+});
+const status = {
+  configuration: 3,
+  trouble: null,
+  workspaces: [
+    {
+      name: 'acme',
+      pause: null,
+      quota: {
+        limit: 1000,
+        left: 400,
+        nextHour: { all: 720 },
+        lastsUntil: new Date(now.getTime() + 600_000).toISOString(),
+      },
+      pigeonholes: [
+        pigeonhole(101, {}),
+        pigeonhole(102, { status: 'ended', freshAsOf: secondsAgo(9999).toISOString(), heldDeletions: 7 }),
+      ],
+    },
+  ],
+  sinks: [
+    { name: 'hooks', pause: { pausedBy: 'cause' }, delivered: 88, dead: { 'http:422': 3 }, withheld: { observe: 1 } },
+  ],
+} as unknown as Status;
+const facts: LedgerFacts = {
+  now,
+  version: '1.2.3',
+  config: {
+    syncs: { events: { workspace: 'acme', sinks: ['hooks'] } },
+    sinks: {},
+    workspaces: {},
+  } as unknown as LedgerFacts['config'],
+  status,
+  lanes: [lane, { ...lane, pigeonholeId: 999, undeliveredSince: secondsAgo(80_000) }],
+  places: [101, 102].map((pigeonholeId) => ({
+    workspace: 'acme',
+    pigeonholeId,
+    name: 'The event of Person 1',
+    syncs: ['events'],
+  })),
+  sweeps: [{ workspace: 'acme', pigeonholeId: 101, oldestSweptAt: secondsAgo(600) }],
+  imports: [{ workspace: 'acme', state: 'running', imports: 1, rowsLeft: 500 }],
+  alerts: { raised: [{ occasion: 'behind', raised: 1 }], waiting: 0 },
+};
+const text = formatFigures(ledgerFigures(facts));
+
+describe('the figures of a ledger', () => {
+  it.each([
+    'pigeonpost_undelivered_age_seconds{sync="events",sink="hooks"} 30', // what nothing is sent to any more is no lag
+    'pigeonpost_backlog_changes{sync="events",sink="hooks"} 12',
+    'pigeonpost_read_age_seconds{sync="events"} 4', // of what is live, where something is
+    'pigeonpost_sweep_age_seconds{sync="events"} 600',
+    'pigeonpost_sink_paused{sink="hooks",by="cause"} 1',
+    'pigeonpost_sink_paused{sink="hooks",by="person"} 0',
+    'pigeonpost_dead_letters{sink="hooks"} 3',
+    'pigeonpost_held_deletions{workspace="acme"} 7',
+    'pigeonpost_quota_left_requests{workspace="acme"} 400',
+    'pigeonpost_quota_lasts_seconds{workspace="acme"} 600',
+    'pigeonpost_import_rows_left{workspace="acme"} 500',
+    'pigeonpost_alerts_raised{occasion="behind"} 1',
+    'pigeonpost_pigeonholes{sync="events",state="working"} 2',
+  ])('say %s', (line) => {
+    expect(text.split('\n')).toContain(line);
+  });
+
+  it('have no label that pigeonholes, people or items add to', () => {
+    const labels = new Set([...text.matchAll(/[{,](\w+)="/g)].map(([, name]) => name!));
+    expect([...labels].toSorted()).toEqual(['by', 'occasion', 'sink', 'state', 'sync', 'version', 'workspace']);
+    expect(text).not.toMatch(/101|102|Person/);
+  });
+
+  it('say nothing of a quota that nobody knows, and go on', () => {
+    const workspaces = status.workspaces.map((workspace) => ({ ...workspace, quota: null }));
+    const unknown = formatFigures(ledgerFigures({ ...facts, status: { ...status, workspaces } }));
+    expect(unknown).not.toMatch(/^pigeonpost_quota_\w+\{/m);
+    expect(unknown).toContain('pigeonpost_dead_letters{sink="hooks"} 3');
+  });
+
+  it('escape what Prometheus would take for its own marks', () => {
+    const figure = {
+      name: 'x',
+      help: 'a\nb',
+      type: 'gauge',
+      samples: [{ labels: { l: 'a"b\\c\nd' }, value: 1 }],
+    } as const;
+    expect(formatFigures([figure])).toBe('# HELP x a\\nb\n# TYPE x gauge\nx{l="a\\"b\\\\c\\nd"} 1\n');
+  });
+});
+
+describe('what a process counts', () => {
+  it('has a label for each code of the specification, and none for what else a body calls a code', async () => {
+    const meters = new ProcessMeters({ withNode: false });
+    const request = { workspace: 'acme', durationMs: 12 };
+    meters.requested({ ...request, status: 200, code: null });
+    meters.requested({ ...request, status: 400, code: 4512 });
+    meters.requested({ ...request, status: 429, code: 8000 });
+    meters.requested({ ...request, status: 400, code: 77_123_456 });
+    meters.requested({ ...request, status: null, code: null });
+    const codes = [...(await meters.text()).matchAll(/requests_total\{workspace="acme",code="(\w+)"\} 1/g)];
+    expect(codes.map(([, code]) => code)).toEqual(['200', '4512', '8000', '400', 'none']);
+  });
+});
+
+describe('deploy/', () => {
+  it('names no metric of ours that is not there', async () => {
+    const all = `${text}${await new ProcessMeters({ withNode: true }).text()}# TYPE pigeonpost_store_up gauge\n`;
+    const names = [...all.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!);
+    const ours = namedMetrics().filter((name) => !name.startsWith('temporal_'));
+    expect(ours.length).toBeGreaterThan(20);
+    expect(ours.filter((name) => !names.includes(name))).toEqual([]);
+    for (const name of names) expect(name).toMatch(/^(pigeonpost|process|nodejs)_[a-z0-9_]+$/);
+  });
+
+  it('has rules each of which the guide explains', () => {
+    const root = join(__dirname, '../..');
+    const guide = readFileSync(join(root, 'docs/operations.md'), 'utf8');
+    const headings = [...guide.matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
+      title!
+        .toLowerCase()
+        .replace(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-'),
+    );
+    const { groups } = parse(readFileSync(join(root, 'deploy/alerts.yml'), 'utf8')) as {
+      groups: { rules: { alert: string; expr: string; annotations: { runbook: string } }[] }[];
+    };
+    const anchors = groups.flatMap(({ rules }) => rules).map(({ annotations }) => annotations.runbook.split('#')[1]!);
+    expect(anchors.length).toBeGreaterThan(10);
+    expect(anchors.map((anchor) => anchor.replace(/-\d$/, '')).filter((anchor) => !headings.includes(anchor))).toEqual(
+      [],
+    );
+  });
+});

@@ -1,0 +1,20 @@
+import type { Log } from '../../activities/collaborators.js';
+import { noTracer, type Tracer } from '../../activities/tracer.js';
+import type { Config } from '../../config/config.js';
+import { networkSettings } from '../open-sinks.js';
+import { packageVersion } from '../package-root.js';
+import { OtlpTracer } from './otlp-tracer.js';
+import { SpanExporter } from './span-exporter.js';
+
+/** Traces to the configured collector; where there is none, none are made. @param closers is given what ends them */
+export function openTracer(
+  config: Config,
+  { owner, log }: { readonly owner: string; readonly log: Log },
+  closers: (() => Promise<void>)[],
+): Tracer {
+  const { otlpUrl: url } = config;
+  if (url === undefined) return noTracer;
+  const exporter = new SpanExporter({ url, network: networkSettings(config), version: packageVersion(), owner, log });
+  closers.push(() => exporter.close());
+  return new OtlpTracer((span) => exporter.add(span));
+}
