@@ -3,8 +3,8 @@ import { stageRows } from './stage-rows.js';
 import type { StagedRow } from './staged-row.js';
 
 /**
- * Batches under way at once. One keeps the store busy while the next is read and hashed here; the third covers the moments in which
- * either has to wait for the other (measured: docs/performance.md).
+ * Batches under way at once. One keeps the store busy while the next is read and hashed here; the third covers the
+ * moments in which either has to wait for the other (decision 0035).
  */
 const batchesAtOnce = 3;
 
