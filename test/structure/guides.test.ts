@@ -71,8 +71,15 @@ describe('the guides', () => {
     const types = examples.flatMap(([, { sinks }]) =>
       Object.values(sinks as Record<string, Tree>).map(({ type }) => type),
     );
-    expect([...new Set(types)].toSorted()).toEqual([
-      ...['canvas', 'file', 'hubspot', 'postgres', 'salesforce', 'slack', 'webhook', 'xapi'],
+    expect([...new Set(types.map(String))].toSorted()).toEqual([
+      'canvas',
+      'file',
+      'hubspot',
+      'postgres',
+      'salesforce',
+      'slack',
+      'webhook',
+      'xapi',
     ]);
   });
 

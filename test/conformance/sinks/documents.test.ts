@@ -69,7 +69,7 @@ async function startStore(): Promise<StateDestination & { readonly store: Docume
         baseFolder: '/',
         network: { allowHosts: [] },
       }),
-    state: () => [...store.documents].toSorted(),
+    state: () => [...store.documents].toSorted(([one], [other]) => (one < other ? -1 : 1)),
     requests: () => double.requests.length,
     fail: (how, skip) => double.faults.add({ effect: effects[how]!, skip }),
     begin: (refusal) => double.faults.add({ effect: effects[refusal]!, times: 1_000_000 }),
