@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
+import { localhostCertificate } from '../../sinks/network/localhost-certificate.test-kit.js';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
 
 const docs = join(__dirname, '../../docs');
@@ -14,6 +15,21 @@ interface Block {
   readonly text: string;
 }
 type Tree = Record<string, unknown>;
+
+/** Keys at the top of a file: a block that has one is a part of a file. */
+const fileKeys = [
+  'workspaces',
+  'syncs',
+  'sinks',
+  'imports',
+  'store',
+  'temporal',
+  'server',
+  'alerts',
+  'retention',
+  'telemetry',
+  'network',
+];
 
 /** What is YAML on a page, indented as it stands there. */
 function blocksOf(page: string): Block[] {
@@ -33,8 +49,7 @@ const workspaces = { acme: { baseUrl: 'https://api.example.com', apiKey: '${ENGA
  */
 function whole(block: Block, first: Tree | undefined): Tree | undefined {
   const tree = parse(block.text) as unknown;
-  const isFile =
-    typeof tree === 'object' && tree !== null && ('sinks' in tree || 'workspaces' in tree || 'imports' in tree);
+  const isFile = typeof tree === 'object' && tree !== null && fileKeys.some((key) => key in tree);
   if (isFile) {
     const file = tree as { sinks?: Tree };
     const sinks = file.sinks ?? { archive: { type: 'file', folder: './archive' } };
@@ -84,11 +99,16 @@ describe('the guides', () => {
   });
 
   it.each(examples)('show what can be used as it stands: %s', async (_where, config) => {
-    const secret = join(folder, 'key.pem');
-    writeFileSync(secret, privateKey.export({ format: 'pem', type: 'pkcs8' }));
     const text = stringify(config, { keepUndefined: false }).replaceAll(
-      /file:\/run\/secrets\/[\w.]+/g,
-      `file:${secret}`,
+      /\/(?:run\/secrets|etc\/pigeonpost)\/([\w.-]+)/g,
+      (_path, name: string) => {
+        const isKey = /key|sf\.pem/.test(name);
+        writeFileSync(
+          join(folder, name),
+          isKey ? privateKey.export({ format: 'pem', type: 'pkcs8' }) : localhostCertificate,
+        );
+        return join(folder, name);
+      },
     );
     const variables = Object.fromEntries([...text.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => [name!, valueOf(name!)]));
     writeFileSync(join(folder, 'pigeonpost.yaml'), text);
@@ -118,7 +138,7 @@ function brokenLinks(page: string): string[] {
 
 /** A value of the kind that the variable's key takes. */
 function valueOf(name: string): string {
-  if (name.includes('HOOK_SECRET')) return `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+  if (/(HOOK|ALERT)_SECRET/.test(name)) return `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
   if (name === 'SLACK_WEBHOOK_URL') return 'https://hooks.slack.com/services/T0/B0/x';
   if (name.endsWith('_URL')) return 'postgres://reader@db.example.com/warehouse';
   return 'a-value';
