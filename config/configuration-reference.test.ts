@@ -4,7 +4,6 @@ import { configurationReference, generalReference } from './configuration-refere
 import { inputSchemaOf, variants } from './known-keys.js';
 import type { JsonSchema } from './known-keys.js';
 import { sinkSchemas } from './load-text.test-kit.js';
-import { notYetAvailable } from './not-yet-available.js';
 import { configSchema } from './schema/config-schema.js';
 
 describe('docs/configuration.md', () => {
@@ -20,15 +19,6 @@ describe('the reference', () => {
     expect(configurationReference(sinkSchemas)).toContain(
       '\n| `sinks.NAME.folder` | the path of a folder | required |  |\n',
     );
-  });
-
-  it('says of each part that is not yet there that it is not', () => {
-    const rows = generalReference().split('\n');
-    for (const { key } of notYetAvailable) {
-      const path = key.replace(/\.\*$/, '').replaceAll('*', 'NAME');
-      const told = rows.filter((row) => row.startsWith(`| \`${path}\` `)).at(0) ?? rows[rows.indexOf(`## ${path}`) + 2];
-      expect([path, told]).toEqual([path, expect.stringContaining('**Not available in this version')]);
-    }
   });
 
   it('has a sentence for every key', () => {

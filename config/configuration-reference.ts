@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { inputSchemaOf, variants } from './known-keys.js';
 import type { JsonSchema } from './known-keys.js';
-import { notYetAvailable } from './not-yet-available.js';
 import type { SinkSchemas } from './parse-sinks.js';
 import { configSchema } from './schema/config-schema.js';
 
@@ -34,7 +33,7 @@ function sinkReference(type: string, schema: z.ZodType): string {
 }
 
 function section(key: string, schema: JsonSchema): string {
-  const lines = [`## ${key}`, `${availability(key)}${schema.description ?? ''}`];
+  const lines = [`## ${key}`, schema.description ?? ''];
   const rows = rowsBelow(schema, key);
   lines.push(table(rows.length > 0 ? rows : [row(key, schema, false)]));
   return lines.join('\n\n');
@@ -65,7 +64,7 @@ function row(path: string, schema: JsonSchema, isRequired: boolean): string {
   const isPlain =
     standard !== undefined && !(typeof standard === 'object' && standard !== null && !Array.isArray(standard));
   const defaultText = isRequired ? 'required' : isPlain ? code(JSON.stringify(standard).replaceAll('"', '')) : '';
-  return `| ${[code(path), allowedText(schema), defaultText, `${availability(path)}${schema.description ?? ''}`].map(cell).join(' | ')} |`;
+  return `| ${[code(path), allowedText(schema), defaultText, schema.description ?? ''].map(cell).join(' | ')} |`;
 }
 
 function allowedText(schema: JsonSchema): string {
@@ -79,17 +78,6 @@ function allowedText(schema: JsonSchema): string {
     return shape.type === 'string' ? 'a text' : (shape.type ?? '');
   });
   return [...new Set(shapes)].filter((shape) => shape !== '').join(', or ');
-}
-
-function availability(path: string): string {
-  return notYetAvailable.some(({ key }) => matches(path, key)) ? '**Not available in this version.** ' : '';
-}
-
-/** `sinks.NAME.mode` and `sinks.*.mode`; a pattern's `.*` at the end is about the entries of the list before it. */
-function matches(path: string, pattern: string): boolean {
-  const steps = path.split('.');
-  const wanted = pattern.replace(/\.\*$/, '').split('.');
-  return steps.length === wanted.length && wanted.every((step, position) => step === '*' || step === steps[position]);
 }
 
 const table = (rows: readonly string[]) =>

@@ -190,32 +190,12 @@ describe('the folder of a sink', () => {
   });
 });
 
-describe('a part that this version lacks', () => {
+describe('a mistake in a part', () => {
   it.each<[string, string, string[]]>([
     [
-      'a sink type of a later version',
+      'a sink type that there is not',
       instead('type: file', 'type: slack'),
-      ['11: sinks.archive.type: "slack" is not available in this version, allowed: file, webhook'],
-    ],
-    [
-      'a part of a later version',
-      atEnd('telemetry: { otlp: "http://127.0.0.1:4318" }\n'),
-      ['13: telemetry.otlp: not available in this version; remove it'],
-    ],
-    [
-      'a wrong value in a part of a later version, told no second time,',
-      atEnd('telemetry: { otlp: somewhere }\n'),
-      ['13: telemetry.otlp: not available in this version; remove it'],
-    ],
-    [
-      'a wrong kind of value for a part of a later version',
-      atEnd('retention: 5\n'),
-      ['13: retention: not available in this version; remove it'],
-    ],
-    [
-      'an empty part of a later version, told without what it would need,',
-      atEnd('retention: {}\n'),
-      ['13: retention: not available in this version; remove it'],
+      ['11: sinks.archive.type: found "slack", allowed: file, webhook'],
     ],
     [
       'a receiver of alerts with a user and no password',
@@ -235,7 +215,7 @@ describe('a problem', () => {
     const text =
       inSync('    evry: {}\n    every: { live: 5x }\n')
         .replace('type: file', 'type: slack')
-        .replace('apiKey: ${ACME_API_KEY}', 'apiKey: literal') + 'store: nowhere\nretention: {}\n';
+        .replace('apiKey: ${ACME_API_KEY}', 'apiKey: literal') + 'store: nowhere\nretention: 5\n';
     expect((await problemsOf(text)).map((problem) => /^\d+: [\w.]+/.exec(problem)?.[0])).toEqual([
       '4: workspaces.acme.apiKey',
       '8: syncs.conferences.evry',

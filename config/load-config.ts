@@ -6,7 +6,6 @@ import type { ConfigErrorKind, Problem } from './config-error.js';
 import type { Config } from './config.js';
 import { withEnvironmentDefaults } from './environment-defaults.js';
 import type { Environment } from './environment.js';
-import { findNotYetAvailable, isWithinUnavailable } from './not-yet-available.js';
 import { parseSinks } from './parse-sinks.js';
 import type { SinkSchemas } from './parse-sinks.js';
 import { parseTree, problemAt } from './parse-tree.js';
@@ -63,17 +62,13 @@ export async function loadConfigText(
   const environmentProxy = proxyFromEnvironment(environment);
   const wrong = [
     ...document.problems,
-    // what is to be removed need not be mended first
-    ...('problems' in whole ? whole.problems.filter(({ key }) => !isWithinUnavailable(key, document)) : []),
+    ...('problems' in whole ? whole.problems : []),
     ...sinks.problems,
     ...checkReferences(document, folder),
     ...pem.problems,
     ...proxyProblems(document, environmentProxy),
   ];
-  const wrongKeys = new Set(wrong.map(({ key }) => key));
-  // a value that is wrong in every version is told once
-  const notYet = findNotYetAvailable(document).filter(({ key }) => !wrongKeys.has(key));
-  const problems = [...notYet, ...wrong].sort((one, other) => one.line - other.line || one.column - other.column);
+  const problems = wrong.sort((one, other) => one.line - other.line || one.column - other.column);
   if (problems.length > 0 || 'problems' in whole) throw new ConfigError('invalid', shownFile, problems);
 
   return toConfig({

@@ -3,7 +3,7 @@ import type { Problem } from './config-error.js';
 import { nearestWord } from './nearest-word.js';
 import { parseTree, problemAt, valueAt } from './parse-tree.js';
 import type { ConfigDocument } from './read-document.js';
-import { commonSinkShape, contractSinkTypes } from './schema/sinks.js';
+import { commonSinkShape } from './schema/sinks.js';
 import { Secret } from './secret.js';
 import { tellPlaces } from './tell-places.js';
 
@@ -48,9 +48,6 @@ export function parseSinks(document: ConfigDocument, sinkSchemas: SinkSchemas): 
 
 function typeMessage(type: string, shown: string, sinkSchemas: SinkSchemas): string {
   const built = Object.keys(sinkSchemas).sort();
-  if ((contractSinkTypes as readonly string[]).includes(type)) {
-    return `${shown} is not available in this version, allowed: ${built.join(', ')}`;
-  }
   const nearest = nearestWord(type, built);
   return `found ${shown}, allowed: ${built.join(', ')}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`;
 }

@@ -7,8 +7,7 @@ import { syncsSchema } from './syncs.js';
 import { workspacesSchema } from './workspaces.js';
 
 /**
- * pigeonpost.yaml as a whole. Describes the keys of every version; which of them this one carries out is said in
- * not-yet-available.ts. docs/configuration.md is written from the descriptions.
+ * pigeonpost.yaml as a whole. docs/configuration.md is written from the descriptions.
  */
 export const configSchema = z.strictObject(
   {

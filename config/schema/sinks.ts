@@ -49,18 +49,6 @@ export const commonSinkShape = {
     .describe('Where the limits of the account differ from what the vendor grants by default.'),
 };
 
-/** The sink types of the contract, in its order, whether this version has them or not. */
-export const contractSinkTypes = [
-  'hubspot',
-  'salesforce',
-  'slack',
-  'xapi',
-  'canvas',
-  'postgres',
-  'webhook',
-  'file',
-] as const;
-
 /** `sinks`: where changes go. Loose, since the keys of a type are checked by its own schema. */
 export const sinksSchema = z
   .record(name(), z.looseObject(commonSinkShape).describe('A sink under a name of your choice.'), {
