@@ -25,7 +25,12 @@ const configurationChangeSchema = z.object({
   what: z.enum(['workspace', 'sync', 'sink', 'drop folder', 'alerts']),
   name: z.string(),
   keys: z.array(changedKeySchema).readonly().describe('Of what is changed.'),
-  note: z.string().nullable().describe('Of what is removed or comes back: what that means.'),
+  note: z
+    .string()
+    .nullable()
+    .describe(
+      'What that means, where more than the keys tell: what is removed or comes back, dead letters that are sent again.',
+    ),
 });
 export type ConfigurationChange = z.infer<typeof configurationChangeSchema>;
 

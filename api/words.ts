@@ -4,6 +4,12 @@ const reasons: Readonly<Record<string, string>> = {
   'consent-not-known': 'it is not known whether the person consents',
   condition: 'left out by the condition of its mapping',
   'not-selected': 'of pigeonholes that no sync of this sink selects',
+  'list-not-wanted': 'of a list that it is sent no more',
+  'never-sent': 'there is nothing to take back: nothing of it was sent there',
+  unchanged: 'the destination has it so already',
+  'no-match': 'nothing of it says whose record it is',
+  'no-email': 'it has no e-mail address to be found by',
+  'no-person': 'the person may not be named',
   observe: 'the sink only observes',
   erased: 'the person was forgotten, and this sink had been told nothing of it',
   expired: 'its text was kept for its time, and dropped',
@@ -27,7 +33,7 @@ const causes: readonly { readonly matches: RegExp; readonly says: CauseInWords }
     matches: /^mapping/,
     says: {
       meaning: 'an expression of the mapping failed on these items',
-      help: `preview one to see it, correct the expression in pigeonpost.yaml, apply the configuration, ${redriveThem}`,
+      help: 'preview one to see it, correct the expression in pigeonpost.yaml, and apply the configuration: that sends them again',
     },
   },
   {

@@ -34,6 +34,7 @@ describe('words for numbers and times', () => {
 
   it('begin a sentence with a capital', () => {
     expect(capitalized('nothing is read')).toBe('Nothing is read');
+    expect(capitalized('pigeonpost import FILE')).toBe('pigeonpost import FILE');
   });
 
   it('are told apart from the instants within a sentence', () => {

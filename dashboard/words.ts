@@ -47,7 +47,8 @@ export function splitAtInstants(sentence: string): { readonly text: string; read
     .filter(({ text }) => text !== '');
 }
 
-/** "Nothing is read": a sentence of the API begins small, as part of a line. */
+/** "Nothing is read": a sentence of the API begins small, as part of a line. A command stays as it is typed. */
 export function capitalized(sentence: string): string {
+  if (sentence.startsWith('pigeonpost ')) return sentence;
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }

@@ -6,6 +6,7 @@ import { formatProblem } from '../config/config-error.js';
 import type { Environment } from '../config/environment.js';
 import { Secret } from '../config/secret.js';
 import { syncsTo } from '../activities/lane-plans.js';
+import { deadLetterGroups, waitsForAPerson } from '../ledger/queries/dead-letters.js';
 import { knownLanes, countChangesBehind } from '../ledger/queries/known-lanes.js';
 import { compareConfigurations } from './compare-configurations.js';
 import { loadCandidate } from './load-candidate.js';
@@ -82,8 +83,18 @@ async function withNote(
   if (change.kind === 'added' && (await knownLanes(ledger, [change.name])).length > 0) {
     return { ...change, note: 'known from before: it goes on at its watermark' };
   }
+  if (change.kind === 'changed') {
+    const parked = await parkedThatGoAgain(ledger, change.name);
+    return parked === 0 ? change : { ...change, note: `its dead letters, ${parked} now, are sent again` };
+  }
   const unused = syncsTo(now, change.name).length === 0 && before.sinks[change.name] === undefined;
   return unused ? { ...change, note: 'no sync names it, so nothing is sent to it' } : change;
+}
+
+/** As `redriveLane` does once the sink is another: what only a person can decide stays where it is. */
+async function parkedThatGoAgain(ledger: Current['ledger'], sink: string): Promise<number> {
+  const groups = await deadLetterGroups(ledger, { sink });
+  return groups.filter(({ cause }) => !waitsForAPerson.includes(cause)).reduce((sum, { changes }) => sum + changes, 0);
 }
 
 async function leftBehind(ledger: Current['ledger'], sink: string): Promise<number> {

@@ -36,7 +36,7 @@ export function Pigeonhole({ workspace, id }: Place) {
       >
         {id === '0' ? null : (
           <a class="button" href={address.ready(workspace, id)}>
-            Ready for tomorrow?
+            Is it ready?
           </a>
         )}
         <ReadButtons kind="pigeonhole" name={name} />
@@ -59,12 +59,13 @@ export function Pigeonhole({ workspace, id }: Place) {
 }
 
 function Note({ pigeonhole }: { readonly pigeonhole: PigeonholeDetails }) {
-  const { state, goneAt, status, workspace, syncs, pause } = pigeonhole;
+  const { id, state, goneAt, status, workspace, syncs, pause } = pigeonhole;
   return (
     <>
       <ReadingState state={state} gone={goneAt !== null} troubles={pigeonhole.troubles} />
       {status === null ? null : ` · ${status} at the service`} · workspace{' '}
-      <a href={address.workspace(workspace)}>{workspace}</a> · read by {syncs.join(', ') || 'no sync any more'}
+      <a href={address.workspace(workspace)}>{workspace}</a>
+      {id === 0 ? null : ` · read by ${syncs.join(', ') || 'no sync any more'}`}
       {pause === null ? null : (
         <>
           {' '}
@@ -90,7 +91,7 @@ function Reading({ pigeonhole }: { readonly pigeonhole: PigeonholeDetails }) {
         <Fact label="Found" note={`${grouped(perMinute(foundByMinute))} in the last minute`}>
           {grouped(changes)}
         </Fact>
-        <Cadence sync={syncs[0]} status={pigeonhole.status} />
+        {pigeonhole.id === 0 ? null : <Cadence sync={syncs[0]} status={pigeonhole.status} />}
         <Fact label="Set aside" note="rows without an identity">
           {grouped(setAside)}
         </Fact>

@@ -15,7 +15,7 @@ import { Ago, Sentence } from './time.js';
 
 /** What is fetched of single ones; the API shows no more at once. */
 const mostShown = 1000;
-const mostListed = 50;
+const mostListed = 20;
 
 /** What the destination refused, by cause: what it means, what to do, and doing it. */
 export function DeadLetters({ sink }: { readonly sink: string }) {

@@ -20,7 +20,7 @@ export function ImportOptions({ wish, mappings, onChange }: Props) {
             checked={wish.canary}
             onChange={(event) => onChange({ canary: event.currentTarget.checked })}
           />
-          one row first, to look at it in the dashboard
+          one row first, to look at it in the dashboard of the service
         </label>
         <label class="check">
           <input

@@ -16,7 +16,11 @@ export function Lanes({ sink }: { readonly sink: string }) {
     <Panel
       title="Where it stands"
       id="lanes"
-      aside={asked.data === undefined ? undefined : counted(asked.data.length, 'pigeonhole')}
+      aside={
+        asked.data === undefined
+          ? undefined
+          : counted(asked.data.filter(({ pigeonholeId }) => pigeonholeId !== 0).length, 'pigeonhole')
+      }
     >
       <AwaitAnswer asked={asked} lines={4}>
         {(lanes) => <Rows lanes={lanes} />}

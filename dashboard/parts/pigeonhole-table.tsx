@@ -17,12 +17,7 @@ export function PigeonholeTable({ workspace }: { readonly workspace?: string }) 
   const asked = useAsking(path, (signal) => allParts<PigeonholeDetails>(path, signal), 5000);
   const [filter, setFilter] = useRemembered<PigeonholeFilter>(`pigeonholes ${workspace ?? ''}`, noFilter);
   const found = filterPigeonholes(asked.data ?? [], filter);
-  const aside =
-    asked.data === undefined
-      ? undefined
-      : found.length === asked.data.length
-        ? counted(found.length, 'pigeonhole')
-        : `${grouped(found.length)} of ${counted(asked.data.length, 'pigeonhole')}`;
+  const aside = asked.data === undefined ? undefined : countInWords(found, asked.data);
   return (
     <Panel title="Pigeonholes" id="pigeonholes" aside={<span aria-live="polite">{aside}</span>}>
       <Filters all={asked.data ?? []} filter={filter} onFilter={setFilter} />
@@ -31,6 +26,12 @@ export function PigeonholeTable({ workspace }: { readonly workspace?: string }) 
       </AwaitAnswer>
     </Panel>
   );
+}
+
+/** The lists of a workspace stand among its pigeonholes, and are none. */
+function countInWords(found: readonly PigeonholeDetails[], all: readonly PigeonholeDetails[]): string {
+  const [shown, whole] = [found, all].map((each) => each.filter(({ id }) => id !== 0).length) as [number, number];
+  return shown === whole ? counted(whole, 'pigeonhole') : `${grouped(shown)} of ${counted(whole, 'pigeonhole')}`;
 }
 
 interface FiltersProps {

@@ -84,7 +84,7 @@ export function Preview({ sink }: { readonly sink: string }) {
 function Shown({ preview: { items, counts, more } }: { readonly preview: PreviewAnswer }) {
   return (
     <div class="previewed">
-      {counts.length === 0 ? <p class="empty">No stored item fits.</p> : null}
+      {counts.length === 0 && items.length === 0 ? <p class="empty">No stored item fits.</p> : null}
       <ul class="counts">
         {counts.map(({ list, items: n, withheld }) => (
           <li key={list}>

@@ -55,9 +55,13 @@ function Forecast({ quota }: { readonly quota: QuotaView | null }) {
         >
           {counted(nextHour.all, 'request')}
         </Fact>
-        <Fact label="At that rate" note={lastsUntil === null ? 'as far as is known' : 'then reading waits'}>
+        <Fact label="At that rate" note={lastsUntil === null ? undefined : 'then reading waits'}>
           {lastsUntil === null ? (
-            'it lasts'
+            left === null ? (
+              'not known'
+            ) : (
+              'it lasts'
+            )
           ) : (
             <>
               until <Clock at={lastsUntil} />

@@ -5,7 +5,7 @@ import { useMay } from '../asking/caller.js';
 import { counted, grouped } from '../words.js';
 import { Button } from './button.js';
 import { StateWord } from './state-word.js';
-import { Ago } from './time.js';
+import { Ago, Until } from './time.js';
 
 /** Lists that the service offers by themselves; the derived ones are swept with those that they come from. */
 const derived: ReadonlySet<string> = new Set(['registrants', 'engagement']);
@@ -52,7 +52,7 @@ export function StreamTable({ streams, name }: { readonly streams: readonly Stre
               <td class="number">
                 <Ago at={stream.polledAt} never="not yet" />
               </td>
-              <td class="number mid">{stream.wanted ? <Ago at={stream.dueAt} /> : '–'}</td>
+              <td class="number mid">{stream.wanted ? <Until at={stream.dueAt} /> : '–'}</td>
               <td class="number mid">
                 {stream.sweepPages === null ? (
                   <Ago at={stream.sweptAt} never="not yet" />

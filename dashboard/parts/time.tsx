@@ -34,6 +34,17 @@ export function Ago({ at, never = '–' }: { readonly at: string | null | undefi
   );
 }
 
+/** "in 3 s", and "now" once it is due: what waits for its turn then is not a thing of the past. */
+export function Until({ at }: { readonly at: string | null | undefined }) {
+  const now = useNow();
+  if (at == null || Date.parse(at) > now) return <Ago at={at} />;
+  return (
+    <time dateTime={at} title={whole(at)}>
+      now
+    </time>
+  );
+}
+
 /** How long something lasts since then: "3 min". */
 export function For({ since }: { readonly since: string }) {
   const now = useNow();

@@ -137,11 +137,14 @@ export async function redriveDeadLetters(
 /** Only a person can say what became of these: sent again, they might be there twice. What is held waits for a person, too. */
 export const outcomeUnknown = 'outcome-unknown';
 
+/** Causes that another configuration does not mend. */
+export const waitsForAPerson: readonly string[] = [outcomeUnknown, withdrawalsHeld];
+
 /** The sink is another one than when these were refused: they are tried again. The lane is held. */
 export async function redriveLane(tx: Queryable, { sinkId, ref }: { sinkId: number; ref: number }): Promise<void> {
   await tx.query(
     `update deliveries set state = 'waiting', reason = null, attempts = 0, due_at = null, updated_at = clock_timestamp()
      where sink_id = $1 and ref = $2 and state = 'dead' and reason <> all($3::text[])`,
-    [sinkId, ref, [outcomeUnknown, withdrawalsHeld]],
+    [sinkId, ref, waitsForAPerson],
   );
 }

@@ -1,5 +1,6 @@
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import { deadLetterGroups, redriveDeadLetters } from '../../ledger/queries/dead-letters.js';
+import { planConfiguration } from '../../worker/plan-configuration.js';
 import { previewSink } from '../../worker/preview-sink.js';
 import { type HubSpotDouble, startHubSpotDouble } from '../doubles/hubspot/start-hubspot-double.js';
 import { attendee } from '../kit/items.js';
@@ -86,6 +87,8 @@ describe.each(kinds)('a mapping that fails for one item of a hundred, on %s', (k
     if ('unknown' in shown) throw new Error(shown.unknown);
     expect(shown.items.map(({ key }) => Number(key)).toSorted((a, b) => a - b)).toEqual([51, 151, 251]);
     for (const { now, before } of shown.items) expect([now.kind, before?.kind]).toEqual(['send', 'fail']);
+    const plan = await planConfiguration(scene.to, candidate(mended), environment);
+    expect(plan.changes.find(({ name }) => name === 'crm')?.note).toBe('its dead letters, 3 now, are sent again');
     expect(hubspot.requests).toHaveLength(requests);
   });
 });
