@@ -6,6 +6,7 @@ import type { Erasure, Receipt } from '../ledger/queries/erasures/erasure.js';
 import { erasingLanes, type ErasingLane, settleErasingLane } from '../ledger/queries/erasures/erasing-lanes.js';
 import { endErasure, keepReceipts, noteCleared } from '../ledger/queries/erasures/note-erasure.js';
 import {
+  awaitPages,
   countErased,
   readErasure,
   receiptsOf,
@@ -44,6 +45,7 @@ export async function forgetAttendeeTurn(to: Collaborators, id: string, signal: 
   const receipts = [...own, ...sinks];
   const open = receipts.filter(({ outcome }) => outcome === 'waiting').length;
   // Once all have answered: what a page brought that was under way when the person was forgotten. Reads all items.
+  if (open === 0) await awaitPages(to.ledger, erasure.number);
   const late = open > 0 ? 0 : await eraseFromItems(to, erasure);
   items += late;
   if (open + late > 0) {
@@ -55,9 +57,10 @@ export async function forgetAttendeeTurn(to: Collaborators, id: string, signal: 
   return { items, open, nextDueInMs: 0, state: 'finished' };
 }
 
-/** @returns how many items were erased */
+/** @returns how many items were erased, or relieved of words of theirs */
 async function eraseFromItems(to: Collaborators, { number }: Erasure): Promise<number> {
   const items = await itemsToErase(to.ledger, number);
+  let rewritten = 0;
   for (const slice of slicesOf(items)) {
     // oxlint-disable-next-line no-await-in-loop -- a transaction each, under the pigeonhole's lock
     await to.orchestration.wakeSinks(await eraseItems(to.ledger, number, slice));
@@ -66,13 +69,14 @@ async function eraseFromItems(to: Collaborators, { number }: Erasure): Promise<n
   for (const ref of await refsOfErasedQuestions(to.ledger, number)) {
     for (let after: { list: string; key: string } | null = { list: '', key: '' }; after !== null;) {
       // oxlint-disable-next-line no-await-in-loop -- slice after slice
-      const slice: Awaited<ReturnType<typeof eraseCopies>> = await eraseCopies(to.ledger, ref, after);
+      const slice: Awaited<ReturnType<typeof eraseCopies>> = await eraseCopies(to.ledger, { erasure: number, ref }, after);
       // oxlint-disable-next-line no-await-in-loop
       await to.orchestration.wakeSinks(slice.woken);
+      rewritten += slice.rewritten;
       after = slice.next;
     }
   }
-  return items.length;
+  return items.length + rewritten;
 }
 
 /** What the ledger itself held, once nothing of it is left but what an import is sending at this moment. */

@@ -12,7 +12,8 @@ import type { PageScope } from './write-changes.js';
 export async function lockPigeonhole(tx: Queryable, lease: StreamLease): Promise<PageScope> {
   const [row] = await tx.query<LockedRow>(
     `select p.workspace, p.pigeonhole_id, p.next_sequence, s.gone_count > 0 or s.gone_at is not null as doubted,
-       exists (select 1 from forgotten f where f.workspace = p.workspace) as forgets
+       exists (select 1 from forgotten f where f.workspace = p.workspace)
+         or exists (select 1 from forgotten_codes f where f.ref = p.ref) as forgets
      from pigeonholes p join streams s on s.ref = p.ref
      where s.id = $1 and s.epoch = $2 for no key update`,
     [lease.streamId, lease.epoch],

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { kinds, useBothDatabases } from '../drivers/both-databases.test-kit.js';
 import type { Database } from '../drivers/database.js';
 import { hashedForm } from '../hashed-form.js';
 import { type Ledger, openLedger } from '../ledger.js';
 import { readingRules } from '../reading-rules.js';
 import type { SeenItem } from '../seen-item.js';
+import { requestErasure } from './erasures/request-erasure.js';
 import type { OpenWalk } from './walk.js';
 import { prepareNewItems } from './new-items.js';
 import { refOf } from './pigeonholes.js';
@@ -62,6 +64,22 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
       { key: '2', revision: 1, sequence: 3 },
       { key: '4', revision: 1, sequence: 4 },
     ]);
+  });
+
+  it('stores nothing of who was forgotten after its items were made ready', async () => {
+    const items = [1, 2].map((id) => ({ ...attendee(id), attendeeId: id }));
+    const hashed = items.map((item) => ({ ...item, hashed: hashedForm(ledger.hash, 'attendees', item.fields, null) }));
+    const workspace = `forgets-${kind}`;
+    const ref = await refOf(ledger, workspace, (pigeonholeId += 1));
+    await ensureStreams(ledger, ref, [{ list: 'attendees', sessionId: 0 }]);
+    lease = await takeStream(ledger, (await dueStreams(ledger, ref)).due[0]!.id, 'test');
+    const place = { workspace, pigeonholeId, list: 'attendees' };
+    const prepared = prepareNewItems(ledger, place, hashed, readingRules([]));
+    const places = [{ ref, workspace, pigeonholeId, attendeeIds: [1], codes: [] }];
+    await requestErasure(ledger, { id: randomUUID(), names: { asked: '1', places }, by: null, reason: null });
+    expect(prepared?.count).toBe(2);
+    expect(await record([], { items: hashed, highestId: 2, isNew: true, prepared })).toMatchObject({ created: 1 });
+    expect(await stored()).toEqual([{ key: '2', revision: 1, sequence: 1 }]);
   });
 
   it('stores of items made ready beforehand what it stores of them otherwise', async () => {

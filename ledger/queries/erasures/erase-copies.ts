@@ -1,4 +1,5 @@
 import { canonicalJson } from '../../canonical-json.js';
+import type { Queryable } from '../../drivers/database.js';
 import { hashedForm } from '../../hashed-form.js';
 import type { Fields } from '../../item-form.js';
 import { changeId } from '../../keyed-hash.js';
@@ -6,6 +7,8 @@ import type { Ledger } from '../../ledger.js';
 import type { Visibility } from '../../visibility.js';
 import { rewriteSnapshots } from '../rewrite-snapshots.js';
 import { wakeSinks } from '../wake-sinks.js';
+import { noteTold, sequencesOf } from './erase-items.js';
+import { awaitAgain } from './note-erasure.js';
 import { erasedQuestions, listsWithQuestions, questionIdOf, withoutQuestionText } from './without-forgotten.js';
 
 /** Items that are rewritten in one transaction. */
@@ -31,13 +34,14 @@ export interface CopiesPosition {
 /**
  * Takes the texts of erased questions out of what repeats them: the votes and ratings of others on these. Each gets its
  * next revision, so that sinks that keep the latest one write it anew; nobody's vote changes by it. Safe to run twice.
- * @returns where the next slice begins, null when this was the last one; and sinks whose wake flag has risen
+ * @returns how many were rewritten; where the next slice begins, null when this was the last one; and sinks whose wake
+ * flag has risen
  */
 export async function eraseCopies(
   ledger: Ledger,
-  ref: number,
+  { erasure, ref }: { readonly erasure: number; readonly ref: number },
   after: CopiesPosition,
-): Promise<{ readonly next: CopiesPosition | null; readonly woken: readonly string[] }> {
+): Promise<{ readonly rewritten: number; readonly next: CopiesPosition | null; readonly woken: readonly string[] }> {
   return await ledger.db.transaction(async (tx) => {
     const [place] = await tx.query<{ workspace: string; pigeonhole_id: number; next_sequence: number }>(
       'select workspace, pigeonhole_id, next_sequence from pigeonholes where ref = $1 for no key update',
@@ -56,12 +60,13 @@ export async function eraseCopies(
       [ref, listsWithQuestions, after.list, after.key],
     );
     const last = found.at(-1);
-    if (place === undefined || last === undefined) return { next: null, woken: [] };
-    const next = found.length < itemsAtOnce ? null : { list: last.list, key: last.key };
+    if (place === undefined) return { rewritten: 0, next: null, woken: [] };
+    const next = last === undefined || found.length < itemsAtOnce ? null : { list: last.list, key: last.key };
+    const earlier = next === null ? await eraseEarlierCopies(tx, { erasure, ref }) : 0;
     const ids = found.flatMap(({ payload }) => questionIdOf(JSON.parse(payload) as Fields) ?? []);
     const erased = await erasedQuestions(tx, ref, [...new Set(ids)]);
     const rows = found.filter(({ payload }) => erased.has(questionIdOf(JSON.parse(payload) as Fields) ?? Number.NaN));
-    if (rows.length === 0) return { next, woken: [] };
+    if (rows.length === 0) return { rewritten: earlier, next, woken: [] };
     const changed = rows.map((row, index) => {
       const fields = withoutQuestionText(JSON.parse(row.payload) as Fields);
       const revision = row.revision + 1;
@@ -75,6 +80,7 @@ export async function eraseCopies(
         copiesHash: hashedForm(ledger.hash, row.list, fields, row.visibility).copiesHash,
       };
     });
+    const history = await sequencesOf(tx, ref, rows);
     await tx.query(
       `update items i set payload = n.payload, copies_hash = n.copies_hash, revision = n.revision,
          last_sequence = n.sequence
@@ -91,6 +97,9 @@ export async function eraseCopies(
         changed.map(({ sequence }) => sequence),
       ],
     );
+    // Sinks that were sent the words are heard of until they have the revision without.
+    await noteTold(tx, { erasure, ref, history, removals: changed });
+    await awaitAgain(tx, { erasure, ref });
     // The revision before has no text of its own any more: a sink that is behind takes this one instead.
     for (const list of listsWithQuestions) {
       const keys = changed.filter((row) => row.list === list).map(({ key }) => key);
@@ -122,6 +131,45 @@ export async function eraseCopies(
       tx,
       sinks.map(({ id }) => id),
     );
-    return { next, woken };
+    return { rewritten: earlier + changed.length, next, woken };
   });
+}
+
+interface EarlierRow {
+  list: string;
+  key: string;
+  snapshot: string;
+  last_sequence: number;
+}
+
+/** What was said before by votes and ratings that say nothing any more, or something else. */
+async function eraseEarlierCopies(
+  tx: Queryable,
+  { erasure, ref }: { readonly erasure: number; readonly ref: number },
+): Promise<number> {
+  const rows = await tx.query<EarlierRow>(
+    `select c.list, c.key, c.snapshot::text as snapshot, i.last_sequence
+     from changes c join items i on i.ref = c.ref and i.list = c.list and i.key = c.key
+     where c.ref = $1 and c.list = any($2::text[]) and c.snapshot is not null
+       and exists (select 1 from items q where q.ref = $1 and q.list in ('questions', 'qna-questions') and q.erased
+         and position('"id":' || q.key in c.snapshot::text) > 0
+         and position('"question":{"id":' || q.key || '}' in c.snapshot::text) = 0)`,
+    [ref, listsWithQuestions],
+  );
+  const about = rows.map((row) => ({ ...row, id: questionIdOf(JSON.parse(row.snapshot) as Fields) }));
+  const erased = await erasedQuestions(tx, ref, [...new Set(about.flatMap(({ id }) => id ?? []))]);
+  const theirs = about.filter(({ id }) => id !== undefined && erased.has(id));
+  if (theirs.length === 0) return 0;
+  for (const list of listsWithQuestions) {
+    const keys = theirs.filter((row) => row.list === list).map(({ key }) => key);
+    const shorten = (fields: Fields): Fields =>
+      erased.has(questionIdOf(fields) ?? Number.NaN) ? withoutQuestionText(fields) : fields;
+    // oxlint-disable-next-line no-await-in-loop -- two of them
+    if (keys.length > 0) await rewriteSnapshots(tx, { ref, list }, [...new Set(keys)], shorten);
+  }
+  const items = [...new Map(theirs.map((row) => [`${row.list} ${row.key}`, row])).values()];
+  const removals = items.map(({ list, key, last_sequence: sequence }) => ({ list, key, sequence }));
+  await noteTold(tx, { erasure, ref, history: await sequencesOf(tx, ref, items), removals });
+  await awaitAgain(tx, { erasure, ref });
+  return items.length;
 }

@@ -3,6 +3,7 @@ import { changeId } from '../../keyed-hash.js';
 import type { Ledger } from '../../ledger.js';
 import { registrantKey, registrantsList } from '../../registrant-item.js';
 import { wakeSinks } from '../wake-sinks.js';
+import { awaitAgain } from './note-erasure.js';
 
 /** Items that are erased in one transaction: the pigeonhole's readers wait for it. */
 const itemsAtOnce = 200;
@@ -107,6 +108,7 @@ export async function eraseItems(
     });
     const history = await sequencesOf(tx, ref, rows);
     await noteTold(tx, { erasure, ref, history, removals });
+    await awaitAgain(tx, { erasure, ref });
     await forgetDeliveries(tx, ref, history);
     await tx.query('update changes set snapshot = null where ref = $1 and sequence = any($2::int8[])', [
       ref,
@@ -137,7 +139,11 @@ interface PastChange {
 }
 
 /** Every change that the items ever had. */
-async function sequencesOf(tx: Queryable, ref: number, rows: readonly ErasedRow[]): Promise<PastChange[]> {
+export async function sequencesOf(
+  tx: Queryable,
+  ref: number,
+  rows: readonly Pick<ErasedRow, 'list' | 'key' | 'last_sequence'>[],
+): Promise<PastChange[]> {
   return await tx.query<PastChange & Record<string, unknown>>(
     `with recursive own (list, key, sequence) as (
        select * from unnest($2::text[], $3::text[], $4::int8[]) as n (list, key, sequence)
@@ -162,7 +168,7 @@ interface Removal extends ErasedRow {
 }
 
 /** Which sinks have, or may have, anything of which item: what was delivered, tried, or has left an object there. */
-async function noteTold(
+export async function noteTold(
   tx: Queryable,
   {
     erasure,
@@ -173,7 +179,7 @@ async function noteTold(
     readonly erasure: number;
     readonly ref: number;
     readonly history: readonly PastChange[];
-    readonly removals: readonly Removal[];
+    readonly removals: readonly Pick<Removal, 'list' | 'key' | 'sequence'>[];
   },
 ): Promise<void> {
   await tx.query(

@@ -62,12 +62,18 @@ export async function erasedOfLane(
   { sinkId, ref }: { readonly sinkId: number; readonly ref: number },
 ): Promise<{ readonly keys: ReadonlyMap<string, ReadonlySet<string>>; readonly questions: ReadonlySet<number> }> {
   const rows = await ledger.db.query<{ list: string; key: string }>(
-    'select list, key from erasing where sink_id = $1 and ref = $2',
+    `select e.list, e.key from erasing e join items i on i.ref = e.ref and i.list = e.list and i.key = e.key
+     where e.sink_id = $1 and e.ref = $2 and i.erased`,
     [sinkId, ref],
+  );
+  // All that there are: a sink that was never told of a question may have its words from the votes on it.
+  const asked = await ledger.db.query<{ key: string }>(
+    `select distinct key from items where ref = $1 and list in ('questions', 'qna-questions') and erased`,
+    [ref],
   );
   const keys = new Map<string, Set<string>>();
   for (const { list, key } of rows) keys.set(list, (keys.get(list) ?? new Set()).add(key));
-  const questions = [...(keys.get('questions') ?? []), ...(keys.get('qna-questions') ?? [])].map(Number);
+  const questions = asked.map(({ key }) => Number(key));
   return { keys, questions: new Set(questions.filter(Number.isSafeInteger)) };
 }
 
@@ -80,6 +86,7 @@ export async function settleErasingLane(
     `delete from sink_objects o using erasing e
        left join deliveries d on d.sink_id = e.sink_id and d.ref = e.ref and d.sequence = e.sequence and d.replay = 0
      where e.sink_id = $1 and e.ref = $2 and e.erasure = $3 and coalesce(d.state, '') <> 'dead'
+       and exists (select 1 from items i where i.ref = e.ref and i.list = e.list and i.key = e.key and i.erased)
        and o.sink_id = e.sink_id and o.ref = e.ref and o.list = e.list and o.key = e.key`,
     [sinkId, ref, erasure],
   );

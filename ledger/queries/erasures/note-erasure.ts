@@ -23,6 +23,21 @@ export async function keepReceipts(tx: Queryable, erasure: number, receipts: rea
   );
 }
 
+/** What a lane had answered is not the last word: it has to take back more than it was asked for then. */
+export async function awaitAgain(
+  tx: Queryable,
+  { erasure, ref }: { readonly erasure: number; readonly ref: number },
+): Promise<void> {
+  await tx.query(
+    `update erasure_receipts r set outcome = 'waiting', at = clock_timestamp()
+     where r.erasure = $1 and r.outcome <> 'waiting' and r.place in (
+       select 'sink:' || s.name || ' ' || p.workspace || '/' || p.pigeonhole_id
+       from erasing e join sinks s on s.id = e.sink_id join pigeonholes p on p.ref = e.ref
+       where e.erasure = $1 and e.ref = $2)`,
+    [erasure, ref],
+  );
+}
+
 /** The ledger holds nothing of the person any more: what named them goes, too. */
 export async function noteCleared(ledger: Ledger, erasure: number): Promise<void> {
   await ledger.db.query(

@@ -80,6 +80,21 @@ export async function refsOfErasedQuestions(ledger: Ledger, erasure: number): Pr
   return rows.map(({ ref }) => ref);
 }
 
+/**
+ * Waits for the pages that are being written: they may have begun before the person was forgotten. One pigeonhole after
+ * another, so that nobody waits for more than a moment.
+ */
+export async function awaitPages(ledger: Ledger, erasure: number): Promise<void> {
+  const rows = await ledger.db.query<{ ref: number }>(
+    `select ref from pigeonholes where workspace in (select workspace from forgotten where erasure = $1) order by ref`,
+    [erasure],
+  );
+  for (const { ref } of rows) {
+    // oxlint-disable-next-line no-await-in-loop
+    await ledger.db.query('select 1 from pigeonholes where ref = $1 for share', [ref]);
+  }
+}
+
 /** Erasures that have gone through the ledger: rises with each. */
 export async function countCleared(ledger: Ledger): Promise<number> {
   const [row] = await ledger.db.query<{ cleared: number }>(

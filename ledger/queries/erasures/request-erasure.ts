@@ -9,6 +9,10 @@ export interface ErasureRequest {
   readonly reason: string | null;
 }
 
+/** What an erasure has ended with may be here again, from an import or a restored table: the one asked for now finds it. */
+const whereEnded = (table: string): string =>
+  `where exists (select 1 from erasures e where e.number = ${table}.erasure and e.ended_at is not null)`;
+
 /**
  * Notes that a person is to be forgotten. From the commit on nothing of them is taken in any more: no item of theirs, no
  * row of an import under their codes. A second request under the same id changes nothing.
@@ -31,7 +35,8 @@ export async function requestErasure(ledger: Ledger, { id, names, by, reason }: 
     );
     await tx.query(
       `insert into forgotten (erasure, workspace, subject)
-       select $1, n.* from unnest($2::text[], $3::bytea[]) as n on conflict (workspace, subject) do nothing`,
+       select $1, n.* from unnest($2::text[], $3::bytea[]) as n
+       on conflict (workspace, subject) do update set erasure = excluded.erasure ${whereEnded('forgotten')}`,
       [row.number, people.map(({ workspace }) => workspace), people.map(({ subject }) => subject)],
     );
     const codes = names.places.flatMap(({ ref, codes: own }) =>
@@ -39,7 +44,8 @@ export async function requestErasure(ledger: Ledger, { id, names, by, reason }: 
     );
     await tx.query(
       `insert into forgotten_codes (erasure, ref, code_hash)
-       select $1, n.* from unnest($2::int4[], $3::bytea[]) as n on conflict (ref, code_hash) do nothing`,
+       select $1, n.* from unnest($2::int4[], $3::bytea[]) as n
+       on conflict (ref, code_hash) do update set erasure = excluded.erasure ${whereEnded('forgotten_codes')}`,
       [row.number, codes.map(({ ref }) => ref), codes.map(({ codeHash }) => codeHash)],
     );
   });

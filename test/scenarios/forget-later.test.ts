@@ -1,0 +1,113 @@
+import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { deleteItems } from '../../ledger/queries/delete-items.js';
+import { openErasures } from '../../ledger/queries/erasures/read-erasures.js';
+import { beginImport, startImport } from '../../ledger/queries/imports/begin-import.js';
+import { stageRows } from '../../ledger/queries/imports/stage-rows.js';
+import { refOf } from '../../ledger/queries/pigeonholes.js';
+import { counts, finish, report, rowsOf, stage as stageImport } from '../imports/importing.js';
+import { dumpLedger } from '../kit/dump-ledger.js';
+import { askToForget, forget } from '../kit/forget.js';
+import { attendee, question, session, vote } from '../kit/items.js';
+import { archive, everyone, useStages } from '../kit/stage.js';
+
+/** Everything of who is forgotten holds MARK, as do the votes of others on their questions. */
+const stages = useStages();
+const said = (id: number) => ({ question: { id, content: 'MARK-said', status: 'approved' } });
+const secondImport = '0a7c3f52-7f0c-4c1b-9a53-0d7b7f6c2e11';
+
+describe.each(kinds)('what comes after a person was forgotten, on %s', (kind) => {
+  it('is not taken in: a row of the next file, the attendee who had the code, and others’ votes on what they ask', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('attendees', attendee(12));
+    const scene = await stage.scene();
+    const readAll = async (): Promise<void> => {
+      await stage.pollsAreDue();
+      await scene.settle();
+    };
+    await scene.settle();
+    await finish(scene, await stageImport(scene, rowsOf({ attendeeCode: 'MARK-code', Name: 'MARK-name' })));
+    const erasure = await askToForget(scene, { by: 'code', text: 'MARK-code' });
+    await forget(stage, scene, erasure);
+    expect((await dumpLedger(stage.db)).includes('MARK')).toBe(false);
+
+    const about = { id: secondImport, file: 'again.csv', mapping: {}, requestedBy: null, canary: null };
+    const number = await beginImport(scene.ledger, { ...about, ref: await refOf(scene.ledger, 'acme', 101) });
+    const row = (at: number, attendeeCode: string) => ({ row: at, profile: { attendeeCode, Name: `${attendeeCode}-n` } });
+    await Promise.all([
+      stageRows(scene.ledger, number, [row(2, 'MARK-code'), row(3, 'other')]),
+      stageRows(scene.ledger, number, [row(4, 'another'), row(5, 'MARK-code')]),
+    ]);
+    await startImport(scene.ledger, number, 4);
+    await finish(scene, secondImport);
+    expect(await counts(scene, secondImport)).toEqual({ created: 2, invalid: 2 });
+    const refused = (await report(scene, secondImport)).filter(({ outcome }) => outcome === 'invalid');
+    expect(refused.map(({ row: at, profile }) => [at, profile])).toEqual([
+      [2, {}],
+      [5, {}],
+    ]);
+    expect((await dumpLedger(stage.db)).includes('MARK')).toBe(false);
+
+    // The attendee has no id here until their record comes: what they did before is found by their erasure.
+    await stage.put('questions', question(21, 11, 1, said(21)));
+    await stage.put('votes', vote(21, 12, 1, said(21)));
+    await readAll();
+    expect(JSON.stringify(archive(scene))).toContain('MARK');
+    await stage.put('attendees', attendee(11, { attendeeCode: 'MARK-code', Name: 'MARK-name' }));
+    await readAll();
+    expect(await openErasures(scene.ledger)).toEqual([erasure]);
+    await forget(stage, scene, erasure);
+    expect((await dumpLedger(stage.db)).includes('MARK')).toBe(false);
+    expect(JSON.stringify(archive(scene))).not.toContain('MARK');
+
+    // And a question of theirs that the ledger never had: whichever list is read first.
+    await stage.put('votes', vote(22, 12, 1, said(22)));
+    await readAll();
+    expect((await dumpLedger(stage.db)).includes('MARK')).toBe(true);
+    await stage.put('questions', question(22, 11, 1, said(22)));
+    await readAll();
+    expect(await openErasures(scene.ledger)).toEqual([erasure]);
+    await forget(stage, scene, erasure);
+    await stage.put('attendees', attendee(13));
+    await stage.put('votes', vote(22, 13, 1, said(22)));
+    await readAll();
+    expect(await openErasures(scene.ledger)).toEqual([]);
+    expect((await dumpLedger(stage.db)).includes('MARK')).toBe(false);
+    expect(JSON.stringify(archive(scene))).not.toContain('MARK');
+    expect(archive(scene).filter(({ list }) => list === 'votes')).toHaveLength(5);
+  });
+
+  it('leaves their words in no vote that is gone, and in no file of a sink that was told of votes alone', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('attendees', attendee(11), attendee(12), attendee(13));
+    await stage.put('questions', question(21, 11, 1, said(21)));
+    await stage.put('votes', vote(21, 12, 1, said(21)), vote(21, 13, 1, said(21)));
+    const scene = await stage.scene({
+      sinks: {
+        archive: `{ type: file, folder: ./archive, lists: [votes], ${everyone} }`,
+        others: `{ type: file, folder: ./others, lists: [questions], ${everyone} }`,
+      },
+    });
+    await scene.settle();
+    const [gone] = await stage.db.query<{ ref: number; stream_id: number; key: string; next_sequence: number }>(
+      `select i.ref, i.stream_id, i.key, p.next_sequence from items i join pigeonholes p on p.ref = i.ref
+       where i.list = 'votes' and i.attendee_id = 13`,
+    );
+    const { ref, stream_id: streamId, key, next_sequence: nextSequence } = gone!;
+    const scope = { ref, workspace: 'acme', pigeonholeId: 101, list: 'votes', streamId, nextSequence };
+    await stage.db.transaction((tx) => deleteItems(tx, scope, [key], new Date(Date.now() + 1000)));
+    await scene.deliver('archive');
+    expect(archive(scene).map(({ type }) => type).toSorted()).toEqual(['votes.created', 'votes.created', 'votes.deleted']);
+
+    await forget(stage, scene, await askToForget(scene, { by: 'id', text: '11' }));
+    expect((await dumpLedger(stage.db)).includes('MARK')).toBe(false);
+    expect(JSON.stringify(archive(scene))).not.toContain('MARK');
+    expect(archive(scene).map(({ type }) => type).toSorted()).toEqual([
+      'votes.created',
+      'votes.created',
+      'votes.deleted',
+      'votes.updated',
+    ]);
+  });
+});
