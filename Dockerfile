@@ -27,7 +27,7 @@ ENV NODE_ENV=production
 USER 1000:1000
 EXPOSE 8088
 VOLUME /var/lib/pigeonpost
-# Of "start" and "api"; a "worker" serves nothing, and ends by itself when it cannot work.
+# Of "start" and "api"; a "worker" answers where its --listen says: give it a check of its own, or none.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:8088/readyz').then((a) => process.exit(a.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "/app/dist/cli/main.js", "--config", "/etc/pigeonpost/pigeonpost.yaml"]

@@ -1,9 +1,11 @@
+import { pigeonholeNames } from '../ledger/queries/pigeonholes.js';
 import { laneStates } from '../ledger/queries/read-lanes.js';
 import type { LaneState } from '../ledger/queries/read-lanes.js';
 import { lateReadings } from '../ledger/queries/read-streams.js';
 import { type MinuteOfProgress, recentProgress } from '../ledger/queries/progress.js';
 import { chartMinutes } from './minutes.js';
 import { configOf } from './scope.js';
+import { sentLanes } from './sent-lanes.js';
 import { readStatus, type StatusSources } from './status.js';
 import type { Status } from './status-view.js';
 import { type Trouble, whatIsWrong } from './what-is-wrong.js';
@@ -17,6 +19,7 @@ export interface Present {
   readonly now: Date;
   readonly config: Pick<Config, 'workspaces' | 'syncs' | 'sinks'>;
   readonly status: Status;
+  /** On which something is still sent. */
   readonly lanes: readonly LaneState[];
   readonly progress: readonly MinuteOfProgress[];
   readonly troubles: readonly Trouble[];
@@ -25,13 +28,15 @@ export interface Present {
 /** @param workspace the only one that is meant; null: all */
 export async function readPresent(sources: StatusSources, workspace: string | null): Promise<Present> {
   const { ledger, config } = sources;
-  const [status, lanes, progress, late] = await Promise.all([
+  const [status, all, places, progress, late] = await Promise.all([
     readStatus(sources, false, workspace),
     laneStates(ledger, { sink: null, workspace, after: null, limit: null }),
+    pigeonholeNames(ledger, workspace),
     recentProgress(ledger, { minutes: chartMinutes, workspace }),
     lateReadings(ledger, lateAfterMs),
   ]);
   const now = new Date();
+  const lanes = sentLanes(config, all, places);
   return {
     now,
     config: configOf(config, workspace),

@@ -5,13 +5,7 @@ import { allApprovals } from '../ledger/queries/approvals.js';
 import { observedLanes } from '../ledger/queries/observations.js';
 import { allPauses, type Pause } from '../ledger/queries/pauses.js';
 import { openReplays } from '../ledger/queries/replays.js';
-import {
-  countItems,
-  type LaneStatus,
-  type LedgerStatus,
-  ledgerStatus,
-  type PigeonholeStatus,
-} from '../ledger/queries/status.js';
+import { countItems, type LaneStatus, type LedgerStatus, ledgerStatus } from '../ledger/queries/status.js';
 import { noOperations, operatedSink, type SinkOperations, viewPause } from './sink-operations.js';
 import type { OperatedSink } from './sink-view.js';
 import {
@@ -24,6 +18,7 @@ import {
 } from './status-view.js';
 import type { ApiApp } from './api-app.js';
 import { jsonAnswer, needs, problems } from './route-parts.js';
+import { isSentTo, sentLanes } from './sent-lanes.js';
 import { configOf, workspaceOf } from './scope.js';
 
 export interface StatusSources {
@@ -121,10 +116,7 @@ export function viewStatus({
   const workspaces = Object.keys(config.workspaces).map((name) =>
     workspaceView(name, status, pauses, quotas.get(name) ?? null),
   );
-  // What a sink is no longer sent keeps its lane, and is no backlog.
-  const lanes = status.lanes.filter((lane) =>
-    status.pigeonholes.some((place) => isSamePlace(lane, place) && isSentTo(config, lane.sink, place)),
-  );
+  const lanes = sentLanes(config, status.lanes, status.pigeonholes);
   const sinks = Object.entries(config.sinks).map(([name, { type, mode }]) =>
     sinkView({ name, type, ...operatedSink(name, mode, operations) }, lanes, pauses),
   );
@@ -240,18 +232,6 @@ function isSettled(
     ) && sinks.every((sink) => !used.has(sink.name) || !standsStill(sink));
   const delivered = sinks.every(({ backlog, replays }) => backlog === 0 && replays.length === 0);
   return discovered && read && looked && goesOn && delivered;
-}
-
-/** Some sync of the sink reads the pigeonhole, or (of a workspace's own lists) the workspace. */
-export function isSentTo(
-  config: Pick<Config, 'syncs'>,
-  sink: string,
-  { workspace, pigeonholeId, syncs }: Pick<PigeonholeStatus, 'workspace' | 'pigeonholeId' | 'syncs'>,
-): boolean {
-  return Object.entries(config.syncs).some(
-    ([name, sync]) =>
-      sync.workspace === workspace && sync.sinks.includes(sink) && (pigeonholeId === 0 || syncs.includes(name)),
-  );
 }
 
 interface Place {

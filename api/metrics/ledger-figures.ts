@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.js';
 import type { AlertFigures, ImportFigures, SweepState } from '../../ledger/queries/metrics.js';
 import type { NamedPigeonhole } from '../../ledger/queries/pigeonholes.js';
 import type { LaneState } from '../../ledger/queries/read-lanes.js';
-import { isSentTo } from '../status.js';
+import { sentLanes } from '../sent-lanes.js';
 import type { Status } from '../status-view.js';
 import type { Figure, Sample } from './figure.js';
 
@@ -130,9 +130,7 @@ function ofSyncs({ now, config, status, lanes, places, sweeps }: LedgerFacts): F
 function ofSinks({ config, status, lanes, places }: LedgerFacts): Figure[] {
   const { sinks } = status;
   const total = (counts: Readonly<Record<string, number>>): number => Object.values(counts).reduce((a, b) => a + b, 0);
-  const sent = lanes.filter((lane) =>
-    places.some((place) => isSamePlace(place, lane) && isSentTo(config, lane.sink, place)),
-  );
+  const sent = sentLanes(config, lanes, places);
   return [
     counter(
       'pigeonpost_delivered_changes_total',
@@ -257,15 +255,6 @@ function oldestAge(instants: readonly (Date | null)[], now: Date): number {
 
 function dateOf(iso: string | null): Date | null {
   return iso === null ? null : new Date(iso);
-}
-
-interface Place {
-  readonly workspace: string;
-  readonly pigeonholeId: number;
-}
-
-function isSamePlace(a: Place, b: Place): boolean {
-  return a.workspace === b.workspace && a.pigeonholeId === b.pigeonholeId;
 }
 
 function of(labels: Sample['labels'], value: number): Sample {

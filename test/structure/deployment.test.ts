@@ -64,7 +64,11 @@ describe('docker-compose.yml', () => {
 
   it('runs an API and workers with nothing that they do not need', () => {
     const own = services.filter(([, { image }]) => image === 'pigeonpost:local');
-    expect(own.map(([, { command }]) => command)).toEqual([['api'], ['worker']]);
+    expect(own.map(([, { command }]) => command)).toEqual([['api'], ['worker', '--listen', '127.0.0.1:9464']]);
+    const worker = own[1]![1];
+    expect(worker.healthcheck).toMatchObject({
+      test: expect.arrayContaining([expect.stringContaining('127.0.0.1:9464/readyz')]),
+    });
     for (const [, service] of own) {
       expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], restart: 'unless-stopped' });
     }
@@ -138,6 +142,9 @@ interface Manifest {
   };
   readonly stringData: Readonly<Record<string, string>>;
 }
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string };
+}
 interface PodSpec {
   readonly securityContext: object;
   readonly containers: readonly {
@@ -145,8 +152,10 @@ interface PodSpec {
     readonly args: readonly string[];
     readonly securityContext: object;
     readonly resources: object;
-    readonly readinessProbe?: { httpGet: { path: string } };
-    readonly livenessProbe?: { httpGet: { path: string } };
+    readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+    readonly startupProbe?: Probe;
+    readonly readinessProbe?: Probe;
+    readonly livenessProbe?: Probe;
   }[];
 }
 
@@ -161,11 +170,22 @@ describe('the manifests for Kubernetes', () => {
 
   it('run an API and workers of this version, unprivileged, on a file system that is read alone', () => {
     const { version } = JSON.parse(read('package.json')) as { version: string };
-    expect(deployments.map(({ spec }) => spec.template.spec.containers[0]!.args)).toEqual([['api'], ['worker']]);
+    expect(deployments.map(({ spec }) => spec.template.spec.containers[0]!.args[0])).toEqual(['api', 'worker']);
+    const containerPort = 8088; // server.port's default
+    const probes = { startupProbe: '/readyz', readinessProbe: '/readyz', livenessProbe: '/healthz' } as const;
     for (const { spec } of deployments) {
       const pod = spec.template.spec;
       expect(pod).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true } });
-      expect(pod.containers[0]).toMatchObject({
+      const [{ args, ports, ...container }] = pod.containers as [PodSpec['containers'][number]];
+      const listens = args.includes('--listen') ? args.at(-1)! : `0.0.0.0:${containerPort}`;
+      expect(ports).toEqual([{ name: expect.any(String), containerPort: Number(listens.replace('0.0.0.0:', '')) }]);
+      for (const [probe, path] of Object.entries(probes)) {
+        expect([probe, container[probe as keyof typeof probes]?.httpGet]).toEqual([
+          probe,
+          { path, port: ports[0]!.name },
+        ]);
+      }
+      expect(container).toMatchObject({
         image: expect.stringMatching(new RegExp(`:${version.replaceAll('.', '\\.')}$`)),
         resources: { requests: { memory: expect.any(String) }, limits: { memory: expect.any(String) } },
         securityContext: {
@@ -175,10 +195,6 @@ describe('the manifests for Kubernetes', () => {
         },
       });
     }
-    expect(deployments[0]!.spec.template.spec.containers[0]).toMatchObject({
-      readinessProbe: { httpGet: { path: '/readyz' } },
-      livenessProbe: { httpGet: { path: '/healthz' } },
-    });
   });
 
   it('select pods that there are, and leave one of each when a node is drained', () => {
@@ -188,7 +204,7 @@ describe('the manifests for Kubernetes', () => {
       if (kind === 'NetworkPolicy') return [spec.podSelector.matchLabels];
       return kind === 'PodDisruptionBudget' || kind === 'Deployment' ? [spec.selector.matchLabels] : [];
     });
-    expect(selecting).toHaveLength(7);
+    expect(selecting).toHaveLength(8);
     for (const labels of selecting) expect(pods).toContainEqual(expect.objectContaining(labels));
     const budgets = manifests.filter(({ kind }) => kind === 'PodDisruptionBudget');
     expect(budgets.map(({ metadata }) => metadata.name)).toEqual(deployments.map(({ metadata }) => metadata.name));

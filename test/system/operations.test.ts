@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freeTestPort } from '../free-port.js';
 import { placeEmbeddedStore } from '../embedded-store.js';
-import { readArchive } from '../kit/archive.js';
+import { type ArchivedChange, readArchive } from '../kit/archive.js';
+import { attendee } from '../kit/items.js';
 import { type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
 import { endAll } from '../kit/promises.js';
 import { namedMetrics } from '../kit/named-metrics.js';
@@ -65,6 +66,7 @@ interface SinkStatus {
   readonly name: string;
   readonly state: string;
   readonly delivered: number;
+  readonly backlog: number;
   readonly pause: { readonly reason: string; readonly actor: string } | null;
   readonly observation: { readonly wouldSend: number } | null;
   readonly approval: { readonly reason: string } | null;
@@ -80,7 +82,7 @@ async function untilSettled(): Promise<void> {
   await until('everything is settled', async () => (await status()).settled);
 }
 
-function linesOf(sink: string): readonly { readonly list: string; readonly replay?: string }[] {
+function linesOf(sink: string): readonly (ArchivedChange & { readonly replay?: string })[] {
   return existsSync(join(folder, sink)) ? readArchive(join(folder, sink)) : [];
 }
 
@@ -201,3 +203,48 @@ describe('a running pigeonpost', () => {
     await untilSettled();
   });
 });
+
+describe('a backup of a running pigeonpost', () => {
+  it('is restored once it has stopped, and nothing is doubled: the sinks wait until a person has looked', async () => {
+    expect(await run('backup', 'ledger.tar.gz')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^ledger\.tar\.gz is/),
+    });
+    const present = await fetch(`http://127.0.0.1:${port}/api/status`);
+    const { workspaces } = (await present.json()) as {
+      workspaces: { pigeonholes: { id: number; status: string }[] }[];
+    };
+    const { id: pigeonhole } = workspaces[0]!.pigeonholes.find(({ status: stands }) => stands === 'live')!;
+    const late = attendee(990_001);
+    const insert = [{ op: 'insert', list: 'attendees', pigeonhole, id: late.id, item: late, exact: true }];
+    await fetch(`${baseUrl}/_control/mutations`, { method: 'POST', body: JSON.stringify(insert) });
+    await until('who came after the backup is delivered', () => delivered().includes('attendees 990001 1'), 30_000);
+    await untilSettled();
+    const before = delivered();
+
+    await endAll([main]);
+    expect(await run('restore', 'ledger.tar.gz', '--yes')).toMatchObject({ code: 0 });
+    main = startProgram('cli/main.js', ['start'], { cwd: folder, env });
+    await untilOutput(main, /ready/);
+    const archive = async (): Promise<SinkStatus> => (await status()).sinks[0]!;
+    await until('the late one is read anew', async () => (await archive()).backlog > 0, 30_000);
+    expect(await archive()).toMatchObject({
+      name: 'archive',
+      state: 'paused',
+      pause: { reason: expect.stringContaining('restored from the backup of ') },
+    });
+    expect((await run('resume', 'sink:archive')).code).toBe(0);
+    await until('it is delivered anew', async () => {
+      const { settled, sinks } = await status();
+      return settled && sinks[0]!.backlog === 0;
+    });
+    expect(delivered()).toEqual(before);
+  });
+});
+
+/** What the archive holds, each line once: two of the same would be a change that was delivered twice. */
+function delivered(): string[] {
+  return linesOf('archive')
+    .map(({ list, key, revision, replay }) => [list, key, revision, replay].join(' ').trim())
+    .toSorted();
+}

@@ -53,7 +53,7 @@ function raisedWords({ occasion, subject, facts }: Told): Words {
     case 'behind':
       return {
         title: `Sink ${subject} is behind`,
-        says: `Its oldest change waits since ${instant(facts['oldestAt'])}; ${count(facts['backlog'], 'change')} wait.`,
+        says: `Its oldest change waits since ${instant(facts['oldestAt'])}; ${count(facts['backlog'], 'change')} ${facts['backlog'] === 1 ? 'waits' : 'wait'}.`,
         todo: 'See on its page whether the destination answers, and that a worker runs; nothing is lost meanwhile.',
       };
     case 'dead-letters':
@@ -64,7 +64,7 @@ function raisedWords({ occasion, subject, facts }: Told): Words {
       };
     case 'deletions-held':
       return {
-        title: `${count(facts['items'], 'deletion')} in pigeonhole ${subject} wait for a person`,
+        title: `${count(facts['items'], 'deletion')} in pigeonhole ${subject} ${facts['items'] === 1 ? 'waits' : 'wait'} for a person`,
         says: 'So much of a list is gone at once at the service that it may be a mistake. No sink is told until somebody decides.',
         todo: 'Look at what is missing ("pigeonpost deletions list"), then confirm or reject it.',
       };
@@ -119,6 +119,11 @@ function pauseWords(kind: 'sink' | 'workspace', name: string, facts: AlertFacts)
       return {
         says: `The destination is not what it was ${since}. ${kept}`,
         todo: `Its page says what is different; mend it, then ${resume}.`,
+      };
+    case 'restored':
+      return {
+        says: `The ledger was restored from a backup ${since}, and what was delivered after that backup would be again. ${kept}`,
+        todo: `See what a repeat does there (docs/deployment.md, "Backup and restore"), then ${resume}.`,
       };
     default:
       return {

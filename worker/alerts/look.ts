@@ -1,4 +1,5 @@
-import { isSentTo, readStatus, type StatusSources } from '../../api/status.js';
+import { sentLanes } from '../../api/sent-lanes.js';
+import { readStatus, type StatusSources } from '../../api/status.js';
 import type { AlertsConfig } from '../../config/config.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import {
@@ -59,15 +60,7 @@ async function presentConditions(sources: StatusSources, { when }: AlertsConfig)
     laneStates(ledger, { sink: null, workspace: null, after: null, limit: null }),
     pigeonholeNames(ledger, null),
   ]);
-  const sent = lanes.filter((lane) =>
-    places.some(
-      (place) =>
-        place.workspace === lane.workspace &&
-        place.pigeonholeId === lane.pigeonholeId &&
-        isSentTo(config, lane.sink, place),
-    ),
-  );
-  return findConditions({ status, pauses, lanes: sent, now: new Date() }, when);
+  return findConditions({ status, pauses, lanes: sentLanes(config, lanes, places), now: new Date() }, when);
 }
 
 type FoundAlerts = Omit<LookedAt, 'receivers'>;
