@@ -1,9 +1,10 @@
 // The pictures of the guides: `node tools/take-screenshots.mjs http://127.0.0.1:8088 crm 1` beside a running `npm start`, with
-// the name of a sink that has something to show and the number of an import. Writes docs/images/.
+// the name of a sink that has something to show and the number of an import; a fourth argument takes those alone that it names,
+// as in "sink-dark,import-light". Writes docs/images/.
 import { mkdirSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 
-const [url = 'http://127.0.0.1:8088', sink = 'crm', imported = '1'] = process.argv.slice(2);
+const [url = 'http://127.0.0.1:8088', sink = 'crm', imported = '1', only = ''] = process.argv.slice(2);
 const pictures = [
   { name: 'overview-light', hash: '#/', colorScheme: 'light', height: 860 },
   { name: 'sink-dark', hash: `#/sink/${sink}`, colorScheme: 'dark', height: 860 },
@@ -16,7 +17,8 @@ const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
   args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
 });
-for (const { name, hash, colorScheme, height, width = 1280 } of pictures) {
+const wanted = pictures.filter(({ name }) => only === '' || only.split(',').includes(name));
+for (const { name, hash, colorScheme, height, width = 1280 } of wanted) {
   const page = await browser.newPage({ viewport: { width, height }, colorScheme });
   await page.goto(`${url}/${hash}`);
   await page.waitForFunction(() => document.querySelector('main [aria-busy="true"]') === null, null, {

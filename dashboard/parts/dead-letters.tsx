@@ -29,7 +29,7 @@ export function DeadLetters({ sink }: { readonly sink: string }) {
       <AwaitAnswer asked={asked} lines={1}>
         {({ groups }) =>
           groups.length === 0 ? (
-            <p class="empty">The destination has refused nothing.</p>
+            <p class="empty">Nothing that was refused is left.</p>
           ) : (
             <ul class="causes">
               {groups.map((group) => (

@@ -10,7 +10,10 @@ export function DropZone({ file, onFile }: Props) {
   const [over, setOver] = useState(false);
   const take = (files: FileList | null | undefined): void => {
     const first = files?.[0];
-    if (first !== undefined) onFile(first);
+    if (first === undefined) return;
+    // A drop leaves the focus where it is: what is written there counts from now on, too.
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+    onFile(first);
   };
   return (
     <label

@@ -93,6 +93,22 @@ export class RunningSystem {
     return (await (await fetch(`${this.url}${path}`)).json()) as Answer;
   }
 
+  async post<Answer>(path: string, body: object): Promise<Answer> {
+    const answer = await fetch(`${this.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`${path} answers ${answer.status}: ${await answer.text()}`);
+    return (await answer.json()) as Answer;
+  }
+
+  /** @returns the token itself */
+  async makeToken(name: string, role: string): Promise<string> {
+    const made = await this.post<{ token: string }>('/api/tokens', { name, roles: [role], expiresInDays: 1 });
+    return made.token;
+  }
+
   /** What was asked for and noted, newest first. */
   async auditedActions(): Promise<string[]> {
     const { items } = await this.ask<{ items: readonly { action: string }[] }>('/api/audit?limit=100');
