@@ -8,7 +8,8 @@ import { counts, finish, report, rowsOf, stage as stageImport } from '../imports
 import { dumpLedger } from '../kit/dump-ledger.js';
 import { askToForget, forget } from '../kit/forget.js';
 import { attendee, question, session, vote } from '../kit/items.js';
-import { archive, everyone, useStages } from '../kit/stage.js';
+import type { Scene } from '../kit/scene.js';
+import { archive, everyone, type Stage, useStages } from '../kit/stage.js';
 
 /** Everything of who is forgotten holds MARK, as do the votes of others on their questions. */
 const stages = useStages();
@@ -33,7 +34,10 @@ describe.each(kinds)('what comes after a person was forgotten, on %s', (kind) =>
 
     const about = { id: secondImport, file: 'again.csv', mapping: {}, requestedBy: null, canary: null };
     const number = await beginImport(scene.ledger, { ...about, ref: await refOf(scene.ledger, 'acme', 101) });
-    const row = (at: number, attendeeCode: string) => ({ row: at, profile: { attendeeCode, Name: `${attendeeCode}-n` } });
+    const row = (at: number, attendeeCode: string) => ({
+      row: at,
+      profile: { attendeeCode, Name: `${attendeeCode}-n` },
+    });
     await Promise.all([
       stageRows(scene.ledger, number, [row(2, 'MARK-code'), row(3, 'other')]),
       stageRows(scene.ledger, number, [row(4, 'another'), row(5, 'MARK-code')]),
@@ -98,16 +102,79 @@ describe.each(kinds)('what comes after a person was forgotten, on %s', (kind) =>
     const scope = { ref, workspace: 'acme', pigeonholeId: 101, list: 'votes', streamId, nextSequence };
     await stage.db.transaction((tx) => deleteItems(tx, scope, [key], new Date(Date.now() + 1000)));
     await scene.deliver('archive');
-    expect(archive(scene).map(({ type }) => type).toSorted()).toEqual(['votes.created', 'votes.created', 'votes.deleted']);
+    expect(
+      archive(scene)
+        .map(({ type }) => type)
+        .toSorted(),
+    ).toEqual(['votes.created', 'votes.created', 'votes.deleted']);
 
     await forget(stage, scene, await askToForget(scene, { by: 'id', text: '11' }));
     expect((await dumpLedger(stage.db)).includes('MARK')).toBe(false);
     expect(JSON.stringify(archive(scene))).not.toContain('MARK');
-    expect(archive(scene).map(({ type }) => type).toSorted()).toEqual([
-      'votes.created',
-      'votes.created',
-      'votes.deleted',
-      'votes.updated',
-    ]);
+    expect(
+      archive(scene)
+        .map(({ type }) => type)
+        .toSorted(),
+    ).toEqual(['votes.created', 'votes.created', 'votes.deleted', 'votes.updated']);
+  });
+
+  it('is found by asking again, should it be here all the same', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(11, { Name: 'MARK-name' }));
+    const scene = await stage.scene();
+    await scene.settle();
+    await forget(stage, scene, await askToForget(scene, { by: 'id', text: '11' }));
+    // As a version that knows nothing of forgetting would take it in.
+    await stage.db.query(
+      `update items set erased = false, payload = '{"Name":"MARK-name"}' where list = 'attendees' and key = '11'`,
+    );
+    await forget(stage, scene, await askToForget(scene, { by: 'id', text: '11' }));
+    expect((await dumpLedger(stage.db)).includes('MARK')).toBe(false);
+  });
+
+  it('is waited for while its page is being written', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(11), attendee(12));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.db.query(`delete from deliveries`); // nobody was told, so nothing else is waited for
+    const id = await askToForget(scene, { by: 'id', text: '11' });
+    await stage.db.query(`update items set erased = true where list = 'attendees' and key = '11'`);
+    let begun = (): void => undefined;
+    let goOn = (): void => undefined;
+    const hasBegun = new Promise<void>((resolve) => (begun = resolve));
+    const mayEnd = new Promise<void>((resolve) => (goOn = resolve));
+    const page = stage.db.transaction(async (tx) => {
+      await tx.query(`select 1 from pigeonholes where pigeonhole_id = 101 for no key update`);
+      begun();
+      await mayEnd;
+      await tx.query(`update items set erased = false where list = 'attendees' and key = '11'`);
+    });
+    await hasBegun;
+    const turns = forget(stage, scene, id);
+    // The embedded store has one connection: there the page is first in any case.
+    await until(async () => kind === 'embedded' || (await isWaitedFor(stage)) || !(await isOpen(scene, id)));
+    goOn();
+    await page;
+    await turns;
+    const left = await stage.db.query(
+      `select 1 from items where list = 'attendees' and key = '11' and payload is not null`,
+    );
+    expect(left).toEqual([]);
   });
 });
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+async function isWaitedFor({ db }: Stage): Promise<boolean> {
+  const waiting = await db.query(
+    `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database() limit 1`,
+  );
+  return waiting.length > 0;
+}
+
+async function isOpen({ ledger }: Scene, id: string): Promise<boolean> {
+  return (await openErasures(ledger)).includes(id);
+}

@@ -38,14 +38,16 @@ export async function erasingLanes(ledger: Ledger, erasure: number): Promise<Era
     `select s.id as "sinkId", s.name as sink, s.type, s.archived_at is not null as archived, e.ref, p.workspace,
        p.pigeonhole_id as "pigeonholeId", count(*)::int as items,
        (count(*) filter (where d.state in ('delivered', 'superseded')))::int as delivered,
-       (count(*) filter (where d.state = 'withheld'))::int as withheld,
+       (count(*) filter (where d.state = 'withheld' and i.erased))::int as withheld,
        (count(*) filter (where d.state = 'dead'))::int as dead,
        (count(*) filter (where d.state in ('waiting', 'sending', 'retry')
          or (d.state is null and coalesce(l.watermark, 0) < e.sequence)))::int as open,
-       (count(*) filter (where d.state is null and l.watermark >= e.sequence))::int as "passedBy",
-       array_agg(distinct d.reason) filter (where d.state in ('withheld', 'dead') and d.reason is not null) as reasons,
+       (count(*) filter (where d.state is null and l.watermark >= e.sequence and i.erased))::int as "passedBy",
+       array_agg(distinct d.reason) filter (where d.reason is not null
+         and (d.state = 'dead' or (d.state = 'withheld' and i.erased))) as reasons,
        array_agg(distinct d.detail) filter (where d.state = 'dead' and d.detail is not null) as details
      from erasing e join sinks s on s.id = e.sink_id join pigeonholes p on p.ref = e.ref
+       join items i on i.ref = e.ref and i.list = e.list and i.key = e.key -- of others: what repeated words of theirs
        left join lanes l on l.sink_id = e.sink_id and l.ref = e.ref
        left join deliveries d on d.sink_id = e.sink_id and d.ref = e.ref and d.sequence = e.sequence and d.replay = 0
      where e.erasure = $1
