@@ -76,6 +76,8 @@ export class ImportSender {
       return undefined;
     }
     this.requests += 1;
+    const { id, workspace, pigeonholeId: pigeonhole } = lease;
+    to.log.info({ import: id, workspace, pigeonhole, rows: chunk.count, requestId }, 'registrants created');
     const goesOn = this.halt === undefined && mayGoOn();
     return await this.#settle(chunk, { kind: 'created' }, { requestId }, goesOn);
   }

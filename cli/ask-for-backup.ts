@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
+import { CommandError, ExitCode } from './exit-code.js';
 import { type ApiAddress, nobodyAnswers, refusalOf } from './api-client.js';
 
 /**
  * The embedded store of a running pigeonpost, piece by piece. By node:http: `fetch` has limits of its own for answers that
  * take long.
- * @throws {CommandError}; while it is read, whatever breaks it off
+ * @throws {CommandError}, also while it is read, when the process ends in the middle or cannot go on
  */
 export async function askForBackup({ url, token }: ApiAddress): Promise<AsyncIterable<Uint8Array>> {
   const asked = request(`${url}/api/backup`, {
@@ -19,6 +20,19 @@ export async function askForBackup({ url, token }: ApiAddress): Promise<AsyncIte
   } catch (error) {
     throw nobodyAnswers(url, error);
   }
-  if (answer.statusCode === 200) return answer;
+  if (answer.statusCode === 200) return whole(answer);
   throw refusalOf(answer.statusCode ?? 0, await json(answer).catch(() => undefined));
+}
+
+/** An answer that breaks off is the process's doing, and not that of the file into which it goes. */
+async function* whole(answer: IncomingMessage): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    for await (const bytes of answer) yield bytes as Uint8Array;
+  } catch (error) {
+    throw new CommandError(
+      ExitCode.Failed,
+      'the running pigeonpost broke the backup off, so that there is none: see its log, and that its disk has room for a copy of the store',
+      { cause: error },
+    );
+  }
 }

@@ -17,8 +17,8 @@ export async function act({ to, starter }: ActingProcess, action: Action): Promi
   if (target === undefined) return 'unknown';
   const refusal = await carryOut(to, target.scope, action);
   if (refusal !== undefined) return { refused: refusal };
-  const { do: verb, kind, name, list, by, reason } = action;
-  to.log.info({ do: verb, kind, target: name, list, by, reason }, 'a person asked');
+  const { do: verb, kind, name, list } = action;
+  to.log.info({ do: verb, kind, target: name, list }, 'a person asked'); // who and why are for the audit log: people write names there
   await starter.signal(target.workflow.id, 'wake'); // where it is not running, the reconciler starts it
   if (kind === 'workspace' && (verb === 'resume' || verb === 'sweep')) await wakeAll(to, starter, name);
   return 'done';

@@ -58,7 +58,7 @@ export async function startReplay(
     reason: wanted.reason ?? null,
   });
   const names = [...new Set(lanes.map(({ sink }) => sink))];
-  to.log.info({ replay: wanted.id, sinks: names, by: wanted.by, reason: wanted.reason }, 'replay asked for');
+  to.log.info({ replay: wanted.id, sinks: names }, 'replay asked for'); // by whom and why: the audit log
   await Promise.all(names.map((name) => starter.signal(delivering(name).id, 'wake')));
   return { id: wanted.id, dryRun: false, counts: summed };
 }

@@ -79,15 +79,21 @@ function startOne(script: string, args: readonly string[], options: ProgramOptio
         return name;
       };
       const files = [configured('one.yaml', ports[0]), configured('two.yaml', ports[1])];
-      const start = (role: 'api' | 'worker', file: string) =>
-        startOne('cli/main.js', ['--config', file, role], { cwd: folder, env });
+      const start = (role: 'api' | 'worker', file: string, ...more: string[]) =>
+        startOne('cli/main.js', ['--config', file, role, ...more], { cwd: folder, env });
       const statusAt = async (port: number): Promise<StatusAnswer> =>
         (await (await fetch(`http://127.0.0.1:${port}/api/status`)).json()) as StatusAnswer;
 
       const apis = files.map((file) => start('api', file));
       for (const api of apis) await untilOutput(api, /ready: serving/);
       expect((await statusAt(ports[1])).trouble).toMatch(/^no worker has asked Temporal for work/);
-      const workers = [0, 1, 2].map(() => start('worker', files[0]!));
+      const probes = await freePort();
+      const listening = start('worker', files[0]!, '--listen', `127.0.0.1:${probes}`);
+      const workers = [listening, start('worker', files[0]!), start('worker', files[0]!)];
+      await until('a worker is ready by its probe', async () => (await probe(probes, '/readyz')).status === 200);
+      expect((await probe(probes, '/healthz')).status).toBe(200);
+      expect((await probe(probes, '/metrics')).text).toMatch(/^pigeonpost_store_up 1$/m);
+      expect((await probe(probes, '/api/status')).status).toBe(404);
       await until('much of the conference is archived', () => archived(folder) >= archivedBeforeKill, 120_000);
 
       killNow(apis[0]!.pid);
@@ -125,5 +131,15 @@ function archived(folder: string): number {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
     throw error;
+  }
+}
+
+/** Status 0 while nothing listens. */
+async function probe(port: number, path: string): Promise<{ status: number; text: string }> {
+  try {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+    return { status: answer.status, text: await answer.text() };
+  } catch {
+    return { status: 0, text: '' };
   }
 }

@@ -53,6 +53,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     const rows = await report(scene, id);
     expect(rows.map(({ row }) => row)).toEqual(people(1200).map((_, index) => index + 2));
     expect(rows[0]).toMatchObject({ profile: people(1)[0], outcome: 'created', requestId: expect.any(String) });
+    expect(scene.logText()).toContain(rows[0]!.requestId); // by which the vendor finds a request
   });
 
   it('sends nothing of the same rows again, and of corrected ones only what failed or is new', async () => {
@@ -316,6 +317,7 @@ describe.each(kinds)('an import on %s', (kind) => {
       requestId: expect.any(String),
     });
     expect(scene.logText()).toMatch(/registrants refused/);
+    expect(scene.logText()).toContain((await report(scene, id))[0]!.requestId);
     expect(scene.logText()).not.toMatch(/SECRET-1|Zacharias|at most 255/);
   });
 });

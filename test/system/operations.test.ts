@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,20 +11,36 @@ import { type Program, processesNaming, startProgram, untilOutput, writeYaml } f
 import { endAll } from '../kit/promises.js';
 import { namedMetrics } from '../kit/named-metrics.js';
 import { until } from '../until.js';
+import { type HookServer, startHookServer } from '../../worker/alerts/receivers/hook-server.test-kit.js';
 
 /** A `start` on a frozen conference, and the commands that a person gives it while it runs. */
-const env = { SERVICE_KEY: 'sandbox-key' };
 const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-operations-'));
 let sandbox: Program;
 let main: Program;
 let baseUrl: string;
 let port: number;
+let env: Readonly<Record<string, string>>;
+let alerted: HookServer;
+const alertSecret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
+/** Bodies that a collector of traces was sent. */
+const traced: string[] = [];
+const collector = createServer((request, response) => {
+  let body = '';
+  request.setEncoding('utf8').on('data', (text: string) => (body += text));
+  request.on('end', () => {
+    traced.push(`${request.url} ${body}`);
+    response.end('{}');
+  });
+});
 
 beforeAll(async () => {
+  alerted = await startHookServer(alertSecret);
+  await new Promise<void>((resolve) => void collector.listen(0, '127.0.0.1', resolve));
   await placeEmbeddedStore(join(folder, 'data'));
   sandbox = startProgram('sandbox/main.js', ['--attendees', '60', '--seed', '9', '--frozen'], { cwd: folder });
   baseUrl = (await untilOutput(sandbox, /http:\/\/127\.0\.0\.1:\d+/))[0];
   port = await freeTestPort();
+  env = { SERVICE_KEY: 'sandbox-key', ALERT_SECRET: alertSecret };
   configure({ archive: '' });
   main = startProgram('cli/main.js', ['start'], { cwd: folder, env });
   await untilOutput(main, /ready/);
@@ -31,6 +49,9 @@ beforeAll(async () => {
 afterAll(async () => {
   await endAll([main]);
   await endAll([sandbox]);
+  await alerted.close();
+  collector.close();
+  collector.closeAllConnections();
   expect(processesNaming(folder)).toEqual([]);
   rmSync(folder, { recursive: true });
 });
@@ -44,6 +65,8 @@ function configure(sinks: Readonly<Record<string, string>>, more: readonly strin
       ([sink, keys]) => `  ${sink}: { type: file, folder: ./${sink}${keys === '' ? '' : `, ${keys}`} }`,
     ),
     `server: { port: ${port} }`,
+    `alerts: { to: [{ type: webhook, url: "${alerted.url}", secret: "\${ALERT_SECRET}" }], when: { sink-paused: true } }`,
+    `telemetry: { otlp: "http://127.0.0.1:${(collector.address() as AddressInfo).port}" }`,
     ...more,
   ];
   if (name === undefined) writeYaml(folder, lines);
@@ -111,6 +134,42 @@ describe('a running pigeonpost', () => {
     expect(text).toMatch(/^pigeonpost_service_requests_total\{workspace="acme",code="200"\} [1-9]/m);
     expect(text).toMatch(/^pigeonpost_undelivered_age_seconds\{sync="all",sink="archive"\} 0$/m);
     expect(text).toMatch(/^pigeonpost_delivered_changes_total\{sink="archive"\} [1-9]/m);
+  });
+
+  it('tells its receivers of a test, and of a pause without its reason, and names nobody there, in metrics, traces and log', async () => {
+    const tested = await run('alerts', 'test');
+    expect(tested).toMatchObject({ code: 0, out: expect.stringMatching(/^webhook 127\.0\.0\.1:\d+: delivered\n$/) });
+    expect((await run('pause', 'sink:archive', '--reason', 'Mary Marker asked for it')).code).toBe(0);
+    await until('the pause is told', () => alerted.taken.length === 2);
+    expect((await run('alerts', 'list')).out).toMatch(/^Sink archive is paused, since /);
+    expect((await run('resume', 'sink:archive')).code).toBe(0);
+    expect(alerted.taken.map(({ type, data }) => `${type} ${data['subject']}`)).toEqual([
+      'alert.test ',
+      'alert.raised archive',
+    ]);
+    await until('spans are sent', () => traced.some((body) => body.includes('request.id')));
+    expect(traced.filter((body) => !body.startsWith('/v1/traces {'))).toEqual([]);
+
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const told = {
+      alerts: JSON.stringify(alerted.taken),
+      metrics,
+      traces: traced.join(''),
+      log: main.output() + main.errors(),
+    };
+    const people = linesOf('archive').flatMap(({ list, data }) =>
+      list === 'attendees' && data !== null ? [data] : [],
+    );
+    const personal = people.flatMap((person) => ['Name', 'Email', 'attendeeCode'].map((field) => person[field]));
+    const known = personal.filter((value) => typeof value === 'string' && value.length > 5) as string[];
+    expect(known.length).toBeGreaterThan(100);
+    for (const [where, text] of Object.entries(told)) {
+      expect([where, text.length > 100]).toEqual([where, true]);
+      expect([
+        where,
+        [...known, 'Mary Marker', alertSecret, 'in-the-address'].filter((value) => text.includes(value)),
+      ]).toEqual([where, []]);
+    }
   });
 
   it('walks whole lists when it is asked to', async () => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { sentLanes } from '../../api/sent-lanes.js';
 import { readStatus, type StatusSources } from '../../api/status.js';
 import type { AlertsConfig } from '../../config/config.js';
@@ -98,13 +99,14 @@ export function judgeStates(
     }
     const since = new Date(state.sinceMs);
     const { holds, told, raises } = state;
-    if (isAnother(row, state, since)) kept.push({ occasion, subject, holds, since, told, raises, facts });
+    if (isAnother(row, state, since) || !isDeepStrictEqual(row?.facts, facts))
+      kept.push({ occasion, subject, holds, since, told, raises, facts });
     if (tell !== null) messages.push({ occasion, subject, kind: tell, since, facts });
   }
   return { rows: kept, forgotten, messages };
 }
 
-/** What has not changed is not written again every few seconds. */
+/** What has not changed is not written again every few seconds; counts that have are, since `alerts list` shows them. */
 function isAnother(
   row: AlertRow | undefined,
   state: Pick<AlertRow, 'holds' | 'told' | 'raises'>,

@@ -26,7 +26,7 @@ export async function writeWhole(file: string, write: (part: string) => Promise<
   } catch (error) {
     await rm(part, { force: true });
     const { code } = error as NodeJS.ErrnoException;
-    if (error instanceof BackupError || code === undefined) throw error;
+    if (error instanceof BackupError || typeof code !== 'string') throw error;
     throw new BackupError('failed', `${file} cannot be written (${code}): give another place`, { cause: error });
   }
 }

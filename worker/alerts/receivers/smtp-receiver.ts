@@ -86,6 +86,7 @@ const sentences: Readonly<Record<string, string>> = {
   ETLS: 'offers no TLS that can be trusted: use its TLS port, or name its certificate in "network.ca"',
   EENVELOPE: 'refuses the sender or the receiver: check "from" and "to"',
   EMESSAGE: 'refuses the message',
+  ECONNECTION: 'ended the connection in the middle',
   ECONNREFUSED: 'refuses the connection: check host and port',
   ENOTFOUND: 'was not found by name: check its address',
 };
