@@ -69,7 +69,11 @@ async function eraseFromItems(to: Collaborators, { number }: Erasure): Promise<n
   for (const ref of await refsOfErasedQuestions(to.ledger, number)) {
     for (let after: { list: string; key: string } | null = { list: '', key: '' }; after !== null;) {
       // oxlint-disable-next-line no-await-in-loop -- slice after slice
-      const slice: Awaited<ReturnType<typeof eraseCopies>> = await eraseCopies(to.ledger, { erasure: number, ref }, after);
+      const slice: Awaited<ReturnType<typeof eraseCopies>> = await eraseCopies(
+        to.ledger,
+        { erasure: number, ref },
+        after,
+      );
       // oxlint-disable-next-line no-await-in-loop
       await to.orchestration.wakeSinks(slice.woken);
       rewritten += slice.rewritten;

@@ -33,7 +33,10 @@ describe.each(kinds)('what comes after a person was forgotten, on %s', (kind) =>
 
     const about = { id: secondImport, file: 'again.csv', mapping: {}, requestedBy: null, canary: null };
     const number = await beginImport(scene.ledger, { ...about, ref: await refOf(scene.ledger, 'acme', 101) });
-    const row = (at: number, attendeeCode: string) => ({ row: at, profile: { attendeeCode, Name: `${attendeeCode}-n` } });
+    const row = (at: number, attendeeCode: string) => ({
+      row: at,
+      profile: { attendeeCode, Name: `${attendeeCode}-n` },
+    });
     await Promise.all([
       stageRows(scene.ledger, number, [row(2, 'MARK-code'), row(3, 'other')]),
       stageRows(scene.ledger, number, [row(4, 'another'), row(5, 'MARK-code')]),
@@ -98,16 +101,19 @@ describe.each(kinds)('what comes after a person was forgotten, on %s', (kind) =>
     const scope = { ref, workspace: 'acme', pigeonholeId: 101, list: 'votes', streamId, nextSequence };
     await stage.db.transaction((tx) => deleteItems(tx, scope, [key], new Date(Date.now() + 1000)));
     await scene.deliver('archive');
-    expect(archive(scene).map(({ type }) => type).toSorted()).toEqual(['votes.created', 'votes.created', 'votes.deleted']);
+    expect(
+      archive(scene)
+        .map(({ type }) => type)
+        .toSorted(),
+    ).toEqual(['votes.created', 'votes.created', 'votes.deleted']);
 
     await forget(stage, scene, await askToForget(scene, { by: 'id', text: '11' }));
     expect((await dumpLedger(stage.db)).includes('MARK')).toBe(false);
     expect(JSON.stringify(archive(scene))).not.toContain('MARK');
-    expect(archive(scene).map(({ type }) => type).toSorted()).toEqual([
-      'votes.created',
-      'votes.created',
-      'votes.deleted',
-      'votes.updated',
-    ]);
+    expect(
+      archive(scene)
+        .map(({ type }) => type)
+        .toSorted(),
+    ).toEqual(['votes.created', 'votes.created', 'votes.deleted', 'votes.updated']);
   });
 });
