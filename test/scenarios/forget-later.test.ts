@@ -133,7 +133,8 @@ describe.each(kinds)('what comes after a person was forgotten, on %s', (kind) =>
     expect((await dumpLedger(stage.db)).includes('MARK')).toBe(false);
   });
 
-  it('is waited for while its page is being written', async () => {
+  // The embedded store has one connection: nothing can be under way there.
+  (kind === 'embedded' ? it.skip : it)('is waited for while its page is being written', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(11), attendee(12));
     const scene = await stage.scene();
@@ -153,8 +154,7 @@ describe.each(kinds)('what comes after a person was forgotten, on %s', (kind) =>
     });
     await hasBegun;
     const turns = forget(stage, scene, id);
-    // The embedded store has one connection: there the page is first in any case.
-    await until(async () => kind === 'embedded' || (await isWaitedFor(stage)) || !(await isOpen(scene, id)));
+    await until(async () => (await isWaitedFor(stage)) || !(await isOpen(scene, id)));
     goOn();
     await page;
     await turns;
