@@ -138,6 +138,21 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
     expect(new Set([...looked, ...elsewhere])).toEqual(new Set(described.map(({ path }) => path)));
   });
 
+  it('does not call a sink behind by what it is no longer sent', async () => {
+    const { stage, scene, app } = await served(kind);
+    await stage.put('attendees', attendee(4));
+    await stage.pollsAreDue();
+    await scene.discover();
+    await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+    await stage.db.query(`update changes set found_at = found_at - interval '3 minutes'`);
+    const behind = async (): Promise<boolean> =>
+      (await ask(app, '/api/overview')).body.troubles.some(({ code }: { code: string }) => code === 'sink-behind');
+    expect(await behind()).toBe(true);
+    await stage.db.query('update selections set archived_at = now()');
+    expect(await behind()).toBe(false);
+    expect((await ask(app, '/api/sinks/hooks')).body).toMatchObject({ backlog: 0, undeliveredSince: null });
+  });
+
   it('tells what stands where, what is wrong, and what helps', async () => {
     const { app } = await served(kind);
     const { body: overview } = await ask(app, '/api/overview');
