@@ -87,6 +87,7 @@ const readable = [
   '/api/items/acme/101/attendees/1',
   '/api/why?list=attendees&key=1',
   '/api/deletions',
+  '/api/erasures',
   '/api/imports',
   '/api/import-mappings',
   '/api/alerts',
@@ -105,10 +106,12 @@ const longLists = [
   ['/api/pigeonholes/acme/101/streams', 'list'],
 ] as const;
 
-/** These have tests of their own: one never ends, the others need a deletion that waits, or an import. */
+/** These have tests of their own: one never ends, the others need a deletion that waits, an import, a person who is forgotten, or are no JSON. */
 const elsewhere = [
   '/api/changes/live',
+  '/api/backup',
   '/api/deletions/{id}',
+  '/api/erasures/{id}',
   '/api/imports/target',
   '/api/imports/{id}',
   '/api/imports/{id}/report',
