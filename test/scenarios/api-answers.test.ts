@@ -87,6 +87,7 @@ const readable = [
   '/api/items/acme/101/attendees/1',
   '/api/why?list=attendees&key=1',
   '/api/deletions',
+  '/api/erasures',
   '/api/imports',
   '/api/import-mappings',
   '/api/alerts',
@@ -105,10 +106,12 @@ const longLists = [
   ['/api/pigeonholes/acme/101/streams', 'list'],
 ] as const;
 
-/** These have tests of their own: one never ends, the others need a deletion that waits, or an import. */
+/** These have tests of their own: one never ends, the others need a deletion that waits, an import, a person who is forgotten, or are no JSON. */
 const elsewhere = [
   '/api/changes/live',
+  '/api/backup',
   '/api/deletions/{id}',
+  '/api/erasures/{id}',
   '/api/imports/target',
   '/api/imports/{id}',
   '/api/imports/{id}/report',
@@ -136,6 +139,21 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
       expect(schema.parse(answer.body)).toEqual(answer.body); // what a schema does not name would be left out
     }
     expect(new Set([...looked, ...elsewhere])).toEqual(new Set(described.map(({ path }) => path)));
+  });
+
+  it('does not call a sink behind by what it is no longer sent', async () => {
+    const { stage, scene, app } = await served(kind);
+    await stage.put('attendees', attendee(4));
+    await stage.pollsAreDue();
+    await scene.discover();
+    await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+    await stage.db.query(`update changes set found_at = found_at - interval '3 minutes'`);
+    const behind = async (): Promise<boolean> =>
+      (await ask(app, '/api/overview')).body.troubles.some(({ code }: { code: string }) => code === 'sink-behind');
+    expect(await behind()).toBe(true);
+    await stage.db.query('update selections set archived_at = now()');
+    expect(await behind()).toBe(false);
+    expect((await ask(app, '/api/sinks/hooks')).body).toMatchObject({ backlog: 0, undeliveredSince: null });
   });
 
   it('tells what stands where, what is wrong, and what helps', async () => {
