@@ -116,7 +116,6 @@ describe.each(kinds)('what comes after a person was forgotten, on %s', (kind) =>
         .map(({ type }) => type)
         .toSorted(),
     ).toEqual(['votes.created', 'votes.created', 'votes.deleted', 'votes.updated']);
-<<<<<<< HEAD
   });
 
   it('is found by asking again, should it be here all the same', async () => {
@@ -162,8 +161,6 @@ describe.each(kinds)('what comes after a person was forgotten, on %s', (kind) =>
       `select 1 from items where list = 'attendees' and key = '11' and payload is not null`,
     );
     expect(left).toEqual([]);
-=======
->>>>>>> part/guides
   });
 });
 
