@@ -2,19 +2,17 @@ import { hasPostgres } from '../postgres.js';
 import { formatResult } from './report.js';
 import { runChaos } from './run-chaos.js';
 
-/** Long enough for three kills and seven faults of the service in either plan; `npm run chaos` runs longer. */
+/** Long enough for three kills and seven faults of the service; `npm run chaos` runs longer. */
 const durationMs = 15_000;
+const store = hasPostgres() ? 'postgres' : 'embedded';
 
-/** The same two plans at every run, one on each store, of the smaller conferences that are drawn; `npm run chaos` takes a fresh seed each time. */
+/** The same plan at every run, of the smaller conferences that are drawn; `npm run chaos` takes a fresh seed each time, on either store. */
 describe('pigeonpost under random faults and kills', () => {
-  it.each([
-    { seed: 186, store: 'embedded' as const },
-    { seed: 139, store: hasPostgres() ? ('postgres' as const) : ('embedded' as const) },
-  ])(
-    'loses nothing, doubles nothing, deletes nothing falsely and leaves nothing behind (seed $seed, $store)',
-    async ({ seed, store }) => {
+  it(
+    `loses nothing, doubles nothing, deletes nothing falsely and leaves nothing behind (on ${store})`,
+    async () => {
       const lines: string[] = [];
-      const result = await runChaos({ seed, durationMs, store, deletions: true, keep: false }, (line) =>
+      const result = await runChaos({ seed: 139, durationMs, store, deletions: true, keep: false }, (line) =>
         lines.push(line),
       );
       const { isGood } = result;
