@@ -30,6 +30,7 @@ const itemSchema = z
     data: dataSchema,
   })
   .openapi('Item');
+export type ItemView = z.infer<typeof itemSchema>;
 
 const itemParams = placeParams.extend({ list: z.enum(listNames), key: itemKey() });
 

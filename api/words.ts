@@ -7,6 +7,7 @@ const reasons: Readonly<Record<string, string>> = {
   'list-not-wanted': 'of a list that it is sent no more',
   'never-sent': 'there is nothing to take back: nothing of it was sent there',
   unchanged: 'the destination has it so already',
+  kept: 'what was sent of it stays there, as its settings say',
   'no-match': 'nothing of it says whose record it is',
   'no-email': 'it has no e-mail address to be found by',
   'no-person': 'the person may not be named',

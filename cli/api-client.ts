@@ -2,6 +2,7 @@ import type { AlertsView, TestedAlerts } from '../api/alerts.js';
 import type { DeadLetterChoice, DeadLetterGroupView, DeadLetterView } from '../api/dead-letters.js';
 import type { Decision, HeldDeletions } from '../api/deletions.js';
 import type { Action } from '../api/action.js';
+import type { ItemView } from '../api/items.js';
 import type { AppliedConfiguration, Candidate, ConfigurationPlan } from '../api/configuration-plan.js';
 import type { Preview, PreviewRequest } from '../api/preview.js';
 import type { EventRequest, EventView } from '../api/provisioning.js';
@@ -32,6 +33,9 @@ export interface ApiClient {
   redriveDeadLetters(choice: DeadLetterChoice): Promise<{ changes: number }>;
   preview(asked: PreviewRequest): Promise<Preview>;
   why(asked: { list: string; key: string; pigeonhole?: string }): Promise<Why[]>;
+  items(asked: ItemsQuery): Promise<{ items: ItemView[]; next: string | null }>;
+  /** Server-sent events, as they come. No end but the server's, or the signal's. */
+  liveChanges(query: Readonly<Record<string, string>>): Promise<AsyncIterable<string>>;
   fields(query: FieldsQuery): Promise<{ list: string; pigeonholes: SeenFields[] }>;
   replay(wanted: ReplayRequest): Promise<Extract<ReplayResult, { id: string }>>;
   planConfiguration(candidate: Candidate): Promise<ConfigurationPlan>;
@@ -60,6 +64,17 @@ export interface AuditQuery {
   readonly limit: number;
   /** `next` of the part before. */
   readonly after?: string | undefined;
+}
+
+export interface ItemsQuery {
+  readonly workspace: string;
+  readonly id: string;
+  readonly list: string;
+  readonly limit: number;
+  readonly session?: string | undefined;
+  /** `next` of the part before. */
+  readonly after?: string | undefined;
+  readonly personal: boolean;
 }
 
 /** Where the API is, and the token that it asks for. */
@@ -106,16 +121,18 @@ export function refusalOf(status: number, body: unknown): CommandError {
 const countingMs = 5 * 60_000;
 
 export function apiClient(url: string, token?: string): ApiClient {
+  const ownHeaders = {
+    'content-type': 'application/json',
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  };
   const ask = async (path: string, init: RequestInit = {}, timeoutMs = 30_000): Promise<unknown> => {
-    const headers = {
-      'content-type': 'application/json',
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    };
-    const answer = await fetch(`${url}${path}`, { ...init, headers, signal: AbortSignal.timeout(timeoutMs) }).catch(
-      (error: unknown) => {
-        throw nobodyAnswers(url, error);
-      },
-    );
+    const answer = await fetch(`${url}${path}`, {
+      ...init,
+      headers: ownHeaders,
+      signal: AbortSignal.timeout(timeoutMs),
+    }).catch((error: unknown) => {
+      throw nobodyAnswers(url, error);
+    });
     const body: unknown = await answer.json().catch(() => undefined);
     if (answer.ok) return body;
     throw refusalOf(answer.status, body);
@@ -146,6 +163,26 @@ export function apiClient(url: string, token?: string): ApiClient {
     redriveDeadLetters: async (choice) => (await post('/api/dead-letters/redrive', choice)) as { changes: number },
     preview: async (asked) => (await post('/api/preview?personal=1', asked, countingMs)) as Preview,
     why: async (asked) => ((await ask(`/api/why?${new URLSearchParams(asked).toString()}`)) as { items: Why[] }).items,
+    items: async ({ workspace, id, list, limit, session, after, personal }) => {
+      const query = new URLSearchParams({
+        limit: String(limit),
+        ...(session === undefined ? {} : { session }),
+        ...(after === undefined ? {} : { after }),
+        ...(personal ? { personal: '1' } : {}),
+      });
+      const answer = await ask(`/api/items/${workspace}/${id}/${list}?${query.toString()}`);
+      return answer as { items: ItemView[]; next: string | null };
+    },
+    liveChanges: async (query) => {
+      const asked = new URLSearchParams(query).toString();
+      const answer = await fetch(`${url}/api/changes/live?${asked}`, { headers: ownHeaders }).catch(
+        (error: unknown) => {
+          throw nobodyAnswers(url, error);
+        },
+      );
+      if (!answer.ok) throw refusalOf(answer.status, await answer.json().catch(() => undefined));
+      return answer.body!.pipeThrough(new TextDecoderStream());
+    },
     fields: async ({ list, pigeonhole }) => {
       const query = new URLSearchParams({ list, ...(pigeonhole === undefined ? {} : { pigeonhole }) });
       const answer = await ask(`/api/fields?${query.toString()}`, {}, countingMs);

@@ -9,6 +9,7 @@ export function addOperationCommands(program: Command, context: () => Context, f
   addReplay(program, context, finish);
   addSinkCommands(program, context, finish);
   addQuestions(program, context, finish);
+  addLooks(program, context, finish);
   addDeadLetters(program, context, finish);
   addConfigCommands(program, context, finish);
   addApply(program, context, finish);
@@ -137,6 +138,59 @@ function addQuestions(program: Command, context: () => Context, finish: (code: E
       const { why } = await import('./commands/why.js');
       finish(await why(context(), { item, ...options }));
     });
+}
+
+const personal = 'with names and texts of people: takes the role privacy or admin, and is noted';
+
+function addLooks(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {
+  type Live = { list?: string; pigeonhole?: string; recent: number; personal: boolean; json: boolean };
+  program
+    .command('live')
+    .description('changes as they are found, until Ctrl-C')
+    .option('--list <list>', 'of this list alone')
+    .option('--pigeonhole <workspace/id>', 'of this pigeonhole alone')
+    .option('--recent <n>', 'so many of the past to begin with', toRecent, 10)
+    .option('--personal', personal, false)
+    .option('--json', 'a JSON document on a line for each change', false)
+    .addHelpText('after', exampleText('live --list qna-questions --pigeonhole acme/101'))
+    .action(async (options: Live) => {
+      const { live } = await import('./commands/live.js');
+      finish(await live(context(), options));
+    });
+  type Items = {
+    pigeonhole: string;
+    session?: string;
+    limit: number;
+    after?: string;
+    personal: boolean;
+    json: boolean;
+  };
+  program
+    .command('items <list>')
+    .description('what is stored of a list of a pigeonhole, by key; "why" tells the story of one')
+    .requiredOption('--pigeonhole <workspace/id>', 'of this pigeonhole')
+    .option('--session <id>', 'of this session alone')
+    .option('--limit <n>', 'so many', toPart, 100)
+    .option('--after <position>', 'go on where the part before ended')
+    .option('--personal', personal, false)
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('items attendees --pigeonhole acme/101 --limit 20'))
+    .action(async (list: string, options: Items) => {
+      const { items } = await import('./commands/items.js');
+      finish(await items(context(), { list, ...options }));
+    });
+}
+
+function toRecent(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 0 && count <= 500) return count;
+  throw new InvalidArgumentError('give a whole number from 0 to 500');
+}
+
+function toPart(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1 && count <= 500) return count;
+  throw new InvalidArgumentError('give a whole number from 1 to 500');
 }
 
 function toLimit(text: string): number {

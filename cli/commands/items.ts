@@ -1,0 +1,51 @@
+import type { ItemView } from '../../api/items.js';
+import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { apiClientFor } from '../api-client.js';
+import type { Context } from '../context.js';
+import { ExitCode } from '../exit-code.js';
+import { anyListNamed } from '../list-named.js';
+import { placeNamed } from '../place-named.js';
+import { printLine } from '../print-line.js';
+
+export interface ItemsOptions {
+  readonly list: string;
+  readonly pigeonhole: string;
+  readonly session?: string | undefined;
+  readonly limit: number;
+  readonly after?: string | undefined;
+  readonly personal: boolean;
+  readonly json: boolean;
+}
+
+/** `pigeonpost items <list>`: what is stored of a list of a pigeonhole, by key. Exit 0, 4 when nothing is. */
+export async function items(
+  { config, out }: Context,
+  { list, pigeonhole, session, limit, after, personal, json }: ItemsOptions,
+): Promise<ExitCode> {
+  const loaded = await loadProcessConfig(config);
+  const place = placeNamed(pigeonhole, Object.keys(loaded.workspaces));
+  const named = anyListNamed(list);
+  const found = await apiClientFor(loaded).items({ ...place, list: named, session, limit, after, personal });
+  if (json) out.line(JSON.stringify(found));
+  else for (const item of found.items) printLine(out, itemLine(named, item));
+  if (found.items.length === 0) {
+    out.note(`nothing of ${named} is stored there; "pigeonpost status" shows what has been read`);
+    return ExitCode.NotFound;
+  }
+  if (found.next !== null) out.note(`there are more: --limit N, or --after ${found.next}`);
+  return ExitCode.Done;
+}
+
+/** As a person reads it. Pure. */
+export function itemLine(list: string, item: ItemView): string {
+  const { key, sessionId, revision, deleted, visibility, consent, lastChangedAt, data } = item;
+  const parts = [
+    `revision ${revision}`,
+    ...(deleted ? ['deleted'] : []),
+    ...(sessionId === null ? [] : [`session ${sessionId}`]),
+    ...(visibility === null ? [] : [visibility]),
+    ...(consent === null ? [] : [`consent ${consent}`]),
+  ];
+  const says = data == null ? '' : `: ${JSON.stringify(data)}`;
+  return `${lastChangedAt}  ${list}:${key}  ${parts.join(', ')}${says}`;
+}
