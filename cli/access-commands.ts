@@ -9,7 +9,7 @@ Roles; each may see how work stands, and:
   viewer     nothing more
   importer   import registrants
   operator   pause, resume, redrive, replay, deletions
-  privacy    see names and texts, when asked for; have a person forgotten
+  privacy    see names and texts; have a person forgotten
   admin      all, and configuration, tokens, the audit log
 ${exampleText('token create page --role viewer --role privacy --expires 90d')}`;
 

@@ -3,14 +3,16 @@ import type { Context } from './context.js';
 import type { ExitCode } from './exit-code.js';
 
 const backupHelp = `
-The configuration, files that sinks write and Temporal's data are not in it: the first two are yours, the last is not needed.
+Not in it: the configuration and the files that sinks write,
+which are yours; Temporal's data, which is not needed.
 
 Examples:
   pigeonpost backup /backups/pigeonpost-$(date +%F).tar.gz       an embedded store
   pigeonpost backup /backups/pigeonpost-$(date +%F).dump         PostgreSQL, by pg_dump`;
 
 const restoreHelp = `
-Stop every process first. Afterwards every sink is paused: what it was sent after the backup would be sent again.
+Stop every process first. Afterwards every sink is paused:
+what it was sent after the backup would be sent again.
 
 Examples:
   pigeonpost restore /backups/pigeonpost-2026-11-20.tar.gz

@@ -27,8 +27,8 @@ function helpOf(command: Command, columns: number): string {
   return text;
 }
 
-/** These run until they are told to stop, or print what no program reads. */
-const withoutJson = ['start', 'worker', 'demo', 'sandbox', 'completion', 'completion names'];
+/** These run until they are told to stop, print what no program reads, or make a file; `person --export` is JSON. */
+const withoutJson = ['start', 'worker', 'api', 'demo', 'sandbox', 'completion', 'completion names', 'backup', 'person'];
 /** The sandbox prints its own help; names are asked for by shells alone. */
 const withoutExample = ['sandbox', 'completion names'];
 

@@ -261,6 +261,7 @@ function addAlerts(program: Command, context: () => Context, finish: (code: Exit
     .command('list')
     .description('what was told and is not over yet, and how the receivers take it')
     .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('alerts list'))
     .action(async (options: { json: boolean }) => {
       const { listAlerts } = await import('./commands/alerts.js');
       finish(await listAlerts(context(), options));

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Context } from './context.js';
+import { exampleText } from './example-text.js';
 import type { ExitCode } from './exit-code.js';
 
 interface ForgetArguments {
@@ -20,7 +21,7 @@ export function addPrivacyCommands(program: Command, context: () => Context, fin
     .option('--yes', 'do not ask', false)
     .option('--reason <text>', 'why, for those who look later, so without personal data')
     .option('--json', 'one JSON document', false)
-    .addHelpText('after', '\nExample:\n  pigeonpost forget --attendee somebody@example.com --dry-run')
+    .addHelpText('after', exampleText('forget --attendee somebody@example.com --dry-run'))
     .action(async (options: ForgetArguments) => {
       const { forget } = await import('./commands/forget.js');
       finish(await forget(context(), options));
@@ -30,6 +31,7 @@ export function addPrivacyCommands(program: Command, context: () => Context, fin
     .command('list')
     .description('newest first; who it was is not kept')
     .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('erasures list'))
     .action(async (options: { json: boolean }) => {
       const { listErasures } = await import('./commands/forget.js');
       finish(await listErasures(context(), options));
@@ -38,6 +40,7 @@ export function addPrivacyCommands(program: Command, context: () => Context, fin
     .command('show <id>')
     .description('what became of the person at each place, and what is left to be done by hand')
     .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('erasures show 4f1c1e0a-6d1b-5a57-9d4e-0a8c3f1f6b21'))
     .action(async (id: string, options: { json: boolean }) => {
       const { showErasure } = await import('./commands/forget.js');
       finish(await showErasure(context(), { id, ...options }));
@@ -46,6 +49,7 @@ export function addPrivacyCommands(program: Command, context: () => Context, fin
     .command('lift <id>')
     .description('take in again what comes of the person, who has come back by their own wish')
     .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('erasures lift 4f1c1e0a-6d1b-5a57-9d4e-0a8c3f1f6b21'))
     .action(async (id: string, options: { json: boolean }) => {
       const { liftErasure } = await import('./commands/forget.js');
       finish(await liftErasure(context(), { id, ...options }));
@@ -54,7 +58,7 @@ export function addPrivacyCommands(program: Command, context: () => Context, fin
     .command('person <id|code|email>')
     .description('what is stored of a person by name, for the person who asks for it')
     .option('--export [file]', 'all of it as JSON, and where it was sent: to a new file, or to standard output')
-    .addHelpText('after', '\nExample:\n  pigeonpost person somebody@example.com --export somebody.json')
+    .addHelpText('after', exampleText('person somebody@example.com --export somebody.json'))
     .action(async (attendee: string, options: { export?: string | true }) => {
       const { person } = await import('./commands/person.js');
       finish(await person(context(), { attendee, ...options }));
