@@ -56,7 +56,7 @@ export class Product {
       logFile: join(options.folder, 'pigeonpost.log'),
     });
     try {
-      const status = await program.lineLike(/^status: (\S+)\/api\/status$/);
+      const status = await program.lineLike(/^page: (\S+)\/$/);
       const product = new Product(program, temporal, status[1]!);
       await program.lineLike(/^ready/);
       product.#cpuSecondsAtReady = cpuSecondsOf(program.pid);
