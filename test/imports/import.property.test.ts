@@ -8,7 +8,7 @@ import { type Stage, useStages } from '../kit/stage.js';
 import { counts, people, type Profile, registered, report, rowsOf, stage, waitsAreOver } from './importing.js';
 
 /** Runs of each property; more of them: IMPORT_RUNS=500 npx jest test/imports --selectProjects system. */
-const runs = Number(process.env['IMPORT_RUNS'] ?? 12);
+const runs = Number(process.env['IMPORT_RUNS'] ?? 8);
 const kind = kinds.at(-1)!; // a server where there is one: half the time of the embedded store
 
 const stages = useStages();
