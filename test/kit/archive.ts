@@ -20,8 +20,13 @@ export interface ArchivedChange {
 export function readArchive(folder: string): ArchivedChange[] {
   return filesBelow(folder)
     .filter((file) => file.endsWith('.ndjson'))
-    .flatMap((file) => readFileSync(file, 'utf8').split('\n').filter(Boolean))
+    .flatMap(wholeLines)
     .map((line) => JSON.parse(line) as ArchivedChange);
+}
+
+/** The lines of a file that another process may be writing at this moment: the last one counts once it has ended. */
+export function wholeLines(file: string): string[] {
+  return readFileSync(file, 'utf8').split('\n').slice(0, -1);
 }
 
 export function filesBelow(folder: string): string[] {

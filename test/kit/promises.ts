@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../until.js';
-import type { ArchivedChange } from './archive.js';
+import { type ArchivedChange, wholeLines } from './archive.js';
 import { type HeldChange, lackOf } from './compare-with-truth.js';
 import type { Program } from './processes.js';
 import { seededRandom } from './random.js';
@@ -20,8 +19,7 @@ export function obtained(consent: unknown): boolean {
 
 /** The receiver writes each change down before it answers. */
 export function received(folder: string): HeldChange[] {
-  const lines = readFileSync(join(folder, 'receipts.ndjson'), 'utf8').split('\n').filter(Boolean);
-  return lines.map((line) => (JSON.parse(line) as { change: HeldChange }).change);
+  return wholeLines(join(folder, 'receipts.ndjson')).map((line) => (JSON.parse(line) as { change: HeldChange }).change);
 }
 
 export async function untilNothingLacks(
