@@ -1,4 +1,4 @@
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { attendee } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';

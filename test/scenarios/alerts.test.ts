@@ -2,7 +2,7 @@ import { readStatus } from '../../api/status.js';
 import type { Config } from '../../config/config.js';
 import { Secret } from '../../config/secret.js';
 import { handleRequest } from '../../activities/handle-request.js';
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { AlertDesk } from '../../worker/alerts/alert-desk.js';
 import { type HookServer, startHookServer } from '../../worker/alerts/receivers/hook-server.test-kit.js';
 import { type MailServer, startMailServer } from '../../worker/alerts/receivers/mail-server.test-kit.js';

@@ -1,5 +1,5 @@
 import { readPigeonhole } from '../../activities/read-pigeonhole.js';
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { answer, attendee, pollVote, qnaQuestion, question, rating, session, vote } from '../kit/items.js';
 import { mortalDatabase, ProcessDied } from '../kit/mortal-database.js';
 import type { Scene } from '../kit/scene.js';

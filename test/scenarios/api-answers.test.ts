@@ -3,7 +3,7 @@ import type { ApiApp } from '../../api/api-app.js';
 import { deskOf } from '../../api/import-desk.test-kit.js';
 import { createApp } from '../../api/create-app.js';
 import type { LiveChanges } from '../../api/live-changes.js';
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { noteProgress } from '../../ledger/queries/progress.js';
 import { previewSink } from '../../worker/preview-sink.js';
 import { lookReady } from '../../worker/ready/look-ready.js';

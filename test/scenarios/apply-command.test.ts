@@ -4,7 +4,7 @@ import type { ApiClient } from '../../cli/api-client.js';
 import { type ApplyOptions, applyText } from '../../cli/commands/apply.js';
 import type { EventView } from '../../api/provisioning.js';
 import type { Output } from '../../cli/context.js';
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { Editions } from '../../worker/editions.js';
 import { planProvisioning, provisionEvent } from '../../worker/provision-event.js';
 import { passTime } from '../kit/pass-time.js';

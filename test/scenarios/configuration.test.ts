@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { mkdirSync } from 'node:fs';
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { readStatus } from '../../api/status.js';
 import { readArchive } from '../kit/archive.js';
 import { attendee, question, session, vote } from '../kit/items.js';

@@ -1,4 +1,4 @@
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { deadLetterGroups, redriveDeadLetters } from '../../ledger/queries/dead-letters.js';
 import { attendee, pollVote, session } from '../kit/items.js';
 import { useStages } from '../kit/stage.js';

@@ -3,7 +3,7 @@ import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
 import { discoverWorkspace } from '../../activities/discover.js';
 import { readPigeonhole } from '../../activities/read-pigeonhole.js';
 import type { OpenSink } from '../../activities/collaborators.js';
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { attendee, qnaQuestion, question, session, vote } from '../kit/items.js';
 import { mortalDatabase, ProcessDied } from '../kit/mortal-database.js';
 import type { Scene } from '../kit/scene.js';

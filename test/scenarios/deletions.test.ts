@@ -1,6 +1,6 @@
 import { apiSources, fromHere } from '../../api/api-sources.test-kit.js';
 import { createApp } from '../../api/create-app.js';
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { decideHold, heldItems, openHolds } from '../../ledger/queries/holds.js';
 import { attendee, pollVote, qnaQuestion, question, session, vote } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';

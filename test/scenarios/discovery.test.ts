@@ -1,4 +1,4 @@
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { attendee, question, session } from '../kit/items.js';
 import { archived, pigeonhole, type Stage, useStages } from '../kit/stage.js';
 

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { saveMapping } from '../../ledger/queries/imports/saved-mappings.js';
 import type { DropFolders } from '../../worker/imports/drop-folders.js';
 import { dropFoldersIn } from '../imports/desk.js';

@@ -1,5 +1,5 @@
 import type { Change } from '../../sinks/change.js';
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { passTime } from '../kit/pass-time.js';
 import { answer, attendee, pollVote, qnaQuestion, rating, session, vote } from '../kit/items.js';
 import { everyone, type Stage, useStages } from '../kit/stage.js';

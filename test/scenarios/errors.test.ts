@@ -1,7 +1,7 @@
 import { Secret } from '../../config/secret.js';
 import { discoverWorkspace } from '../../activities/discover.js';
 import { readPigeonhole } from '../../activities/read-pigeonhole.js';
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { hasPostgres } from '../postgres.js';
 import { allPauses } from '../../ledger/queries/pauses.js';
 import { errorCodes } from '../../pigeonhole/error-codes.js';

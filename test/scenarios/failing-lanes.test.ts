@@ -1,5 +1,5 @@
 import { handleRequest } from '../../activities/handle-request.js';
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import type { Outcome } from '../../sinks/sink.js';
 import { attendee } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';

@@ -1,5 +1,5 @@
 import { handleRequest } from '../../activities/handle-request.js';
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { failingAccess } from '../../sinks/file/failing-access.test-kit.js';
 import { createFileSink } from '../../sinks/file/file.js';
 import { attendee, pollVote, session } from '../kit/items.js';

@@ -1,4 +1,4 @@
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { forgetAttendeeTurn } from '../../activities/forget-attendee.js';
 import { listErasures } from '../../ledger/queries/erasures/read-erasures.js';
 import { dumpLedger } from '../kit/dump-ledger.js';

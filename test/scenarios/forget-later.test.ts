@@ -1,4 +1,4 @@
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { deleteItems } from '../../ledger/queries/delete-items.js';
 import { openErasures } from '../../ledger/queries/erasures/read-erasures.js';
 import { beginImport, startImport } from '../../ledger/queries/imports/begin-import.js';

@@ -1,4 +1,4 @@
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { openPostgres } from '../../ledger/drivers/postgres.js';
 import { askToForget, forget } from '../kit/forget.js';
 import { attendee, question, session, vote } from '../kit/items.js';

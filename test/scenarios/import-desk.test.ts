@@ -1,4 +1,4 @@
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { pause } from '../../ledger/queries/pauses.js';
 import { bytesOf, countsIn, deskIn, problemsIn, requestOf, textIn } from '../imports/desk.js';
 import { posts, registered } from '../imports/importing.js';

@@ -1,5 +1,5 @@
 import type { ServiceGate } from '../../activities/service-gate.js';
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { ProcessDied } from '../kit/mortal-database.js';
 import { useStages } from '../kit/stage.js';
 import { randomUUID } from 'node:crypto';

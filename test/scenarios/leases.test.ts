@@ -1,5 +1,5 @@
 import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { createPigeonholeClient, type PigeonholeClient } from '../../pigeonhole/client.js';
 import type { Sink } from '../../sinks/sink.js';
 import { until } from '../until.js';

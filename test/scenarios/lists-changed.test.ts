@@ -1,4 +1,4 @@
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { attendee, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { everyone, type Stage, useStages } from '../kit/stage.js';

@@ -1,4 +1,4 @@
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { newChanges } from '../../ledger/queries/candidates.js';
 import { attendee } from '../kit/items.js';
 import { useStages } from '../kit/stage.js';

@@ -1,4 +1,4 @@
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { deadLetterGroups, redriveDeadLetters } from '../../ledger/queries/dead-letters.js';
 import { planConfiguration } from '../../worker/plan-configuration.js';
 import { previewSink } from '../../worker/preview-sink.js';

@@ -1,4 +1,4 @@
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { session } from '../kit/items.js';
 import { deeds, holdsMarker, markerOf, names, people, type Person, record, shows } from '../kit/marked-people.js';
 import type { Scene } from '../kit/scene.js';

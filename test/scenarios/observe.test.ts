@@ -1,6 +1,6 @@
 import type { Action, ActionResult } from '../../api/action.js';
 import { readStatus } from '../../api/status.js';
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { act } from '../../worker/act.js';
 import { attendee, question, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';

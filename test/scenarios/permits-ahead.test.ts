@@ -1,5 +1,5 @@
 import { PermitRefusal } from '../../activities/permit-refusal.js';
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import type { Page } from '../../pigeonhole/page.js';
 import { attendee } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';

@@ -1,4 +1,4 @@
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { mortalDatabase, ProcessDied } from '../kit/mortal-database.js';
 import { passTime } from '../kit/pass-time.js';
 import {

@@ -1,4 +1,4 @@
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { PermitRefusal } from '../../activities/permit-refusal.js';
 import type { Priority } from '../../ledger/queries/quota.js';
 import { attendee, rating, session } from '../kit/items.js';

@@ -1,7 +1,7 @@
 import { apiSources, fromHere } from '../../api/api-sources.test-kit.js';
 import { createApp } from '../../api/create-app.js';
 import type { Readiness } from '../../api/readiness.js';
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { pause } from '../../ledger/queries/pauses.js';
 import { lookReady } from '../../worker/ready/look-ready.js';
 import { finish, people, rowsOf, stage as stageImport } from '../imports/importing.js';

@@ -1,4 +1,4 @@
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { field } from '../doubles/salesforce/field-definition.js';
 import { type HubSpotDouble, startHubSpotDouble } from '../doubles/hubspot/start-hubspot-double.js';
 import { type SalesforceDouble, startSalesforceDouble } from '../doubles/salesforce/start-salesforce-double.js';

@@ -1,6 +1,6 @@
 import type { PigeonholeName } from '../../activities/turns.js';
 import type { Change } from '../../sinks/change.js';
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { finish, type Profile, people, rowsOf, stage as stageImport, turn as takeTurn } from '../imports/importing.js';
 import { attendee } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';

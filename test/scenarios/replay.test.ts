@@ -3,7 +3,7 @@ import type { Collaborators } from '../../activities/collaborators.js';
 import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
 import type { ReplayRequest, ReplayResult } from '../../api/replay-request.js';
 import { readStatus } from '../../api/status.js';
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { replayedChangeId } from '../../ledger/keyed-hash.js';
 import { startReplay } from '../../worker/start-replay.js';
 import { attendee, question, session, vote } from '../kit/items.js';

@@ -1,5 +1,5 @@
 import { handleRequest } from '../../activities/handle-request.js';
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { allPauses, pause } from '../../ledger/queries/pauses.js';
 import { act } from '../../worker/act.js';
 import { attendee } from '../kit/items.js';

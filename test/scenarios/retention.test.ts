@@ -1,4 +1,4 @@
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { keepRetention } from '../../activities/keep-retention.js';
 import { dumpLedger } from '../kit/dump-ledger.js';
 import { attendee, question, session } from '../kit/items.js';

@@ -1,5 +1,5 @@
 import { Secret } from '../../config/secret.js';
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { type Clock, systemClock } from '../../sinks/network/clock.js';
 import type { SendResult, Sink } from '../../sinks/sink.js';
 import { slackConfigSchema } from '../../sinks/slack/config.js';

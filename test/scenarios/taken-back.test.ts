@@ -1,4 +1,4 @@
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { redriveDeadLetters } from '../../ledger/queries/dead-letters.js';
 import type { Outcome } from '../../sinks/sink.js';
 import { attendee, pollVote, session } from '../kit/items.js';

@@ -1,4 +1,4 @@
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { detect, say } from '../kit/detection.js';
 import { answer, attendee, pollVote, session, vote } from '../kit/items.js';
 import { passTime } from '../kit/pass-time.js';

@@ -1,4 +1,4 @@
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import type * as Withdrawals from '../../ledger/queries/withdrawals.js';
 import { attendee } from '../kit/items.js';
 import { useStages } from '../kit/stage.js';

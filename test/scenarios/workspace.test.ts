@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
 import { discoverWorkspace } from '../../activities/discover.js';
 import { readPigeonhole } from '../../activities/read-pigeonhole.js';
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { allPauses } from '../../ledger/queries/pauses.js';
 import { liftRefusedKeys } from '../../worker/open-clients.js';
 import { readArchive } from '../kit/archive.js';

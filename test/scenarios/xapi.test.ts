@@ -1,4 +1,4 @@
-import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
+import { kinds } from '../kit/scenario-kinds.js';
 import { type SmallLrs, startSmallLrs } from '../../sinks/xapi/lrs.test-kit.js';
 import { attendee, pollVote, session, vote } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
