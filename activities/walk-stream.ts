@@ -57,12 +57,18 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
   const requests = new Requests(reading, from, budget);
   // Where a read from the head ends, only what a page shows can tell: the next is asked for after that.
   const eager = from.untilId === null;
-  const read = async ({ page: flight }: Asked, ordinal: number, hasTime: Promise<void>): Promise<Read> => {
+  const read = async (asked: Asked, ordinal: number, hasTime: Promise<void>): Promise<Read> => {
     const waitsSince = performance.now();
-    const page = await flight;
+    let early: Asked | undefined;
+    const onGlimpse = (cursor: string): void => {
+      if (eager && requests.mayAsk(ordinal + 1)) early = requests.ask(cursor);
+    };
+    asked.glimpsed.then(onGlimpse).catch(() => undefined); // what asking comes to is awaited as any request is
+    const page = await asked.page;
     const isSlow = performance.now() - waitsSince > slowAnswerMs;
-    const goesOn = page.hasMore && requests.mayAsk(ordinal + 1);
-    const ahead = eager && goesOn ? requests.ask(page.nextCursor) : undefined;
+    if (early !== undefined && early.cursor !== page.nextCursor) early = requests.forget(early);
+    const goesOn = page.hasMore && (early !== undefined || requests.mayAsk(ordinal + 1));
+    const ahead = eager && goesOn ? (early ?? requests.ask(page.nextCursor)) : undefined;
     await hasTime;
     if (isSlow) {
       // Looking at a page keeps the thread busy, and would hold the next request's permit up.
@@ -121,9 +127,12 @@ interface Read {
 }
 
 interface Asked {
+  readonly cursor: string | null;
   readonly page: Promise<Page>;
   /** Resolves when the request has been sent, or will not be. */
   readonly isUnderWay: Promise<void>;
+  /** The next cursor, as the body's end seems to tell it, before the page is read; pending where it tells none. */
+  readonly glimpsed: Promise<string>;
 }
 
 /** The requests of one walk in one turn. */
@@ -154,18 +163,25 @@ class Requests {
 
   ask(cursor: string | null): Asked {
     const sent = createGate();
-    const page = this.#ask(cursor, sent.open);
-    page.catch(sent.open); // awaited later; until then a refusal must not count as unhandled
-    return { page, isUnderWay: sent.opened };
+    const glimpse = createGate<string>();
+    const page = this.#ask(cursor, sent.open, glimpse.open);
+    page.catch(() => sent.open()); // awaited later; until then a refusal must not count as unhandled
+    return { cursor, page, isUnderWay: sent.opened, glimpsed: glimpse.opened };
   }
 
-  async #ask(cursor: string | null, onAsked: () => void): Promise<Page> {
+  /** The page before it, once read, names another cursor: this answer is nobody's, and its cursor may come yet. */
+  forget({ cursor }: Asked): undefined {
+    if (cursor !== null) this.#asked.delete(cursor);
+  }
+
+  async #ask(cursor: string | null, onAsked: () => void, onCursor: (cursor: string) => void): Promise<Page> {
     const { to, place, lease } = this.reading;
     if (cursor !== null && this.#asked.has(cursor)) throw circle(this.reading);
     if (cursor !== null) this.#asked.add(cursor);
     const permit = { workspace: place.workspace, priority: this.budget.priority, ahead: this.#permit };
     this.#permit = undefined;
-    return await askPage(to, permit, listRef(place.pigeonholeId, lease), { cursor, signal: this.#signal }, onAsked);
+    const options = { cursor, signal: this.#signal, onCursor };
+    return await askPage(to, permit, listRef(place.pigeonholeId, lease), options, onAsked);
   }
 
   /** Where the turn has room for that page: the permit is there when it can be asked for. */
@@ -337,9 +353,9 @@ function placeIds(
   return { highestId: high, isNew: lease.sessionId === 0 && low !== null && (highestId === null || low > highestId) };
 }
 
-function createGate(): { readonly opened: Promise<void>; readonly open: () => void } {
-  let open: () => void = () => undefined;
-  const opened = new Promise<void>((resolve) => {
+function createGate<T = void>(): { readonly opened: Promise<T>; readonly open: (value: T) => void } {
+  let open: (value: T) => void = () => undefined;
+  const opened = new Promise<T>((resolve) => {
     open = resolve;
   });
   return { opened, open };

@@ -57,6 +57,20 @@ describe('a page', () => {
     expect(service.requests[0]?.url).not.toContain('key-of-acme');
   });
 
+  it('tells the cursor of the page after before it is read, and none where the service refuses', async () => {
+    const heard: string[] = [];
+    const onCursor = (cursor: string): unknown => heard.push(cursor);
+    await start((_, response) => answerJson(response, 200, collection([{ id: 7 }], 'bmV4dA==')));
+    await client.page({ list: 'attendees', pigeonholeId: 101 }, { onCursor });
+    heard.push('page');
+    expect(heard).toEqual(['bmV4dA==', 'page']);
+    await client.close();
+    await service.close();
+    await start((_, response) => answerJson(response, 500, collection([{ id: 7 }], 'bmV4dA==')));
+    await expect(client.page({ list: 'attendees', pigeonholeId: 101 }, { onCursor })).rejects.toThrow();
+    expect(heard).toEqual(['bmV4dA==', 'page']);
+  });
+
   it('keeps its irregular items and names them', async () => {
     await start((_, response) => answerJson(response, 200, collection([{ id: 1 }, { id: 'x' }])));
     const page = await client.page({ list: 'attendees', pigeonholeId: 101 });

@@ -2,6 +2,7 @@ import type { ServiceAnswer } from './answer.js';
 import { ApiError, type Call } from './api-error.js';
 import type { ClientOptions } from './client-options.js';
 import { openExchange, type Exchange } from './exchange.js';
+import { glimpseCursor } from './glimpse-cursor.js';
 import { fieldErrorsIn } from './judge-answer.js';
 import { defaultCount, listPath, listQuery, pigeonholePath } from './list-request.js';
 import type { ListRef } from './lists.js';
@@ -19,6 +20,11 @@ export interface PageOptions extends CallOptions {
   readonly cursor?: string | null | undefined;
   /** Page size, 1 to 300; default 300. */
   readonly count?: number | undefined;
+  /**
+   * Called once the answer has come, before it is read, with the cursor that it seems to end with: whoever is sure to
+   * go on can ask for the page after at once. Only `Page.nextCursor` can be believed.
+   */
+  readonly onCursor?: ((cursor: string) => void) | undefined;
 }
 
 export interface WalkOptions extends CallOptions {
@@ -105,10 +111,20 @@ function printed(registrant: NewRegistrant): string {
   return JSON.stringify(registrant);
 }
 
-async function fetchPage(exchange: Exchange, list: ListRef, { cursor, count, signal }: PageOptions): Promise<Page> {
+async function fetchPage(
+  exchange: Exchange,
+  list: ListRef,
+  { cursor, count, signal, onCursor }: PageOptions,
+): Promise<Page> {
   const call: Call = { method: 'GET', path: listPath(list) };
   const query = listQuery(list, cursor ?? null, count ?? defaultCount);
-  return readPage(call, list.list, cursor ?? null, await exchange.ask({ ...call, query, signal }));
+  const onBody =
+    onCursor &&
+    ((body: Uint8Array): void => {
+      const next = glimpseCursor(body);
+      if (next !== undefined) onCursor(next);
+    });
+  return readPage(call, list.list, cursor ?? null, await exchange.ask({ ...call, query, signal, onBody }));
 }
 
 /**

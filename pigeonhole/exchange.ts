@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RawAnswer, ServiceAnswer } from './answer.js';
 import { ApiError, type Call } from './api-error.js';
 import { readBaseUrl } from './base-url.js';
@@ -15,6 +16,8 @@ export interface ServiceRequest extends Call {
   /** The body: JSON, already printed. */
   readonly json?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Called with the body of a 200 before anything is made of it. */
+  readonly onBody?: ((body: Uint8Array) => void) | undefined;
 }
 
 /** One request, one answer: the only place that talks to the network and that holds the key. */
@@ -44,7 +47,7 @@ export function openExchange(options: ClientOptions): Exchange {
   const now = options.now ?? Date.now;
   let closing: Promise<void> | undefined;
 
-  const fetchAnswer = async ({ method, path, query, json, signal }: ServiceRequest): Promise<RawAnswer> => {
+  const fetchAnswer = async ({ method, path, query, json, signal, onBody }: ServiceRequest): Promise<RawAnswer> => {
     const deadline = openDeadline(requestTimeoutMs, signal);
     const requestedAt = now();
     try {
@@ -63,6 +66,10 @@ export function openExchange(options: ClientOptions): Exchange {
         signal: deadline.signal,
       });
       const bytes = await response.body.bytes();
+      if (response.statusCode === 200 && onBody !== undefined) {
+        onBody(bytes);
+        await nextTurn(); // a request that it has made goes out before this thread is busy with the body
+      }
       return { status: response.statusCode, headers: response.headers, body: bytes, requestedAt, answeredAt: now() };
     } catch (error) {
       throw transportFailure({ method, path }, error, deadline.ending(), requestTimeoutMs);

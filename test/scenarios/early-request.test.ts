@@ -1,0 +1,74 @@
+import type { PigeonholeClient } from '../../pigeonhole/client.js';
+import { attendee } from '../kit/items.js';
+import { kinds } from '../kit/scenario-kinds.js';
+import { type Stage, useStages } from '../kit/stage.js';
+import { until } from '../until.js';
+import { type WatchedClient, watchedClient } from '../kit/watched-client.js';
+
+const stages = useStages();
+const attendees = 20;
+const perPage = 4;
+
+type Way = (client: WatchedClient) => PigeonholeClient['page'];
+
+/** A whole read of a list whose pages go another way. */
+async function readBy(kind: (typeof kinds)[number], way: Way): Promise<Stage> {
+  const stage = await stages.open(kind, { pigeonholes: 1 });
+  await stage.control('PATCH', 'knobs', { maxPerPage: perPage });
+  await stage.control(
+    'POST',
+    'mutations',
+    Array.from({ length: attendees }, (_, n) => ({
+      op: 'insert',
+      pigeonhole: 101,
+      exact: true,
+      list: 'attendees',
+      id: n + 1,
+      item: attendee(n + 1),
+    })),
+  );
+  const client = watchedClient(stage.sandbox.baseUrl);
+  const asWanted = way(client);
+  const page: PigeonholeClient['page'] = (list, options) =>
+    list.list === 'attendees' ? asWanted(list, options) : client.page(list, options);
+  const scene = await stage.scene({
+    client: { ...client, page },
+    sinks: { archive: '{ type: file, folder: ./archive, lists: [attendees] }' },
+  });
+  await scene.settle();
+  return stage;
+}
+
+async function stored(stage: Stage): Promise<{ items: number; failed: number }> {
+  const [row] = await stage.db.query<{ items: number; failed: number }>(
+    `select (select count(*)::int from items where list = 'attendees') as items,
+       (select count(*)::int from streams where failures > 0) as failed`,
+  );
+  return row!;
+}
+
+describe.each(kinds)('the page after, asked for by the end of a body, on %s', (kind) => {
+  it('is under way before the page is read, and no page is asked for twice', async () => {
+    const asked: string[] = [];
+    // A page is held back until the one behind it has been asked for: read first, it would never come.
+    const stage = await readBy(kind, (client) => async (list, options = {}) => {
+      asked.push(options.cursor ?? 'the first');
+      const page = await client.page(list, options);
+      if (page.nextCursor !== null) await until('the page after is asked for', () => asked.includes(page.nextCursor!));
+      return page;
+    });
+    expect(asked).toHaveLength(attendees / perPage);
+    expect(await stored(stage)).toEqual({ items: attendees, failed: 0 });
+  });
+
+  it('is asked for again where the body had seemed to end with another cursor, and nothing is missed or fails', async () => {
+    const wrong = 'bm90IGEgY3Vyc29y';
+    const asked: string[] = [];
+    const stage = await readBy(kind, (client) => async (list, options = {}) => {
+      asked.push(options.cursor ?? 'the first');
+      return await client.page(list, { ...options, onCursor: () => options.onCursor?.(wrong) });
+    });
+    expect(asked.filter((cursor) => cursor === wrong)).toHaveLength(attendees / perPage - 1);
+    expect(await stored(stage)).toEqual({ items: attendees, failed: 0 });
+  });
+});
