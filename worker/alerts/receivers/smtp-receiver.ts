@@ -1,6 +1,5 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { rootCertificates } from 'node:tls';
-import { createTransport } from 'nodemailer';
 import type { AlertReceiver } from '../../../config/config.js';
 import { isLoopback } from '../../../config/loopback.js';
 import { withinDeadline } from '../../../sinks/network/within-deadline.js';
@@ -42,6 +41,8 @@ async function mail(
   alert: OutgoingAlert,
   signal: AbortSignal,
 ): Promise<void> {
+  // Hundreds of kilobytes of code, kept in memory for as long as the process runs: loaded where a mail goes out.
+  const { createTransport } = await import('nodemailer');
   const sockets: Socket[] = [];
   try {
     const transport = createTransport({
