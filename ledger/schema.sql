@@ -749,9 +749,9 @@ CREATE INDEX import_chunks_unsettled ON import_chunks USING btree (import, state
 CREATE INDEX import_rows_waiting ON import_rows USING btree (import, row_number) WHERE (outcome = 'waiting'::text);
 CREATE INDEX imports_of_pigeonhole ON imports USING btree (ref);
 CREATE INDEX imports_open ON imports USING btree (number) WHERE (state = ANY (ARRAY['staging'::text, 'running'::text]));
-CREATE INDEX items_by_session ON items USING btree (ref, session_id, list, key) WHERE (visibility IS NOT NULL);
+CREATE INDEX items_by_session ON items USING btree (ref, session_id, list, key) WHERE ((visibility IS NOT NULL) AND (session_id IS NOT NULL));
 CREATE INDEX items_erased ON items USING btree (ref, list, key) WHERE erased;
-CREATE INDEX items_of_attendee ON items USING btree (ref, attendee_id) WHERE (visibility = 'named'::text);
+CREATE INDEX items_of_attendee ON items USING btree (ref, attendee_id) WHERE ((visibility = 'named'::text) AND (list <> 'attendees'::text));
 CREATE INDEX missing_of_stream ON missing USING btree (stream_id);
 CREATE UNIQUE INDEX provisioned_remote ON provisioned USING btree (workspace, ((parent_id = 0)), remote_id) WHERE (remote_id IS NOT NULL);
 CREATE INDEX registrants_by_import ON registrants USING btree (import, row_number);

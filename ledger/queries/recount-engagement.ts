@@ -139,7 +139,7 @@ async function moveOn(
   );
 }
 
-/** The next people of the pass that is under way, or of one that is due. */
+/** The next people of the pass that is under way, or of one that is due: all who did something, or are said to have. */
 async function nextOfPass(tx: Queryable, ref: number): Promise<number[]> {
   const [begun] = await tx.query<{ after_attendee: number }>(
     `update engagement_counts set after_attendee = 0, pass_began_at = now(), pass_due_at = null
@@ -154,7 +154,7 @@ async function nextOfPass(tx: Queryable, ref: number): Promise<number[]> {
   if (after === null) return [];
   const people = await tx.query<{ attendee_id: number }>(
     `select distinct attendee_id from items
-     where ref = $1 and attendee_id > $2 and visibility = 'named' order by attendee_id limit ${peopleAtOnce}`,
+     where ref = $1 and attendee_id > $2 and visibility = 'named' and list <> 'attendees' order by attendee_id limit ${peopleAtOnce}`,
     [ref, after],
   );
   await tx.query('update engagement_counts set after_attendee = $2 where ref = $1', [
