@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
 import { startEmbeddedTemporal } from '../../worker/embedded-temporal/embedded-temporal.js';
 import { findBinary } from '../../worker/embedded-temporal/find-binary.js';
-import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { freeTestPort } from '../free-port.js';
 import { readArchive } from '../kit/archive.js';
 import { crashConfiguration, hookSecret } from '../kit/crash-configuration.js';
 import {
@@ -68,7 +68,7 @@ function startOne(script: string, args: readonly string[], options: ProgramOptio
       );
       const baseUrl = (await untilOutput(sandbox, /http:\/\/127\.0\.0\.1:\d+/))[0];
       const hook = (await untilOutput(receiver, /http:\/\/127\.0\.0\.1:\d+\//))[0];
-      const ports = [await freePort(), await freePort()] as const;
+      const ports = [await freeTestPort(), await freeTestPort()] as const;
       const configured = (name: string, port: number): string => {
         const more = [
           'store: "${DATABASE_URL}"',
@@ -87,7 +87,7 @@ function startOne(script: string, args: readonly string[], options: ProgramOptio
       const apis = files.map((file) => start('api', file));
       for (const api of apis) await untilOutput(api, /ready: serving/);
       expect((await statusAt(ports[1])).trouble).toMatch(/^no worker has asked Temporal for work/);
-      const probes = await freePort();
+      const probes = await freeTestPort();
       const listening = start('worker', files[0]!, '--listen', `127.0.0.1:${probes}`);
       const workers = [listening, start('worker', files[0]!), start('worker', files[0]!)];
       await until('a worker is ready by its probe', async () => (await probe(probes, '/readyz')).status === 200);
