@@ -117,8 +117,8 @@ function worksIn(pid: number, folder: string): boolean {
   }
 }
 
-export function writeYaml(folder: string, lines: readonly string[]): string {
-  const file = join(folder, 'pigeonpost.yaml');
+export function writeYaml(folder: string, lines: readonly string[], name = 'pigeonpost.yaml'): string {
+  const file = join(folder, name);
   writeFileSync(file, `${lines.join('\n')}\n`);
   return file;
 }
