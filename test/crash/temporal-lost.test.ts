@@ -65,7 +65,7 @@ function forgetTemporal({ folder }: FollowedConference): void {
   for (const name of files) rmSync(join(data, name));
 }
 
-async function untilMore({ archived }: FollowedConference): Promise<void> {
-  const before = archived().length;
-  await until('live changes arrive again', () => archived().length > before + 20);
+async function untilMore(conference: FollowedConference): Promise<void> {
+  const before = conference.archived().length;
+  await until('live changes arrive again', () => conference.archived().length > before + 20);
 }

@@ -60,12 +60,10 @@ export async function followConference(
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-followed-'));
   const started: Program[] = [];
-  const running = new Set<Program>();
+  const running = (): Program[] => started.filter((program) => !program.hasEnded());
   const run = (script: string, args: readonly string[], env?: Readonly<Record<string, string>>): Program => {
     const program = startProgram(script, args, { cwd: folder, env });
     started.push(program);
-    running.add(program);
-    void program.exited.then(() => running.delete(program));
     return program;
   };
   const servers = options.store === 'servers' ? await startServers(folder) : null;
@@ -91,7 +89,7 @@ export async function followConference(
         await program.exited;
       },
       killTemporal() {
-        if (servers === null) for (const { pid } of running) killNow(temporalOf(pid));
+        if (servers === null) for (const { pid } of running()) killNow(temporalOf(pid));
         else killNow(servers.temporalPid());
       },
       configure,
@@ -103,14 +101,14 @@ export async function followConference(
 
     await fetch(`${baseUrl}/_control/freeze`, { method: 'POST' });
     await expectPromisesKept(conference, baseUrl, hook);
-    await endWell([...running].filter((program) => program !== source && program !== receiver));
+    await endWell(running().filter((program) => program !== source && program !== receiver));
     await endWell([source, receiver]);
   } catch (error) {
     keepOutputs(folder, started);
     throw error;
   } finally {
-    for (const { pid } of running) killNow(pid); // none, but where the test has failed on its way
-    await Promise.all([...running].map((program) => program.exited));
+    for (const { pid } of running()) killNow(pid); // none, but where the test has failed on its way
+    await Promise.all(started.map((program) => program.exited));
     await servers?.stop();
   }
   expect(processesNaming(folder)).toEqual([]);
@@ -118,8 +116,8 @@ export async function followConference(
 }
 
 async function expectPromisesKept(conference: FollowedConference, baseUrl: string, hook: string): Promise<void> {
-  await untilNothingLacks('the file', conference.archived, baseUrl, notRefused);
-  await untilNothingLacks('the receiver', conference.received, baseUrl, obtained);
+  await untilNothingLacks('the file', () => conference.archived(), baseUrl, notRefused);
+  await untilNothingLacks('the receiver', () => conference.received(), baseUrl, obtained);
   expectOnce(conference.archived());
   await expectSameBytes(hook, conference.folder);
 }
