@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Status } from '../../api/status-view.js';
 import { runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
 import { runWebhookReceiver, type WebhookReceiver } from '../../sandbox/webhook-receiver/run-webhook-receiver.js';
-import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { freeTestPort } from '../free-port.js';
 import { placeEmbeddedStore } from '../embedded-store.js';
 import { type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
 import { endAll } from '../kit/promises.js';
@@ -39,7 +39,7 @@ export class RunningSystem {
       registrants: true,
     });
     const receiver = await runWebhookReceiver({ secrets: [hookSecret] });
-    const system = new RunningSystem(sandbox, receiver, await freePort());
+    const system = new RunningSystem(sandbox, receiver, await freeTestPort());
     try {
       await system.#start();
     } catch (error) {

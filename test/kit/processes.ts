@@ -12,6 +12,7 @@ export interface Program {
   /** Everything on standard output and standard error so far. */
   readonly output: () => string;
   readonly errors: () => string;
+  readonly hasEnded: () => boolean;
   /** Resolves with the exit code; null when a signal ended it. */
   readonly exited: Promise<number | null>;
   kill(signal: NodeJS.Signals): void;
@@ -39,6 +40,7 @@ export function startProgram(script: string, args: readonly string[], { cwd, env
     pid: child.pid!,
     output: () => output,
     errors: () => errors,
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     exited: new Promise((resolve) => child.once('close', (code) => resolve(code))),
     kill: (signal) => void child.kill(signal),
   };
@@ -117,8 +119,8 @@ function worksIn(pid: number, folder: string): boolean {
   }
 }
 
-export function writeYaml(folder: string, lines: readonly string[]): string {
-  const file = join(folder, 'pigeonpost.yaml');
+export function writeYaml(folder: string, lines: readonly string[], name = 'pigeonpost.yaml'): string {
+  const file = join(folder, name);
   writeFileSync(file, `${lines.join('\n')}\n`);
   return file;
 }

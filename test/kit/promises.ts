@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../until.js';
 import { type ArchivedChange, wholeLines } from './archive.js';
@@ -19,7 +20,9 @@ export function obtained(consent: unknown): boolean {
 
 /** The receiver writes each change down before it answers. */
 export function received(folder: string): HeldChange[] {
-  return wholeLines(join(folder, 'receipts.ndjson')).map((line) => (JSON.parse(line) as { change: HeldChange }).change);
+  const receipts = join(folder, 'receipts.ndjson');
+  if (!existsSync(receipts)) return []; // nothing was received yet
+  return wholeLines(receipts).map((line) => (JSON.parse(line) as { change: HeldChange }).change);
 }
 
 export async function untilNothingLacks(

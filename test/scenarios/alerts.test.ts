@@ -4,6 +4,7 @@ import { Secret } from '../../config/secret.js';
 import { handleRequest } from '../../activities/handle-request.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { AlertDesk } from '../../worker/alerts/alert-desk.js';
+import { usualPace } from '../../worker/alerts/pace-messages.js';
 import { type HookServer, startHookServer } from '../../worker/alerts/receivers/hook-server.test-kit.js';
 import { type MailServer, startMailServer } from '../../worker/alerts/receivers/mail-server.test-kit.js';
 import { viewQuotas } from '../../worker/view-quotas.js';
@@ -16,6 +17,7 @@ import {
 import { attendee, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
+import { until } from '../until.js';
 
 const stages = useStages();
 const hookSecret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
@@ -67,7 +69,7 @@ function openDesk({ to }: Scene, owner: string, when = everything): AlertDesk {
     isAlone: false,
     publicUrl: () => server.publicUrl,
     log: to.log,
-    times: { lookEveryMs: 0, calm: { firstMs: 0, longestMs: 0, forgetMs: 3_600_000 } },
+    times: { lookEveryMs: 0, calm: { firstMs: 0, longestMs: 0, forgetMs: 3_600_000 }, pace: usualPace },
   });
   desks.push(desk);
   return desk;
@@ -159,7 +161,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     hook.answer(null);
     const dying = openDesk(scene, 'dying');
     await dying.turn();
-    while (hook.asked() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until('the message has been sent', () => hook.asked() > 0);
     const other = openDesk(scene, 'other');
     hook.answer(200);
     await lookAndSend(other);
@@ -186,6 +188,32 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     for (const { data } of hook.taken) expect(data['todo']).toMatch(/\w/);
     const [sink] = (await readStatus({ ...scene.to, trouble: () => null, quotas: async () => new Map() }, false)).sinks;
     expect(sink!.dead).toEqual({ 'http:422': 1 });
+  });
+
+  it('of two hundred workspaces whose keys are refused, and taken again, are one message and one more', async () => {
+    const stage = await stages.open(kind);
+    const scene = await withBacklog(stage);
+    const names = Array.from({ length: 200 }, (_, n) => `w${n}`);
+    const { config } = scene.to;
+    const workspaces = Object.fromEntries(names.map((name) => [name, config.workspaces['acme']!]));
+    const desk = openDesk({ ...scene, to: { ...scene.to, config: { ...config, workspaces } } }, 'one');
+    await stage.db.query(
+      `insert into pauses (scope, name, paused_by, cause, detail)
+       select 'workspace', name, 'cause', 'credential', 'refused' from unnest($1::text[]) as n (name)`,
+      [names],
+    );
+    await lookAndSend(desk, desk);
+    expect(hook.taken.map(({ type, data }) => [type, data['title'], data['subjects']])).toEqual([
+      ['alert.raised', '200 workspaces are paused', names],
+    ]);
+    const { raised } = await desk.view();
+    expect(raised.map(({ subject }) => subject).toSorted()).toEqual(names.toSorted());
+
+    await stage.db.query('delete from pauses');
+    await lookAndSend(desk, desk, desk);
+    expect(hook.taken.slice(1).map(({ data }) => data['title'])).toEqual(['200 workspaces are no longer paused']);
+    expect([posted().length, mail.taken.length]).toEqual([2, 2]);
+    expect((await desk.view()).raised).toEqual([]);
   });
 
   it('are not told of what nobody wants to hear', async () => {

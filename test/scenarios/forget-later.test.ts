@@ -10,6 +10,7 @@ import { askToForget, forget } from '../kit/forget.js';
 import { attendee, question, session, vote } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { archive, everyone, type Stage, useStages } from '../kit/stage.js';
+import { until } from '../until.js';
 
 /** Everything of who is forgotten holds MARK, as do the votes of others on their questions. */
 const stages = useStages();
@@ -153,7 +154,8 @@ describe.each(kinds)('what comes after a person was forgotten, on %s', (kind) =>
     });
     await hasBegun;
     const turns = forget(stage, scene, id);
-    await until(async () => (await isWaitedFor(stage)) || !(await isOpen(scene, id)));
+    const isPast = async (): Promise<boolean> => (await isWaitedFor(stage)) || !(await isOpen(scene, id));
+    await until('the erasure waits for the page, or has not waited for it', isPast);
     goOn();
     await page;
     await turns;
@@ -163,10 +165,6 @@ describe.each(kinds)('what comes after a person was forgotten, on %s', (kind) =>
     expect(left).toEqual([]);
   });
 });
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
-}
 
 async function isWaitedFor({ db }: Stage): Promise<boolean> {
   const waiting = await db.query(

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { freeTestPort } from '../free-port.js';
 import { placeEmbeddedStore } from '../embedded-store.js';
 import { type Program, processesNaming, startProgram, untilOutput } from '../kit/processes.js';
 import { endAll } from '../kit/promises.js';
@@ -45,7 +45,7 @@ describe('a newcomer', () => {
     const again = await run('init', ...flags);
     expect([again.code, again.errors]).toEqual([2, expect.stringMatching(/is there already and is left as it is/)]);
 
-    const port = await freePort(); // others test on this machine, too
+    const port = await freeTestPort(); // others test on this machine, too
     writeFileSync(file, `${readFileSync(file, 'utf8')}server: { port: ${port} }\n`);
     main = startProgram('cli/main.js', ['start'], { cwd: folder, env });
     await untilOutput(main, /ready/);

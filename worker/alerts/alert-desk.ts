@@ -17,6 +17,7 @@ import { currentConfiguration } from '../../ledger/queries/configurations.js';
 import { alertText, testText } from './alert-text.js';
 import { type Calm, usualCalm } from './judge-alert.js';
 import { look } from './look.js';
+import { type Pace, usualPace } from './pace-messages.js';
 import { openReceivers } from './receivers/open-receivers.js';
 import type { OpenReceiver } from './receivers/receiver.js';
 import { receiverKey } from './receivers/receiver-key.js';
@@ -32,9 +33,10 @@ const giveUpAfterMs = 24 * 60 * 60_000;
 export interface AlertTimes {
   readonly lookEveryMs: number;
   readonly calm: Calm;
+  readonly pace: Pace;
 }
 
-export const usualAlertTimes: AlertTimes = { lookEveryMs: 5000, calm: usualCalm };
+export const usualAlertTimes: AlertTimes = { lookEveryMs: 5000, calm: usualCalm, pace: usualPace };
 
 export interface AlertDeskOptions {
   /** Those of this moment: another configuration may have other receivers. */
@@ -97,9 +99,9 @@ export class AlertDesk {
     if (alerts === undefined) return;
     // A process with another file than the current one would forget what it does not look for, and tell others.
     if ((await currentConfiguration(sources.ledger)) !== sources.configuration) return;
-    const { lookEveryMs, calm } = this.options.times ?? usualAlertTimes;
+    const { lookEveryMs, calm, pace } = this.options.times ?? usualAlertTimes;
     const keys = receivers.map((receiver) => receiverKey(sources.ledger, receiver));
-    const written = await look(sources, alerts, { receivers: [...new Set(keys)], everyMs: lookEveryMs, calm });
+    const written = await look(sources, alerts, { receivers: [...new Set(keys)], everyMs: lookEveryMs, calm, pace });
     if (written > 0) {
       this.options.log.info({ alerts: written, receivers: keys.length }, 'alerts written');
       await this.#giveUpOldOnes(sources.ledger); // those to receivers that are no longer configured among them
@@ -169,11 +171,11 @@ export class AlertDesk {
       // oxlint-disable-next-line no-await-in-loop -- one after another, in their order
       const message = await takeMessage(ledger, key, { owner, leaseMs });
       if (message === undefined) return;
-      const { id, createdAt: at, occasion, kind, subject } = message;
+      const { id, createdAt: at, occasion, kind, subjects } = message;
       const text = alertText(message, this.options.publicUrl());
       // oxlint-disable-next-line no-await-in-loop
-      const outcome = await receiver.send({ id, at, occasion, kind, subject, ...text }, signal);
-      const facts = { receiver: receiver.name, alert: id, occasion, kind };
+      const outcome = await receiver.send({ id, at, occasion, kind, subjects, ...text }, signal);
+      const facts = { receiver: receiver.name, alert: id, occasion, kind, subjects: subjects.length };
       if (outcome.kind === 'delivered') {
         // oxlint-disable-next-line no-await-in-loop
         await noteDelivered(ledger, key, message);
@@ -207,7 +209,7 @@ export async function testReceivers(
   publicUrl: string | null,
   signal: AbortSignal,
 ): Promise<TestedReceiver[]> {
-  const alert = { id: randomUUID(), at: new Date(), occasion: 'test', kind: 'happened', subject: '' } as const;
+  const alert = { id: randomUUID(), at: new Date(), occasion: 'test', kind: 'happened', subjects: [] } as const;
   return await Promise.all(
     receivers.map(async (receiver) => {
       const outcome = await receiver.send({ ...alert, ...testText(publicUrl) }, signal);

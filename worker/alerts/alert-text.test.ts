@@ -5,7 +5,7 @@ const since = new Date('2026-11-21T09:30:15Z');
 const page = 'https://pigeonpost.example.com';
 
 function message(occasion: Occasion, subject: string, facts: AlertFacts, kind: NewAlertMessage['kind'] = 'raised') {
-  return { occasion, subject, facts, kind, since };
+  return { occasion, subjects: [subject], facts, kind, since };
 }
 
 const pausedAt = '2026-11-21T08:00:00.000Z';

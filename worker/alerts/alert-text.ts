@@ -1,4 +1,6 @@
 import type { AlertFacts, NewAlertMessage, Occasion } from '../../ledger/queries/alerts/looks.js';
+import { count, grouped } from './alert-numbers.js';
+import { severalWords } from './several-words.js';
 
 /** What a person is told, in sentences of our own; nothing that anybody else wrote stands in it. */
 export interface AlertText {
@@ -10,13 +12,18 @@ export interface AlertText {
   readonly link: string | null;
 }
 
-type Told = Pick<NewAlertMessage, 'occasion' | 'subject' | 'kind' | 'since' | 'facts'>;
+type Told = Pick<NewAlertMessage, 'occasion' | 'subjects' | 'kind' | 'since' | 'facts'>;
+/** Of one subject alone. */
+type ToldOfOne = Omit<Told, 'subjects'> & { readonly subject: string };
 type Words = Omit<AlertText, 'link'>;
 
 /** @param publicUrl without a slash at its end. Pure. */
 export function alertText(message: Told, publicUrl: string | null): AlertText {
-  const words = message.kind === 'recovered' ? overWords(message) : raisedWords(message);
-  return { ...words, link: publicUrl === null ? null : `${publicUrl}/#${placeOf(message)}` };
+  const { subjects } = message;
+  const one = subjects.length === 1 ? { ...message, subject: subjects[0]! } : null;
+  const link = publicUrl === null ? null : `${publicUrl}/#${one === null ? commonPlaceOf(message) : placeOf(one)}`;
+  if (one === null) return { ...severalWords(message), link };
+  return { ...(one.kind === 'recovered' ? overWords(one) : raisedWords(one)), link };
 }
 
 /** What `alerts test` sends. */
@@ -29,7 +36,11 @@ export function testText(publicUrl: string | null): AlertText {
   };
 }
 
-function placeOf({ occasion, subject }: Told): string {
+function commonPlaceOf({ occasion }: Told): string {
+  return occasion === 'import-ended' ? '/imports' : '/';
+}
+
+function placeOf({ occasion, subject }: ToldOfOne): string {
   switch (occasion) {
     case 'sink-paused':
     case 'behind':
@@ -44,7 +55,7 @@ function placeOf({ occasion, subject }: Told): string {
   }
 }
 
-function raisedWords({ occasion, subject, facts }: Told): Words {
+function raisedWords({ occasion, subject, facts }: ToldOfOne): Words {
   switch (occasion) {
     case 'sink-paused':
       return { title: `Sink ${subject} is paused`, ...pauseWords('sink', subject, facts) };
@@ -81,7 +92,7 @@ function raisedWords({ occasion, subject, facts }: Told): Words {
   }
 }
 
-function overWords({ occasion, subject, since }: Told): Words {
+function overWords({ occasion, subject, since }: ToldOfOne): Words {
   const at = `Since ${instant(since.toISOString())}.`;
   const titles: Readonly<Record<Exclude<Occasion, 'import-ended'>, string>> = {
     'sink-paused': `Sink ${subject} is no longer paused`,
@@ -156,14 +167,6 @@ function importWords(id: string, facts: AlertFacts): Words {
         ? null
         : `Its report says why, row by row ("pigeonpost import report ${id}"): correct the rows and import it again.`,
   };
-}
-
-function count(n: AlertFacts[string] | undefined, what: string): string {
-  return `${grouped(n ?? 0)} ${what}${n === 1 ? '' : 's'}`;
-}
-
-function grouped(n: string | number): string {
-  return Number(n).toLocaleString('en-US');
 }
 
 /** `2026-11-21 09:30 UTC`: receivers sit anywhere. */

@@ -1,4 +1,4 @@
-import { type AlertState, type Calm, type Found, judgeAlert } from './judge-alert.js';
+import { type AlertState, type Calm, type Found, heldBack, judgeAlert } from './judge-alert.js';
 
 const calm: Calm = { firstMs: 10, longestMs: 60, forgetMs: 100 };
 const told: AlertState = { holds: true, sinceMs: 0, told: true, raises: 1 };
@@ -39,6 +39,23 @@ describe('an alert', () => {
     ['that never was is nothing', null, 'over', 5, null, null],
   ])('%s', (_, before, found, nowMs, state, tell) => {
     expect(judgeAlert(before, found, nowMs, calm)).toEqual({ state, tell });
+  });
+
+  it.each<[string, AlertState | null, Found]>([
+    ['that begins', null, 'holds'],
+    ['that comes back', over, 'holds'],
+    ['that is over', calming, 'over'],
+  ])('%s and is to be told later is told by the next look as it would have been by this one', (_, before, found) => {
+    const now = judgeAlert(before, found, 50, calm);
+    const later = judgeAlert(heldBack(before, now), found, 60, calm);
+    expect(now.tell).not.toBeNull();
+    expect(later).toEqual(now);
+  });
+
+  it('that was to be told later and is over by then is told neither way', () => {
+    const later = heldBack(null, judgeAlert(null, 'holds', 5, calm));
+    const calmed = judgeAlert(later, 'over', 10, calm);
+    expect([calmed.tell, judgeAlert(calmed.state, 'over', 90, calm).tell]).toEqual([null, null]);
   });
 
   it('that goes on and off every look for an hour is told about a dozen times at most', () => {

@@ -59,6 +59,15 @@ export function judgeAlert(before: AlertState | null, found: Found, nowMs: numbe
   return { state: calmForMs >= calm.forgetMs ? null : before, tell: null };
 }
 
+/**
+ * What is remembered instead of a judgement that tells something, when it is to be told later: the next look finds the
+ * same to tell, and nothing is told of what is over by then. Pure. @returns null: nothing was known, and nothing is
+ */
+export function heldBack(before: AlertState | null, { state, tell }: Judgement): AlertState | null {
+  if (tell !== 'raised' || state === null) return before;
+  return { ...state, told: false, raises: state.raises - 1 };
+}
+
 /** @param raises from 1 */
 function neededCalmMs(raises: number, { firstMs, longestMs }: Calm): number {
   return Math.min(longestMs, firstMs * 2 ** Math.min(raises - 1, 30));

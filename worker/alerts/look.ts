@@ -7,8 +7,8 @@ import {
   type AlertRow,
   type Look,
   type LookedAt,
-  type NewAlertMessage,
   readAlerts,
+  readPaces,
   recordLook,
   takeLook,
 } from '../../ledger/queries/alerts/looks.js';
@@ -17,7 +17,8 @@ import { allPauses } from '../../ledger/queries/pauses.js';
 import { pigeonholeNames } from '../../ledger/queries/pigeonholes.js';
 import { laneStates } from '../../ledger/queries/read-lanes.js';
 import { type Condition, findConditions } from './find-conditions.js';
-import { type Calm, judgeAlert } from './judge-alert.js';
+import { type AlertState, type Calm, heldBack, judgeAlert } from './judge-alert.js';
+import { type Pace, paceMessages, type Telling } from './pace-messages.js';
 
 /** An import that ended while nothing ran to tell it is told of later, within so long. */
 const tellImportsWithinMs = 24 * 60 * 60_000;
@@ -34,7 +35,8 @@ export async function look(
     receivers,
     everyMs,
     calm,
-  }: { readonly receivers: readonly string[]; readonly everyMs: number; readonly calm: Calm },
+    pace,
+  }: { readonly receivers: readonly string[]; readonly everyMs: number; readonly calm: Calm; readonly pace: Pace },
 ): Promise<number> {
   const { ledger } = sources;
   // A little less than the interval, so that a timer that comes early does not skip every other turn.
@@ -44,10 +46,13 @@ export async function look(
   const conditions = await presentConditions(sources, alerts);
   const states = judgeStates(rows, conditions, alerts.when, turn.at, calm);
   const ends = alerts.when.importEnded ? await judgeImports(ledger, rows, turn) : nothingFound;
+  const tellings = [...states.tellings, ...ends.tellings];
+  const paced = paceMessages(tellings, tellings.length === 0 ? new Map() : await readPaces(ledger), turn.at, pace);
   const found = {
-    rows: [...states.rows, ...ends.rows],
+    rows: [...states.rows, ...paced.rows],
     forgotten: [...states.forgotten, ...ends.forgotten],
-    messages: [...states.messages, ...ends.messages],
+    messages: paced.messages,
+    paces: paced.paces,
   };
   const isWritten = await recordLook(ledger, turn, { ...found, receivers });
   return isWritten ? found.messages.length : 0;
@@ -64,8 +69,9 @@ async function presentConditions(sources: StatusSources, { when }: AlertsConfig)
   return findConditions({ status, pauses, lanes: sentLanes(config, lanes, places), now: new Date() }, when);
 }
 
-type FoundAlerts = Omit<LookedAt, 'receivers'>;
-const nothingFound: FoundAlerts = { rows: [], forgotten: [], messages: [] };
+/** What a look has found, before it is decided what of it is told now. `rows` have nothing to be told. */
+type FoundAlerts = Pick<LookedAt, 'rows' | 'forgotten'> & { readonly tellings: readonly Telling[] };
+const nothingFound: FoundAlerts = { rows: [], forgotten: [], tellings: [] };
 
 /** Of all alerts that last: what is to be told, and what is remembered. Pure. @param at of the look */
 export function judgeStates(
@@ -82,7 +88,7 @@ export function judgeStates(
   }
   const kept: AlertRow[] = [];
   const forgotten: FoundAlerts['forgotten'][number][] = [];
-  const messages: NewAlertMessage[] = [];
+  const tellings: Telling[] = [];
   for (const [key, { occasion, subject }] of keys) {
     const row = rows.find((each) => keyOf(each) === key);
     const condition = conditions.find((each) => keyOf(each) === key);
@@ -91,29 +97,32 @@ export function judgeStates(
       continue;
     }
     const before = row === undefined ? null : { ...row, sinceMs: row.since.getTime() };
-    const { state, tell } = judgeAlert(before, condition?.found ?? 'over', at.getTime(), calm);
+    const judgement = judgeAlert(before, condition?.found ?? 'over', at.getTime(), calm);
+    const { state, tell } = judgement;
     const facts = condition?.facts ?? row?.facts ?? {};
     if (state === null) {
       if (row !== undefined) forgotten.push({ occasion, subject });
       continue;
     }
-    const since = new Date(state.sinceMs);
-    const { holds, told, raises } = state;
-    if (isAnother(row, state, since) || !isDeepStrictEqual(row?.facts, facts))
-      kept.push({ occasion, subject, holds, since, told, raises, facts });
-    if (tell !== null) messages.push({ occasion, subject, kind: tell, since, facts });
+    const rowOf = (next: AlertState): AlertRow => {
+      const { holds, sinceMs, told, raises } = next;
+      return { occasion, subject, holds, since: new Date(sinceMs), told, raises, facts };
+    };
+    // What has not changed is not written again every few seconds; counts that have are: `alerts list` shows them.
+    const ifAnother = (next: AlertRow): AlertRow | undefined => (isDeepStrictEqual(row, next) ? undefined : next);
+    if (tell === null) {
+      const next = ifAnother(rowOf(state));
+      if (next !== undefined) kept.push(next);
+      continue;
+    }
+    const later = heldBack(before, judgement);
+    tellings.push({
+      row: rowOf(state),
+      message: { occasion, subjects: [subject], kind: tell, since: new Date(state.sinceMs), facts },
+      rowIfLater: later === null ? undefined : ifAnother(rowOf(later)),
+    });
   }
-  return { rows: kept, forgotten, messages };
-}
-
-/** What has not changed is not written again every few seconds; counts that have are, since `alerts list` shows them. */
-function isAnother(
-  row: AlertRow | undefined,
-  state: Pick<AlertRow, 'holds' | 'told' | 'raises'>,
-  since: Date,
-): boolean {
-  if (row === undefined || row.since.getTime() !== since.getTime()) return true;
-  return row.holds !== state.holds || row.told !== state.told || row.raises !== state.raises;
+  return { rows: kept, forgotten, tellings };
 }
 
 function isWanted(occasion: AlertRow['occasion'], when: AlertsConfig['when']): boolean {
@@ -147,17 +156,20 @@ async function judgeImports(
   const oldestMs = at.getTime() - tellImportsWithinMs;
   const after = new Date(Math.max(oldestMs, watchingSince.getTime()));
   const imports = await endedImports(ledger, { after, known: told.map(({ subject }) => Number(subject)) });
-  const messages = imports.map(({ number, workspace, pigeonholeId, state, endedAt, counts }) => ({
-    occasion: 'import-ended' as const,
-    subject: String(number),
-    kind: 'happened' as const,
-    since: endedAt ?? at,
-    facts: { pigeonhole: `${workspace}/${pigeonholeId}`, state, ...counts },
-  }));
+  const tellings = imports.map(({ number, workspace, pigeonholeId, state, endedAt, counts }): Telling => {
+    const subject = String(number);
+    const facts = { pigeonhole: `${workspace}/${pigeonholeId}`, state, ...counts };
+    const ended = { occasion: 'import-ended', since: endedAt ?? at, facts } as const;
+    return {
+      row: { ...ended, subject, holds: false, told: true, raises: 1 },
+      message: { ...ended, subjects: [subject], kind: 'happened' },
+      rowIfLater: undefined, // without a row it is found again
+    };
+  });
   return {
-    rows: messages.map(({ kind: _, ...row }) => ({ ...row, holds: false, told: true, raises: 1 })),
+    rows: [],
     // Twice as long as they are looked for: what is forgotten must not be found again.
     forgotten: told.filter(({ since }) => since.getTime() < oldestMs - tellImportsWithinMs),
-    messages,
+    tellings,
   };
 }

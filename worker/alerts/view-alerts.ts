@@ -15,7 +15,7 @@ export async function viewAlerts(ledger: Ledger, receivers: readonly OpenReceive
       .filter(({ told, occasion }) => told && occasion !== 'import-ended')
       .toSorted((a, b) => a.since.getTime() - b.since.getTime())
       .map((row) => {
-        const { title, todo } = alertText({ ...row, kind: 'raised' }, null);
+        const { title, todo } = alertText({ ...row, subjects: [row.subject], kind: 'raised' }, null);
         return { occasion: row.occasion, subject: row.subject, since: row.since.toISOString(), title, todo };
       }),
     receivers: receivers.map(({ name }, position) => {

@@ -30,7 +30,8 @@ export interface AlertRow {
 
 export interface NewAlertMessage {
   readonly occasion: Occasion;
-  readonly subject: string;
+  /** One, or several that are told of in one message. No subject has a space in it. */
+  readonly subjects: readonly string[];
   readonly kind: 'raised' | 'recovered' | 'happened';
   readonly since: Date;
   readonly facts: AlertFacts;
@@ -58,9 +59,22 @@ export async function takeLook(ledger: Ledger, everyMs: number): Promise<Look | 
 
 export async function readAlerts(ledger: Ledger): Promise<AlertRow[]> {
   const rows = await ledger.db.query<Omit<AlertRow, 'facts'> & { facts: string }>(
-    'select occasion, subject, holds, since, told, raises, facts from alerts order by occasion, subject',
+    'select occasion, subject, holds, since, told, raises, facts from alerts where occasion <> $1 order by occasion, subject',
+    [paceOccasion],
   );
   return rows.map((row) => ({ ...row, facts: JSON.parse(row.facts) as AlertFacts }));
+}
+
+/** Paces stand among the alerts, as rows that are never told: theirs is an instant each, and a fate with them. */
+const paceOccasion = 'pace';
+
+/** Until when an occasion is told of more slowly, by what the pace is kept for. */
+export async function readPaces(ledger: Ledger): Promise<Map<string, Date>> {
+  const rows = await ledger.db.query<{ subject: string; since: Date }>(
+    'select subject, since from alerts where occasion = $1',
+    [paceOccasion],
+  );
+  return new Map(rows.map(({ subject, since }) => [subject, since]));
 }
 
 export interface LookedAt {
@@ -68,6 +82,8 @@ export interface LookedAt {
   readonly rows: readonly AlertRow[];
   readonly forgotten: readonly Pick<AlertRow, 'occasion' | 'subject'>[];
   readonly messages: readonly NewAlertMessage[];
+  /** Paces that are others now. */
+  readonly paces: ReadonlyMap<string, Date>;
   /** Each of them is to be given each message. */
   readonly receivers: readonly string[];
 }
@@ -78,7 +94,7 @@ export interface LookedAt {
  * @returns false, and writes nothing, when another look has begun meanwhile
  */
 export async function recordLook(ledger: Ledger, look: Look, found: LookedAt): Promise<boolean> {
-  const { rows, forgotten, messages, receivers } = found;
+  const { rows, forgotten, messages, paces, receivers } = found;
   return await ledger.db.transaction(async (tx) => {
     const [watch] = await tx.query<{ look: number }>('select look from alert_watch for update');
     if (watch?.look !== look.number) return false;
@@ -106,6 +122,14 @@ export async function recordLook(ledger: Ledger, look: Look, found: LookedAt): P
         ],
       );
     }
+    if (paces.size > 0) {
+      await tx.query(
+        `insert into alerts (occasion, subject, holds, since, told, raises, facts)
+         select $1, s, false, at, false, 0, '{}' from unnest($2::text[], $3::timestamptz[]) as n (s, at)
+         on conflict (occasion, subject) do update set since = excluded.since`,
+        [paceOccasion, [...paces.keys()], [...paces.values()]],
+      );
+    }
     if (messages.length > 0) {
       await tx.query(
         `insert into alert_messages (id, receiver, occasion, subject, kind, since, facts)
@@ -115,7 +139,7 @@ export async function recordLook(ledger: Ledger, look: Look, found: LookedAt): P
            cross join unnest($6::text[]) as r (receiver) order by n.position`,
         [
           messages.map(({ occasion }) => occasion),
-          messages.map(({ subject }) => subject),
+          messages.map(({ subjects }) => subjects.join(' ')),
           messages.map(({ kind }) => kind),
           messages.map(({ since }) => since),
           messages.map(({ facts }) => JSON.stringify(facts)),

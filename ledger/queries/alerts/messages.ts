@@ -52,14 +52,22 @@ export async function takeMessage(
       [receiver, owner, leaseMs],
     );
     if (lease === undefined) return undefined;
-    const [row] = await tx.query<Omit<AlertMessage, 'createdAt' | 'failures' | 'facts'> & { at: Date; facts: string }>(
+    const [row] = await tx.query<
+      Omit<AlertMessage, 'createdAt' | 'failures' | 'facts' | 'subjects'> & { at: Date; subject: string; facts: string }
+    >(
       `select number, id::text as id, occasion, subject, kind, since, facts, created_at as at
        from alert_messages where receiver = $1 order by number limit 1`,
       [receiver],
     );
     if (row === undefined) return undefined;
-    const { at: createdAt, facts, ...rest } = row;
-    return { ...rest, createdAt, failures: lease.failures, facts: JSON.parse(facts) as AlertFacts };
+    const { at: createdAt, subject, facts, ...rest } = row;
+    return {
+      ...rest,
+      subjects: subject.split(' '),
+      createdAt,
+      failures: lease.failures,
+      facts: JSON.parse(facts) as AlertFacts,
+    };
   });
 }
 

@@ -5,7 +5,11 @@ import { Webhook } from 'standardwebhooks';
 export interface ReceivedAlert {
   readonly id: string;
   readonly type: string;
-  readonly data: Readonly<Record<string, string | null>>;
+  readonly data: Readonly<Record<'occasion' | 'subject' | 'title' | 'says', string>> & {
+    readonly subjects: readonly string[];
+    readonly todo: string | null;
+    readonly link: string | null;
+  };
 }
 
 /** A receiver of alerts that knows Standard Webhooks by another implementation than ours. */

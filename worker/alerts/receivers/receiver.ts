@@ -9,7 +9,8 @@ export interface OutgoingAlert extends AlertText {
   readonly at: Date;
   readonly occasion: Occasion | 'test';
   readonly kind: NewAlertMessage['kind'];
-  readonly subject: string;
+  /** Several of a message that counts them; none of a test. */
+  readonly subjects: readonly string[];
 }
 
 export type AlertOutcome =

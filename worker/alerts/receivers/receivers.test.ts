@@ -15,7 +15,7 @@ const alert: OutgoingAlert = {
   at: new Date('2026-11-21T09:30:00.000Z'),
   occasion: 'sink-paused',
   kind: 'raised',
-  subject: 'hooks',
+  subjects: ['hooks'],
   title: 'Sink hooks is paused',
   says: 'A person has paused it & <nobody> else.',
   todo: 'Resume it.',
@@ -74,7 +74,7 @@ describe('an endpoint', () => {
         id: alert.id,
         type: 'alert.raised',
         timestamp: '2026-11-21T09:30:00.000Z',
-        data: { occasion: 'sink-paused', subject: 'hooks', title, says, todo, link },
+        data: { occasion: 'sink-paused', subject: 'hooks', subjects: ['hooks'], title, says, todo, link },
       },
     ]);
   });

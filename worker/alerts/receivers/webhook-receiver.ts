@@ -60,11 +60,11 @@ export function openWebhookReceiver(
 }
 
 /** Type, timestamp and data, as Standard Webhooks proposes for payloads. */
-function alertBody({ id, at, occasion, kind, subject, title, says, todo, link }: OutgoingAlert): object {
+function alertBody({ id, at, occasion, kind, subjects, title, says, todo, link }: OutgoingAlert): object {
   return {
     id,
     type: occasion === 'test' ? 'alert.test' : `alert.${kind}`,
     timestamp: at.toISOString(),
-    data: { occasion, subject, title, says, todo, link },
+    data: { occasion, subject: subjects.length === 1 ? subjects[0] : '', subjects, title, says, todo, link },
   };
 }

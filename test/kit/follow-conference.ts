@@ -1,0 +1,157 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
+import { startEmbeddedTemporal } from '../../worker/embedded-temporal/embedded-temporal.js';
+import { findBinary } from '../../worker/embedded-temporal/find-binary.js';
+import { placeEmbeddedStore } from '../embedded-store.js';
+import { freeTestPort } from '../free-port.js';
+import { startPostgres } from '../postgres.js';
+import { type ArchivedChange, readArchive } from './archive.js';
+import type { HeldChange } from './compare-with-truth.js';
+import { crashConfiguration, hookSecret } from './crash-configuration.js';
+import {
+  killNow,
+  processesNaming,
+  type Program,
+  startProgram,
+  temporalOf,
+  untilOutput,
+  writeYaml,
+} from './processes.js';
+import { expectOnce, expectSameBytes, notRefused, obtained, received, untilNothingLacks } from './promises.js';
+
+/** A live conference, a file sink and a receiver of webhooks: what is followed, whatever happens to those that follow. */
+export interface FollowedConference {
+  /** Where every program works; embedded, the store lies in `data`. */
+  readonly folder: string;
+  /** Of the server's API in `pigeonpost.yaml`. */
+  readonly port: number;
+  /** Starts `pigeonpost` with these arguments. */
+  start(...args: string[]): Program;
+  /** SIGKILL; resolves when it has ended. */
+  kill(program: Program): Promise<void>;
+  /** SIGKILL of the Temporal server, where one runs at this moment; its supervisor starts it again. */
+  killTemporal(): void;
+  /** Writes the same configuration once more, for a second API process. */
+  configure(file: string, port: number): void;
+  archived(): ArchivedChange[];
+  received(): HeldChange[];
+}
+
+export interface ConferenceOptions {
+  /** Of the sandbox. */
+  readonly seed: number;
+  /** 120 where not given. */
+  readonly attendees?: number;
+  /** Embedded in `start`; or a PostgreSQL and a Temporal of their own, that several processes share. */
+  readonly store: 'embedded' | 'servers';
+}
+
+/**
+ * Lets a conference go on under live inserts and edits while `faults` starts what follows it and does what it likes to
+ * it. Then the conference comes to a halt, and the promises have to be kept by what is still running: both sinks hold
+ * all that the source shows, each change once, in order. What is running ends with 0 and leaves no process behind; of
+ * a test that fails on its way, everything is killed, and the folder stays with what the programs said.
+ */
+export async function followConference(
+  options: ConferenceOptions,
+  faults: (conference: FollowedConference) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-followed-'));
+  const started: Program[] = [];
+  const running = (): Program[] => started.filter((program) => !program.hasEnded());
+  const run = (script: string, args: readonly string[], env?: Readonly<Record<string, string>>): Program => {
+    const program = startProgram(script, args, { cwd: folder, env });
+    started.push(program);
+    return program;
+  };
+  const servers = options.store === 'servers' ? await startServers(folder) : null;
+  try {
+    if (servers === null) await placeEmbeddedStore(join(folder, 'data'));
+    const size = ['--attendees', String(options.attendees ?? 120), '--rate', '15', '--seed', String(options.seed)];
+    const source = run('sandbox/main.js', size);
+    const receipts = ['--secret', hookSecret, '--log', join(folder, 'receipts.ndjson')];
+    const receiver = run('sandbox/webhook-receiver/main.js', receipts);
+    const baseUrl = (await untilOutput(source, /http:\/\/127\.0\.0\.1:\d+/))[0];
+    const hook = (await untilOutput(receiver, /http:\/\/127\.0\.0\.1:\d+\//))[0];
+    const configure = (file: string, port: number): void => {
+      const more = [...(servers?.lines ?? []), `server: { port: ${port} }`];
+      writeYaml(folder, crashConfiguration(baseUrl, hook, more), file);
+    };
+    const conference: FollowedConference = {
+      folder,
+      port: await freeTestPort(),
+      start: (...args) =>
+        run('cli/main.js', args, { SERVICE_KEY: 'sandbox-key', HOOK_SECRET: hookSecret, ...servers?.env }),
+      async kill(program) {
+        killNow(program.pid);
+        await program.exited;
+      },
+      killTemporal() {
+        if (servers === null) for (const { pid } of running()) killNow(temporalOf(pid));
+        else killNow(servers.temporalPid());
+      },
+      configure,
+      archived: () => readArchive(join(folder, 'archive')),
+      received: () => received(folder),
+    };
+    configure('pigeonpost.yaml', conference.port);
+    await faults(conference);
+
+    await fetch(`${baseUrl}/_control/freeze`, { method: 'POST' });
+    await expectPromisesKept(conference, baseUrl, hook);
+    await endWell(running().filter((program) => program !== source && program !== receiver));
+    await endWell([source, receiver]);
+  } catch (error) {
+    keepOutputs(folder, started);
+    throw error;
+  } finally {
+    for (const { pid } of running()) killNow(pid); // none, but where the test has failed on its way
+    await Promise.all(started.map((program) => program.exited));
+    await servers?.stop();
+  }
+  expect(processesNaming(folder)).toEqual([]);
+  rmSync(folder, { recursive: true });
+}
+
+async function expectPromisesKept(conference: FollowedConference, baseUrl: string, hook: string): Promise<void> {
+  await untilNothingLacks('the file', () => conference.archived(), baseUrl, notRefused);
+  await untilNothingLacks('the receiver', () => conference.received(), baseUrl, obtained);
+  expectOnce(conference.archived());
+  await expectSameBytes(hook, conference.folder);
+}
+
+async function endWell(programs: readonly Program[]): Promise<void> {
+  for (const program of programs) program.kill('SIGTERM');
+  expect(await Promise.all(programs.map((program) => program.exited))).toEqual(programs.map(() => 0));
+}
+
+/** What happened at random instants can seldom be had again: what every program said stays beside what it wrote. */
+function keepOutputs(folder: string, programs: readonly Program[]): void {
+  programs.forEach((program, n) =>
+    writeFileSync(join(folder, `program-${n}.log`), `${program.output()}\n${program.errors()}`),
+  );
+}
+
+interface Servers {
+  /** Of the configuration. */
+  readonly lines: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  temporalPid(): number | undefined;
+  stop(): Promise<void>;
+}
+
+async function startServers(folder: string): Promise<Servers> {
+  const postgres = (await startPostgres())!;
+  const temporal = await startEmbeddedTemporal({ folder, binary: await findBinary(binarySources(), console.error) });
+  return {
+    lines: ['store: "${DATABASE_URL}"', `temporal: { address: "${temporal.address}" }`],
+    env: { DATABASE_URL: postgres.url },
+    temporalPid: () => temporal.pid,
+    async stop() {
+      await temporal.stop();
+      await postgres.stop();
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import { gatherMessages } from './gather-messages.js';
+import { type Pace, paceMessages, type Paces, type Telling } from './pace-messages.js';
+
+const pace: Pace = { most: 3, everyMs: 60_000 };
+const second = 1000;
+const startMs = Date.parse('2026-11-21T09:30:00Z');
+const at = (ms: number): Date => new Date(startMs + ms);
+
+function paused(...subjects: readonly string[]): Telling[] {
+  return subjects.map((subject) => {
+    const facts = { pausedBy: 'cause', cause: 'credential', pausedAt: at(0).toISOString() };
+    const known = { occasion: 'sink-paused', subject, holds: true, since: at(0), facts } as const;
+    return {
+      row: { ...known, told: true, raises: 1 },
+      message: { occasion: 'sink-paused', subjects: [subject], kind: 'raised', since: at(0), facts },
+      rowIfLater: { ...known, told: false, raises: 0 },
+    };
+  });
+}
+const recovered = (...subjects: readonly string[]): Telling[] =>
+  paused(...subjects).map((telling) => ({
+    ...telling,
+    message: { ...telling.message, kind: 'recovered' },
+    rowIfLater: undefined,
+  }));
+
+/** Of whom is told at each look. What waits is found again by the next one: a caller gives it again. */
+function told(...looks: readonly [ms: number, tellings: readonly Telling[]][]): (readonly string[])[][] {
+  let paces: Paces = new Map();
+  return looks.map(([ms, tellings]) => {
+    const paced = paceMessages(tellings, paces, at(ms), pace);
+    paces = new Map([...paces, ...paced.paces]);
+    return paced.messages.map(({ subjects }) => subjects);
+  });
+}
+
+describe('what is told at once', () => {
+  const storm = Array.from({ length: 200 }, (_, n) => `s${n}`);
+
+  it.each<[string, readonly [number, readonly Telling[]][], readonly (readonly string[])[][]]>([
+    ['one message each of three', [[0, paused('a', 'b', 'c')]], [[['a'], ['b'], ['c']]]],
+    ['one message of four', [[0, paused('a', 'b', 'c', 'd')]], [[['a', 'b', 'c', 'd']]]],
+    ['one message of two hundred', [[0, paused(...storm)]], [[storm]]],
+    [
+      'one by one while there are few, then what has waited for a minute',
+      [
+        [0, paused('a')],
+        [5 * second, paused('b')],
+        [10 * second, paused('c')],
+        [15 * second, paused('d')],
+        [59 * second, paused('d', 'e')],
+        [60 * second, paused('d', 'e', 'f')],
+        [65 * second, paused('g')],
+        [120 * second, paused('g')],
+      ],
+      [[['a']], [['b']], [['c']], [], [], [['d', 'e', 'f']], [], [['g']]],
+    ],
+    [
+      'what else happens during a storm, each kind by a pace of its own',
+      [
+        [0, paused('a', 'b', 'c')],
+        [5 * second, [...paused('d'), ...recovered('a')]],
+      ],
+      [[['a'], ['b'], ['c']], [['a']]],
+    ],
+    [
+      'three again after three minutes of nothing',
+      [
+        [0, paused('a', 'b', 'c')],
+        [180 * second, paused('d', 'e', 'f')],
+      ],
+      [
+        [['a'], ['b'], ['c']],
+        [['d'], ['e'], ['f']],
+      ],
+    ],
+  ])('is %s', (_, looks, messages) => {
+    expect(told(...looks)).toEqual(messages);
+  });
+
+  it('of a storm that goes on for an hour is a message a minute at most', () => {
+    const looks = Array.from({ length: 720 }, (_, n): [number, Telling[]] => [n * 5 * second, paused(`s${n}`)]);
+    expect(told(...looks).flat()).toHaveLength(62); // three at once, then one at each full minute
+  });
+});
+
+describe('what waits', () => {
+  it('is remembered as not told, and leaves the pace as it is', () => {
+    const full = new Map([['sink-paused raised', at(180 * second)]]);
+    const paced = paceMessages(paused('a'), full, at(0), pace);
+    expect(paced).toEqual({
+      rows: [expect.objectContaining({ subject: 'a', told: false })],
+      messages: [],
+      paces: new Map(),
+    });
+  });
+
+  it('is not known at all when it would be found again', () => {
+    const full = new Map([['sink-paused recovered', at(180 * second)]]);
+    expect(paceMessages(recovered('a'), full, at(0), pace).rows).toEqual([]);
+  });
+});
+
+describe('a gathered message', () => {
+  it('has all subjects, sums of counts, the earliest instants and what all have in common', () => {
+    const facts = [
+      { letters: 2, cause: 'credential', pausedBy: 'cause', oldestAt: '2026-11-21T09:00:00.000Z', left: null },
+      { letters: 3, cause: 'gone', pausedBy: 'cause', oldestAt: '2026-11-21T08:00:00.000Z', left: 5 },
+    ];
+    const messages = facts.map((own, n) => ({ ...paused(`s${n}`)[0]!.message, facts: own, since: at(1000 - n) }));
+    expect(gatherMessages(messages)).toEqual({
+      occasion: 'sink-paused',
+      subjects: ['s0', 's1'],
+      kind: 'raised',
+      since: at(999),
+      facts: { letters: 5, cause: null, pausedBy: 'cause', oldestAt: '2026-11-21T08:00:00.000Z', left: 5 },
+    });
+  });
+});
