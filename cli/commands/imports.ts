@@ -5,6 +5,7 @@ import { askedBy } from '../asked-by.js';
 import { askYesOrNo } from '../ask-yes-or-no.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { firstOfList, thereIsMore } from '../first-of-list.js';
 import { endDocument, exitCodeOf, tellEnd } from '../imports/end-of-import.js';
 import { followImport } from '../imports/follow-import.js';
 import { progressInWords, standingInWords } from '../imports/format-progress.js';
@@ -18,16 +19,24 @@ import { inWords } from '../in-words.js';
 import { stopSignal } from './import.js';
 
 /** `pigeonpost import list`: newest first. Exit 0. */
-export async function listImports({ config, out }: Context, { json }: { readonly json: boolean }): Promise<ExitCode> {
-  const imports = await (await clientFor(config)).list();
-  if (json) out.line(JSON.stringify({ imports }));
-  else if (imports.length === 0) out.line('no imports');
-  for (const { id, state, workspace, pigeonholeId, file, rows, startedAt } of json ? [] : imports) {
+export async function listImports(
+  { config, out }: Context,
+  { limit, json }: { readonly limit: number; readonly json: boolean },
+): Promise<ExitCode> {
+  const client = await clientFor(config);
+  const { items, more } = await firstOfList(limit, (part) => client.list(part));
+  if (json) {
+    out.line(JSON.stringify({ items, more }));
+    return ExitCode.Done;
+  }
+  if (items.length === 0) out.line('no imports');
+  for (const { id, state, workspace, pigeonholeId, file, rows, startedAt } of items) {
     const when = inWords(new Date(startedAt), new Date());
     out.line(
       `${id}  ${state.padEnd(9)}  ${workspace}/${pigeonholeId}  ${withoutControls(file)}  ${grouped(rows)} rows  ${when}`,
     );
   }
+  if (more) out.note(thereIsMore);
   return ExitCode.Done;
 }
 
