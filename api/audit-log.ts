@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Ledger } from '../ledger/ledger.js';
 import { auditEntries, type AuditEntry } from '../ledger/queries/audit.js';
 import type { ApiApp } from './api-app.js';
-import { fromCursor, pageOf, pageQuery, partOf } from './keyset.js';
+import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { printable } from './printable.js';
 import { instant, jsonAnswer, needs, problems } from './route-parts.js';
 import { requireEveryWorkspace } from './scope.js';
@@ -40,7 +40,7 @@ const auditRoute = createRoute({
   responses: { 200: jsonAnswer('A part of it.', pageOf(auditEntrySchema)), ...problems() },
 });
 
-const numberPosition: z.ZodType<readonly [number]> = z.tuple([z.int()]);
+const numberPosition: z.ZodType<readonly [number]> = z.tuple([positionOf.int8]);
 
 /** `GET /api/audit`. */
 export function serveAuditLog(app: ApiApp, { ledger }: { readonly ledger: Ledger }): void {

@@ -10,7 +10,7 @@ import {
 } from '../ledger/queries/dead-letters.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
-import { fromCursor, pageOf, pageQuery, partOf } from './keyset.js';
+import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { configuredName, itemKey, listName, pigeonholeName, printable } from './printable.js';
 import { instant, jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { requireWorkspace, type ScopeSources, sinkTarget, workspaceOf } from './scope.js';
@@ -68,11 +68,11 @@ const isCode = /^[A-Za-z0-9_:.+[\] -]{1,200}$/;
 const mostShown = 1000;
 
 const positionSchema: z.ZodType<readonly [string, number, number, number, number]> = z.tuple([
-  z.string().regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.\d]*[+-]\d\d(:\d\d)?$/),
-  z.int(),
-  z.int(),
-  z.int(),
-  z.int(),
+  positionOf.instant,
+  positionOf.int4,
+  positionOf.int4,
+  positionOf.int8,
+  positionOf.int4,
 ]);
 
 export interface DeadLetterSources extends ScopeSources {

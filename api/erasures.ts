@@ -14,7 +14,7 @@ import {
 import { requestErasure } from '../ledger/queries/erasures/request-erasure.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
-import { fromCursor, pageOf, pageQuery, partOf } from './keyset.js';
+import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { namedPerson, personText } from './person-name.js';
 import { printable } from './printable.js';
 import { Refused } from './problem.js';
@@ -191,7 +191,7 @@ export function serveErasures(app: ApiApp, sources: ErasureSources): void {
   });
 }
 
-const numberPosition: z.ZodType<readonly [number]> = z.tuple([z.int()]);
+const numberPosition: z.ZodType<readonly [number]> = z.tuple([positionOf.int4]);
 
 const nobody = (): Refused =>
   new Refused(404, 'nobody is known by this id, code or e-mail address; "pigeonpost status" shows what has been read');

@@ -1,6 +1,13 @@
 import type { ImportAction, ImportRequest } from './import-request.js';
 import type { ImportCheck, ImportReportRow, ImportTarget, ImportView, SavedMapping } from './import-views.js';
 
+export interface ImportsWanted {
+  /** Null: of all workspaces. */
+  readonly workspace: string | null;
+  readonly before: number | null;
+  readonly limit: number;
+}
+
 /** What the process that serves the API does with registrant files. */
 export interface ImportDesk {
   /** Where a file would go, asked of the service. @throws {ImportRefusal} */
@@ -15,8 +22,8 @@ export interface ImportDesk {
   generatedCodes(request: ImportRequest, bytes: AsyncIterable<Uint8Array>): AsyncIterable<string>;
   /** Takes a file in and begins to send it. Throws as `check`; then nothing has begun. */
   start(request: ImportRequest, bytes: AsyncIterable<Uint8Array>): Promise<ImportView>;
-  /** Newest first. */
-  list(): Promise<ImportView[]>;
+  /** Newest first. @param wanted which, and after which: by number, which is the id that people know */
+  list(wanted: ImportsWanted): Promise<ImportView[]>;
   find(id: string): Promise<ImportView | undefined>;
   /** In the order of the file; with `problems` only rows that need a person. */
   report(id: string, only: 'problems' | 'all'): AsyncIterable<readonly ImportReportRow[]>;

@@ -57,6 +57,27 @@ async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   return text;
 }
 
+describe('the list of imports', () => {
+  it('comes in parts, each after the part before', async () => {
+    const numbers = [11, 9, 7, 4, 2];
+    const url = await serving({
+      list: async ({ before, limit }) =>
+        numbers
+          .filter((n) => before === null || n < before)
+          .slice(0, limit)
+          .map((n) => ({ ...view, id: String(n) })),
+    });
+    const parts: string[][] = [];
+    for (let after: string | null = ''; after !== null;) {
+      const answer = await ask(`${url}/api/imports?limit=2${after === '' ? '' : `&after=${after}`}`);
+      const { items, next } = JSON.parse(answer.text) as { items: ImportView[]; next: string | null };
+      parts.push(items.map(({ id }) => id));
+      after = next;
+    }
+    expect(parts).toEqual([['11', '9'], ['7', '4'], ['2']]);
+  });
+});
+
 describe('an upload to the API', () => {
   it('hands the body and how it is to be read to the desk', async () => {
     const seen: [ImportRequest, string][] = [];

@@ -9,6 +9,7 @@ import {
   importViewSchema,
   savedMappingSchema,
 } from './import-views.js';
+import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { printable } from './printable.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
@@ -36,7 +37,8 @@ const listRoute = createRoute({
   tags: ['Imports'],
   summary: 'The imports so far',
   ...needs({ right: 'read' }),
-  responses: { 200: jsonAnswer('Newest first.', z.object({ imports: z.array(importViewSchema) })), ...problems() },
+  request: { query: z.strictObject(pageQuery) },
+  responses: { 200: jsonAnswer('A part of them, newest first.', pageOf(importViewSchema)), ...problems() },
 });
 
 const showRoute = createRoute({
@@ -97,6 +99,8 @@ const mappingsRoute = createRoute({
   responses: { 200: jsonAnswer('By name.', z.object({ mappings: z.array(savedMappingSchema) })), ...problems() },
 });
 
+const numberPosition: z.ZodType<readonly [number]> = z.tuple([positionOf.int4]);
+
 /** Imports of registrants: the uploads, and what is asked about imports by their id. */
 export function serveImports(app: ApiApp, sources: ImportSources): void {
   const { ledger, imports } = sources;
@@ -112,9 +116,10 @@ export function serveImports(app: ApiApp, sources: ImportSources): void {
     return c.json(await asRefusal(() => imports.target(pigeonhole)), 200);
   });
   app.openapi(listRoute, async (c) => {
-    const workspace = workspaceOf(c);
-    const all = await imports.list();
-    return c.json({ imports: all.filter((each) => workspace === null || each.workspace === workspace) }, 200);
+    const { limit, after } = c.req.valid('query');
+    const before = fromCursor(numberPosition, after)?.[0] ?? null;
+    const found = await imports.list({ workspace: workspaceOf(c), before, limit: limit + 1 });
+    return c.json(partOf(found, limit, { view: (each) => each, orderedBy: ({ id }) => [Number(id)] }), 200);
   });
   app.openapi(showRoute, async (c) => c.json(await find(c, c.req.valid('param').id), 200));
   app.openapi(reportRoute, async (c) => {

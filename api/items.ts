@@ -4,7 +4,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { type ShownItem, shownItem, shownItems } from '../ledger/queries/read-items.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
-import { fromCursor, pageOf, pageQuery, partOf } from './keyset.js';
+import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { placeParams, requireRef } from './pigeonholes.js';
 import { idText, itemKey } from './printable.js';
 import { Refused } from './problem.js';
@@ -63,7 +63,7 @@ const showRoute = createRoute({
   responses: { 200: jsonAnswer('From its first revision.', whySchema.extend({ data: dataSchema })), ...problems(404) },
 });
 
-const keyPosition: z.ZodType<readonly [string]> = z.tuple([z.string()]);
+const keyPosition: z.ZodType<readonly [string]> = z.tuple([positionOf.text]);
 
 /** `GET /api/items/{workspace}/{id}/{list}` and one of them. */
 export function serveItems(app: ApiApp, sources: { readonly ledger: Ledger }): void {

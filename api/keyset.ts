@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { printable } from './printable.js';
 import { Refused } from './problem.js';
 
 /** How one part of a long list is asked for. */
@@ -22,6 +23,15 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
 export function toCursor(values: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(values)).toString('base64url');
 }
+
+/** What a position can be made of, by the column's type: PostgreSQL fails on a number or a text that its type cannot hold. */
+export const positionOf = {
+  text: printable(500),
+  int4: z.int32(),
+  int8: z.int(),
+  /** Down to the microsecond, as rows have it. PostgreSQL has no year 0. */
+  instant: z.iso.datetime().regex(/^[1-9]/),
+};
 
 /** @throws {Refused} 400 for what no list has given */
 export function fromCursor<Values>(schema: z.ZodType<Values>, after: string | undefined): Values | null {

@@ -13,10 +13,11 @@ import type { ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
 import { authenticate } from './authenticate.js';
 import { positionFrom, positionText } from './feed-position.js';
+import { requireRef } from './pigeonholes.js';
 import { configuredName, pigeonholeName } from './printable.js';
 import { Refused } from './problem.js';
 import { instant, needs, personalSchema, problems } from './route-parts.js';
-import { requireWorkspace, wantsPersonal, workspaceOf } from './scope.js';
+import { wantsPersonal, workspaceOf } from './scope.js';
 
 /** One change, as it comes. */
 export const liveChangeSchema = z
@@ -90,7 +91,7 @@ const liveRoute = createRoute({
       description: 'They come until one of both ends it.',
       content: { 'text/event-stream': { schema: z.string() } },
     },
-    ...problems(),
+    ...problems(404),
   },
 });
 
@@ -100,8 +101,8 @@ export function serveLiveChanges(app: ApiApp, sources: LiveSources): void {
   const open = new Set<ReadableStream>();
   app.openapi(liveRoute, async (c) => {
     const { workspace, pigeonhole, list, recent, after, personal } = c.req.valid('query');
-    if (pigeonhole !== undefined) requireWorkspace(c, pigeonhole.split('/')[0]!);
-    const choice = { workspace: workspaceOf(c, workspace), pigeonhole: pigeonhole ?? null, list: list ?? null };
+    const place = pigeonhole === undefined ? null : await knownPlace(c, sources, pigeonhole);
+    const choice = { workspace: workspaceOf(c, workspace), pigeonhole: place, list: list ?? null };
     const seen = c.req.header('last-event-id') ?? after;
     const from = seen === undefined ? null : positionFrom(seen);
     if (from === undefined) throw new Refused(400, '"after" is the id of an event of this stream, as it came');
@@ -112,7 +113,7 @@ export function serveLiveChanges(app: ApiApp, sources: LiveSources): void {
       });
     }
     const begin = async (): Promise<Feed> => await startFeed(sources.ledger, choice, { from, recent, personal: shows });
-    const target = pigeonhole === undefined ? null : `pigeonhole:${pigeonhole}`;
+    const target = place === null ? null : `pigeonhole:${place}`;
     const feed = shows
       ? await audited(c, sources.ledger, { action: 'follow-personal', target, detail: { list: choice.list } }, begin)
       : await begin();
@@ -121,6 +122,16 @@ export function serveLiveChanges(app: ApiApp, sources: LiveSources): void {
     open.add(stream);
     return events(stream) as never; // the typed answers know JSON and texts, no streams
   });
+}
+
+/**
+ * A pigeonhole as the ledger writes it. Of one that it does not know nothing would ever come, without a word.
+ * @throws {Refused} 403, 404
+ */
+async function knownPlace(c: ApiContext, sources: LiveSources, name: string): Promise<string> {
+  const [workspace, id] = name.split('/') as [string, string];
+  await requireRef(c, sources, { workspace, id });
+  return `${workspace}/${Number(id)}`;
 }
 
 function events(body: ReadableStream | string): Response {

@@ -38,11 +38,13 @@ function describe(app: ApiApp, version: string, open: boolean): object {
   return document;
 }
 
-/** The methods that an address takes; none: there is nothing. */
+/** The methods that an address takes; none: there is nothing. An address that is written out is not meant by a pattern. */
 export function allowedMethods(app: ApiApp, path: string): string[] {
-  const methods = app.openAPIRegistry.definitions.flatMap((definition) =>
-    definition.type === 'route' && matches(definition.route.path, path) ? [definition.route.method.toUpperCase()] : [],
+  const fitting = app.openAPIRegistry.definitions.flatMap((definition) =>
+    definition.type === 'route' && matches(definition.route.path, path) ? [definition.route] : [],
   );
+  const own = fitting.filter((route) => route.path === path);
+  const methods = (own.length > 0 ? own : fitting).map(({ method }) => method.toUpperCase());
   return [...new Set(methods)].toSorted();
 }
 

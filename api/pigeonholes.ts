@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { findRef, pigeonholeNames } from '../ledger/queries/pigeonholes.js';
 import { type StreamState, streamStates } from '../ledger/queries/read-streams.js';
 import type { ApiApp, ApiContext } from './api-app.js';
-import { fromCursor, pageOf, pageQuery, partOf } from './keyset.js';
+import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { byMinute, minutesSchema } from './minutes.js';
 import { type Present, readPresent } from './present.js';
 import { configuredName, idText, printable } from './printable.js';
@@ -98,7 +98,7 @@ const streamsRoute = createRoute({
   responses: { 200: jsonAnswer('A part of them, by list and session.', pageOf(streamSchema)), ...problems(404) },
 });
 
-const placePosition: z.ZodType<readonly [string, number]> = z.tuple([z.string(), z.int()]);
+const placePosition: z.ZodType<readonly [string, number]> = z.tuple([positionOf.text, positionOf.int8]);
 
 /** `GET /api/pigeonholes`, `GET /api/pigeonholes/{workspace}/{id}` and its `/streams`. */
 export function servePigeonholes(app: ApiApp, sources: StatusSources): void {

@@ -57,7 +57,10 @@ const eventObjectViewSchema = z.object({
     ),
   candidates: z.array(candidateViewSchema).readonly(),
   problems: z.array(z.string()).readonly().describe("Of `refused`: lines with their place, in the service's words."),
-  requestId: z.string().nullable().describe("Of `refused`: what the service's operators ask for."),
+  requestId: z
+    .string()
+    .nullable()
+    .describe("Of `created` and `refused`: what the service's operators ask for; null: it gave none."),
 });
 export type EventObjectView = z.infer<typeof eventObjectViewSchema>;
 

@@ -8,7 +8,7 @@ import {
   outcomeCounts,
 } from '../ledger/queries/read-lanes.js';
 import type { ApiApp, ApiContext } from './api-app.js';
-import { fromCursor, pageOf, pageQuery, partOf } from './keyset.js';
+import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { byMinute, minutesSchema } from './minutes.js';
 import { requireRef } from './pigeonholes.js';
 import { type Present, readPresent } from './present.js';
@@ -142,8 +142,8 @@ const deliveriesRoute = createRoute({
   responses: { 200: jsonAnswer('A part of them.', pageOf(deliverySchema)), ...problems(404) },
 });
 
-const lanePosition: z.ZodType<readonly [string, number]> = z.tuple([z.string(), z.int()]);
-const deliveryPosition: z.ZodType<readonly [number, number]> = z.tuple([z.int(), z.int()]);
+const lanePosition: z.ZodType<readonly [string, number]> = z.tuple([positionOf.text, positionOf.int8]);
+const deliveryPosition: z.ZodType<readonly [number, number]> = z.tuple([positionOf.int8, positionOf.int4]);
 
 /** `GET /api/sinks`, `GET /api/sinks/{name}`, its `/lanes`, `/outcomes` and `/deliveries`. */
 export function serveSinks(app: ApiApp, sources: StatusSources): void {

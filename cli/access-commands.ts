@@ -3,6 +3,7 @@ import type { Context } from './context.js';
 import { exampleText } from './example-text.js';
 import type { ExitCode } from './exit-code.js';
 import { roles } from './roles.js';
+import { wholeNumber } from './whole-number.js';
 
 const rolesHelp = `
 Roles; each may see how work stands, and:
@@ -53,7 +54,7 @@ export function addAccessCommands(program: Command, context: () => Context, fini
     .option('--who <name>', "a token's name, server.token, or local")
     .option('--action <name>', 'such as pause, redrive-dead-letters or show-personal')
     .option('--target <name>', 'such as sink:hooks or pigeonhole:acme/101')
-    .option('--limit <n>', 'so many', toCount, 100)
+    .option('--limit <n>', 'so many', wholeNumber(100_000), 100)
     .option('--json', 'one JSON document', false)
     .addHelpText('after', exampleText('audit --action show-personal --limit 20'))
     .action(async (options: { who?: string; action?: string; target?: string; limit: number; json: boolean }) => {
@@ -65,10 +66,4 @@ export function addAccessCommands(program: Command, context: () => Context, fini
 function addRole(role: string, before: string[] = []): string[] {
   if ((roles as readonly string[]).includes(role)) return [...before, role];
   throw new InvalidArgumentError(`write one of ${roles.join(', ')}`);
-}
-
-function toCount(text: string): number {
-  const count = Number(text);
-  if (Number.isInteger(count) && count >= 1 && count <= 100_000) return count;
-  throw new InvalidArgumentError('give a whole number, such as 100');
 }

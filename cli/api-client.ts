@@ -18,6 +18,7 @@ import type { Status } from '../api/status-view.js';
 import type { Why } from '../api/why.js';
 import type { Config } from '../worker/load-process-config.js';
 import { CommandError, ExitCode } from './exit-code.js';
+import { type Part, type PartAsked, partQuery } from './first-of-list.js';
 
 /** The HTTP API of a running pigeonpost, as commands use it. */
 export interface ApiClient {
@@ -47,23 +48,20 @@ export interface ApiClient {
   testAlerts(): Promise<TestedAlerts>;
   planErasure(attendee: string): Promise<ErasurePlanView>;
   forget(asked: ErasureRequestBody): Promise<WholeErasureView>;
-  erasures(): Promise<{ items: ErasureView[]; next: string | null }>;
+  erasures(part: PartAsked): Promise<Part<ErasureView>>;
   erasure(id: string): Promise<WholeErasureView>;
   liftErasure(id: string): Promise<void>;
   exportPerson(attendee: string): Promise<PersonView>;
   tokens(): Promise<{ tokens: TokenView[] }>;
   createToken(wanted: NewTokenRequest): Promise<MadeTokenView>;
   revokeToken(name: string): Promise<void>;
-  audit(asked: AuditQuery): Promise<{ items: AuditEntryView[]; next: string | null }>;
+  audit(asked: AuditQuery): Promise<Part<AuditEntryView>>;
 }
 
-export interface AuditQuery {
+export interface AuditQuery extends PartAsked {
   readonly who?: string | undefined;
   readonly action?: string | undefined;
   readonly target?: string | undefined;
-  readonly limit: number;
-  /** `next` of the part before. */
-  readonly after?: string | undefined;
 }
 
 export interface ItemsQuery {
@@ -199,7 +197,7 @@ export function apiClient(url: string, token?: string): ApiClient {
     testAlerts: async () => (await post('/api/alerts/test', {})) as TestedAlerts,
     planErasure: async (attendee) => (await post('/api/erasures/plan', { attendee }, countingMs)) as ErasurePlanView,
     forget: async (asked) => (await post('/api/erasures', asked, countingMs)) as WholeErasureView,
-    erasures: async () => (await ask('/api/erasures?limit=500')) as { items: ErasureView[]; next: string | null },
+    erasures: async (part) => (await ask(`/api/erasures?${partQuery(part)}`)) as Part<ErasureView>,
     erasure: async (id) => (await ask(`/api/erasures/${encodeURIComponent(id)}`)) as WholeErasureView,
     liftErasure: async (id) => {
       await post(`/api/erasures/${encodeURIComponent(id)}/lift`, {});
@@ -215,7 +213,7 @@ export function apiClient(url: string, token?: string): ApiClient {
         value === undefined ? [] : [[name, String(value)]],
       );
       const query = new URLSearchParams(given as [string, string][]);
-      return (await ask(`/api/audit?${query.toString()}`)) as { items: AuditEntryView[]; next: string | null };
+      return (await ask(`/api/audit?${query.toString()}`)) as Part<AuditEntryView>;
     },
   };
 }

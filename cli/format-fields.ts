@@ -1,5 +1,5 @@
 import type { SeenField, SeenFields } from '../api/fields.js';
-import { grouped } from './grouped.js';
+import { counted, grouped } from './grouped.js';
 
 /** The fields of one pigeonhole as a table: name, share of items that hold something, kinds, values of states. Pure. */
 export function formatFields({ workspace, pigeonholeId, items, fields }: SeenFields): string[] {
@@ -9,7 +9,7 @@ export function formatFields({ workspace, pigeonholeId, items, fields }: SeenFie
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)));
   const line = ([name, filled, ...rest]: readonly string[]): string =>
     `  ${[name!.padEnd(widths[0]!), filled!.padStart(widths[1]!), rest[0]!.padEnd(widths[2]!), rest[1]!].join('  ')}`.trimEnd();
-  return [`${place}: ${grouped(items)} ${items === 1 ? 'item' : 'items'}`, line(head), ...rows.map(line)];
+  return [`${place}: ${counted(items, 'item')}`, line(head), ...rows.map(line)];
 }
 
 /** As an expression names it: what is no plain name stands in backquotes. */

@@ -8,8 +8,8 @@ describe('a status for a person', () => {
   it('has a line for each workspace, pigeonhole and sink when all is well', () => {
     expect(formatStatus(statusOf(), now)).toEqual([
       'workspace acme: working',
-      '  pigeonhole 101 (live): working, 1234 changes, fresh as of 3 s ago',
-      'sink hooks (webhook): working, 1200 delivered, last 2 s ago, 0 to go',
+      '  pigeonhole 101 (live): working, 1,234 changes, fresh as of 3 s ago',
+      'sink hooks (webhook): working, 1,200 delivered, last 2 s ago, 0 to go',
       'settled: everything found is delivered, withheld or parked',
     ]);
   });
@@ -17,7 +17,7 @@ describe('a status for a person', () => {
   it('says of a pigeonhole what is gone, what waits for a person, and what could not be told apart', () => {
     const odd = pigeonholeOf({ goneAt: '2026-11-21T06:30:00.000Z', heldDeletions: 12, setAside: 2 });
     expect(formatStatus(statusOf({ workspaces: [workspaceOf({ pigeonholes: [odd] })] }), now)[1]).toBe(
-      '  pigeonhole 101 (live): working, 1234 changes, fresh as of 3 s ago; gone at the service 3 h ago, what was read of it is kept; 12 deletions wait for you: pigeonpost deletions list; 2 rows without an id are set aside',
+      '  pigeonhole 101 (live): working, 1,234 changes, fresh as of 3 s ago; gone at the service 3 h ago, what was read of it is kept; 12 deletions wait for you: pigeonpost deletions list; 2 rows without an id set aside',
     );
   });
 
@@ -31,7 +31,7 @@ describe('a status for a person', () => {
     });
     expect(formatStatus(statusOf({ workspaces: [waiting], sinks: [], settled: false }), now)).toEqual([
       'workspace acme: waiting, again in 2 h: quota',
-      '  requests: 1000 of 1000 used, 0 left, reset in 2 h, the next hour needs 120: 100 live, 15 idle, 5 for sweeps',
+      '  requests: 1,000 of 1,000 used, 0 left, reset in 2 h, the next hour needs 120: 100 live, 15 idle, 5 for sweeps',
       '1 workspace waits: see above',
     ]);
   });
@@ -40,7 +40,7 @@ describe('a status for a person', () => {
     const short = quotaOf({ used: 700, left: 300, reserved: 100, lastsUntil: '2026-11-21T11:10:00.000Z' });
     const lines = formatStatus(statusOf({ workspaces: [workspaceOf({ quota: short, pigeonholes: [] })] }), now);
     expect(lines.slice(1, 3)).toEqual([
-      '  requests: 700 of 1000 used, 300 left (100 of them kept for imports), the next hour needs 120: 100 live, 15 idle, 5 for sweeps',
+      '  requests: 700 of 1,000 used, 300 left (100 of them kept for imports), the next hour needs 120: 100 live, 15 idle, 5 for sweeps',
       '  at that rate what is left is used up in 100 min; reading slows down so that it lasts',
     ]);
   });
@@ -48,7 +48,7 @@ describe('a status for a person', () => {
   it('says of a quota what it was learnt from, and what nobody knows of it', () => {
     const lines = (quota: Partial<QuotaView>) =>
       formatStatus(statusOf({ workspaces: [workspaceOf({ quota: quotaOf(quota), pigeonholes: [] })] }), now)[1];
-    expect(lines({ learnt: true, used: 10, left: 990 })).toContain('10 of about 1000 used, 990 left');
+    expect(lines({ learnt: true, used: 10, left: 990 })).toContain('10 of about 1,000 used, 990 left');
     expect(lines({ limit: null, used: 10, left: null })).toContain('10 used, nobody says how many are left');
   });
 
@@ -67,7 +67,7 @@ describe('a status for a person', () => {
       dead: { 'attempts-exhausted': 2 },
     });
     expect(formatStatus(statusOf({ workspaces: [], sinks: [sink] }), now).slice(0, -1)).toEqual([
-      'sink hooks (webhook): paused, 1200 delivered, 0 to go: the folder has lost its marker',
+      'sink hooks (webhook): paused, 1,200 delivered, 0 to go: the folder has lost its marker',
       '  resume with: pigeonpost resume sink:hooks',
       '  7 withheld: consent refused',
       '  1 withheld: condition-false',
@@ -84,7 +84,7 @@ describe('a status for a person', () => {
     } as const;
     const sink = sinkOf({ state: 'paused', reason: pause.reason, pause, deliveredAt: null });
     expect(formatStatus(statusOf({ workspaces: [], sinks: [sink] }), now)[0]).toBe(
-      'sink hooks (webhook): paused, 1200 delivered, 0 to go: receiver is moved (by ana 10 min ago)',
+      'sink hooks (webhook): paused, 1,200 delivered, 0 to go: receiver is moved (by ana 10 min ago)',
     );
   });
 

@@ -1,5 +1,6 @@
 import type { PauseView } from '../api/sink-view.js';
 import type { PigeonholeView, SinkView, Status, WorkspaceView, WorkState } from '../api/status-view.js';
+import { counted, grouped } from './grouped.js';
 import { inWords } from './in-words.js';
 
 /** `status` for a person: a line per workspace, pigeonhole and sink, what is wrong in words. Pure. */
@@ -17,15 +18,15 @@ function summary({ workspaces, sinks, settled, trouble }: Status): string {
   const attention = [
     ...(trouble === null ? [] : ['nothing gets on']),
     // A workspace fails when one of its pigeonholes does: that is told once, of the pigeonhole.
-    ...counted(
+    ...standingOf(
       'workspace',
       workspaces.filter(({ state }) => state !== 'failing'),
     ),
-    ...counted(
+    ...standingOf(
       'pigeonhole',
       workspaces.flatMap(({ pigeonholes }) => pigeonholes),
     ),
-    ...counted('sink', sinks),
+    ...standingOf('sink', sinks),
   ];
   if (attention.length > 0) return `${attention.join(', ')}: see above`;
   return settled ? 'settled: everything found is delivered, withheld or parked' : 'working';
@@ -37,7 +38,7 @@ const standing = [
   ['failing', 'is failing', 'are failing'],
 ] as const;
 
-function counted(what: string, views: readonly { readonly state: WorkState }[]): string[] {
+function standingOf(what: string, views: readonly { readonly state: WorkState }[]): string[] {
   return standing.flatMap(([state, one, more]) => {
     const n = views.filter((view) => view.state === state).length;
     return n === 0 ? [] : [n === 1 ? `1 ${what} ${one}` : `${n} ${what}s ${more}`];
@@ -54,7 +55,7 @@ function workspaceLines(workspace: WorkspaceView, now: Date): string[] {
       pigeonhole.freshAsOf === null
         ? 'not yet read whole'
         : `fresh as of ${inWords(new Date(pigeonhole.freshAsOf), now)}`;
-    return `  ${name}${status}: ${pigeonhole.state}, ${pigeonhole.changes} changes, ${fresh}${because(pigeonhole.reason)}${asker(pigeonhole.pause, now)}${asides(pigeonhole, now)}`;
+    return `  ${name}${status}: ${pigeonhole.state}, ${counted(pigeonhole.changes, 'change')}, ${fresh}${because(pigeonhole.reason)}${asker(pigeonhole.pause, now)}${asides(pigeonhole, now)}`;
   });
   return [head, ...quotaLines(workspace, now), ...pigeonholes];
 }
@@ -65,8 +66,12 @@ function asides({ goneAt, heldDeletions, setAside }: PigeonholeView, now: Date):
     ...(goneAt === null
       ? []
       : [`; gone at the service ${inWords(new Date(goneAt), now)}, what was read of it is kept`]),
-    ...(heldDeletions === 0 ? [] : [`; ${heldDeletions} deletions wait for you: pigeonpost deletions list`]),
-    ...(setAside === 0 ? [] : [`; ${setAside} rows without an id are set aside`]),
+    ...(heldDeletions === 0
+      ? []
+      : [
+          `; ${counted(heldDeletions, 'deletion')} ${heldDeletions === 1 ? 'waits' : 'wait'} for you: pigeonpost deletions list`,
+        ]),
+    ...(setAside === 0 ? [] : [`; ${counted(setAside, 'row')} without an id set aside`]),
   ].join('');
 }
 
@@ -74,13 +79,13 @@ function asides({ goneAt, heldDeletions, setAside }: PigeonholeView, now: Date):
 function quotaLines({ quota }: WorkspaceView, now: Date): string[] {
   if (quota === null) return [];
   const { limit, used, left, reserved, nextHour } = quota;
-  const of = limit === null ? '' : ` of ${quota.learnt ? 'about ' : ''}${limit}`;
-  const kept = reserved > 0 ? ` (${reserved} of them kept for imports)` : '';
+  const of = limit === null ? '' : ` of ${quota.learnt ? 'about ' : ''}${grouped(limit)}`;
+  const kept = reserved > 0 ? ` (${grouped(reserved)} of them kept for imports)` : '';
   const parts = [
-    `${used}${of} used`,
-    left === null ? 'nobody says how many are left' : `${left} left${kept}`,
+    `${grouped(used)}${of} used`,
+    left === null ? 'nobody says how many are left' : `${grouped(left)} left${kept}`,
     ...(quota.resetAt === null ? [] : [`reset ${inWords(new Date(quota.resetAt), now)}`]),
-    `the next hour needs ${nextHour.all}: ${nextHour.live} live, ${nextHour.idle} idle, ${nextHour.sweep} for sweeps`,
+    `the next hour needs ${grouped(nextHour.all)}: ${grouped(nextHour.live)} live, ${grouped(nextHour.idle)} idle, ${grouped(nextHour.sweep)} for sweeps`,
   ];
   const short =
     quota.lastsUntil === null
@@ -94,15 +99,15 @@ function quotaLines({ quota }: WorkspaceView, now: Date): string[] {
 function sinkLines(sink: SinkView, now: Date): string[] {
   const last = sink.deliveredAt === null ? '' : `, last ${inWords(new Date(sink.deliveredAt), now)}`;
   return [
-    `sink ${sink.name} (${sink.type}): ${sink.state}, ${sink.delivered} delivered${last}, ${sink.backlog} to go${because(sink.reason)}${asker(sink.pause, now)}`,
+    `sink ${sink.name} (${sink.type}): ${sink.state}, ${grouped(sink.delivered)} delivered${last}, ${grouped(sink.backlog)} to go${because(sink.reason)}${asker(sink.pause, now)}`,
     ...(sink.state === 'paused' ? [`  resume with: pigeonpost resume sink:${sink.name}`] : []),
     ...observationLines(sink, now),
     ...sink.replays.map(
       ({ id, taken, open, since, requestedBy }) =>
-        `  replay ${id}${requestedBy === null ? '' : ` by ${requestedBy}`}, ${inWords(new Date(since), now)}: ${taken} items so far, ${open} of them to go`,
+        `  replay ${id}${requestedBy === null ? '' : ` by ${requestedBy}`}, ${inWords(new Date(since), now)}: ${counted(taken, 'item')} so far, ${grouped(open)} of them to go`,
     ),
-    ...Object.entries(sink.withheld).map(([reason, n]) => `  ${n} withheld: ${reasonWords(reason)}`),
-    ...Object.entries(sink.dead).map(([cause, n]) => `  ${n} dead letters: ${cause}`),
+    ...Object.entries(sink.withheld).map(([reason, n]) => `  ${grouped(n)} withheld: ${reasonWords(reason)}`),
+    ...Object.entries(sink.dead).map(([cause, n]) => `  ${counted(n, 'dead letter')}: ${cause}`),
   ];
 }
 
@@ -115,10 +120,11 @@ function observationLines({ name, observation, approval }: SinkView, now: Date):
     ];
   }
   const { wouldSend, wouldSendAnonymously, wouldWithhold } = observation;
-  const anonymously = wouldSendAnonymously === 0 ? '' : `, ${wouldSendAnonymously} without the person who did it`;
+  const anonymously =
+    wouldSendAnonymously === 0 ? '' : `, ${grouped(wouldSendAnonymously)} without the person who did it`;
   return [
-    `  observes and sends nothing: would send ${wouldSend + wouldSendAnonymously} changes${anonymously}`,
-    ...Object.entries(wouldWithhold).map(([reason, n]) => `  would withhold ${n}: ${reasonWords(reason)}`),
+    `  observes and sends nothing: would send ${counted(wouldSend + wouldSendAnonymously, 'change')}${anonymously}`,
+    ...Object.entries(wouldWithhold).map(([reason, n]) => `  would withhold ${grouped(n)}: ${reasonWords(reason)}`),
     `  let it send with: pigeonpost sink approve ${name}`,
   ];
 }

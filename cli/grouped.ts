@@ -2,3 +2,8 @@
 export function grouped(n: number): string {
   return n.toLocaleString('en-US');
 }
+
+/** "1 row", "12,345 rows". */
+export function counted(n: number, one: string, many = `${one}s`): string {
+  return `${grouped(n)} ${n === 1 ? one : many}`;
+}

@@ -1,9 +1,10 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { ImportAction } from '../api/import-request.js';
 import type { Context } from './context.js';
 import { exampleText } from './example-text.js';
 import type { ExitCode } from './exit-code.js';
 import type { ImportOptions } from './imports/import-options.js';
+import { wholeNumber } from './whole-number.js';
 
 type Finish = (code: ExitCode) => void;
 
@@ -17,7 +18,7 @@ export function addImportCommands(program: Command, context: () => Context, fini
     .option('--dry-run', 'only say what would be sent, and what is wrong', false)
     .option('--map <column=field>', 'a column and its field, "COLUMN=" not to send it; or a saved mapping', collect, [])
     .option('--save-map <name>', 'keep the mapping under this name, for the next event')
-    .option('--canary <n>', 'import so many rows and stop, so that you can look at them', toCount)
+    .option('--canary <n>', 'import so many rows and stop, so that you can look at them', wholeNumber(1000))
     .option('--generate-codes', 'give rows without a code one, and write the codes beside the file', false)
     .option('--force', 'also into a pigeonhole that has ended', false)
     .option('--encoding <name>', 'of the text, where it is not found: windows-1252, utf-8, …')
@@ -49,11 +50,12 @@ function addQuestions(command: Command, context: () => Context, finish: Finish):
   command
     .command('list')
     .description('imports, newest first')
+    .option('--limit <n>', 'so many', wholeNumber(100_000), 100)
     .option('--json', 'one JSON document', false)
-    .addHelpText('after', exampleText('import list'))
-    .action(async (_: object, own: Command) => {
+    .addHelpText('after', exampleText('import list --limit 20'))
+    .action(async ({ limit }: { limit: number }, own: Command) => {
       const { listImports } = await import('./commands/imports.js');
-      finish(await listImports(context(), shared(own)));
+      finish(await listImports(context(), { limit, ...shared(own) }));
     });
   command
     .command('status <id>')
@@ -113,10 +115,4 @@ function shared(own: Command): { readonly json: boolean; readonly yes: boolean; 
 
 function collect(value: string, before: readonly string[]): readonly string[] {
   return [...before, value];
-}
-
-function toCount(text: string): number {
-  const count = Number(text);
-  if (Number.isInteger(count) && count >= 1 && count <= 1000) return count;
-  throw new InvalidArgumentError('give a whole number of rows from 1 to 1000');
 }

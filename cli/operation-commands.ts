@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Context } from './context.js';
 import { exampleText } from './example-text.js';
 import type { ExitCode } from './exit-code.js';
+import { wholeNumber } from './whole-number.js';
 
 /** The commands that ask something of a running pigeonpost. Each is loaded when it is asked for. */
 export function addOperationCommands(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {
@@ -120,7 +121,7 @@ function addQuestions(program: Command, context: () => Context, finish: (code: E
     .option('--list <list>', 'of this list alone')
     .option('--item <list:key>', 'of this item alone')
     .option('--pigeonhole <workspace/id>', 'of this pigeonhole alone')
-    .option('--limit <n>', 'so many items, newest first', toLimit, 20)
+    .option('--limit <n>', 'so many items, newest first', wholeNumber(1000), 20)
     .option('--changed-from <file>', 'only where another pigeonpost.yaml would send something else')
     .option('--json', 'one JSON document', false)
     .addHelpText('after', exampleText('preview --sink crm --list attendees --limit 5 --changed-from old.yaml'))
@@ -170,7 +171,7 @@ function addLooks(program: Command, context: () => Context, finish: (code: ExitC
     .description('what is stored of a list of a pigeonhole, by key; "why" tells the story of one')
     .requiredOption('--pigeonhole <workspace/id>', 'of this pigeonhole')
     .option('--session <id>', 'of this session alone')
-    .option('--limit <n>', 'so many', toPart, 100)
+    .option('--limit <n>', 'so many', wholeNumber(500), 100)
     .option('--after <position>', 'go on where the part before ended')
     .option('--personal', personal, false)
     .option('--json', 'one JSON document', false)
@@ -185,18 +186,6 @@ function toRecent(text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count >= 0 && count <= 500) return count;
   throw new InvalidArgumentError('give a whole number from 0 to 500');
-}
-
-function toPart(text: string): number {
-  const count = Number(text);
-  if (Number.isInteger(count) && count >= 1 && count <= 500) return count;
-  throw new InvalidArgumentError('give a whole number from 1 to 500');
-}
-
-function toLimit(text: string): number {
-  const count = Number(text);
-  if (Number.isInteger(count) && count >= 1 && count <= 1000) return count;
-  throw new InvalidArgumentError('give a whole number from 1 to 1000');
 }
 
 function addDeadLetters(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Context } from './context.js';
 import { exampleText } from './example-text.js';
 import type { ExitCode } from './exit-code.js';
+import { wholeNumber } from './whole-number.js';
 
 interface ForgetArguments {
   readonly attendee: string;
@@ -30,9 +31,10 @@ export function addPrivacyCommands(program: Command, context: () => Context, fin
   erasures
     .command('list')
     .description('newest first; who it was is not kept')
+    .option('--limit <n>', 'so many', wholeNumber(100_000), 100)
     .option('--json', 'one JSON document', false)
-    .addHelpText('after', exampleText('erasures list'))
-    .action(async (options: { json: boolean }) => {
+    .addHelpText('after', exampleText('erasures list --limit 20'))
+    .action(async (options: { limit: number; json: boolean }) => {
       const { listErasures } = await import('./commands/forget.js');
       finish(await listErasures(context(), options));
     });

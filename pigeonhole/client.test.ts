@@ -154,12 +154,13 @@ describe('a single pigeonhole', () => {
 
 describe('creating', () => {
   it('sends a pigeonhole, a session and registrants as documented', async () => {
-    await start((_, response) => answerJson(response, 201, { data: { id: 9 } }));
+    await start((_, response) => answerJson(response, 201, { data: { id: 9 } }, { 'x-request-id': 'r-9' }));
     const pigeonhole = { name: 'Day', startDate: '2026-11-21', endDate: '2026-11-22', timezone: 'Asia/Tokyo' };
     const session = { name: 'Q', type: 'qna', startDate: '2026-11-21T01:00:00Z', endDate: '2026-11-21T02:00:00Z' };
     const registrant = { attendeeCode: '007', Name: 'Ann' };
-    expect(await client.createPigeonhole(pigeonhole)).toEqual({ id: 9 });
-    expect(await client.createSession(101, session)).toEqual({ id: 9 });
+    const answered = { entity: { id: 9 }, requestId: 'r-9' };
+    expect(await client.createPigeonhole(pigeonhole)).toEqual(answered);
+    expect(await client.createSession(101, session)).toEqual(answered);
     await client.createRegistrants(101, [registrant]);
     const sent = service.requests.map(({ method, url, headers, body }) => [
       `${method} ${url} ${headers['content-type']}`,

@@ -33,6 +33,12 @@ export interface WalkOptions extends CallOptions {
   readonly count?: number | undefined;
 }
 
+/** A create that the service has answered with what it has made. */
+export interface CreatedEntity<Entity> {
+  readonly entity: Entity;
+  readonly requestId: string | null;
+}
+
 /** A create that the service has answered with an empty success. */
 export interface Created {
   readonly requestId: string | null;
@@ -54,9 +60,9 @@ export interface PigeonholeClient {
   page(list: ListRef, options?: PageOptions): Promise<Page>;
   getPigeonhole(pigeonholeId: number, options?: CallOptions): Promise<Pigeonhole>;
   /** Not idempotent: a repeat makes another. `mayHaveTakenEffect` of the error says whether to look first. */
-  createPigeonhole(input: NewPigeonhole, options?: CallOptions): Promise<Pigeonhole>;
+  createPigeonhole(input: NewPigeonhole, options?: CallOptions): Promise<CreatedEntity<Pigeonhole>>;
   /** Not idempotent, as `createPigeonhole`. */
-  createSession(pigeonholeId: number, input: NewSession, options?: CallOptions): Promise<Session>;
+  createSession(pigeonholeId: number, input: NewSession, options?: CallOptions): Promise<CreatedEntity<Session>>;
   /**
    * Creates registrants in one request; none for an empty list. Whether the service creates some when it refuses
    * others is not documented: after any error but one with `mayHaveTakenEffect: false`, look before repeating.
@@ -81,19 +87,15 @@ export function createPigeonholeClient(options: ClientOptions): PigeonholeClient
     page,
     pages: (list, walkOptions = {}) => walkPages(page, list, walkOptions),
     async getPigeonhole(pigeonholeId, { signal } = {}) {
-      return askForEntity<Pigeonhole>(
-        exchange,
-        { method: 'GET', path: pigeonholePath(pigeonholeId) },
-        undefined,
-        signal,
-      );
+      const call: Call = { method: 'GET', path: pigeonholePath(pigeonholeId) };
+      return entityIn<Pigeonhole>(call, await exchange.ask({ ...call, signal }));
     },
     async createPigeonhole(input, { signal } = {}) {
-      return askForEntity<Pigeonhole>(exchange, { method: 'POST', path: '/v2/pigeonholes' }, input, signal);
+      return createEntity<Pigeonhole>(exchange, { method: 'POST', path: '/v2/pigeonholes' }, input, signal);
     },
     async createSession(pigeonholeId, input, { signal } = {}) {
       const path = `${pigeonholePath(pigeonholeId)}/sessions`;
-      return askForEntity<Session>(exchange, { method: 'POST', path }, input, signal);
+      return createEntity<Session>(exchange, { method: 'POST', path }, input, signal);
     },
     async createRegistrants(pigeonholeId, registrants, { signal } = {}) {
       const call: Call = { method: 'POST', path: `${pigeonholePath(pigeonholeId)}/registrants/bulk` };
@@ -159,14 +161,18 @@ export async function* walkPages(
   }
 }
 
-/** A single entity, kept as it came once it has an id; its other fields are checked where they are used. */
-async function askForEntity<Entity extends { id: number }>(
+async function createEntity<Entity extends { id: number }>(
   exchange: Exchange,
   call: Call,
   body: unknown,
   signal: AbortSignal | undefined,
-): Promise<Entity> {
-  const answer = await exchange.ask({ ...call, json: body === undefined ? undefined : JSON.stringify(body), signal });
+): Promise<CreatedEntity<Entity>> {
+  const answer = await exchange.ask({ ...call, json: JSON.stringify(body), signal });
+  return { entity: entityIn<Entity>(call, answer), requestId: answer.requestId };
+}
+
+/** A single entity, kept as it came once it has an id; its other fields are checked where they are used. */
+function entityIn<Entity extends { id: number }>(call: Call, answer: ServiceAnswer): Entity {
   if (hasEntity<Entity>(answer.body)) return answer.body.data;
   throw new ApiError(call, {
     kind: 'protocol',

@@ -105,7 +105,7 @@ function objectView({ kind, object, outcome, shown }: AppliedObject): EventObjec
       : [],
     candidates: outcome.state === 'undecided' ? shown.map(candidateView) : [],
     problems: outcome.state === 'refused' ? outcome.problems : [],
-    requestId: outcome.state === 'refused' ? outcome.requestId : null,
+    requestId: outcome.state === 'refused' || outcome.state === 'created' ? outcome.requestId : null,
   };
 }
 

@@ -1,12 +1,9 @@
 import { Accounts } from '../sinks/network/accounts.js';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { ServiceGate } from '../activities/service-gate.js';
 import { ProcessMeters } from '../api/metrics/process-meters.js';
-import { readPageFiles } from '../api/page-files.js';
-import type { ApiSources, ProbeSources } from '../api/create-app.js';
 import { type ApiServer, startApi } from '../api/start-api.js';
 import type { Config } from '../config/config.js';
 import type { Database } from '../ledger/drivers/database.js';
@@ -16,9 +13,8 @@ import { useConfiguration } from '../ledger/queries/configurations.js';
 import { freeDroppedFiles } from '../ledger/queries/imports/dropped-files.js';
 import { endLeases } from '../ledger/queries/lanes.js';
 import { noteProgress, trimProgress } from '../ledger/queries/progress.js';
-import { act } from './act.js';
 import { AlertDesk } from './alerts/alert-desk.js';
-import { applyConfiguration } from './apply-configuration.js';
+import { apiSources, type CommonSources, probeSources } from './api-sources.js';
 import { packStore } from './backup/pack-store.js';
 import { connectTemporal, type TemporalConnections } from './connect-temporal.js';
 import { Editions } from './editions.js';
@@ -27,22 +23,15 @@ import type { BinarySources } from './embedded-temporal/find-binary.js';
 import { findBinary } from './embedded-temporal/find-binary.js';
 import { DropFolders } from './imports/drop-folders.js';
 import { findMissingWorkers } from './find-missing-workers.js';
-import { createImportDesk } from './imports/import-desk.js';
 import { loadProcessConfig } from './load-process-config.js';
 import type { ProcessLog } from './log.js';
 import { openEdition, type Shared } from './open-edition.js';
-import { createStarter, forgetting, importing, messageOf } from './orchestration.js';
-import { packageRoot, packageVersion } from './package-root.js';
-import { planConfiguration } from './plan-configuration.js';
-import { previewSink } from './preview-sink.js';
-import { planProvisioning, provisionEvent } from './provision-event.js';
-import { answerForAWhile } from './ready/answer-for-a-while.js';
-import { lookReady, type Place } from './ready/look-ready.js';
+import { createStarter, importing, messageOf } from './orchestration.js';
+import { packageVersion } from './package-root.js';
 import { readHealth } from './read-health.js';
 import { readTemporalMetrics } from './read-temporal-metrics.js';
 import { reconcile, wakeEverything } from './reconcile.js';
 import { type RunningWorker, runWorker } from './run-worker.js';
-import { startReplay } from './start-replay.js';
 import { openTracer } from './tracing/open-tracer.js';
 import { createConfigurationSwitch } from './take-up-configuration.js';
 import { viewQuotas } from './view-quotas.js';
@@ -50,8 +39,6 @@ import { viewQuotas } from './view-quotas.js';
 const reconcileEveryMs = 60_000;
 const maintainEveryMs = 60 * 60_000;
 const dropFoldersEveryMs = 2000;
-/** A page that is open on many desks asks the sinks once; a person who has mended something does not wait for it. */
-const readyForMs = 10_000;
 const lookForWorkersEveryMs = 10_000;
 /** Charts show minutes; what a process did in its last seconds is found by the next. */
 const noteProgressEveryMs = 10_000;
@@ -233,53 +220,23 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   alerts.start();
   closers.push(() => alerts.close());
 
-  const probes = {
+  const common: CommonSources = {
+    ledger,
+    version: packageVersion(),
+    trouble: () => trouble,
+    quotas,
     meters,
     temporalMetrics: () => readTemporalMetrics(options.temporalMetricsAddress),
     health: () => readHealth({ ledger, connection: temporal.connections.client.connection, worker }),
   };
-  const own: ApiSources = {
-    ledger,
-    version: packageVersion(),
-    get config() {
-      return editions.current.config;
-    },
-    get configuration() {
-      return editions.current.configuration;
-    },
-    trouble: () => trouble,
-    quotas,
-    wakeSinks: (names) => starter.wakeSinks(names),
-    act: (action) => act({ to: editions.current, starter }, action),
-    replay: (wanted) => startReplay({ to: editions.current, starter }, wanted),
-    planConfiguration: (candidate) => planConfiguration(editions.current, candidate),
-    preview: (asked) => previewSink(editions.current, asked),
-    applyConfiguration: () => applyConfiguration(editions.current, switching),
-    lookAtEvent: (asked) => planProvisioning(editions, asked),
-    applyEvent: (asked) => provisionEvent(editions, starter, asked),
-    lookReady: answerForAWhile((place: Place) => editions.use((to) => lookReady(to, place, Date.now())), {
-      nameOf: ({ workspace, pigeonholeId }) => `${editions.current.configuration} ${workspace}/${pigeonholeId}`,
-      forMs: readyForMs,
-      now: () => performance.now(),
-    }),
-    backup: embedded ? async () => (await packStore(db, embeddedFolder(config))).bytes : null,
-    page: readPageFiles(join(packageRoot(), 'dist/dashboard')),
-    forget: (id) => starter.start(forgetting(id)),
-    imports: createImportDesk({ editions, ledger, wake: wakeImport, log }),
-    alerts,
-    ...probes,
-  };
-  if (serves) api?.serve(own);
-  else if (api !== undefined && listensAt !== null) api.serveProbes(at(own, listensAt));
+  if (serves) {
+    const backup = embedded ? async () => (await packStore(db, embeddedFolder(config))).bytes : null;
+    api?.serve(apiSources(common, { alerts, backup, editions, starter, switching, ledger, wake: wakeImport, log }));
+  } else if (api !== undefined && listensAt !== null) {
+    api.serveProbes(probeSources(common, editions, listensAt));
+  }
   closers.push(closeApi); // in order it is the first to close; a second close does nothing
   return { api, temporalAddress: temporal.address, failed };
-}
-
-/** The same for a process that listens elsewhere than the API: which callers need a token depends on where that is. */
-function at(sources: ApiSources, { host, port }: { readonly host: string; readonly port: number }): ProbeSources {
-  // Not a copy: the configuration of a running process changes, and a copy would keep the first.
-  const config = { get: () => ({ ...sources.config, server: { ...sources.config.server, host, port } }) };
-  return Object.create(sources, { config }) as ProbeSources;
 }
 
 function once(work: () => void): () => void {

@@ -5,7 +5,7 @@ import { ApiError } from '../../pigeonhole/api-error.js';
 import type { Collaborators } from '../collaborators.js';
 import { PermitRefusal } from '../permit-refusal.js';
 import { requireCurrentConfiguration } from '../require-current-configuration.js';
-import type { PigeonholeClient } from '../../pigeonhole/client.js';
+import type { CreatedEntity, PigeonholeClient } from '../../pigeonhole/client.js';
 import { createObject, type Creation } from './create-object.js';
 import { type Hindrance, judgeAsking } from './judge-asking.js';
 import { isTwin, type Standing } from './judge-standing.js';
@@ -24,7 +24,7 @@ export interface ApplyOptions extends PlanOptions {
 /** How an object stands after a turn. */
 export type Outcome =
   | Standing
-  | { readonly state: 'created'; readonly id: number; readonly shown: Shown }
+  | { readonly state: 'created'; readonly id: number; readonly shown: Shown; readonly requestId: string | null }
   | { readonly state: 'refused'; readonly problems: readonly string[]; readonly requestId: string | null };
 
 export interface AppliedObject extends PlannedObject {
@@ -117,7 +117,7 @@ class Turn {
   async create(
     planned: PlannedObject,
     parentId: number,
-    send: (client: PigeonholeClient) => Promise<{ readonly id: number }>,
+    send: (client: PigeonholeClient) => Promise<CreatedEntity<{ readonly id: number }>>,
   ): Promise<void> {
     const { object, standing, kind, known } = planned;
     const { lookUpAfterMs } = this.options;
@@ -140,9 +140,10 @@ class Turn {
       knownBefore: standing.knownBefore,
       by: this.options.by,
     };
-    const creation = await createObject(this.to, this.#nameOf(object.key), wanted, async (client) => ({
-      ...(await send(client)),
-    }));
+    const creation = await createObject(this.to, this.#nameOf(object.key), wanted, async (client) => {
+      const { entity, requestId } = await send(client);
+      return { shown: { ...entity }, requestId };
+    });
     if (creation.kind === 'hindered') this.#hindrance = creation.hindrance;
     else this.#outcomes.set(object.key, outcomeOf(planned, creation, lookUpAfterMs));
   }
@@ -183,7 +184,7 @@ function outcomeOf(
 ): Outcome {
   switch (creation.kind) {
     case 'created':
-      return { state: 'created', id: creation.id, shown: creation.shown };
+      return { state: 'created', id: creation.id, shown: creation.shown, requestId: creation.requestId };
     case 'unknown':
       return { state: 'unknown', lookUpInMs: lookUpAfterMs };
     case 'overtaken':

@@ -16,7 +16,7 @@ import type { Looks, Shown } from './looks.js';
  * - `overtaken` somebody else is creating it: nothing was sent
  */
 export type Creation =
-  | { readonly kind: 'created'; readonly id: number; readonly shown: Shown }
+  | { readonly kind: 'created'; readonly id: number; readonly shown: Shown; readonly requestId: string | null }
   | { readonly kind: 'unknown'; readonly requestId: string | null }
   | { readonly kind: 'refused'; readonly error: ApiError }
   | { readonly kind: 'hindered'; readonly hindrance: Hindrance }
@@ -42,13 +42,13 @@ export async function createObject(
   to: Way,
   name: ProvisionedName,
   wanted: Wanted,
-  send: (client: PigeonholeClient) => Promise<Shown>,
+  send: (client: PigeonholeClient) => Promise<{ readonly shown: Shown; readonly requestId: string | null }>,
 ): Promise<Creation> {
   const { parentId, looks, knownBefore, by } = wanted;
   const { workspace, event, object } = name;
   let attempt: number | undefined;
   try {
-    const shown = await to.gate.ask(to, { workspace, priority }, async (client) => {
+    const answer = await to.gate.ask(to, { workspace, priority }, async (client) => {
       attempt = await intendCreation(to.ledger, name, {
         parentId,
         attempt: wanted.attempt,
@@ -58,11 +58,12 @@ export async function createObject(
       });
       return attempt === undefined ? undefined : await send(client);
     });
-    if (attempt === undefined || shown === undefined) return { kind: 'overtaken' };
+    if (attempt === undefined || answer === undefined) return { kind: 'overtaken' };
+    const { shown, requestId } = answer;
     const settled = await settleCreation(to.ledger, name, { parentId, remoteId: shown.id, attempt, by });
-    to.log.info({ workspace, event, object, id: shown.id, settled }, 'created at the service');
+    to.log.info({ workspace, event, object, id: shown.id, settled, requestId }, 'created at the service');
     // its intent was taken for lost meanwhile: whoever looks it up finds it
-    return settled ? { kind: 'created', id: shown.id, shown } : { kind: 'unknown', requestId: null };
+    return settled ? { kind: 'created', id: shown.id, shown, requestId } : { kind: 'unknown', requestId };
   } catch (error) {
     if (!(error instanceof ApiError) && !(error instanceof PermitRefusal)) throw error;
     if (attempt === undefined || error instanceof PermitRefusal) {

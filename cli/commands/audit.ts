@@ -3,6 +3,7 @@ import { loadProcessConfig } from '../../worker/load-process-config.js';
 import { apiClientFor } from '../api-client.js';
 import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
+import { firstOfList, thereIsMore } from '../first-of-list.js';
 import { printLine } from '../print-line.js';
 
 export interface AuditArguments {
@@ -13,24 +14,14 @@ export interface AuditArguments {
   readonly json: boolean;
 }
 
-/** Of one answer of the API. */
-const mostAtOnce = 500;
-
 /** `pigeonpost audit`: who has asked for what, newest first. Exit 0, also when nobody has. */
 export async function audit({ config, out }: Context, { json, limit, ...choice }: AuditArguments): Promise<ExitCode> {
   const client = apiClientFor(await loadProcessConfig(config));
-  const items: AuditEntryView[] = [];
-  let after: string | null | undefined;
-  while (items.length < limit && after !== null) {
-    // oxlint-disable-next-line no-await-in-loop -- each part says where the next begins
-    const part = await client.audit({ ...choice, limit: Math.min(limit - items.length, mostAtOnce), after });
-    items.push(...part.items);
-    after = part.next;
-  }
-  if (json) out.line(JSON.stringify({ items, more: after !== null }));
+  const { items, more } = await firstOfList(limit, (part) => client.audit({ ...choice, ...part }));
+  if (json) out.line(JSON.stringify({ items, more }));
   else if (items.length === 0) out.line('nothing was asked for');
   else for (const entry of items) printLine(out, lineOf(entry));
-  if (!json && after !== null) out.note('there is more: --limit shows it');
+  if (!json && more) out.note(thereIsMore);
   return ExitCode.Done;
 }
 

@@ -6,6 +6,7 @@ import { askYesOrNo } from '../ask-yes-or-no.js';
 import { askedBy } from '../asked-by.js';
 import type { Context, Output } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { firstOfList, thereIsMore } from '../first-of-list.js';
 import { erasureLines, planLines } from '../format-erasure.js';
 
 export interface ForgetOptions {
@@ -70,14 +71,19 @@ function show(out: Output, json: boolean, value: object, lines: readonly string[
 }
 
 /** `pigeonpost erasures list`: requests to forget a person, newest first. Exit 0, also when there are none. */
-export async function listErasures({ config, out }: Context, { json }: { json: boolean }): Promise<ExitCode> {
-  const part = await apiClientFor(await loadProcessConfig(config)).erasures();
-  if (json) out.line(JSON.stringify(part));
-  else if (part.items.length === 0) out.line('nobody was forgotten');
+export async function listErasures(
+  { config, out }: Context,
+  { limit, json }: { readonly limit: number; readonly json: boolean },
+): Promise<ExitCode> {
+  const client = apiClientFor(await loadProcessConfig(config));
+  const { items, more } = await firstOfList(limit, (part) => client.erasures(part));
+  if (json) out.line(JSON.stringify({ items, more }));
+  else if (items.length === 0) out.line('nobody was forgotten');
   else
-    for (const { id, state, requestedAt, requestedBy } of part.items) {
+    for (const { id, state, requestedAt, requestedBy } of items) {
       out.line([requestedAt, id, state, ...(requestedBy === null ? [] : [requestedBy])].join('  '));
     }
+  if (!json && more) out.note(thereIsMore);
   return ExitCode.Done;
 }
 

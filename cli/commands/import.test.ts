@@ -112,10 +112,17 @@ describe('what is asked of an import', () => {
   });
 
   it('has a list that no name of a file can command a terminal with', async () => {
-    answers['GET /api/imports'] = JSON.stringify({ imports: [viewOf({ file: 'a\u001b[2Jb\nc.csv' })] });
+    answers['GET /api/imports'] = JSON.stringify({ items: [viewOf({ file: 'a\u001b[2Jb\nc.csv' })], next: null });
     const { context, lines } = telling();
-    await listImports(context, { json: false });
+    await listImports(context, { limit: 100, json: false });
     expect(lines).toEqual([expect.stringContaining('a [2Jb c.csv')]);
+  });
+
+  it('has a list that says when it is longer than what was asked for', async () => {
+    answers['GET /api/imports'] = JSON.stringify({ items: [viewOf({})], next: 'more' });
+    const { context, lines } = telling();
+    await listImports(context, { limit: 1, json: false });
+    expect(lines).toEqual([expect.stringContaining('acme/101'), 'there is more: --limit shows it']);
   });
 
   it('is not to be confirmed where it has ended: there is nothing to cancel', async () => {

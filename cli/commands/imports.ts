@@ -1,10 +1,12 @@
 import type { ImportAction } from '../../api/import-request.js';
+import type { ImportView } from '../../api/import-views.js';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
 import { apiAddressOf } from '../api-client.js';
 import { askedBy } from '../asked-by.js';
 import { askYesOrNo } from '../ask-yes-or-no.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { firstOfList, thereIsMore } from '../first-of-list.js';
 import { endDocument, exitCodeOf, tellEnd } from '../imports/end-of-import.js';
 import { followImport } from '../imports/follow-import.js';
 import { progressInWords, standingInWords } from '../imports/format-progress.js';
@@ -13,22 +15,40 @@ import { formatReport } from '../imports/format-report.js';
 import { type ImportClient, importClient } from '../imports/import-client.js';
 import { requireWritable } from '../imports/import-files.js';
 import { createProgressDisplay } from '../imports/progress-display.js';
-import { grouped } from '../grouped.js';
+import { counted, grouped } from '../grouped.js';
 import { inWords } from '../in-words.js';
+import { printLine } from '../print-line.js';
 import { stopSignal } from './import.js';
 
 /** `pigeonpost import list`: newest first. Exit 0. */
-export async function listImports({ config, out }: Context, { json }: { readonly json: boolean }): Promise<ExitCode> {
-  const imports = await (await clientFor(config)).list();
-  if (json) out.line(JSON.stringify({ imports }));
-  else if (imports.length === 0) out.line('no imports');
-  for (const { id, state, workspace, pigeonholeId, file, rows, startedAt } of json ? [] : imports) {
-    const when = inWords(new Date(startedAt), new Date());
-    out.line(
-      `${id}  ${state.padEnd(9)}  ${workspace}/${pigeonholeId}  ${withoutControls(file)}  ${grouped(rows)} rows  ${when}`,
-    );
+export async function listImports(
+  { config, out }: Context,
+  { limit, json }: { readonly limit: number; readonly json: boolean },
+): Promise<ExitCode> {
+  const client = await clientFor(config);
+  const { items, more } = await firstOfList(limit, (part) => client.list(part));
+  if (json) {
+    out.line(JSON.stringify({ items, more }));
+    return ExitCode.Done;
   }
+  if (items.length === 0) out.line('no imports');
+  for (const line of importLines(items, new Date())) printLine(out, line);
+  if (more) out.note(thereIsMore);
   return ExitCode.Done;
+}
+
+/** In columns; the name, which may be long, stands last. Pure. */
+function importLines(imports: readonly ImportView[], now: Date): string[] {
+  const cells = imports.map(({ id, state, workspace, pigeonholeId, file, rows, startedAt }) => [
+    id,
+    state,
+    `${workspace}/${pigeonholeId}`,
+    counted(rows, 'row'),
+    inWords(new Date(startedAt), now),
+    withoutControls(file),
+  ]);
+  const widths = [0, 1, 2, 3, 4].map((n) => Math.max(...cells.map((row) => row[n]!.length)));
+  return cells.map((row) => row.map((cell, n) => cell.padEnd(widths[n] ?? 0)).join('  '));
 }
 
 /** `pigeonpost import status <id>`: how one stands now. Exit 0, 5 when it has ended and rows need a person, 4 unknown. */

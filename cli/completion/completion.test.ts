@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createProgram } from '../run-command-line.js';
+import { askFish, askZsh } from './ask-shells.test-kit.js';
 import { bashCompletion } from './bash-completion.js';
 import { commandTree } from './command-tree.js';
 import { fishCompletion } from './fish-completion.js';
@@ -67,6 +68,38 @@ describe('the completion of bash', () => {
     ['pigeonpost why ', []],
   ])('offers at "%s" what fits', (line, words) => {
     expect(offered(line)).toEqual(words);
+  });
+});
+
+describe.each([
+  ['fish', fishCompletion, askFish],
+  ['zsh', zshCompletion, askZsh],
+] as const)('the completion of %s', (shell, make, ask) => {
+  const inShell = isInstalled(shell) ? it : it.skip; // a machine without this shell has nobody who would use it
+  inShell('offers in a real shell what fits', () => {
+    const wanted: readonly (readonly [string, readonly string[]])[] = [
+      ['pigeonpost sta', ['start', 'status']],
+      ['pigeonpost sink ', ['approve']],
+      ['pigeonpost deletions c', ['confirm']],
+      ['pigeonpost --config other.yaml deletions r', ['reject']],
+      ['pigeonpost replay --a', ['--all']],
+      ['pigeonpost replay ', ['sink:crm', 'sink:hooks', 'sinks-one', 'sinks-two']],
+      ['pigeonpost preview --sink sinks-t', ['sinks-two']],
+      ['pigeonpost preview --sink crm --list qu', ['questions']],
+      ['pigeonpost fields v', ['votes']],
+      ['pigeonpost token create page --role ', ['admin', 'viewer']],
+      ['pigeonpost status --config a-', ['a-file.yaml']],
+      ['pigeonpost completion z', ['zsh']],
+      ['pigeonpost pause sink:h', ['sink:hooks']],
+      ['pigeonpost why ', []],
+      ['pigeonpost import list --l', ['--limit']],
+    ];
+    writeFileSync(join(folder, 'a-file.yaml'), '');
+    const script = join(folder, `in.${shell}`);
+    writeFileSync(script, make(tree));
+    const lines = wanted.map(([line]) => line);
+    const found = ask(script, lines, folder);
+    expect(lines.map((line, n) => [line, found[n]?.toSorted()])).toEqual(wanted);
   });
 });
 

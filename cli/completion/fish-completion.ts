@@ -36,8 +36,9 @@ function commandLines({ path, commands, options, argument }: CompletedCommand): 
     ),
     ...(argument === null || argument.kind === 'text' ? [] : [`${here} ${offered(argument)}`]),
     ...options.map(({ flag, description, value }) => {
-      const takes = value === null ? '' : value.kind === 'text' ? ' -x' : ` -r ${offered(value)}`;
-      return `${here} -l ${flag.replace(/^-+/, '')} -d ${quoted(description)}${takes}`;
+      // Without -x fish would offer files beside the words.
+      const takes = value === null ? '' : value.kind === 'files' ? ' -r -F' : ` -x ${offered(value)}`;
+      return `${here} -l ${flag.replace(/^-+/, '')} -d ${quoted(description)}${takes}`.trimEnd();
     }),
   ];
 }

@@ -7,7 +7,7 @@ import type {
   ProblemCount,
   SendingEstimate,
 } from '../../api/import-views.js';
-import { grouped } from '../grouped.js';
+import { counted, grouped } from '../grouped.js';
 import { inWords } from '../in-words.js';
 import { renderLine, span } from '../text-line.js';
 import { clockTime } from './clock-time.js';
@@ -55,7 +55,7 @@ function fileInWords({ name, format, encoding, delimiter, sheet }: ImportedFile,
     ...(delimiter === null ? [] : [delimiters[delimiter] ?? `cells divided by "${delimiter}"`]),
     ...(sheet === null ? [] : [`sheet "${sheet}"`]),
     ...(encoding === null ? [] : [encoding]),
-    `${grouped(rows)} ${rows === 1 ? 'row' : 'rows'}`,
+    counted(rows, 'row'),
   ].join(', ');
 }
 
@@ -152,7 +152,7 @@ function estimateLines(
   sheet: Sheet,
 ): string[] {
   if (requests === 0) return ['', 'nothing would be sent'];
-  const head = `${grouped(requests)} ${requests === 1 ? 'request' : 'requests'} of up to ${grouped(rowsPerRequest)} rows`;
+  const head = `${counted(requests, 'request')} of up to ${grouped(rowsPerRequest)} rows`;
   const at = (instant: string): string => {
     const date = new Date(instant);
     return `${clockTime(date, sheet.now, sheet.timeZone)} (${inWords(date, sheet.now)})`;

@@ -1,5 +1,5 @@
 import type { ImportCounts, ImportOutcome, ImportProblem, ImportView } from '../../api/import-views.js';
-import { grouped } from '../grouped.js';
+import { counted, grouped } from '../grouped.js';
 import { problemInWords } from './format-check.js';
 
 /** More of them stand in the report's file. */
@@ -54,7 +54,7 @@ export function needsPerson({ conflict, rejected, invalid, unknown }: ImportCoun
 }
 
 function stateInWords({ state, rows, canary }: ImportView): string {
-  const all = `${grouped(rows)} ${rows === 1 ? 'row' : 'rows'}`;
+  const all = counted(rows, 'row');
   switch (state) {
     case 'done':
       return canary === null ? `done, ${all}` : `done with the first ${grouped(canary)} of ${all}`;

@@ -8,6 +8,7 @@ import type { ImportAction } from '../../api/import-request.js';
 import type { ImportCheck, ImportReportRow, ImportTarget, ImportView } from '../../api/import-views.js';
 import { type ApiAddress, nobodyAnswers, refusalOf } from '../api-client.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { type Part, type PartAsked, partQuery } from '../first-of-list.js';
 
 /** The query of an upload: how a file is to be imported. */
 export type UploadQuery = Readonly<Record<string, string>>;
@@ -25,7 +26,7 @@ export interface ImportClient {
   /** CSV of the codes that rows without one are given. */
   generatedCodes(file: string, query: UploadQuery, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   start(file: string, query: UploadQuery, upload: Upload): Promise<ImportView>;
-  list(): Promise<ImportView[]>;
+  list(part: PartAsked): Promise<Part<ImportView>>;
   find(id: string): Promise<ImportView>;
   act(id: string, action: ImportAction): Promise<ImportView>;
   /** Rows that need a person, in the order of the file. */
@@ -62,7 +63,7 @@ export function importClient(address: ApiAddress): ImportClient {
       ask(address, { method: 'POST', path: upload('/api/imports/codes', query), file, signal }),
     start: async (file, query, how) =>
       (await json({ method: 'POST', path: upload('/api/imports', query), file, ...how })) as ImportView,
-    list: async () => ((await json({ path: '/api/imports' })) as { imports: ImportView[] }).imports,
+    list: async (part) => (await json({ path: `/api/imports?${partQuery(part)}` })) as Part<ImportView>,
     find: async (id) => (await json({ path: of(id) })) as ImportView,
     act: async (id, action) =>
       (await json({ method: 'POST', path: `${of(id)}/actions`, body: JSON.stringify(action) })) as ImportView,

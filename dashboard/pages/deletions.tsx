@@ -26,7 +26,9 @@ export function Deletions() {
       <AwaitAnswer asked={asked} lines={4}>
         {({ held }) =>
           held.length === 0 ? (
-            <p class="empty">No deletion waits.</p>
+            <section class="panel" aria-label="Deletions that wait">
+              <p class="empty">No deletion waits.</p>
+            </section>
           ) : (
             held.map((each) => <Held key={each.id} held={each} />)
           )

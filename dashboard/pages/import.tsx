@@ -140,10 +140,18 @@ function ProgressOf({ view }: { readonly view: ImportView }) {
         <Fact label="To go" note={view.canary === null ? undefined : `only ${grouped(view.canary)} asked for`}>
           {grouped(left)}
         </Fact>
-        <Fact label="Rate" note={`${counted(view.requests, 'request')} so far`}>
-          {perSecond === null ? '–' : `${grouped(Math.round(perSecond))} rows/s`}
-        </Fact>
-        <Fact label="Time left">{running && seconds !== null ? spanInWords(seconds) : '–'}</Fact>
+        {view.endedAt === null ? (
+          <>
+            <Fact label="Rate" note={`${counted(view.requests, 'request')} so far`}>
+              {perSecond === null ? '–' : `${grouped(Math.round(perSecond))} rows/s`}
+            </Fact>
+            <Fact label="Time left">{running && seconds !== null ? spanInWords(seconds) : '–'}</Fact>
+          </>
+        ) : (
+          <Fact label="Took" note={`in ${counted(view.requests, 'request')}`}>
+            {spanInWords((Date.parse(view.endedAt) - Date.parse(view.startedAt)) / 1000)}
+          </Fact>
+        )}
       </Facts>
     </>
   );

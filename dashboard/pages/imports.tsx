@@ -1,6 +1,6 @@
 import type { ImportView } from '../../api/import-views.js';
 import { useMay } from '../asking/caller.js';
-import { useAsked } from '../asking/use-asked.js';
+import { useParts } from '../asking/use-parts.js';
 import { AwaitAnswer } from '../parts/await-answer.js';
 import { ImportProgress, ImportState } from '../parts/import-progress.js';
 import { PageHead } from '../parts/page-head.js';
@@ -8,11 +8,11 @@ import { Ago } from '../parts/time.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../words.js';
 
-const atFirst = 200;
+const atOnce = 50;
 
 /** The imports of registrants so far. */
 export function Imports() {
-  const asked = useAsked<{ readonly imports: readonly ImportView[] }>('/api/imports');
+  const { asked, showMore } = useParts<ImportView>('/api/imports', atOnce);
   const mayImport = useMay('import');
   return (
     <>
@@ -29,15 +29,20 @@ export function Imports() {
       </PageHead>
       <section class="panel" aria-label="Imports so far">
         <AwaitAnswer asked={asked} lines={5}>
-          {({ imports }) =>
-            imports.length === 0 ? (
+          {({ items, next }) =>
+            items.length === 0 ? (
               <p class="empty">Nothing was imported yet.</p>
             ) : (
               <>
-                <Rows imports={imports.slice(0, atFirst)} />
-                {imports.length > atFirst ? (
-                  <p class="empty">{`These are the last ${atFirst} of ${counted(imports.length, 'import')}.`}</p>
-                ) : null}
+                <Rows imports={items} />
+                {next === null ? null : (
+                  <p class="empty more">
+                    {`These are the last ${counted(items.length, 'import')}.`}{' '}
+                    <button type="button" onClick={showMore}>
+                      Show more
+                    </button>
+                  </p>
+                )}
               </>
             )
           }
@@ -66,7 +71,9 @@ function Rows({ imports }: { readonly imports: readonly ImportView[] }) {
           {imports.map((each) => (
             <tr key={each.id}>
               <th scope="row">
-                <a href={address.import(each.id)}>{each.file}</a>
+                <a class="file-name" title={each.file} href={address.import(each.id)}>
+                  {each.file}
+                </a>
                 <small>import {each.id}</small>
               </th>
               <td>

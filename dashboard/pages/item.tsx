@@ -159,6 +159,7 @@ function Timeline({ item }: { readonly item: Why }) {
                         , the service calls it <code>{revision.requestId}</code>
                       </>
                     )}
+                    .
                   </>
                 )}
                 {revision.visibility === null ? null : ` Visibility: ${revision.visibility}.`}

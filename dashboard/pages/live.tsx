@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LiveChanges } from '../../api/live-changes.js';
-import { useMay } from '../asking/caller.js';
 import { followChanges } from '../asking/follow-changes.js';
 import { useRemembered } from '../asking/remembered.js';
 import { listNames } from '../list-names.js';
 import { Button } from '../parts/button.js';
 import { CommittedInput } from '../parts/committed-input.js';
 import { PageHead } from '../parts/page-head.js';
+import { PersonalCheck } from '../parts/personal-check.js';
 import { Choice } from '../parts/pigeonhole-table.js';
 import { StateWord } from '../parts/state-word.js';
 import { Clock } from '../parts/time.js';
@@ -25,7 +25,6 @@ export function Live() {
   const [place, setPlace] = useRemembered('live place', '');
   const [personal, setPersonal] = useState(false);
   const [held, setHeld] = useState(false);
-  const maySee = useMay('personal');
   const { changes, skipped, state, problem } = useChanges({ list, place, personal }, held);
   return (
     <>
@@ -50,22 +49,17 @@ export function Live() {
             {[['', 'all lists'], ...listNames.map((each): [string, string] => [each, each])]}
           </Choice>
           <CommittedInput label="Pigeonhole" hint="Pigeonhole, as acme/101" finds value={place} onCommit={setPlace} />
-          {maySee ? (
-            <label class="check">
-              <input
-                type="checkbox"
-                checked={personal}
-                onChange={(event) => setPersonal(event.currentTarget.checked)}
-              />
-              with names and texts (noted in the audit log)
-            </label>
-          ) : null}
+          <PersonalCheck checked={personal} onCheck={setPersonal} />
         </form>
         {problem === null ? null : <p class="refused">{capitalized(problem)}.</p>}
         {skipped > 0 ? (
           <p class="dim">{grouped(skipped)} were left out, since more came than can be followed.</p>
         ) : null}
-        <Rows changes={changes} shows={personal} />
+        {state === 'lost' && changes.length === 0 ? (
+          <p class="empty">What was found last appears here once the connection stands.</p>
+        ) : (
+          <Rows changes={changes} shows={personal} />
+        )}
       </section>
     </>
   );

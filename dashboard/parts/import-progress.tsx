@@ -14,7 +14,8 @@ const states: Readonly<Record<ImportView['state'], readonly [Tone, string]>> = {
 
 export function ImportState({ view }: { readonly view: ImportView }) {
   const bad = needsAPerson(view.counts);
-  if (view.state === 'done' && bad > 0) return <StateWord tone="bad">{`done, ${grouped(bad)} to look at`}</StateWord>;
+  if (view.state === 'done' && bad > 0)
+    return <StateWord tone="bad" long>{`done, ${grouped(bad)} to look at`}</StateWord>;
   const [tone, word] = states[view.state];
   return <StateWord tone={tone}>{word}</StateWord>;
 }

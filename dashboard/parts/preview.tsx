@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { Preview as PreviewAnswer, PreviewedItem } from '../../api/preview.js';
 import { ask, Problem } from '../asking/ask.js';
-import { useMay } from '../asking/caller.js';
 import { listNames } from '../list-names.js';
 import { address } from '../route.js';
 import { capitalized, counted, grouped } from '../words.js';
 import { Button } from './button.js';
 import { Panel } from './panel.js';
+import { PersonalCheck } from './personal-check.js';
 import { Choice } from './pigeonhole-table.js';
 import { StateWord } from './state-word.js';
 
@@ -23,7 +23,6 @@ export function Preview({ sink }: { readonly sink: string }) {
   const [key, setKey] = useState('');
   const [personal, setPersonal] = useState(false);
   const [found, setFound] = useState<Found | null>(null);
-  const maySee = useMay('personal');
   const look = async (): Promise<void> => {
     try {
       const preview = await ask<PreviewAnswer>(`/api/preview${personal ? '?personal=1' : ''}`, {
@@ -57,16 +56,7 @@ export function Preview({ sink }: { readonly sink: string }) {
             Key of one item
             <input value={key} placeholder="any" onInput={(event) => setKey(event.currentTarget.value)} />
           </label>
-          {maySee ? (
-            <label class="check">
-              <input
-                type="checkbox"
-                checked={personal}
-                onChange={(event) => setPersonal(event.currentTarget.checked)}
-              />
-              with names and texts (noted in the audit log)
-            </label>
-          ) : null}
+          <PersonalCheck checked={personal} onCheck={setPersonal} />
           <Button onPress={look}>Preview</Button>
         </div>
         <div aria-live="polite">

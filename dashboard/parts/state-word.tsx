@@ -4,9 +4,16 @@ import type { Trouble } from '../../api/what-is-wrong.js';
 /** How a state is shown: by a word, and by a mark of another shape and colour, since not everybody tells colours apart. */
 export type Tone = 'good' | 'busy' | 'warning' | 'bad' | 'quiet';
 
-export function StateWord({ tone, children }: { readonly tone: Tone; readonly children: string }) {
+interface StateWordProps {
+  readonly tone: Tone;
+  /** Of several words, which a phone breaks. */
+  readonly long?: boolean;
+  readonly children: string;
+}
+
+export function StateWord({ tone, long = false, children }: StateWordProps) {
   return (
-    <span class={`state ${tone}`}>
+    <span class={long ? `state ${tone} long` : `state ${tone}`}>
       <i aria-hidden="true" />
       {children}
     </span>

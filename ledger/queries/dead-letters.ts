@@ -78,7 +78,7 @@ export async function deadLetters(
 ): Promise<(DeadLetter & { readonly position: DeadLetterPosition })[]> {
   const rows = await ledger.db.query<DeadLetter & Omit<DeadLetterPosition, 'since'> & { since_text: string }>(
     `select s.name as sink, d.reason as cause, p.workspace, p.pigeonhole_id as "pigeonholeId", d.list, d.key, d.revision,
-       d.attempts, d.updated_at as since, d.detail, d.updated_at::text as since_text, d.sink_id as "sinkId", d.ref,
+       d.attempts, d.updated_at as since, d.detail, to_char(d.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as since_text, d.sink_id as "sinkId", d.ref,
        d.sequence, d.replay
      from deliveries d join sinks s on s.id = d.sink_id join pigeonholes p on p.ref = d.ref where ${chosen}
        and ($7::text is null

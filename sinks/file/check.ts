@@ -63,8 +63,9 @@ async function tryWriting(folder: string, access: FileAccess): Promise<void> {
 
 async function freeSpace(folder: string, access: FileAccess): Promise<CheckLine> {
   const { bavail, bsize } = await access.statfs(folder);
-  const freeMiB = Math.floor((bavail * bsize) / 1024 / 1024);
+  const freeMiB = (bavail * bsize) / 2 ** 20;
+  const inWords = freeMiB < 10 * 1024 ? `${Math.floor(freeMiB)} MiB` : `${Math.floor(freeMiB / 1024)} GiB`;
   return bavail * bsize >= LEAST_FREE_BYTES
-    ? { ok: true, text: `${freeMiB} MiB are free there` }
-    : { ok: false, text: `only ${freeMiB} MiB are free in ${folder}: free space there` };
+    ? { ok: true, text: `${inWords} are free there` }
+    : { ok: false, text: `only ${inWords} are free in ${folder}: free space there` };
 }

@@ -206,6 +206,29 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
     }
   });
 
+  it('refuses a position that no list has given, and does not fail on it', async () => {
+    const { app } = await served(kind);
+    const forged = [[1e12], [1e12, 1e12], ['a\u0000'], ['a\u0000', 1], ['2026-02-30T10:00:00.000000Z', 1, 1, 1, 0], {}];
+    const paths = [...longLists.map(([path]) => path), '/api/erasures', '/api/imports', '/api/audit'];
+    for (const path of paths) {
+      for (const values of forged) {
+        const after = Buffer.from(JSON.stringify(values)).toString('base64url');
+        const { status } = await ask(app, `${path}${path.includes('?') ? '&' : '?'}after=${after}`);
+        if (path === '/api/audit' && forged.indexOf(values) === 0) expect(status).toBe(200); // its numbers are larger
+        else expect([path, values, status]).toEqual([path, values, 400]);
+      }
+    }
+  });
+
+  it('follows no pigeonhole that it does not know, and one by its number however that is written', async () => {
+    const { app } = await served(kind);
+    const unknown = await ask(app, '/api/changes/live?pigeonhole=acme/999');
+    expect([unknown.status, unknown.body.detail]).toEqual([404, expect.stringContaining('acme/999')]);
+    const known = await follow(app, '/api/changes/live?pigeonhole=acme/0101&recent=2');
+    expect((await known.next()).data.changes).toHaveLength(2);
+    await known.end();
+  });
+
   it('shows what people are called only when that is asked for, and notes it by a hash', async () => {
     const { app, scene } = await served(kind);
     const { body: item } = await ask(app, '/api/items/acme/101/attendees/1?personal=1');

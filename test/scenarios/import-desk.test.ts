@@ -6,6 +6,8 @@ import { type Stage, useStages } from '../kit/stage.js';
 
 const stages = useStages();
 
+const newest = { workspace: null, before: null, limit: 10 };
+
 /** Where somebody is already, so that it is known which fields people have. */
 async function withSomebody(set: Stage): Promise<void> {
   await set.put('attendees', { id: 1, registrantId: 1, attendeeCode: 'OLD', Name: 'Ada', Email: 'ada@example.com' });
@@ -35,7 +37,7 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
       [3, 'Ticket', 'missing-code'],
       [4, 'Ticket', 'duplicate-code'],
     ]);
-    expect(await desk.list()).toEqual([]);
+    expect(await desk.list(newest)).toEqual([]);
     expect(await posts(set)).toBe(0);
   });
 
@@ -95,7 +97,7 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     await expect(desk.start(requestOf({ content }), bytesOf('attendeeCode,Name', 'A1,Bo'))).rejects.toThrow(
       'the file has changed since it was looked at',
     );
-    expect([await desk.list(), await registered(set)]).toEqual([[], []]);
+    expect([await desk.list(newest), await registered(set)]).toEqual([[], []]);
     const begun = await desk.start(requestOf({ content }), bytesOf('attendeeCode,Name', 'A1,Ada'));
     expect(countsIn(begun)).toEqual({ created: 1 });
   });
@@ -108,7 +110,7 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
       throw new Error('the connection broke');
     };
     await expect(desk.start(requestOf(), torn())).rejects.toThrow('the connection broke');
-    expect(await desk.list()).toEqual([]);
+    expect(await desk.list(newest)).toEqual([]);
     expect(countsIn(await desk.start(requestOf(), bytesOf('attendeeCode,Name', 'A1,Ada')))).toEqual({ created: 1 });
   });
 
@@ -120,7 +122,15 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     const one = await desk.start(requestOf({ canary: 1 }), bytesOf(...lines));
     expect([one.state, countsIn(one)]).toEqual(['done', { created: 1, cancelled: 2 }]);
     expect(await registered(set)).toEqual([{ attendeeCode: 'A1', Name: 'Ada' }]);
-    expect(countsIn(await desk.start(requestOf(), bytesOf(...lines)))).toEqual({ existing: 1, created: 2 });
+    const rest = await desk.start(requestOf(), bytesOf(...lines));
+    expect(countsIn(rest)).toEqual({ existing: 1, created: 2 });
+
+    // In a list each stands with its own counts, and after another as if there had been no other.
+    const [first, second] = [await desk.find(rest.id), await desk.find(one.id)];
+    expect(await desk.list(newest)).toEqual([first, second]);
+    expect(await desk.list({ ...newest, limit: 1 })).toEqual([first]);
+    expect(await desk.list({ ...newest, before: Number(rest.id) })).toEqual([second]);
+    expect(await desk.list({ ...newest, workspace: 'other' })).toEqual([]);
   });
 
   it('gets the same codes at every look, which are those that are created', async () => {
@@ -173,7 +183,7 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
       fingerprint: null,
     });
     await expect(start()).rejects.toMatchObject({ kind: 'stopped', message: expect.stringContaining('resume') });
-    expect(await desk.list()).toEqual([]);
+    expect(await desk.list(newest)).toEqual([]);
   });
 
   it('is taken in while the service does not answer, where the pigeonhole was seen before', async () => {

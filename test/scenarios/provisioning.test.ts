@@ -203,6 +203,13 @@ describe('an event file', () => {
       requestId: expect.any(String),
     });
     expect(scene.logText()).not.toMatch(/dance|ACME|Questions/);
+    // Of each request that was to create something, the service's operators can be asked.
+    const told = scene
+      .logText()
+      .split('\n')
+      .filter((line) => /created/.test(line));
+    expect(told).toHaveLength(4);
+    expect(told.filter((line) => !/"requestId":"[^"]+"/.test(line))).toEqual([]);
   });
 
   it('holds its sessions back when its pigeonhole is refused', async () => {

@@ -70,7 +70,7 @@ export function createImportDesk({ editions, ledger, wake, log }: DeskParts): Im
       await tryToWake(id);
       return viewImport(await required(id));
     },
-    list: async () => (await listImports(ledger)).map(viewImport),
+    list: async (wanted) => (await listImports(ledger, wanted)).map(viewImport),
     async find(number): Promise<ImportView | undefined> {
       const progress = await known(number);
       return progress === undefined ? undefined : viewImport(progress);

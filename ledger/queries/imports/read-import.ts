@@ -79,17 +79,29 @@ export interface ImportPause {
 /** How an import stands; undefined when there is none with this id. */
 export async function readImport(ledger: Ledger, id: string): Promise<ImportProgress | undefined> {
   if (!/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id)) return undefined;
-  const [row] = await ledger.db.query<ImportRow>(`${importRows} where i.id = $1::uuid`, [id]);
-  return row === undefined ? undefined : await withCounts(ledger, row);
+  const rows = await ledger.db.query<ImportRow>(`${importRows} where i.id = $1::uuid`, [id]);
+  return (await withCounts(ledger, rows))[0];
 }
 
-/** The newest imports first. */
-export async function listImports(ledger: Ledger, most = 100): Promise<ImportProgress[]> {
-  const rows = await ledger.db.query<ImportRow>(`${importRows} order by i.number desc limit $1`, [most]);
-  const imports: ImportProgress[] = [];
-  // oxlint-disable-next-line no-await-in-loop -- a few statements each, on one connection they would queue anyway
-  for (const row of rows) imports.push(await withCounts(ledger, row));
-  return imports;
+export interface ImportsWanted {
+  /** Null: of all workspaces. */
+  readonly workspace: string | null;
+  /** The number of the last one of the part before; null: from the newest. */
+  readonly before: number | null;
+  readonly limit: number;
+}
+
+/** Newest first. As many statements for a hundred as for one. */
+export async function listImports(
+  ledger: Ledger,
+  { workspace, before, limit }: ImportsWanted,
+): Promise<ImportProgress[]> {
+  const rows = await ledger.db.query<ImportRow>(
+    `${importRows} where ($1::text is null or p.workspace = $1) and ($2::int4 is null or i.number < $2)
+     order by i.number desc limit $3`,
+    [workspace, before, limit],
+  );
+  return await withCounts(ledger, rows);
 }
 
 interface ImportRow {
@@ -123,22 +135,48 @@ const importRows = `select i.number, i.id, p.workspace, p.pigeonhole_id, i.file,
     w.wait_reason, case when i.retry_at > now() then i.retry_at end as retry_at
   from imports i join pigeonholes p on p.ref = i.ref left join workspaces w on w.name = p.workspace`;
 
-async function withCounts(ledger: Ledger, row: ImportRow): Promise<ImportProgress> {
-  const [counts, pauses, chunks] = await Promise.all([
-    countOutcomes(ledger, row),
-    ledger.db.query<Omit<ImportPause, 'pausedBy'> & { paused_by: ImportPause['pausedBy'] }>(
-      `select scope, paused_by, cause, detail, actor, since from pauses
-       where (scope = 'import' and name = $1) or (scope = 'workspace' and name = $2) order by since`,
-      [row.id, row.workspace],
+type PauseRow = Omit<ImportPause, 'pausedBy'> & { name: string; paused_by: ImportPause['pausedBy'] };
+
+interface ChunkCounts {
+  readonly open: number;
+  readonly created: number;
+}
+
+async function withCounts(ledger: Ledger, rows: readonly ImportRow[]): Promise<ImportProgress[]> {
+  if (rows.length === 0) return [];
+  const numbers = rows.map(({ number }) => number);
+  const [outcomes, pauses, chunkRows] = await Promise.all([
+    readOutcomes(ledger, numbers),
+    ledger.db.query<PauseRow & Record<string, unknown>>(
+      `select scope, name, paused_by, cause, detail, actor, since from pauses
+       where (scope = 'import' and name = any($1::text[])) or (scope = 'workspace' and name = any($2::text[])) order by since`,
+      [rows.map(({ id }) => id), rows.map(({ workspace }) => workspace)],
     ),
-    ledger.db.query<{ open: number }>(
-      `select count(*) as open from import_chunks where import = $1 and state <> 'created'`,
-      [row.number],
+    ledger.db.query<ChunkCounts & { import: number }>(
+      `select import, count(*) filter (where state <> 'created') as open,
+         coalesce(sum(row_count) filter (where state = 'created'), 0) as created
+       from import_chunks where import = any($1::int4[]) group by import`,
+      [numbers],
     ),
   ]);
+  const chunks = new Map(chunkRows.map((row) => [row.import, row]));
+  return rows.map((row) => {
+    const own = chunks.get(row.number) ?? { open: 0, created: 0 };
+    const holding = pauses.filter(({ scope, name }) => name === (scope === 'import' ? row.id : row.workspace));
+    const counted = outcomes.filter((each) => each.import === row.number);
+    return progressOf(row, own, countOutcomes(row, counted, own.created), holding);
+  });
+}
+
+function progressOf(
+  row: ImportRow,
+  chunks: ChunkCounts,
+  counts: Record<RowOutcome, number>,
+  pauses: readonly PauseRow[],
+): ImportProgress {
   const isRunning = row.state === 'running';
   const left = isRunning ? Math.max(0, Math.min(row.canary ?? row.rows_claimed, row.rows_claimed) - row.begun) : 0;
-  const hasWaitingAlone = isRunning && left === 0 && chunks[0]!.open === 0 && counts.waiting > 0;
+  const hasWaitingAlone = isRunning && left === 0 && chunks.open === 0 && counts.waiting > 0;
   const waitReason = waitReasonOf(row, hasWaitingAlone);
   return {
     number: row.number,
@@ -152,7 +190,7 @@ async function withCounts(ledger: Ledger, row: ImportRow): Promise<ImportProgres
     state: stateOf(row, pauses.length > 0, waitReason !== null),
     waitReason: isRunning ? waitReason : null,
     waitUntil: isRunning ? (row.wait_until ?? row.retry_at) : null,
-    pauses: isRunning ? pauses.map(({ paused_by: pausedBy, ...pause }) => ({ ...pause, pausedBy })) : [],
+    pauses: isRunning ? pauses.map(({ paused_by: pausedBy, name: _, ...pause }) => ({ ...pause, pausedBy })) : [],
     failures: row.failures,
     failure: isRunning ? row.failure : null,
     createdAt: row.created_at,
@@ -161,7 +199,7 @@ async function withCounts(ledger: Ledger, row: ImportRow): Promise<ImportProgres
     counts,
     rows: Object.values(counts).reduce((sum, count) => sum + count, 0),
     requests: row.requests,
-    requestsLeft: chunks[0]!.open + Math.ceil(left / row.chunk_size),
+    requestsLeft: chunks.open + Math.ceil(left / row.chunk_size),
     chunkSize: row.chunk_size,
   };
 }
@@ -178,29 +216,34 @@ function stateOf(row: ImportRow, isPaused: boolean, isWaiting: boolean): ImportP
   return isPaused ? 'paused' : isWaiting ? 'waiting' : 'running';
 }
 
+interface OutcomeCount {
+  /** Null: of a row that was claimed and has none of its own. */
+  readonly outcome: RowOutcome | null;
+  readonly count: number;
+}
+
+async function readOutcomes(
+  ledger: Ledger,
+  numbers: readonly number[],
+): Promise<(OutcomeCount & { import: number })[]> {
+  return await ledger.db.query<OutcomeCount & { import: number }>(
+    `select import, outcome, count(*) as count from registrants where import = any($1::int4[]) group by import, outcome
+     union all
+     select import, outcome, count(*) as count from import_rows where import = any($1::int4[]) group by import, outcome`,
+    [numbers],
+  );
+}
+
 /** Rows without an outcome of their own are created as far as chunks say so; the rest waits, or was cancelled. */
-async function countOutcomes(ledger: Ledger, row: ImportRow): Promise<Record<RowOutcome, number>> {
-  const [own, others, [all]] = await Promise.all([
-    ledger.db.query<{ outcome: RowOutcome; count: number }>(
-      'select outcome, count(*) as count from registrants where import = $1 and outcome is not null group by outcome',
-      [row.number],
-    ),
-    ledger.db.query<{ outcome: RowOutcome; count: number }>(
-      'select outcome, count(*) as count from import_rows where import = $1 group by outcome',
-      [row.number],
-    ),
-    ledger.db.query<{ created: number; claimed: number }>(
-      `select (select coalesce(sum(row_count), 0) from import_chunks where import = $1 and state = 'created') as created,
-         (select count(*) from registrants where import = $1) as claimed`,
-      [row.number],
-    ),
-  ]);
+function countOutcomes(
+  { state }: ImportRow,
+  counted: readonly OutcomeCount[],
+  created: number,
+): Record<RowOutcome, number> {
   const counts = Object.fromEntries(rowOutcomes.map((outcome) => [outcome, 0])) as Record<RowOutcome, number>;
-  for (const { outcome, count } of own) counts[outcome] += count;
-  const settled = own.reduce((sum, { count }) => sum + count, 0);
-  for (const { outcome, count } of others) counts[outcome] += count;
-  counts.created += all!.created;
-  const rest = all!.claimed - settled - all!.created;
-  counts[row.state === 'done' || row.state === 'cancelled' ? 'cancelled' : 'waiting'] += rest;
+  const rest = state === 'done' || state === 'cancelled' ? 'cancelled' : 'waiting';
+  for (const { outcome, count } of counted) counts[outcome ?? rest] += count;
+  counts.created += created;
+  counts[rest] -= created;
   return counts;
 }

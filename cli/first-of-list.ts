@@ -1,0 +1,38 @@
+/** A part of a long list of the API. */
+export interface Part<Item> {
+  readonly items: readonly Item[];
+  readonly next: string | null;
+}
+
+/** How one part is asked for. */
+export interface PartAsked {
+  readonly limit: number;
+  /** `next` of the part before. */
+  readonly after?: string | undefined;
+}
+
+export function partQuery({ limit, after }: PartAsked): string {
+  return new URLSearchParams({ limit: String(limit), ...(after === undefined ? {} : { after }) }).toString();
+}
+
+/** Of one answer of the API. */
+const mostAtOnce = 500;
+
+/** The first `limit` items of a long list, in as many parts as that takes, and whether there are more. */
+export async function firstOfList<Item>(
+  limit: number,
+  ask: (part: PartAsked) => Promise<Part<Item>>,
+): Promise<{ readonly items: readonly Item[]; readonly more: boolean }> {
+  const items: Item[] = [];
+  let after: string | null | undefined;
+  while (items.length < limit && after !== null) {
+    // oxlint-disable-next-line no-await-in-loop -- each part says where the next begins
+    const part: Part<Item> = await ask({ limit: Math.min(limit - items.length, mostAtOnce), after });
+    items.push(...part.items);
+    after = part.next;
+  }
+  return { items, more: after !== null };
+}
+
+/** Said where a list is longer than what was asked for. */
+export const thereIsMore = 'there is more: --limit shows it';

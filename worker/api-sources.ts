@@ -1,0 +1,83 @@
+import { performance } from 'node:perf_hooks';
+import { join } from 'node:path';
+import type { ApiSources, ProbeSources } from '../api/create-app.js';
+import { readPageFiles } from '../api/page-files.js';
+import type { Config } from '../config/config.js';
+import { act } from './act.js';
+import { applyConfiguration } from './apply-configuration.js';
+import type { Editions } from './editions.js';
+import { createImportDesk, type DeskParts } from './imports/import-desk.js';
+import { forgetting, type WorkflowStarter } from './orchestration.js';
+import { packageRoot } from './package-root.js';
+import { planConfiguration } from './plan-configuration.js';
+import { previewSink } from './preview-sink.js';
+import { planProvisioning, provisionEvent } from './provision-event.js';
+import { answerForAWhile } from './ready/answer-for-a-while.js';
+import { lookReady, type Place } from './ready/look-ready.js';
+import { startReplay } from './start-replay.js';
+import type { ConfigurationSwitch } from './take-up-configuration.js';
+
+/** A page that is open on many desks asks the sinks once; a person who has mended something does not wait for it. */
+const readyForMs = 10_000;
+
+/** What probes and the API tell alike, whatever configuration is current. */
+export type CommonSources = Omit<ProbeSources, 'config' | 'configuration'>;
+
+/**
+ * For a process that answers probes alone, elsewhere than the API would: which callers need a token depends on where that
+ * is. The configuration is asked for at each look, since it changes while a process runs.
+ */
+export function probeSources(
+  common: CommonSources,
+  editions: Editions,
+  { host, port }: Pick<Config['server'], 'host' | 'port'>,
+): ProbeSources {
+  return {
+    ...common,
+    get config() {
+      const { config } = editions.current;
+      return { ...config, server: { ...config.server, host, port } };
+    },
+    get configuration() {
+      return editions.current.configuration;
+    },
+  };
+}
+
+export interface ApiParts extends Pick<ApiSources, 'alerts' | 'backup'>, DeskParts {
+  readonly editions: Editions;
+  readonly starter: WorkflowStarter;
+  readonly switching: ConfigurationSwitch;
+}
+
+/** What the API asks and does in this process. Reads the built page. */
+export function apiSources(common: CommonSources, parts: ApiParts): ApiSources {
+  const { alerts, backup, editions, starter, switching, ...ofImports } = parts;
+  return {
+    ...common,
+    get config() {
+      return editions.current.config;
+    },
+    get configuration() {
+      return editions.current.configuration;
+    },
+    wakeSinks: (names) => starter.wakeSinks(names),
+    act: (action) => act({ to: editions.current, starter }, action),
+    replay: (wanted) => startReplay({ to: editions.current, starter }, wanted),
+    planConfiguration: (candidate) => planConfiguration(editions.current, candidate),
+    preview: (asked) => previewSink(editions.current, asked),
+    applyConfiguration: () => applyConfiguration(editions.current, switching),
+    lookAtEvent: (asked) => planProvisioning(editions, asked),
+    applyEvent: (asked) => provisionEvent(editions, starter, asked),
+    lookReady: answerForAWhile((place: Place) => editions.use((to) => lookReady(to, place, Date.now())), {
+      nameOf: ({ workspace, pigeonholeId }) => `${editions.current.configuration} ${workspace}/${pigeonholeId}`,
+      forMs: readyForMs,
+      now: () => performance.now(),
+    }),
+    backup,
+    page: readPageFiles(join(packageRoot(), 'dist/dashboard')),
+    forget: (id) => starter.start(forgetting(id)),
+    imports: createImportDesk({ editions, ...ofImports }),
+    alerts,
+  };
+}
