@@ -111,12 +111,14 @@ async function clearLedger({ ledger }: Collaborators, erasure: Erasure): Promise
       detail: underWay > 0 ? `${underWay} rows are being sent` : null,
       todo: null,
     },
-    ...imports.map((number) => ({
+    ...imports.map(({ number, dropped }) => ({
       place: `import:${number}`,
       count: 1,
       outcome: 'by-hand' as const,
-      detail: 'file',
-      todo: `the file of import ${number} is not kept here: where it is kept, take the person out of it`,
+      detail: dropped ? 'dropped-file' : 'file',
+      todo: dropped
+        ? `the file of import ${number} stands in its drop folder still: delete it there, and take the person out of other copies`
+        : `the file of import ${number} is not kept here: where it is kept, take the person out of it`,
     })),
     ...workspaces.map((workspace) => ({
       place: `service:${workspace}`,

@@ -180,4 +180,37 @@ describe.each(kinds)('what goes on beside somebody’s forgetting, on %s', (kind
     expect(places).toBe(4);
     expect(scene.logText()).toContain(`"a person is forgotten","erasure":"${erasure}","places":${places}`);
   });
+
+  it('is somebody else with their address, who is kept and counted; by the address everybody is meant who has it', async () => {
+    const stage = await stages.open(kind);
+    const Email = 'Shared@example.com';
+    await stage.put('attendees', attendee(11, { Email }), attendee(12, { Email: 'shared@EXAMPLE.com ' }), attendee(13));
+    const scene = await stage.scene();
+    await scene.settle();
+    await finish(scene, await stageImport(scene, rowsOf({ attendeeCode: 'P1', Email }, { attendeeCode: 'P2' })));
+    const kept = async (): Promise<string[]> => {
+      const rows = await stage.db.query<{ key: string }>(
+        `select key from items where list = 'attendees' and payload is not null order by key`,
+      );
+      return rows.map(({ key }) => key);
+    };
+    const one = await askToForget(scene, { by: 'id', text: '11' });
+    await forget(stage, scene, one);
+    expect(await kept()).toEqual(['12', '13']);
+    const { number } = (await readErasure(scene.ledger, one))!;
+    const others = (await receiptsOf(scene.ledger, number)).find(({ place }) => place === 'others');
+    expect(others).toMatchObject({ count: 2, outcome: 'by-hand' });
+
+    const all = await askToForget(scene, { by: 'email', text: 'SHARED@example.com' });
+    await forget(stage, scene, all);
+    expect(await kept()).toEqual(['13']);
+    expect((await dumpLedger(stage.db)).toLowerCase()).not.toContain('shared@');
+    expect(await outcomesOf(scene, all)).not.toHaveProperty('others');
+
+    // A record of its own, with an id and a code that nobody had: a person may come back under an address.
+    await stage.put('attendees', attendee(14, { Email }));
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(await kept()).toEqual(['13', '14']);
+  });
 });
