@@ -11,6 +11,7 @@ import {
   readErasure,
   receiptsOf,
   refsOfErasedQuestions,
+  workspacesOf,
 } from '../ledger/queries/erasures/read-erasures.js';
 import { pausesOf } from '../ledger/queries/pauses.js';
 import { findRef, selectedPigeonholes } from '../ledger/queries/pigeonholes.js';
@@ -95,7 +96,7 @@ async function eraseFromItems(to: Collaborators, { number }: Erasure): Promise<n
 async function clearLedger({ ledger }: Collaborators, erasure: Erasure): Promise<Receipt[]> {
   if (erasure.names === null) return [];
   const { rows, imports, underWay } = await eraseRegistrants(ledger, erasure.number, erasure.names);
-  const workspaces = [...new Set(erasure.names.places.map(({ workspace }) => workspace))];
+  const workspaces = await workspacesOf(ledger, erasure.number);
   const receipts: Receipt[] = [
     {
       place: 'ledger',

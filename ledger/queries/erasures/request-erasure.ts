@@ -5,7 +5,7 @@ import { keepReceipts } from './note-erasure.js';
 export interface ErasureRequest {
   /** A UUID, made by whoever asks, so that asking twice is one erasure. */
   readonly id: string;
-  readonly names: ErasureNames;
+  readonly names: ErasureNames & { readonly asked: string };
   readonly by: string | null;
   readonly reason: string | null;
   /** So many others have an e-mail address of theirs. */
