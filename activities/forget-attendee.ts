@@ -11,6 +11,7 @@ import {
   readErasure,
   receiptsOf,
   refsOfErasedQuestions,
+  workspacesOf,
 } from '../ledger/queries/erasures/read-erasures.js';
 import { pausesOf } from '../ledger/queries/pauses.js';
 import { findRef, selectedPigeonholes } from '../ledger/queries/pigeonholes.js';
@@ -49,12 +50,20 @@ export async function forgetAttendeeTurn(to: Collaborators, id: string, signal: 
   const late = open > 0 ? 0 : await eraseFromItems(to, erasure);
   items += late;
   if (open + late > 0) {
-    const waitMs = Date.now() - erasure.requestedAt.getTime() < longestSleepMs ? soonMs : longestSleepMs;
-    return { items, open, nextDueInMs: waitMs, state: 'working' };
+    return { items, open, nextDueInMs: await sleepMs(to, erasure), state: 'working' };
   }
   await endErasure(to.ledger, erasure.number);
-  to.log.info({ erasure: id, places: receipts.length }, 'a person is forgotten');
+  // All that there are: the ledger's own are of an earlier turn, where a sink took its time.
+  const places = await receiptsOf(to.ledger, erasure.number);
+  to.log.info({ erasure: id, places: places.length }, 'a person is forgotten');
   return { items, open, nextDueInMs: 0, state: 'finished' };
+}
+
+/** Looks often as long as something moves: a sink that is resumed after days answers within seconds. */
+async function sleepMs({ ledger }: Collaborators, { number, requestedAt }: Erasure): Promise<number> {
+  const moved = (await receiptsOf(ledger, number)).map(({ at }) => at.getTime());
+  const stillForMs = Date.now() - Math.max(requestedAt.getTime(), ...moved);
+  return stillForMs < longestSleepMs ? soonMs : longestSleepMs;
 }
 
 /** @returns how many items were erased, or relieved of words of theirs */
@@ -87,7 +96,7 @@ async function eraseFromItems(to: Collaborators, { number }: Erasure): Promise<n
 async function clearLedger({ ledger }: Collaborators, erasure: Erasure): Promise<Receipt[]> {
   if (erasure.names === null) return [];
   const { rows, imports, underWay } = await eraseRegistrants(ledger, erasure.number, erasure.names);
-  const workspaces = [...new Set(erasure.names.places.map(({ workspace }) => workspace))];
+  const workspaces = await workspacesOf(ledger, erasure.number);
   const receipts: Receipt[] = [
     {
       place: 'ledger',
@@ -103,12 +112,14 @@ async function clearLedger({ ledger }: Collaborators, erasure: Erasure): Promise
       detail: underWay > 0 ? `${underWay} rows are being sent` : null,
       todo: null,
     },
-    ...imports.map((number) => ({
+    ...imports.map(({ number, dropped }) => ({
       place: `import:${number}`,
       count: 1,
       outcome: 'by-hand' as const,
-      detail: 'file',
-      todo: `the file of import ${number} is not kept here: where it is kept, take the person out of it`,
+      detail: dropped ? 'dropped-file' : 'file',
+      todo: dropped
+        ? `the file of import ${number} stands in its drop folder still: delete it there, and take the person out of other copies`
+        : `the file of import ${number} is not kept here: where it is kept, take the person out of it`,
     })),
     ...workspaces.map((workspace) => ({
       place: `service:${workspace}`,

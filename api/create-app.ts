@@ -14,6 +14,7 @@ import { type ConfigurationSources, serveConfiguration } from './configuration.j
 import { serveDeadLetters } from './dead-letters.js';
 import { serveDeletions } from './deletions.js';
 import { type ErasureSources, serveErasures } from './erasures.js';
+import { serveForgotten } from './forgotten.js';
 import { serveFields } from './fields.js';
 import { allowedMethods, documentApi, type DocumentSources } from './openapi-document.js';
 import { isOwnHost, isOwnOrigin } from './own-address.js';
@@ -95,6 +96,7 @@ export function createApp(sources: ApiSources): ApiApp {
   serveProvisioning(app, sources);
   serveAlerts(app, sources);
   serveErasures(app, sources);
+  serveForgotten(app, sources);
   servePersons(app, sources);
   serveTokens(app, sources);
   serveAuditLog(app, sources);

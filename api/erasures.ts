@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Ledger } from '../ledger/ledger.js';
 import { countPerson } from '../ledger/queries/erasures/count-person.js';
+import { countSharing } from '../ledger/queries/erasures/count-sharing.js';
 import type { Erasure } from '../ledger/queries/erasures/erasure.js';
 import type { PersonPlace } from '../ledger/queries/erasures/find-person.js';
 import { liftErasure } from '../ledger/queries/erasures/note-erasure.js';
@@ -23,7 +24,7 @@ import { actorOf, requireEveryWorkspace, workspaceOf } from './scope.js';
 
 const receiptSchema = z
   .object({
-    place: z.string().describe('`ledger`, `imports`, `import:7`, `service:acme` or `sink:hooks acme/101`.'),
+    place: z.string().describe('`ledger`, `imports`, `others`, `import:7`, `service:acme` or `sink:hooks acme/101`.'),
     count: z.int(),
     outcome: z.enum(['erased', 'told', 'nothing', 'waiting', 'by-hand']),
     detail: z.string().nullable(),
@@ -56,6 +57,7 @@ const planSchema = z
     items: z.record(z.string(), z.int()).readonly().describe('By list; what was done anonymously is not counted.'),
     importRows: z.int(),
     sinks: z.array(z.string()).readonly().describe('Sinks that were told of any of it.'),
+    sharing: z.int().describe('Others who have an e-mail address of theirs: they are kept.'),
   })
   .openapi('ErasurePlan');
 export type ErasurePlanView = z.infer<typeof planSchema>;
@@ -146,7 +148,8 @@ export function serveErasures(app: ApiApp, sources: ErasureSources): void {
     const plan = await audited(c, ledger, { action: 'plan-erasure', target: null }, async () => {
       const places = await namedPerson(ledger, attendee, workspace);
       if (places.length === 0 && (await erasureAskedAs(ledger, attendee)) === undefined) throw nobody();
-      return { people: places.map(viewPlace), ...(await countPerson(ledger, places)) };
+      const sharing = await countSharing(ledger, places, workspace);
+      return { people: places.map(viewPlace), ...(await countPerson(ledger, places)), sharing };
     });
     return c.json(plan, 200);
   });
@@ -161,7 +164,8 @@ export function serveErasures(app: ApiApp, sources: ErasureSources): void {
         return before;
       }
       const names = { asked: attendee, places };
-      await requestErasure(ledger, { id, names, by: actorOf(c, by) ?? null, reason: reason ?? null });
+      const sharing = await countSharing(ledger, places, workspace);
+      await requestErasure(ledger, { id, names, by: actorOf(c, by) ?? null, reason: reason ?? null, sharing });
       await forget(id);
       return (await readErasure(ledger, id))!;
     });

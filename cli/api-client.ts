@@ -12,6 +12,7 @@ import type { ReplayRequest, ReplayResult } from '../api/replay-request.js';
 import type { AuditEntryView } from '../api/audit-log.js';
 import type { MadeTokenView, NewTokenRequest, TokenView } from '../api/tokens.js';
 import type { Overview } from '../api/syncs.js';
+import type { ErasureListView } from '../api/forgotten.js';
 import type { ErasurePlanView, ErasureRequestBody, ErasureView, WholeErasureView } from '../api/erasures.js';
 import type { PersonView } from '../api/persons.js';
 import type { Status } from '../api/status-view.js';
@@ -50,6 +51,7 @@ export interface ApiClient {
   forget(asked: ErasureRequestBody): Promise<WholeErasureView>;
   erasures(part: PartAsked): Promise<Part<ErasureView>>;
   erasure(id: string): Promise<WholeErasureView>;
+  forgotten(): Promise<ErasureListView>;
   liftErasure(id: string): Promise<void>;
   exportPerson(attendee: string): Promise<PersonView>;
   tokens(): Promise<{ tokens: TokenView[] }>;
@@ -198,6 +200,7 @@ export function apiClient(url: string, token?: string): ApiClient {
     planErasure: async (attendee) => (await post('/api/erasures/plan', { attendee }, countingMs)) as ErasurePlanView,
     forget: async (asked) => (await post('/api/erasures', asked, countingMs)) as WholeErasureView,
     erasures: async (part) => (await ask(`/api/erasures?${partQuery(part)}`)) as Part<ErasureView>,
+    forgotten: async () => (await ask('/api/forgotten')) as ErasureListView,
     erasure: async (id) => (await ask(`/api/erasures/${encodeURIComponent(id)}`)) as WholeErasureView,
     liftErasure: async (id) => {
       await post(`/api/erasures/${encodeURIComponent(id)}/lift`, {});

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { RestoreArguments } from './commands/restore.js';
 import type { Context } from './context.js';
 import type { ExitCode } from './exit-code.js';
 
@@ -16,6 +17,7 @@ what it was sent after the backup would be sent again.
 
 Examples:
   pigeonpost restore /backups/pigeonpost-2026-11-20.tar.gz
+  pigeonpost restore pigeonpost.dump --erasures erasures.json
   pigeonpost restore --mark-only        after pg_restore, a snapshot or point-in-time recovery`;
 
 /** What keeps the ledger safe. Each is loaded when it is asked for. */
@@ -32,10 +34,12 @@ export function addBackupCommands(program: Command, context: () => Context, fini
     .command('restore [file]')
     .description('put a backup in the place of the ledger, with every sink paused until a person resumes it')
     .option('--mark-only', 'the store was restored by other means: only pause the sinks', false)
+    .option('--erasures <file>', 'of "erasures export": whoever is in it is forgotten again')
+    .option('--other-ledger', 'also in the place of a store that is another ledger', false)
     .option('--yes', 'do not ask', false)
     .option('--json', 'one JSON document', false)
     .addHelpText('after', restoreHelp)
-    .action(async (file: string | undefined, options: { markOnly: boolean; yes: boolean; json: boolean }) => {
+    .action(async (file: string | undefined, options: Omit<RestoreArguments, 'file'>) => {
       const { restore } = await import('./commands/restore.js');
       finish(await restore(context(), { file, ...options }));
     });

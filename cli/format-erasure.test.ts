@@ -32,11 +32,12 @@ describe('what is told of an erasure', () => {
 
   it('counts before it is asked for, without what was done anonymously', () => {
     const people = [{ workspace: 'acme', pigeonholeId: 101, attendees: 1, codes: 1 }];
-    expect(planLines({ people, items: { attendees: 1, votes: 2 }, importRows: 0, sinks: [] })).toEqual([
+    expect(planLines({ people, items: { attendees: 1, votes: 2 }, importRows: 0, sinks: [], sharing: 2 })).toEqual([
       'acme/101: 1 attendees, 1 codes',
       'items: 1 attendees, 2 votes, and what was done anonymously, which is not counted',
       'rows of imports: 0',
       'sinks that were told: none',
+      'others with an e-mail address of theirs, who are kept: 2',
     ]);
   });
 });

@@ -9,7 +9,7 @@ const outcomes: Readonly<Record<WholeErasureView['receipts'][number]['outcome'],
 };
 
 /** What would go. Pure. */
-export function planLines({ people, items, importRows, sinks }: ErasurePlanView): string[] {
+export function planLines({ people, items, importRows, sinks, sharing }: ErasurePlanView): string[] {
   if (people.length === 0) return ['this person was forgotten before: nothing is left of them'];
   const places = people.map(({ workspace, pigeonholeId, attendees, codes }) => {
     return `${workspace}/${pigeonholeId}: ${attendees} attendees, ${codes} codes`;
@@ -20,6 +20,7 @@ export function planLines({ people, items, importRows, sinks }: ErasurePlanView)
     `items: ${counts.length === 0 ? 'none' : counts.join(', ')}, and what was done anonymously, which is not counted`,
     `rows of imports: ${importRows}`,
     `sinks that were told: ${sinks.length === 0 ? 'none' : sinks.join(', ')}`,
+    ...(sharing === 0 ? [] : [`others with an e-mail address of theirs, who are kept: ${sharing}`]),
   ];
 }
 

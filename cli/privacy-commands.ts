@@ -48,6 +48,14 @@ export function addPrivacyCommands(program: Command, context: () => Context, fin
       finish(await showErasure(context(), { id, ...options }));
     });
   erasures
+    .command('export <file>')
+    .description('who stays away, by hashes alone, for "restore --erasures"; "-" is standard output')
+    .addHelpText('after', exampleText('erasures export /backups/erasures-2026-11-21.json'))
+    .action(async (file: string) => {
+      const { exportErasures } = await import('./commands/forget.js');
+      finish(await exportErasures(context(), { file }));
+    });
+  erasures
     .command('lift <id>')
     .description('take in again what comes of the person, who has come back by their own wish')
     .option('--json', 'one JSON document', false)

@@ -6,7 +6,9 @@ export type LedgerErrorKind =
   /** Another Temporal drives this ledger. */
   | 'cluster'
   /** The process runs a configuration that is no longer, or not yet again, the current one. */
-  | 'configuration';
+  | 'configuration'
+  /** What was given is of another ledger: its keys are others. */
+  | 'otherLedger';
 
 /** What the ledger refuses. The message is for a person: it names the thing and the next step. */
 export class LedgerError extends Error {

@@ -2,8 +2,16 @@ import type { Collaborators } from '../activities/collaborators.js';
 import { handleRequest, type WorkScope } from '../activities/handle-request.js';
 import type { Action, ActionResult } from '../api/action.js';
 import { approveSink } from '../ledger/queries/approvals.js';
+import { openErasures } from '../ledger/queries/erasures/read-erasures.js';
 import { selectedPigeonholes } from '../ledger/queries/pigeonholes.js';
-import { delivering, discovering, reading, type WantedWorkflow, type WorkflowStarter } from './orchestration.js';
+import {
+  delivering,
+  discovering,
+  forgetting,
+  reading,
+  type WantedWorkflow,
+  type WorkflowStarter,
+} from './orchestration.js';
 
 /** What an action works on. */
 export interface ActingProcess {
@@ -21,6 +29,7 @@ export async function act({ to, starter }: ActingProcess, action: Action): Promi
   to.log.info({ do: verb, kind, target: name, list }, 'a person asked'); // who and why are for the audit log: people write names there
   await starter.signal(target.workflow.id, 'wake'); // where it is not running, the reconciler starts it
   if (kind === 'workspace' && (verb === 'resume' || verb === 'sweep')) await wakeAll(to, starter, name);
+  if (kind === 'sink' && (verb === 'resume' || verb === 'approve')) await wakeErasures(to, starter);
   return 'done';
 }
 
@@ -74,4 +83,10 @@ async function wakeAll(
   const selected = await selectedPigeonholes(ledger, Object.keys(config.syncs));
   const own = selected.filter((row) => row.workspace === workspace);
   await Promise.all(own.map((row) => starter.signal(reading(row).id, 'wake')));
+}
+
+/** What waited for a sink that a person has stopped need not find out by itself that it goes on. */
+async function wakeErasures({ ledger }: ActingProcess['to'], starter: WorkflowStarter): Promise<void> {
+  const open = await openErasures(ledger);
+  await Promise.all(open.map((id) => starter.signal(forgetting(id).id, 'wake')));
 }

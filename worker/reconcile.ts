@@ -4,6 +4,7 @@ import { syncsOf } from '../activities/read-pigeonhole.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { discardAbandonedImports } from '../ledger/queries/imports/begin-import.js';
+import { reopenErasures } from '../ledger/queries/erasures/note-erasure.js';
 import { openErasures } from '../ledger/queries/erasures/read-erasures.js';
 import { runningImports } from '../ledger/queries/imports/ask-import.js';
 import { selectedPigeonholes } from '../ledger/queries/pigeonholes.js';
@@ -48,6 +49,7 @@ export async function reconcile(to: {
   log: Log;
 }): Promise<number> {
   await discardAbandonedImports(to.ledger);
+  await reopenErasures(to.ledger);
   const running = new Set<string>();
   const query = `TaskQueue = '${to.taskQueue}' AND ExecutionStatus = 'Running'`;
   for await (const workflow of to.client.workflow.list({ query })) running.add(workflow.workflowId);

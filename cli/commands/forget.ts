@@ -7,6 +7,7 @@ import { askedBy } from '../asked-by.js';
 import type { Context, Output } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { firstOfList, thereIsMore } from '../first-of-list.js';
+import { writePrivateFile } from '../write-private-file.js';
 import { erasureLines, planLines } from '../format-erasure.js';
 
 export interface ForgetOptions {
@@ -94,6 +95,25 @@ export async function showErasure(
 ): Promise<ExitCode> {
   const erasure = await apiClientFor(await loadProcessConfig(config)).erasure(id);
   show(out, json, erasure, erasureLines(erasure));
+  return ExitCode.Done;
+}
+
+/**
+ * `pigeonpost erasures export <file>`: who stays away, by keyed hashes alone, for `restore --erasures`. A file is never
+ * written over. Exit 0, 1 when it cannot be written.
+ */
+export async function exportErasures({ config, out }: Context, { file }: { file: string }): Promise<ExitCode> {
+  const list = await apiClientFor(await loadProcessConfig(config)).forgotten();
+  const text = JSON.stringify(list);
+  if (file === '-') {
+    out.line(text);
+    return ExitCode.Done;
+  }
+  await writePrivateFile(file, `${text}\n`);
+  const { length } = list.erasures;
+  out.line(
+    `${length === 1 ? 'one erasure is' : `${length} erasures are`} in ${file}, as hashes that only this ledger understands`,
+  );
   return ExitCode.Done;
 }
 

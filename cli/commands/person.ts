@@ -1,8 +1,8 @@
-import { writeFile } from 'node:fs/promises';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
 import { apiClientFor } from '../api-client.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { writePrivateFile } from '../write-private-file.js';
 
 export interface PersonOptions {
   /** An id, a code or an e-mail address. */
@@ -24,10 +24,7 @@ export async function person({ config, out }: Context, options: PersonOptions): 
   const text = JSON.stringify(stored, null, 2);
   if (target === true) out.line(text);
   else {
-    await writeFile(target, `${text}\n`, { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-      const why = error.code === 'EEXIST' ? 'it is there already: name another file' : `it failed with ${error.code}`;
-      throw new CommandError(ExitCode.Failed, `${target} cannot be written: ${why}`);
-    });
+    await writePrivateFile(target, `${text}\n`);
     out.line(`${stored.items.length} items and ${stored.importRows.length} rows of imports are in ${target}`);
   }
   return ExitCode.Done;

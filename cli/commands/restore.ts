@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RestoredStore } from '../../worker/backup/restore-embedded.js';
+import { readErasureListFile } from '../../worker/backup/read-erasure-list.js';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
 import { markStoreRestored, restoreStore } from '../../worker/backup/restore-store.js';
 import { askYesOrNo } from '../ask-yes-or-no.js';
@@ -14,13 +14,18 @@ export interface RestoreArguments {
   readonly file: string | undefined;
   /** The store was restored by other means: it is only marked. */
   readonly markOnly: boolean;
+  /** A file of `erasures export`. */
+  readonly erasures?: string | undefined;
+  /** The backup may be of another ledger than the one that is there. */
+  readonly otherLedger: boolean;
   readonly yes: boolean;
   readonly json: boolean;
 }
 
 /**
  * `pigeonpost restore <file>`: the ledger as it was, with every sink and every import under way paused until a person
- * resumes them. Nothing may run meanwhile. Exit 0, 1 when it is not done, 2 without an answer.
+ * resumes them, and with whoever was forgotten since forgotten again, as far as that is known. Nothing may run meanwhile.
+ * Exit 0, 1 when it is not done, 2 without an answer.
  */
 export async function restore({ config, out }: Context, asked: RestoreArguments): Promise<ExitCode> {
   const { file, markOnly, yes, json } = asked;
@@ -42,13 +47,14 @@ export async function restore({ config, out }: Context, asked: RestoreArguments)
     out.note('nothing is done');
     return ExitCode.Failed;
   }
+  const list = asked.erasures === undefined ? null : await readErasureListFile(asked.erasures);
   const mark = { sinks: Object.keys(loaded.sinks), by: askedBy() ?? 'local', requestId: randomUUID() };
-  let done: Partial<RestoredStore> = {};
-  if (file === undefined) await markStoreRestored(store, mark);
-  else done = await restoreStore(file, store, mark);
-  const { facts, replaced = null } = done;
+  const terms = { erasures: list, otherLedger: asked.otherLedger };
+  const done =
+    file === undefined ? await markStoreRestored(store, mark, list) : await restoreStore(file, store, mark, terms);
+  const { facts, replaced = null, erasures } = done;
   if (json) {
-    out.line(JSON.stringify({ restored: true, madeAt: facts?.madeAt ?? null, replaced }));
+    out.line(JSON.stringify({ restored: true, madeAt: facts?.madeAt ?? null, replaced, erasures }));
     return ExitCode.Done;
   }
   out.line(
@@ -58,8 +64,17 @@ export async function restore({ config, out }: Context, asked: RestoreArguments)
   );
   if (replaced !== null) out.line(`what was there is kept in ${replaced}: delete it when you need it no more`);
   out.note('sinks and imports are paused: start, look at "pigeonpost status" and "preview", then resume each');
-  out.note('whoever was forgotten after the backup is in it again: forget them anew');
+  out.note(aboutErasures(erasures));
   return ExitCode.Done;
+}
+
+/** @param count null: nobody knows who was forgotten since the backup */
+function aboutErasures(count: number | null): string {
+  if (count === null) {
+    return 'whoever was forgotten after the backup is in it again: "restore --mark-only --erasures FILE", or forget them anew';
+  }
+  if (count === 0) return 'nobody was forgotten after the backup';
+  return `${count === 1 ? 'one erasure was' : `${count} erasures were`} made after the backup: from the next start on they are carried out again`;
 }
 
 async function agreed(question: string): Promise<boolean> {

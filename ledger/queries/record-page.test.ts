@@ -76,7 +76,13 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
     const place = { workspace, pigeonholeId, list: 'attendees' };
     const prepared = prepareNewItems(ledger, place, hashed, readingRules([]));
     const places = [{ ref, workspace, pigeonholeId, attendeeIds: [1], codes: [] }];
-    await requestErasure(ledger, { id: randomUUID(), names: { asked: '1', places }, by: null, reason: null });
+    await requestErasure(ledger, {
+      id: randomUUID(),
+      names: { asked: '1', places },
+      by: null,
+      reason: null,
+      sharing: 0,
+    });
     expect(prepared?.count).toBe(2);
     expect(await record([], { items: hashed, highestId: 2, isNew: true, prepared })).toMatchObject({ created: 1 });
     expect(await stored()).toEqual([{ key: '2', revision: 1, sequence: 1 }]);

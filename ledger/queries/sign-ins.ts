@@ -8,7 +8,7 @@ import type { PageScope } from './write-changes.js';
 /** Changes of attendees that are taken in at a time. */
 const changesAtOnce = 200;
 
-interface AttendeeRow {
+export interface AttendeeRow {
   attendee_id: number;
   /** Null: deleted. */
   payload: string | null;
@@ -87,6 +87,32 @@ async function replaceSignIns(
     [ref, [...new Set(ids.filter((id) => id !== null))]],
   );
   return distinct([...before, ...others].map((row) => row.code_hash).concat(now.map(({ codeHash }) => codeHash)));
+}
+
+/**
+ * Keeps of attendees whose records are about to be emptied by which code they came, as a hash: who asks to be forgotten
+ * by their code is found by it. What is kept already stays as it is.
+ */
+export async function keepCodes(
+  ledger: Ledger,
+  tx: Queryable,
+  { ref, workspace }: Pick<PageScope, 'ref' | 'workspace'>,
+  attendees: readonly AttendeeRow[],
+): Promise<void> {
+  const known = attendees.flatMap((row) => {
+    const signIn = toSignIn(ledger, row);
+    return signIn?.codeHash == null ? [] : [{ attendeeId: signIn.attendeeId, codeHash: signIn.codeHash }];
+  });
+  await tx.query(
+    `insert into sign_ins (ref, attendee_id, code_hash, subject)
+     select $1, n.* from unnest($2::int8[], $3::bytea[], $4::bytea[]) as n on conflict (ref, attendee_id) do nothing`,
+    [
+      ref,
+      known.map(({ attendeeId }) => attendeeId),
+      known.map(({ codeHash }) => codeHash),
+      known.map(({ attendeeId }) => ledger.hash.subject(workspace, attendeeId, 'named')),
+    ],
+  );
 }
 
 /** Undefined: the record says nothing by which a registrant could be told, or is deleted. */

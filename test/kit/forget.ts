@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { forgetAttendeeTurn } from '../../activities/forget-attendee.js';
 import type { ErasureTurn } from '../../activities/turns.js';
+import { countSharing } from '../../ledger/queries/erasures/count-sharing.js';
 import { findPerson, type PersonName } from '../../ledger/queries/erasures/find-person.js';
 import { requestErasure } from '../../ledger/queries/erasures/request-erasure.js';
 import type { Scene } from './scene.js';
@@ -12,7 +13,8 @@ const never = new AbortController().signal;
 export async function askToForget({ ledger }: Scene, name: Omit<PersonName, 'workspace'>): Promise<string> {
   const id = randomUUID();
   const places = await findPerson(ledger, { ...name, workspace: null });
-  await requestErasure(ledger, { id, names: { asked: name.text, places }, by: null, reason: null });
+  const sharing = await countSharing(ledger, places, null);
+  await requestErasure(ledger, { id, names: { asked: name.text, places }, by: null, reason: null, sharing });
   return id;
 }
 

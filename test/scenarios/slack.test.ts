@@ -10,6 +10,8 @@ import {
   startSlackDouble,
   type SlackDouble,
 } from '../doubles/slack/start-slack-double.js';
+import { dumpLedger } from '../kit/dump-ledger.js';
+import { askToForget, forget } from '../kit/forget.js';
 import { attendee, qnaQuestion, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
@@ -162,6 +164,30 @@ describe.each(kinds)('questions in a Slack channel, on %s', (kind) => {
     expect(JSON.stringify(slack.state())).not.toContain('Person');
     const kept = await stage.db.query('select object from sink_objects');
     expect([kept.length, JSON.stringify(kept).includes('Person')]).toEqual([1, false]);
+  });
+
+  it('of somebody who is forgotten are redacted, signed or not, and of theirs nothing is left in Slack or the ledger', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1));
+    await stage.put('attendees', attendee(7, { Name: 'MARK-name' }), attendee(8));
+    const who = (id: number, anonymous: boolean) => ({ id, anonymous });
+    await stage.put(
+      'qna-questions',
+      qnaQuestion(1, who(7, false), 1, { content: 'MARK-signed' }),
+      qnaQuestion(2, who(7, true), 1, { content: 'MARK-unsigned' }),
+      qnaQuestion(3, who(8, false), 1),
+    );
+    const text = 'item.content & (attendee.Name ? " (" & attendee.Name & ")" : "")';
+    const { scene } = await slackScene(stage, { text, onChange: 'ignore', onWithdrawn: 'keep' });
+    await scene.settle();
+    const other = ['Question 3? (Person 8)'];
+    expect(shown()).toEqual({ 1: ['MARK-signed (MARK-name)'], 2: ['MARK-unsigned'], 3: other });
+
+    await forget(stage, scene, await askToForget(scene, { by: 'id', text: '7' }));
+    expect(shown()).toEqual({ 1: [redacted], 2: [redacted], 3: other });
+    expect(JSON.stringify(slack.state())).not.toContain('MARK');
+    expect(await dumpLedger(stage.db)).not.toContain('MARK');
+    expect((await stage.db.query('select key from sink_objects')).length).toBe(1);
   });
 
   it('are told a count that waits, and a text that does not wait for it', async () => {

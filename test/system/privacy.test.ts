@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,6 +26,10 @@ const apiKey = 'key-marker-5d1f8e';
 let sandbox: Sandbox;
 let spoken: string;
 let histories: string;
+/** Whatever stands in a payload of the workflows that forget somebody. */
+let toldToForget: unknown[];
+/** Who was forgotten at the end, as they were asked for, and as the service knows them. */
+let gone: { readonly asked: string; readonly person: Record<string, unknown> }[];
 let held: { archive: HeldChange[]; hooks: HeldChange[] };
 let people: Record<string, unknown>[];
 /** `<pigeonhole> <attendee>` of those whose consent stood before anything moved. */
@@ -73,6 +78,13 @@ beforeAll(async () => {
     return (JSON.parse(status) as { settled: boolean }).settled;
   };
   await until('all is settled', settled);
+  people = (await Promise.all(pigeonholes.map((id) => truthOf(sandbox.baseUrl, 'attendees', id)))).flat();
+  const [first, second] = people.filter(({ Email: email }) => typeof email === 'string');
+  gone = [
+    { asked: String(first!['Email']).toUpperCase(), person: first! },
+    { asked: `id:${String(second!['id'])}`, person: second! },
+  ];
+  for (const { asked } of gone) await forgetByApi(port, asked);
   histories = await allHistories(temporal);
   program.kill('SIGTERM');
   await program.exited;
@@ -82,7 +94,6 @@ beforeAll(async () => {
     archive: readArchive(join(folder, 'archive')),
     hooks: receipts.map((line) => (JSON.parse(line) as { change: HeldChange }).change),
   };
-  people = (await Promise.all([101, 102, 103].map((id) => truthOf(sandbox.baseUrl, 'attendees', id)))).flat();
   await receiver.close();
   rmSync(folder, { recursive: true });
 });
@@ -101,6 +112,19 @@ async function control(path: string, body: unknown = {}): Promise<void> {
 }
 
 const pigeonholes = [101, 102, 103];
+
+/** Has a person forgotten, and waits until every place has answered. */
+async function forgetByApi(port: number, attendee: string): Promise<void> {
+  const url = `http://127.0.0.1:${port}/api/erasures`;
+  const id = randomUUID();
+  const headers = { 'content-type': 'application/json' };
+  const asked = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ id, attendee }) });
+  expect(asked.status).toBe(200);
+  await until('the person is forgotten', async () => {
+    const erasure = (await (await fetch(`${url}/${id}`)).json()) as { state: string };
+    return erasure.state === 'done';
+  });
+}
 
 /** `<pigeonhole> <field>` of everybody whose consent, as the source shows it now, is such; `among` names them by id. */
 async function peopleWho(
@@ -139,15 +163,32 @@ async function allHistories({ address, taskQueue }: { address: string; taskQueue
   const connection = await Connection.connect({ address });
   const client = new Client({ connection });
   let text = '';
-  for await (const { workflowId, runId } of client.workflow.list({ query: `TaskQueue = '${taskQueue}'` })) {
+  toldToForget = [];
+  for await (const { workflowId, runId, type } of client.workflow.list({ query: `TaskQueue = '${taskQueue}'` })) {
     const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+    if (type === 'forgetAttendee') toldToForget.push(...payloadsOf(history));
     text += JSON.stringify(history, (_, value: unknown) =>
       value instanceof Uint8Array ? Buffer.from(value).toString() : value,
     );
-    await client.workflow.getHandle(workflowId).terminate();
+    if (type !== 'forgetAttendee') await client.workflow.getHandle(workflowId).terminate(); // that one has ended
   }
   await connection.close();
   return text;
+}
+
+/** Every value of every decoded payload. */
+function payloadsOf(history: unknown): unknown[] {
+  if (typeof history !== 'object' || history === null) return [history];
+  if (history instanceof Uint8Array) return [];
+  const { data, metadata } = history as { data?: unknown; metadata?: unknown };
+  if (data instanceof Uint8Array && metadata !== undefined) return leavesOf(JSON.parse(Buffer.from(data).toString()));
+  return Object.values(history).flatMap((value) =>
+    typeof value === 'object' && value !== null ? payloadsOf(value) : [],
+  );
+}
+
+function leavesOf(value: unknown): unknown[] {
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : [value];
 }
 
 /** What says who somebody is, of everybody: names, addresses, codes. */
@@ -175,6 +216,19 @@ describe('a whole run', () => {
     const said = (text: string): string[] => [...markers(), apiKey, secret].filter((marker) => text.includes(marker));
     expect(said(spoken)).toEqual([]);
     expect(said(histories)).toEqual([]);
+  });
+
+  it('forgets people without a word of who they are in the workflows that do it', () => {
+    // The id of the request comes in, and counts and a state come out.
+    expect(toldToForget.filter((value) => value === 'finished')).toHaveLength(2);
+    const texts = toldToForget.map((value) => String(value).toLowerCase());
+    for (const { asked, person } of gone) {
+      const theirs = [asked, ...Object.values(person)].filter((value) => ['string', 'number'].includes(typeof value));
+      const told = theirs.map((value) => String(value).toLowerCase()).filter((value) => value.length > 3);
+      expect(told.length).toBeGreaterThan(3);
+      expect(told.filter((value) => texts.includes(value))).toEqual([]);
+    }
+    expect(JSON.stringify(held.archive)).not.toContain(`"${String(gone[0]!.person['Email'])}"`);
   });
 
   it.each(['archive', 'hooks'] as const)('gives %s no person of an anonymous item, on any list', async (sink) => {

@@ -12,6 +12,8 @@ export class BackupError extends Error {
       | 'missing'
       /** The file cannot be used. */
       | 'unusable'
+      /** It is of another ledger than the one that is there. */
+      | 'otherLedger'
       | 'failed',
     message: string,
     options?: ErrorOptions,

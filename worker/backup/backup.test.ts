@@ -16,12 +16,15 @@ import { Secret } from '../../config/secret.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { openEmbedded } from '../../ledger/drivers/embedded.js';
 import { openPostgres } from '../../ledger/drivers/postgres.js';
-import { openLedger } from '../../ledger/ledger.js';
+import { type Ledger, openLedger } from '../../ledger/ledger.js';
+import { readErasureList, takeOverErasures } from '../../ledger/queries/erasures/erasure-list.js';
+import { requestErasure } from '../../ledger/queries/erasures/request-erasure.js';
 import { placeEmbeddedStore } from '../../test/embedded-store.js';
 import { hasPostgres, startPostgres, type TestPostgres } from '../../test/postgres.js';
 import { dumpPostgres, packUnusedStore, writeBackup } from './backup-store.js';
 import { packStore } from './pack-store.js';
 import { postgresTool } from './postgres-tool.js';
+import { readErasureListFile } from './read-erasure-list.js';
 import { markStoreRestored, restoreStore } from './restore-store.js';
 
 const mark = { sinks: ['archive', 'younger'], by: "o'brien", requestId: 'request-1' };
@@ -65,6 +68,39 @@ async function expectMarked(db: Database): Promise<void> {
   ).toEqual([{ n: 0 }]);
 }
 
+/** Somebody of a pigeonhole that the backup knows, and of one that it does not. */
+async function forgetSomebody(ledger: Ledger): Promise<void> {
+  await ledger.db.query(`insert into pigeonholes (workspace, pigeonhole_id) values ('before', 102)`);
+  const pigeonholes = await ledger.db.query<{ ref: number; pigeonhole_id: number }>(
+    'select ref, pigeonhole_id from pigeonholes',
+  );
+  const places = pigeonholes.map(({ ref, pigeonhole_id: pigeonholeId }) => {
+    return { ref, workspace: 'before', pigeonholeId, attendeeIds: [11], codes: ['MARK-code'] };
+  });
+  await requestErasure(ledger, {
+    id: randomUUID(),
+    names: { asked: '11', places },
+    by: null,
+    reason: null,
+    sharing: 0,
+  });
+}
+
+async function expectForgotten({ db, hash }: Ledger): Promise<void> {
+  expect(await db.query('select ended_at, reason from erasures')).toEqual([
+    { ended_at: null, reason: 'carried over a restore' },
+  ]);
+  const people = await db.query<{ subject: Buffer }>(`select subject from forgotten where workspace = 'before'`);
+  expect(people.map(({ subject }) => subject.toString('hex')).toSorted()).toEqual(
+    (['named', 'anonymous'] as const).map((as) => hash.subject('before', 11, as).toString('hex')).toSorted(),
+  );
+  const codes = await db.query<{ pigeonhole_id: number; code_hash: Buffer }>(
+    'select p.pigeonhole_id, c.code_hash from forgotten_codes c join pigeonholes p on p.ref = c.ref order by 1',
+  );
+  const code = hash.attendeeCode('MARK-code');
+  expect(codes).toEqual([101, 102].map((id) => ({ pigeonhole_id: id, code_hash: code })));
+}
+
 describe('a backup of an embedded store', () => {
   const source = join(folder, 'source');
   const file = join(folder, 'store.tar.gz');
@@ -99,6 +135,36 @@ describe('a backup of an embedded store', () => {
     const [kept] = readdirSync(used).filter((name) => name.startsWith('postgres.replaced-'));
     expect(readdirSync(used).toSorted()).toEqual(['lock', 'postgres', kept]);
     expect(readFileSync(join(used, kept!, 'was-here'), 'utf8')).toBe('a store');
+  });
+
+  it('leaves forgotten who was forgotten after it, as the store that was there knows', async () => {
+    const there = await openEmbedded({ folder: used });
+    const ledger = await openLedger(there);
+    await forgetSomebody(ledger);
+    await there.close();
+    expect((await restoreStore(file, store('used'), mark)).erasures).toBe(1);
+    const db = await openEmbedded({ folder: used });
+    await expectForgotten(await openLedger(db));
+    expect(await takeOverErasures(db, await readErasureList(db))).toBe(0);
+    await db.close();
+    expect((await restoreStore(file, store('nothing-there'), mark)).erasures).toBeNull();
+  });
+
+  it('of another ledger takes the place of one only where that was said', async () => {
+    const other = join(folder, 'another');
+    await placeEmbeddedStore(other);
+    const db = await openEmbedded({ folder: other });
+    await openLedger(db);
+    await db.query('update ledger set id = $1', [randomUUID()]);
+    const list = await readErasureList(db);
+    await db.close();
+    const terms = { erasures: null, otherLedger: false };
+    await expect(restoreStore(file, store('another'), mark, terms)).rejects.toMatchObject({ kind: 'otherLedger' });
+    const wrong = { erasures: list, otherLedger: true };
+    await expect(restoreStore(file, store('another'), mark, wrong)).rejects.toMatchObject({ kind: 'otherLedger' });
+    expect(readdirSync(other).toSorted()).toEqual(['lock', 'postgres']);
+    const { erasures } = await restoreStore(file, store('another'), mark, { ...terms, otherLedger: true });
+    expect(erasures).toBeNull();
   });
 
   it('is neither made nor restored where another process has the store', async () => {
@@ -183,6 +249,25 @@ describe('a backup of an embedded store', () => {
     await db.close();
   });
 
+  it('is restored with a list of who was forgotten since, and with none of another ledger', async () => {
+    const db = await openPostgres({ url: postgres.url });
+    await forgetSomebody(await openLedger(db));
+    const list = join(folder, 'erasures.json');
+    writeFileSync(list, JSON.stringify(await readErasureList(db)));
+    await db.close();
+    const erasures = await readErasureListFile(list);
+    const url = await postgres.createDatabase('restored_later');
+    const { erasures: carried } = await restoreStore(file, storeAt(url), mark, { erasures, otherLedger: false });
+    expect(carried).toBe(1);
+    const restored = await openPostgres({ url });
+    await expectForgotten(await openLedger(restored));
+    await restored.close();
+    const strange = { ...erasures, ledger: randomUUID() };
+    await expect(markStoreRestored(storeAt(url), mark, strange)).rejects.toMatchObject({ kind: 'otherLedger' });
+    writeFileSync(list, '{"ledger":"none"}');
+    await expect(readErasureListFile(list)).rejects.toMatchObject({ kind: 'unusable' });
+  });
+
   it('is refused where there are tables, and where pigeonpost runs', async () => {
     await expect(restoreStore(file, storeAt(postgres.url), mark)).rejects.toMatchObject({ kind: 'inUse' });
     const url = await postgres.createDatabase('busy');
@@ -211,7 +296,7 @@ describe('a backup of an embedded store', () => {
       message: expect.stringContaining('pg_dump --format=custom'),
     });
     const url = await postgres.createDatabase('without_tools');
-    await expect(restoreStore(file, storeAt(url), mark, { PATH: folder })).rejects.toMatchObject({
+    await expect(restoreStore(file, storeAt(url), mark, undefined, { PATH: folder })).rejects.toMatchObject({
       kind: 'tool',
       message: expect.stringContaining('--mark-only'),
     });

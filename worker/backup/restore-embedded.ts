@@ -6,8 +6,10 @@ import { lockFolder } from '../../ledger/drivers/folder-lock.js';
 import { syncFolder } from '../../ledger/drivers/sync-folder.js';
 import { migrate, newestMigration } from '../../ledger/migrate.js';
 import { markRestored, type RestoredFrom } from '../../ledger/mark-restored.js';
+import { type ErasureList, takeOverErasures } from '../../ledger/queries/erasures/erasure-list.js';
 import { BackupError } from './backup-error.js';
 import { type BackupFacts, factsFile, readBackupFacts } from './backup-facts.js';
+import { lookAtPresentStore } from './look-at-present-store.js';
 import { withoutTar } from './pack-store.js';
 import { runTool } from './run-tool.js';
 
@@ -15,28 +17,43 @@ export interface RestoredStore {
   readonly facts: BackupFacts;
   /** Where the store that was there stands now; null: there was none. */
   readonly replaced: string | null;
+  /** So many erasures go on, since the backup was made before them; null: nobody knows which there were. */
+  readonly erasures: number | null;
+}
+
+export interface RestoreTerms {
+  /** Whom the ledger kept away before, by a list that was exported; null: none was given. */
+  readonly erasures: ErasureList | null;
+  /** The backup may be of another ledger than the one that it replaces. */
+  readonly otherLedger: boolean;
 }
 
 /**
  * Puts a backup in the place of an embedded store. It is unpacked, brought up to date and marked beside it, and takes its
  * place by a rename: a kill leaves the one or the other, and none that would send without a look. What was there is kept.
- * Temporal's data are of the time after the backup, and hold nothing that the ledger lacks: they go.
- * @throws {BackupError}; {StoreError} kind `locked` while a process uses the folder
+ * Temporal's data are of the time after the backup, and hold nothing that the ledger lacks: they go. Who was forgotten
+ * since is forgotten again, by what the store that was there and the list that is given know.
+ * @throws {BackupError}; {LedgerError} kind `otherLedger`; {StoreError} kind `locked` while a process uses the folder
  */
 export async function restoreEmbedded(
   file: string,
   folder: string,
   mark: Omit<RestoredFrom, 'madeAt'>,
+  terms: RestoreTerms,
 ): Promise<RestoredStore> {
   if (!existsSync(file)) throw new BackupError('missing', `there is no file ${file}`);
+  const present = await lookAtPresentStore(folder);
   const lock = await lockFolder(folder);
   const work = await mkdtemp(join(folder, 'postgres.new-'));
   try {
     await unpack(file, work);
     const facts = await readBackupFacts(work);
     await refuseNewer(facts);
-    await bringUpToDate(work, markRestored({ ...mark, madeAt: new Date(facts.madeAt) }));
-    return { facts, replaced: await takePlace(work, folder) };
+    if (present !== undefined && !terms.otherLedger) refuseOther(file, facts, present);
+    const lists = [present, terms.erasures].filter((list) => list != null);
+    const own = lists.filter((list) => list === terms.erasures || list.ledger === facts.ledger);
+    const erasures = await bringUpToDate(work, markRestored({ ...mark, madeAt: new Date(facts.madeAt) }), own);
+    return { facts, replaced: await takePlace(work, folder), erasures: own.length === 0 ? null : erasures };
   } finally {
     await rm(work, { recursive: true, force: true });
     await lock.release();
@@ -71,11 +88,24 @@ async function refuseNewer({ migration, pigeonpost }: BackupFacts): Promise<void
   );
 }
 
-async function bringUpToDate(storeFolder: string, mark: string): Promise<void> {
+function refuseOther(file: string, { ledger }: BackupFacts, present: ErasureList): void {
+  if (ledger === present.ledger) return;
+  throw new BackupError(
+    'otherLedger',
+    `${file} is a backup of another ledger (${ledger}) than the one that is there (${present.ledger}): check "store", or say --other-ledger to put it in its place all the same`,
+  );
+}
+
+/** @returns how many erasures go on */
+async function bringUpToDate(storeFolder: string, mark: string, lists: readonly ErasureList[]): Promise<number> {
   const db = await openEmbedded({ folder: storeFolder });
   try {
     await migrate(db);
     await db.script(mark);
+    let erasures = 0;
+    // oxlint-disable-next-line no-await-in-loop -- two of them
+    for (const list of lists) erasures += await takeOverErasures(db, list);
+    return erasures;
   } finally {
     await db.close();
   }

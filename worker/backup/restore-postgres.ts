@@ -5,6 +5,7 @@ import type { Database } from '../../ledger/drivers/database.js';
 import { openPostgres } from '../../ledger/drivers/postgres.js';
 import { markRestored, type RestoredFrom } from '../../ledger/mark-restored.js';
 import { migrate } from '../../ledger/migrate.js';
+import { type ErasureList, takeOverErasures } from '../../ledger/queries/erasures/erasure-list.js';
 import { BackupError } from './backup-error.js';
 import { postgresTool } from './postgres-tool.js';
 import { runTool } from './run-tool.js';
@@ -12,14 +13,17 @@ import { runTool } from './run-tool.js';
 /**
  * Restores a dump into an empty database: rows and the mark are one transaction, so that no kill leaves a ledger that
  * would send without a look. Never over a ledger that is there: two databases can be compared, one cannot.
- * @throws {BackupError}, {StoreError}
+ * @param erasures whom the ledger kept away before; null: no list was given
+ * @returns how many erasures go on; null: nobody knows which there were
+ * @throws {BackupError}, {StoreError}; {LedgerError} kind `otherLedger`, when all but the list is restored
  */
 export async function restorePostgres(
   file: string,
   store: string,
   mark: Omit<RestoredFrom, 'madeAt'>,
   environment: Environment,
-): Promise<void> {
+  erasures: ErasureList | null,
+): Promise<number | null> {
   if (!existsSync(file)) throw new BackupError('missing', `there is no file ${file}`);
   await withDatabase(store, async (db) => {
     const [found] = await db.query<{ tables: number }>(
@@ -33,17 +37,26 @@ export async function restorePostgres(
     }
   });
   await runScript(file, store, markRestored({ ...mark, madeAt: null }), environment);
-  await withDatabase(store, migrate);
+  return await withDatabase(store, async (db) => {
+    await migrate(db);
+    return erasures === null ? null : await takeOverErasures(db, erasures);
+  });
 }
 
 /**
  * Marks a store that was restored by other means: a snapshot of its disk, a provider's point-in-time recovery, pg_restore.
+ * @returns as restorePostgres
  * @throws {BackupError} kind `inUse` while processes use it
  */
-export async function markRestoredStore(db: Database, mark: RestoredFrom): Promise<void> {
+export async function markRestoredStore(
+  db: Database,
+  mark: RestoredFrom,
+  erasures: ErasureList | null,
+): Promise<number | null> {
   await refuseInUse(db);
   await migrate(db);
   await db.script(markRestored(mark));
+  return erasures === null ? null : await takeOverErasures(db, erasures);
 }
 
 async function refuseInUse(db: Database): Promise<void> {

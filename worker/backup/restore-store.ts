@@ -2,28 +2,35 @@ import type { Config } from '../../config/config.js';
 import { type Environment, processEnvironment } from '../../config/environment.js';
 import { openDatabase } from '../../ledger/drivers/open-database.js';
 import type { RestoredFrom } from '../../ledger/mark-restored.js';
-import { type RestoredStore, restoreEmbedded } from './restore-embedded.js';
+import { type RestoredStore, restoreEmbedded, type RestoreTerms } from './restore-embedded.js';
 import { markRestoredStore, restorePostgres } from './restore-postgres.js';
 
 type Mark = Omit<RestoredFrom, 'madeAt'>;
 
-/** Restores a backup into the store that is configured. @returns what a backup of an embedded store says about itself */
+/** What a restore of any store tells; what a backup says about itself is known of embedded stores alone. */
+export type Restored = Pick<RestoredStore, 'erasures'> & Partial<RestoredStore>;
+
+/** Restores a backup into the store that is configured. */
 export async function restoreStore(
   file: string,
   store: Config['store'],
   mark: Mark,
+  terms: RestoreTerms = { erasures: null, otherLedger: false },
   environment: Environment = processEnvironment(),
-): Promise<Partial<RestoredStore>> {
-  if (store.kind === 'embedded') return await restoreEmbedded(file, store.folder, mark);
-  await restorePostgres(file, store.url.reveal(), mark, environment);
-  return {};
+): Promise<Restored> {
+  if (store.kind === 'embedded') return await restoreEmbedded(file, store.folder, mark, terms);
+  return { erasures: await restorePostgres(file, store.url.reveal(), mark, environment, terms.erasures) };
 }
 
 /** Marks a store that was restored by other means. */
-export async function markStoreRestored(store: Config['store'], mark: Mark): Promise<void> {
+export async function markStoreRestored(
+  store: Config['store'],
+  mark: Mark,
+  erasures: RestoreTerms['erasures'] = null,
+): Promise<Restored> {
   const db = await openDatabase(store.kind === 'embedded' ? store : { kind: 'postgres', url: store.url.reveal() });
   try {
-    await markRestoredStore(db, { ...mark, madeAt: null });
+    return { erasures: await markRestoredStore(db, { ...mark, madeAt: null }, erasures) };
   } finally {
     await db.close();
   }

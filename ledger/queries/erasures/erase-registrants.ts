@@ -8,10 +8,16 @@ const forgottenMessage = 'this person was forgotten on request before they were 
 export interface ErasedRegistrants {
   /** Rows of imports in which nothing of the person is left. */
   readonly rows: number;
-  /** Their numbers: the files that they were read from are not ours to change. */
-  readonly imports: readonly number[];
+  /** The files that they were read from are not ours to change. */
+  readonly imports: readonly ErasedImport[];
   /** Rows that an import is sending at this moment: to be looked at again when it has ended. */
   readonly underWay: number;
+}
+
+export interface ErasedImport {
+  readonly number: number;
+  /** It was read from a drop folder, where the file stays. */
+  readonly dropped: boolean;
 }
 
 /**
@@ -29,28 +35,30 @@ export async function eraseRegistrants(
      where f.erasure = $1 and s.ref = p.ref and s.subject = f.subject`,
     [erasure],
   );
-  const imports: number[] = [];
+  const imports: ErasedImport[] = [];
   let rows = 0;
   let underWay = 0;
   for (const each of await importsOf(ledger, erasure, places)) {
-    const names = [asked, ...places.flatMap((place) => (place.ref === each.ref ? place.codes : []))];
+    const names = [
+      ...(asked === null ? [] : [asked]),
+      ...places.flatMap((place) => (place.ref === each.ref ? place.codes : [])),
+    ];
     // oxlint-disable-next-line no-await-in-loop -- one after another: each is a transaction under the import's lock
     const done = await ledger.db.transaction((tx) => eraseFromImport(tx, erasure, each, names));
     rows += done.rows;
     underWay += done.underWay;
-    if (done.rows + done.underWay > 0) imports.push(each.number);
+    if (done.rows + done.underWay > 0) imports.push({ number: each.number, dropped: each.dropped });
   }
   return { rows, imports, underWay };
 }
 
-interface ImportRow {
-  readonly number: number;
+interface ImportRow extends ErasedImport {
   readonly ref: number;
 }
 
 async function importsOf(ledger: Ledger, erasure: number, places: ErasureNames['places']): Promise<ImportRow[]> {
   return await ledger.db.query<ImportRow & Record<string, unknown>>(
-    `select number, ref from imports
+    `select number, ref, exists (select 1 from dropped_files d where d.import = i.id) as dropped from imports i
      where ref = any($2::int4[]) or ref in (select ref from forgotten_codes where erasure = $1) order by number`,
     [erasure, places.map(({ ref }) => ref)],
   );

@@ -1,5 +1,6 @@
 import type { Queryable } from '../../drivers/database.js';
 import type { Ledger } from '../../ledger.js';
+import { isLeft } from './note-erasure.js';
 
 /** How far a sink has come in one pigeonhole with what it was told of the people of an erasure. */
 export interface ErasingLane {
@@ -86,8 +87,7 @@ export async function settleErasingLane(
 ): Promise<void> {
   await tx.query(
     `delete from sink_objects o using erasing e
-       left join deliveries d on d.sink_id = e.sink_id and d.ref = e.ref and d.sequence = e.sequence and d.replay = 0
-     where e.sink_id = $1 and e.ref = $2 and e.erasure = $3 and coalesce(d.state, '') <> 'dead'
+     where e.sink_id = $1 and e.ref = $2 and e.erasure = $3 and not ${isLeft('e')}
        and exists (select 1 from items i where i.ref = e.ref and i.list = e.list and i.key = e.key and i.erased)
        and o.sink_id = e.sink_id and o.ref = e.ref and o.list = e.list and o.key = e.key`,
     [sinkId, ref, erasure],

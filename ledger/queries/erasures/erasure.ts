@@ -2,8 +2,8 @@ import type { PersonPlace } from './find-person.js';
 
 /** What names a person while the ledger is gone through; forgotten afterwards. */
 export interface ErasureNames {
-  /** As it was asked for. */
-  readonly asked: string;
+  /** As it was asked for; null: not known any more, after a restore. */
+  readonly asked: string | null;
   readonly places: readonly PersonPlace[];
 }
 

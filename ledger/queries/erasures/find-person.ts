@@ -36,6 +36,7 @@ export async function findPerson(ledger: Ledger, name: PersonName): Promise<Pers
   const places = new Map<number, MutablePlace>();
   if (name.by === 'id') await addAttendee(ledger, name, places);
   else await addHolders(ledger, name, places);
+  if (name.by === 'code') await addByHash(ledger, name, places);
   await addByCodes(ledger, places);
   return [...places.values()].map(({ attendeeIds, codes, ...place }) => ({
     ...place,
@@ -88,6 +89,21 @@ async function addHolders(ledger: Ledger, name: PersonName, places: Places): Pro
   }
 }
 
+/** Whose profile `retention` has emptied is still found by the code, whose hash stays; not who was forgotten by it. */
+async function addByHash(ledger: Ledger, { text, workspace }: PersonName, places: Places): Promise<void> {
+  const rows = await ledger.db.query<FoundRow>(
+    `select p.ref, p.workspace, p.pigeonhole_id, '{}' as text, null as key from pigeonholes p
+     where ($2::text is null or p.workspace = $2)
+       and not exists (select 1 from forgotten_codes f where f.ref = p.ref and f.code_hash = $1) and (
+       exists (select 1 from registrants r where r.ref = p.ref and r.code_hash = $1)
+       or exists (select 1 from sign_ins s where s.ref = p.ref and s.code_hash = $1)
+       or exists (select 1 from import_rows w join imports i on i.number = w.import
+         where i.ref = p.ref and w.code_hash = $1 and w.profile::text <> '{}'))`,
+    [ledger.hash.attendeeCode(text), workspace],
+  );
+  for (const row of rows) placeOf(places, row).codes.add(text);
+}
+
 /** Whether a profile is of who is meant. Addresses are compared without regard to case, codes as they are. Pure. */
 export function isNamed(fields: Fields, { by, text }: Pick<PersonName, 'by' | 'text'>): boolean {
   if (by === 'code') return fields['attendeeCode'] === text;
@@ -111,7 +127,7 @@ function placeOf(places: Places, { ref, workspace, pigeonhole_id: pigeonholeId }
   return place;
 }
 
-/** Who came as an attendee with a code that is known by now, of the same pigeonhole. */
+/** Who came as an attendee with a code that is known by now, of the same pigeonhole; also where only the code's hash is left. */
 async function addByCodes(ledger: Ledger, places: Places): Promise<void> {
   for (const { ref, attendeeIds, codes } of places.values()) {
     if (codes.size === 0) continue;
@@ -126,5 +142,11 @@ async function addByCodes(ledger: Ledger, places: Places): Promise<void> {
       const { attendeeCode } = JSON.parse(text) as Fields;
       if (typeof attendeeCode === 'string' && codes.has(attendeeCode)) attendeeIds.add(Number(key));
     }
+    // oxlint-disable-next-line no-await-in-loop
+    const signedIn = await ledger.db.query<{ attendee_id: number }>(
+      'select attendee_id from sign_ins where ref = $1 and code_hash = any($2::bytea[])',
+      [ref, [...codes].map((code) => ledger.hash.attendeeCode(code))],
+    );
+    for (const { attendee_id: id } of signedIn) attendeeIds.add(id);
   }
 }

@@ -1,5 +1,6 @@
 import type { Queryable } from '../../drivers/database.js';
 import type { Ledger } from '../../ledger.js';
+import { listNotWanted } from '../adopt-configuration.js';
 import type { Receipt } from './erasure.js';
 
 /** Keeps what became of the person at these places: one receipt a place, whose instant is when it last changed. */
@@ -54,13 +55,38 @@ export async function endErasure(ledger: Ledger, erasure: number): Promise<void>
       [erasure],
     );
     if (ended.length === 0) return;
-    // What waits for a person keeps its row: redriven, the removal is tried again.
-    await tx.query(
-      `delete from erasing e where e.erasure = $1 and not exists (select 1 from deliveries d
-         where d.sink_id = e.sink_id and d.ref = e.ref and d.sequence = e.sequence and d.state = 'dead')`,
-      [erasure],
-    );
+    await tx.query(`delete from erasing e where e.erasure = $1 and not ${isLeft('e')}`, [erasure]);
   });
+}
+
+/**
+ * Whether the change that takes something back waits for a person, as an SQL condition: it was refused, or its sink is
+ * sent it no more. Such rows of `erasing` outlast their erasure: redriven, or with the sink or the list there again, the
+ * removal is sent after all.
+ * @param erasing the row's name
+ */
+export const isLeft = (erasing: string): string =>
+  `not exists (select 1 from deliveries left_d where left_d.sink_id = ${erasing}.sink_id and left_d.ref = ${erasing}.ref
+     and left_d.sequence = ${erasing}.sequence and left_d.replay = 0
+     and left_d.state <> 'dead' and not (left_d.state = 'withheld' and left_d.reason = '${listNotWanted}'))`;
+
+/**
+ * Erasures that had ended, and of which a sink is now sent what was left to a person, go on until it has answered.
+ * @returns how many
+ */
+export async function reopenErasures(ledger: Ledger): Promise<number> {
+  const rows = await ledger.db.query(
+    `with moved as (
+       select distinct e.erasure, 'sink:' || s.name || ' ' || p.workspace || '/' || p.pigeonhole_id as place
+       from erasing e join erasures r on r.number = e.erasure and r.ended_at is not null
+         join sinks s on s.id = e.sink_id join pigeonholes p on p.ref = e.ref
+       where not ${isLeft('e')}
+     ), again as (
+       update erasure_receipts r set outcome = 'waiting', todo = null, at = clock_timestamp()
+       from moved m where r.erasure = m.erasure and r.place = m.place
+     ) update erasures set ended_at = null where number in (select erasure from moved) returning number`,
+  );
+  return rows.length;
 }
 
 /** Somebody who was forgotten may come back, by the service or by an import. @returns whether they were forgotten by this erasure */

@@ -69,6 +69,16 @@ export async function countErased(ledger: Ledger, erasure: number): Promise<numb
   return row!.items;
 }
 
+/** Where an erasure's people were known, by name. */
+export async function workspacesOf(ledger: Ledger, erasure: number): Promise<string[]> {
+  const rows = await ledger.db.query<{ workspace: string }>(
+    `select workspace from forgotten where erasure = $1
+     union select p.workspace from forgotten_codes c join pigeonholes p on p.ref = c.ref where c.erasure = $1 order by 1`,
+    [erasure],
+  );
+  return rows.map(({ workspace }) => workspace);
+}
+
 /** Pigeonholes in which a question of the erasure's people stood. */
 export async function refsOfErasedQuestions(ledger: Ledger, erasure: number): Promise<number[]> {
   const rows = await ledger.db.query<{ ref: number }>(

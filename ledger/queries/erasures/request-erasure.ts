@@ -1,12 +1,22 @@
 import type { Ledger } from '../../ledger.js';
-import type { ErasureNames } from './erasure.js';
+import type { ErasureNames, Receipt } from './erasure.js';
+import { keepReceipts } from './note-erasure.js';
 
 export interface ErasureRequest {
   /** A UUID, made by whoever asks, so that asking twice is one erasure. */
   readonly id: string;
-  readonly names: ErasureNames;
+  readonly names: ErasureNames & { readonly asked: string };
   readonly by: string | null;
   readonly reason: string | null;
+  /** So many others have an e-mail address of theirs. */
+  readonly sharing: number;
+}
+
+/** Pure. */
+function othersReceipt(count: number): Receipt {
+  const who = count === 1 ? 'one other has' : `${count} others have`;
+  const todo = `${who} an e-mail address of this person and are kept: where it is the same person, forget them by that address`;
+  return { place: 'others', count, outcome: 'by-hand', detail: 'same-address', todo };
 }
 
 /** What an erasure has ended with may be here again, from an import or a restored table: the one asked for now finds it. */
@@ -17,7 +27,10 @@ const whereEnded = (table: string): string =>
  * Notes that a person is to be forgotten. From the commit on nothing of them is taken in any more: no item of theirs, no
  * row of an import under their codes. A second request under the same id changes nothing.
  */
-export async function requestErasure(ledger: Ledger, { id, names, by, reason }: ErasureRequest): Promise<void> {
+export async function requestErasure(
+  ledger: Ledger,
+  { id, names, by, reason, sharing }: ErasureRequest,
+): Promise<void> {
   await ledger.db.transaction(async (tx) => {
     const [row] = await tx.query<{ number: number }>(
       `insert into erasures (id, asked_hash, names, requested_by, reason) values ($1, $2, $3, $4, $5)
@@ -25,6 +38,7 @@ export async function requestErasure(ledger: Ledger, { id, names, by, reason }: 
       [id, ledger.hash.asked(names.asked), JSON.stringify(names), by, reason],
     );
     if (row === undefined) return;
+    if (sharing > 0) await keepReceipts(tx, row.number, [othersReceipt(sharing)]);
     const people = names.places.flatMap(({ workspace, attendeeIds }) =>
       attendeeIds.flatMap((attendeeId) =>
         (['named', 'anonymous'] as const).map((purpose) => ({

@@ -1,6 +1,7 @@
 import type { Queryable } from '../../drivers/database.js';
 import type { Ledger } from '../../ledger.js';
 import { expiredPayload } from '../place-items.js';
+import { type AttendeeRow, keepCodes } from '../sign-ins.js';
 
 /** Rows that are emptied in one transaction, of one statement. */
 const rowsAtOnce = 500;
@@ -63,7 +64,7 @@ export async function expiringLists(
 
 /**
  * Empties the next slice of a list: the payload goes, and what earlier revisions said; key, hash, revision and whose it is
- * stay, so that reading an item again is no change and forgetting its person finds it. Rows of imports go with the
+ * stay, so that reading an item again is no change and forgetting its person finds it, by their id or their code. Rows of imports go with the
  * registrants. Safe to run twice.
  * @returns where the next slice begins; null when this was the last
  */
@@ -79,6 +80,7 @@ export async function expireSlice(
       [ref, list, after],
     );
     const keys = rows.map(({ key }) => key);
+    if (list === 'attendees') await keepCodesOf(ledger, tx, ref, keys);
     await tx.query(
       `update items set payload = $4::json, expired = true
        where ref = $1 and list = $2 and key = any($3::text[]) and payload is not null and not expired`,
@@ -99,6 +101,16 @@ export async function expireSlice(
     );
     return next;
   });
+}
+
+async function keepCodesOf(ledger: Ledger, tx: Queryable, ref: number, keys: readonly string[]): Promise<void> {
+  const [place] = await tx.query<{ workspace: string }>('select workspace from pigeonholes where ref = $1', [ref]);
+  const rows = await tx.query<AttendeeRow & Record<string, unknown>>(
+    `select key::int8 as attendee_id, payload from items
+     where ref = $1 and list = 'attendees' and key = any($2::text[]) and payload is not null and not expired`,
+    [ref, keys],
+  );
+  if (place !== undefined) await keepCodes(ledger, tx, { ref, workspace: place.workspace }, rows);
 }
 
 /** Rows of imports that have ended: what was sent, and what the service said of it. */
