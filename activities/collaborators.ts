@@ -31,8 +31,8 @@ export interface Collaborators {
   readonly tracer: Tracer;
   /** Called after every page that the service gave. */
   readonly onPage: () => void;
-  /** Called after every turn: why it failed as a whole (the store, the process), null when it did not. */
-  readonly onTurn: (failure: string | null) => void;
+  /** Called after every turn, with what names it among all: why it failed as a whole (the store, the process), or null. */
+  readonly onTurn: (turn: string, failure: string | null) => void;
 }
 
 /**

@@ -62,14 +62,15 @@ async function takeTurn<T>(
   work: (to: Collaborators, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const timer = setInterval(() => heartbeat(), heartbeatEveryMs);
+  const turnName = [name, ...Object.values(attributes)].join(' ');
   try {
     return await current.use(async (to) => {
       try {
         const turn = await to.tracer.span(name, attributes, () => work(to, cancellationSignal()));
-        to.onTurn(null);
+        to.onTurn(turnName, null);
         return turn;
       } catch (error) {
-        to.onTurn(error instanceof Error ? error.message : String(error));
+        to.onTurn(turnName, error instanceof Error ? error.message : String(error));
         throw error;
       }
     });

@@ -1,3 +1,4 @@
+import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import { isApproved } from '../ledger/queries/approvals.js';
 import { laneWork, type LaneWork } from '../ledger/queries/lanes.js';
@@ -59,12 +60,15 @@ export async function deliverToSinkTurn(
   let paused = false;
   const lanes = { sinkId: sink.id, refs: [...plans.keys()], configuration: to.configuration };
   const queue = (await laneWork(to.ledger, lanes)).filter(isDue);
+  let isFull: StoreError | undefined;
   const work = async (): Promise<void> => {
     for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
       if (Date.now() > until || paused || breaker.isOpen || to.stopping.aborted || signal.aborted) return;
-      const done = await deliverLane(to, plans.get(lane.ref)!, lane, breaker, until, signal).catch((error: unknown) =>
-        failedLane(to, sink, lane, error),
-      );
+      if (isFull !== undefined) return; // what no lane can note, no lane shall send
+      const done = await deliverLane(to, plans.get(lane.ref)!, lane, breaker, until, signal).catch((error: unknown) => {
+        if (error instanceof StoreError && error.kind === 'full') isFull ??= error;
+        return failedLane(to, sink, lane, error);
+      });
       turn.delivered += done.delivered;
       turn.withheld += done.withheld;
       turn.failed += done.failed;
@@ -72,6 +76,7 @@ export async function deliverToSinkTurn(
     }
   };
   await Promise.all(Array.from({ length: Math.min(breaker.lanesAtOnce, queue.length) }, work));
+  if (isFull !== undefined) throw isFull; // reading goes on with a full disk: no later statement would fail
   const { verdict } = breaker;
   if (verdict !== undefined) await saveSinkStanding(to.ledger, sink.id, verdict);
   const left = await laneWork(to.ledger, lanes);
@@ -96,7 +101,7 @@ function failedLane(
 
 /** Never its message: what code that is at fault says may hold anything. */
 function nameOf(error: unknown): string {
-  if (error instanceof LedgerError) return `${error.name} ${error.kind}`;
+  if (error instanceof LedgerError || error instanceof StoreError) return `${error.name} ${error.kind}`;
   return error instanceof Error ? error.name : 'unknown';
 }
 

@@ -33,6 +33,7 @@ import { readTemporalMetrics } from './read-temporal-metrics.js';
 import { reconcile, wakeEverything } from './reconcile.js';
 import { type RunningWorker, runWorker } from './run-worker.js';
 import { openTracer } from './tracing/open-tracer.js';
+import { TurnTroubles } from './turn-troubles.js';
 import { createConfigurationSwitch } from './take-up-configuration.js';
 import { viewQuotas } from './view-quotas.js';
 
@@ -120,7 +121,9 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
 
   const starter = createStarter(temporal.connections.client, config.temporal.taskQueue, log);
   const stopping = new AbortController();
-  let trouble: string | null = null;
+  const turnTroubles = new TurnTroubles(() => performance.now());
+  let missingWorkers: string | null = null;
+  const trouble = (): string | null => turnTroubles.present ?? missingWorkers;
   const meters = new ProcessMeters({ withNode: true });
   const owner = `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
   const tracer = openTracer(config, { owner, log }, closers);
@@ -140,9 +143,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
       const attributes = { workspace, 'http.response.status_code': status, code, 'request.id': requestId };
       tracer.ended(`service ${method}`, attributes, { durationMs, failure: kind });
     },
-    onTurn: (failure) => {
-      trouble = failure;
-    },
+    onTurn: (turn, failure) => turnTroubles.note(turn, failure),
     onPage: once(options.onFirstPage),
   };
   // The folder's lock proves that no other process runs another one: an older file is simply taken back.
@@ -176,7 +177,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     });
   } else {
     const lookForWorkers = async (): Promise<void> => {
-      trouble = await findMissingWorkers(client, taskQueue, Date.now());
+      missingWorkers = await findMissingWorkers(client, taskQueue, Date.now());
     };
     await lookForWorkers();
     closers.push(repeat(lookForWorkersEveryMs, lookForWorkers, 'asking Temporal for workers failed', log));
@@ -209,7 +210,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
       ledger,
       config: editions.current.config,
       configuration: editions.current.configuration,
-      trouble: () => trouble,
+      trouble,
       quotas,
     }),
     owner: shared.owner,
@@ -223,7 +224,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const common: CommonSources = {
     ledger,
     version: packageVersion(),
-    trouble: () => trouble,
+    trouble,
     quotas,
     meters,
     temporalMetrics: () => readTemporalMetrics(options.temporalMetricsAddress),

@@ -1,0 +1,30 @@
+import type { Database, Queryable } from '../../ledger/drivers/database.js';
+import { StoreError } from '../../ledger/drivers/store-error.js';
+
+/** A store on a disk that can be full: statements that need room are refused, and their transactions rolled back. */
+export interface FullDisk {
+  readonly db: Database;
+  isFull: boolean;
+}
+
+/** @param needsRoom tells it by a statement's text; on a real disk it depends on what room pages have left */
+export function fullDisk(db: Database, needsRoom: RegExp): FullDisk {
+  const disk = { isFull: false };
+  const checked = (queryable: Queryable): Queryable => ({
+    async query(sql, params) {
+      if (disk.isFull && needsRoom.test(sql)) throw new StoreError('full', 'no space is left on the disk of the store');
+      return await queryable.query(sql, params);
+    },
+    script: (sql) => queryable.script(sql),
+  });
+  const checkedDb: Database = {
+    ...checked(db),
+    kind: db.kind,
+    transaction: (work, options) => db.transaction((tx) => work(checked(tx)), options),
+    maintain: () => db.maintain(),
+    copyFiles: (folder) => db.copyFiles(folder),
+    onFatal: (listener) => db.onFatal(listener),
+    close: () => Promise.resolve(),
+  };
+  return Object.assign(disk, { db: checkedDb });
+}
