@@ -92,6 +92,7 @@ const order = [
   'quota',
   'sink',
   'consent',
+  'canary',
   'running',
   'parked',
 ];

@@ -50,6 +50,13 @@ export function removalOf(
   };
 }
 
+/** Takes away the contact that HubSpot has made for a registration, where it is a canary's: nobody else has its e-mail. */
+export function contactRemovalOf(record: string, made: unknown): Step[] {
+  const { id, contactId } = fieldsOf(made);
+  if (typeof contactId !== 'string' || typeof id === 'string') return [];
+  return [{ kind: 'archive', record: `${record} contact`, objectType: 'contacts', id: contactId }];
+}
+
 /** The marketing event of a pigeonhole, by ids that never change. */
 export function eventName({ workspace, pigeonholeId }: Subject['change']): {
   externalAccountId: string;
