@@ -10,7 +10,7 @@ import { noteText } from './note-text.js';
 import type { Attendance, ContactReference, HubSpotOperation, PropertyWrite, Step, UniqueValue } from './operation.js';
 import { looksLikeEmail, normalEmail, propertyValue } from './property-value.js';
 import type { RecordKeys } from './record-problems.js';
-import { contactRemovalOf, eventName, type RemovalCause, removalOf } from './remove.js';
+import { contactRemovalsOf, eventName, type RemovalCause, removalOf } from './remove.js';
 
 /** An entry of `records`, with its name and where it stands. */
 interface Entry {
@@ -122,10 +122,8 @@ export class Planner {
         detail: `someone is to be forgotten: remove what concerns them from HubSpot by hand (${ids.join(', ')})`,
       };
     }
-    const steps = made.flatMap(([record, of]) => [
-      ...[removalOf(record, of, cause, subject, onForget) ?? []].flat(),
-      ...(subject.canary === undefined ? [] : contactRemovalOf(record, of)),
-    ]);
+    const steps = made.flatMap(([record, of]) => removalOf(record, of, cause, subject, onForget) ?? []);
+    if (subject.canary !== undefined) steps.push(...contactRemovalsOf(made));
     if (steps.length === 0) return { kind: 'nothing', reason: 'kept' };
     return { kind: 'send', operation: { changeId: change.id, steps, object } };
   }

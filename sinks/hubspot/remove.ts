@@ -50,11 +50,15 @@ export function removalOf(
   };
 }
 
-/** Takes away the contact that HubSpot has made for a registration, where it is a canary's: nobody else has its e-mail. */
-export function contactRemovalOf(record: string, made: unknown): Step[] {
-  const { id, contactId } = fieldsOf(made);
-  if (typeof contactId !== 'string' || typeof id === 'string') return [];
-  return [{ kind: 'archive', record: `${record} contact`, objectType: 'contacts', id: contactId }];
+/** Takes away the contact that HubSpot has made for a canary's registration: nobody else has its e-mail. */
+export function contactRemovalsOf(made: readonly (readonly [record: string, of: unknown])[]): Step[] {
+  const own = new Set(made.map(([, of]) => fieldsOf(of).id));
+  return made.flatMap(([record, of]): Step[] => {
+    const { contactId } = fieldsOf(of);
+    if (typeof contactId !== 'string' || own.has(contactId)) return [];
+    own.add(contactId);
+    return [{ kind: 'archive', record: `${record} contact`, objectType: 'contacts', id: contactId }];
+  });
 }
 
 /** The marketing event of a pigeonhole, by ids that never change. */

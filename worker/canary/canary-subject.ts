@@ -70,16 +70,17 @@ function madeFrom({ mark, begunAt }: Noted, { consent, fields }: CanaryFacts): I
 
 function envelope(canary: Noted, facts: CanaryFacts, kind: 'created' | 'deleted'): Subject['change'] {
   const { list, changeId, withdrawalId, begunAt } = canary;
+  const step = kind === 'created' ? 1 : 2;
   return {
     id: kind === 'created' ? changeId : withdrawalId,
     type: `${list}.${kind}`,
-    timestamp: new Date(begunAt.getTime() + (kind === 'created' ? 0 : 1)).toISOString(),
+    timestamp: new Date(begunAt.getTime() + step - 1).toISOString(),
     ...placeOf(canary, facts),
     sessionId: belongsToSession(list as InventedList) ? inventedId(canary.mark) : null,
     list,
     key: keyOf(canary),
-    revision: kind === 'created' ? 1 : 2,
-    sequence: 0, // before everything: a receiver that goes by the highest it has seen misses nothing
+    revision: step,
+    sequence: step, // lower than all that is sent later: a receiver that goes by the highest it has seen misses nothing
     data: null,
   };
 }
