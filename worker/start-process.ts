@@ -12,6 +12,7 @@ import type { Config } from '../config/config.js';
 import type { Database } from '../ledger/drivers/database.js';
 import { openDatabase } from '../ledger/drivers/open-database.js';
 import { bindCluster, openLedger } from '../ledger/ledger.js';
+import { endCanaryLeases } from '../ledger/queries/canaries.js';
 import { useConfiguration } from '../ledger/queries/configurations.js';
 import { freeDroppedFiles } from '../ledger/queries/imports/dropped-files.js';
 import { endLeases } from '../ledger/queries/lanes.js';
@@ -20,6 +21,8 @@ import { act } from './act.js';
 import { AlertDesk } from './alerts/alert-desk.js';
 import { applyConfiguration } from './apply-configuration.js';
 import { packStore } from './backup/pack-store.js';
+import { sendCanaries } from './canary/send-canaries.js';
+import { withdrawCanaries } from './canary/withdraw-canaries.js';
 import { connectTemporal, type TemporalConnections } from './connect-temporal.js';
 import { Editions } from './editions.js';
 import { type EmbeddedTemporal, startEmbeddedTemporal } from './embedded-temporal/embedded-temporal.js';
@@ -50,6 +53,8 @@ import { viewQuotas } from './view-quotas.js';
 const reconcileEveryMs = 60_000;
 const maintainEveryMs = 60 * 60_000;
 const dropFoldersEveryMs = 2000;
+/** What a process that died has left at a sink stands there no longer than this after the next start. */
+const withdrawCanariesEveryMs = 30_000;
 /** A page that is open on many desks asks the sinks once; a person who has mended something does not wait for it. */
 const readyForMs = 10_000;
 const lookForWorkersEveryMs = 10_000;
@@ -123,6 +128,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const embedded = config.store.kind === 'embedded';
   if (embedded) await endLeases(ledger);
   if (embedded) await freeDroppedFiles(ledger);
+  if (embedded) await endCanaryLeases(ledger);
   const temporal = await openTemporal(options, closers, fail);
   await bindCluster(ledger, {
     clusterId: temporal.connections.clusterId,
@@ -209,6 +215,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     const lookIntoFolders = (): Promise<void> => dropFolders.look(performance.now());
     closers.push(repeat(dropFoldersEveryMs, lookIntoFolders, 'looking into the drop folders failed', log));
   }
+  const withdrawLeft = (): Promise<void> => editions.use((to) => withdrawCanaries(to, null));
+  closers.push(repeat(withdrawCanariesEveryMs, withdrawLeft, 'taking canaries back failed', log));
   const maintain = async (): Promise<void> => {
     await trimProgress(ledger);
     await db.maintain();
@@ -262,6 +270,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
       forMs: readyForMs,
       now: () => performance.now(),
     }),
+    sendCanaries: (place, sinks) => editions.use((to) => sendCanaries(to, place, sinks)),
     backup: embedded ? async () => (await packStore(db, embeddedFolder(config))).bytes : null,
     page: readPageFiles(join(packageRoot(), 'dist/dashboard')),
     forget: (id) => starter.start(forgetting(id)),

@@ -113,7 +113,7 @@ function withdrawalInWords(withdrawal: Withdrawal, { kind }: Settlement, { stays
 
 function withdrawalHelp({ kind }: Pick<Withdrawal, 'kind'>, mark: number): string | undefined {
   if (kind === 'waiting') {
-    return `it is tried again every minute and with the next canary; by hand: look there for ${mark} and remove it`;
+    return `it is tried again all the time and with the next canary; by hand: look there for ${mark} and remove it`;
   }
   return kind === 'left' ? `look there for ${mark} and remove it by hand` : undefined;
 }
