@@ -31,10 +31,7 @@ export function formatReady(
 }
 
 /** How an invented item went through each sink, and one sentence at the end. Pure. */
-export function formatCanaries(
-  canaries: readonly ReadyCheck[],
-  screen: Pick<Output, 'columns' | 'colours'>,
-): string[] {
+export function formatCanaries(canaries: readonly ReadyCheck[], screen: Pick<Output, 'columns' | 'colours'>): string[] {
   const bad = canaries.filter(({ state }) => state === 'failed' || state === 'unknown').length;
   const open = canaries.filter(({ state }) => state === 'warning').length;
   const says =

@@ -51,7 +51,13 @@ describe.each(kinds)('a canary on %s', (kind) => {
   it('is taken over once nobody is at it, with what the sink has made of it, and by one process alone', async () => {
     const ledger = await open();
     const begun = (await beginCanary(ledger, canary(), one))!;
-    const standing = { ...begun, state: 'standing' as const, object: { id: '7' }, memory: { a: [1] }, detail: 'HTTP 200' };
+    const standing = {
+      ...begun,
+      state: 'standing' as const,
+      object: { id: '7' },
+      memory: { a: [1] },
+      detail: 'HTTP 200',
+    };
     await noteCanary(ledger, standing, died);
 
     expect(await canariesLeft(ledger, place)).toEqual([standing]);

@@ -104,10 +104,10 @@ export async function noteCanary(
 
 /** Nobody is at it any more: whoever looks next takes it back. */
 export async function releaseCanary(ledger: Ledger, number: number, owner: string): Promise<void> {
-  await ledger.db.query(
-    `update canaries set leased_until = clock_timestamp() where number = $1 and owner = $2`,
-    [number, owner],
-  );
+  await ledger.db.query(`update canaries set leased_until = clock_timestamp() where number = $1 and owner = $2`, [
+    number,
+    owner,
+  ]);
 }
 
 /** Takes over the canaries that nobody is at and that are still to be taken back. @param place null: everywhere */

@@ -114,7 +114,10 @@ export class CanaryFlight {
   }
 
   async #erase(): Promise<Withdrawal> {
-    const erased = { keys: new Map([[this.#canary.list, new Set([keyOf(this.#canary)])]]), questions: new Set<number>() };
+    const erased = {
+      keys: new Map([[this.#canary.list, new Set([keyOf(this.#canary)])]]),
+      questions: new Set<number>(),
+    };
     const result = await this.#sink.sink.erase!(erased, this.#lane(), this.#signal());
     if (result.kind !== 'erased') return { kind: 'waiting', detail: result.detail };
     if (result.missing > 0) return { kind: 'left', detail: 'its file is not where it was written' };

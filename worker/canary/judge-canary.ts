@@ -67,7 +67,12 @@ const mendIt = 'mend it there or in pigeonpost.yaml, then send another';
 
 /** A sink to which nothing was sent, and why: a sentence. Pure. */
 export function notTried(sink: string, type: string, says: string, todo?: string): ReadyCheck {
-  return { ...aboutCanary(sink, type), state: 'warning', says: `nothing was sent: ${says}`, ...(todo !== undefined && { todo }) };
+  return {
+    ...aboutCanary(sink, type),
+    state: 'warning',
+    says: `nothing was sent: ${says}`,
+    ...(todo !== undefined && { todo }),
+  };
 }
 
 /** A canary of which something may still stand at a sink. Pure. */

@@ -26,7 +26,9 @@ const marks = 2 ** 47;
 export async function sendCanaries(to: Collaborators, place: Place, names: readonly string[]): Promise<ReadyCheck[]> {
   await withdrawCanaries(to, place);
   const ref = (await findRef(to.ledger.db, place.workspace, place.pigeonholeId)) ?? 0;
-  const selected = (await selectedPigeonholes(to.ledger, Object.keys(to.config.syncs))).filter((row) => row.ref === ref);
+  const selected = (await selectedPigeonholes(to.ledger, Object.keys(to.config.syncs))).filter(
+    (row) => row.ref === ref,
+  );
   const sinks = sinksOf(to, selected).filter(({ name }) => names.includes(name));
   return await Promise.all(
     sinks.map(async (sink) => {
@@ -63,7 +65,10 @@ async function sendCanary(
     const flight = new CanaryFlight(to, sink, facts, canary);
     const sent = await flight.send();
     const withdrawal = await flight.withdraw();
-    const { name, sink: { traits } } = sink;
+    const {
+      name,
+      sink: { traits },
+    } = sink;
     to.log.info({ sink: name, ...place, sent: sent.kind, withdrawal: withdrawal.kind }, 'canary sent');
     return judgeCanary({ ...canary, sink: name, type, sent, withdrawal, traits: traits.canary ?? {} });
   } catch (error) {
