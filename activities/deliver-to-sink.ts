@@ -1,5 +1,4 @@
 import { StoreError } from '../ledger/drivers/store-error.js';
-import { LedgerError } from '../ledger/ledger-error.js';
 import { isApproved } from '../ledger/queries/approvals.js';
 import { laneWork, type LaneWork } from '../ledger/queries/lanes.js';
 import { pausesOf } from '../ledger/queries/pauses.js';
@@ -10,6 +9,7 @@ import { lowerWakeFlag } from '../ledger/queries/sinks.js';
 import type { Collaborators, OpenSink } from './collaborators.js';
 import { deliverLane, type LanePlan, type LaneTurn } from './deliver-lane.js';
 import { plannedLanes, syncsTo } from './lane-plans.js';
+import { nameOfError } from './name-of-error.js';
 import { strictest } from './reading-plan.js';
 import { observeLanes } from './observe-lanes.js';
 import { requireCurrentConfiguration } from './require-current-configuration.js';
@@ -94,15 +94,9 @@ function failedLane(
   { workspace, pigeonholeId }: LaneWork,
   error: unknown,
 ): LaneTurn {
-  const line = { sink: sink.name, workspace, pigeonhole: pigeonholeId, error: nameOf(error) };
+  const line = { sink: sink.name, workspace, pigeonhole: pigeonholeId, error: nameOfError(error) };
   to.log.error(line, 'delivery to a pigeonhole of a sink broke off');
   return { ...idle, paused: false };
-}
-
-/** Never its message: what code that is at fault says may hold anything. */
-function nameOf(error: unknown): string {
-  if (error instanceof LedgerError || error instanceof StoreError) return `${error.name} ${error.kind}`;
-  return error instanceof Error ? error.name : 'unknown';
 }
 
 function isDue({ dueInMs }: LaneWork): boolean {

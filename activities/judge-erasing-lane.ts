@@ -34,7 +34,7 @@ export function judgeErasingLane(lane: ErasingLane, { served, stopped }: LaneCon
     return { ...facts, outcome: 'by-hand', detail: 'not-served', todo };
   }
   if (lane.open > 0) return { ...facts, outcome: 'waiting', detail: `${lane.open} open`, todo: stopped };
-  const left = lane.reasons.filter((reason) => !nothingThere.has(reason) && !isRemovalWord(reason));
+  const left = lane.reasons.filter((reason) => !saysNothingThere(reason));
   if (lane.dead > 0 || left.length > 0 || lane.passedBy > 0) {
     const why = [...left, ...(lane.passedBy > 0 ? ['list-not-wanted'] : [])].join(', ');
     const said = lane.details.length === 0 ? '' : ` (${lane.details.join('; ')})`;
@@ -46,6 +46,11 @@ export function judgeErasingLane(lane: ErasingLane, { served, stopped }: LaneCon
     return { ...facts, outcome: 'told', detail: null, todo };
   }
   return { ...facts, outcome: 'erased', detail: null, todo: null };
+}
+
+/** Whether a sink that does nothing about a removal means that nothing is there, and not that something stays. Pure. */
+export function saysNothingThere(reason: string): boolean {
+  return nothingThere.has(reason) || isRemovalWord(reason);
 }
 
 /** A sink that has nothing standing there gives back why it was asked. */

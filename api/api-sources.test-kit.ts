@@ -23,6 +23,7 @@ export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledge
     lookAtEvent: notAsked,
     applyEvent: notAsked,
     lookReady: notAsked,
+    sendCanaries: notAsked,
     imports: deskOf(),
     backup: null,
     meters: new ProcessMeters({ withNode: false }),

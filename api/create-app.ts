@@ -30,6 +30,7 @@ import { type LiveSources, serveLiveChanges } from './live-changes.js';
 import { serveImports } from './imports.js';
 import { type ProvisioningSources, serveProvisioning } from './provisioning.js';
 import type { ImportSources } from './uploads.js';
+import { type CanarySources, serveCanaries } from './canaries.js';
 import { type ReadySources, serveReady } from './ready.js';
 import { countAnswers, type MetricsSources, serveMetrics } from './metrics/serve-metrics.js';
 import { type HealthSources, serveHealth } from './health.js';
@@ -60,7 +61,8 @@ export interface ApiSources
     MetricsSources,
     HealthSources,
     PageSources,
-    ErasureSources {
+    ErasureSources,
+    CanarySources {
   /** Tells sinks that there is something to deliver. */
   readonly wakeSinks: (names: readonly string[]) => Promise<void>;
 }
@@ -86,6 +88,7 @@ export function createApp(sources: ApiSources): ApiApp {
   serveWhy(app, sources);
   serveDeadLetters(app, sources);
   serveSyncs(app, sources);
+  serveCanaries(app, sources);
   serveReady(app, sources); // before the pigeonholes, whose addresses look like it
   servePigeonholes(app, sources);
   serveSinks(app, sources);

@@ -1,13 +1,11 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { deadLetterGroups } from '../ledger/queries/dead-letters.js';
-import { pigeonholeNames } from '../ledger/queries/pigeonholes.js';
-import type { ApiApp, ApiContext } from './api-app.js';
+import type { ApiApp } from './api-app.js';
+import { knownPigeonhole } from './known-pigeonhole.js';
 import { pigeonholeWithPresent } from './pigeonholes.js';
 import { configuredName, idText } from './printable.js';
-import { Refused } from './problem.js';
 import { isReady, type LookedAt, readinessSchema, type ReadyCheck } from './readiness.js';
 import { jsonAnswer, needs, problems } from './route-parts.js';
-import { workspaceOf } from './scope.js';
 import { standingChecks } from './standing-checks.js';
 import type { StatusSources } from './status.js';
 
@@ -38,7 +36,7 @@ const readyRoute = createRoute({
 /** `GET /api/pigeonholes/{id}/ready`. To be served before `/api/pigeonholes/{workspace}/{id}`, which looks like it. */
 export function serveReady(app: ApiApp, sources: ReadySources): void {
   app.openapi(readyRoute, async (c) => {
-    const place = await placeOf(c, sources, c.req.valid('param').id, c.req.valid('query').workspace);
+    const place = await knownPigeonhole(c, sources, c.req.valid('param').id, c.req.valid('query').workspace);
     const { workspace, pigeonholeId: id } = place;
     const { pigeonhole, present } = await pigeonholeWithPresent(sources, place);
     const [looked, letters] = await Promise.all([
@@ -92,6 +90,7 @@ const order = [
   'quota',
   'sink',
   'consent',
+  'canary',
   'running',
   'parked',
 ];
@@ -99,29 +98,4 @@ const order = [
 function inOrder(checks: readonly ReadyCheck[]): ReadyCheck[] {
   const positionOf = ({ id }: ReadyCheck): number => order.indexOf(id.split(':')[0]!);
   return checks.toSorted((a, b) => positionOf(a) - positionOf(b));
-}
-
-async function placeOf(
-  c: ApiContext,
-  { ledger, config }: ReadySources,
-  id: string,
-  asked: string | undefined,
-): Promise<{ workspace: string; pigeonholeId: number }> {
-  const only = workspaceOf(c, asked);
-  const known = (await pigeonholeNames(ledger, only)).filter(
-    ({ workspace, pigeonholeId }) =>
-      pigeonholeId === Number(id) && pigeonholeId !== 0 && Object.hasOwn(config.workspaces, workspace),
-  );
-  const [first, ...others] = known;
-  if (first === undefined) {
-    throw new Refused(
-      404,
-      `no pigeonhole ${only === null ? '' : `${only}/`}${id} is known; "pigeonpost status" shows what is`,
-    );
-  }
-  if (others.length > 0) {
-    const names = known.map(({ workspace }) => `${workspace}/${id}`).join(' or ');
-    throw new Refused(409, `several workspaces have a pigeonhole ${id}: say which, ${names}`);
-  }
-  return { workspace: first.workspace, pigeonholeId: first.pigeonholeId };
 }

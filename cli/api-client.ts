@@ -1,3 +1,4 @@
+import type { Canaries } from '../api/canaries.js';
 import type { AlertsView, TestedAlerts } from '../api/alerts.js';
 import type { DeadLetterChoice, DeadLetterGroupView, DeadLetterView } from '../api/dead-letters.js';
 import type { Decision, HeldDeletions } from '../api/deletions.js';
@@ -26,6 +27,10 @@ export interface ApiClient {
   status(options: { counts: boolean }): Promise<Status>;
   overview(): Promise<Overview>;
   ready(pigeonhole: { readonly id: string; readonly workspace?: string }): Promise<Readiness>;
+  sendCanaries(
+    pigeonhole: { readonly id: string; readonly workspace: string },
+    sinks: readonly string[],
+  ): Promise<Canaries>;
   act(action: Action): Promise<void>;
   deletions(): Promise<{ held: HeldDeletions[] }>;
   heldDeletions(id: number): Promise<HeldDeletions>;
@@ -146,6 +151,8 @@ export function apiClient(url: string, token?: string): ApiClient {
       const query = workspace === undefined ? '' : `?workspace=${encodeURIComponent(workspace)}`;
       return (await ask(`/api/pigeonholes/${id}/ready${query}`, {}, countingMs)) as Readiness;
     },
+    sendCanaries: async ({ id, workspace }, sinks) =>
+      (await post(`/api/pigeonholes/${id}/canaries`, { workspace, sinks }, countingMs)) as Canaries,
     act: async (action) => {
       await post('/api/actions', action);
     },

@@ -30,6 +30,24 @@ export function formatReady(
   ];
 }
 
+/** How an invented item went through each sink, and one sentence at the end. Pure. */
+export function formatCanaries(canaries: readonly ReadyCheck[], screen: Pick<Output, 'columns' | 'colours'>): string[] {
+  const bad = canaries.filter(({ state }) => state === 'failed' || state === 'unknown').length;
+  const open = canaries.filter(({ state }) => state === 'warning').length;
+  const says =
+    canaries.length === 0
+      ? 'no sink to send a canary to'
+      : bad > 0
+        ? `canaries: ${bad} of ${canaries.length} did not come through`
+        : open > 0
+          ? `canaries: none failed, ${open} to look at`
+          : 'canaries: all came through and were taken back';
+  return [
+    ...canaries.flatMap((check) => checkLines(check, screen)),
+    paint(says, bad > 0 ? 'red' : 'green', screen.colours),
+  ];
+}
+
 function checkLines(
   { label, state, says, todo }: ReadyCheck,
   { columns, colours }: Pick<Output, 'columns' | 'colours'>,

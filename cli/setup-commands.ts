@@ -69,9 +69,11 @@ function addReady(program: Command, context: () => Context, finish: Finish): voi
   program
     .command('ready <pigeonhole>')
     .description('the evening before: whether an event can begin, as one list, green or red')
+    .option('--canary', 'then send an invented item through each sink, and take it back', false)
+    .option('--yes', 'send canaries without asking', false)
     .option('--json', 'one JSON document', false)
-    .addHelpText('after', exampleText('ready 101', 'ready acme/101 --json'))
-    .action(async (pigeonhole: string, options: { json: boolean }) => {
+    .addHelpText('after', exampleText('ready 101', 'ready acme/101 --json', 'ready 101 --canary'))
+    .action(async (pigeonhole: string, options: { canary: boolean; yes: boolean; json: boolean }) => {
       const { ready } = await import('./commands/ready.js');
       finish(await ready(context(), { pigeonhole, ...options }));
     });

@@ -76,6 +76,27 @@ create table audit (
   CHECK ((outcome = ANY (ARRAY['done'::text, 'refused'::text, 'failed'::text])))
 );
 
+create table canaries (
+  number bigint not null generated always as identity,
+  mark bigint not null,
+  workspace text not null,
+  pigeonhole_id bigint not null,
+  sink text not null,
+  list text not null,
+  state text not null,
+  change_id uuid not null,
+  withdrawal_id uuid not null,
+  begun_at timestamp with time zone not null default date_trunc('milliseconds'::text, now()),
+  object json,
+  memory json not null default '{}'::json,
+  detail text,
+  owner text not null,
+  leased_until timestamp with time zone not null,
+  UNIQUE (mark),
+  PRIMARY KEY (number),
+  CHECK ((state = ANY (ARRAY['sending'::text, 'standing'::text, 'settled'::text, 'left'::text])))
+);
+
 create table changes (
   ref integer not null,
   sequence bigint not null,
@@ -738,6 +759,7 @@ create table workspaces (
 
 CREATE INDEX alert_messages_of_receiver ON alert_messages USING btree (receiver, number);
 CREATE UNIQUE INDEX audit_ends ON audit USING btree (asked) WHERE (asked IS NOT NULL);
+CREATE UNIQUE INDEX canaries_open ON canaries USING btree (workspace, pigeonhole_id, sink) WHERE (state = ANY (ARRAY['sending'::text, 'standing'::text]));
 CREATE INDEX changes_with_snapshot ON changes USING btree (ref, list, key) WHERE (snapshot IS NOT NULL);
 CREATE INDEX deliveries_due ON deliveries USING btree (sink_id, ref, sequence, replay) WHERE (state = ANY (ARRAY['waiting'::text, 'retry'::text]));
 CREATE INDEX deliveries_open ON deliveries USING btree (sink_id, ref, list, key, sequence) WHERE (state = ANY (ARRAY['waiting'::text, 'sending'::text, 'retry'::text]));

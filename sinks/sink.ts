@@ -62,6 +62,11 @@ export interface Subject {
    * `consent-withdrawn`, `erased`: the person is to be forgotten here, as `onForget` says.
    */
   readonly removal: 'deleted' | 'consent-withdrawn' | 'erased' | null;
+  /**
+   * The item is a canary, invented to try the sink: the digits that every id and text of it holds. What is found by a
+   * value without them may be somebody's and is left alone; what was made is taken back whole, whatever `onForget` says.
+   */
+  readonly canary?: string;
 }
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -104,6 +109,18 @@ export interface SinkTraits {
   readonly repeats: 'harmless' | 'lookUp';
   /** Most operations given to one `send`. */
   readonly batchSize: number;
+  /** What to know of a canary here; absent: it is taken like any item, and nothing of it stays. */
+  readonly canary?: CanaryTraits;
+}
+
+/** How a destination takes an invented item that is taken back (decision 0036). */
+export interface CanaryTraits {
+  /** What stays there of one that was taken back, as a sentence; absent: nothing. */
+  readonly stays?: string;
+  /** Causes under which it refuses a person whom it does not know, and only after all else has passed. */
+  readonly refusesUnknown?: readonly string[];
+  /** What an attempt that died has made is found by sending it again, and by nothing else. */
+  readonly foundBySending?: true;
 }
 
 /** A sink's work in one pigeonhole, done by one holder at a time. */

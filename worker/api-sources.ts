@@ -5,6 +5,7 @@ import { readPageFiles } from '../api/page-files.js';
 import type { Config } from '../config/config.js';
 import { act } from './act.js';
 import { applyConfiguration } from './apply-configuration.js';
+import { sendCanaries } from './canary/send-canaries.js';
 import type { Editions } from './editions.js';
 import { createImportDesk, type DeskParts } from './imports/import-desk.js';
 import { forgetting, type WorkflowStarter } from './orchestration.js';
@@ -74,6 +75,7 @@ export function apiSources(common: CommonSources, parts: ApiParts): ApiSources {
       forMs: readyForMs,
       now: () => performance.now(),
     }),
+    sendCanaries: (place, sinks) => editions.use((to) => sendCanaries(to, place, sinks)),
     backup,
     page: readPageFiles(join(packageRoot(), 'dist/dashboard')),
     forget: (id) => starter.start(forgetting(id)),

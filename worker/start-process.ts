@@ -9,6 +9,7 @@ import type { Config } from '../config/config.js';
 import type { Database } from '../ledger/drivers/database.js';
 import { openDatabase } from '../ledger/drivers/open-database.js';
 import { bindCluster, openLedger } from '../ledger/ledger.js';
+import { endCanaryLeases } from '../ledger/queries/canaries.js';
 import { useConfiguration } from '../ledger/queries/configurations.js';
 import { freeDroppedFiles } from '../ledger/queries/imports/dropped-files.js';
 import { endLeases } from '../ledger/queries/lanes.js';
@@ -16,6 +17,7 @@ import { noteProgress, trimProgress } from '../ledger/queries/progress.js';
 import { AlertDesk } from './alerts/alert-desk.js';
 import { apiSources, type CommonSources, probeSources } from './api-sources.js';
 import { packStore } from './backup/pack-store.js';
+import { withdrawCanaries } from './canary/withdraw-canaries.js';
 import { connectTemporal, type TemporalConnections } from './connect-temporal.js';
 import { Editions } from './editions.js';
 import { type EmbeddedTemporal, startEmbeddedTemporal } from './embedded-temporal/embedded-temporal.js';
@@ -40,6 +42,8 @@ import { viewQuotas } from './view-quotas.js';
 const reconcileEveryMs = 60_000;
 const maintainEveryMs = 60 * 60_000;
 const dropFoldersEveryMs = 2000;
+/** What a process that died has left at a sink stands there no longer than this after the next start. */
+const withdrawCanariesEveryMs = 30_000;
 const lookForWorkersEveryMs = 10_000;
 /** Charts show minutes; what a process did in its last seconds is found by the next. */
 const noteProgressEveryMs = 10_000;
@@ -111,6 +115,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const embedded = config.store.kind === 'embedded';
   if (embedded) await endLeases(ledger);
   if (embedded) await freeDroppedFiles(ledger);
+  if (embedded) await endCanaryLeases(ledger);
   const temporal = await openTemporal(options, closers, fail);
   await bindCluster(ledger, {
     clusterId: temporal.connections.clusterId,
@@ -197,6 +202,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     const lookIntoFolders = (): Promise<void> => dropFolders.look(performance.now());
     closers.push(repeat(dropFoldersEveryMs, lookIntoFolders, 'looking into the drop folders failed', log));
   }
+  const withdrawLeft = (): Promise<void> => editions.use((to) => withdrawCanaries(to, null));
+  closers.push(repeat(withdrawCanariesEveryMs, withdrawLeft, 'taking canaries back failed', log));
   const maintain = async (): Promise<void> => {
     await trimProgress(ledger);
     await db.maintain();

@@ -1,26 +1,18 @@
 import { useAsked, askAgain } from '../asking/use-asked.js';
 import { AwaitAnswer } from '../parts/await-answer.js';
 import { Button } from '../parts/button.js';
+import { Canaries } from '../parts/canaries.js';
+import { type Check, CheckList } from '../parts/check-list.js';
 import { PageHead } from '../parts/page-head.js';
 import { Panel } from '../parts/panel.js';
-import { StateWord, type Tone } from '../parts/state-word.js';
-import { Sentence } from '../parts/time.js';
+import { StateWord } from '../parts/state-word.js';
 import { address } from '../route.js';
-import { capitalized } from '../words.js';
 
 /** As `GET /api/pigeonholes/{id}/ready` answers. */
-interface Readiness {
+export interface Readiness {
   readonly pigeonhole: { readonly workspace: string; readonly id: number; readonly name: string | null };
   readonly ready: boolean;
   readonly checks: readonly Check[];
-}
-
-interface Check {
-  readonly id: string;
-  readonly label: string;
-  readonly state: 'ok' | 'warning' | 'failed' | 'unknown';
-  readonly says: string;
-  readonly todo?: string | null;
 }
 
 interface Place {
@@ -47,22 +39,13 @@ export function Ready({ workspace, id }: Place) {
       </PageHead>
       <Panel title="What was looked at" id="checks">
         <AwaitAnswer asked={asked} lines={8}>
-          {({ checks }) => (
-            <ul class="checks">
-              {checks
-                .toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))
-                .map((check) => (
-                  <OneCheck key={check.id} check={check} />
-                ))}
-            </ul>
-          )}
+          {({ checks }) => <CheckList checks={checks} />}
         </AwaitAnswer>
       </Panel>
+      {data === undefined ? null : <Canaries readiness={data} />}
     </>
   );
 }
-
-const order: readonly Check['state'][] = ['failed', 'warning', 'unknown', 'ok'];
 
 function Verdict({ readiness: { ready, checks } }: { readonly readiness: Readiness }) {
   const open = checks.filter(({ state }) => state !== 'ok').length;
@@ -71,32 +54,5 @@ function Verdict({ readiness: { ready, checks } }: { readonly readiness: Readine
     <StateWord tone="good">Ready</StateWord>
   ) : (
     <StateWord tone="warning">{`Ready, with ${open} to look at`}</StateWord>
-  );
-}
-
-const shown: Readonly<Record<Check['state'], readonly [Tone, string]>> = {
-  ok: ['good', 'OK'],
-  warning: ['warning', 'look at this'],
-  failed: ['bad', 'not ready'],
-  unknown: ['quiet', 'not known'],
-};
-
-function OneCheck({ check: { label, state, says, todo } }: { readonly check: Check }) {
-  const [tone, word] = shown[state];
-  return (
-    <li>
-      <StateWord tone={tone}>{word}</StateWord>
-      <div>
-        <b>{capitalized(label)}</b>
-        <p>
-          <Sentence text={capitalized(says)} />
-        </p>
-        {todo == null ? null : (
-          <p class="todo">
-            <Sentence text={capitalized(todo)} />
-          </p>
-        )}
-      </div>
-    </li>
   );
 }

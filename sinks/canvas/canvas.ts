@@ -94,6 +94,7 @@ export function createCanvasSink(
       revisions: 'latest',
       repeats: 'lookUp', // a job that is begun twice could end in the wrong order
       batchSize: BATCH_SIZE,
+      canary: { refusesUnknown: ['student-not-found'] }, // told after course and assignment were found
     },
     check: (signal) => asked(signal, (asking) => checkCanvas(client, config.records, asking)),
     async plan(subjects) {

@@ -1,4 +1,5 @@
 import { forgetsPerson } from '../forgets-person.js';
+import { mayBeAnothers, notItsOwn } from '../may-be-anothers.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { mappingView, type MappingView } from '../mapping/mapping-view.js';
 import type { Planned, SinkEnvironment, Subject } from '../sink.js';
@@ -26,7 +27,7 @@ export class Planner {
       let reason = 'no-record';
       const view = mappingView(subject);
       for (const { keys, path } of this.#entries.filter((entry) => entry.keys.from === change.list)) {
-        const step = await stepFor(keys, path, view, made);
+        const step = await stepFor(keys, path, view, subject, made);
         if (typeof step === 'string') reason = step;
         else if (!steps.some((other) => isSameAssignment(other, step))) steps.push(step); // the first record decides
       }
@@ -39,10 +40,10 @@ export class Planner {
   }
 
   /** A grade is a record of the course, so it stays when an item goes; a person who withdraws may want it gone. */
-  #planRemoval({ change, removal }: Subject, made: readonly MadeGrade[]): Planned<CanvasOperation> {
+  #planRemoval({ change, removal, canary }: Subject, made: readonly MadeGrade[]): Planned<CanvasOperation> {
     if (made.length === 0) return { kind: 'nothing', reason: 'nothing-made' };
     if (!forgetsPerson(removal)) return { kind: 'nothing', reason: 'grade-stays' };
-    if (this.#onForget === 'manual') return { kind: 'nothing', reason: 'forget-by-hand' };
+    if (this.#onForget === 'manual' && canary === undefined) return { kind: 'nothing', reason: 'forget-by-hand' };
     const steps = made.map(({ course, assignment, left }): GradeStep => {
       const step = { course, assignment, user: String(left.userId), grade: '' };
       return { ...step, sent: sentHash(step), left, overwrite: false };
@@ -56,11 +57,13 @@ async function stepFor(
   keys: GradeKeys,
   path: string,
   view: MappingView,
+  subject: Subject,
   made: readonly MadeGrade[],
 ): Promise<GradeStep | string> {
   if (keys.when !== undefined && !(await keys.when.holds(view, `${path}.when`))) return 'condition';
   const user = await keys.user.evaluate(view, `${path}.user`, referenceValue);
   if (user === null) return 'no-user';
+  if (mayBeAnothers(subject, [user])) return notItsOwn;
   const course = await keys.course.evaluate(view, `${path}.course`, referenceValue);
   const assignment = await keys.assignment.evaluate(view, `${path}.assignment`, referenceValue);
   if (course === null || assignment === null) return 'no-assignment';

@@ -55,6 +55,19 @@ const idsIn = (path: string): string[] =>
     .map((line) => (JSON.parse(line) as Change).id);
 
 describe('files without a person who is forgotten', () => {
+  it('go where they held nothing else, with their folders, and are begun anew', async () => {
+    const sink = sinkWith();
+    const result = await sink.send(await operationsFor(sink, [theirs]), lane(), live);
+    Object.assign(memory, result.memory);
+    expect(await sinkWith().erase!(erased, lane(), live)).toEqual({ kind: 'erased', count: 1, missing: 0 });
+    expect(existsSync(join(base, 'archive', 'acme/101'))).toBe(false);
+    expect(existsSync(join(base, 'archive', 'acme'))).toBe(true);
+
+    const again = await sinkWith().send(await operationsFor(sink, [others]), lane(), live);
+    expect(again.outcomes).toEqual([{ kind: 'delivered' }]);
+    expect(idsIn(QUESTIONS)).toEqual(['b']);
+  });
+
   it('keep every other line, and that the item is gone', async () => {
     await write();
     expect(await sinkWith().erase!(erased, lane(), live)).toEqual({ kind: 'erased', count: 2, missing: 0 });

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { lstat, mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, readFile, rename, rm, rmdir, stat, statfs } from 'node:fs/promises';
 
 /** The calls of node:fs/promises that the sink makes; a test gives others, to fail where a disk would. */
 export interface FileAccess {
@@ -10,11 +10,12 @@ export interface FileAccess {
   readonly readFile: typeof readFile;
   readonly rename: typeof rename;
   readonly rm: typeof rm;
+  readonly rmdir: typeof rmdir;
   readonly stat: typeof stat;
   readonly statfs: typeof statfs;
 }
 
-export const nodeFileAccess: FileAccess = { lstat, mkdir, open, readdir, readFile, rename, rm, stat, statfs };
+export const nodeFileAccess: FileAccess = { lstat, mkdir, open, readdir, readFile, rename, rm, rmdir, stat, statfs };
 
 /** What audiences say and who they are is for the owner and the group to read (a umask may take away more). */
 export const FILE_MODE = 0o640;

@@ -18,10 +18,13 @@ export async function carryOut(
   sending: Sending,
 ): Promise<Readonly<Record<string, unknown>>> {
   for (const [objectType, pairs] of byType(pairsOf(tasks, 'forget'))) await sendForgets(pairs, objectType, sending);
+  const leaving = pairsOf(tasks, 'registration').filter(losesItsContact);
+  await sendRegistrations(leaving, memory, sending); // of a contact that is gone HubSpot cancels nothing
   for (const [objectType, pairs] of byType(pairsOf(tasks, 'archive'))) await sendArchives(pairs, objectType, sending);
   const contacts = pairsOf(tasks, 'record').filter(({ step }) => step.objectType === 'contacts');
   await sendRecords(contacts, 'contacts', sending);
-  const remembered = await sendRegistrations(pairsOf(tasks, 'registration'), memory, sending);
+  const staying = pairsOf(tasks, 'registration').filter((pair) => !losesItsContact(pair));
+  const remembered = await sendRegistrations(staying, memory, sending);
   const others = pairsOf(tasks, 'record').filter(({ step }) => step.objectType !== 'contacts');
   for (const [objectType, pairs] of byType(others)) {
     await sendRecords(pairs, objectType, sending);
@@ -35,6 +38,13 @@ type Pair<Kind extends Step['kind']> = { readonly task: Task; readonly step: Ext
 
 function pairsOf<Kind extends Step['kind']>(tasks: readonly Task[], kind: Kind): Pair<Kind>[] {
   return tasks.flatMap((task) => task.steps(kind).map((step) => ({ task, step })));
+}
+
+/** Whether the operation takes away the contact whose registration it cancels. */
+function losesItsContact({ task, step }: Pair<'registration'>): boolean {
+  return task.operation.steps.some(
+    (each) => each.kind === 'archive' && each.objectType === 'contacts' && each.id === step.contactId,
+  );
 }
 
 function byType<P extends { readonly step: { readonly objectType: string } }>(pairs: readonly P[]): Map<string, P[]> {

@@ -87,6 +87,7 @@ export function createHubSpotSink(
       revisions: 'latest',
       repeats: config.records.some(({ object }) => object === 'notes') ? 'lookUp' : 'harmless',
       batchSize: BATCH_SIZE,
+      canary: { stays: staysInHubSpot(config), foundBySending: true },
     },
     check: (signal) =>
       run(signal, (asking) => checkAccount(client, config.records, environment.name, { ...asking, host: url.host })),
@@ -119,6 +120,12 @@ export function createHubSpotSink(
     trace: (subjects) => Promise.all(subjects.map((subject) => planner.trace(subject))),
     close: () => dispatcher.close(),
   };
+}
+
+/** Source: HubSpot, "Restore deleted records". */
+function staysInHubSpot({ records }: HubSpotConfig): string {
+  const event = records.some(({ object }) => object === 'marketing-event');
+  return `HubSpot keeps what was removed in its recycling bin for 90 days${event ? ', and the marketing event with a registration that was cancelled' : ''}`;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { fieldsOf } from '../fields-of.js';
 import { forgetsPerson } from '../forgets-person.js';
 import { FailedMapping } from '../mapping/failed-mapping.js';
+import { mayBeAnothers, notItsOwn } from '../may-be-anothers.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { mappingView, type MappingView } from '../mapping/mapping-view.js';
 import type { Fields, Planned, SinkEnvironment, Subject } from '../sink.js';
@@ -9,7 +10,7 @@ import { noteText } from './note-text.js';
 import type { Attendance, ContactReference, HubSpotOperation, PropertyWrite, Step, UniqueValue } from './operation.js';
 import { looksLikeEmail, normalEmail, propertyValue } from './property-value.js';
 import type { RecordKeys } from './record-problems.js';
-import { eventName, type RemovalCause, removalOf } from './remove.js';
+import { contactRemovalsOf, eventName, type RemovalCause, removalOf } from './remove.js';
 
 /** An entry of `records`, with its name and where it stands. */
 interface Entry {
@@ -73,7 +74,7 @@ export class Planner {
       for (const { keys, name, path } of this.#entries) {
         const wasMade = Object.keys(fieldsOf(subject.object?.[name])).length > 0;
         if (keys.from !== subject.change.list || keys.object !== 'notes' || wasMade) continue;
-        const contact = await contactOf(keys, path, view);
+        const contact = await contactOf(keys, path, view, subject);
         if (contact === null) continue;
         steps.push({ kind: 'note', record: name, id: null, contact, properties: {}, mark: markOf(subject, name) });
       }
@@ -108,7 +109,9 @@ export class Planner {
     const { change, object } = subject;
     const made = Object.entries(object ?? {});
     if (made.length === 0) return { kind: 'nothing', reason: 'never-sent' };
-    if (cause === 'consent' && this.#onForget === 'manual') {
+    // A canary's records are its own: they go whole.
+    const onForget = subject.canary === undefined ? this.#onForget : 'delete';
+    if (cause === 'consent' && onForget === 'manual') {
       const ids = made.map(([record, of]) => {
         const { id, contactId } = fieldsOf(of);
         return [record, ...[id ?? contactId].filter((each) => typeof each === 'string')].join(' ');
@@ -119,7 +122,8 @@ export class Planner {
         detail: `someone is to be forgotten: remove what concerns them from HubSpot by hand (${ids.join(', ')})`,
       };
     }
-    const steps = made.flatMap(([record, of]) => removalOf(record, of, cause, subject, this.#onForget) ?? []);
+    const steps = made.flatMap(([record, of]) => removalOf(record, of, cause, subject, onForget) ?? []);
+    if (subject.canary !== undefined) steps.push(...contactRemovalsOf(made));
     if (steps.length === 0) return { kind: 'nothing', reason: 'kept' };
     return { kind: 'send', operation: { changeId: change.id, steps, object } };
   }
@@ -167,6 +171,8 @@ export class Planner {
     });
     const id = typeof made.id === 'string' ? made.id : null;
     if (id === null && match.length === 0) return 'no-match';
+    const contact = await contactOf(keys, path, view, subject);
+    if (mayBeAnothers(subject, valuesOf([...match, ...(contact?.match ?? [])]))) return notItsOwn;
     const write = Object.entries(keys.properties ?? {}).flatMap(([property, { write: policy }]): PropertyWrite[] => {
       const value = values.get(property);
       if (value != null) return [{ name: property, value, policy }];
@@ -189,7 +195,7 @@ export class Planner {
       sinceMs: typeof made.sinceMs === 'number' ? made.sinceMs : null,
       happenedAtMs: happenedAt(subject),
       created: made.created === true,
-      contact: await contactOf(keys, path, view),
+      contact,
       contactId: typeof made.contactId === 'string' ? made.contactId : null,
     };
   }
@@ -207,6 +213,7 @@ export class Planner {
     const contactId = typeof made.contactId === 'string' ? made.contactId : null;
     const email = contactId === null ? ((await keys.email!.evaluate(view, `${path}.email`, emailValue)) ?? null) : null;
     if (contactId === null && email === null) return 'no-email';
+    if (contactId === null && mayBeAnothers(subject, [email])) return notItsOwn;
     const { name: eventTitle, organizer, ...others } = keys.event!;
     const details: Record<string, string> = {
       eventName: await eventTitle.evaluate(view, `${path}.event.name`, requiredValue),
@@ -229,7 +236,8 @@ export class Planner {
   }
 
   async #note({ keys, name, path }: Entry, subject: Subject, view: MappingView, made: Fields): Promise<Step | string> {
-    const contact = await contactOf(keys, path, view);
+    const contact = await contactOf(keys, path, view, subject);
+    if (contact !== null && mayBeAnothers(subject, valuesOf(contact.match))) return notItsOwn;
     const id = typeof made.id === 'string' ? made.id : null;
     if (contact === null) return removalOf(name, made, 'anonymous', subject, this.#onForget) ?? 'no-match';
     const mark = markOf(subject, name);
@@ -254,7 +262,12 @@ function markOf({ change: { workspace, pigeonholeId, list, key } }: Subject, rec
 const attendances: readonly Attendance[] = ['register', 'attend', 'cancel'];
 
 /** The contact that an object belongs to; null: none, or the item has nothing that would find it. */
-async function contactOf(keys: RecordKeys, path: string, view: MappingView): Promise<ContactReference | null> {
+async function contactOf(
+  keys: RecordKeys,
+  path: string,
+  view: MappingView,
+  { canary }: Pick<Subject, 'canary'>,
+): Promise<ContactReference | null> {
   const by = keys.email === undefined ? keys.contact : { email: keys.email };
   const match: UniqueValue[] = [];
   for (const [property, expression] of Object.entries(by ?? {})) {
@@ -262,7 +275,12 @@ async function contactOf(keys: RecordKeys, path: string, view: MappingView): Pro
     const value = await expression.evaluate(view, key, property === 'email' ? emailValue : propertyValue);
     if (value != null) match.push({ property, value });
   }
-  return match.length === 0 ? null : { match, create: keys.create };
+  // The object would not name a contact that is created for it, and nobody could take it back.
+  return match.length === 0 ? null : { match, create: keys.create && canary === undefined };
+}
+
+function valuesOf(match: readonly UniqueValue[]): string[] {
+  return match.map(({ value }) => value);
 }
 
 /** An e-mail address. Refused under the name of HubSpot's own refusal: it is the same mistake. */

@@ -50,6 +50,17 @@ export function removalOf(
   };
 }
 
+/** Takes away the contact that HubSpot has made for a canary's registration: nobody else has its e-mail. */
+export function contactRemovalsOf(made: readonly (readonly [record: string, of: unknown])[]): Step[] {
+  const own = new Set(made.map(([, of]) => fieldsOf(of).id));
+  return made.flatMap(([record, of]): Step[] => {
+    const { contactId } = fieldsOf(of);
+    if (typeof contactId !== 'string' || own.has(contactId)) return [];
+    own.add(contactId);
+    return [{ kind: 'archive', record: `${record} contact`, objectType: 'contacts', id: contactId }];
+  });
+}
+
 /** The marketing event of a pigeonhole, by ids that never change. */
 export function eventName({ workspace, pigeonholeId }: Subject['change']): {
   externalAccountId: string;

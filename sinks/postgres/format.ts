@@ -21,8 +21,9 @@ export interface PostgresOperation extends Operation {
  * What one change does to the table of its list. Pure. A row is always written whole: a field that has gone from the
  * item, or a person who may no longer be shown, goes from the row as well.
  */
-export function planRow(subject: Subject, onForget: SinkEnvironment['onForget']): Planned<PostgresOperation> {
+export function planRow(subject: Subject, configured: SinkEnvironment['onForget']): Planned<PostgresOperation> {
   const { change, removal } = subject;
+  const onForget = subject.canary === undefined ? configured : 'delete'; // nobody has joined anything to an invented row
   const table = tableOf.get(change.list);
   if (table === undefined) return { kind: 'nothing', reason: 'no-table' };
   if (!isStorable(change.key) || !isStorable(change.workspace)) {

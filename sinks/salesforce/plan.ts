@@ -1,4 +1,5 @@
 import { forgetsPerson } from '../forgets-person.js';
+import { mayBeAnothers, notItsOwn } from '../may-be-anothers.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { type MappingView, mappingView } from '../mapping/mapping-view.js';
 import { truncate } from '../mapping/truncate.js';
@@ -72,11 +73,12 @@ function othersOf(
 }
 
 function forgetStep(
-  { object }: Subject,
+  { object, canary }: Subject,
   { name, keys }: NamedRecord,
-  onForget: NonNullable<SinkEnvironment['onForget']>,
+  configured: NonNullable<SinkEnvironment['onForget']>,
 ): Step | string {
   const known = remoteRecordOf(object, name);
+  const onForget = canary === undefined ? configured : 'delete'; // a canary's record is its own
   if (known === null) return 'never-sent';
   if (onForget === 'manual') {
     throw new MappingError(
@@ -122,6 +124,7 @@ async function personStep(subject: Subject, record: NamedRecord): Promise<Step |
       ? emailOf(writes.find(({ field }) => field === 'Email')?.value)
       : emailOf(await keys.email.evaluate(view, `${place}.email`));
   if (known === null && key === null && email === null) return 'no-key';
+  if (known === null && mayBeAnothers(subject, [key?.value ?? null, email])) return notItsOwn;
   return {
     kind: 'person',
     record: name,

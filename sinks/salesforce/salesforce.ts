@@ -36,6 +36,7 @@ export function createSalesforceSink(
       revisions: 'latest',
       repeats: 'harmless',
       batchSize: MOST_RECORDS,
+      canary: { stays: staysInSalesforce(config), foundBySending: true },
     },
     check: (signal) => checkOrg(org, records, onForget, { signal, mayBegin: () => true }),
     async plan(subjects) {
@@ -52,6 +53,12 @@ export function createSalesforceSink(
     },
     close: () => client.close(),
   };
+}
+
+/** Source: Salesforce Help, "Recycle Bin". */
+function staysInSalesforce({ records }: SalesforceConfig): string {
+  const campaign = records.some((keys) => keys.campaign !== undefined);
+  return `Salesforce keeps what was deleted in its Recycle Bin for 15 days${campaign ? ', and the campaign of the event' : ''}`;
 }
 
 export const salesforceSinkType: SinkType<SalesforceConfig> = {

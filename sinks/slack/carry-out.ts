@@ -29,6 +29,7 @@ export async function carryOut(operation: SlackOperation, turn: Turn): Promise<O
       return refused ?? (await post(operation, turn));
     }
     case 'redact':
+      if (operation.whole === true) return await removeWhole(operation, turn);
       // Without a place there was only a post of unknown outcome, and by now nothing stands there.
       return operation.standing === null
         ? { kind: 'delivered', detail: 'nothing stands there', object: null }
@@ -121,6 +122,29 @@ async function redact(operation: RedactOperation, at: StandingMessage, turn: Tur
   if (verdict.kind !== 'fixed') return outcomeOf(verdict, turn.account.hasOneChannel);
   const refused = await remove(at, turn); // Slack lets nobody edit it any more, but deleting is another right
   return refused ?? { kind: 'delivered', detail: `${verdict.detail}; deleted in its place`, object: null };
+}
+
+/** Deletes a canary's message and the threads that were begun for it: the lane holds nothing else. */
+async function removeWhole({ standing }: RedactOperation, turn: Turn): Promise<Outcome> {
+  let count = 0;
+  const places = [
+    ...(standing === null ? [] : [{ at: standing, forget: () => undefined }]),
+    ...turn.notes.threads.map(({ channel, key, ts }) => ({
+      at: { channel, ts },
+      forget: () => turn.notes.forgetThread(channel, key),
+    })),
+  ];
+  for (const { at, forget } of places) {
+    // oxlint-disable-next-line no-await-in-loop -- the reply goes before the message that it is a reply to
+    const verdict = await turn.call('chat.delete', { channel: at.channel, ts: at.ts });
+    if (verdict.kind === 'held') return verdict.outcome;
+    if (verdict.kind !== 'ok' && verdict.kind !== 'no-message') {
+      return outcomeOf(verdict, turn.account.hasOneChannel);
+    }
+    forget();
+    count += 1;
+  }
+  return { kind: 'delivered', detail: count === 1 ? '1 message deleted' : `${count} messages deleted`, object: null };
 }
 
 /**

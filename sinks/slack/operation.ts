@@ -77,6 +77,8 @@ export interface ShowOperation extends Common {
 export interface RedactOperation extends Common {
   readonly kind: 'redact';
   readonly content: MessageContent;
+  /** Deleted in place of that, with the threads of the lane: a canary has them for itself. */
+  readonly whole?: true;
 }
 
 export type SlackOperation = ShowOperation | RedactOperation;

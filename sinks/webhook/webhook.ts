@@ -45,6 +45,9 @@ export function createWebhookSink(
       revisions: 'every',
       repeats: 'harmless',
       batchSize: BATCH_SIZE,
+      canary: {
+        stays: 'the receiver was told twice, that the item is there and that it is deleted; what it keeps is up to it',
+      },
     },
     check: (signal) => checkReceiver(endpoint, signal),
     plan: (subjects) =>

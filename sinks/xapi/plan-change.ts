@@ -51,7 +51,7 @@ export async function planChange(
   if (said.kind === 'nothing') {
     const voided = standing === null ? [] : mayStand(standing);
     if (standing === null || voided.length === 0) return { kind: 'nothing', reason: said.reason };
-    if (forgetsPerson(subject.removal) && onForget === 'manual') {
+    if (forgetsPerson(subject.removal) && onForget === 'manual' && subject.canary === undefined) {
       const detail = `someone is to be forgotten: void by hand at the LRS what was said of them (${voided.join(', ')})`;
       return { kind: 'unplannable', cause: 'xapi:forget-by-hand', detail };
     }

@@ -51,7 +51,14 @@ export function createXapiSink(
     limiters: environment.accounts?.share(account, 'requests', makeLimiters) ?? makeLimiters(),
   });
   return {
-    traits: { order: 'item', looksAround: true, revisions: 'latest', repeats: 'harmless', batchSize: BATCH_SIZE },
+    traits: {
+      order: 'item',
+      looksAround: true,
+      revisions: 'latest',
+      repeats: 'harmless',
+      batchSize: BATCH_SIZE,
+      canary: { stays: 'the LRS keeps the statement, voided, and the one that voids it' },
+    },
     check: (signal) => checkLrs(lrs, signal),
     plan: async (subjects) =>
       await Promise.all(subjects.map((subject) => planOne(subject, config, activities, environment))),

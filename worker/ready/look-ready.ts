@@ -7,6 +7,7 @@ import { reserveOf } from '../../activities/service-gate.js';
 import type { LookedAt, ReadyCheck } from '../../api/readiness.js';
 import type { Config } from '../../config/config.js';
 import { ownRecords } from '../../ledger/own-records.js';
+import { canariesLeft } from '../../ledger/queries/canaries.js';
 import { countRegistrants } from '../../ledger/queries/imports/count-registrants.js';
 import { lastSeenPigeonhole } from '../../ledger/queries/imports/last-seen-pigeonhole.js';
 import { findRef, type Selected, selectedPigeonholes } from '../../ledger/queries/pigeonholes.js';
@@ -14,6 +15,7 @@ import { readQuotas } from '../../ledger/queries/quota.js';
 import { seenFields } from '../../ledger/queries/seen-fields.js';
 import { sessionItems } from '../../ledger/queries/stream-facts.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
+import { judgeLeftCanary } from '../canary/judge-canary.js';
 import { countWhatGoes } from '../count-what-goes.js';
 import { mentionedLists } from '../field-notes.js';
 import { profileFieldsOf } from '../imports/profile-fields.js';
@@ -25,6 +27,7 @@ import { judgeService } from './judge-service.js';
 import { judgeSessions } from './judge-sessions.js';
 import { judgeSink } from './judge-sink.js';
 import { plannedPigeonholes } from './planned-pigeonholes.js';
+import { sinksOf } from './sinks-of.js';
 
 export interface Place {
   readonly workspace: string;
@@ -57,12 +60,13 @@ export async function lookReady(to: Collaborators, place: Place, now: number): P
   const asked = await ask(to, place);
   const sessions = await sessionItems(ledger, [ref]);
   const items = sessions.map(({ payload }) => JSON.parse(payload) as Item);
-  const [registrants, fields, quota, destinations, consent] = await Promise.all([
+  const [registrants, fields, quota, destinations, consent, canaries] = await Promise.all([
     countRegistrants(ledger, ref),
     lookAtFields(to, place, sinks),
     lookAtQuota(to, place, asked.item, now),
     Promise.all(sinks.map((each) => lookAtSink(config, each))),
     lookAtConsent(to, ref, selected, sinks),
+    canariesLeft(ledger, place),
   ]);
   return {
     pigeonhole: {
@@ -80,6 +84,7 @@ export async function lookReady(to: Collaborators, place: Place, now: number): P
       quota,
       ...destinations,
       ...consent,
+      ...canaries.map((canary) => judgeLeftCanary(canary, config.sinks[canary.sink]?.type ?? 'not configured')),
     ],
   };
 }
@@ -94,12 +99,6 @@ async function ask(to: Collaborators, { workspace, pigeonholeId }: Place): Promi
     const seen = await lastSeenPigeonhole(to.ledger, workspace, pigeonholeId);
     return { item: seen === undefined ? null : (JSON.parse(seen.payload) as Item), failure: error };
   }
-}
-
-/** Those that get something of it. */
-function sinksOf({ config, sinks }: Collaborators, selected: readonly Selected[]): OpenSink[] {
-  const names = new Set(selected.flatMap(({ syncs }) => syncs).flatMap((sync) => config.syncs[sync]?.sinks ?? []));
-  return [...sinks.values()].filter(({ name }) => names.has(name));
 }
 
 async function lookAtFields(to: Collaborators, place: Place, sinks: readonly OpenSink[]): Promise<ReadyCheck> {

@@ -1,0 +1,54 @@
+import { capitalized } from '../words.js';
+import { StateWord, type Tone } from './state-word.js';
+import { Sentence } from './time.js';
+
+/** One line of what has to be in order before an event. */
+export interface Check {
+  readonly id: string;
+  readonly label: string;
+  readonly state: 'ok' | 'warning' | 'failed' | 'unknown';
+  readonly says: string;
+  readonly todo?: string | null;
+}
+
+const order: readonly Check['state'][] = ['failed', 'warning', 'unknown', 'ok'];
+
+/** What was looked at, the worst first. */
+export function CheckList({ checks }: { readonly checks: readonly Check[] }) {
+  return (
+    <ul class="checks">
+      {checks
+        .toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))
+        .map((check) => (
+          <OneCheck key={check.id} check={check} />
+        ))}
+    </ul>
+  );
+}
+
+const shown: Readonly<Record<Check['state'], readonly [Tone, string]>> = {
+  ok: ['good', 'OK'],
+  warning: ['warning', 'look at this'],
+  failed: ['bad', 'not ready'],
+  unknown: ['quiet', 'not known'],
+};
+
+function OneCheck({ check: { label, state, says, todo } }: { readonly check: Check }) {
+  const [tone, word] = shown[state];
+  return (
+    <li>
+      <StateWord tone={tone}>{word}</StateWord>
+      <div>
+        <b>{capitalized(label)}</b>
+        <p>
+          <Sentence text={capitalized(says)} />
+        </p>
+        {todo == null ? null : (
+          <p class="todo">
+            <Sentence text={capitalized(todo)} />
+          </p>
+        )}
+      </div>
+    </li>
+  );
+}
