@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { applyEvent, type EventTurn, lookAtEvent } from '../../activities/provisioning/apply-event.js';
 import type { Decisions } from '../../activities/provisioning/judge-standing.js';
 import { readEventFile } from '../../config/event/event-file.js';
 import { passTime } from './pass-time.js';
 import type { Scene } from './scene.js';
+import { until } from '../until.js';
 import type { Stage } from './stage.js';
 
 /** As in production: what is sent and not answered is looked up so much later. */
@@ -49,14 +49,16 @@ export async function applyOnce(
 /** Takes turns as the command does until nothing more happens by itself; waits pass for the ledger at once. */
 export async function applyAll(stage: Stage, scene: Scene, text: string, asked: Asked = {}): Promise<EventTurn> {
   const skip: string[] = [];
-  for (let turns = 0; turns < 100; turns += 1) {
-    const turn = await applyOnce(scene, text, asked, skip);
+  let turn = await applyOnce(scene, text, asked, skip);
+  // What is waited for may be the network, which no clock of the ledger hurries: turns are counted by no limit but time.
+  await until('nothing more happens to the event by itself', async () => {
     skip.push(...turn.objects.filter(({ outcome }) => outcome.state === 'refused').map(({ object }) => object.key));
-    if (turn.nextInMs === null) return turn;
+    if (turn.nextInMs === null) return true;
     await passTime(stage.db, turn.nextInMs);
-    if (turn.hindrance?.kind === 'wait') await sleep(5); // the network is another process's
-  }
-  throw new Error('a hundred turns have not ended it');
+    turn = await applyOnce(scene, text, asked, skip);
+    return false;
+  });
+  return turn;
 }
 
 /** `key: state` of each object. */
