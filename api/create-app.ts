@@ -16,7 +16,7 @@ import { serveDeletions } from './deletions.js';
 import { type ErasureSources, serveErasures } from './erasures.js';
 import { serveForgotten } from './forgotten.js';
 import { serveFields } from './fields.js';
-import { allowedMethods, documentApi, type DocumentSources } from './openapi-document.js';
+import { allowedMethods, documentApi, type DocumentSources, methodsWrittenOut } from './openapi-document.js';
 import { isOwnHost, isOwnOrigin } from './own-address.js';
 import { type PreviewSources, servePreview } from './preview.js';
 import { type Fault, problemResponse, Refused } from './problem.js';
@@ -75,7 +75,7 @@ export function createApp(sources: ApiSources): ApiApp {
   app.use(onlyFromHere(sources));
   documentApi(app, sources);
   servePage(app, sources);
-  app.use('/api/*', onlyKnownCallers(sources));
+  app.use('/api/*', onlyKnownCallers(sources), onlyItsMethods(app));
   app.use('/metrics', onlyKnownCallers(sources));
   serveMetrics(app, sources);
   serveStatus(app, sources);
@@ -172,6 +172,16 @@ function onlyKnownCallers(sources: Pick<ApiSources, 'config' | 'ledger'>) {
   return createMiddleware<ApiEnvironment>(async (c, next) => {
     c.set('caller', await authenticate(sources.config, sources.ledger, (name) => c.req.header(name)));
     await next();
+  });
+}
+
+/** `GET /api/erasures/plan` asks for no erasure called "plan". */
+function onlyItsMethods(app: ApiApp) {
+  return createMiddleware<ApiEnvironment>(async (c, next) => {
+    const methods = methodsWrittenOut(app, c.req.path);
+    const asked = c.req.method === 'HEAD' ? 'GET' : c.req.method;
+    if (methods.length > 0 && !methods.includes(asked)) return answerNothingThere(app, c);
+    return await next();
   });
 }
 

@@ -38,13 +38,21 @@ function describe(app: ApiApp, version: string, open: boolean): object {
   return document;
 }
 
-/** The methods that an address takes; none: there is nothing. An address that is written out is not meant by a pattern. */
+/** The methods that an address takes; none: there is nothing. */
 export function allowedMethods(app: ApiApp, path: string): string[] {
-  const fitting = app.openAPIRegistry.definitions.flatMap((definition) =>
-    definition.type === 'route' && matches(definition.route.path, path) ? [definition.route] : [],
+  const own = methodsWrittenOut(app, path);
+  return own.length > 0 ? own : methodsOf(app, (pattern) => matches(pattern, path));
+}
+
+/** The methods of an address that is written out, and not meant by a pattern that fits it, too; none: it is not. */
+export function methodsWrittenOut(app: ApiApp, path: string): string[] {
+  return methodsOf(app, (pattern) => pattern === path);
+}
+
+function methodsOf(app: ApiApp, isMeant: (pattern: string) => boolean): string[] {
+  const methods = app.openAPIRegistry.definitions.flatMap((definition) =>
+    definition.type === 'route' && isMeant(definition.route.path) ? [definition.route.method.toUpperCase()] : [],
   );
-  const own = fitting.filter((route) => route.path === path);
-  const methods = (own.length > 0 ? own : fitting).map(({ method }) => method.toUpperCase());
   return [...new Set(methods)].toSorted();
 }
 

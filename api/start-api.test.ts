@@ -345,7 +345,7 @@ describe('an address that takes another method', () => {
     ['GET', '/api/actions', 'POST'],
     ['POST', '/api/status', 'GET'],
     ['PUT', '/api/deletions/7', 'GET, POST'],
-    ['PUT', '/api/erasures/plan', 'POST'], // although it looks like one erasure, which can be read
+    ['GET', '/api/erasures/plan', 'POST'], // although it looks like one erasure, which can be read
   ])('is answered with 405 and the methods it takes: %s %s', async (method, path, allow) => {
     const { api } = await serving();
     const answer = await fetch(`${api.url}${path}`, { method });

@@ -91,7 +91,7 @@ describe('pigeonpost used wrongly', () => {
     [
       'a canary of no size',
       ['import', 'note.txt', '--pigeonhole', '1', '--canary', '0', '--config', 'good.yaml'],
-      /give a whole number of rows from 1 to 1000/,
+      /give a whole number from 1 to 1000/,
     ],
     ['a configuration that cannot be planned', ['config', 'plan', '--config', 'wrong.yaml'], /sinkz/],
     ['a configuration that cannot be applied', ['config', 'apply', '--config', 'wrong.yaml'], /sinkz/],

@@ -7,7 +7,7 @@
 // position came from a list, that a file can be used) may be refused although the schema allows it, and live changes
 // never end: both are left out.
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -34,6 +34,7 @@ try {
   );
   await ready(run('cli/main.js', ['start']));
   const url = `http://127.0.0.1:${port}`;
+  writeFileSync(join(folder, 'schemathesis.toml'), knownWords(await makeThings(url)));
   process.exitCode = await ended(
     spawn(
       schemathesis,
@@ -55,6 +56,54 @@ try {
     await ended(child);
   }
   rmSync(folder, { recursive: true });
+}
+
+/** An import, an erasure and a token, so that there is something behind their addresses. @returns the erasure's id */
+async function makeThings(url) {
+  await until(async () => (await ask(url, 'GET', '/api/items/acme/101/attendees?limit=1')).items.length > 0);
+  const people = 'attendeeCode,Name\nA1,Ada\n,Nobody\n';
+  await ask(url, 'POST', '/api/imports?pigeonhole=acme/101&name=people.csv', people, 'application/octet-stream');
+  await ask(url, 'POST', '/api/tokens', JSON.stringify({ name: 'desk', roles: ['viewer'], expiresInDays: 1 }));
+  const [{ key }] = (await ask(url, 'GET', '/api/items/acme/101/attendees?limit=1')).items;
+  const id = randomUUID();
+  await ask(url, 'POST', '/api/erasures', JSON.stringify({ id, attendee: `id:${key}` }));
+  return id;
+}
+
+async function ask(url, method, path, body, type = 'application/json') {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': type };
+  const answer = await fetch(`${url}${path}`, { method, headers, body });
+  const text = await answer.text();
+  if (answer.ok) return JSON.parse(text);
+  if (answer.status === 404) return { items: [] };
+  throw new Error(`${method} ${path} is answered with ${answer.status}: ${text}`);
+}
+
+async function until(isSo) {
+  for (let left = 300; left > 0; left -= 1) {
+    if (await isSo()) return;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  throw new Error('nothing was read within a minute');
+}
+
+/** What exists, mixed into what is made up: a request for what does not exist is refused before anything is done. */
+function knownWords(erasure) {
+  const words = {
+    workspace: ['acme'],
+    id: ['101', '1', '0', erasure],
+    name: ['archive', 'all', 'desk'],
+    sink: ['archive'],
+    sync: ['all'],
+    list: ['attendees', 'questions', 'sessions', 'votes'],
+    key: ['1000001', '9001'],
+    pigeonhole: ['acme/101'],
+  };
+  const dictionaries = Object.entries(words).map(
+    ([name, values]) => `${name} = { values = ${JSON.stringify(values)} }`,
+  );
+  const parameters = Object.keys(words).map((name) => `${name} = { dictionary = "${name}", probability = 0.6 }`);
+  return ['[dictionaries]', ...dictionaries, '[parameters]', ...parameters, ''].join('\n');
 }
 
 function run(script, args) {

@@ -1,47 +1,27 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { userInfo } from 'node:os';
 import type { Action } from '../../api/action.js';
 import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
 import { act } from './act.js';
+import { type AnsweringApi, answeringApi } from './answering-api.test-kit.js';
 
-let server: Server;
-let folder: string;
+let api: AnsweringApi;
 let asked: unknown[] = [];
 beforeAll(async () => {
-  server = createServer((request, response) => {
-    request.setEncoding('utf8').on('data', (body: string) => asked.push(JSON.parse(body)));
-    request.on('end', () => response.end('{"done":true}'));
+  api = await answeringApi(({ body }) => {
+    asked.push(JSON.parse(body));
+    return '{"done":true}';
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  folder = mkdtempSync(join(tmpdir(), 'act-'));
-  writeFileSync(
-    join(folder, 'pigeonpost.yaml'),
-    [
-      'workspaces: { acme: { baseUrl: "https://engagement.example.com", apiKey: "${file:key}" } }',
-      'syncs: { all: { workspace: acme, sinks: [archive] } }',
-      'sinks: { archive: { type: file, folder: ./archive } }',
-      `server: { port: ${(server.address() as AddressInfo).port} }`,
-    ].join('\n'),
-  );
-  writeFileSync(join(folder, 'key'), 'a-key');
 });
 beforeEach(() => {
   asked = [];
 });
-afterAll(async () => {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-  rmSync(folder, { recursive: true });
-});
+afterAll(async () => await api.close());
 
 async function run(verb: Action['do'], what: string, json = false): Promise<{ code: number; lines: string[] }> {
   const lines: string[] = [];
   const out = { line: (text: string) => void lines.push(text) } as Context['out'];
-  const code = await act({ config: join(folder, 'pigeonpost.yaml'), debug: false, out }, { verb, what, json });
+  const code = await act({ config: api.config, debug: false, out }, { verb, what, json });
   return { code, lines };
 }
 

@@ -1,10 +1,6 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { ExitCode } from '../exit-code.js';
 import type { Context } from '../context.js';
+import { type AnsweringApi, answeringApi } from './answering-api.test-kit.js';
 import { fields } from './fields.js';
 
 const stored = {
@@ -19,40 +15,23 @@ const stored = {
   ],
 };
 
-let server: Server;
-let folder: string;
+let api: AnsweringApi;
 let asked: (string | undefined)[] = [];
 beforeAll(async () => {
-  server = createServer((request, response) => {
-    asked.push(request.url);
-    response.end(JSON.stringify(request.url?.includes('votes') ? { list: 'votes', pigeonholes: [] } : stored));
+  api = await answeringApi(({ url }) => {
+    asked.push(url);
+    return JSON.stringify(url.includes('votes') ? { list: 'votes', pigeonholes: [] } : stored);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  folder = mkdtempSync(join(tmpdir(), 'fields-'));
-  writeFileSync(
-    join(folder, 'pigeonpost.yaml'),
-    [
-      'workspaces: { acme: { baseUrl: "https://engagement.example.com", apiKey: "${file:key}" } }',
-      'syncs: { all: { workspace: acme, sinks: [archive] } }',
-      'sinks: { archive: { type: file, folder: ./archive } }',
-      `server: { port: ${(server.address() as AddressInfo).port} }`,
-    ].join('\n'),
-  );
-  writeFileSync(join(folder, 'key'), 'a-key');
 });
 beforeEach(() => {
   asked = [];
 });
-afterAll(async () => {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-  rmSync(folder, { recursive: true });
-});
+afterAll(async () => await api.close());
 
 async function run(options: Partial<Parameters<typeof fields>[1]>): Promise<{ code: ExitCode; lines: string[] }> {
   const lines: string[] = [];
   const out = { line: (text: string) => lines.push(text), note: () => undefined } as unknown as Context['out'];
-  const context = { config: join(folder, 'pigeonpost.yaml'), debug: false, out };
+  const context = { config: api.config, debug: false, out };
   return { code: await fields(context, { list: 'attendees', json: false, ...options }), lines };
 }
 

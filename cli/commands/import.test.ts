@@ -1,46 +1,25 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
 import type { ImportOptions } from '../imports/import-options.js';
 import { checkOf, countsOf, viewOf } from '../imports/import-views.test-kit.js';
+import { type AnsweringApi, answeringApi } from './answering-api.test-kit.js';
 import { importFile } from './import.js';
 import { actOnImport, importReport, listImports } from './imports.js';
 
 /** What the running pigeonpost answers, by method and path; and what it was asked. */
 let answers: Record<string, string> = {};
 let asked: string[] = [];
-let server: Server;
-let folder: string;
+let api: AnsweringApi;
 
-beforeAll(async () => {
-  server = createServer((request, response) => {
-    const path = `${request.method} ${request.url!.split('?')[0]}`;
+beforeEach(async () => {
+  api = await answeringApi(({ method, url }) => {
+    const path = `${method} ${url.split('?')[0]}`;
     asked.push(path);
-    request.resume().on('end', () => response.end(answers[path] ?? '{}'));
+    return answers[path] ?? '{}';
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-});
-afterAll(async () => {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-});
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'import-command-'));
-  writeFileSync(
-    join(folder, 'pigeonpost.yaml'),
-    [
-      'workspaces: { acme: { baseUrl: "https://engagement.example.com", apiKey: "${file:key}" } }',
-      'syncs: { all: { workspace: acme, sinks: [archive] } }',
-      'sinks: { archive: { type: file, folder: ./archive } }',
-      `server: { port: ${(server.address() as AddressInfo).port} }`,
-    ].join('\n'),
-  );
-  writeFileSync(join(folder, 'key'), 'a-key');
-  writeFileSync(join(folder, 'people.csv'), 'Name\nAda\n');
+  writeFileSync(join(api.folder, 'people.csv'), 'Name\nAda\n');
   const done = viewOf({ state: 'done', rows: 1, counts: countsOf({ created: 1 }) });
   asked = [];
   answers = {
@@ -51,24 +30,24 @@ beforeEach(() => {
     'GET /api/imports/7/report': '',
   };
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(async () => await api.close());
 
 function telling(): { context: Context; lines: string[] } {
   const lines: string[] = [];
   const put = (text: string) => void lines.push(text);
   const out = { line: put, note: put, draw: put, terminal: false } as unknown as Context['out'];
-  return { context: { config: join(folder, 'pigeonpost.yaml'), debug: false, out }, lines };
+  return { context: { config: api.config, debug: false, out }, lines };
 }
 
 function optionsOf(given: Partial<ImportOptions>): ImportOptions {
-  const file = join(folder, 'people.csv');
+  const file = join(api.folder, 'people.csv');
   const flags = { generateCodes: false, force: false, dryRun: false, yes: true, wait: true, json: false };
   return { file, pigeonhole: '101', map: [], ...flags, ...given };
 }
 
 describe('pigeonpost import', () => {
   it('goes on after a canary with the codes that stand beside the file, and never writes others over them', async () => {
-    const codes = join(folder, 'people.codes.csv');
+    const codes = join(api.folder, 'people.codes.csv');
     const { context } = telling();
     expect(await importFile(context, optionsOf({ generateCodes: true, canary: 1 }))).toBe(ExitCode.Done);
     expect(await importFile(context, optionsOf({ generateCodes: true }))).toBe(ExitCode.Done);
@@ -80,21 +59,21 @@ describe('pigeonpost import', () => {
     });
     expect(asked).not.toContain('POST /api/imports');
     expect(readFileSync(codes, 'utf8')).toBe('codes of another list');
-    expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+    expect(readdirSync(api.folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
   it.each(['report', 'problems'] as const)('asks nothing where its --%s could not be written', async (option) => {
     const { context } = telling();
-    const none = join(folder, 'none', 'out.csv');
+    const none = join(api.folder, 'none', 'out.csv');
     const inPlaceOf = (path: string) => importFile(context, optionsOf({ [option]: path }));
     await expect(inPlaceOf(none)).rejects.toMatchObject({ exitCode: ExitCode.WrongUse });
-    await expect(inPlaceOf(folder)).rejects.toMatchObject({ exitCode: ExitCode.WrongUse });
+    await expect(inPlaceOf(api.folder)).rejects.toMatchObject({ exitCode: ExitCode.WrongUse });
     expect(asked).toEqual([]);
   });
 
   it('tells how it has ended where its report can no longer be written', async () => {
     const { context, lines } = telling();
-    const report = join(folder, 'report.csv');
+    const report = join(api.folder, 'report.csv');
     // as another process of the same number has left it
     writeFileSync(`${report}.${process.pid}.tmp`, '');
     await expect(importFile(context, optionsOf({ report }))).rejects.toMatchObject({ exitCode: ExitCode.Failed });

@@ -207,7 +207,7 @@ describe('an event file', () => {
     const told = scene
       .logText()
       .split('\n')
-      .filter((line) => /created/.test(line));
+      .filter((line) => line.includes('"object":'));
     expect(told).toHaveLength(4);
     expect(told.filter((line) => !/"requestId":"[^"]+"/.test(line))).toEqual([]);
   });
