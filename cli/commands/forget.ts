@@ -105,7 +105,9 @@ export async function exportErasures({ config, out }: Context, { file }: { file:
   }
   await writePrivateFile(file, `${text}\n`);
   const { length } = list.erasures;
-  out.line(`${length === 1 ? 'one erasure is' : `${length} erasures are`} in ${file}, as hashes that only this ledger understands`);
+  out.line(
+    `${length === 1 ? 'one erasure is' : `${length} erasures are`} in ${file}, as hashes that only this ledger understands`,
+  );
   return ExitCode.Done;
 }
 

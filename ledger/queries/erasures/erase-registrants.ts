@@ -39,7 +39,10 @@ export async function eraseRegistrants(
   let rows = 0;
   let underWay = 0;
   for (const each of await importsOf(ledger, erasure, places)) {
-    const names = [...(asked === null ? [] : [asked]), ...places.flatMap((place) => (place.ref === each.ref ? place.codes : []))];
+    const names = [
+      ...(asked === null ? [] : [asked]),
+      ...places.flatMap((place) => (place.ref === each.ref ? place.codes : [])),
+    ];
     // oxlint-disable-next-line no-await-in-loop -- one after another: each is a transaction under the import's lock
     const done = await ledger.db.transaction((tx) => eraseFromImport(tx, erasure, each, names));
     rows += done.rows;

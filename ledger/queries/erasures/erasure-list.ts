@@ -89,11 +89,7 @@ export async function takeOverErasures(db: Database, { ledger, erasures }: Erasu
        from unnest($1::uuid[], $2::text[], $3::text[]) as n (id, workspace, subject) join erasures e on e.id = n.id
        on conflict (workspace, subject) do update set erasure = excluded.erasure
          where forgotten.erasure <> excluded.erasure returning erasure`,
-      [
-        people.map(({ id }) => id),
-        people.map(({ workspace }) => workspace),
-        people.map(({ subject }) => subject),
-      ],
+      [people.map(({ id }) => id), people.map(({ workspace }) => workspace), people.map(({ subject }) => subject)],
     );
     const codes = erasures.flatMap(({ id, codes: all }) => all.map((each) => ({ id, ...each })));
     // A pigeonhole that the backup does not know yet will be read again, and its people must not come in.
