@@ -198,7 +198,10 @@ export function serveErasures(app: ApiApp, sources: ErasureSources): void {
 const numberPosition: z.ZodType<readonly [number]> = z.tuple([positionOf.int4]);
 
 const nobody = (): Refused =>
-  new Refused(404, 'nobody is known by this id, code or e-mail address; "pigeonpost status" shows what has been read');
+  new Refused(
+    404,
+    'nobody is known by this id, code or e-mail address; whose texts "retention" has dropped is known by id or code alone; "pigeonpost status" shows what has been read',
+  );
 
 async function required(ledger: Ledger, id: string): Promise<Erasure> {
   const erasure = await readErasure(ledger, id);

@@ -68,7 +68,7 @@ async function expectMarked(db: Database): Promise<void> {
   ).toEqual([{ n: 0 }]);
 }
 
-/** Somebody of a pigeonhole that the backup knows, and of one that it does not. */
+/** Somebody of a pigeonhole that the backup knows, and, with the same id, of one that it does not. */
 async function forgetSomebody(ledger: Ledger): Promise<void> {
   await ledger.db.query(`insert into pigeonholes (workspace, pigeonhole_id) values ('before', 102)`);
   const pigeonholes = await ledger.db.query<{ ref: number; pigeonhole_id: number }>(
@@ -138,16 +138,16 @@ describe('a backup of an embedded store', () => {
   });
 
   it('leaves forgotten who was forgotten after it, as the store that was there knows', async () => {
-    const there = await openEmbedded({ folder: used });
-    const ledger = await openLedger(there);
-    await forgetSomebody(ledger);
+    expect((await restoreStore(file, store('since'), mark)).erasures).toBeNull();
+    const since = join(folder, 'since');
+    const there = await openEmbedded({ folder: since });
+    await forgetSomebody(await openLedger(there));
     await there.close();
-    expect((await restoreStore(file, store('used'), mark)).erasures).toBe(1);
-    const db = await openEmbedded({ folder: used });
+    expect((await restoreStore(file, store('since'), mark)).erasures).toBe(1);
+    const db = await openEmbedded({ folder: since });
     await expectForgotten(await openLedger(db));
     expect(await takeOverErasures(db, await readErasureList(db))).toBe(0);
     await db.close();
-    expect((await restoreStore(file, store('nothing-there'), mark)).erasures).toBeNull();
   });
 
   it('of another ledger takes the place of one only where that was said', async () => {
@@ -156,12 +156,9 @@ describe('a backup of an embedded store', () => {
     const db = await openEmbedded({ folder: other });
     await openLedger(db);
     await db.query('update ledger set id = $1', [randomUUID()]);
-    const list = await readErasureList(db);
     await db.close();
     const terms = { erasures: null, otherLedger: false };
     await expect(restoreStore(file, store('another'), mark, terms)).rejects.toMatchObject({ kind: 'otherLedger' });
-    const wrong = { erasures: list, otherLedger: true };
-    await expect(restoreStore(file, store('another'), mark, wrong)).rejects.toMatchObject({ kind: 'otherLedger' });
     expect(readdirSync(other).toSorted()).toEqual(['lock', 'postgres']);
     const { erasures } = await restoreStore(file, store('another'), mark, { ...terms, otherLedger: true });
     expect(erasures).toBeNull();

@@ -49,7 +49,7 @@ export async function requestErasure(
     );
     await tx.query(
       `insert into forgotten (erasure, workspace, subject)
-       select $1, n.* from unnest($2::text[], $3::bytea[]) as n
+       select distinct $1::int4, n.* from unnest($2::text[], $3::bytea[]) as n
        on conflict (workspace, subject) do update set erasure = excluded.erasure ${whereEnded('forgotten')}`,
       [row.number, people.map(({ workspace }) => workspace), people.map(({ subject }) => subject)],
     );
@@ -58,7 +58,7 @@ export async function requestErasure(
     );
     await tx.query(
       `insert into forgotten_codes (erasure, ref, code_hash)
-       select $1, n.* from unnest($2::int4[], $3::bytea[]) as n
+       select distinct $1::int4, n.* from unnest($2::int4[], $3::bytea[]) as n
        on conflict (ref, code_hash) do update set erasure = excluded.erasure ${whereEnded('forgotten_codes')}`,
       [row.number, codes.map(({ ref }) => ref), codes.map(({ codeHash }) => codeHash)],
     );
