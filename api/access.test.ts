@@ -375,7 +375,7 @@ describe.each(kinds)('a token, on %s', (kind) => {
     });
     const stored = JSON.stringify(await ledger.db.query('select * from tokens'));
     const audit = JSON.stringify(await ledger.db.query('select * from audit'));
-    const secret = token.split('_')[2]!;
+    const secret = token.split('_').slice(2).join('_'); // it may hold the character itself
     for (const text of [stored, audit]) expect(text).not.toContain(secret);
     expect((await ask(app, { method: 'GET', path: '/api/tokens' }, serverToken)).text).not.toContain(secret);
     await ask(app, { method: 'POST', path: '/api/tokens/page/revoke', body: {} }, serverToken);
