@@ -28,10 +28,7 @@ export function requireOtherFile(option: string, written: string | undefined, im
 /** @throws {CommandError} when nothing could be written there: told before an import and not after it */
 export async function requireWritable(option: string, file: string | undefined): Promise<void> {
   if (file === undefined) return;
-  const found = await stat(file).catch(() => undefined);
-  if (found !== undefined && !found.isFile()) {
-    throw new CommandError(ExitCode.WrongUse, `${option} names ${file}, which is no file: name one`);
-  }
+  await requireReplaceable(file);
   await access(dirname(resolve(file)), constants.W_OK).catch((error: NodeJS.ErrnoException) => {
     throw new CommandError(
       ExitCode.WrongUse,
@@ -39,6 +36,14 @@ export async function requireWritable(option: string, file: string | undefined):
       { cause: error },
     );
   });
+}
+
+/** @throws {CommandError} when something else than a file has the name: it would be gone, be it a folder or /dev/stdout */
+async function requireReplaceable(file: string): Promise<void> {
+  const found = await stat(file).catch(() => undefined);
+  if (found !== undefined && !found.isFile()) {
+    throw new CommandError(ExitCode.WrongUse, `${file} is there and is no file: name one`);
+  }
 }
 
 /**
@@ -50,6 +55,7 @@ export async function writeWholeFile(
   parts: AsyncIterable<string | Uint8Array>,
   { keep = false }: { readonly keep?: boolean } = {},
 ): Promise<void> {
+  await requireReplaceable(file);
   const draft = `${file}.${process.pid}.tmp`;
   try {
     await pipeline(parts, createWriteStream(draft, { flags: 'wx', mode: 0o600 })); // people's data: for whoever asked
