@@ -42,7 +42,7 @@ export function Canaries({ readiness: { pigeonhole, checks } }: Props) {
     if (answer !== undefined) setFlown(answer.canaries);
   };
   return (
-    <Panel title="Canaries" id="canaries" aside={<Button onPress={send}>Send a canary through each sink</Button>}>
+    <Panel title="Canaries" id="canaries" aside={<Button onPress={send}>Send a canary through each sink…</Button>}>
       {flown === null ? (
         <p class="empty">What no check can tell: an invented item goes through each sink and is taken back.</p>
       ) : (

@@ -212,6 +212,14 @@ suite('a pigeonhole', () => {
     await page.getByRole('heading', { level: 1 }).waitFor();
     await shows('What was looked at');
   });
+
+  it('is tried with a canary through each sink, once somebody has agreed', async () => {
+    await go('#/ready/acme/101');
+    await press('Send a canary through each sink…');
+    await confirm('Send them');
+    await page.getByText(/^Canary through archive/).waitFor();
+    expect(await system.auditedActions()).toContain('canary');
+  });
 });
 
 suite('what people have written', () => {
