@@ -60,23 +60,23 @@ try {
 
 /** An import, an erasure and a token, so that there is something behind their addresses. @returns the erasure's id */
 async function makeThings(url) {
-  await until(async () => (await ask(url, 'GET', '/api/items/acme/101/attendees?limit=1')).items.length > 0);
+  await until(async () => (await ask(url, '/api/items/acme/101/attendees?limit=1')).items.length > 0);
   const people = 'attendeeCode,Name\nA1,Ada\n,Nobody\n';
-  await ask(url, 'POST', '/api/imports?pigeonhole=acme/101&name=people.csv', people, 'application/octet-stream');
-  await ask(url, 'POST', '/api/tokens', JSON.stringify({ name: 'desk', roles: ['viewer'], expiresInDays: 1 }));
-  const [{ key }] = (await ask(url, 'GET', '/api/items/acme/101/attendees?limit=1')).items;
+  await ask(url, '/api/imports?pigeonhole=acme/101&name=people.csv', people, 'application/octet-stream');
+  await ask(url, '/api/tokens', JSON.stringify({ name: 'desk', roles: ['viewer'], expiresInDays: 1 }));
+  const [{ key }] = (await ask(url, '/api/items/acme/101/attendees?limit=1')).items;
   const id = randomUUID();
-  await ask(url, 'POST', '/api/erasures', JSON.stringify({ id, attendee: `id:${key}` }));
+  await ask(url, '/api/erasures', JSON.stringify({ id, attendee: `id:${key}` }));
   return id;
 }
 
-async function ask(url, method, path, body, type = 'application/json') {
+async function ask(url, path, body, type = 'application/json') {
   const headers = { authorization: `Bearer ${token}`, 'content-type': type };
-  const answer = await fetch(`${url}${path}`, { method, headers, body });
+  const answer = await fetch(`${url}${path}`, body === undefined ? { headers } : { method: 'POST', headers, body });
   const text = await answer.text();
   if (answer.ok) return JSON.parse(text);
   if (answer.status === 404) return { items: [] };
-  throw new Error(`${method} ${path} is answered with ${answer.status}: ${text}`);
+  throw new Error(`${path} is answered with ${answer.status}: ${text}`);
 }
 
 async function until(isSo) {
