@@ -49,6 +49,12 @@ const upload = {
   },
 } as const;
 
+/** How a file is read stands in the address, which the server refuses by itself where it is too long. */
+const uploadProblems = {
+  ...problems(404, 409, 413, 415, 422),
+  431: { description: 'The address, with the mapping, is longer than 64 KiB. Without a body; the connection ends.' },
+};
+
 const checkRoute = createRoute({
   ...upload,
   method: 'post',
@@ -56,7 +62,7 @@ const checkRoute = createRoute({
   operationId: 'checkImport',
   tags: ['Imports'],
   summary: 'What importing a file would do; writes nothing and sends nothing',
-  responses: { 200: jsonAnswer('What it would do.', importCheckSchema), ...problems(404, 409, 413, 415, 422) },
+  responses: { 200: jsonAnswer('What it would do.', importCheckSchema), ...uploadProblems },
 });
 
 const codesRoute = createRoute({
@@ -68,7 +74,7 @@ const codesRoute = createRoute({
   summary: 'The codes that rows without one would be given',
   responses: {
     200: { description: 'Rows and their codes.', content: { 'text/csv': { schema: z.string() } } },
-    ...problems(404, 409, 413, 415, 422),
+    ...uploadProblems,
   },
 });
 
@@ -79,7 +85,7 @@ const startRoute = createRoute({
   operationId: 'startImport',
   tags: ['Imports'],
   summary: 'Take a file in and begin to send it',
-  responses: { 201: jsonAnswer('It has begun.', importViewSchema), ...problems(404, 409, 413, 415, 422) },
+  responses: { 201: jsonAnswer('It has begun.', importViewSchema), ...uploadProblems },
 });
 
 /**

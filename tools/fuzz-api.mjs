@@ -103,7 +103,9 @@ function knownWords(erasure) {
     ([name, values]) => `${name} = { values = ${JSON.stringify(values)} }`,
   );
   const parameters = Object.keys(words).map((name) => `${name} = { dictionary = "${name}", probability = 0.6 }`);
-  return ['[dictionaries]', ...dictionaries, '[parameters]', ...parameters, ''].join('\n');
+  // What is too large is refused before it is looked at, so also when it is wrong besides.
+  const checks = ['[checks.negative_data_rejection]', `expected-statuses = ["4xx"]`];
+  return ['[dictionaries]', ...dictionaries, '[parameters]', ...parameters, ...checks, ''].join('\n');
 }
 
 function run(script, args) {
