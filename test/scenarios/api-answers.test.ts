@@ -88,6 +88,7 @@ const readable = [
   '/api/why?list=attendees&key=1',
   '/api/deletions',
   '/api/erasures',
+  '/api/forgotten',
   '/api/imports',
   '/api/import-mappings',
   '/api/alerts',
