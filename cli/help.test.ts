@@ -28,7 +28,18 @@ function helpOf(command: Command, columns: number): string {
 }
 
 /** These run until they are told to stop, print what no program reads, or make a file; `person --export` is JSON. */
-const withoutJson = ['start', 'worker', 'api', 'demo', 'sandbox', 'completion', 'completion names', 'backup', 'person'];
+const withoutJson = [
+  'start',
+  'worker',
+  'api',
+  'demo',
+  'sandbox',
+  'completion',
+  'completion names',
+  'backup',
+  'erasures export',
+  'person',
+];
 /** The sandbox prints its own help; names are asked for by shells alone. */
 const withoutExample = ['sandbox', 'completion names'];
 

@@ -31,7 +31,7 @@ export async function openVendorDoubles(): Promise<VendorDoubles> {
   const salesforce = await startSalesforceDouble({
     fields: { Lead: [key('Engagement_Id__c')], Campaign: [key('Event_Id__c')] },
   });
-  const talk = await startSlackDouble({ limits: { postPerChannel: { count: 10_000, windowMs: 1000 } } as never });
+  const talk = await startSlackDouble({ limits: { postsPerSecond: 1000, postBurst: 1000, postsPerMinute: 100_000 } });
   const lms = await startLrsDouble();
   const grades = await startCanvasDouble({ school });
   const doubles = { crm, salesforce, talk, lms, grades };

@@ -32,7 +32,7 @@ export async function openWatchedSinks(stage: Stage, warehouseUrl: string | unde
   const doubles = {
     crm: await startHubSpotDouble(),
     salesforce: await startSalesforceDouble(org),
-    talk: await startSlackDouble({ limits: { postPerChannel: { count: 10_000, windowMs: 1000 } } as never }),
+    talk: await startSlackDouble({ limits: { postsPerSecond: 1000, postBurst: 1000, postsPerMinute: 100_000 } }),
     lms: await startLrsDouble(),
     grades: await startCanvasDouble({ school }),
   };
