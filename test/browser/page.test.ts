@@ -140,6 +140,7 @@ suite('a sink', () => {
   it('is not paused by who would rather not', async () => {
     await go('#/sink/archive');
     await press('Pause…');
+    await page.getByRole('dialog').waitFor(); // before it is open, the key would be pressed for nothing
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     expect((await system.status()).sinks.find(({ name }) => name === 'archive')!.state).toBe('working');
