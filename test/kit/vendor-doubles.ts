@@ -1,22 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { startCanvasDouble } from '../doubles/canvas/start-canvas-double.js';
-import { startHubSpotDouble } from '../doubles/hubspot/start-hubspot-double.js';
-import { startLrsDouble } from '../doubles/lrs/start-lrs-double.js';
 import { field } from '../doubles/salesforce/field-definition.js';
-import { startSalesforceDouble } from '../doubles/salesforce/start-salesforce-double.js';
-import { startSlackDouble } from '../doubles/slack/start-slack-double.js';
 import { filesBelow } from './archive.js';
 import type { SceneOptions } from './scene.js';
 import { everyone } from './stage.js';
+import { type StartedDoubles, startVendorDoubles, vendorSecrets } from './start-vendor-doubles.js';
 
 /** A stand-in of every vendor, a sink with a usual mapping for each, and a file sink. */
-export interface VendorDoubles {
-  readonly crm: Awaited<ReturnType<typeof startHubSpotDouble>>;
-  readonly salesforce: Awaited<ReturnType<typeof startSalesforceDouble>>;
-  readonly talk: Awaited<ReturnType<typeof startSlackDouble>>;
-  readonly lms: Awaited<ReturnType<typeof startLrsDouble>>;
-  readonly grades: Awaited<ReturnType<typeof startCanvasDouble>>;
+export interface VendorDoubles extends StartedDoubles {
   readonly options: Required<Pick<SceneOptions, 'sinks' | 'environment'>>;
   /** What each holds now, as text without the instants of its writing, by sink. @param folder of the scene, where the file sink writes */
   held(scene: { readonly folder: string }): Promise<Record<string, string>>;
@@ -27,14 +18,8 @@ const key = (name: string) => field(name, { externalId: true, unique: true });
 const channel = 'C0123456789';
 
 export async function openVendorDoubles(): Promise<VendorDoubles> {
-  const crm = await startHubSpotDouble();
-  const salesforce = await startSalesforceDouble({
-    fields: { Lead: [key('Engagement_Id__c')], Campaign: [key('Event_Id__c')] },
-  });
-  const talk = await startSlackDouble({ limits: { postsPerSecond: 1000, postBurst: 1000, postsPerMinute: 100_000 } });
-  const lms = await startLrsDouble();
-  const grades = await startCanvasDouble({ school });
-  const doubles = { crm, salesforce, talk, lms, grades };
+  const doubles = await startVendorDoubles({ org, school });
+  const { crm, salesforce, talk, lms, grades } = doubles;
   return {
     ...doubles,
     options: {
@@ -58,13 +43,7 @@ export async function openVendorDoubles(): Promise<VendorDoubles> {
           { from: attendees, course: '"42"', assignment: '"1"', user: '"sis_user_id:" & item.attendeeCode', grade: '1' } ] }`,
         archive: `{ type: file, folder: ./archive, ${everyone} }`,
       },
-      environment: {
-        HUBSPOT_TOKEN: 'hubspot-token',
-        SLACK_TOKEN: 'xoxb-double',
-        LRS_SECRET: 'lrs-secret',
-        CANVAS_TOKEN: 'canvas-token',
-        SF_KEY: salesforce.org.privateKey!,
-      },
+      environment: vendorSecrets(doubles),
     },
     async held({ folder }) {
       const states = await Promise.all(
@@ -87,6 +66,8 @@ export async function openVendorDoubles(): Promise<VendorDoubles> {
 function withoutTimes(text: string): string {
   return text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+\d{4})/g, '');
 }
+
+const org = { fields: { Lead: [key('Engagement_Id__c')], Campaign: [key('Event_Id__c')] } };
 
 const school = {
   users: [{ id: 1001, name: 'Student 1', sisUserId: 'code-1' }],

@@ -4,16 +4,12 @@ import { createCanvasSink } from '../../sinks/canvas/canvas.js';
 import { hurriedClock } from '../../sinks/network/hurried-clock.test-kit.js';
 import type { Sink } from '../../sinks/sink.js';
 import { Gate } from '../conformance/sinks/gate.js';
-import { startCanvasDouble } from '../doubles/canvas/start-canvas-double.js';
-import { startHubSpotDouble } from '../doubles/hubspot/start-hubspot-double.js';
-import { startLrsDouble } from '../doubles/lrs/start-lrs-double.js';
 import { field } from '../doubles/salesforce/field-definition.js';
-import { startSalesforceDouble } from '../doubles/salesforce/start-salesforce-double.js';
 import type { RunningDouble } from '../doubles/serve/serve-double.js';
-import { startSlackDouble } from '../doubles/slack/start-slack-double.js';
 import { deedLists, markerOf, names } from './marked-people.js';
 import type { SceneOptions } from './scene.js';
 import { archive, type Stage } from './stage.js';
+import { startVendorDoubles, vendorSecrets } from './start-vendor-doubles.js';
 
 /** A sink of every type, each under a mapping that sends whatever it can get, and all that has left through them. */
 export interface WatchedSinks {
@@ -29,13 +25,7 @@ const lists = ['sessions', ...deedLists];
 
 /** @param warehouseUrl an empty PostgreSQL database; undefined: there is no such sink */
 export async function openWatchedSinks(stage: Stage, warehouseUrl: string | undefined): Promise<WatchedSinks> {
-  const doubles = {
-    crm: await startHubSpotDouble(),
-    salesforce: await startSalesforceDouble(org),
-    talk: await startSlackDouble({ limits: { postsPerSecond: 1000, postBurst: 1000, postsPerMinute: 100_000 } }),
-    lms: await startLrsDouble(),
-    grades: await startCanvasDouble({ school }),
-  };
+  const doubles = await startVendorDoubles({ org, school });
   let spoken = '';
   const target = new URL(warehouseUrl ?? 'postgres://127.0.0.1:1');
   const gate = new Gate(Number(target.port), (bytes) => (spoken += bytes.toString('latin1')));
@@ -58,14 +48,7 @@ export async function openWatchedSinks(stage: Stage, warehouseUrl: string | unde
           warehouse: `{ type: postgres, url: "\${WAREHOUSE_URL}", schema: engagement, ${terms} }`,
         }),
       },
-      environment: {
-        HUBSPOT_TOKEN: 'hubspot-token',
-        SLACK_TOKEN: 'xoxb-double',
-        LRS_SECRET: 'lrs-secret',
-        CANVAS_TOKEN: 'canvas-token',
-        SF_KEY: salesforce.org.privateKey!,
-        WAREHOUSE_URL: target.href,
-      },
+      environment: { ...vendorSecrets(doubles), WAREHOUSE_URL: target.href },
       openSinks: (made) => new Map(made).set('grades', { ...made.get('grades')!, sink: hurriedGrades(grades.url) }),
     },
     taken(scene) {

@@ -1,8 +1,8 @@
+import { handleRequest } from '../../activities/handle-request.js';
 import { apiSources, fromHere } from '../../api/api-sources.test-kit.js';
 import { createApp } from '../../api/create-app.js';
 import type { ReadyCheck } from '../../api/readiness.js';
 import { endCanaryLeases } from '../../ledger/queries/canaries.js';
-import { pause } from '../../ledger/queries/pauses.js';
 import type { Sink } from '../../sinks/sink.js';
 import { sendCanaries } from '../../worker/canary/send-canaries.js';
 import { withdrawCanaries } from '../../worker/canary/withdraw-canaries.js';
@@ -206,14 +206,7 @@ describe.each(kinds)('canaries, on %s', (kind) => {
     await withdrawCanaries(scene.to, null);
     expect(await left()).toEqual([]);
 
-    await pause(ledger, {
-      scope: 'sink',
-      name: 'hooks',
-      pausedBy: 'person',
-      cause: 'person',
-      detail: 'the receiver is moved',
-      fingerprint: null,
-    });
+    await handleRequest(ledger, { kind: 'sink', name: 'hooks' }, { do: 'pause', reason: 'the receiver is moved' });
     const count = stage.received().length;
     expect((await ask(['hooks'])).body.canaries).toMatchObject([
       { state: 'warning', says: 'nothing was sent: it is paused', todo: 'pigeonpost resume sink:hooks' },

@@ -1,10 +1,10 @@
+import { handleRequest } from '../../activities/handle-request.js';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { kinds } from '../kit/scenario-kinds.js';
 import { keepRetention } from '../../activities/keep-retention.js';
 import { reopenErasures } from '../../ledger/queries/erasures/note-erasure.js';
 import { openErasures, readErasure, receiptsOf } from '../../ledger/queries/erasures/read-erasures.js';
-import { pause } from '../../ledger/queries/pauses.js';
 import { requestReplay } from '../../ledger/queries/replays.js';
 import { act } from '../../worker/act.js';
 import { deliverToSinkId, forgetAttendeeId } from '../../workflows/ids.js';
@@ -161,15 +161,7 @@ describe.each(kinds)('what goes on beside somebody’s forgetting, on %s', (kind
     await fill(stage);
     const scene = await stage.scene();
     await scene.settle();
-    const paused = {
-      scope: 'sink',
-      name: 'archive',
-      pausedBy: 'person',
-      cause: 'person',
-      detail: '',
-      fingerprint: null,
-    } as const;
-    await pause(scene.ledger, paused);
+    await handleRequest(scene.ledger, { kind: 'sink', name: 'archive' }, { do: 'pause' });
     const erasure = await askToForget(scene, { by: 'id', text: '11' });
     await forgetTurn(scene, erasure);
     await stage.db.query(`update erasures set requested_at = requested_at - interval '2 days'`);

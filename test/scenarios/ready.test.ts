@@ -1,8 +1,8 @@
+import { handleRequest } from '../../activities/handle-request.js';
 import { apiSources, fromHere } from '../../api/api-sources.test-kit.js';
 import { createApp } from '../../api/create-app.js';
 import type { Readiness } from '../../api/readiness.js';
 import { kinds } from '../kit/scenario-kinds.js';
-import { pause } from '../../ledger/queries/pauses.js';
 import { lookReady } from '../../worker/ready/look-ready.js';
 import { finish, people, rowsOf, stage as stageImport } from '../imports/importing.js';
 import { attendee, session } from '../kit/items.js';
@@ -79,14 +79,11 @@ describe.each(kinds)('whether an event can begin, on %s', (kind) => {
     await scene.settle();
     await finish(scene, await stageImport(scene, rowsOf(...people(1))));
     await stage.patch('pigeonholes', 101, { registrants: false });
-    await pause(scene.ledger, {
-      scope: 'sink',
-      name: 'hooks',
-      pausedBy: 'person',
-      cause: 'person',
-      detail: 'the receiver is moved',
-      fingerprint: null,
-    });
+    await handleRequest(
+      scene.ledger,
+      { kind: 'sink', name: 'hooks' },
+      { do: 'pause', reason: 'the receiver is moved' },
+    );
 
     const found = await readiness(scene);
     expect(found.ready).toBe(false);

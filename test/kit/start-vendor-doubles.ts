@@ -1,0 +1,35 @@
+import { startCanvasDouble } from '../doubles/canvas/start-canvas-double.js';
+import { startHubSpotDouble } from '../doubles/hubspot/start-hubspot-double.js';
+import { startLrsDouble } from '../doubles/lrs/start-lrs-double.js';
+import { startSalesforceDouble } from '../doubles/salesforce/start-salesforce-double.js';
+import { startSlackDouble } from '../doubles/slack/start-slack-double.js';
+
+/** What the accounts of a test have that a new one lacks. */
+export interface VendorAccounts {
+  readonly org: Parameters<typeof startSalesforceDouble>[0];
+  readonly school: NonNullable<Parameters<typeof startCanvasDouble>[0]>['school'];
+}
+
+export type StartedDoubles = Awaited<ReturnType<typeof startVendorDoubles>>;
+
+/** A stand-in of every vendor, by the name of its sink. None makes a test wait for its limits. */
+export async function startVendorDoubles({ org, school }: VendorAccounts) {
+  return {
+    crm: await startHubSpotDouble(),
+    salesforce: await startSalesforceDouble(org),
+    talk: await startSlackDouble({ limits: { postsPerSecond: 1000, postBurst: 1000, postsPerMinute: 100_000 } }),
+    lms: await startLrsDouble(),
+    grades: await startCanvasDouble({ school }),
+  };
+}
+
+/** What lets the product into them, by variable of the environment. */
+export function vendorSecrets({ salesforce }: Pick<StartedDoubles, 'salesforce'>): Record<string, string> {
+  return {
+    HUBSPOT_TOKEN: 'hubspot-token',
+    SLACK_TOKEN: 'xoxb-double',
+    LRS_SECRET: 'lrs-secret',
+    CANVAS_TOKEN: 'canvas-token',
+    SF_KEY: salesforce.org.privateKey!,
+  };
+}
