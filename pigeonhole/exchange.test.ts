@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { inspect } from 'node:util';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -62,6 +63,27 @@ describe('a request', () => {
     const error = await failureOf(client.page(list, { signal: AbortSignal.abort() }));
     expect(error).toMatchObject({ kind: 'aborted', mayHaveTakenEffect: false });
     expect(service.requests).toEqual([]);
+  });
+
+  it('that is made by the end of an answer is sent before anything is made of that answer', async () => {
+    const { client } = await start(({ url }, response) => {
+      answerJson(response, 200, url.includes('cursor=') ? collection([]) : collection([{ id: 1 }], 'Mg=='));
+    });
+    const happened: string[] = [];
+    const onSent = (): number => happened.push('sent');
+    subscribe('undici:client:sendHeaders', onSent);
+    try {
+      let second: Promise<unknown> | undefined;
+      const onCursor = (cursor: string): void => {
+        second = client.page(list, { cursor });
+      };
+      await client.page(list, { onCursor });
+      happened.push('read');
+      await second;
+    } finally {
+      unsubscribe('undici:client:sendHeaders', onSent);
+    }
+    expect(happened).toEqual(['sent', 'sent', 'read']);
   });
 
   it('leaves nothing behind on a signal that outlives it', async () => {

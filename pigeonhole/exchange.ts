@@ -10,6 +10,12 @@ import { openDeadline } from './deadline.js';
 import { judgeAnswer } from './judge-answer.js';
 import { transportFailure } from './transport-failure.js';
 
+/**
+ * Turns of the event loop from the end of one answer until undici sends the next request on its connection: one before
+ * it uses it again, one to hear whether the service has closed it meanwhile. The third is to spare.
+ */
+const turnsUntilSent = 3;
+
 export interface ServiceRequest extends Call {
   /** Without the question mark; already encoded. */
   readonly query?: string;
@@ -68,7 +74,8 @@ export function openExchange(options: ClientOptions): Exchange {
       const bytes = await response.body.bytes();
       if (response.statusCode === 200 && onBody !== undefined) {
         onBody(bytes);
-        await nextTurn(); // a request that it has made goes out before this thread is busy with the body
+        // A request that it has made goes out before this thread is busy with the body.
+        for (let turn = 0; turn < turnsUntilSent; turn += 1) await nextTurn();
       }
       return { status: response.statusCode, headers: response.headers, body: bytes, requestedAt, answeredAt: now() };
     } catch (error) {
