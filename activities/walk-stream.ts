@@ -6,6 +6,7 @@ import { type PageResult, recordPage, recordSamePage } from '../ledger/queries/r
 import { distrustStream, type NextReads } from '../ledger/queries/streams.js';
 import type { OpenWalk, PageSummary } from '../ledger/queries/walk.js';
 import { ApiError } from '../pigeonhole/api-error.js';
+import type { PageOptions } from '../pigeonhole/client.js';
 import { defaultCount, listPath } from '../pigeonhole/list-request.js';
 import type { ListName } from '../pigeonhole/lists.js';
 import type { Page } from '../pigeonhole/page.js';
@@ -58,18 +59,15 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
   // Where a read from the head ends, only what a page shows can tell: the next is asked for after that.
   const eager = from.untilId === null;
   const read = async (asked: Asked, ordinal: number, hasTime: Promise<void>): Promise<Read> => {
+    hasTime.then(asked.read, asked.read);
     const waitsSince = performance.now();
-    let early: Asked | undefined;
-    const onGlimpse = (cursor: string): void => {
-      if (eager && requests.mayAsk(ordinal + 1)) early = requests.ask(cursor);
-    };
-    asked.glimpsed.then(onGlimpse).catch(() => undefined); // what asking comes to is awaited as any request is
-    const page = await asked.page;
+    const cursor = await asked.glimpsed;
     const isSlow = performance.now() - waitsSince > slowAnswerMs;
+    let early = cursor !== undefined && eager && requests.mayAsk(ordinal + 1) ? requests.ask(cursor) : undefined;
+    const page = await asked.page;
     if (early !== undefined && early.cursor !== page.nextCursor) early = requests.forget(early);
     const goesOn = page.hasMore && (early !== undefined || requests.mayAsk(ordinal + 1));
     const ahead = eager && goesOn ? (early ?? requests.ask(page.nextCursor)) : undefined;
-    await hasTime;
     if (isSlow) {
       // Looking at a page keeps the thread busy, and would hold the next request's permit up.
       await ahead?.isUnderWay;
@@ -95,6 +93,7 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
         next.catch(() => undefined); // awaited above; until then a refusal must not count as unhandled
       }
       const result = await store(reading, arrived, after, ends ? budget.next : undefined, writing.open);
+      writing.open();
       if (walk.kind === 'poll' && changesOf(result) > 0) noteAge(reading, arrived, result.created);
       await noteAnswer(reading, arrived.page, arrived.seen?.unidentified ?? 0, result);
       // A sweep that begins behind this poll, in this turn, has to compare keys at its end.
@@ -131,14 +130,18 @@ interface Asked {
   readonly page: Promise<Page>;
   /** Resolves when the request has been sent, or will not be. */
   readonly isUnderWay: Promise<void>;
-  /** The next cursor, as the body's end seems to tell it, before the page is read; pending where it tells none. */
-  readonly glimpsed: Promise<string>;
+  /** The next cursor, once the page has come, as its end seems to tell it; undefined where none, or no page came. */
+  readonly glimpsed: Promise<string | undefined>;
+  /** Until this is called, a page that has come is not read: whoever asked has more urgent work for this thread. */
+  readonly read: () => void;
 }
 
 /** The requests of one walk in one turn. */
 class Requests {
   readonly #stop = new AbortController(); // ends the request under way when storing fails
   readonly #signal: AbortSignal;
+  /** Lets pages be read that have come or are to come: unread, a request would never be over. */
+  readonly #unread = new Set<() => void>();
   readonly #asked = new Set<string>();
   readonly #pagesBefore: number;
   /** Of the request behind the one under way. */
@@ -163,24 +166,35 @@ class Requests {
 
   ask(cursor: string | null): Asked {
     const sent = createGate();
-    const glimpse = createGate<string>();
-    const page = this.#ask(cursor, sent.open, glimpse.open);
-    page.catch(() => sent.open()); // awaited later; until then a refusal must not count as unhandled
-    return { cursor, page, isUnderWay: sent.opened, glimpsed: glimpse.opened };
+    const come = createGate<string | undefined>();
+    const reading = createGate();
+    this.#unread.add(reading.open);
+    const page = this.#ask(cursor, { onAsked: sent.open, onCome: come.open, readAfter: reading.opened });
+    const onEnd = (): void => {
+      this.#unread.delete(reading.open);
+      sent.open();
+      come.open(undefined);
+    };
+    page.then(onEnd, onEnd); // awaited later; until then a refusal must not count as unhandled
+    return { cursor, page, isUnderWay: sent.opened, glimpsed: come.opened, read: reading.open };
   }
 
   /** The page before it, once read, names another cursor: this answer is nobody's, and its cursor may come yet. */
-  forget({ cursor }: Asked): undefined {
+  forget({ cursor, read }: Asked): undefined {
     if (cursor !== null) this.#asked.delete(cursor);
+    read();
   }
 
-  async #ask(cursor: string | null, onAsked: () => void, onCursor: (cursor: string) => void): Promise<Page> {
+  async #ask(
+    cursor: string | null,
+    { onAsked, ...how }: Pick<PageOptions, 'onCome' | 'readAfter'> & { onAsked: () => void },
+  ): Promise<Page> {
     const { to, place, lease } = this.reading;
     if (cursor !== null && this.#asked.has(cursor)) throw circle(this.reading);
     if (cursor !== null) this.#asked.add(cursor);
     const permit = { workspace: place.workspace, priority: this.budget.priority, ahead: this.#permit };
     this.#permit = undefined;
-    const options = { cursor, signal: this.#signal, onCursor };
+    const options = { ...how, cursor, signal: this.#signal };
     return await askPage(to, permit, listRef(place.pigeonholeId, lease), options, onAsked);
   }
 
@@ -195,6 +209,7 @@ class Requests {
   /** Ends the request under way, and gives back the permit of one that was not made. */
   async stop(): Promise<void> {
     this.#stop.abort();
+    for (const read of this.#unread) read();
     try {
       const permit = await this.#permit;
       if (permit !== undefined) await this.reading.to.gate.giveBack(permit);

@@ -21,10 +21,12 @@ export interface PageOptions extends CallOptions {
   /** Page size, 1 to 300; default 300. */
   readonly count?: number | undefined;
   /**
-   * Called once the answer has come, before it is read, with the cursor that it seems to end with: whoever is sure to
-   * go on can ask for the page after at once. Only `Page.nextCursor` can be believed.
+   * Called once a page has come, before it is read, with the cursor that it seems to end with: whoever is sure to go on
+   * can ask for the page after at once. Only `Page.nextCursor` can be believed.
    */
-  readonly onCursor?: ((cursor: string) => void) | undefined;
+  readonly onCome?: ((cursor: string | undefined) => void) | undefined;
+  /** The page is read then: that keeps this thread for milliseconds, in which it may have something better to do. */
+  readonly readAfter?: Promise<unknown> | undefined;
 }
 
 export interface WalkOptions extends CallOptions {
@@ -116,17 +118,13 @@ function printed(registrant: NewRegistrant): string {
 async function fetchPage(
   exchange: Exchange,
   list: ListRef,
-  { cursor, count, signal, onCursor }: PageOptions,
+  { cursor, count, signal, onCome, readAfter }: PageOptions,
 ): Promise<Page> {
   const call: Call = { method: 'GET', path: listPath(list) };
   const query = listQuery(list, cursor ?? null, count ?? defaultCount);
-  const onBody =
-    onCursor &&
-    ((body: Uint8Array): void => {
-      const next = glimpseCursor(body);
-      if (next !== undefined) onCursor(next);
-    });
-  return readPage(call, list.list, cursor ?? null, await exchange.ask({ ...call, query, signal, onBody }));
+  const onBody = onCome && ((body: Uint8Array): void => onCome(glimpseCursor(body)));
+  const answer = await exchange.ask({ ...call, query, signal, onBody, readAfter });
+  return readPage(call, list.list, cursor ?? null, answer);
 }
 
 /**

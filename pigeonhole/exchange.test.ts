@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { inspect } from 'node:util';
 import { createServer } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AddressInfo } from 'node:net';
 import { ApiError } from './api-error.js';
 import pino from 'pino';
@@ -74,16 +75,36 @@ describe('a request', () => {
     subscribe('undici:client:sendHeaders', onSent);
     try {
       let second: Promise<unknown> | undefined;
-      const onCursor = (cursor: string): void => {
+      const onCome = (cursor: string | undefined): void => {
         second = client.page(list, { cursor });
       };
-      await client.page(list, { onCursor });
+      await client.page(list, { onCome });
       happened.push('read');
       await second;
     } finally {
       unsubscribe('undici:client:sendHeaders', onSent);
     }
     expect(happened).toEqual(['sent', 'sent', 'read']);
+  });
+
+  it('stays unread until its caller has time, but a refusal is told at once', async () => {
+    const later = signalled<void>();
+    const happened: string[] = [];
+    const { client, service } = await start((_, response) => answerJson(response, 200, collection([{ id: 1 }])));
+    const page = client.page(list, { readAfter: later.promise, onCome: () => happened.push('come') });
+    page.then(
+      () => happened.push('read'),
+      () => happened.push('failed'),
+    );
+    while (happened.length === 0) await nextTurn();
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+    expect(happened).toEqual(['come']);
+    later.resolve();
+    expect((await page).items).toHaveLength(1);
+    expect(service.requests).toHaveLength(1);
+
+    const { client: refused } = await start((_, response) => answerJson(response, 429, { code: 8000, message: 'no' }));
+    expect(await failureOf(refused.page(list, { readAfter: signalled<void>().promise }))).toMatchObject({ code: 8000 });
   });
 
   it('leaves nothing behind on a signal that outlives it', async () => {

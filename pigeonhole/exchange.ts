@@ -24,6 +24,8 @@ export interface ServiceRequest extends Call {
   readonly signal?: AbortSignal | undefined;
   /** Called with the body of a 200 before anything is made of it. */
   readonly onBody?: ((body: Uint8Array) => void) | undefined;
+  /** The body of a 200 stays as it came until then. */
+  readonly readAfter?: Promise<unknown> | undefined;
 }
 
 /** One request, one answer: the only place that talks to the network and that holds the key. */
@@ -96,6 +98,7 @@ export function openExchange(options: ClientOptions): Exchange {
         });
       }
       const startedAt = performance.now();
+      let durationMs: number | undefined;
       const report = (
         outcome: Pick<ApiError, 'status' | 'code' | 'requestId' | 'quota'>,
         kind: ApiError['kind'] | null,
@@ -107,12 +110,15 @@ export function openExchange(options: ClientOptions): Exchange {
           code,
           kind,
           requestId,
-          durationMs: performance.now() - startedAt,
+          durationMs: durationMs ?? performance.now() - startedAt,
           quota,
         });
       };
       try {
-        const answer = judgeAnswer(call, await fetchAnswer(request));
+        const raw = await fetchAnswer(request);
+        durationMs = performance.now() - startedAt;
+        if (raw.status === 200) await request.readAfter;
+        const answer = judgeAnswer(call, raw);
         report({ ...answer, code: null }, null);
         return answer;
       } catch (error) {

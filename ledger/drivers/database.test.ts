@@ -118,6 +118,25 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await ids()).toEqual([4]);
   });
 
+  it('keeps what stands behind a transaction that fails at its end from failing with it', async () => {
+    const fails = db.transaction(async (tx) => {
+      for (const id of [1, 1]) insert(tx, id).catch(() => undefined);
+    });
+    const behind = [db.transaction((tx) => insert(tx, 2)), insert(db, 3), db.transaction((tx) => insert(tx, 4))];
+    expect(await storeErrorOf(fails)).toMatchObject({ kind: 'constraint', sqlState: '23505' });
+    await Promise.all(behind);
+    expect(await ids()).toEqual([2, 3, 4]);
+  });
+
+  it('says when a commit was sent, before it is answered, and never for what is rolled back', async () => {
+    const happened: string[] = [];
+    const onSent = (): number => happened.push('sent');
+    await db.transaction((tx) => insert(tx, 1), { onSent });
+    happened.push('committed');
+    await storeErrorOf(db.transaction((tx) => insert(tx, 1), { onSent }));
+    expect(happened).toEqual(['sent', 'committed']);
+  });
+
   it('tells why a transaction was lost, whichever later statement its work happened to wait for', async () => {
     const lost = db.transaction(async (tx) => {
       tx.query('select 1 / 0').catch(() => undefined);

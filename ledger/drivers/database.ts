@@ -23,6 +23,8 @@ export interface TransactionOptions {
    * answer is not waited for first. Were that refused, those statements would run, and lock nothing.
    */
   readonly beginsByLocking?: boolean;
+  /** Called once the commit has been sent: the store is at work, and whoever has to compute has time. */
+  readonly onSent?: (() => void) | undefined;
 }
 
 /**

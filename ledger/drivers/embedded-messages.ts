@@ -6,11 +6,10 @@ export interface ThreadData {
 /** To the thread: bytes of PostgreSQL's protocol (transferred, not copied), or the wish to close in order. */
 export type ToThread = { readonly kind: 'bytes'; readonly bytes: Uint8Array } | { readonly kind: 'close' };
 
-/** From the thread: one `ready`; then to each `bytes` any number of `bytes` and one `answered`; at the end `closed`. */
+/** From the thread: one `ready`; then to each `bytes` any number of `bytes`, in order; at the end `closed`. */
 export type FromThread =
   | { readonly kind: 'ready' }
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
-  | { readonly kind: 'answered' }
   | { readonly kind: 'closed' };
 
 /**

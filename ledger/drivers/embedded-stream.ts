@@ -7,16 +7,14 @@ import type { FromThread, ToThread } from './embedded-messages.js';
  * plans, values and errors on both drivers. One connection only, since there is one session inside.
  *
  * `pg` corks its stream while it writes the messages of a statement, so `_writev` sees them together and the thread
- * gets one message per statement.
+ * gets one message per statement. Nothing waits for an answer here: the thread goes from one statement to the next by
+ * itself, also while this one is busy.
  */
 export class EmbeddedStream extends Duplex {
-  #answered: (() => void) | undefined;
-
   constructor(private readonly thread: Worker) {
     super();
     thread.on('message', (message: FromThread) => {
       if (message.kind === 'bytes') this.push(Buffer.from(message.bytes));
-      if (message.kind === 'answered') this.#answered?.();
     });
     thread.once('exit', () => this.destroy());
   }
@@ -24,10 +22,9 @@ export class EmbeddedStream extends Duplex {
   override _read(): void {} // whatever comes is pushed: `pg` reads all of it anyway
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    // Given back one at a time: a message is only written when the one before is answered.
-    this.#answered = () => done();
     const bytes = new Uint8Array(chunk); // a copy of its own, because it is given away
     this.thread.postMessage({ kind: 'bytes', bytes } satisfies ToThread, [bytes.buffer]);
+    done();
   }
 
   override _writev(chunks: { chunk: Buffer }[], done: (error?: Error | null) => void): void {

@@ -59,7 +59,6 @@ async function answer(pglite: PGlite, bytes: Uint8Array): Promise<void> {
     },
   });
   flush();
-  post({ kind: 'answered' });
 }
 
 async function close(pglite: PGlite): Promise<void> {

@@ -53,7 +53,9 @@ class EmbeddedDatabase implements Database {
   readonly #listeners: ((error: StoreError) => void)[] = [];
   #lost: StoreError | undefined;
   #closing: Promise<void> | undefined;
-  #last: Promise<unknown> = Promise.resolve();
+  #lastSent: Promise<void> = Promise.resolve();
+  /** All that was asked. */
+  #lastAnswered: Promise<void> = Promise.resolve();
 
   constructor(
     client: Client,
@@ -67,15 +69,21 @@ class EmbeddedDatabase implements Database {
   }
 
   query<Row extends object>(sql: string, params?: readonly SqlValue[]): Promise<Row[]> {
-    return this.#inTurn(() => this.#connection.query<Row>(sql, params));
+    return this.#alone(() => this.#connection.query<Row>(sql, params));
   }
 
   script(sql: string): Promise<void> {
-    return this.#inTurn(() => this.#connection.script(sql));
+    return this.#alone(() => this.#connection.script(sql));
   }
 
-  transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T> {
-    return this.#inTurn(() => runTransaction(this, this.#connection, this.idleInTransactionTimeoutMs, work, options));
+  transaction<T>(work: (tx: Queryable) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    return this.#inTurn((next) => {
+      const onSent = (): void => {
+        next();
+        options.onSent?.();
+      };
+      return runTransaction(this, this.#connection, this.idleInTransactionTimeoutMs, work, { ...options, onSent });
+    });
   }
 
   async maintain(): Promise<void> {
@@ -113,7 +121,7 @@ class EmbeddedDatabase implements Database {
   }
 
   async #close(): Promise<void> {
-    await this.#last.catch(() => undefined);
+    await this.#lastAnswered;
     const exited = this.#lost !== undefined ? Promise.resolve() : onExit(this.thread);
     this.thread.postMessage({ kind: 'close' } satisfies ToThread);
     const overdue = setTimeout(() => void this.thread.terminate(), closeTimeoutMs);
@@ -122,21 +130,43 @@ class EmbeddedDatabase implements Database {
     await this.lock.release();
   }
 
-  /** One after the other: there is one session inside, and a transaction has it whole. */
-  async #inTurn<T>(use: () => Promise<T>): Promise<T> {
+  #alone<T>(statement: () => Promise<T>): Promise<T> {
+    return this.#inTurn((onSent) => {
+      const answered = statement();
+      onSent();
+      return answered;
+    });
+  }
+
+  /**
+   * One after the other: there is one session inside, and a transaction has it whole. The next one's turn comes when
+   * all of this one has been sent, for answers come in the order of what was asked.
+   */
+  async #inTurn<T>(use: (onSent: () => void) => Promise<T>): Promise<T> {
     refuseWithinTransaction(this);
     if (this.#closing !== undefined) throw new StoreError('other', 'the store is closed in this process');
-    const result = this.#last.then(async () => {
+    let onSent!: () => void;
+    const sent = new Promise<void>((resolve) => {
+      onSent = resolve;
+    });
+    const result = this.#lastSent.then(async () => {
       try {
         if (this.#lost !== undefined) throw this.#lost;
-        return await use();
+        return await use(onSent);
       } catch (error) {
         // The connection's end is seen before the thread's exit code, which tells why.
         if (error instanceof StoreError && error.kind === 'unreachable') throw await this.#whyLost(error);
         throw error;
+      } finally {
+        onSent(); // of what failed before
       }
     });
-    this.#last = result.catch(() => undefined);
+    this.#lastSent = sent;
+    const before = this.#lastAnswered;
+    this.#lastAnswered = result.then(
+      () => before,
+      () => before,
+    );
     return result;
   }
 

@@ -30,20 +30,22 @@ export async function runTransaction<T>(
   connection: Connection,
   idleTimeoutMs: number,
   work: (tx: Queryable) => Promise<T>,
-  { beginsByLocking = false }: TransactionOptions = {},
+  { beginsByLocking = false, onSent }: TransactionOptions = {},
 ): Promise<T> {
   const begun = connection.control('begin');
   if (!beginsByLocking) await begun;
   const transaction = new Transaction(owner, connection, idleTimeoutMs, begun);
+  let result: T;
   try {
-    const result = await Promise.race([current.run(transaction, () => work(transaction)), transaction.leftIdle]);
+    result = await Promise.race([current.run(transaction, () => work(transaction)), transaction.leftIdle]);
     await begun; // of a transaction that gave no statement
-    await transaction.commit();
-    return result;
   } catch (error) {
     await transaction.rollBack();
     throw error;
   }
+  // Whatever comes of it, the transaction is over; what is sent from here on may be another one's.
+  await transaction.commit(onSent);
+  return result;
 }
 
 /** Open until commit or roll back begin; afterwards every statement is refused. */
@@ -84,12 +86,14 @@ class Transaction implements Queryable {
    * Sends the commit behind whatever is running: the server goes from the last statement to it without waiting for us.
    * Should one of those fail, it rolls back instead.
    */
-  async commit(): Promise<void> {
+  async commit(onSent?: () => void): Promise<void> {
     const running = [...this.#running];
     this.#end();
     let answer: string;
     try {
-      answer = await this.connection.control('commit');
+      const answered = this.connection.control('commit');
+      onSent?.();
+      answer = await answered;
     } catch (error) {
       if (!this.connection.isBroken) throw error;
       // The one case in which nobody knows: the answer to a commit that may have happened was lost.

@@ -83,6 +83,8 @@ function sentence(kind: StoreErrorKind, error: ServerError, store: string): stri
 function kindOf({ code, message }: ServerError): StoreErrorKind {
   // The code alone is too wide: it is that of every feature which is not supported.
   if (code === '0A000' && message.startsWith('cached plan')) return 'conflict';
+  // Embedded, a plan may be relied on that a failed transaction was to make and did not.
+  if (code === '26000') return 'conflict';
   if (code === '53100') return 'full';
   if (code.startsWith('23')) return 'constraint';
   // 57014: a statement over its time; 55P03: a lock not given; 25P03: a transaction left idle

@@ -44,7 +44,7 @@ export interface PageRecord extends PageBasics, Source {
   /** What a sweep remembers of it; null for other pages. */
   readonly swept: SweptPage | null;
   /** Called when what there is to write has been sent: the store is at work, and whoever called has time. */
-  readonly onWriting?: () => void;
+  readonly onWriting?: (() => void) | undefined;
 }
 
 /** A page that is the one its sweep's predecessor saw, byte for byte. */
@@ -83,12 +83,11 @@ export async function recordPage(ledger: Ledger, lease: StreamLease, page: PageR
 
 async function recordOnce(ledger: Ledger, lease: StreamLease, page: PageRecord): Promise<PageResult> {
   const { prepared } = page;
-  const result =
-    page.isNew && prepared !== undefined && waitsForNothing(lease, page)
-      ? await ledger.db.transaction((tx) => recordPrepared(ledger, tx, lease, page, prepared), {
-          beginsByLocking: true,
-        })
-      : await ledger.db.transaction((tx) => recordItems(ledger, tx, lease, page), { beginsByLocking: true });
+  const isPrepared = page.isNew && prepared !== undefined && waitsForNothing(lease, page);
+  const result = await ledger.db.transaction(
+    (tx) => (isPrepared ? recordPrepared(ledger, tx, lease, page, prepared) : recordItems(ledger, tx, lease, page)),
+    { beginsByLocking: true, onSent: page.onWriting },
+  );
   return { ...result, woken: await result.woken };
 }
 
@@ -179,7 +178,6 @@ async function sendWhole(
   });
   const woken = created > 0 ? wakeSinks(tx, page.sinkIds) : Promise.resolve([]);
   woken.catch(() => undefined);
-  page.onWriting?.();
   // What fails in the server fails the commit; what failed here, before it was sent, must not be committed in part.
   await nextTurn();
   if (failure !== undefined) throw failure;
