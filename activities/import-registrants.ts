@@ -1,6 +1,6 @@
 import { chunksUnderWay, type ImportLease, takeImport, whatIsLeft } from '../ledger/queries/imports/chunks.js';
 import { endCancelledImport, endImport, reviewWaiting } from '../ledger/queries/imports/end-import.js';
-import { type ImportProgress, readImport } from '../ledger/queries/imports/read-import.js';
+import { type ImportStanding, readStanding } from '../ledger/queries/imports/read-import.js';
 import { reviewExisting } from '../ledger/queries/imports/review-existing.js';
 import { knownManners } from '../ledger/queries/imports/settle-chunk.js';
 import { resume } from '../ledger/queries/pauses.js';
@@ -33,20 +33,20 @@ const noneWaits = { claimed: 0, waiting: 0 };
  */
 export async function importRegistrantsTurn(to: Collaborators, id: string, signal: AbortSignal): Promise<ImportTurn> {
   await requireCurrentConfiguration(to);
-  const standing = await readImport(to.ledger, id);
+  const standing = await readStanding(to.ledger, id);
   if (standing === undefined || standing.startedAt === null || standing.endedAt !== null) {
     return { ...idle, nextDueInMs: 0, state: 'finished' };
   }
   if (!(standing.workspace in to.config.workspaces)) {
     return { ...idle, nextDueInMs: longestSleepMs, state: 'paused', reason: 'its workspace is not configured' };
   }
-  if (standing.state !== 'cancelling') {
+  if (!standing.isCancelling) {
     const blocked = whyBlocked(standing);
     if (blocked !== undefined) return { ...idle, nextDueInMs: longestSleepMs, state: 'paused', reason: blocked };
   }
   const lease = await takeImport(to.ledger, id, to.owner);
   if (lease === undefined) return { ...idle, nextDueInMs: 0, state: 'finished' };
-  if (standing.state === 'cancelling') return await cancel(to, lease);
+  if (standing.isCancelling) return await cancel(to, lease);
 
   const waited = await mayAsk(to.ledger, lease.workspace);
   if (waited.kind === 'wait') {
@@ -65,7 +65,7 @@ export async function importRegistrantsTurn(to: Collaborators, id: string, signa
 }
 
 /** What keeps an import from sending, whatever it has to send. A refused key is tried again in its own time (`mayAsk`). */
-function whyBlocked({ pauses }: ImportProgress): string | undefined {
+function whyBlocked({ pauses }: ImportStanding): string | undefined {
   return pauses.find(({ scope, pausedBy }) => scope === 'import' || pausedBy === 'person')?.cause;
 }
 

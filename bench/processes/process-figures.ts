@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 /** Of Linux on every architecture that Node runs on (sysconf(_SC_CLK_TCK)). */
 const ticksPerSecond = 100;
@@ -16,6 +16,17 @@ export function peakRssMbOf(pid: number): number {
 
 /** CPU seconds of a process and of its children, gone or not: a PostgreSQL server's connections are processes. */
 export function cpuSecondsOfFamily(pid: number): number {
+  // A child that ends while we look is counted with its parent's ended ones the next time.
+  for (;;) {
+    try {
+      return lookAtFamily(pid);
+    } catch (error) {
+      if (!existsSync(`/proc/${pid}`)) throw error;
+    }
+  }
+}
+
+function lookAtFamily(pid: number): number {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
     readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
   );

@@ -83,6 +83,23 @@ export async function readImport(ledger: Ledger, id: string): Promise<ImportProg
   return (await withCounts(ledger, rows))[0];
 }
 
+/** What decides whether an import goes on, and how. */
+export interface ImportStanding extends Pick<
+  ImportProgress,
+  'workspace' | 'canary' | 'pauses' | 'failures' | 'startedAt' | 'endedAt'
+> {
+  readonly isCancelling: boolean;
+}
+
+/** As `readImport`, without what became of the rows: those of a long import take tens of milliseconds to count. */
+export async function readStanding(ledger: Ledger, id: string): Promise<ImportStanding | undefined> {
+  const [row] = await ledger.db.query<ImportRow>(`${importRows} where i.id = $1::uuid`, [id]);
+  if (row === undefined) return undefined;
+  const { workspace, canary, failures, started_at: startedAt, ended_at: endedAt } = row;
+  const pauses = pausesOf(row, await readPauses(ledger, [row]));
+  return { workspace, canary, failures, startedAt, endedAt, pauses, isCancelling: stateOf(row) === 'cancelling' };
+}
+
 export interface ImportsWanted {
   /** Null: of all workspaces. */
   readonly workspace: string | null;
@@ -147,11 +164,7 @@ async function withCounts(ledger: Ledger, rows: readonly ImportRow[]): Promise<I
   const numbers = rows.map(({ number }) => number);
   const [outcomes, pauses, chunkRows] = await Promise.all([
     readOutcomes(ledger, numbers),
-    ledger.db.query<PauseRow & Record<string, unknown>>(
-      `select scope, name, paused_by, cause, detail, actor, since from pauses
-       where (scope = 'import' and name = any($1::text[])) or (scope = 'workspace' and name = any($2::text[])) order by since`,
-      [rows.map(({ id }) => id), rows.map(({ workspace }) => workspace)],
-    ),
+    readPauses(ledger, rows),
     ledger.db.query<ChunkCounts & { import: number }>(
       `select import, count(*) filter (where state <> 'created') as open,
          coalesce(sum(row_count) filter (where state = 'created'), 0) as created
@@ -162,17 +175,31 @@ async function withCounts(ledger: Ledger, rows: readonly ImportRow[]): Promise<I
   const chunks = new Map(chunkRows.map((row) => [row.import, row]));
   return rows.map((row) => {
     const own = chunks.get(row.number) ?? { open: 0, created: 0 };
-    const holding = pauses.filter(({ scope, name }) => name === (scope === 'import' ? row.id : row.workspace));
     const counted = outcomes.filter((each) => each.import === row.number);
-    return progressOf(row, own, countOutcomes(row, counted, own.created), holding);
+    return progressOf(row, own, countOutcomes(row, counted, own.created), pausesOf(row, pauses));
   });
+}
+
+async function readPauses(ledger: Ledger, rows: readonly ImportRow[]): Promise<PauseRow[]> {
+  return await ledger.db.query<PauseRow & Record<string, unknown>>(
+    `select scope, name, paused_by, cause, detail, actor, since from pauses
+     where (scope = 'import' and name = any($1::text[])) or (scope = 'workspace' and name = any($2::text[])) order by since`,
+    [rows.map(({ id }) => id), rows.map(({ workspace }) => workspace)],
+  );
+}
+
+/** Of those that were read, the ones that hold this import. */
+function pausesOf(row: ImportRow, pauses: readonly PauseRow[]): ImportPause[] {
+  if (row.state !== 'running') return [];
+  const holding = pauses.filter(({ scope, name }) => name === (scope === 'import' ? row.id : row.workspace));
+  return holding.map(({ paused_by: pausedBy, name: _, ...pause }) => ({ ...pause, pausedBy }));
 }
 
 function progressOf(
   row: ImportRow,
   chunks: ChunkCounts,
   counts: Record<RowOutcome, number>,
-  pauses: readonly PauseRow[],
+  pauses: readonly ImportPause[],
 ): ImportProgress {
   const isRunning = row.state === 'running';
   const left = isRunning ? Math.max(0, Math.min(row.canary ?? row.rows_claimed, row.rows_claimed) - row.begun) : 0;
@@ -190,7 +217,7 @@ function progressOf(
     state: stateOf(row, pauses.length > 0, waitReason !== null),
     waitReason: isRunning ? waitReason : null,
     waitUntil: isRunning ? (row.wait_until ?? row.retry_at) : null,
-    pauses: isRunning ? pauses.map(({ paused_by: pausedBy, name: _, ...pause }) => ({ ...pause, pausedBy })) : [],
+    pauses,
     failures: row.failures,
     failure: isRunning ? row.failure : null,
     createdAt: row.created_at,
@@ -210,7 +237,7 @@ function waitReasonOf(row: ImportRow, hasWaitingAlone: boolean): ImportProgress[
   return hasWaitingAlone ? 'otherImport' : null;
 }
 
-function stateOf(row: ImportRow, isPaused: boolean, isWaiting: boolean): ImportProgress['state'] {
+function stateOf(row: ImportRow, isPaused = false, isWaiting = false): ImportProgress['state'] {
   if (row.state !== 'running') return row.state;
   if (row.cancelling) return 'cancelling';
   return isPaused ? 'paused' : isWaiting ? 'waiting' : 'running';
