@@ -15,3 +15,12 @@ export function boundHeap(): void {
   // at 100,000 (bench `memory`).
   setFlagsFromString('--heap-growing-percent=46');
 }
+
+/**
+ * For a process that has loaded what it needs and computes the store itself: beside what that takes, some more heap is
+ * little (385 to 450 MB at the peak of a long walk instead of 390 to 430), and it saves a tenth of the walk's CPU time.
+ */
+export function relaxHeap(): void {
+  setFlagsFromString('--no-optimize-for-size');
+  setFlagsFromString('--heap-growing-percent=100');
+}

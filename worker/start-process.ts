@@ -17,6 +17,7 @@ import { noteProgress, trimProgress } from '../ledger/queries/progress.js';
 import { AlertDesk } from './alerts/alert-desk.js';
 import { apiSources, type CommonSources, probeSources } from './api-sources.js';
 import { packStore } from './backup/pack-store.js';
+import { relaxHeap } from './bound-heap.js';
 import { withdrawCanaries } from './canary/withdraw-canaries.js';
 import { connectTemporal, type TemporalConnections } from './connect-temporal.js';
 import { Editions } from './editions.js';
@@ -258,6 +259,7 @@ function once(work: () => void): () => void {
 async function openStore(config: Config, closers: (() => Promise<void>)[]): Promise<Database> {
   const { store } = config;
   const db = await openDatabase(store.kind === 'embedded' ? store : { kind: 'postgres', url: store.url.reveal() });
+  if (store.kind === 'embedded') relaxHeap();
   closers.push(() => db.close());
   return db;
 }
