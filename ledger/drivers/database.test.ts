@@ -122,10 +122,16 @@ describe.each(kinds)('the store on %s', (kind) => {
     const fails = db.transaction(async (tx) => {
       for (const id of [1, 1]) insert(tx, id).catch(() => undefined);
     });
-    const behind = [db.transaction((tx) => insert(tx, 2)), insert(db, 3), db.transaction((tx) => insert(tx, 4))];
+    // Were it ended by what ends the one before, its first row would stand alone.
+    const failsToo = db.transaction(async (tx) => {
+      await insert(tx, 5);
+      await insert(tx, 5);
+    });
+    const behind = [insert(db, 3), db.transaction((tx) => insert(tx, 4))];
     expect(await storeErrorOf(fails)).toMatchObject({ kind: 'constraint', sqlState: '23505' });
+    expect(await storeErrorOf(failsToo)).toMatchObject({ kind: 'constraint', sqlState: '23505' });
     await Promise.all(behind);
-    expect(await ids()).toEqual([2, 3, 4]);
+    expect(await ids()).toEqual([3, 4]);
   });
 
   it('says when a commit was sent, before it is answered, and never for what is rolled back', async () => {

@@ -78,9 +78,13 @@ export interface ImportPause {
 
 /** How an import stands; undefined when there is none with this id. */
 export async function readImport(ledger: Ledger, id: string): Promise<ImportProgress | undefined> {
-  if (!/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id)) return undefined;
-  const rows = await ledger.db.query<ImportRow>(`${importRows} where i.id = $1::uuid`, [id]);
-  return (await withCounts(ledger, rows))[0];
+  return (await withCounts(ledger, await readRows(ledger, id)))[0];
+}
+
+/** One row at most; none for what is no id. */
+async function readRows(ledger: Ledger, id: string): Promise<ImportRow[]> {
+  if (!/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id)) return [];
+  return await ledger.db.query<ImportRow>(`${importRows} where i.id = $1::uuid`, [id]);
 }
 
 /** What decides whether an import goes on, and how. */
@@ -93,7 +97,7 @@ export interface ImportStanding extends Pick<
 
 /** As `readImport`, without what became of the rows: those of a long import take tens of milliseconds to count. */
 export async function readStanding(ledger: Ledger, id: string): Promise<ImportStanding | undefined> {
-  const [row] = await ledger.db.query<ImportRow>(`${importRows} where i.id = $1::uuid`, [id]);
+  const [row] = await readRows(ledger, id);
   if (row === undefined) return undefined;
   const { workspace, canary, failures, started_at: startedAt, ended_at: endedAt } = row;
   const pauses = pausesOf(row, await readPauses(ledger, [row]));
