@@ -22,6 +22,11 @@ import { advanceWalk, checkpointHolds, reachesKnown } from './walk-progress.js';
 
 /** Where a page was waited for so long, the service sets the pace: the next one is asked for before this is looked at. */
 const slowAnswerMs = 10;
+/**
+ * After so many pages more are to be expected: permits are taken ahead, so that a request that could be made while a
+ * page is looked at does not wait for its permit until that is done. A short walk would mostly give its last one back.
+ */
+const longWalk = 4;
 /** Digests looked up at a time; a walk of more pages compares the rest. */
 const mostKnownPages = 2000;
 
@@ -68,11 +73,9 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
     if (early !== undefined && early.cursor !== page.nextCursor) early = requests.forget(early);
     const goesOn = page.hasMore && (early !== undefined || requests.mayAsk(ordinal + 1));
     const ahead = eager && goesOn ? (early ?? requests.ask(page.nextCursor)) : undefined;
-    if (isSlow) {
-      // Looking at a page keeps the thread busy, and would hold the next request's permit up.
-      await ahead?.isUnderWay;
-      if (ahead !== undefined) requests.takePermitAhead(ordinal + 2);
-    }
+    // Looking at a page keeps the thread busy, and would hold the next request's permit up.
+    if (isSlow) await ahead?.isUnderWay;
+    if (ahead !== undefined && (isSlow || ordinal - from.pages >= longWalk)) requests.takePermitAhead(ordinal + 2);
     return { arrived: arrive(reading, from.kind, page, known.get(ordinal)), goesOn, ahead };
   };
   let walk = from;

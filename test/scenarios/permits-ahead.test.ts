@@ -18,8 +18,12 @@ const requested = async (stage: Stage): Promise<number> =>
 const subscriptions = (scene: Scene, ahead?: ReturnType<Scene['to']['gate']['takeAhead']>): Promise<Page> =>
   scene.to.gate.ask(scene.to, { ...permit, ahead }, (client) => client.page({ list: 'subscriptions' }));
 
-describe.each(kinds)('permits that are taken while a page is on its way, on %s', (kind) => {
-  it('count as many as requests were made, though the last of a walk is not used', async () => {
+describe.each(kinds)('permits that are taken before their request can be made, on %s', (kind) => {
+  const paces = [
+    { service: 'a slow service, from the second page on', latencyMs: 25 },
+    { service: 'a fast one, once a walk is long', latencyMs: 0 },
+  ];
+  it.each(paces)('count as many as requests were made: $service', async ({ latencyMs }) => {
     const stage = await stages.open(kind, { pigeonholes: 1 });
     const many = Array.from({ length: 9 }, (_, n) => ({ id: n + 1, item: attendee(n + 1) }));
     await stage.control(
@@ -27,7 +31,7 @@ describe.each(kinds)('permits that are taken while a page is on its way, on %s',
       'mutations',
       many.map((item) => ({ op: 'insert', pigeonhole: 101, exact: true, list: 'attendees', ...item })),
     );
-    await stage.control('PATCH', 'knobs', { maxPerPage: 1, latencyMs: 25 });
+    await stage.control('PATCH', 'knobs', { maxPerPage: 1, latencyMs });
     const scene = await stage.scene({ sinks });
     const taken: boolean[] = [];
     const { gate } = scene.to;
