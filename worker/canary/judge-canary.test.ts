@@ -39,7 +39,7 @@ describe('the line of a canary', () => {
       'it cannot be taken back',
       { withdrawal: { kind: 'left', detail: 'not-editable' } },
       'warning',
-      /cannot be taken back: not-editable/,
+      /cannot be taken back: what was posted there can be neither edited nor deleted/,
       /^look there for 123 and remove it by hand$/,
     ],
     [

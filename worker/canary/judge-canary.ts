@@ -112,8 +112,13 @@ function withdrawalInWords(withdrawal: Withdrawal, { kind }: Settlement, { stays
     case 'waiting':
       return `, and is not taken back yet: ${withdrawal.detail}`;
     case 'left':
-      return `, and cannot be taken back: ${withdrawal.detail}`;
+      return `, and cannot be taken back: ${whyLeft(withdrawal.detail)}`;
   }
+}
+
+/** A sink's own words, or its word for having nothing that it could do. */
+function whyLeft(detail: string): string {
+  return detail === 'not-editable' ? 'what was posted there can be neither edited nor deleted' : detail;
 }
 
 function withdrawalHelp({ kind }: Pick<Withdrawal, 'kind'>, mark: number): string | undefined {
