@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Collaborators } from '../../activities/collaborators.js';
 import { readPigeonhole } from '../../activities/read-pigeonhole.js';
 import { planReading } from '../../activities/reading-plan.js';
+import { ServiceGate } from '../../activities/service-gate.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { LedgerError } from '../../ledger/ledger-error.js';
 import type { PigeonholeListName } from '../../pigeonhole/lists.js';
@@ -173,7 +174,9 @@ class Life {
   ): Promise<boolean> {
     this.#turns += 1;
     const { to } = this.scene;
-    const attempt: Collaborators = { ...to, ledger: { ...to.ledger, db }, owner: randomUUID(), stopping };
+    // In one process a request that has to stand alone is waited for: here that may be the one held until we are done.
+    const gate = new ServiceGate(to.ledger, to.log);
+    const attempt: Collaborators = { ...to, gate, ledger: { ...to.ledger, db }, owner: randomUUID(), stopping };
     try {
       return (await readPigeonhole(attempt, { workspace: 'acme', pigeonholeId }, signal)).nextDueInMs === 0;
     } catch (error) {

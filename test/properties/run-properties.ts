@@ -46,7 +46,7 @@ export async function runProperties(db: Database, { runs, seed, shrink, onRun }:
     let counted = false; // while a failing script is made smaller, its variants count for nothing
     let last: { what: string; script: Script } | undefined;
     const property = fc.asyncProperty(anyScript, async (script) => {
-      const outcome = await outcomeOf(script, db);
+      const outcome = await outcomeOf(seed + run, script, db);
       if (!counted && typeof outcome !== 'string') count(figures, outcome);
       counted = true;
       const what = typeof outcome === 'string' ? outcome : describe(outcome.faults);
@@ -67,16 +67,16 @@ export async function runProperties(db: Database, { runs, seed, shrink, onRun }:
 const endlessMs = 300_000;
 
 class EndlessRun extends Error {
-  constructor(script: Script) {
-    super(`a run has not ended in ${endlessMs} ms: ${JSON.stringify(script)}`);
+  constructor(seed: number, script: Script) {
+    super(`seed ${seed}: a run has not ended in ${endlessMs} ms: ${JSON.stringify(script)}`);
   }
 }
 
 /** What was thrown becomes a text. */
-async function outcomeOf(script: Script, db: Database): Promise<Played | string> {
+async function outcomeOf(seed: number, script: Script, db: Database): Promise<Played | string> {
   let timer: NodeJS.Timeout | undefined;
   const endless = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new EndlessRun(script)), endlessMs);
+    timer = setTimeout(() => reject(new EndlessRun(seed, script)), endlessMs);
   });
   try {
     return await Promise.race([play(script, db), endless]);
