@@ -19,8 +19,7 @@ from airbyte_cdk.sources.declarative.concurrent_declarative_source import Concur
 from measured import cpu_seconds, peak_rss_mb, print_measured
 
 
-def manifest(task):
-    checked = task["reading"] == "checked"
+def manifest(task, checked):
     return {
         "version": "6.0.0",
         "type": "DeclarativeSource",
@@ -94,20 +93,25 @@ incremental = {
 }
 
 
-def catalog(task):
-    mode = "incremental" if task["reading"] == "checked" else "full_refresh"
+def catalog(checked):
+    mode = "incremental" if checked else "full_refresh"
     stream = {"name": "attendees", "json_schema": any_schema, "supported_sync_modes": [mode]}
-    synced = {"stream": stream, "sync_mode": mode, "destination_sync_mode": "append"}
-    return {"streams": [synced if mode == "full_refresh" else {**synced, "cursor_field": ["signInTime"]}]}
+    cursor = {"cursor_field": [incremental["cursor_field"]]} if checked else {}
+    return {"streams": [{"stream": stream, "sync_mode": mode, "destination_sync_mode": "append", **cursor}]}
 
 
 def main(task):
+    checked = task["reading"] == "checked"
+    wanted = catalog(checked)
     files = {}
-    for name, content in (("config", {}), ("catalog", catalog(task))):
+    for name, content in (("config", {}), ("catalog", wanted)):
         files[name] = Path(task["folder"]) / f"{name}.json"
         files[name].write_text(json.dumps(content))
     source = ConcurrentDeclarativeSource(
-        catalog=ConfiguredAirbyteCatalogSerializer.load(catalog(task)), config={}, state=[], source_config=manifest(task)
+        catalog=ConfiguredAirbyteCatalogSerializer.load(wanted),
+        config={},
+        state=[],
+        source_config=manifest(task, checked),
     )
     arguments = ["read", "--config", str(files["config"]), "--catalog", str(files["catalog"])]
     cpu_before = cpu_seconds()

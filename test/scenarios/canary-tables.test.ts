@@ -1,9 +1,7 @@
-import { Secret } from '../../config/secret.js';
 import { openPostgres } from '../../ledger/drivers/postgres.js';
-import type { Sink } from '../../sinks/sink.js';
 import { createSlackSink } from '../../sinks/slack/slack.js';
 import { sendCanaries } from '../../worker/canary/send-canaries.js';
-import { slackConfig } from '../conformance/sinks/slack-stage.js';
+import { slackWebhookConfig } from '../conformance/sinks/slack-stage.js';
 import { DEFAULT_CHANNEL, startSlackDouble } from '../doubles/slack/start-slack-double.js';
 import { attendee, qnaQuestion, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
@@ -13,15 +11,6 @@ import { hasPostgres, startPostgres, type TestPostgres } from '../postgres.js';
 const stages = useStages();
 const place = { workspace: 'acme', pigeonholeId: 101 };
 const hook = '/services/T000/B000/s3cret';
-
-/** The configuration takes a webhook under https alone, where the stand-in is not. */
-function overHttp(slack: string): Sink {
-  const { token: _, baseUrl: __, ...config } = slackConfig(slack, {});
-  return createSlackSink(
-    { ...config, webhookUrl: new Secret(`${slack}${hook}`) },
-    { name: 'talk', baseFolder: '/', network: { allowHosts: [] } },
-  );
-}
 
 let server: TestPostgres | null = null;
 beforeAll(async () => {
@@ -69,12 +58,17 @@ describe.each(kinds)('a canary, on %s', (kind) => {
       const stage = await stages.open(kind);
       await stage.put('sessions', session(1, { anonymousResponses: false }));
       await stage.put('qna-questions', qnaQuestion(1, { id: 1, anonymous: false }, 1));
+      const sink = createSlackSink(slackWebhookConfig(slack.url, hook), {
+        name: 'talk',
+        baseFolder: '/',
+        network: { allowHosts: [] },
+      });
       const scene = await stage.scene({
         sinks: {
           talk: `{ type: slack, webhookUrl: "\${HOOK}", ${everyone}, messages: [ { from: qna-questions, text: item.content } ] }`,
         },
         environment: { HOOK: `https://hooks.slack.com${hook}` },
-        openSinks: (made) => new Map([['talk', { ...made.get('talk')!, sink: overHttp(slack.url) }]]),
+        openSinks: (made) => new Map([['talk', { ...made.get('talk')!, sink }]]),
       });
       await scene.settle();
       expect(slack.state().channels[0]!.messages).toHaveLength(1);

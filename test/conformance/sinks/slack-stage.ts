@@ -62,6 +62,12 @@ export function slackConfig(url: string, { keys, message }: SlackStageOptions): 
   });
 }
 
+/** The same through an incoming webhook at `path`; from YAML one is taken under https alone, where no stand-in is. */
+export function slackWebhookConfig(url: string, path: string): SlackConfig {
+  const { token: _, baseUrl: __, ...config } = slackConfig(url, {});
+  return { ...config, webhookUrl: new Secret(`${url}${path}`) };
+}
+
 export async function slackStage(options: SlackStageOptions = {}): Promise<SlackStage> {
   const clock = new FastClock(options.speed ?? 100);
   const slack = await startSlackDouble({ now: clock.wallNow, ...options.double });

@@ -1,4 +1,3 @@
-import { Secret } from '../../../config/secret.js';
 import { subjectOf } from '../../../sinks/plan-of.test-kit.js';
 import { createSlackSink } from '../../../sinks/slack/slack.js';
 import { slackFault } from '../../doubles/slack/slack-faults.js';
@@ -7,7 +6,7 @@ import { DEFAULT_CHANNEL, DEFAULT_TOKEN } from '../../doubles/slack/start-slack-
 import {
   questionOf,
   settleWithinMs,
-  slackConfig,
+  slackWebhookConfig,
   type SlackStage,
   slackStage,
   type SlackStageOptions,
@@ -476,9 +475,8 @@ describe('the Slack sink with an incoming webhook', () => {
   const startWebhook = async (): Promise<void> => {
     await start({ double: { webhooks: [{ path, channel: DEFAULT_CHANNEL }] } });
     const { slack, clock } = stage;
-    const { token: _, baseUrl: __, ...config } = slackConfig(slack.url, {});
     const sink = createSlackSink(
-      { ...config, webhookUrl: new Secret(`${slack.url}${path}`) },
+      slackWebhookConfig(slack.url, path),
       { name: 'questions', baseFolder: '/', network: { allowHosts: [] } },
       { clock, wallNow: clock.wallNow, requestTimeoutMs: 60_000 },
     );
