@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Database } from './drivers/database.js';
 import { KeyedHash } from './keyed-hash.js';
 import { LedgerError } from './ledger-error.js';
-import { migrate } from './migrate.js';
+import { migrate, type MigrateOptions } from './migrate.js';
 
 /** The store with what belongs to it: its identity and its keyed hashes. Passed to every query. */
 export interface Ledger {
@@ -20,8 +20,11 @@ interface LedgerRow {
 }
 
 /** Brings the schema up to date and reads, or makes, the ledger's identity. The database stays the caller's to close. */
-export async function openLedger(db: Database): Promise<Ledger> {
-  await migrate(db);
+export async function openLedger(
+  db: Database,
+  { onProgress }: Pick<MigrateOptions, 'onProgress'> = {},
+): Promise<Ledger> {
+  await migrate(db, { onProgress });
   await db.query(
     `insert into ledger (id, hash_key, subject_key, fingerprint_key) values ($1, $2, $3, $4)
      on conflict (singleton) do nothing`,

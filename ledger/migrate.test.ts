@@ -32,7 +32,7 @@ describe.each(kinds)('migrations on %s', (kind) => {
     await openLedger(db);
     const late = join(folder, '0000_late.sql');
     writeFileSync(late, 'create table late (id integer);');
-    await migrate(db, folder);
+    await migrate(db, { folder });
     rmSync(late);
     expect(await db.query(`select 1 as n from pg_tables where tablename = 'late'`)).toEqual([{ n: 1 }]);
     await db.script('drop table late; delete from migrations where number = 0');
@@ -43,7 +43,7 @@ describe.each(kinds)('migrations on %s', (kind) => {
     await openLedger(db);
     const broken = join(folder, '9990_broken.sql');
     writeFileSync(broken, 'create table half_done (id integer); select nothing_there;');
-    await expect(migrate(db, folder)).rejects.toMatchObject({ name: 'StoreError' });
+    await expect(migrate(db, { folder })).rejects.toMatchObject({ name: 'StoreError' });
     rmSync(broken);
     expect(await db.query(`select 1 from pg_tables where tablename = 'half_done'`)).toEqual([]);
     expect(await db.query('select max(number) as number from migrations')).toEqual([{ number: newest }]);

@@ -1,11 +1,21 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Database } from './drivers/database.js';
+import { buildIndexes, isOutsideTransaction } from './build-indexes.js';
+import type { Database, Session } from './drivers/database.js';
 import { LedgerError } from './ledger-error.js';
+import { reportProgress } from './migration-progress.js';
 
 const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
 
 const ownFolder = join(__dirname, 'migrations');
+
+export interface MigrateOptions {
+  readonly folder?: string;
+  /** A line for a person: which migration of a store that is in use runs, and, while one takes long, how far it is. */
+  readonly onProgress?: ((line: string) => void) | undefined;
+  /** How often that is said. */
+  readonly everyMs?: number;
+}
 
 /** The number of the newest migration that this version has. */
 export async function newestMigration(folder = ownFolder): Promise<number> {
@@ -17,40 +27,98 @@ async function migrationFiles(folder: string): Promise<string[]> {
 }
 
 /**
- * Brings the schema to the newest version this code knows; a second run does nothing. Each migration runs in a
- * transaction that records its number first, under a lock on that table, so two processes cannot both apply one.
+ * Brings the schema to the newest version this code knows; a second run does nothing. No statement has a time limit here:
+ * a large table takes as long as it takes. Each migration runs in a transaction that records its number first, under a
+ * lock on that table, so two processes cannot both apply one; one that builds indexes outside a transaction records its
+ * number last, and can be run again from any point.
  * @throws {LedgerError} kind `version` when the store was written by a newer version of pigeonpost
  */
-export async function migrate(db: Database, folder = ownFolder): Promise<void> {
+export async function migrate(
+  db: Database,
+  { folder = ownFolder, onProgress = () => undefined, everyMs = 10_000 }: MigrateOptions = {},
+): Promise<void> {
   const files = await migrationFiles(folder);
-  await db.transaction(async (tx) => {
-    // "if not exists" alone lets two first starts at once collide in PostgreSQL's catalogue.
+  await db.withoutLimits(async (session) => {
+    await untilAlone(session, { onProgress, everyMs });
+    try {
+      await makeTable(session);
+      const applied = await session.query<{ number: number }>('select number from migrations order by number');
+      await refuseNewer(applied.at(-1)?.number ?? 0, folder);
+      // Not by the newest number: parts of a version that are made side by side arrive in any order.
+      const missing = files.filter((name) => !applied.some(({ number }) => number === numberOf(name)));
+      for (const [at, name] of missing.entries()) {
+        const what = `the store is brought up to date: ${name} (${at + 1} of ${missing.length})`;
+        if (applied.length > 0) onProgress(what);
+        // oxlint-disable-next-line no-await-in-loop -- each rests on those before it
+        await reportProgress({ db, what, onProgress, everyMs }, () => apply(session, folder, name));
+      }
+    } finally {
+      // The lock ends with its connection as well: a failure here is the connection's.
+      await session.query('select pg_advisory_unlock(hashtext($1))', [lockName]).catch(() => undefined);
+    }
+  });
+}
+
+const lockName = 'pigeonpost schema';
+
+/**
+ * Waits until no other process changes the schema. It asks again and again rather than wait within a statement: that
+ * would hold a snapshot, and an index that is built outside a transaction waits for every older snapshot to end.
+ */
+async function untilAlone(
+  session: Session,
+  { onProgress, everyMs }: Required<Pick<MigrateOptions, 'everyMs'>> & { onProgress: (line: string) => void },
+): Promise<void> {
+  let saidAt = -Infinity;
+  for (;;) {
+    // oxlint-disable no-await-in-loop -- until it is our turn
+    const [row] = await session.query<{ alone: boolean }>('select pg_try_advisory_lock(hashtext($1)) as alone', [
+      lockName,
+    ]);
+    if (row!.alone) return;
+    if (performance.now() - saidAt >= everyMs) {
+      saidAt = performance.now();
+      onProgress('another process brings the store up to date: this one waits for it');
+    }
+    await new Promise((resolve) => setTimeout(resolve, Math.min(everyMs, 250)));
+    // oxlint-enable no-await-in-loop
+  }
+}
+
+async function makeTable(session: Session): Promise<void> {
+  await session.transaction(async (tx) => {
+    // The previous version knows this lock only. "if not exists" lets two first starts collide in PostgreSQL's catalogue.
     await tx.query('select pg_advisory_xact_lock(hashtext($1))', ['pigeonpost migrations']);
     await tx.query(
       'create table if not exists migrations (number integer primary key, applied_at timestamptz not null default now())',
     );
   });
-  const applied = await db.query<{ number: number }>('select number from migrations order by number');
-  const newest = applied.at(-1)?.number ?? 0;
+}
+
+async function refuseNewer(newest: number, folder: string): Promise<void> {
   const known = await newestMigration(folder);
-  if (newest > known) {
-    throw new LedgerError(
-      'version',
-      `the store is at version ${newest}, this pigeonpost knows ${known}: start the newer version again`,
-    );
+  if (newest <= known) return;
+  throw new LedgerError(
+    'version',
+    `the store is at version ${newest}, this pigeonpost knows ${known}: start the newer version again`,
+  );
+}
+
+async function apply(session: Session, folder: string, name: string): Promise<void> {
+  const sql = await readFile(join(folder, name), 'utf8');
+  const record = 'insert into migrations (number) values ($1) on conflict (number) do nothing returning number';
+  if (isOutsideTransaction(sql)) {
+    await buildIndexes(session, name, sql);
+    await session.query(record, [numberOf(name)]);
+    return;
   }
-  for (const name of files) {
-    const number = Number(name.slice(0, 4));
-    // Not by the newest number: parts of a version that are made side by side arrive in any order.
-    if (applied.some((row) => row.number === number)) continue;
-    const sql = await readFile(join(folder, name), 'utf8');
-    await db.transaction(async (tx) => {
-      await tx.query('lock table migrations in exclusive mode');
-      const added = await tx.query(
-        'insert into migrations (number) values ($1) on conflict (number) do nothing returning number',
-        [number],
-      );
-      if (added.length === 1) await tx.script(sql);
-    });
-  }
+  await session.transaction(async (tx) => {
+    await tx.query('lock table migrations in exclusive mode');
+    const added = await tx.query(record, [numberOf(name)]);
+    if (added.length === 1) await tx.script(sql);
+  });
+}
+
+function numberOf(name: string): number {
+  return Number(name.slice(0, 4));
 }

@@ -27,6 +27,11 @@ const breaking: readonly { readonly what: RegExp; readonly instead: string }[] =
   { what: /\btruncate\b/, instead: 'what is stored stays' },
 ];
 
+/** Tables that grow with use. A build that keeps writers of these out stops reading and sending for minutes. */
+const large =
+  'items|changes|deliveries|sink_objects|pages|missing|engagement_counts|engagement_prompts|import_rows|registrants|audit|progress';
+const builtOutside = 19;
+
 /** An exception stands at the head, with its reason, for whoever upgrades. */
 const admitted = /^-- Breaks the version before: \S/m;
 
@@ -40,6 +45,18 @@ function faultsOf(sql: string): string[] {
     .filter((statement) => !own.some((name) => new RegExp(`(?:alter|drop) table (?:only )?${name}\\b`).test(statement)))
     .join('');
   return breaking.filter(({ what }) => what.test(onOthers)).map(({ instead }) => instead);
+}
+
+function buildsThatKeepWritersOut(sql: string): string[] {
+  const statements = sql.replaceAll(/--.*$/gm, ' ').replaceAll(/\s+/g, ' ').toLowerCase();
+  const own = [...statements.matchAll(/create table (?:if not exists )?(\w+)/g)].map(([, name]) => name!);
+  return [
+    ...statements.matchAll(
+      new RegExp(`create (?:unique )?index (?!concurrently)(?:if not exists )?(\\w+) on (${large})\\b`, 'g'),
+    ),
+  ]
+    .filter(([, , table]) => !own.includes(table!))
+    .map(([, name]) => name!);
 }
 
 describe('a migration', () => {
@@ -59,6 +76,18 @@ describe('a migration', () => {
       return !/Locks: /.test(head) || !/Previous\s+(?:--\s+)?version: /.test(head);
     });
     expect(silent).toEqual([]);
+  });
+
+  it('builds no index of a large table in its transaction, which would keep writers out (decision 0051)', () => {
+    const found = files
+      .filter((name) => Number(name.slice(0, 4)) >= builtOutside)
+      .flatMap((name) => buildsThatKeepWritersOut(readFileSync(join(folder, name), 'utf8')).map((at) => [name, at]));
+    expect(found).toEqual([]);
+    expect(
+      buildsThatKeepWritersOut('create index a on items (key);\ncreate unique index b\n on changes (id);'),
+    ).toEqual(['a', 'b']);
+    expect(buildsThatKeepWritersOut('create index concurrently if not exists a on items (key);')).toEqual([]);
+    expect(buildsThatKeepWritersOut('create index a on alerts (since);')).toEqual([]);
   });
 
   it.each([

@@ -112,7 +112,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
 
   const db = await openStore(config, closers);
   db.onFatal(fail);
-  const ledger = await openLedger(db);
+  const ledger = await openLedger(db, options);
   const embedded = config.store.kind === 'embedded';
   if (embedded) await endLeases(ledger);
   if (embedded) await freeDroppedFiles(ledger);

@@ -17,6 +17,9 @@ export interface Queryable {
   script(sql: string): Promise<void>;
 }
 
+/** Statements and transactions of one connection, one after the other. */
+export type Session = Pick<Database, 'query' | 'script' | 'transaction'>;
+
 export interface TransactionOptions {
   /**
    * What `work` gives before it waits for the first time only reads and locks: it is sent behind the `begin`, whose
@@ -43,6 +46,12 @@ export interface Database extends Queryable {
    * @throws {StoreError}, or whatever `work` throws
    */
   transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /**
+   * Runs `work` on a connection of its own on which nothing has a time limit: for migrations, which take as long as the
+   * tables are large. Embedded it is the store itself, which has none.
+   * @throws {StoreError}, or whatever `work` throws
+   */
+  withoutLimits<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /**
    * Housekeeping that a PostgreSQL server does by itself (autovacuum) and the embedded store does not: call it about
    * once an hour. Takes the embedded store for a moment per table that needs it; does nothing on a server.

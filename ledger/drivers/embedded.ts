@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Client } from 'pg';
 import { Connection } from './connection.js';
-import type { Database, Queryable, TransactionOptions } from './database.js';
+import type { Database, Queryable, Session, TransactionOptions } from './database.js';
 import { embeddedFolder } from './embedded-folder.js';
 import { type FromThread, type ThreadData, threadExitCodes, type ToThread } from './embedded-messages.js';
 import { EmbeddedStream } from './embedded-stream.js';
@@ -84,6 +84,10 @@ class EmbeddedDatabase implements Database {
       };
       return runTransaction(this, this.#connection, this.idleInTransactionTimeoutMs, work, { ...options, onSent });
     });
+  }
+
+  withoutLimits<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return work(this);
   }
 
   async maintain(): Promise<void> {

@@ -1,6 +1,6 @@
-import { type ClientBase, Pool, type PoolClient } from 'pg';
+import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient } from 'pg';
 import { Connection } from './connection.js';
-import type { Database, Queryable, TransactionOptions } from './database.js';
+import type { Database, Queryable, Session, TransactionOptions } from './database.js';
 import { resultTypes } from './result-values.js';
 import { refuseWithinTransaction, runTransaction } from './run-transaction.js';
 import { sessionSettings } from './session-settings.js';
@@ -14,13 +14,15 @@ export interface PostgresOptions {
   /** Connections of this process at most. */
   readonly maxConnections?: number;
   readonly connectTimeoutMs?: number;
-  /** The server ends a statement that takes longer; a migration may lift it by `set local statement_timeout`. */
+  /** The server ends a statement that takes longer. Migrations have no such limit: `withoutLimits`. */
   readonly statementTimeoutMs?: number;
+  /** How much longer than the server's own limit we wait for its answer, before we take the connection for dead. */
+  readonly answerMarginMs?: number;
   readonly idleInTransactionTimeoutMs?: number;
 }
 
-/** How much longer than the server's own limit we wait for its answer, before we take the connection for dead. */
-const answerMarginMs = 10_000;
+/** A connection that waits without a limit learns from the system that its server is gone: after this it asks. */
+const keepAliveAfterMs = 30_000;
 
 /**
  * Connects to a PostgreSQL server, version 15 or newer. Nothing is tried twice: whoever calls decides.
@@ -31,25 +33,30 @@ export async function openPostgres({
   maxConnections = 10,
   connectTimeoutMs = 10_000,
   statementTimeoutMs = 60_000,
+  answerMarginMs = 10_000,
   idleInTransactionTimeoutMs = 60_000,
 }: PostgresOptions): Promise<Database> {
   const store = nameOf(url);
-  const pool = new Pool({
+  const settings: ClientConfig = {
     connectionString: url,
-    max: maxConnections,
     connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveAfterMs,
+    application_name: 'pigeonpost',
+    types: resultTypes,
+    pipeline: true, // see `Connection`
+  };
+  const pool = new Pool({
+    ...settings,
+    max: maxConnections,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
     // for a server that is gone without a word (a cut network): nothing else would ever end the wait
     query_timeout: statementTimeoutMs + answerMarginMs,
-    keepAlive: true,
-    application_name: 'pigeonpost',
-    types: resultTypes,
-    pipeline: true, // see `Connection`
     onConnect: prepareConnection as (client: ClientBase) => void, // awaited, whatever its type says
   });
   pool.on('error', () => undefined); // an idle connection broke: the pool has dropped it, the next use opens another
-  const database = new PostgresDatabase(pool, store, idleInTransactionTimeoutMs);
+  const database = new PostgresDatabase(pool, settings, store, idleInTransactionTimeoutMs);
   try {
     await database.refuseOldServer();
   } catch (error) {
@@ -65,6 +72,8 @@ class PostgresDatabase implements Database {
 
   constructor(
     private readonly pool: Pool,
+    /** Of a connection without limits. */
+    private readonly settings: ClientConfig,
     private readonly store: string,
     private readonly idleInTransactionTimeoutMs: number,
   ) {}
@@ -81,6 +90,30 @@ class PostgresDatabase implements Database {
     return this.#withConnection((connection) =>
       runTransaction(this, connection, this.idleInTransactionTimeoutMs, work, options),
     );
+  }
+
+  async withoutLimits<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    refuseWithinTransaction(this);
+    const client = new Client(this.settings);
+    client.on('error', () => undefined); // the running statement, or the next, says so
+    try {
+      await client.connect();
+      await client.query(`${sessionSettings}; ${noLimits}`);
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      throw toStoreError(error, this.store);
+    }
+    const connection = new Connection(client, this.store);
+    try {
+      return await work({
+        query: (sql, params) => connection.query(sql, params),
+        script: (sql) => connection.script(sql),
+        transaction: (transaction, options) =>
+          runTransaction(connection, connection, this.idleInTransactionTimeoutMs, transaction, options),
+      });
+    } finally {
+      await client.end().catch(() => undefined);
+    }
   }
 
   async maintain(): Promise<void> {} // the server's autovacuum does it
@@ -123,6 +156,9 @@ class PostgresDatabase implements Database {
     }
   }
 }
+
+/** A server may have limits for each of its users. */
+const noLimits = 'set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0';
 
 async function prepareConnection(client: ClientBase): Promise<void> {
   // A connection that breaks while it is in use says so twice: to the running statement, which is enough, and here.

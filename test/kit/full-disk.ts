@@ -21,6 +21,7 @@ export function fullDisk(db: Database, needsRoom: RegExp): FullDisk {
     ...checked(db),
     kind: db.kind,
     transaction: (work, options) => db.transaction((tx) => work(checked(tx)), options),
+    withoutLimits: (work) => db.withoutLimits(work),
     maintain: () => db.maintain(),
     copyFiles: (folder) => db.copyFiles(folder),
     onFatal: (listener) => db.onFatal(listener),

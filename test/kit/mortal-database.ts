@@ -46,6 +46,7 @@ export function mortalDatabase(db: Database, isLast: (moment: Moment) => boolean
       live('commit');
       return result;
     },
+    withoutLimits: (work) => db.withoutLimits(work),
     maintain: () => db.maintain(),
     copyFiles: (folder) => db.copyFiles(folder),
     onFatal: (listener) => db.onFatal(listener),

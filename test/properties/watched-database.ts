@@ -21,6 +21,7 @@ export function watched(db: Database): WatchedDatabase {
     query: <Row extends object>(...args: Parameters<Queryable['query']>) => watch(() => db.query<Row>(...args)),
     script: (sql) => watch(() => db.script(sql)),
     transaction: (work, options) => watch(() => db.transaction(work, options)),
+    withoutLimits: (work) => watch(() => db.withoutLimits(work)),
     maintain: () => db.maintain(),
     copyFiles: (folder) => db.copyFiles(folder),
     onFatal: (listener) => db.onFatal(listener),

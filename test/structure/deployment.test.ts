@@ -153,7 +153,7 @@ interface PodSpec {
     readonly securityContext: object;
     readonly resources: object;
     readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
-    readonly startupProbe?: Probe;
+    readonly startupProbe?: Probe; // ends a process that a long migration keeps from being ready: none has one
     readonly readinessProbe?: Probe;
     readonly livenessProbe?: Probe;
   }[];
@@ -172,7 +172,7 @@ describe('the manifests for Kubernetes', () => {
     const { version } = JSON.parse(read('package.json')) as { version: string };
     expect(deployments.map(({ spec }) => spec.template.spec.containers[0]!.args[0])).toEqual(['api', 'worker']);
     const containerPort = 8088; // server.port's default
-    const probes = { startupProbe: '/readyz', readinessProbe: '/readyz', livenessProbe: '/healthz' } as const;
+    const probes = { readinessProbe: '/readyz', livenessProbe: '/healthz' } as const;
     for (const { spec } of deployments) {
       const pod = spec.template.spec;
       expect(pod).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true } });
@@ -185,6 +185,7 @@ describe('the manifests for Kubernetes', () => {
           { path, port: ports[0]!.name },
         ]);
       }
+      expect(container.startupProbe).toBeUndefined();
       expect(container).toMatchObject({
         image: expect.stringMatching(new RegExp(`:${version.replaceAll('.', '\\.')}$`)),
         resources: { requests: { memory: expect.any(String) }, limits: { memory: expect.any(String) } },

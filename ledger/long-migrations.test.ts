@@ -1,0 +1,189 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startPostgres, type TestPostgres } from '../test/postgres.js';
+import { until } from '../test/until.js';
+import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
+import type { Database } from './drivers/database.js';
+import { openPostgres } from './drivers/postgres.js';
+import { migrate } from './migrate.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-migrations-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const setTheTable = '-- 0001: a table.\ncreate table guests (id integer primary key, name text);\n';
+const buildTheIndex =
+  '-- 0002: an index.\n-- Outside a transaction: guests is large.\ncreate index concurrently if not exists guests_by_name on guests (name);\n';
+
+/** A folder with these migrations, numbered from 1. */
+function migrations(...texts: string[]): string {
+  const made = mkdtempSync(join(folder, 'of-'));
+  for (const [at, text] of texts.entries()) writeFileSync(join(made, `000${at + 1}_step_${at + 1}.sql`), text);
+  return made;
+}
+
+const numbersOf = (db: Database): Promise<object[]> => db.query('select number from migrations order by 1');
+const indexes = (db: Database): Promise<object[]> =>
+  db.query(`select indexrelid::regclass::text as name, indisvalid as valid from pg_index
+            where indrelid = 'guests'::regclass and not indisprimary order by 1`);
+
+const databases = useBothDatabases({ isEmpty: true });
+
+describe.each(kinds)('an index that is built outside a transaction, on %s', (kind) => {
+  afterEach(() => databases.of(kind).script('drop table if exists guests, migrations cascade'));
+
+  it('is valid afterwards, and its number is recorded', async () => {
+    const db = databases.of(kind);
+    await migrate(db, { folder: migrations(setTheTable, buildTheIndex) });
+    expect(await indexes(db)).toEqual([{ name: 'guests_by_name', valid: true }]);
+    expect(await numbersOf(db)).toEqual([{ number: 1 }, { number: 2 }]);
+  });
+
+  it('is dropped and built again where an earlier attempt ended in the middle', async () => {
+    const db = databases.of(kind);
+    await migrate(db, { folder: migrations(setTheTable) });
+    await db.script('create index guests_by_name on guests (name)');
+    await db.query(`update pg_index set indisvalid = false where indexrelid = 'guests_by_name'::regclass`);
+    await migrate(db, { folder: migrations(setTheTable, buildTheIndex) });
+    expect(await indexes(db)).toEqual([{ name: 'guests_by_name', valid: true }]);
+  });
+
+  it('is kept where an earlier attempt ended after it, before its number was recorded', async () => {
+    const db = databases.of(kind);
+    const all = migrations(setTheTable, buildTheIndex);
+    await migrate(db, { folder: all });
+    const made = await db.query(`select 'guests_by_name'::regclass::oid as oid`);
+    await db.query('delete from migrations where number = 2');
+    await migrate(db, { folder: all });
+    expect(await db.query(`select 'guests_by_name'::regclass::oid as oid`)).toEqual(made);
+    expect(await numbersOf(db)).toEqual([{ number: 1 }, { number: 2 }]);
+  });
+
+  it('may take the place of another, which is dropped the same way', async () => {
+    const db = databases.of(kind);
+    const replaced = `${buildTheIndex}create unique index concurrently if not exists guests_by_both on guests (name, id) where name is not null;\ndrop index concurrently if exists guests_by_name;\n`;
+    await migrate(db, { folder: migrations(setTheTable, replaced) });
+    expect(await indexes(db)).toEqual([{ name: 'guests_by_both', valid: true }]);
+  });
+
+  it('stands in a file that does nothing else: another statement would be half done after a crash', async () => {
+    const db = databases.of(kind);
+    const mixed = `${buildTheIndex}insert into guests values (1, 'Ada');\n`;
+    await expect(migrate(db, { folder: migrations(setTheTable, mixed) })).rejects.toThrow(/0002_step_2\.sql/);
+    expect(await indexes(db)).toEqual([]);
+  });
+});
+
+const onServer = kinds.includes('postgres') ? describe : describe.skip;
+
+onServer('a migration of a server whose statements may take 300 ms', () => {
+  const limits = { statementTimeoutMs: 300, answerMarginMs: 300, idleInTransactionTimeoutMs: 300 };
+  let server: TestPostgres;
+  const opened: Database[] = [];
+  const open = async (url: string): Promise<Database> => {
+    const db = await openPostgres({ url, ...limits });
+    opened.push(db);
+    return db;
+  };
+  const fresh = async (name: string): Promise<[Database, Database]> => {
+    const url = await server.createDatabase(name);
+    return [await open(url), await open(url)];
+  };
+
+  beforeAll(async () => {
+    server = (await startPostgres())!;
+  });
+  afterAll(async () => {
+    for (const db of opened) await db.close();
+    await server.stop();
+  });
+
+  it('runs for as long as it takes, and says meanwhile what it does', async () => {
+    const [db] = await fresh('slow');
+    const lines: string[] = [];
+    const slow = '-- 0002: takes long.\nselect pg_sleep(1.2);\n';
+    await migrate(db, {
+      folder: migrations(setTheTable, slow),
+      onProgress: (line) => lines.push(line),
+      everyMs: 250,
+    });
+    expect(await numbersOf(db)).toHaveLength(2);
+    expect(lines).toContainEqual(expect.stringMatching(/0002_step_2/));
+    expect(lines.filter((line) => /0002_step_2.* \d+ s/.test(line)).length).toBeGreaterThan(1);
+  });
+
+  it('is waited for by the other process, however long it takes', async () => {
+    const [first, second] = await fresh('waited');
+    const slow = '-- 0002: takes long.\nselect pg_sleep(1.5);\n';
+    const all = migrations(setTheTable, slow);
+    await Promise.all([migrate(first, { folder: all }), migrate(second, { folder: all })]);
+    expect(await numbersOf(second)).toHaveLength(2);
+  });
+
+  // A process that waits within a statement holds a snapshot, which a build outside a transaction waits for in turn.
+  it('builds an index while other processes wait for it, and others write', async () => {
+    const [first, second] = await fresh('written');
+    await migrate(first, { folder: migrations(setTheTable) });
+    const all = migrations(setTheTable, buildTheIndex);
+    const writer = await openPostgres({ url: (await urlOf(first))! });
+    opened.push(writer);
+    let finish!: () => void;
+    const unfinished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const lines: string[] = [];
+    const writing = writer.transaction(async (tx) => {
+      await tx.query(`insert into guests values (1, 'Ada')`);
+      await unfinished;
+    });
+    await until('a row is written, not committed', async () => (await lockedTables(second)) > 0);
+    const migrating = [first, second].map((db) =>
+      migrate(db, { folder: all, everyMs: 50, onProgress: (line) => lines.push(line) }),
+    );
+    await until('the build waits for the writer', () => lines.some((line) => /waiting for writers/.test(line)));
+    await until('the other waits for the build', () => lines.some((line) => /another process/.test(line)));
+    await first.query(`insert into guests values (2, 'Grace')`); // within 300 ms, or it fails
+    finish();
+    await Promise.all([...migrating, writing]);
+    expect(await indexes(first)).toEqual([{ name: 'guests_by_name', valid: true }]);
+  });
+
+  it('whose server connection dies in the middle of a build is completed by the next start', async () => {
+    const [first, second] = await fresh('killed');
+    await migrate(first, { folder: migrations(setTheTable) });
+    const all = migrations(setTheTable, buildTheIndex);
+    let finish!: () => void;
+    const unfinished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const writer = await openPostgres({ url: (await urlOf(first))! });
+    opened.push(writer);
+    const writing = writer.transaction(async (tx) => {
+      await tx.query(`insert into guests values (1, 'Ada')`);
+      await unfinished;
+    });
+    await until('a row is written, not committed', async () => (await lockedTables(second)) > 0);
+    const died = migrate(first, { folder: all }).then(
+      () => 'it ended well',
+      (error: unknown) => error,
+    );
+    await until('the build left an index', async () => (await indexes(second)).length > 0);
+    await second.query(`select pg_terminate_backend(pid) from pg_stat_progress_create_index`);
+    expect(await died).toMatchObject({ name: 'StoreError', kind: 'unreachable' });
+    finish();
+    await writing;
+    expect(await indexes(second)).toEqual([{ name: 'guests_by_name', valid: false }]);
+    await migrate(second, { folder: all });
+    expect(await indexes(second)).toEqual([{ name: 'guests_by_name', valid: true }]);
+  });
+
+  const lockedTables = async (db: Database): Promise<number> => {
+    const [row] = await db.query<{ n: number }>(
+      `select count(*)::int as n from pg_locks where relation = 'guests'::regclass and mode = 'RowExclusiveLock'`,
+    );
+    return row!.n;
+  };
+  const urlOf = async (db: Database): Promise<string | undefined> => {
+    const [row] = await db.query<{ name: string }>('select current_database() as name');
+    return server.url.replace(/\/test$/, `/${row!.name}`);
+  };
+});
