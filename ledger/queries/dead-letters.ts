@@ -1,5 +1,6 @@
 import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
+import { lockLanesOf } from './lock-order.js';
 import { wakeSinks } from './wake-sinks.js';
 import { withdrawalsHeld } from './withdrawals.js';
 
@@ -110,12 +111,7 @@ export async function redriveDeadLetters(
   choice: DeadLetterChoice,
 ): Promise<{ changes: number; woken: string[] }> {
   return await ledger.db.transaction(async (tx) => {
-    // Before their deliveries, as who sends does: each would wait for the other.
-    await tx.query(
-      `select 1 from lanes l join sinks s on s.id = l.sink_id where ($1::text is null or s.name = $1)
-       order by l.sink_id, l.ref for update of l`,
-      [choice.sink ?? null],
-    );
+    await lockLanesOf(tx, choice.sink ?? null);
     const rows = await tx.query<{ sink_id: number; ref: number; changes: number }>(
       `with due as (
          update deliveries u set state = 'waiting', reason = null, attempts = 0, due_at = null,

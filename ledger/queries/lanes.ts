@@ -80,13 +80,19 @@ export async function ensureLanes(ledger: Ledger, ref: number, sinkIds: readonly
 /**
  * A lane that is new notes the present sequence: up to there the sink takes each item's last change alone, as far back
  * as its `history` reaches. A second call changes nothing.
+ *
+ * A new lane waits for whoever has locked the pigeonhole's row: an erasure has locked the lanes that it found, and this
+ * one would read what is being erased (`lock-order.ts`).
  */
 export async function addLane(tx: Queryable, sinkId: number, ref: number): Promise<void> {
+  const known = await tx.query('select 1 from lanes where sink_id = $1 and ref = $2', [sinkId, ref]);
+  if (known.length > 0) return;
   await tx.query(
-    `insert into lanes (sink_id, ref, history_until, history_since, watermark)
+    `with place as materialized (select ref, next_sequence from pigeonholes where ref = $2 for share)
+     insert into lanes (sink_id, ref, history_until, history_since, watermark)
      select s.id, p.ref, p.next_sequence - 1, now() - s.history_ms * interval '1 millisecond',
        case when s.history_ms = 0 then p.next_sequence - 1 else 0 end
-     from sinks s, pigeonholes p where s.id = $1 and p.ref = $2 on conflict (sink_id, ref) do nothing`,
+     from sinks s, place p where s.id = $1 on conflict (sink_id, ref) do nothing`,
     [sinkId, ref],
   );
 }

@@ -3,6 +3,7 @@ import { countedLists, engagementList, engagementRule, promptLists, toEngagement
 import type { Ledger } from '../ledger.js';
 import { readingRules } from '../reading-rules.js';
 import { countEngagement } from './count-engagement.js';
+import { lockPlace } from './lock-order.js';
 import { isExpiring } from './retention/expire-payloads.js';
 import { storeDerived, type StoredRow } from './store-derived.js';
 import { wakeSinks } from './wake-sinks.js';
@@ -34,10 +35,7 @@ export interface Recount {
 export async function recountEngagement(ledger: Ledger, ref: number, sinkIds: readonly number[]): Promise<Recount> {
   if (!(await hasWork(ledger, ref))) return { more: false, woken: [] };
   return await ledger.db.transaction(async (tx) => {
-    const [place] = await tx.query<{ workspace: string; pigeonhole_id: number; next_sequence: number }>(
-      'select workspace, pigeonhole_id, next_sequence from pigeonholes where ref = $1 for no key update',
-      [ref],
-    );
+    const place = await lockPlace(tx, ref);
     if (place === undefined) return { more: false, woken: [] };
     await tx.query('insert into engagement_counts (ref, rule) values ($1, $2) on conflict (ref) do nothing', [
       ref,

@@ -10,6 +10,7 @@ import {
 } from '../registrant-item.js';
 import { beginPasses, hasUnseenRows, isThere, nextSettledCodes } from './imports/registrant-passes.js';
 import type { Recount } from './recount-engagement.js';
+import { lockPlace } from './lock-order.js';
 import { linkedAttendees, takeInAttendees } from './sign-ins.js';
 import { isExpiring } from './retention/expire-payloads.js';
 import { storeDerived, type StoredRow } from './store-derived.js';
@@ -36,10 +37,7 @@ export async function recountRegistrants(
   const rules = registrantRules(drop);
   if (!(await hasWork(ledger, ref, rules))) return { more: false, woken: [] };
   return await ledger.db.transaction(async (tx) => {
-    const [place] = await tx.query<{ workspace: string; pigeonhole_id: number; next_sequence: number }>(
-      'select workspace, pigeonhole_id, next_sequence from pigeonholes where ref = $1 for no key update',
-      [ref],
-    );
+    const place = await lockPlace(tx, ref);
     if (place === undefined) return { more: false, woken: [] };
     await followRules(tx, ref, rules);
     const scope: PageScope = {

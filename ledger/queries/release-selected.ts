@@ -12,12 +12,18 @@ export async function releaseSelected(
   ledger: Ledger,
   { sinkId, workspaceRef, selected }: { sinkId: number; workspaceRef: number; selected: readonly string[] },
 ): Promise<void> {
-  await ledger.db.query(
-    `with released as (
-       update deliveries set state = 'waiting', reason = null, due_at = null, updated_at = clock_timestamp()
-       where sink_id = $1 and ref = $2 and replay = 0 and list = 'pigeonholes' and state = 'withheld'
-         and reason = $4 and key = any($3::text[]) returning 1)
-     update lanes set due_at = now() where sink_id = $1 and ref = $2 and exists (select 1 from released)`,
-    [sinkId, workspaceRef, selected, notSelected],
-  );
+  const values = [sinkId, workspaceRef, selected, notSelected];
+  const released = `sink_id = $1 and ref = $2 and replay = 0 and list = 'pigeonholes' and state = 'withheld'
+    and reason = $4 and key = any($3::text[])`;
+  // Asked at every turn, so nothing is locked and nothing written when nothing is left.
+  const left = await ledger.db.query(`select 1 from deliveries where ${released} limit 1`, values);
+  if (left.length === 0) return;
+  await ledger.db.transaction(async (tx) => {
+    await tx.query('update lanes set due_at = now() where sink_id = $1 and ref = $2', [sinkId, workspaceRef]);
+    await tx.query(
+      `update deliveries set state = 'waiting', reason = null, due_at = null, updated_at = clock_timestamp()
+       where ${released}`,
+      values,
+    );
+  });
 }

@@ -3,6 +3,7 @@ import { hashedForm } from '../hashed-form.js';
 import type { Fields } from '../item-form.js';
 import type { Ledger } from '../ledger.js';
 import { judgeVisibility, type Visibility } from '../visibility.js';
+import { lockPlace } from './lock-order.js';
 import { forgetDigests } from './pages.js';
 import { type PlacedItem, questionFlags, sessionSettings } from './place-items.js';
 import { wakeSinks } from './wake-sinks.js';
@@ -68,10 +69,7 @@ export async function continueReview(
   const left = await ledger.db.query('select 1 from visibility_reviews where ref = $1 limit 1', [ref]);
   if (left.length === 0) return { more: false, woken: [] };
   return await ledger.db.transaction(async (tx) => {
-    const [place] = await tx.query<{ workspace: string; pigeonhole_id: number; next_sequence: number }>(
-      'select workspace, pigeonhole_id, next_sequence from pigeonholes where ref = $1 for no key update',
-      [ref],
-    );
+    const place = await lockPlace(tx, ref);
     const [review] = await tx.query<{ session_id: number; after_list: string; after_key: string }>(
       'select session_id, after_list, after_key from visibility_reviews where ref = $1 order by session_id limit 1',
       [ref],

@@ -1,4 +1,5 @@
 import type { Ledger } from '../ledger.js';
+import { lockLanesOf } from './lock-order.js';
 
 /** How a sink as a whole stands, over all its lanes. */
 export interface SinkStanding {
@@ -37,11 +38,11 @@ export async function saveSinkStanding(
 
 /**
  * A person says that the cause is gone: the sink, its lanes and what failed there are tried at the next turn, whatever
- * they wait for. Lanes are locked before their deliveries, as everywhere.
+ * they wait for.
  */
 export async function trySinkNow(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.transaction(async (tx) => {
-    await tx.query('update sinks set retry_at = now() where name = $1 and retry_at > now()', [name]);
+    await lockLanesOf(tx, name);
     await tx.query(
       `update lanes l set retry_at = least(l.retry_at, now()), due_at = least(l.due_at, now())
        from sinks s where s.name = $1 and l.sink_id = s.id`,
@@ -52,5 +53,6 @@ export async function trySinkNow(ledger: Ledger, name: string): Promise<void> {
        where s.name = $1 and d.sink_id = s.id and d.state = 'retry' and d.due_at > now()`,
       [name],
     );
+    await tx.query('update sinks set retry_at = now() where name = $1 and retry_at > now()', [name]);
   });
 }

@@ -18,6 +18,8 @@ export interface RegisteredSink {
 export async function registerSinks(ledger: Ledger, sinks: readonly RegisteredSink[]): Promise<Map<string, number>> {
   return await ledger.db.transaction(async (tx) => {
     const names = sinks.map(({ name }) => name);
+    // Before the sinks' rows (lock-order.ts), though only the last statement writes them.
+    await tx.query('select 1 from lanes where observed is not null order by sink_id, ref for update');
     await tx.query(
       `insert into sinks (name, type, history_ms) select * from unnest($1::text[], $2::text[], $3::int8[])
        on conflict (name) do update set type = excluded.type, history_ms = excluded.history_ms, archived_at = null`,

@@ -1,6 +1,7 @@
 import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
 import { LedgerError } from '../ledger-error.js';
+import { lockPlace } from './lock-order.js';
 import type { ItemOrder, OpenWalk, WalkKind } from './walk.js';
 
 export interface StreamName {
@@ -359,7 +360,10 @@ export async function existsAgain(tx: Queryable, lease: StreamLease): Promise<vo
 
 /** Makes every stream of a pigeonhole due at once. */
 export async function pollNow(ledger: Ledger, ref: number): Promise<void> {
-  await ledger.db.query('update streams set due_at = now() where ref = $1 and wanted and due_at > now()', [ref]);
+  await ledger.db.transaction(async (tx) => {
+    await lockPlace(tx, ref); // pages that are being stored make others' streams due as well
+    await tx.query('update streams set due_at = now() where ref = $1 and wanted and due_at > now()', [ref]);
+  });
 }
 
 /**
@@ -369,12 +373,15 @@ export async function pollNow(ledger: Ledger, ref: number): Promise<void> {
  * @returns how many streams that concerns
  */
 export async function sweepNow(ledger: Ledger, ref: number, list: string | null): Promise<number> {
-  const rows = await ledger.db.query(
-    `update streams set sweep_due_at = now(), due_at = least(due_at, now())
-     where ref = $1 and wanted and ($2::text is null or list = $2) returning id`,
-    [ref, list],
-  );
-  return rows.length;
+  return await ledger.db.transaction(async (tx) => {
+    await lockPlace(tx, ref);
+    const rows = await tx.query(
+      `update streams set sweep_due_at = now(), due_at = least(due_at, now())
+       where ref = $1 and wanted and ($2::text is null or list = $2) returning id`,
+      [ref, list],
+    );
+    return rows.length;
+  });
 }
 
 async function commit(

@@ -5,6 +5,7 @@ import type { Fields } from '../../item-form.js';
 import { changeId } from '../../keyed-hash.js';
 import type { Ledger } from '../../ledger.js';
 import type { Visibility } from '../../visibility.js';
+import { lockPlaceWithLanes } from '../lock-order.js';
 import { rewriteSnapshots } from '../rewrite-snapshots.js';
 import { wakeSinks } from '../wake-sinks.js';
 import { noteTold, sequencesOf } from './erase-items.js';
@@ -43,10 +44,7 @@ export async function eraseCopies(
   after: CopiesPosition,
 ): Promise<{ readonly rewritten: number; readonly next: CopiesPosition | null; readonly woken: readonly string[] }> {
   return await ledger.db.transaction(async (tx) => {
-    const [place] = await tx.query<{ workspace: string; pigeonhole_id: number; next_sequence: number }>(
-      'select workspace, pigeonhole_id, next_sequence from pigeonholes where ref = $1 for no key update',
-      [ref],
-    );
+    const place = await lockPlaceWithLanes(tx, ref);
     // By the text and then by the member: the store cannot look into texts that hold NUL.
     const found = await tx.query<RepeatingRow>(
       `select i.list, i.key, i.session_id, i.revision, i.content_hash, i.visibility, i.last_sequence,

@@ -2,6 +2,7 @@ import type { Queryable } from '../../drivers/database.js';
 import { changeId } from '../../keyed-hash.js';
 import type { Ledger } from '../../ledger.js';
 import { registrantKey, registrantsList } from '../../registrant-item.js';
+import { lockPlaceWithLanes } from '../lock-order.js';
 import { wakeSinks } from '../wake-sinks.js';
 import { awaitAgain } from './note-erasure.js';
 
@@ -80,10 +81,7 @@ export async function eraseItems(
   if (first === undefined) return [];
   const { ref } = first;
   return await ledger.db.transaction(async (tx) => {
-    const [place] = await tx.query<{ workspace: string; pigeonhole_id: number; next_sequence: number }>(
-      'select workspace, pigeonhole_id, next_sequence from pigeonholes where ref = $1 for no key update',
-      [ref],
-    );
+    const place = await lockPlaceWithLanes(tx, ref);
     const rows = await tx.query<ErasedRow>(
       `select i.list, i.key, i.session_id, i.revision, i.content_hash, i.visibility, i.last_sequence
        from unnest($2::text[], $3::text[]) as n (list, key)

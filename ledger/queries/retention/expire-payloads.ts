@@ -1,5 +1,6 @@
 import type { Queryable } from '../../drivers/database.js';
 import type { Ledger } from '../../ledger.js';
+import { lockPlace, lockPlaceWithLanes } from '../lock-order.js';
 import { expiredPayload } from '../place-items.js';
 import { type AttendeeRow, keepCodes } from '../sign-ins.js';
 
@@ -75,6 +76,7 @@ export async function expireSlice(
 ): Promise<string | null> {
   if (list === ofChanges) return await expireSnapshots(ledger, ref, changesMs);
   return await ledger.db.transaction(async (tx) => {
+    await lockPlace(tx, ref);
     const rows = await tx.query<{ key: string }>(
       `select key from items where ref = $1 and list = $2 and key > $3 order by key limit ${rowsAtOnce}`,
       [ref, list, after],
@@ -115,6 +117,12 @@ async function keepCodesOf(ledger: Ledger, tx: Queryable, ref: number, keys: rea
 
 /** Rows of imports that have ended: what was sent, and what the service said of it. */
 async function expireImports(tx: Queryable, ref: number): Promise<void> {
+  // In the order in which another import claims them.
+  await tx.query(
+    `select 1 from registrants r join imports i on i.number = r.import
+     where r.ref = $1 and i.state in ('done', 'cancelled') and r.profile::text <> '{}' order by r.code_hash for update of r`,
+    [ref],
+  );
   await tx.query(
     `update registrants r set profile = '{}', field = null, message = null from imports i
      where i.number = r.import and r.ref = $1 and i.state in ('done', 'cancelled') and r.profile::text <> '{}'`,
@@ -133,6 +141,7 @@ async function expireImports(tx: Queryable, ref: number): Promise<void> {
  */
 async function expireSnapshots(ledger: Ledger, ref: number, changesMs: number): Promise<string | null> {
   return await ledger.db.transaction(async (tx) => {
+    await lockPlaceWithLanes(tx, ref);
     const rows = await tx.query<{ sequence: number }>(
       `select sequence from changes where ref = $1 and snapshot is not null
          and found_at < now() - $2::float8 * interval '1 millisecond' limit ${rowsAtOnce}`,

@@ -1,0 +1,70 @@
+import type { Database, Queryable } from '../../ledger/drivers/database.js';
+import type { SqlValue } from '../../ledger/drivers/sql-values.js';
+import { until } from '../until.js';
+
+/** A store whose one statement waits, before it is sent, until the test lets it continue. */
+export interface HeldDatabase {
+  readonly db: Database;
+  /** Whether the statement was reached. */
+  isHeld(): boolean;
+  letGo(): void;
+}
+
+/** Whether a statement is the one to hold. */
+export type Moment = (sql: string, params: readonly SqlValue[]) => boolean;
+
+/** Holds the first statement for which `isMoment` is true; its transaction, if it has one, stays open meanwhile. */
+export function heldDatabase(inner: Database, isMoment: Moment): HeldDatabase {
+  let held = false;
+  let letGo!: () => void;
+  const gate = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const db = delayedDatabase(inner, async (sql, params) => {
+    if (held || !isMoment(sql, params)) return;
+    held = true;
+    await gate;
+  });
+  return { db, isHeld: () => held, letGo };
+}
+
+/** A store that waits before each of its statements, within transactions and outside. */
+export function delayedDatabase(
+  inner: Database,
+  wait: (sql: string, params: readonly SqlValue[]) => Promise<void>,
+): Database {
+  const wrap = (queryable: Queryable): Queryable => ({
+    async query(sql, params = []) {
+      await wait(sql, params);
+      return (await queryable.query(sql, params)) as never;
+    },
+    async script(sql) {
+      await wait(sql, []);
+      await queryable.script(sql);
+    },
+  });
+  return {
+    ...wrap(inner),
+    kind: inner.kind,
+    transaction: (work, options) => inner.transaction((tx) => work(wrap(tx)), options),
+    maintain: () => inner.maintain(),
+    copyFiles: (folder) => inner.copyFiles(folder),
+    onFatal: (listener) => inner.onFatal(listener),
+    close: () => inner.close(),
+  };
+}
+
+/** On PostgreSQL: until what was begun is over, or waits for a lock of what is held. */
+export async function untilOverOrWaiting(db: Database, what: string, turn: Promise<unknown>): Promise<void> {
+  let over = false;
+  const end = (): void => void (over = true);
+  turn.then(end, end);
+  await until(what, async () => over || (await anyWaits(db)));
+}
+
+async function anyWaits(db: Database): Promise<boolean> {
+  const rows = await db.query(
+    `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return rows.length > 0;
+}

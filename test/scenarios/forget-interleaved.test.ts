@@ -1,0 +1,136 @@
+import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
+import { forgetAttendeeTurn } from '../../activities/forget-attendee.js';
+import type { Collaborators } from '../../activities/collaborators.js';
+import { openLedger } from '../../ledger/ledger.js';
+import { readErasure, receiptsOf } from '../../ledger/queries/erasures/read-erasures.js';
+import { askToForget, forget } from '../kit/forget.js';
+import { type HeldDatabase, heldDatabase, type Moment, untilOverOrWaiting } from '../kit/held-database.js';
+import { attendee, question, session, vote } from '../kit/items.js';
+import { kinds } from '../kit/scenario-kinds.js';
+import type { Scene } from '../kit/scene.js';
+import { everyone, pigeonhole, type Stage, useStages } from '../kit/stage.js';
+import { until } from '../until.js';
+
+const stages = useStages();
+const never = new AbortController().signal;
+const said = { question: { id: 21, content: 'MARK-said', status: 'approved' } };
+/** Of the statement by which a delivery says what it is about to send. */
+const beginning = 'insert into deliveries (sink_id, ref, configuration';
+const theirs = ['attendees 11', 'questions 21'];
+
+/** Attendee 11 is forgotten; 12 has voted for the question that 11 asked. */
+async function fill(stage: Stage): Promise<void> {
+  await stage.put('sessions', session(1, { anonymousResponses: false }));
+  await stage.put('attendees', attendee(11, { Name: 'MARK-name' }), attendee(12));
+  await stage.put('questions', question(21, 11, 1, said));
+  await stage.put('votes', vote(21, 12, 1, said));
+}
+
+/** Another process on the same store, one statement of which can be held. */
+async function holding(
+  stage: Stage,
+  scene: Scene,
+  isMoment: Moment,
+): Promise<{ to: Collaborators; held: HeldDatabase }> {
+  const held = heldDatabase(stage.db, isMoment);
+  return { to: { ...scene.to, ledger: await openLedger(held.db) }, held };
+}
+
+/** A statement of a sink's lane in the pigeonhole. */
+async function inPigeonhole(stage: Stage, start: string): Promise<Moment> {
+  const rows = await stage.db.query<{ ref: number }>(`select ref from pigeonholes where pigeonhole_id = ${pigeonhole}`);
+  return (sql, params) => sql.startsWith(start) && params[1] === rows[0]!.ref;
+}
+
+/** What was received last of each item, as `<list> <key>` and the kind of change. */
+function lastOf(stage: Stage): Map<string, string> {
+  return new Map(stage.received().map(({ change }) => [`${change.list} ${change.key}`, change.type]));
+}
+
+/** Whoever was told of the person has to be told that they are gone, and a receipt has to say so. */
+async function expectTakenBack(stage: Stage, scene: Scene, erasure: string): Promise<void> {
+  const told = stage.received().some((receipt) => JSON.stringify(receipt).includes('MARK'));
+  const last = lastOf(stage);
+  for (const item of theirs.filter((each) => last.has(each)))
+    expect([item, last.get(item)]).toEqual([item, expect.stringMatching(/deleted$/)]);
+  const votes = stage.received('votes');
+  expect(JSON.stringify(votes.at(-1) ?? null)).not.toContain('MARK');
+  const { number, endedAt } = (await readErasure(scene.ledger, erasure))!;
+  expect(endedAt).not.toBeNull();
+  const places = (await receiptsOf(scene.ledger, number)).map(({ place }) => place);
+  expect(places.filter((place) => place.startsWith('sink:'))).toEqual(told ? [`sink:hooks acme/${pigeonhole}`] : []);
+}
+
+const onServer = kinds.filter((kind) => kind === 'postgres'); // embedded there is one connection, so no interleaving
+
+(onServer.length > 0 ? describe : describe.skip)('an erasure beside a delivery, on two connections', () => {
+  it.each([
+    ['has read what it will send', beginning],
+    ['has committed that it is being sent', 'update deliveries d set state = n.state, reason = n.reason, detail'],
+  ])('reaches the sink when the delivery %s', async (_, moment) => {
+    const stage = await stages.open('postgres');
+    await fill(stage);
+    const scene = await stage.webhookScene();
+    await scene.discover();
+    await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
+    const { to, held } = await holding(stage, scene, await inPigeonhole(stage, moment));
+    const delivering = deliverToSinkTurn(to, 'hooks', never);
+    await until('the delivery is held', () => held.isHeld());
+    const erasure = await askToForget(scene, { by: 'id', text: '11' });
+    const erasing = forgetAttendeeTurn(scene.to, erasure, never);
+    await untilOverOrWaiting(stage.db, 'the erasure is done, or waits', erasing);
+    held.letGo();
+    await Promise.all([delivering, erasing]);
+
+    await forget(stage, scene, erasure);
+    await scene.settle();
+    expect(stage.received().length).toBeGreaterThan(0);
+    await expectTakenBack(stage, scene, erasure);
+  });
+
+  it('reaches the sink when the delivery has read a vote that repeats the erased question', async () => {
+    const stage = await stages.open('postgres');
+    await fill(stage);
+    const scene = await stage.webhookScene();
+    await scene.discover();
+    await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
+    const erasure = await askToForget(scene, { by: 'id', text: '11' });
+    // The items are erased, and the votes that repeat their words not yet.
+    const eraser = await holding(stage, scene, (sql) => sql.startsWith('select distinct i.ref from forgotten'));
+    const erasing = forgetAttendeeTurn(eraser.to, erasure, never);
+    await until('the erasure is held', () => eraser.held.isHeld());
+    const sender = await holding(stage, scene, await inPigeonhole(stage, beginning));
+    const delivering = deliverToSinkTurn(sender.to, 'hooks', never);
+    await until('the delivery is held', () => sender.held.isHeld());
+    eraser.held.letGo();
+    await untilOverOrWaiting(stage.db, 'the erasure is done, or waits', erasing);
+    sender.held.letGo();
+    await Promise.all([delivering, erasing]);
+
+    await forget(stage, scene, erasure);
+    await scene.settle();
+    expect(JSON.stringify(stage.received('votes')[0])).toContain('MARK');
+    await expectTakenBack(stage, scene, erasure);
+  });
+
+  it('is known to a sink whose lane begins before the erasure is committed', async () => {
+    const stage = await stages.open('postgres');
+    await fill(stage);
+    const alone = await stage.scene({ sinks: { archive: `{ type: file, folder: ./archive }` } });
+    await alone.discover();
+    await alone.read({ workspace: 'acme', pigeonholeId: pigeonhole });
+    const scene = await stage.webhookScene(everyone);
+    const erasure = await askToForget(scene, { by: 'id', text: '11' });
+    const { to, held } = await holding(stage, scene, (sql) => sql.startsWith('insert into changes'));
+    const erasing = forgetAttendeeTurn(to, erasure, never);
+    await until('the erasure is held', () => held.isHeld());
+    const delivering = scene.deliver('hooks');
+    await untilOverOrWaiting(stage.db, 'the delivery is done, or waits', delivering);
+    held.letGo();
+    await Promise.all([delivering, erasing]);
+
+    await forget(stage, scene, erasure);
+    await scene.settle();
+    await expectTakenBack(stage, scene, erasure);
+  });
+});

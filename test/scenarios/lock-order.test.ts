@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as passes } from 'node:timers/promises';
+import type { Collaborators } from '../../activities/collaborators.js';
+import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
+import { forgetAttendeeTurn } from '../../activities/forget-attendee.js';
+import { readPigeonhole } from '../../activities/read-pigeonhole.js';
+import type { Database } from '../../ledger/drivers/database.js';
+import { type Ledger, openLedger } from '../../ledger/ledger.js';
+import { adoptConfiguration } from '../../ledger/queries/adopt-configuration.js';
+import { redriveDeadLetters } from '../../ledger/queries/dead-letters.js';
+import { takeLane } from '../../ledger/queries/lanes.js';
+import { refOf } from '../../ledger/queries/pigeonholes.js';
+import { notSelected, releaseSelected } from '../../ledger/queries/release-selected.js';
+import { requestReplay } from '../../ledger/queries/replays.js';
+import { expireSlice } from '../../ledger/queries/retention/expire-payloads.js';
+import { trySinkNow } from '../../ledger/queries/sink-breaker.js';
+import { registerSinks } from '../../ledger/queries/sinks.js';
+import { pollNow, sweepNow } from '../../ledger/queries/streams.js';
+import { askToForget } from '../kit/forget.js';
+import { delayedDatabase, heldDatabase, untilOverOrWaiting } from '../kit/held-database.js';
+import { attendee, question, session, vote } from '../kit/items.js';
+import { seededRandom } from '../kit/random.js';
+import { kinds } from '../kit/scenario-kinds.js';
+import type { Scene } from '../kit/scene.js';
+import { everyone, pigeonhole, type Stage, useStages } from '../kit/stage.js';
+import { until } from '../until.js';
+
+const stages = useStages();
+const never = new AbortController().signal;
+const place = { workspace: 'acme', pigeonholeId: pigeonhole };
+const people = Array.from({ length: 24 }, (_, index) => index + 11);
+const rounds = 6;
+
+/** A store whose transactions pause between statements, as those of a busy machine do, so that they overlap. */
+function slowed(inner: Database, seed: number): Database {
+  const random = seededRandom(seed);
+  return delayedDatabase(inner, () => passes(random() * 4));
+}
+
+/** What a turn failed with; being overtaken by another holder is no failure. */
+async function failureOf(turn: () => Promise<unknown>): Promise<string[]> {
+  try {
+    await turn();
+    return [];
+  } catch (error) {
+    return (error as { kind?: string }).kind === 'stale' ? [] : [`${turn.toString().slice(0, 80)}: ${String(error)}`];
+  }
+}
+
+const onServer = kinds.filter((kind) => kind === 'postgres');
+
+interface Pair {
+  readonly stage: Stage;
+  readonly scene: Scene;
+  readonly ref: number;
+  readonly sinkId: number;
+}
+
+/** What runs beside each other: `first` is held before a statement until `second` waits for it, or is over. */
+const pairs: readonly {
+  readonly name: string;
+  readonly moment: string;
+  readonly first: (pair: Pair, ledger: Ledger) => Promise<unknown>;
+  readonly second: (pair: Pair) => Promise<unknown>;
+}[] = [
+  {
+    name: 'a sink that is tried at once, beside dead letters that are sent again',
+    moment: 'update lanes l set retry_at',
+    first: (_, ledger) => trySinkNow(ledger, 'hooks'),
+    second: ({ scene }) => redriveDeadLetters(scene.ledger, {}),
+  },
+  {
+    name: 'sinks of another configuration, beside dead letters that are sent again',
+    moment: 'update lanes set observed',
+    first: ({ sinkId }, ledger) => (expect(sinkId).toBeGreaterThan(0), registerSinks(ledger, [hooks])),
+    second: ({ scene }) => redriveDeadLetters(scene.ledger, {}),
+  },
+  {
+    name: 'a lane under another configuration, beside records that are selected again',
+    moment: 'insert into deliveries (sink_id, ref, sequence',
+    first: async ({ ref, sinkId }, ledger) => {
+      const lease = await takeLane(ledger, { sinkId, ref, owner: 'test', leaseMs: 60_000 });
+      const wishes = { configuration: 1, lists: ['pigeonholes'], released: [notSelected], settings: null };
+      await adoptConfiguration(ledger, lease!, wishes);
+    },
+    second: ({ scene, ref, sinkId }) =>
+      releaseSelected(scene.ledger, { sinkId, workspaceRef: ref, selected: ['withheld'] }),
+  },
+  {
+    name: 'a page that is stored, beside retention',
+    moment: 'insert into items (ref, list, stream_id, seen_at, key',
+    first: async ({ stage, scene }, ledger) => {
+      await stage.patch('questions', 1011, { question: { id: 1011, content: 'edited', status: 'approved' } });
+      await stage.sweepsAreDue();
+      await readPigeonhole({ ...scene.to, ledger }, place, never);
+    },
+    second: ({ scene, ref }) => expireSlice(scene.ledger, { ref, list: 'questions', after_key: '' }, { changesMs: 0 }),
+  },
+];
+const hooks = { name: 'hooks', type: 'webhook', historyMs: null, observing: false, destination: 'elsewhere' };
+
+(onServer.length > 0 ? describe : describe.skip)('locks on PostgreSQL', () => {
+  it.each(pairs)('are no deadlock for $name', async ({ moment, first, second }) => {
+    const stage = await stages.open('postgres');
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('attendees', attendee(11));
+    await stage.put(
+      'questions',
+      question(1011, 11, 1, { question: { id: 1011, content: 'asked', status: 'approved' } }),
+    );
+    const scene = await stage.webhookScene(everyone);
+    await scene.settle();
+    const ref = await refOf(scene.ledger, place.workspace, pigeonhole);
+    const pair = { stage, scene, ref, sinkId: scene.to.sinks.get('hooks')!.id };
+    await stage.db.query(`update sinks set retry_at = now() + interval '1 hour'`);
+    await stage.db.query('update lanes set observed = 0');
+    await stage.db.query(`update deliveries set state = 'dead', reason = 'refused' where list = 'questions'`);
+    await stage.db.query(
+      `update deliveries set state = 'withheld', reason = $1, list = 'pigeonholes', key = 'withheld' where list = 'sessions'`,
+      [notSelected],
+    );
+    const held = heldDatabase(stage.db, (sql) => sql.startsWith(moment));
+    const one = failureOf(async () => first(pair, await openLedger(held.db)));
+    await until('the first is held', () => held.isHeld());
+    const other = failureOf(() => second(pair));
+    await untilOverOrWaiting(stage.db, 'the second is done, or waits', other);
+    held.letGo();
+    expect([...(await one), ...(await other)]).toEqual([]);
+    expect(scene.logText()).not.toContain('"error":"StoreError');
+  });
+
+  it('are taken in one order: nothing that runs beside anything else is ended as a deadlock', async () => {
+    const stage = await stages.open('postgres');
+    await stage.put('sessions', session(1, { anonymousResponses: false }), session(2));
+    await stage.put('attendees', ...people.map((id) => attendee(id)));
+    const copied = (id: number) => ({ question: { id, content: `asked ${id}`, status: 'approved' } });
+    await stage.put('questions', ...people.map((id) => question(1000 + id, id, 1, copied(1000 + id))));
+    await stage.put('votes', ...people.map((id) => vote(1000 + id, id + 1, 1, copied(1000 + id))));
+    const scene = await stage.webhookScene(everyone, {
+      sinks: { archive: `{ type: file, folder: ./archive, ${everyone} }` },
+    });
+    await scene.discover();
+    await scene.read(place);
+    await stage.planAnswer({ status: 422, list: 'votes', count: 5 });
+    const ledger = await openLedger(slowed(stage.db, 7));
+    const to: Collaborators = { ...scene.to, ledger };
+    const [{ ref }] = (await stage.db.query<{ ref: number }>(
+      `select ref from pigeonholes where pigeonhole_id = ${pigeonhole}`,
+    )) as [{ ref: number }];
+    const sinks = [...to.sinks.values()];
+    const erasures: string[] = [];
+    const asked = people.slice(0, rounds);
+    const beside: (() => Promise<unknown>)[] = [
+      () => deliverToSinkTurn(to, 'hooks', never),
+      () => deliverToSinkTurn(to, 'archive', never),
+      async () => {
+        const id = asked.shift();
+        if (id !== undefined) erasures.push(await askToForget(scene, { by: 'id', text: String(id) }));
+        for (const erasure of erasures) await forgetAttendeeTurn(to, erasure, never);
+      },
+      async () => {
+        await stage.patch('sessions', 1, { anonymousResponses: asked.length % 2 === 0 });
+        await sweepNow(ledger, ref, null);
+        await readPigeonhole(to, place, never);
+      },
+      () => redriveDeadLetters(ledger, {}),
+      () => trySinkNow(ledger, 'hooks'),
+      () => trySinkNow(ledger, 'archive'),
+      () => pollNow(ledger, ref),
+      () => expireSlice(ledger, { ref, list: 'votes', after_key: '' }, { changesMs: 0 }),
+      () => expireSlice(ledger, { ref, list: 'changes', after_key: '' }, { changesMs: 0 }),
+      () =>
+        requestReplay(ledger, {
+          id: randomUUID(),
+          lanes: sinks.map(({ id }) => ({ sinkId: id, ref })),
+          lists: null,
+          from: null,
+          by: null,
+          reason: null,
+        }),
+      () =>
+        registerSinks(
+          ledger,
+          sinks.map(({ name }) => ({
+            name,
+            type: name === 'hooks' ? 'webhook' : 'file',
+            historyMs: null,
+            observing: false,
+            destination: name,
+          })),
+        ),
+    ];
+    const failures: string[] = [];
+    await Promise.all(
+      beside.map(async (turn) => {
+        for (let round = 0; round < rounds; round += 1) failures.push(...(await failureOf(turn)));
+      }),
+    );
+
+    expect(failures).toEqual([]);
+    expect(scene.logText()).not.toContain('"error":"StoreError');
+    expect(erasures).toHaveLength(rounds);
+  }, 120_000);
+});
