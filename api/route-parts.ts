@@ -2,11 +2,14 @@ import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { createMiddleware } from 'hono/factory';
 import { z } from '@hono/zod-openapi';
+import { isNestedDeeper } from '../config/json-depth.js';
 import type { ApiEnvironment } from './api-app.js';
 import { problemSchema, Refused } from './problem.js';
 import { type Right, rolesWith } from './rights.js';
 
 const largestBodyBytes = 64 * 1024;
+/** The deepest request has four levels. */
+const maxBodyLevels = 20;
 
 /** What a route asks of its caller and of a body. Every route has one; a test looks. */
 interface Needs {
@@ -37,7 +40,11 @@ export function needs({ right, takes = 'json', largestBytes = largestBodyBytes, 
     }
     c.set('looksLike', looksLike);
     requireType(c, takes);
-    return takes === 'json' ? await limit(c, next) : await next();
+    if (takes === 'file') return await next();
+    return await limit(c, async () => {
+      await requireFlat(c);
+      await next();
+    });
   });
   return { security: [{ token: [] }], middleware: guard, 'x-right': right };
 }
@@ -52,6 +59,13 @@ function requireType({ req }: Context, takes: 'json' | 'file'): void {
   const [wanted, what] = takes === 'json' ? ['application/json', 'JSON'] : ['application/octet-stream', 'the file'];
   if (req.method === 'GET' || req.method === 'HEAD' || type === wanted) return;
   throw new Refused(415, `send ${what}, with "Content-Type: ${wanted}"`);
+}
+
+/** Before the body is parsed. @throws {Refused} 400 */
+async function requireFlat({ req }: Context): Promise<void> {
+  if (req.method === 'GET' || req.method === 'HEAD') return;
+  if (!isNestedDeeper(await req.text(), maxBodyLevels)) return;
+  throw new Refused(400, `the body is nested deeper than ${maxBodyLevels} levels, and no request of this API is`);
 }
 
 /** What is sent as JSON. Required: a request without it cannot be meant. */

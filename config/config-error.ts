@@ -13,6 +13,9 @@ export interface Problem {
 /** `missing` and `unreadable`: the file; `empty`: nothing stands in it; `syntax`: it is not YAML; `invalid`: what stands in it is not allowed. */
 export type ConfigErrorKind = 'missing' | 'unreadable' | 'empty' | 'syntax' | 'invalid';
 
+/** A message lists no more problems than a person would read; a large file can have tens of thousands. */
+const maxListed = 100;
+
 /**
  * pigeonpost.yaml cannot be used. The message has a line for each problem, `file:line: key: what and what to do`, in the
  * order of the file, so that all can be mended at once. Commands end with exit code 2.
@@ -24,11 +27,17 @@ export class ConfigError extends Error {
     readonly kind: ConfigErrorKind,
     readonly file: string,
     readonly problems: readonly Problem[],
-    message: string = problems.map((problem) => formatProblem(file, problem)).join('\n'),
+    message: string = formatProblems(file, problems),
     options?: ErrorOptions,
   ) {
     super(message, options);
   }
+}
+
+function formatProblems(file: string, problems: readonly Problem[]): string {
+  const lines = problems.slice(0, maxListed).map((problem) => formatProblem(file, problem));
+  const left = problems.length - lines.length;
+  return left === 0 ? lines.join('\n') : [...lines, `${file}: ${left} more problems are not listed`].join('\n');
 }
 
 /** A problem as a line for a person; editors and terminals make `file:line` a link. */

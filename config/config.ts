@@ -182,4 +182,6 @@ export interface NetworkConfig {
   readonly ca?: string;
   /** In lower case; one that begins with a dot means all hosts below it. */
   readonly allowHosts: readonly string[];
+  /** Largest answer of the service that is read, in MiB. */
+  readonly maxAnswerMb: number;
 }

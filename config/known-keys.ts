@@ -18,9 +18,16 @@ export interface JsonSchema {
   readonly oneOf?: readonly JsonSchema[];
 }
 
+/** Conversion takes milliseconds, and a file may have thousands of parts with one schema. */
+const inputSchemas = new WeakMap<z.ZodType, JsonSchema>();
+
 /** What a schema takes, as data that can be walked: zod's own classes say the same in a dozen different ways. */
 export function inputSchemaOf(schema: z.ZodType): JsonSchema {
-  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
+  const known = inputSchemas.get(schema);
+  if (known !== undefined) return known;
+  const converted = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
+  inputSchemas.set(schema, converted);
+  return converted;
 }
 
 /** The keys that a schema knows at a path, in the schema's order; none where any name is a key. */

@@ -42,7 +42,7 @@ describe('the smallest file', () => {
       store: { kind: 'embedded', folder: join(config.folder, 'data') },
       temporal: { address: 'embedded', namespace: 'default', taskQueue: 'pigeonpost', maxCachedWorkflows: 600 },
       server: { host: '127.0.0.1', port: 8088 },
-      network: { allowHosts: [] },
+      network: { allowHosts: [], maxAnswerMb: 8 },
       warnings: [],
     });
     expect(config.file).toBe(join(config.folder, 'pigeonpost.yaml'));

@@ -37,7 +37,7 @@ export function parseSinks(document: ConfigDocument, sinkSchemas: SinkSchemas): 
       continue;
     }
     const own = Object.fromEntries(Object.entries(sink).filter(([key]) => !Object.hasOwn(commonSinkShape, key)));
-    const parsed = parseTree(withCommonKeysNamed(strict(schema)), own, document, ['sinks', name]);
+    const parsed = parseTree(wholeSchemaOf(schema), own, document, ['sinks', name]);
     if ('value' in parsed) {
       settings[name] = parsed.value;
       tellPlaces(parsed.value, document, ['sinks', name]);
@@ -50,6 +50,15 @@ function typeMessage(type: string, shown: string, sinkSchemas: SinkSchemas): str
   const built = Object.keys(sinkSchemas).sort();
   const nearest = nearestWord(type, built);
   return `found ${shown}, allowed: ${built.join(', ')}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`;
+}
+
+/** One object per sink type, so that what is derived from it is derived once. */
+const wholeSchemas = new WeakMap<z.ZodType, z.ZodType>();
+
+function wholeSchemaOf(schema: z.ZodType): z.ZodType {
+  const whole = wholeSchemas.get(schema) ?? withCommonKeysNamed(strict(schema));
+  wholeSchemas.set(schema, whole);
+  return whole;
 }
 
 /** A sink type's schema may be loose by oversight; a mistyped key must be told all the same. */

@@ -1,11 +1,12 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
-import type { Node, ParsedNode, YAMLMap } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, LineCounter } from 'yaml';
+import type { Node, YAMLMap } from 'yaml';
 import { ConfigError } from './config-error.js';
 import type { Problem } from './config-error.js';
 import { fillReferences } from './fill-references.js';
 import type { ReferenceSources } from './fill-references.js';
 import { formatKey, pathId } from './key-path.js';
 import type { KeyPath } from './key-path.js';
+import { type ParsedYaml, parseYaml, YamlLimitError } from './parse-yaml.js';
 import { Secret } from './secret.js';
 import { syntaxMessage } from './syntax-message.js';
 
@@ -36,7 +37,8 @@ export interface Place {
  * Reads the text of pigeonpost.yaml, or of another file of this form.
  * @param sources null: nothing is a reference, so that a text which came from elsewhere reaches no secret
  * @param guide where it says what such a file holds
- * @throws {ConfigError} `syntax` with the first error only, since those after it are mostly its echoes, or `empty`
+ * @throws {ConfigError} `syntax` with the first error only, since those after it are mostly its echoes, `empty`, or
+ * `invalid` for a text beyond `yamlLimits`
  */
 export function readDocument(
   text: string,
@@ -45,16 +47,10 @@ export function readDocument(
   guide = 'docs/configuration.md',
 ): ConfigDocument {
   const lines = new LineCounter();
-  const document = parseDocument<ParsedNode>(text, {
-    lineCounter: lines,
-    prettyErrors: false, // "pretty" quotes the source, secrets included
-    uniqueKeys: false, // found below, with the whole key
-    stringKeys: true,
-  });
-  const [syntaxError] = document.errors;
-  if (syntaxError !== undefined) {
-    const { line, col } = lines.linePos(syntaxError.pos[0]);
-    const message = syntaxMessage(syntaxError.code, text.split('\n')[line - 1] ?? '');
+  const { document, error } = parsedWithin(text, file, lines);
+  if (error !== undefined) {
+    const { line, col } = lines.linePos(error.offset);
+    const message = syntaxMessage(error.code, text.split('\n')[line - 1] ?? '');
     throw new ConfigError('syntax', file, [{ line, column: col, key: '', message }]);
   }
   if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) {
@@ -62,6 +58,17 @@ export function readDocument(
     throw new ConfigError('empty', file, [{ line: 1, column: 1, key: '', message }]);
   }
   return new DocumentReader(lines, sources).read(document.contents);
+}
+
+function parsedWithin(text: string, file: string, lines: LineCounter): ParsedYaml {
+  try {
+    return parseYaml(text, lines);
+  } catch (error) {
+    if (!(error instanceof YamlLimitError)) throw error;
+    const { line, col } = lines.linePos(error.offset);
+    const place = { line: Math.max(line, 1), column: Math.max(col, 1), key: '' };
+    throw new ConfigError('invalid', file, [{ ...place, message: error.message }]);
+  }
 }
 
 /** Turns YAML nodes into values and notes on the way where each stands and what is wrong with it. */

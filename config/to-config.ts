@@ -99,6 +99,7 @@ function toNetwork(network: ParsedConfig['network'], pem: PemTexts, fromEnvironm
     noProxy: network.noProxy ?? fromEnvironment.noProxy,
     ca: pem.networkCa,
     allowHosts: network.allowHosts,
+    maxAnswerMb: network.maxAnswerMb,
   };
 }
 

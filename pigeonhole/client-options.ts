@@ -18,7 +18,7 @@ export interface ClientOptions {
   readonly requestTimeoutMs?: number | undefined;
   /** Most connections at a time, kept open between requests. Default 8. */
   readonly connections?: number | undefined;
-  /** A longer answer is refused. Default 64 MiB. */
+  /** A longer answer is refused, as kind `protocol`. Default 8 MiB. */
   readonly maxResponseBytes?: number | undefined;
   /** Called once for every request that was made, answered or not. Must not throw. */
   readonly onResponse?: ((facts: ResponseFacts) => void) | undefined;

@@ -163,6 +163,37 @@ describe('a request', () => {
     expect(await failureOf(client.page(list))).toMatchObject({ kind: 'protocol' });
   });
 
+  it('with an answer of 60 MB ends after the 8 MB that are allowed, and says so', async () => {
+    let sent = 0;
+    const megabyte = Buffer.alloc(1024 * 1024, ' ');
+    const { client } = await start((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const send = (): void => {
+        if (response.destroyed || sent === 60) return;
+        sent += 1;
+        response.write(megabyte, send);
+      };
+      send();
+    });
+    const error = await failureOf(client.page(list));
+    expect(error).toMatchObject({ kind: 'protocol' });
+    expect(error.message).toContain('the answer is larger than `network.maxAnswerMb` allows');
+    expect(sent).toBeLessThan(30);
+  });
+
+  it.each([
+    ['small', '', 100],
+    ['large', 'x'.repeat(1_000_000), 1_000_000],
+  ])('with a %s answer that nests without end breaks the contract', async (_, text, levels) => {
+    const body = `{"data":[{"id":1,"text":"${text}","more":${'['.repeat(levels)}${']'.repeat(levels)}}],"meta":{"perPage":300,"nextCursor":null,"hasMore":false}}`;
+    const { client } = await start((__, response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(body),
+    );
+    const error = await failureOf(client.page(list));
+    expect(error).toMatchObject({ kind: 'protocol' });
+    expect(error.message).toContain('nested far deeper than any documented one');
+  });
+
   it('that is redirected does not carry the key on', async () => {
     const elsewhere = await startService((_, response) => answerJson(response, 200, collection([])));
     closers.push(() => elsewhere.close());

@@ -2,10 +2,11 @@ import { hash } from 'node:crypto';
 import type { RawAnswer, ServiceAnswer } from './answer.js';
 import { ApiError, type ApiErrorKind, type Call, type FieldError } from './api-error.js';
 import { kindOfCode } from './error-codes.js';
+import { parseWithinDepth } from './parse-within-depth.js';
 import { readQuota, readRetryAfterMs } from './quota.js';
 import { headerOf, isJsonType, mediaTypeOf, requestIdOf } from './response-headers.js';
 
-/** What a body turned out to be. `unreadable` says JSON and is none; `other` is a page, a text, or compressed. */
+/** What a body turned out to be. `unreadable` says JSON and is none; `other` is a page, a text, compressed, or nested without end. */
 type Body =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'empty' }
@@ -70,22 +71,26 @@ export function judgeAnswer(call: Call, raw: RawAnswer): ServiceAnswer {
     case 'unreadable':
       throw failure('transient', 'the answer ends early or is not the JSON that it claims to be', true);
     case 'other':
-      throw failure('protocol', `the answer is ${body.description} and not JSON`, true);
+      throw failure('protocol', `the answer is ${body.description}`, true);
   }
 }
 
 function readBody({ headers, body }: RawAnswer): Body {
   // Not asked for, so whatever sent it is not the service; and its bytes mean nothing to us.
   const encoding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? 'identity';
-  if (encoding !== 'identity' && encoding !== '') return { kind: 'other', description: 'compressed' };
+  if (encoding !== 'identity' && encoding !== '') return { kind: 'other', description: 'compressed and not JSON' };
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
     .toString('utf8')
     .replace(/^\uFEFF/, '');
   if (text.trim() === '') return { kind: 'empty' };
   const mediaType = mediaTypeOf(headers);
-  if (mediaType !== undefined && !isJsonType(mediaType)) return { kind: 'other', description: `of type ${mediaType}` };
+  if (mediaType !== undefined && !isJsonType(mediaType))
+    return { kind: 'other', description: `of type ${mediaType} and not JSON` };
   try {
-    return { kind: 'json', value: JSON.parse(text) };
+    const parsed = parseWithinDepth(text);
+    return parsed === 'too deep'
+      ? { kind: 'other', description: 'nested far deeper than any documented one' }
+      : { kind: 'json', value: parsed.value };
   } catch {
     // The parser's error quotes the text around the fault, which may be anybody's data: it must not become a cause.
     return { kind: 'unreadable' };

@@ -46,7 +46,7 @@ export function transportFailure(call: Call, error: unknown, ending: Ending | un
     case 'UND_ERR_RES_EXCEEDED_MAX_SIZE':
       return new ApiError(call, {
         kind: 'protocol',
-        problem: 'the answer is too large',
+        problem: 'the answer is larger than `network.maxAnswerMb` allows',
         mayHaveTakenEffect: true,
         cause,
       });

@@ -23,13 +23,14 @@ export function createWorkspaceClient(
   onRequest?: OnRequest,
 ): PigeonholeClient {
   const { baseUrl, apiKey } = config.workspaces[name]!;
-  const { proxy, noProxy, ca } = config.network;
+  const { proxy, noProxy, ca, maxAnswerMb } = config.network;
   return createPigeonholeClient({
     baseUrl,
     apiKey: apiKey.reveal(),
     proxy: proxy?.reveal(),
     noProxy,
     ca,
+    maxResponseBytes: maxAnswerMb * 1024 * 1024,
     onResponse: ({ kind, method, path, status, code, requestId, durationMs }) => {
       onRequest?.({ workspace: name, method, status, code, kind, requestId, durationMs });
       if (kind === null) return;

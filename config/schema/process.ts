@@ -129,6 +129,11 @@ export const networkSchema = z
     )
       .prefault([])
       .describe('Hosts that sinks may reach behind a proxy, where addresses cannot be checked when connecting.'),
+    maxAnswerMb: wholeNumber({ min: 1, max: 64, unit: 'MB' })
+      .prefault(8)
+      .describe(
+        'Largest answer of the service that is read. The process can do nothing else for about a second with each megabyte, so a larger answer is refused: its stream keeps what it has and is read again later.',
+      ),
   })
   .prefault({})
   .describe('How other machines are reached.');
