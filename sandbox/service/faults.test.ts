@@ -126,6 +126,24 @@ describe('a fault of the pages', () => {
     await sandbox.control('POST', 'faults', { kind: 'earlyEnd', hasCursor: true, next: 1 });
     expect(await sandbox.walk(ATTENDEES, 20)).toHaveLength(40);
   });
+
+  it('shortList: shows the first items of a page, or none, and calls it the last one', async () => {
+    const sandbox = await startTestSandbox();
+    await sandbox.control('POST', 'faults', { kind: 'shortList', next: 1 });
+    await sandbox.control('POST', 'faults', { kind: 'shortList', skip: 1, next: 1, show: 2 });
+    expect(await sandbox.walk(ATTENDEES, 20)).toEqual([]);
+    const whole = await sandbox.walk(ATTENDEES, 20);
+    expect(whole).toHaveLength(2);
+    expect(idsOf(await sandbox.walk(ATTENDEES, 20)).slice(0, 2)).toEqual(idsOf(whole));
+  });
+
+  it('ignoreFilters: shows the votes of all sessions, whatever session was asked for', async () => {
+    const sandbox = await startTestSandbox();
+    const votes = '/v2/pigeonholes/101/votes?filter[sessionId]=5001';
+    const ofSession = await sandbox.walk(votes);
+    await sandbox.control('POST', 'faults', { kind: 'ignoreFilters', list: 'votes' });
+    expect((await sandbox.walk(votes)).length).toBeGreaterThan(ofSession.length);
+  });
 });
 
 describe('a rule', () => {

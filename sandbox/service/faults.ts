@@ -30,6 +30,10 @@ export const FAULT_KINDS = [
   'emptyPage',
   /** meta.hasMore is false although there is more. */
   'earlyEnd',
+  /** The first `show` items of the page and no more pages, as if the list held nothing else. */
+  'shortList',
+  /** Every filter of the request counts as not sent, a required one included. */
+  'ignoreFilters',
   /** Items come and go after page `afterPage` of a walk. List order and snapshots are undocumented. */
   'changeDuringWalk',
 ] as const;
@@ -62,6 +66,7 @@ export const faultSchema = z.strictObject({
   /** Retry-After in seconds, for errors and text503. */
   retryAfterSeconds: z.number().optional(),
   ms: z.number().min(0).default(1000),
+  show: z.int().min(0).default(0),
   afterPage: z.int().min(1).default(1),
   insert: z.int().min(0).default(0),
   remove: z.int().min(0).default(0),

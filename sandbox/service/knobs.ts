@@ -19,6 +19,8 @@ export const knobsSchema = z.strictObject({
   /** What cursors hold: the id of the last item shown, or how many items were shown. */
   cursor: cursor.default('keyset'),
   lists: z.partialRecord(listName, listSettingSchema).default({}),
+  /** A cursor that depends on the place alone, or one that is signed and carries its instant: never twice the same. */
+  cursorText: z.enum(['plain', 'signed']).default('plain'),
   /** A count outside 1 to 300, or one that is no integer. */
   countOutOfRange: z.enum(['error', 'clamp', 'default']).default('error'),
   /** The service's own maximum page size; a larger count is lowered to it without an error. */
@@ -77,3 +79,4 @@ export const knobsSchema = z.strictObject({
 export type Knobs = z.infer<typeof knobsSchema>;
 export type Order = Knobs['order'];
 export type CursorKind = Knobs['cursor'];
+export type CursorText = Knobs['cursorText'];

@@ -37,8 +37,10 @@ export function listItems(request: ListRequest): string {
   if (table === undefined) throw new ServiceError(4504);
   const { order, cursor } = { order: knobs.order, cursor: knobs.cursor, ...definedOnly(knobs.lists[list]) };
   const { count, sent } = readCount(query.get('count'), knobs);
-  const filters = readFilters(query, list, knobs.filterSupport[list] ?? SPECIFIED_FILTERS[list]);
-  const sessionIds = checkSessions(request, filters);
+  const isFiltered = !request.faults.has('ignoreFilters');
+  const supported = isFiltered ? (knobs.filterSupport[list] ?? SPECIFIED_FILTERS[list]) : [];
+  const filters = readFilters(query, list, supported);
+  const sessionIds = isFiltered ? checkSessions(request, filters) : null;
 
   const cursorText = query.get('cursor');
   const place: Place = cursorText === null || cursorText === '' ? { kind: 'start' } : decodeCursor(cursorText, cursor);
@@ -113,16 +115,19 @@ interface PageSetting {
 }
 
 function envelope(request: ListRequest, page: IdPage, setting: PageSetting): string {
-  const { faults } = request;
+  const { faults, knobs, nowMs } = request;
   const { table, count, place, cursorText } = setting;
+  const issue = { text: knobs.cursorText, nowMs };
   let ids = page.ids;
   let hasMore = page.next !== null;
-  let nextCursor = page.next === null ? null : encodeCursor(page.next);
+  let nextCursor = page.next === null ? null : encodeCursor(page.next, issue);
   if (faults.has('emptyPage')) {
     ids = [];
     hasMore = true;
-    nextCursor = encodeCursor(place, page.ids.length + (cursorText?.length ?? 0));
+    nextCursor = encodeCursor(place, { ...issue, nonce: page.ids.length + (cursorText?.length ?? 0) });
   }
+  const short = faults.get('shortList');
+  if (short !== undefined) [ids, hasMore, nextCursor] = [ids.slice(0, short.show), false, null];
   if (faults.has('earlyEnd')) [hasMore, nextCursor] = [false, null];
   if (faults.has('repeatCursor') && cursorText !== null) [hasMore, nextCursor] = [true, cursorText];
   if (faults.has('moreWithoutCursor')) [hasMore, nextCursor] = [true, null];

@@ -44,6 +44,21 @@ describe('pages', () => {
     expect(whole.links.next).toBeNull();
   });
 
+  it('hold every item once with signed cursors, of which no two are the same', async () => {
+    const sandbox = await startTestSandbox({ attendees: 65 });
+    const whole = idsOf(await sandbox.walk('/v2/pigeonholes/101/attendees', 30));
+    await sandbox.control('PATCH', 'knobs', { cursorText: 'signed' });
+    expect(idsOf(await sandbox.walk('/v2/pigeonholes/101/attendees', 30))).toEqual(whole);
+    const cursor = async () => (await sandbox.page('/v2/pigeonholes/101/attendees?count=30')).meta.nextCursor ?? '';
+    const [one, other] = [await cursor(), await cursor()];
+    expect(one).not.toBe(other);
+    const forged = Buffer.from(Buffer.from(one, 'base64').toString('latin1').replace('cursor_', 'cursor_1')).toString(
+      'base64',
+    );
+    const { status } = await sandbox.get(`/v2/pigeonholes/101/attendees?cursor=${encodeURIComponent(forged)}`);
+    expect(status).toBe(400);
+  });
+
   it('end without a further page when the last one is exactly full', async () => {
     const sandbox = await startTestSandbox({ attendees: 60 });
     const first = await sandbox.page('/v2/pigeonholes/101/attendees?count=30');

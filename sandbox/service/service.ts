@@ -136,10 +136,11 @@ function listPage(
 ): Buffer {
   const name = `${url}?${query.toString()}`;
   const madeOf = conference.versionsOf(list, pigeonholeId);
-  const kept = faults.size > 0 ? undefined : pages.get(name, madeOf, knobs);
+  const isKept = faults.size === 0 && knobs.cursorText === 'plain';
+  const kept = isKept ? pages.get(name, madeOf, knobs) : undefined;
   if (kept !== undefined) return kept;
   const body = Buffer.from(listItems({ conference, knobs, list, pigeonholeId, query, url, faults, nowMs: now() }));
-  if (faults.size === 0) pages.put(name, madeOf, body);
+  if (isKept) pages.put(name, madeOf, body);
   return body;
 }
 
