@@ -238,8 +238,9 @@ function circle({ place, lease }: Pick<StreamReading, 'place' | 'lease'>): ApiEr
 
 function arrive(reading: StreamReading, kind: OpenWalk['kind'], page: Page, known: KnownPage | undefined): Arrived {
   if (kind === 'poll') return compare(reading, page, null);
-  const request = [page.cursor ?? '', defaultCount, rulesOf(reading), page.digest];
-  const digest = reading.to.ledger.hash.content(request.join('\n'));
+  // Without the cursor: it is opaque, and may be another one each time.
+  const shown = [defaultCount, page.perPage, rulesOf(reading), page.digest];
+  const digest = reading.to.ledger.hash.content(shown.join('\n'));
   if (known?.digest.equals(digest) === true) {
     return { page, summary: known.summary, seen: null, prepared: undefined, digest };
   }
@@ -334,7 +335,10 @@ async function store(
   const { digest } = arrived;
   if (arrived.seen === null && digest !== null) {
     onWriting();
-    const result = await recordSamePage(to.ledger, lease, { ...basics, swept: { ordinal, digest } });
+    const result = await recordSamePage(to.ledger, lease, {
+      ...basics,
+      swept: { ordinal, cursor: page.cursor, digest },
+    });
     if (result !== undefined) return result;
   }
   const { seen, summary, prepared } = arrived.seen === null ? compare(reading, page, digest) : arrived;

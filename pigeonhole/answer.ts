@@ -20,6 +20,9 @@ export interface ServiceAnswer {
   readonly requestedAt: number;
   readonly quota: Quota | null;
   readonly bytes: number;
-  /** SHA-256 of the body's bytes as they came, in hex. Not keyed: whoever has it can try bodies against it. */
+  /**
+   * SHA-256, in hex, of the bytes of `data` as they came; of the whole body where it has none. Not keyed: whoever has it
+   * can try bodies against it.
+   */
   readonly digest: string;
 }

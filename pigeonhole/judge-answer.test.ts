@@ -137,15 +137,25 @@ describe('a success', () => {
       requestedAt: 1000,
       quota: { limit: null, remaining: 9, resetInMs: null, resetAtMs: null },
       bytes: 15,
-      // printf '{"data":["é"]}' | sha256sum
-      digest: '397163003d1ef6a0fba66444c66dd6b553cbe51934c42c21abd69865d29633aa',
+      // printf '["é"]' | sha256sum
+      digest: '0b657be394b1d432f8d1942406ed09c213604cbcd87b299641cf994bcaf84b11',
     });
   });
 
-  it('has the digest of its bytes, not of what they mean', () => {
+  it('has the digest of the bytes of its data, not of what they mean', () => {
     const digestOf = (body: string) => judgeAnswer(call, raw(200, body)).digest;
     expect(digestOf('{"data":[1]}')).toBe(digestOf('{"data":[1]}'));
-    expect(digestOf('{"data":[1] }')).not.toBe(digestOf('{"data":[1]}'));
+    expect(digestOf('{"data":[1 ]}')).not.toBe(digestOf('{"data":[1]}'));
+  });
+
+  it('has the same digest with another cursor, and another one with other data', () => {
+    const digestOf = (data: string, cursor: string) =>
+      judgeAnswer(
+        call,
+        raw(200, `{"data":${data},"links":{"next":"?cursor=${cursor}"},"meta":{"nextCursor":"${cursor}"}}`),
+      ).digest;
+    expect(digestOf('[{"id":1}]', 'a')).toBe(digestOf('[{"id":1}]', 'b'));
+    expect(digestOf('[{"id":1}]', 'a')).not.toBe(digestOf('[{"id":2}]', 'a'));
   });
 
   it('may be empty, whatever its type', () => {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { RawAnswer, ServiceAnswer } from './answer.js';
 import { ApiError, type ApiErrorKind, type Call, type FieldError } from './api-error.js';
+import { dataSpan } from './data-span.js';
 import { kindOfCode } from './error-codes.js';
 import { parseWithinDepth } from './parse-within-depth.js';
 import { readQuota, readRetryAfterMs } from './quota.js';
@@ -66,7 +67,7 @@ export function judgeAnswer(call: Call, raw: RawAnswer): ServiceAnswer {
         requestedAt: raw.requestedAt,
         quota,
         bytes: raw.body.byteLength,
-        digest: hash('sha256', raw.body, 'hex'),
+        digest: hash('sha256', dataSpan(raw.body) ?? raw.body, 'hex'),
       };
     case 'unreadable':
       throw failure('transient', 'the answer ends early or is not the JSON that it claims to be', true);

@@ -24,8 +24,8 @@ export interface Page {
   /** Size of the body. */
   readonly bytes: number;
   /**
-   * SHA-256 of the body's bytes as they came, in hex: equal bytes are the same page. Not keyed: whoever has it can try
-   * bodies against it.
+   * SHA-256, in hex, of the bytes of `data` as they came: equal bytes are the same items in the same order. The envelope
+   * is left out, since its cursor may differ each time. Not keyed: whoever has it can try bodies against it.
    */
   readonly digest: string;
 }

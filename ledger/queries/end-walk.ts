@@ -96,7 +96,7 @@ async function endSweep(
   return await settleMissing(tx, lease, scope, walk, { limits, unmovedSince, perPage });
 }
 
-/** Since when walks have shown these pages with these keys, in this sequence. */
+/** Since when walks have shown these keys in this sequence, whatever their cursors and wherever their pages ended. */
 async function noteSequence(
   ledger: Ledger,
   tx: Queryable,
@@ -105,7 +105,7 @@ async function noteSequence(
   before: { sequence_hash: Buffer | null; sequence_since: Date | null },
 ): Promise<Date> {
   const [row] = await tx.query<{ sequence: string | null }>(
-    `select md5(string_agg(coalesce(cursor, '') || ':' || array_to_string(keys, ','), ';' order by ordinal)) as sequence
+    `select md5(string_agg(array_to_string(keys, ','), ',' order by ordinal)) as sequence
      from pages where stream_id = $1 and ordinal < $2`,
     [lease.streamId, walk.pages],
   );

@@ -9,7 +9,7 @@ export interface SweptPage {
   readonly ordinal: number;
   /** That it was asked for with; null: the first. */
   readonly cursor: string | null;
-  /** Keyed hash of the request, the reading rules and the body. */
+  /** Keyed hash of the reading rules and the items as they came. Cursors are no part of it: they may differ each time. */
   readonly digest: Buffer;
   readonly keys: readonly string[];
   readonly summary: PageSummary;
@@ -69,18 +69,28 @@ export async function knownPages(
   );
 }
 
-/** Whether a page is the one that is stored still: then its keys are those that were seen. */
+/**
+ * Whether a page is the one that is stored still: then its keys are those that were seen. Its cursor is remembered as
+ * this walk had it, so that `hasAskedWith` compares the walk with nothing but itself.
+ */
 export async function isKnownPage(
   tx: Queryable,
   lease: StreamLease,
-  page: Pick<SweptPage, 'ordinal' | 'digest'>,
+  page: Pick<SweptPage, 'ordinal' | 'cursor' | 'digest'>,
 ): Promise<boolean> {
-  const rows = await tx.query('select 1 from pages where stream_id = $1 and ordinal = $2 and digest = $3', [
-    lease.streamId,
-    page.ordinal,
-    page.digest,
-  ]);
-  return rows.length > 0;
+  const [known] = await tx.query<{ same_cursor: boolean }>(
+    `select cursor is not distinct from $4::text as same_cursor from pages
+     where stream_id = $1 and ordinal = $2 and digest = $3`,
+    [lease.streamId, page.ordinal, page.digest, page.cursor],
+  );
+  if (known?.same_cursor === false) {
+    await tx.query('update pages set cursor = $3 where stream_id = $1 and ordinal = $2', [
+      lease.streamId,
+      page.ordinal,
+      page.cursor,
+    ]);
+  }
+  return known !== undefined;
 }
 
 /** Whether the sweep under way has asked with that cursor before: it goes round in a circle. */

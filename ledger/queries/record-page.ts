@@ -47,10 +47,10 @@ export interface PageRecord extends PageBasics, Source {
   readonly onWriting?: (() => void) | undefined;
 }
 
-/** A page that is the one its sweep's predecessor saw, byte for byte. */
+/** A page whose items are those that its sweep's predecessor saw, byte for byte. */
 export interface SamePage extends PageBasics {
   readonly walk: OpenWalk;
-  readonly swept: Pick<SweptPage, 'ordinal' | 'digest'>;
+  readonly swept: Pick<SweptPage, 'ordinal' | 'cursor' | 'digest'>;
 }
 
 export interface PageResult {

@@ -241,7 +241,7 @@ function toPage(
     requestedAt,
     quota: null,
     bytes: Buffer.byteLength(body),
-    digest: createHash('sha256').update(body).digest('hex'),
+    digest: createHash('sha256').update(JSON.stringify(items)).digest('hex'),
   };
   return page;
 }

@@ -1,0 +1,78 @@
+import { attendee } from '../kit/items.js';
+import { kinds } from '../kit/scenario-kinds.js';
+import type { Scene } from '../kit/scene.js';
+import { archived, type Stage, useStages } from '../kit/stage.js';
+
+const stages = useStages();
+
+interface StoredPage {
+  readonly ordinal: number;
+  readonly cursor: string | null;
+  readonly digest: string | null;
+}
+
+async function storedPages({ db }: Stage): Promise<StoredPage[]> {
+  const rows = await db.query(
+    `select p.ordinal, p.cursor, encode(p.digest, 'hex') as digest from pages p join streams s on s.id = p.stream_id
+     where s.list = 'attendees' order by 1`,
+  );
+  return rows as unknown as StoredPage[];
+}
+
+async function sweep(stage: Stage, scene: Scene): Promise<void> {
+  await stage.sweepsAreDue();
+  await scene.settle();
+}
+
+describe.each(kinds)('cursors that are signed and carry an instant, on %s', (kind) => {
+  async function readList(knobs: object): Promise<{ stage: Stage; scene: Scene }> {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10, cursorText: 'signed', ...knobs });
+    await stage.put('attendees', ...Array.from({ length: 25 }, (_, index) => attendee(index + 1)));
+    const scene = await stage.scene();
+    await scene.settle();
+    return { stage, scene };
+  }
+
+  it('leave an unchanged page known, and are remembered as the last walk had them', async () => {
+    const { stage, scene } = await readList({});
+    await sweep(stage, scene);
+    const before = await storedPages(stage);
+    await sweep(stage, scene);
+    const after = await storedPages(stage);
+    expect(after.map(({ digest }) => digest)).toEqual(before.map(({ digest }) => digest));
+    expect(after.map(({ digest }) => digest)).not.toContain(null);
+    expect(after[1]!.cursor).not.toBe(before[1]!.cursor);
+    const [stream] = await stage.db.query(`select differs from streams where list = 'attendees'`);
+    expect(stream).toEqual({ differs: false });
+  });
+
+  it.each(['keyset', 'offset'])('let a deletion be proved in a list without order, by %s', async (cursor) => {
+    const { stage, scene } = await readList({ order: 'unordered', cursor });
+    await stage.remove('attendees', 15);
+    for (let walk = 0; walk < 2; walk += 1) await sweep(stage, scene);
+    expect(archived(scene, 'attendees', 15).map(({ type }) => type)).toEqual(['attendees.created']);
+    await stage.db.query(`update streams set sequence_since = sequence_since - interval '25 hours'`);
+    await stage.db.query(`update missing set since = since - interval '25 hours'`);
+    await sweep(stage, scene);
+    expect(archived(scene, 'attendees', 15).map(({ type }) => type)).toEqual([
+      'attendees.created',
+      'attendees.deleted',
+    ]);
+  });
+
+  it('that come back within a walk are noticed, also when the first page of the walk was known', async () => {
+    const { stage, scene } = await readList({});
+    await sweep(stage, scene);
+    await stage.db.query(
+      `update streams set failures = 0, sweep_due_at = now(), due_at = now() where list = 'attendees'`,
+    );
+    await stage.fault({ kind: 'repeatCursor', list: 'attendees', hasCursor: true });
+    await scene.settle();
+    const [stream] = await stage.db.query<{ failures: number; failure: string }>(
+      `select failures, failure from streams where list = 'attendees'`,
+    );
+    expect(stream!.failures).toBeGreaterThan(0);
+    expect(stream!.failure).toContain('cursor');
+  });
+});
