@@ -13,11 +13,15 @@ const usage = `npm run bench [-- NAME… [options]]
 ${allBenches.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
 
 without names: ${usualBenches.join(', ')}
-options: --store postgres|embedded  --items N  --latency-ms N  --pairs N (3)  --python COMMAND (python3)  --profile FOLDER (CPU profiles of the product)`;
+options: --store postgres|embedded  --items N  --latency-ms N  --pairs N (3)  --python COMMAND (python3)  --profile FOLDER (CPU profiles of the product)  --help`;
 
 /** Exit codes: 0 done, 1 a must was missed or a bench failed, 2 wrong use. */
 async function main(argv: readonly string[]): Promise<number> {
   const task = readTask(argv);
+  if (task === 'help') {
+    process.stdout.write(`${usage}\n`);
+    return 0;
+  }
   if (typeof task === 'string') {
     process.stderr.write(`${task}\n\n${usage}\n`);
     return 2;
@@ -39,7 +43,7 @@ function reportTo(figures: Figure[]): BenchReport {
   };
 }
 
-/** What was asked for, or what is wrong with the asking. */
+/** What was asked for, `help`, or what is wrong with the asking. */
 function readTask(argv: readonly string[]): { benches: Bench[]; options: BenchOptions } | string {
   try {
     const { values, positionals } = parseArgs({
@@ -52,6 +56,7 @@ function readTask(argv: readonly string[]): { benches: Bench[]; options: BenchOp
         pairs: { type: 'string', default: '3' },
         profile: { type: 'string' },
         python: { type: 'string', default: 'python3' },
+        help: { type: 'boolean', default: false, short: 'h' },
       },
     });
     const names = positionals.length > 0 ? positionals : usualBenches;
@@ -59,18 +64,17 @@ function readTask(argv: readonly string[]): { benches: Bench[]; options: BenchOp
       (name) => allBenches.find((bench) => bench.name === name) ?? fail(`there is no bench ${name}`),
     );
     const profileFolder = values.profile === undefined ? undefined : resolve(values.profile);
-    if (profileFolder !== undefined) mkdirSync(profileFolder, { recursive: true });
-    return {
-      benches,
-      options: {
-        store: values.store === undefined ? undefined : storeOf(values.store),
-        items: values.items === undefined ? undefined : wholeNumber('--items', values.items, 1),
-        latencyMs: wholeNumber('--latency-ms', values['latency-ms'], 0),
-        pairs: wholeNumber('--pairs', values.pairs, 1),
-        profileFolder,
-        python: values.python,
-      },
+    const options = {
+      store: values.store === undefined ? undefined : storeOf(values.store),
+      items: values.items === undefined ? undefined : wholeNumber('--items', values.items, 1),
+      latencyMs: wholeNumber('--latency-ms', values['latency-ms'], 0),
+      pairs: wholeNumber('--pairs', values.pairs, 1),
+      profileFolder,
+      python: values.python,
     };
+    if (values.help) return 'help';
+    if (profileFolder !== undefined) mkdirSync(profileFolder, { recursive: true });
+    return { benches, options };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

@@ -14,6 +14,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+if (process.argv.includes('--help')) {
+  console.log('usage: node tools/fuzz-api.mjs [SCHEMATHESIS (schemathesis)] [SECONDS (180)]');
+  process.exit(0);
+}
 const [, , schemathesis = 'schemathesis', seconds = '180'] = process.argv;
 const dist = fileURLToPath(new URL('../dist', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-fuzz-'));

@@ -18,8 +18,13 @@ const { DefaultLogger, NativeConnection, Runtime, Worker } = require('@temporali
 const { historyToJSON } = require('@temporalio/common/lib/proto-utils');
 
 const [, , name, only] = process.argv;
+const usage = 'usage: node tools/record-histories.mjs NAME-OF-THE-CHANGE [WORKFLOW]';
+if (process.argv.includes('--help')) {
+  console.log(usage);
+  process.exit(0);
+}
 if (name === undefined || !/^[a-z0-9-]+$/.test(name)) {
-  console.error('usage: node tools/record-histories.mjs <name-of-the-change> [workflow]');
+  console.error(usage);
   process.exit(2);
 }
 

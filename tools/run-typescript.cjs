@@ -27,9 +27,10 @@ require.extensions['.ts'] = (module, filename) => {
 
 process.setSourceMapsEnabled(true);
 const [program, ...args] = process.argv.slice(2);
-if (program === undefined) {
-  process.stderr.write('usage: node tools/run-typescript.cjs FILE [arguments]\n');
-  process.exit(2);
+if (program === undefined || program === '--help') {
+  const help = program === '--help';
+  (help ? process.stdout : process.stderr).write('usage: node tools/run-typescript.cjs FILE [arguments]\n');
+  process.exit(help ? 0 : 2);
 }
 process.argv = [process.argv[0], path.resolve(program), ...args];
 require(path.resolve(program));

@@ -4,6 +4,12 @@
 import { mkdirSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 
+if (process.argv.includes('--help')) {
+  console.log(
+    'usage: node tools/take-screenshots.mjs [URL (http://127.0.0.1:8088)] [SINK (crm)] [IMPORT (1)] [PICTURE,…]',
+  );
+  process.exit(0);
+}
 const [url = 'http://127.0.0.1:8088', sink = 'crm', imported = '1', only = ''] = process.argv.slice(2);
 const pictures = [
   { name: 'overview-light', hash: '#/', colorScheme: 'light', height: 860 },

@@ -6,11 +6,15 @@ import { type ChaosResult, runChaos } from './run-chaos.js';
 import { writeRows } from './write-rows.js';
 
 const usage =
-  'usage: npm run chaos -- [--seed N] [--minutes M] [--count N: so many seeds from the first] [--store embedded|postgres] [--no-deletions] [--keep] [--write: the rows into docs/reliability.md]';
+  'usage: npm run chaos -- [--seed N] [--minutes M] [--count N: so many seeds from the first] [--store embedded|postgres] [--no-deletions] [--keep] [--write: the rows into docs/reliability.md] [--help]';
 
 /** `npm run chaos`: runs of one seed or several, one after the other. Exit codes: 0 all promises kept, 1 not, 2 wrong use. */
 async function main(): Promise<number> {
   const options = readOptions();
+  if (options === 'help') {
+    process.stdout.write(`${usage}\n`);
+    return 0;
+  }
   if (typeof options === 'string') {
     process.stderr.write(`${options}\n${usage}\n`);
     return 2;
@@ -47,6 +51,7 @@ function readOptions(): MainOptions | string {
         'no-deletions': { type: 'boolean', default: false },
         keep: { type: 'boolean', default: false },
         write: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false, short: 'h' },
       },
     });
     const [seed, minutes, count] = [Number(values.seed), Number(values.minutes), Number(values.count)];
@@ -55,6 +60,7 @@ function readOptions(): MainOptions | string {
     if (!Number.isSafeInteger(count) || count < 1) return '--count is a whole number from 1';
     const store = values.store ?? (hasPostgres() ? 'any' : 'embedded');
     if (store !== 'embedded' && store !== 'postgres' && store !== 'any') return '--store is embedded or postgres';
+    if (values.help) return 'help';
     return {
       seed,
       durationMs: minutes * 60_000,

@@ -24,25 +24,30 @@ async function findBadRows(): Promise<boolean> {
   return proof.wrong.length === 0 && each <= 12;
 }
 
+const usage = `usage: npm run import-proof -- [--rows N] [--duplicates ${duplicates.join('|')}] [--atomicity ${atomicities.join('|')}] [--help]`;
+
 /**
  * `npm run import-proof`: an import of 50,000 rows over a service that loses answers and whose quota runs out, with five
- * kills, for each way in which a service may treat duplicates and bad rows. Exit codes: 0 all of them right, 1 not.
+ * kills, for each way in which a service may treat duplicates and bad rows. Exit codes: 0 all of them right, 1
+ * not, 2 wrong use.
  */
 async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      rows: { type: 'string', default: '50000' },
-      duplicates: { type: 'string' },
-      atomicity: { type: 'string' },
-    },
-  });
+  const values = readOptions();
+  if (typeof values === 'string') {
+    process.stderr.write(`${values}\n${usage}\n`);
+    return 2;
+  }
+  if (values.help) {
+    process.stdout.write(`${usage}\n`);
+    return 0;
+  }
+  const { rows } = values;
   let isGood = values.duplicates !== undefined || (await findBadRows());
   for (const registrantAtomicity of atomicities) {
     if (values.atomicity !== undefined && values.atomicity !== registrantAtomicity) continue;
     for (const registrantDuplicates of duplicates) {
       if (values.duplicates !== undefined && values.duplicates !== registrantDuplicates) continue;
       process.stdout.write(`${registrantAtomicity}, duplicates: ${registrantDuplicates}\n`);
-      const rows = Number(values.rows);
       // A whole chunk that is refused for its duplicates has to be asked row by row: thousands of requests, in which a
       // quota runs out by how fast the machine is. So a small one, for the three times that are asked for.
       const quota =
@@ -73,6 +78,36 @@ async function main(): Promise<number> {
     }
   }
   return isGood ? 0 : 1;
+}
+
+interface ProofOptions {
+  readonly rows: number;
+  readonly duplicates: string | undefined;
+  readonly atomicity: string | undefined;
+  readonly help: boolean;
+}
+
+/** What was asked for, or what is wrong with it. */
+function readOptions(): ProofOptions | string {
+  try {
+    const { values } = parseArgs({
+      options: {
+        rows: { type: 'string', default: '50000' },
+        duplicates: { type: 'string' },
+        atomicity: { type: 'string' },
+        help: { type: 'boolean', default: false, short: 'h' },
+      },
+    });
+    const rows = Number(values.rows);
+    if (!Number.isSafeInteger(rows) || rows < 1) return '--rows is a whole number from 1';
+    const unknown = (list: readonly string[], value: string | undefined): boolean =>
+      value !== undefined && !list.includes(value);
+    if (unknown(duplicates, values.duplicates)) return `--duplicates is one of ${duplicates.join(', ')}`;
+    if (unknown(atomicities, values.atomicity)) return `--atomicity is one of ${atomicities.join(', ')}`;
+    return { rows, duplicates: values.duplicates, atomicity: values.atomicity, help: values.help };
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 main().then(

@@ -13,17 +13,21 @@ import { writeRows } from '../chaos/write-rows.js';
 import { hasPostgres, startPostgres } from '../postgres.js';
 import { type Figures, runProperties } from './run-properties.js';
 
+const usage =
+  'usage: npm run properties -- [--runs N] [--seed S] [--shrink] [--store embedded|postgres] [--write: a row into docs/reliability.md] [--help]';
+
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      runs: { type: 'string', default: '1000' },
-      seed: { type: 'string', default: '1' },
-      shrink: { type: 'boolean', default: false },
-      store: { type: 'string', default: hasPostgres() ? 'postgres' : 'embedded' },
-      write: { type: 'boolean', default: false },
-    },
-  });
-  const [runs, seed] = [wholeNumber('runs', values.runs), wholeNumber('seed', values.seed)];
+  const values = readOptions();
+  if (typeof values === 'string') {
+    process.stderr.write(`${values}\n${usage}\n`);
+    process.exitCode = 2;
+    return;
+  }
+  if (values.help) {
+    process.stdout.write(`${usage}\n`);
+    return;
+  }
+  const { runs, seed } = values;
   const { db, close } = await openStore(values.store);
   try {
     await openLedger(db);
@@ -106,6 +110,34 @@ async function openStore(kind: string): Promise<{ db: Database; close: () => Pro
     rmSync(folder, { recursive: true });
   };
   return { db, close };
+}
+
+interface Options {
+  readonly runs: number;
+  readonly seed: number;
+  readonly shrink: boolean;
+  readonly store: string;
+  readonly write: boolean;
+  readonly help: boolean;
+}
+
+/** What was asked for, or what is wrong with it. */
+function readOptions(): Options | string {
+  try {
+    const { values } = parseArgs({
+      options: {
+        runs: { type: 'string', default: '1000' },
+        seed: { type: 'string', default: '1' },
+        shrink: { type: 'boolean', default: false },
+        store: { type: 'string', default: hasPostgres() ? 'postgres' : 'embedded' },
+        write: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false, short: 'h' },
+      },
+    });
+    return { ...values, runs: wholeNumber('runs', values.runs), seed: wholeNumber('seed', values.seed) };
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 function wholeNumber(name: string, text: string): number {
