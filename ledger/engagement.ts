@@ -25,6 +25,17 @@ export const promptLists = ['poll-mcq-votes', 'poll-quiz-votes'] as const;
 /** Interactions named as evidence, the first of them: later ones never take the place of those that were named. */
 export const mostEvidence = 100;
 
+/** Longer ones are cut: an index takes no entry beyond 2,700 bytes, and an id is an integer by the specification. */
+const longestPrompt = 200;
+
+/**
+ * SQL for the prompt that an interaction answers: the id of its question, as text.
+ * @param payload an SQL expression, made readable (`readableJson`)
+ */
+export function promptOf(payload: string): string {
+  return `left(${payload} -> 'question' ->> 'id', ${longestPrompt})`;
+}
+
 /** What one attendee did in a session, or (null) in the whole pigeonhole. */
 export interface Engagement {
   readonly attendeeId: number;

@@ -97,6 +97,14 @@ describe('a page', () => {
     ['without perPage', { data: [], meta: { nextCursor: null, hasMore: false } }],
     ['that is an array', []],
     ['that is null', null],
+    [
+      'announcing more under a cursor with NUL',
+      { data: [{ id: 1 }], meta: { perPage: 1, nextCursor: 'a\0', hasMore: true } },
+    ],
+    [
+      'announcing more under half a character',
+      { data: [{ id: 1 }], meta: { perPage: 1, nextCursor: '\ud800', hasMore: true } },
+    ],
     ['announcing more without a cursor', { data: [{ id: 1 }], meta: { perPage: 1, nextCursor: null, hasMore: true } }],
     ['announcing more with an empty cursor', collection([{ id: 1 }], '')],
     ['announcing more under its own cursor', collection([{ id: 1 }], 'this')],

@@ -40,7 +40,7 @@ const envelopeSchema = z.object({
  * Makes a page of an answer.
  * Source: docs/service-contract.md, "Pagination".
  * @throws {ApiError} kind `protocol` when the envelope is not the documented one, or announces more pages without a
- * way to them that leads forward: no cursor, the cursor just used, or no items on the way;
+ * way to them that leads forward: no cursor, one that is not text, the cursor just used, or no items on the way;
  * kind `transient` when the body is missing
  */
 export function readPage(call: Call, list: ListName, cursor: string | null, answer: ServiceAnswer): Page {
@@ -59,6 +59,8 @@ export function readPage(call: Call, list: ListName, cursor: string | null, answ
     if (meta.nextCursor === null || meta.nextCursor === '') throw broken('more pages were announced without a cursor');
     if (meta.nextCursor === cursor) throw broken('more pages were announced under the cursor just used');
     if (data.length === 0) throw broken('an empty page announced more pages');
+    // A URL and the store would both change it on the way, and another cursor is another position.
+    if (!isStorable(meta.nextCursor)) throw broken('more pages were announced under a cursor that is not text');
   }
   return {
     ...checkItems(list, data),
@@ -72,6 +74,11 @@ export function readPage(call: Call, list: ListName, cursor: string | null, answ
     bytes: answer.bytes,
     digest: answer.digest,
   };
+}
+
+/** No U+0000 and no half of a surrogate pair. */
+function isStorable(text: string): boolean {
+  return !text.includes('\0') && !/\p{Surrogate}/u.test(text);
 }
 
 function factsOf(answer: ServiceAnswer) {

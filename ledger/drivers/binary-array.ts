@@ -1,4 +1,5 @@
 import type { SqlValue } from './sql-values.js';
+import { storableText } from './storable-text.js';
 
 /** Bytes before the first element of an array of one dimension. */
 const headBytes = 20;
@@ -28,7 +29,7 @@ interface ElementCoder {
 const ofText = (oid: number): ElementCoder => ({
   oid,
   mostBytes: (value) => (typeof value === 'string' ? 3 * value.length : -1),
-  write: (buffer, offset, value) => buffer.write(value as string, offset, 'utf8'),
+  write: (buffer, offset, value) => buffer.write(storableText(value as string), offset, 'utf8'),
 });
 
 const coders: Readonly<Record<string, ElementCoder>> = {

@@ -1,5 +1,6 @@
 import { binaryArray } from './binary-array.js';
 import { EncodedArray } from './encoded-array.js';
+import { storableText } from './storable-text.js';
 import { StoreError } from './store-error.js';
 
 /** One parameter. JSON is passed as its text; an array is an SQL array, never JSON. */
@@ -38,7 +39,7 @@ function toSqlText(value: SqlValue): string | null {
   if (value === null || value === undefined) return null;
   switch (typeof value) {
     case 'string':
-      return value;
+      return storableText(value);
     case 'number':
     case 'bigint':
     case 'boolean':

@@ -140,12 +140,13 @@ describe.each(kinds)('values on %s', (kind) => {
     expect(await storeErrorOf(one('$1::timestamptz', [new Date(Number.NaN)]))).toMatchObject({ kind: 'other' });
   });
 
-  it('with a NUL character are refused by the store in text, which cannot hold it', async () => {
-    expect(await storeErrorOf(one('$1::text', ['a\u0000b']))).toMatchObject({ kind: 'other', sqlState: '22021' });
-  });
-
-  it('of half a character become the replacement character', async () => {
-    expect(await one('$1::text', ['a\ud800b'])).toBe('a\ufffdb');
+  it.each([
+    ['a NUL character', 'a\u0000b'],
+    ['half a character', 'a\ud800b'],
+  ])('with %s, which the store cannot hold in text, have the replacement character there', async (_, text) => {
+    expect(await one('$1::text', [text])).toBe('a\ufffdb');
+    expect(await one('$1::text[]', [[text, 'whole']])).toEqual(['a\ufffdb', 'whole']); // in binary form
+    expect(await one('$1::varchar[]', [[text, 'whole']])).toEqual(['a\ufffdb', 'whole']); // as text
   });
 
   it('of five megabytes in one row, and of 20,000 rows, come back whole', async () => {

@@ -1,5 +1,6 @@
 import type { Queryable } from '../drivers/database.js';
-import { countedLists, type Engagement, mostEvidence, promptLists } from '../engagement.js';
+import { countedLists, type Engagement, mostEvidence, promptLists, promptOf } from '../engagement.js';
+import { readableJson } from '../readable-json.js';
 
 interface CountedRow {
   attendee_id: number;
@@ -25,11 +26,12 @@ export async function countEngagement(
   if (attendeeIds.length === 0) return [];
   const rows = await tx.query<CountedRow>(
     `with done as (
-       select i.attendee_id, i.session_id, i.list, i.key, i.payload ->> 'createdAt' as at,
-         case when i.list = any($4::text[]) then i.payload -> 'question' ->> 'id' end as prompt
+       select i.attendee_id, i.session_id, i.list, i.key, r.payload ->> 'createdAt' as at,
+         case when i.list = any($4::text[]) then ${promptOf('r.payload')} end as prompt
        from unnest($2::int8[]) as n (attendee_id) cross join lateral (select * from items
          where ref = $1 and attendee_id = n.attendee_id and visibility = 'named' and payload is not null
-           and list = any($3::text[]) offset 0) i),
+           and list = any($3::text[]) offset 0) i
+         cross join lateral (select ${readableJson('i.payload')} as payload) r),
      counted as (
        select attendee_id, session_id, grouping(session_id) = 1 as whole,
          (count(*) filter (where list = 'qna-questions'))::int as asked,

@@ -1,5 +1,6 @@
 import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
+import { readableJson } from '../readable-json.js';
 import { anotherConfiguration } from './configurations.js';
 
 export interface PigeonholeRow {
@@ -170,7 +171,7 @@ export interface NamedPigeonhole {
 /** @param workspace null: of all */
 export async function pigeonholeNames(ledger: Ledger, workspace: string | null): Promise<NamedPigeonhole[]> {
   const rows = await ledger.db.query<Omit<NamedPigeonhole, 'syncs'> & { syncs: string | null }>(
-    `select p.workspace, p.pigeonhole_id as "pigeonholeId", i.payload ->> 'name' as name,
+    `select p.workspace, p.pigeonhole_id as "pigeonholeId", ${readableJson('i.payload')} ->> 'name' as name,
        (select string_agg(n.sync, ' ' order by n.sync) from selections n where n.ref = p.ref and n.archived_at is null)
          as syncs
      from pigeonholes p left join pigeonholes r on r.workspace = p.workspace and r.pigeonhole_id = 0

@@ -1,6 +1,14 @@
 import type { Queryable } from '../drivers/database.js';
-import { countedLists, engagementList, engagementRule, promptLists, toEngagementItem } from '../engagement.js';
+import {
+  countedLists,
+  engagementList,
+  engagementRule,
+  promptLists,
+  promptOf,
+  toEngagementItem,
+} from '../engagement.js';
 import type { Ledger } from '../ledger.js';
+import { readableJson } from '../readable-json.js';
 import { readingRules } from '../reading-rules.js';
 import { countEngagement } from './count-engagement.js';
 import { lockPlace } from './lock-order.js';
@@ -110,11 +118,12 @@ function turnedAnonymous({ shown, shown_before: shownBefore }: ChangeRow): boole
 async function notePrompts(tx: Queryable, ref: number, after: number, until: number): Promise<boolean> {
   const added = await tx.query(
     `insert into engagement_prompts (ref, session_id, prompt)
-     select distinct i.ref, i.session_id, i.payload -> 'question' ->> 'id'
+     select distinct i.ref, i.session_id, ${promptOf('r.payload')}
      from changes c
        cross join lateral (select * from items where ref = c.ref and list = c.list and key = c.key limit 1) i
+       cross join lateral (select ${readableJson('i.payload')} as payload) r
      where c.ref = $1 and c.sequence > $2 and c.sequence <= $3 and c.list = any($4::text[]) and i.payload is not null
-       and i.session_id is not null and i.payload -> 'question' ->> 'id' is not null
+       and i.session_id is not null and ${promptOf('r.payload')} is not null
      on conflict do nothing returning 1 as added`,
     [ref, after, until, promptLists],
   );

@@ -1,4 +1,5 @@
 import type { Ledger } from '../ledger.js';
+import { readableJson } from '../readable-json.js';
 
 /** The fields that the stored items of a list have in one pigeonhole. */
 export interface SeenFields {
@@ -67,9 +68,7 @@ export async function seenFields(ledger: Pick<Ledger, 'db'>, asked: FieldsAsked)
        count(*)::int as items,
        (count(*) filter (where json_typeof(e.value) <> 'null' and e.value::text !~ '^"[[:space:]]*"$'))::int as filled
      from items i join pigeonholes p on p.ref = i.ref
-       -- these cannot be unescaped: NUL, and half of a surrogate pair
-       cross join lateral (select case when i.payload::text ~ '\\\\u(0000|d)'
-         then regexp_replace(i.payload::text, '\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\ufffd', 'g')::json else i.payload end as payload) c
+       cross join lateral (select ${readableJson('i.payload')} as payload) c
        cross join lateral (
          select null as field, null as member, null::json as value
          union all select t.key, null, t.value from json_each(c.payload) t

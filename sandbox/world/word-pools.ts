@@ -54,7 +54,10 @@ export const QUESTION_FORMS = [
   'What is the biggest risk with {}?',
 ] as const;
 
-/** Questions that try whoever passes them on: mentions, links, markup, formulas, line breaks, scripts. */
+/**
+ * Questions that try whoever passes them on: mentions, links, markup, formulas, line breaks, scripts, and what JSON can
+ * hold and many stores cannot: NUL, half a surrogate pair, control characters, marks that turn the direction of a text.
+ */
 export const AWKWARD_QUESTIONS = [
   '<!channel> is {} really done?',
   'Does <https://example.com|this link> explain {} & more?',
@@ -66,6 +69,10 @@ export const AWKWARD_QUESTIONS = [
   '{} 👩🏽‍🚀🎉 — what now?',
   'Ligature and accent: ﬁancée, e\u0301, {}',
   '"quoted" \\ back\\slash {}',
+  'NUL \0 in the middle of {}',
+  'Half of a pair \ud83d before {}',
+  'Bell \u0007, escape \u001b[31m, C1 \u009b31m in {}',
+  '\u202eturned round\u202c {} \u2066isolated\u2069',
 ] as const;
 
 export const CLOUD_WORDS = [

@@ -83,7 +83,7 @@ describe('a value of a mapping', () => {
     [undefined, null],
   ])('%j is the id %j', (value, id) => expect(referenceValue(value, 'grades.records[0].user')).toBe(id));
 
-  it.each(['.', '..', true, {}, 'x'.repeat(256)])('%j is no id, and leads nowhere', (value) => {
+  it.each(['.', '..', true, {}, 'x'.repeat(256), 'half \ud83d'])('%j is no id, and leads nowhere', (value) => {
     expect(() => referenceValue(value, 'grades.records[0].user')).toThrow('no id');
   });
 

@@ -22,7 +22,8 @@ export function gradeValue(value: unknown, key: string): string | null {
 export function referenceValue(value: unknown, key: string): string | null {
   if (value === undefined || value === null) return null;
   const text = typeof value === 'number' ? String(value) : value;
-  if (typeof text !== 'string' || text.length > 255 || /^\s*\.+\s*$/.test(text)) {
+  // half of a surrogate pair stands in no path
+  if (typeof text !== 'string' || text.length > 255 || /\p{Surrogate}/u.test(text) || /^\s*\.+\s*$/.test(text)) {
     throw new FailedMapping(key, 'not-an-id', 'gave something that is no id: it takes a number or a text');
   }
   const reference = text.trim();

@@ -11,6 +11,7 @@ describe('a text in a query', () => {
     ['line\nbreak\r\ttab', String.raw`'line\nbreak\r\ttab'`],
     ['100%_sure', "'100%_sure'"],
     ['', "''"],
+    ['half \ud83d, NUL \0', "'half \ufffd, NUL \0'"],
   ])('of %j is %s', (text, literal) => {
     expect(soqlText(text)).toBe(literal);
   });
@@ -29,6 +30,10 @@ describe('a text in a query', () => {
       }),
     );
   });
+});
+
+it('a query for texts that no URL can hold is asked all the same', () => {
+  expect(queriesFor([soqlText('\ud800')], (list) => `SELECT Id FROM Contact WHERE Email IN (${list})`)).toHaveLength(1);
 });
 
 describe('a number in a query', () => {

@@ -1,10 +1,12 @@
 /**
  * A text as a literal of SOQL, quotes included. Source: Salesforce, SOQL and SOSL Reference, "Quoted String Escape
  * Sequences". `%` and `_` are wildcards for LIKE alone, and a backslash before them is an error anywhere else: they
- * are escaped only when asked for.
+ * are escaped only when asked for. Half of a surrogate pair, which no URL can hold, becomes U+FFFD.
  */
 export function soqlText(text: string, { forLike = false }: { readonly forLike?: boolean } = {}): string {
-  const escaped = text.replace(/[\\'"\n\r\t\b\f]/g, (character) => `\\${escapes[character] ?? character}`);
+  const escaped = text
+    .replace(/\p{Surrogate}/gu, '\ufffd')
+    .replace(/[\\'"\n\r\t\b\f]/g, (character) => `\\${escapes[character] ?? character}`);
   return `'${forLike ? escaped.replace(/[%_]/g, (wildcard) => `\\${wildcard}`) : escaped}'`;
 }
 

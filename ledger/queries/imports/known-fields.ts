@@ -1,4 +1,5 @@
 import type { Ledger } from '../../ledger.js';
+import { readableJson } from '../../readable-json.js';
 
 /** So many of the latest are looked at: profile fields belong to a pigeonhole, and all its people have the same. */
 const mostLooked = 1000;
@@ -18,9 +19,7 @@ export async function knownProfileFields(ledger: Ledger, ref: number): Promise<s
        union all
        select profile from (select profile from registrants where ref = $1 limit ${mostLooked}) as r
      ) as known
-       -- these cannot be unescaped: NUL, and half of a surrogate pair
-       cross join lateral (select case when known.json::text ~ '\\\\u(0000|d)'
-         then regexp_replace(known.json::text, '\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\ufffd', 'g')::json else known.json end as json) c
+       cross join lateral (select ${readableJson('known.json')} as json) c
        cross join lateral (select key as field from json_each(c.json) where json_typeof(value) = 'string') e
      where e.field <> all($2::text[]) order by 1`,
     [ref, ownFields],

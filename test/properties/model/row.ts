@@ -1,4 +1,5 @@
 import type { PigeonholeListName } from '../../../pigeonhole/lists.js';
+import { hostileTexts } from '../../kit/hostile-texts.js';
 
 export type Item = Readonly<Record<string, unknown>>;
 export type ConsentShown = 'obtained' | 'refused' | 'not-asked' | 'absent';
@@ -73,7 +74,7 @@ export function shownAs(row: Row, neighbours: Neighbours): Item {
         registrantId: row.id + 1000,
         attendeeCode: `code-${row.id}`,
         signInTime: row.createdAt,
-        Name: `Person ${row.text}`,
+        Name: `Person ${row.text} ${hostile(row)}`,
         Company: row.status,
         ...consentShown(row),
         mark,
@@ -104,11 +105,16 @@ export function shownAs(row: Row, neighbours: Neighbours): Item {
 }
 
 function nameOf(session: Row): string {
-  return `Session ${session.id}, called ${session.text}`;
+  return `Session ${session.id}, called ${session.text} ${hostile(session)}`;
 }
 
 function textOf(row: Row): string {
-  return `Text ${row.text} of ${row.id}?`;
+  return `Text ${row.text} of ${row.id}? ${hostile(row)}`;
+}
+
+/** What JSON can hold and stores may not; another one for each text of a row. */
+function hostile({ id, text }: Row): string {
+  return hostileTexts[(id + text) % hostileTexts.length]!;
 }
 
 /** Every second one is for questions, so that lists are read at both of their paces. */

@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { allAsStored, hostileText } from '../test/kit/hostile-texts.js';
+import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
+import { readableJson } from './readable-json.js';
+
+const databases = useBothDatabases();
+
+describe.each(kinds)('JSON of the service, in a statement on %s', (kind) => {
+  it('can be read whatever texts it holds, and says the same with U+FFFD for what the store has no text for', async () => {
+    const json = fc.dictionary(
+      hostileText,
+      fc.oneof(hostileText, fc.array(hostileText, { maxLength: 3 }), fc.dictionary(hostileText, hostileText)),
+      { maxKeys: 4 },
+    );
+    await fc.assert(
+      fc.asyncProperty(json, async (value) => {
+        const [row] = await databases
+          .of(kind)
+          .query<{ read: string; kept: string }>(
+            `select ${readableJson('$1::json')}::jsonb::text as read, $1::json::text as kept`,
+            [JSON.stringify(value)],
+          );
+        expect(JSON.parse(row!.read)).toEqual(allAsStored(value));
+        expect(JSON.parse(row!.kept)).toEqual(value);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('a statement that looks into a stored value', () => {
+  /** What unescapes every text of a value that it is applied to. `json_typeof` does not. */
+  const looksInside = /->|#>|::jsonb|\bjsonb?_(?:each|object_keys|array_elements|to_record|populate|extract|path)/;
+
+  it('makes it readable first', () => {
+    const careless = sourcesIn(__dirname).flatMap((file) => {
+      const text = readFileSync(file, 'utf8');
+      // the SQL of a file: its literals, without what TypeScript puts into them
+      const statements = (text.match(/`(?:[^`\\]|\\.)*`/gs) ?? []).map((each) => each.replaceAll(/=>/g, ''));
+      return statements.some((each) => looksInside.test(each)) && !text.includes('readableJson')
+        ? [file.slice(__dirname.length + 1)]
+        : [];
+    });
+    expect(careless).toEqual([]);
+  });
+});
+
+function sourcesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /(?<!\.test|\.test-kit)\.ts$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name));
+}
