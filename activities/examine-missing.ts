@@ -49,10 +49,12 @@ async function look(reading: StreamReading, group: { set: FilteredSet; missing: 
   if (page === undefined) return await settle(reading, { asked: group.missing, found: [], gone: [], at: new Date() });
   turn.pages += 1;
   const rows = page.items.filter((row) => set.holds(row));
-  const complete = !page.hasMore && rows.length === page.items.length;
   const drop = place.plan.drop[list] ?? [];
   const seen = toItems(rows, { list, sessionId: lease.sessionId, drop, hash: to.ledger.hash });
   const requestedAt = new Date(page.requestedAt);
+  // A row that is not of the set says that the filter is ignored; one that cannot be told apart may be the missing item.
+  const isSet = rows.length === page.items.length && page.irregular.every(({ index }) => index !== null);
+  const complete = !page.hasMore && isSet && seen.unidentified === 0;
   if (complete) {
     const result = await recordPage(to.ledger, lease, {
       walk: null,
@@ -68,7 +70,7 @@ async function look(reading: StreamReading, group: { set: FilteredSet; missing: 
       highestId: null,
       isNew: false,
     });
-    await noteAnswer(reading, page, 0, result);
+    await noteAnswer(reading, page, seen, result);
   }
   const shown = new Set(seen.items.map(({ key }) => key));
   const looked = {

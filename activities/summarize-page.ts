@@ -13,7 +13,13 @@ export interface Placed {
  * The order of a page's items is that of their ids: immutable, so that a place once passed stays passed. A list
  * without ids has only the instants at which its items came to be, which several may share. Pure.
  */
-export function summarizePage(items: readonly Placed[], setAside: number): PageSummary {
+export function summarizePage(
+  items: readonly Placed[],
+  { unidentified, foreign }: { readonly unidentified: number; readonly foreign: number } = {
+    unidentified: 0,
+    foreign: 0,
+  },
+): PageSummary {
   const values = items.map(({ id, at }) => id ?? at);
   const known = values.filter((value) => value !== undefined);
   const complete = known.length === values.length && values.length > 0;
@@ -30,7 +36,8 @@ export function summarizePage(items: readonly Placed[], setAside: number): PageS
       (newest, { at }) => (at === undefined ? newest : Math.max(newest ?? at, at)),
       null,
     ),
-    setAside,
+    setAside: unidentified,
+    foreign,
   };
 }
 

@@ -71,7 +71,7 @@ describe('an item made of a row', () => {
     ['votes', { attendeeId: 7, createdAt: at, session: { id: 1 } }],
     ['votes', { attendeeId: 7, question: { id: 11 }, session: { id: 1 } }],
   ])('of %s cannot be made of a row that nothing identifies, which is counted', (list, row) => {
-    expect(read(list, [row, row])).toEqual({ items: [], unidentified: 2 });
+    expect(read(list, [row, row])).toEqual({ items: [], unidentified: 2, foreign: 0 });
   });
 
   it.each([
@@ -129,9 +129,20 @@ describe('an item made of a row', () => {
     ).toEqual([true, false, null, null]);
   });
 
-  it('of a per-session stream belongs to its session, whatever its row says', () => {
-    expect(one('votes', { ...said, session: { id: 9 } }, { sessionId: 1 }).sessionId).toBe(1);
+  it('of another session than the one asked for is set aside and counted: the service ignores the filter', () => {
+    const rows = [said, { ...said, session: { id: 9 } }, { ...said, session: { id: 9 } }];
+    const { items, unidentified, foreign } = read('votes', rows, { sessionId: 1 });
+    expect(items.map(({ sessionId }) => sessionId)).toEqual([1]);
+    expect({ unidentified, foreign }).toEqual({ unidentified: 0, foreign: 2 });
+    expect(read('questions', rows)).toMatchObject({ foreign: 0 }); // a list of all sessions
   });
+
+  it.each([undefined, null, {}, { id: '1' }])(
+    'of a row whose session is %j belongs to none, whatever was asked for',
+    (own) => {
+      expect(one('votes', { ...said, session: own }, { sessionId: 1 }).sessionId).toBeNull();
+    },
+  );
 
   it('lacks the dropped fields, and is known as if it had them', () => {
     const item = one('questions', said, { drop: ['createdAt', 'session', 'attendeeId', 'question'] });

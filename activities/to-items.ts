@@ -12,6 +12,11 @@ export interface PageItems {
   readonly items: ReadItem[];
   /** Rows by which nothing could be told apart from another, or nested beyond reason: set aside, counted, never fatal. */
   readonly unidentified: number;
+  /**
+   * Rows of other sessions, in a stream that was asked for one: the service ignores the filter. Set aside as well; each
+   * is stored by the stream of its own session.
+   */
+  readonly foreign: number;
 }
 
 export interface ReadItem extends SeenItem {
@@ -53,7 +58,7 @@ export function hasIds(list: ListName): boolean {
 
 export interface ToItemsOptions {
   readonly list: ListName;
-  /** The session of a per-session stream: its rows belong to it, whatever they say. */
+  /** The session that a per-session stream asks for; 0: the list is not read by session. */
   readonly sessionId: number;
   /** Names of top-level fields that never enter the ledger. */
   readonly drop: readonly string[];
@@ -65,12 +70,23 @@ export function toItems(rows: readonly Fields[], options: ToItemsOptions): PageI
   const copies = new Map<string, number>();
   const items: ReadItem[] = [];
   let unidentified = 0;
+  let foreign = 0;
   for (const row of rows) {
+    if (isOfOtherSession(row, options)) {
+      foreign += 1;
+      continue;
+    }
     const key = isDeeperThan(row, deepestRow) ? undefined : keyOf(row, options, copies);
     if (key === undefined) unidentified += 1;
     else items.push(toItem(row, key, options));
   }
-  return { items, unidentified };
+  return { items, unidentified, foreign };
+}
+
+/** A row without a session is kept: nothing says that it is another one's. It names nobody then. */
+function isOfOtherSession(row: Fields, { sessionId }: ToItemsOptions): boolean {
+  const own = sessionId === 0 ? null : integer(object(row['session'])?.['id']);
+  return own !== null && own !== sessionId;
 }
 
 function isDeeperThan(value: unknown, levels: number): boolean {
@@ -108,7 +124,7 @@ function toItem(row: Fields, key: string, options: ToItemsOptions): ReadItem {
   const visibility = anonymous ? 'anonymous' : flagged === true ? 'named' : null;
   return {
     key,
-    sessionId: sessionOf(row, options),
+    sessionId: integer(list === 'sessions' ? row['id'] : object(row['session'])?.['id']),
     attendeeId: integer(list === 'attendees' ? row['id'] : (row['attendeeId'] ?? attendee?.['id'])),
     saysAnonymous: list === 'sessions' ? boolean(row['anonymousResponses']) : flagged === true ? anonymous : null,
     consent: list === 'attendees' ? consentOf(row['consent']) : null,
@@ -117,11 +133,6 @@ function toItem(row: Fields, key: string, options: ToItemsOptions): ReadItem {
     hashed: judged ? undefined : hashedForm(options.hash, list, fields, visibility),
     at: happenedAt(row),
   };
-}
-
-function sessionOf(row: Fields, { list, sessionId }: ToItemsOptions): number | null {
-  if (list === 'sessions') return integer(row['id']);
-  return sessionId === 0 ? integer(object(row['session'])?.['id']) : sessionId;
 }
 
 /**

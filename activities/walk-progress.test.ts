@@ -27,7 +27,7 @@ function pageOf(rows: readonly Row[], cursor: string | null, size: number): Test
     nextCursor: hasMore ? String(shown.at(-1)!.id) : null,
     hasMore,
     requestedAt: now,
-    summary: summarizePage(shown.map(placed), 0),
+    summary: summarizePage(shown.map(placed)),
     ids: shown.map(({ id }) => id),
   };
 }
@@ -121,10 +121,7 @@ describe('the checkpoint of a walk', () => {
     );
     const undated = {
       ...page,
-      summary: summarizePage(
-        [1, 2].map((id) => placed({ id })),
-        0,
-      ),
+      summary: summarizePage([1, 2].map((id) => placed({ id }))),
     };
     expect(advanceWalk(walkStart, undated).checkpoint).toBe('2');
   });
@@ -139,7 +136,7 @@ describe('the order of a walk', () => {
         nextCursor: 'd',
         hasMore: true,
         requestedAt: now,
-        summary: summarizePage(items, 0),
+        summary: summarizePage(items),
       });
     }, walkStart).direction;
 
@@ -213,11 +210,7 @@ describe('a checkpoint', () => {
 });
 
 describe('a read from the head', () => {
-  const shows = (...ids: number[]) =>
-    summarizePage(
-      ids.map((id) => placed({ id, at: now })),
-      0,
-    );
+  const shows = (...ids: number[]) => summarizePage(ids.map((id) => placed({ id, at: now })));
 
   it('has reached what is known at a page that shows nothing above', () => {
     expect(reachesKnown(5, shows(5, 4))).toBe(true);

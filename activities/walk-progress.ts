@@ -25,6 +25,7 @@ export const walkStart: WalkProgress = {
   pages: 0,
   items: 0,
   setAside: 0,
+  foreign: 0,
 };
 
 /**
@@ -48,6 +49,7 @@ export function advanceWalk(walk: WalkProgress, page: WalkedPage): WalkProgress 
     pages: walk.pages + 1,
     items: walk.items + summary.count,
     setAside: walk.setAside + summary.setAside,
+    foreign: walk.foreign + summary.foreign,
   };
 }
 

@@ -98,7 +98,7 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
       const result = await store(reading, arrived, after, ends ? budget.next : undefined, writing.open);
       writing.open();
       if (walk.kind === 'poll' && changesOf(result) > 0) noteAge(reading, arrived, result.created);
-      await noteAnswer(reading, arrived.page, arrived.seen?.unidentified ?? 0, result);
+      await noteAnswer(reading, arrived.page, arrived.seen, result);
       // A sweep that begins behind this poll, in this turn, has to compare keys at its end.
       if (walk.kind === 'poll' && changesOf(result) > 0) reading.lease = { ...reading.lease, differs: true };
       walk = after;
@@ -253,7 +253,7 @@ function compare(reading: StreamReading, page: Page, digest: Buffer | null): Arr
   const drop = place.plan.drop[list] ?? [];
   const seen = toItems(page.items, { list, sessionId: lease.sessionId, drop, hash: to.ledger.hash });
   const placed = seen.items.map(({ key, at }) => ({ key, id: hasIds(list) ? Number(key) : undefined, at }));
-  const summary = summarizePage(placed, seen.unidentified);
+  const summary = summarizePage(placed, seen);
   const prepared = placeIds(reading, summary).isNew
     ? prepareNewItems(to.ledger, { ...place, list }, seen.items, rulesOf(reading))
     : undefined;
@@ -275,7 +275,9 @@ async function follow(
   const resumed = walk.kind === 'poll' && walk.pages === 0 && lease.order === 'ascending';
   if (resumed && !checkpointHolds(lease, { perPage: page.perPage, keys })) return await distrust(reading, lease);
   const progress = advanceWalk(walk, { ...page, summary });
-  if (breaksOrder(lease.order, progress.direction)) {
+  // Nor does a page say where anything stands in a list that it does not show alone.
+  const ignoresFilter = walk.kind === 'poll' && summary.foreign > 0;
+  if (ignoresFilter || breaksOrder(lease.order, progress.direction)) {
     const ending = await distrust(reading, demoted(lease));
     if (walk.kind === 'poll') return ending;
   }
@@ -324,7 +326,8 @@ async function store(
     cleanDirection: lease.cleanDirection,
     promoteAt: lease.promoteAt,
   };
-  const order = walk.kind === 'sweep' ? orderAfterSweep(known, walk.direction) : known;
+  const swept = walk.foreign > 0 ? demoted(known) : orderAfterSweep(known, walk.direction);
+  const order = walk.kind === 'sweep' ? swept : known;
   const basics = {
     walk,
     end: next === undefined ? null : { order, next, foundNews: foundNews(reading.turn), limits: limitsOf(reading) },
@@ -343,7 +346,7 @@ async function store(
   }
   const { seen, summary, prepared } = arrived.seen === null ? compare(reading, page, digest) : arrived;
   const items = seen!.items;
-  const swept: SweptPage | null =
+  const remembered: SweptPage | null =
     digest === null ? null : { ordinal, cursor: page.cursor, digest, keys: items.map(({ key }) => key), summary };
   const { highestId, isNew } = placeIds(reading, summary);
   const result = await recordPage(to.ledger, lease, {
@@ -356,7 +359,7 @@ async function store(
     highestId,
     isNew,
     prepared,
-    swept,
+    swept: remembered,
     onWriting,
   });
   if (highestId !== null) reading.highestId = Math.max(reading.highestId ?? highestId, highestId);

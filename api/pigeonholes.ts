@@ -43,7 +43,12 @@ const streamSchema = z
     pages: z.int().nullable(),
     changedAt: instant().nullable(),
     quietReads: z.int().describe('Reads in a row that found nothing.'),
-    setAside: z.int(),
+    setAside: z.int().describe('Rows without any identity, in the last whole sweep.'),
+    foreignRows: z
+      .int()
+      .describe(
+        'Rows of other sessions than the one asked for, in the last whole sweep: the service ignores the filter.',
+      ),
     failures: z.int(),
     failure: z.string().nullable(),
     goneAt: instant().nullable(),

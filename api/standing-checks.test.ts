@@ -15,6 +15,7 @@ const pigeonhole: PigeonholeDetails = {
   streams: 3,
   freshAsOf: '2026-11-21T20:00:00.000Z',
   setAside: 0,
+  foreignRows: 0,
   heldDeletions: 0,
   goneAt: null,
   syncs: ['conferences'],

@@ -42,6 +42,11 @@ export const pigeonholeViewSchema = z
       .nullable()
       .describe('The end of the oldest last read of its streams; null while one was never read.'),
     setAside: z.int().describe('Rows without any identity, as the last sweeps showed them.'),
+    foreignRows: z
+      .int()
+      .describe(
+        'Rows of other sessions than the one asked for, as the last sweeps showed them: the service ignores a filter.',
+      ),
     heldDeletions: z.int().describe('Deletions that wait for a person.'),
     goneAt: instant().nullable().describe('Since when the service no longer knows it; null: it does.'),
   })

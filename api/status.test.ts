@@ -26,6 +26,7 @@ const pigeonhole = {
   failing: 0,
   failure: null,
   setAside: 0,
+  foreignRows: 0,
   heldDeletions: 0,
   goneAt: null,
   freshAsOf: new Date('2026-11-21T09:30:00Z'),

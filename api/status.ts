@@ -169,6 +169,7 @@ function pigeonholeView(row: LedgerStatus['pigeonholes'][number], pauses: readon
     streams: row.streams,
     freshAsOf: row.freshAsOf?.toISOString() ?? null,
     setAside: row.setAside,
+    foreignRows: row.foreignRows,
     heldDeletions: row.heldDeletions,
     goneAt: row.goneAt?.toISOString() ?? null,
   };

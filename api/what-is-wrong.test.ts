@@ -24,6 +24,7 @@ const pigeonhole: PigeonholeView = {
   streams: 3,
   freshAsOf: null,
   setAside: 0,
+  foreignRows: 0,
   heldDeletions: 0,
   goneAt: null,
 };
@@ -105,6 +106,7 @@ describe('what is wrong', () => {
     ['pigeonhole-gone', facts({ holds: { goneAt: '2026-11-21T09:00:00.000Z' } }), null],
     ['reading-late', facts({ late: overdue }), 'poll-now pigeonhole acme/101'],
     ['deletions-held', facts({ holds: { heldDeletions: 7 } }), '/api/deletions'],
+    ['filters-ignored', facts({ holds: { foreignRows: 9 } }), '/api/pigeonholes/acme/101/streams'],
     ['sink-paused', facts({ to: { pause, state: 'paused' } }), 'resume sink hooks'],
     ['sink-failing', facts({ to: { state: 'failing', reason: 'HTTP 503' } }), '/api/sinks/hooks'],
     ['sink-behind', facts({ sends: { undeliveredSince: ago(121_000) } }), '/api/sinks/hooks'],

@@ -19,6 +19,7 @@ export const troubleSchema = z
         'pigeonhole-gone',
         'reading-late',
         'deletions-held',
+        'filters-ignored',
         'sink-paused',
         'sink-failing',
         'sink-behind',
@@ -95,7 +96,7 @@ function ofWorkspace(workspace: WorkspaceView, facts: KnownFacts): Trouble[] {
 }
 
 function ofPigeonhole(workspace: WorkspaceView, pigeonhole: PigeonholeView, facts: KnownFacts): Trouble[] {
-  const { id, pause, state, reason, goneAt, heldDeletions } = pigeonhole;
+  const { id, pause, state, reason, goneAt, heldDeletions, foreignRows } = pigeonhole;
   const name = `${workspace.name}/${id}`;
   const called = id === 0 ? `the workspace lists of ${workspace.name}` : `pigeonhole ${name}`;
   const about = { kind: 'pigeonhole', name } as const;
@@ -136,6 +137,12 @@ function ofPigeonhole(workspace: WorkspaceView, pigeonhole: PigeonholeView, fact
     const text = `${heldDeletions} deletions of ${called} wait for a person to confirm or reject them`;
     const help = { label: 'Look at them', action: null, see: '/api/deletions' };
     found.push({ code: 'deletions-held', severity: 'warning', ...about, text, since: null, help });
+  }
+  if (foreignRows > 0) {
+    const rows = foreignRows === 1 ? '1 row of another session is' : `${foreignRows} rows of other sessions are`;
+    const text = `the service ignores filter[sessionId] in ${called}: ${rows} set aside, and nothing is deleted from these lists`;
+    const help = { label: 'Show the streams', action: null, see: `${see}/streams` };
+    found.push({ code: 'filters-ignored', severity: 'warning', ...about, text, since: null, help });
   }
   return found;
 }

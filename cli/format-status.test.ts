@@ -15,9 +15,9 @@ describe('a status for a person', () => {
   });
 
   it('says of a pigeonhole what is gone, what waits for a person, and what could not be told apart', () => {
-    const odd = pigeonholeOf({ goneAt: '2026-11-21T06:30:00.000Z', heldDeletions: 12, setAside: 2 });
+    const odd = pigeonholeOf({ goneAt: '2026-11-21T06:30:00.000Z', heldDeletions: 12, setAside: 2, foreignRows: 9 });
     expect(formatStatus(statusOf({ workspaces: [workspaceOf({ pigeonholes: [odd] })] }), now)[1]).toBe(
-      '  pigeonhole 101 (live): working, 1,234 changes, fresh as of 3 s ago; gone at the service 3 h ago, what was read of it is kept; 12 deletions wait for you: pigeonpost deletions list; 2 rows without an id set aside',
+      '  pigeonhole 101 (live): working, 1,234 changes, fresh as of 3 s ago; gone at the service 3 h ago, what was read of it is kept; 12 deletions wait for you: pigeonpost deletions list; 2 rows without an id set aside; the service ignores filter[sessionId]: 9 rows of other sessions set aside',
     );
   });
 

@@ -61,7 +61,7 @@ function workspaceLines(workspace: WorkspaceView, now: Date): string[] {
 }
 
 /** What a person should know beside: what is gone, what waits for them, what could not be told apart. */
-function asides({ goneAt, heldDeletions, setAside }: PigeonholeView, now: Date): string {
+function asides({ goneAt, heldDeletions, setAside, foreignRows }: PigeonholeView, now: Date): string {
   return [
     ...(goneAt === null
       ? []
@@ -72,6 +72,9 @@ function asides({ goneAt, heldDeletions, setAside }: PigeonholeView, now: Date):
           `; ${counted(heldDeletions, 'deletion')} ${heldDeletions === 1 ? 'waits' : 'wait'} for you: pigeonpost deletions list`,
         ]),
     ...(setAside === 0 ? [] : [`; ${counted(setAside, 'row')} without an id set aside`]),
+    ...(foreignRows === 0
+      ? []
+      : [`; the service ignores filter[sessionId]: ${counted(foreignRows, 'row')} of other sessions set aside`]),
   ].join('');
 }
 

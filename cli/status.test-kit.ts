@@ -28,6 +28,7 @@ export function pigeonholeOf(given: Partial<PigeonholeView> = {}): PigeonholeVie
     changes: 1234,
     streams: 12,
     setAside: 0,
+    foreignRows: 0,
     heldDeletions: 0,
     goneAt: null,
     freshAsOf: '2026-11-21T09:29:57.000Z',

@@ -437,6 +437,7 @@ create table pages (
   direction text,
   newest_at bigint,
   set_aside integer not null,
+  foreign_rows integer not null default 0,
   PRIMARY KEY (stream_id, ordinal),
   FOREIGN KEY (stream_id) REFERENCES streams(id),
   CHECK ((direction = ANY (ARRAY['ascending'::text, 'descending'::text, 'mixed'::text])))
@@ -681,6 +682,7 @@ create table streams (
   gone_at timestamp with time zone,
   changed_at timestamp with time zone,
   quiet_reads integer not null default 0,
+  foreign_rows integer not null default 0,
   UNIQUE (ref, list, session_id),
   PRIMARY KEY (id),
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref),
@@ -738,6 +740,7 @@ create table walks (
   pages integer not null,
   items integer not null,
   set_aside integer not null,
+  foreign_rows integer not null default 0,
   PRIMARY KEY (stream_id, kind),
   FOREIGN KEY (stream_id) REFERENCES streams(id),
   CHECK ((direction = ANY (ARRAY['ascending'::text, 'descending'::text, 'mixed'::text]))),

@@ -202,6 +202,16 @@ function ofWorkspaces({ now, status }: LedgerFacts): Figure[] {
       ),
     ),
     gauge(
+      'pigeonpost_foreign_rows',
+      'Rows of other sessions than the one asked for, as the last sweeps showed them.',
+      workspaces.map(({ name, pigeonholes }) =>
+        of(
+          { workspace: name },
+          pigeonholes.reduce((n, { foreignRows }) => n + foreignRows, 0),
+        ),
+      ),
+    ),
+    gauge(
       'pigeonpost_quota_limit_requests',
       "Requests in a window of a workspace's key, where it is known.",
       known.flatMap(({ workspace, quota }) => (quota.limit === null ? [] : [of({ workspace }, quota.limit)])),

@@ -32,6 +32,7 @@ const pigeonhole = (id: number, given: object): object => ({
   changes: 100,
   freshAsOf: secondsAgo(4).toISOString(),
   setAside: 0,
+  foreignRows: 0,
   heldDeletions: 0,
   goneAt: null,
   ...given,

@@ -104,18 +104,19 @@ export function StreamTable({ streams, name }: { readonly streams: readonly Stre
 }
 
 /** First what fails, then what holds something; a conference has dozens that hold nothing. */
-function rank({ failures, items, goneAt, setAside, polledAt, sweptAt }: StreamView): number {
+function rank({ failures, items, goneAt, setAside, foreignRows, polledAt, sweptAt }: StreamView): number {
   if (failures > 0) return 0;
   const untold = polledAt === null && sweptAt === null;
-  return goneAt === null && (untold || (items ?? 0) > 0 || setAside > 0) ? 1 : 2;
+  return goneAt === null && (untold || (items ?? 0) > 0 || setAside + foreignRows > 0) ? 1 : 2;
 }
 
 function StreamState({ stream }: { readonly stream: StreamView }) {
-  const { goneAt, wanted, failures, polledAt, sweptAt, setAside, quietReads } = stream;
+  const { goneAt, wanted, failures, polledAt, sweptAt, setAside, foreignRows, quietReads } = stream;
   if (goneAt !== null) return <StateWord tone="quiet">gone there</StateWord>;
   if (!wanted) return <StateWord tone="quiet">not needed</StateWord>;
   if (failures > 0) return <StateWord tone="bad">{`failing, ${failures} times`}</StateWord>;
   if (polledAt === null && sweptAt === null) return <StateWord tone="busy">first read</StateWord>;
+  if (foreignRows > 0) return <StateWord tone="warning">{`${grouped(foreignRows)} of other sessions`}</StateWord>;
   if (setAside > 0) return <StateWord tone="warning">{`${grouped(setAside)} set aside`}</StateWord>;
   return <StateWord tone="good">{quietReads > 10 ? 'quiet' : 'up to date'}</StateWord>;
 }

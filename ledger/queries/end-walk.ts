@@ -1,7 +1,7 @@
 import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
 import type { DeletionLimits } from '../missing-evidence.js';
-import { settleMissing } from './missing.js';
+import { forgetFound, settleMissing } from './missing.js';
 import { type NextReads, readEnded, type StreamLease } from './streams.js';
 import type { OpenWalk } from './walk.js';
 import type { PageScope } from './write-changes.js';
@@ -70,7 +70,8 @@ async function endSweep(
   { limits, next, perPage }: WalkEnd & { readonly perPage: number },
 ): Promise<number> {
   const [stream] = await tx.query<{ differs: boolean; sequence_hash: Buffer | null; sequence_since: Date | null }>(
-    `update streams set sweeps = $2, page_count = $3, item_count = $4, set_aside = $5, swept_from = $6,
+    `update streams set sweeps = $2, page_count = $3, item_count = $4, set_aside = $5, foreign_rows = $9,
+       swept_from = case when $9 = 0 then $6 else swept_from end, -- of what it does not show, this walk proves nothing
        swept_at = clock_timestamp(),
        sweep_due_at = case when sweep_due_at > $8 and sweep_due_at <= clock_timestamp() then sweep_due_at -- asked for since
          else clock_timestamp() + $7 * interval '1 millisecond' end
@@ -84,6 +85,7 @@ async function endSweep(
       walk.firstAt,
       next?.afterNothing.sweepInMs ?? 0,
       walk.startedAt,
+      walk.foreign,
     ],
   );
   if (lease.pageCount !== walk.pages) {
@@ -92,6 +94,10 @@ async function endSweep(
   const open = await tx.query('select 1 from missing where stream_id = $1 limit 1', [lease.streamId]);
   const differs = walk.differs || stream!.differs || lease.pageCount !== walk.pages;
   if (!differs && open.length === 0) return 0; // the pages of the sweep before, and nothing was missing there
+  if (walk.foreign > 0) {
+    await forgetFound(tx, lease, walk);
+    return 0;
+  }
   const unmovedSince = await noteSequence(ledger, tx, lease, walk, stream!);
   return await settleMissing(tx, lease, scope, walk, { limits, unmovedSince, perPage });
 }

@@ -60,6 +60,12 @@ export async function settleMissing(
   );
 }
 
+/** Drops the candidates that a walk has shown, and adds none: the end of a walk that proves nothing. */
+export async function forgetFound(tx: Queryable, lease: StreamLease, walk: OpenWalk): Promise<void> {
+  const keys = await absentKeys(tx, lease, walk);
+  await tx.query(`delete from missing where stream_id = $1 and not (key = any($2::text[]))`, [lease.streamId, keys]);
+}
+
 /**
  * Keys of what the stream holds and the walk did not show. Both sides are counted together, and what is lacking is
  * looked up: a join of the two would be one of each with each, for minutes in a long list, as long as nothing has
@@ -127,7 +133,7 @@ const walkAgainMs = 1000;
 
 /**
  * Has the other streams of the list walked, and gives back the keys for which that is still to be done. Nobody is
- * hurried twice: a stream that fails keeps the time of its next try, and this one is read when it is due, or each of
+ * hurried twice: a stream that fails, or shows rows of other sessions, keeps the time of its next try, and this one is read when it is due, or each of
  * its walks would bring on the next for as long as another cannot be read.
  */
 async function heldForOthers(
@@ -149,7 +155,7 @@ async function heldForOthers(
   if (waiting.length > 0) {
     const lackedAt = new Date(Math.max(...waiting.map((row) => row.lacked_at.getTime())));
     await tx.query(
-      `update streams set due_at = case when failures = 0 then least(due_at, now()) else due_at end, sweep_due_at = now()
+      `update streams set due_at = case when failures = 0 and foreign_rows = 0 then least(due_at, now()) else due_at end, sweep_due_at = now()
        where ref = $1 and list = $2 and wanted and gone_at is null and id <> $3
          and (swept_from is null or swept_from <= $4)`,
       [lease.ref, lease.list, lease.streamId, lackedAt],

@@ -27,6 +27,7 @@ interface PageRow {
   last_key: string | null;
   newest_at: number | null;
   set_aside: number;
+  foreign_rows: number;
 }
 
 /** A page that would need no row work, were it to come again. */
@@ -44,7 +45,7 @@ export async function knownPages(
 ): Promise<Map<number, KnownPage>> {
   const rows = await ledger.db.query<PageRow>(
     `select ordinal, digest, cardinality(keys) as keys, first_value, last_value, low, high, direction,
-       keys[cardinality(keys)] as last_key, newest_at, set_aside
+       keys[cardinality(keys)] as last_key, newest_at, set_aside, foreign_rows
      from pages where stream_id = $1 and ordinal >= $2 and digest is not null order by ordinal limit $3`,
     [lease.streamId, from, most],
   );
@@ -63,6 +64,7 @@ export async function knownPages(
           lastKey: row.last_key,
           newestAt: row.newest_at,
           setAside: row.set_aside,
+          foreign: row.foreign_rows,
         },
       },
     ]),
@@ -115,12 +117,12 @@ export async function savePage(
 ): Promise<void> {
   await tx.query(
     `insert into pages (stream_id, ordinal, cursor, digest, keys, first_value, last_value, low, high, direction,
-       newest_at, set_aside)
-     values ($1, $2, $3, $4, $5::text[], $6, $7, $8, $9, $10, $11, $12)
+       newest_at, set_aside, foreign_rows)
+     values ($1, $2, $3, $4, $5::text[], $6, $7, $8, $9, $10, $11, $12, $13)
      on conflict (stream_id, ordinal) do update set cursor = excluded.cursor, digest = excluded.digest,
        keys = excluded.keys, first_value = excluded.first_value, last_value = excluded.last_value, low = excluded.low,
        high = excluded.high, direction = excluded.direction, newest_at = excluded.newest_at,
-       set_aside = excluded.set_aside`,
+       set_aside = excluded.set_aside, foreign_rows = excluded.foreign_rows`,
     [
       lease.streamId,
       ordinal,
@@ -134,6 +136,7 @@ export async function savePage(
       summary.direction,
       summary.newestAt,
       summary.setAside,
+      summary.foreign,
     ],
   );
 }

@@ -21,6 +21,8 @@ export interface StreamState {
   /** Reads in a row that found nothing. */
   readonly quietReads: number;
   readonly setAside: number;
+  /** Rows of other sessions than the one asked for, in the last whole sweep. */
+  readonly foreignRows: number;
   readonly failures: number;
   readonly failure: string | null;
   readonly goneAt: Date | null;
@@ -43,7 +45,7 @@ export async function streamStates(
     `select s.list, nullif(s.session_id, 0) as "sessionId", s.wanted, s.item_order as order, s.checkpoint,
        s.due_at as "dueAt", s.polled_at as "polledAt", s.sweep_due_at as "sweepDueAt", s.swept_at as "sweptAt",
        s.item_count as items, s.page_count as pages, s.changed_at as "changedAt", s.quiet_reads as "quietReads",
-       s.set_aside as "setAside", s.failures, s.failure, s.gone_at as "goneAt", w.pages as "sweepPages"
+       s.set_aside as "setAside", s.foreign_rows as "foreignRows", s.failures, s.failure, s.gone_at as "goneAt", w.pages as "sweepPages"
      from streams s left join walks w on w.stream_id = s.id and w.kind = 'sweep'
      where s.ref = $1 and ($2::text is null or (s.list, s.session_id) > ($2, $3::int8))
      order by s.list, s.session_id limit $4`,

@@ -182,6 +182,7 @@ const progress: OpenWalk = {
   pages: 1,
   items: 1,
   setAside: 0,
+  foreign: 0,
 };
 
 function attendee(id: number): SeenItem {

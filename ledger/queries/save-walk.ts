@@ -27,13 +27,15 @@ export async function saveWalk(
            then null else sweep_due_at end
        where id = $1)
      insert into walks (stream_id, kind, number, started_at, first_at, cursor, checkpoint, check_key, direction,
-       page_first, page_last, until_id, top_id, pages, items, set_aside, differs, through)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $21)
+       page_first, page_last, until_id, top_id, pages, items, set_aside, differs, through,
+       foreign_rows)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $21, $22)
      on conflict (stream_id, kind) do update set number = excluded.number, started_at = excluded.started_at,
        first_at = excluded.first_at, cursor = excluded.cursor, checkpoint = excluded.checkpoint,
        check_key = excluded.check_key, direction = excluded.direction, page_first = excluded.page_first,
        page_last = excluded.page_last, until_id = excluded.until_id, top_id = excluded.top_id, pages = excluded.pages,
-       items = excluded.items, set_aside = excluded.set_aside, differs = excluded.differs, through = excluded.through`,
+       items = excluded.items, set_aside = excluded.set_aside, differs = excluded.differs, through = excluded.through,
+       foreign_rows = excluded.foreign_rows`,
     [
       lease.streamId,
       walk.kind,
@@ -56,6 +58,7 @@ export async function saveWalk(
       highestId,
       differs,
       walk.through,
+      walk.foreign,
     ],
   );
 }

@@ -37,6 +37,8 @@ export interface PigeonholeStatus {
   readonly freshAsOf: Date | null;
   /** Rows without any identity that the last sweeps showed: counted, and delivered nowhere. */
   readonly setAside: number;
+  /** Rows of other sessions than the one asked for, that the last sweeps showed: the service ignores a filter. */
+  readonly foreignRows: number;
   /** Deletions that wait for a person. */
   readonly heldDeletions: number;
   /** Since when the service no longer knows it; what was read of it is kept. */
@@ -76,7 +78,8 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
          max(s.failure) filter (where s.gone_at is null) as failure,
          case when bool_and(s.polled_at is not null or s.gone_at is not null)
            then min(s.polled_at) filter (where s.gone_at is null) end as fresh_as_of,
-         coalesce(sum(s.set_aside), 0)::int as set_aside, p.gone_at,
+         coalesce(sum(s.set_aside), 0)::int as set_aside,
+         coalesce(sum(s.foreign_rows), 0)::int as foreign_rows, p.gone_at,
          (select count(*)::int from missing m where m.ref = p.ref and m.state = 'held') as held_deletions,
          (select string_agg(n.sync, ' ' order by n.sync) from selections n where n.ref = p.ref and n.archived_at is null)
            as syncs
@@ -140,6 +143,7 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
       syncs: row.syncs?.split(' ') ?? [],
       freshAsOf: row.fresh_as_of,
       setAside: row.set_aside,
+      foreignRows: row.foreign_rows,
       heldDeletions: row.held_deletions,
       goneAt: row.gone_at,
     })),
@@ -170,6 +174,7 @@ interface PigeonholeRow {
   failure: string | null;
   fresh_as_of: Date | null;
   set_aside: number;
+  foreign_rows: number;
   held_deletions: number;
   gone_at: Date | null;
   syncs: string | null;

@@ -157,6 +157,7 @@ interface WalkRow {
   pages: number;
   items: number;
   set_aside: number;
+  foreign_rows: number;
 }
 
 /** Takes the right to read a stream. At once: whoever held it before is refused at its next commit. */
@@ -171,7 +172,7 @@ export async function takeStream(ledger: Ledger, streamId: number, owner: string
   if (row === undefined) throw new LedgerError('stale', `stream ${streamId} is no longer in the ledger`);
   const walks = await ledger.db.query<WalkRow>(
     `select kind, number, started_at, first_at, cursor, checkpoint, check_key, direction, page_first, page_last,
-       through, until_id, top_id, differs, pages, items, set_aside from walks where stream_id = $1`,
+       through, until_id, top_id, differs, pages, items, set_aside, foreign_rows from walks where stream_id = $1`,
     [streamId],
   );
   return {
@@ -224,6 +225,7 @@ function openWalk(row: WalkRow | undefined): OpenWalk | null {
         pages: row.pages,
         items: row.items,
         setAside: row.set_aside,
+        foreign: row.foreign_rows,
       };
 }
 

@@ -23,6 +23,8 @@ export interface WalkProgress {
   readonly pages: number;
   readonly items: number;
   readonly setAside: number;
+  /** Rows of other sessions than the one asked for: the walk proves nothing then. */
+  readonly foreign: number;
 }
 
 /** A walk under way. Pages of both kinds commit with its progress. */
@@ -57,4 +59,6 @@ export interface PageSummary {
   readonly newestAt: number | null;
   /** Rows without any identity. */
   readonly setAside: number;
+  /** Rows of other sessions than the one asked for. */
+  readonly foreign: number;
 }
