@@ -234,7 +234,7 @@ create table forgotten_codes (
 );
 
 create table holds (
-  id integer not null generated always as identity,
+  id bigint not null generated always as identity,
   ref integer not null,
   list text not null,
   found_at timestamp with time zone not null default now(),
@@ -333,7 +333,7 @@ create table items (
   list text not null,
   key text not null,
   session_id bigint,
-  stream_id integer not null,
+  stream_id bigint not null,
   revision integer not null,
   content_hash bytea not null,
   copies_hash bytea,
@@ -402,13 +402,13 @@ create table missing (
   ref integer not null,
   list text not null,
   key text not null,
-  stream_id integer not null,
+  stream_id bigint not null,
   since timestamp with time zone not null,
   walks integer not null default 0,
   looked_at timestamp with time zone,
   lacked_at timestamp with time zone,
   state text not null default 'open'::text,
-  hold integer,
+  hold bigint,
   PRIMARY KEY (ref, list, key),
   FOREIGN KEY (stream_id) REFERENCES streams(id),
   CHECK ((state = ANY (ARRAY['open'::text, 'held'::text, 'kept'::text])))
@@ -425,7 +425,7 @@ create table observations (
 );
 
 create table pages (
-  stream_id integer not null,
+  stream_id bigint not null,
   ordinal integer not null,
   cursor text,
   digest bytea,
@@ -647,7 +647,7 @@ create table sinks (
 );
 
 create table streams (
-  id integer not null generated always as identity,
+  id bigint not null generated always as identity,
   ref integer not null,
   list text not null,
   session_id bigint not null default 0,
@@ -722,7 +722,7 @@ create table visibility_reviews (
 );
 
 create table walks (
-  stream_id integer not null,
+  stream_id bigint not null,
   kind text not null,
   number integer not null,
   started_at timestamp with time zone not null,

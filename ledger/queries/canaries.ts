@@ -65,7 +65,9 @@ export async function beginCanary(
     );
     const rows = await tx.query<Row>(
       `insert into canaries (mark, workspace, pigeonhole_id, sink, list, state, change_id, withdrawal_id, owner, leased_until)
-       values ($1, $2, $3, $4, $5, 'sending', $6, $7, $8, clock_timestamp() + $9 * interval '1 millisecond')
+       select $1, $2, $3, $4, $5, 'sending', $6, $7, $8, clock_timestamp() + $9 * interval '1 millisecond'
+       where not exists (select 1 from canaries where workspace = $2 and pigeonhole_id = $3 and sink = $4
+         and state in ('sending', 'standing'))
        on conflict (workspace, pigeonhole_id, sink) where state in ('sending', 'standing') do nothing
        returning ${columns}`,
       [mark, workspace, pigeonholeId, sink, list, changeId, withdrawalId, owner, leaseMs],

@@ -56,7 +56,8 @@ export async function addSelections(
     if (current !== undefined) throw anotherConfiguration(configuration, current.number ?? 0);
     await tx.query(
       `insert into pigeonholes (workspace, pigeonhole_id) select $1, id from unnest($2::int8[]) as n (id)
-       on conflict (workspace, pigeonhole_id) do nothing`,
+       where not exists (select 1 from pigeonholes p where p.workspace = $1 and p.pigeonhole_id = n.id)
+       on conflict (workspace, pigeonhole_id) do nothing`, // each row that is offered takes a ref, also one that conflicts
       [workspace, ids],
     );
     const rows = await tx.query<{ pigeonhole_id: number }>(

@@ -21,7 +21,8 @@ export interface ReplayRequest {
 export async function requestReplay(ledger: Ledger, replay: ReplayRequest): Promise<boolean> {
   return await ledger.db.transaction(async (tx) => {
     const [row] = await tx.query<{ number: number }>(
-      `insert into replays (id, lists, from_at, requested_by, reason) values ($1, $2, $3, $4, $5)
+      `insert into replays (id, lists, from_at, requested_by, reason) select $1, $2, $3, $4, $5
+       where not exists (select 1 from replays where id = $1)
        on conflict (id) do nothing returning number`,
       [replay.id, replay.lists?.join(' ') ?? null, replay.from, replay.by, replay.reason],
     );

@@ -21,7 +21,11 @@ export async function registerSinks(ledger: Ledger, sinks: readonly RegisteredSi
     // Before the sinks' rows (lock-order.ts), though only the last statement writes them.
     await tx.query('select 1 from lanes where observed is not null order by sink_id, ref for update');
     await tx.query(
-      `insert into sinks (name, type, history_ms) select * from unnest($1::text[], $2::text[], $3::int8[])
+      `with given as (select * from unnest($1::text[], $2::text[], $3::int8[]) as n (name, type, history_ms)),
+       known as (update sinks s set type = g.type, history_ms = g.history_ms, archived_at = null
+         from given g where g.name = s.name)
+       insert into sinks (name, type, history_ms)
+       select * from given g where not exists (select 1 from sinks s where s.name = g.name)
        on conflict (name) do update set type = excluded.type, history_ms = excluded.history_ms, archived_at = null`,
       [names, sinks.map(({ type }) => type), sinks.map(({ historyMs }) => historyMs)],
     );

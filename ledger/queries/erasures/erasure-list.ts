@@ -74,6 +74,7 @@ export async function takeOverErasures(db: Database, { ledger, erasures }: Erasu
     const made = await tx.query<{ number: number }>(
       `insert into erasures (id, asked_hash, requested_at, reason)
        select n.id, decode(n.asked, 'hex'), n.at, $4 from unnest($1::uuid[], $2::text[], $3::timestamptz[]) as n (id, asked, at)
+       where not exists (select 1 from erasures e where e.id = n.id)
        on conflict (id) do nothing returning number`,
       [
         erasures.map(({ id }) => id),

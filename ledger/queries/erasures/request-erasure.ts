@@ -33,7 +33,8 @@ export async function requestErasure(
 ): Promise<void> {
   await ledger.db.transaction(async (tx) => {
     const [row] = await tx.query<{ number: number }>(
-      `insert into erasures (id, asked_hash, names, requested_by, reason) values ($1, $2, $3, $4, $5)
+      `insert into erasures (id, asked_hash, names, requested_by, reason) select $1, $2, $3, $4, $5
+       where not exists (select 1 from erasures where id = $1)
        on conflict (id) do nothing returning number`,
       [id, ledger.hash.asked(names.asked), JSON.stringify(names), by, reason],
     );
