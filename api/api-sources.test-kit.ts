@@ -4,6 +4,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { deskOf } from './import-desk.test-kit.js';
 import { ProcessMeters } from './metrics/process-meters.js';
 import type { ApiSources } from './create-app.js';
+import { PageCodes } from './page-links.js';
 
 /** A process that has nothing to tell and does what it is asked; a test gives what it is about. */
 export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledger }): ApiSources {
@@ -31,6 +32,8 @@ export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledge
     health: async () => [],
     alerts: { view: async () => ({ raised: [], receivers: [] }), test: async () => [] },
     page: new Map(),
+    pageCodes: new PageCodes(),
+    localToken: () => localToken,
     forget: async () => undefined,
     ...given,
   };
@@ -45,5 +48,11 @@ export function emptyLedger(query: () => Promise<unknown[]> = async () => [{ num
   return { db: { query } } as unknown as Ledger;
 }
 
+/** The token that the installation has made for itself. */
+export const localToken = `pp_0123456789abcdef_${'x'.repeat(43)}`;
+
 /** What a client on this machine sends. */
 export const fromHere = { host: '127.0.0.1', 'content-type': 'application/json' } as const;
+
+/** What the command line of the same user sends. */
+export const asLocalUser = { ...fromHere, authorization: `Bearer ${localToken}` } as const;

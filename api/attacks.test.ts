@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import type { Config } from '../config/config.js';
-import { apiSources, emptyConfig, emptyLedger } from './api-sources.test-kit.js';
+import { apiSources, emptyConfig, emptyLedger, localToken } from './api-sources.test-kit.js';
 import { deskOf } from './import-desk.test-kit.js';
 import type { Action } from './action.js';
 import { type ApiServer, patience, startApi } from './start-api.js';
@@ -50,7 +50,8 @@ async function raw(port: number, ...parts: readonly string[]): Promise<string> {
 }
 
 function requestText(port: number, first: string, headers: Record<string, string> = {}, body = ''): string {
-  const all = { host: `127.0.0.1:${port}`, connection: 'close', ...headers };
+  const authorization = `Bearer ${localToken}`; // a browser that is signed in: what guards it has to hold all the same
+  const all = { host: `127.0.0.1:${port}`, connection: 'close', authorization, ...headers };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
   return `${first} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
 }
@@ -102,7 +103,9 @@ describe('an answer', () => {
     'at %s may be framed, sniffed and kept by nobody',
     async (path) => {
       const { port } = await target();
-      const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+        headers: { authorization: `Bearer ${localToken}` },
+      });
       expect(Object.fromEntries(answer.headers)).toMatchObject({
         'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
         'x-content-type-options': 'nosniff',
@@ -127,7 +130,7 @@ describe('the public address', () => {
     ['desk.example.com.evil.org', 421],
   ])('makes %s answer with %d to whoever has no token', async (host, status) => {
     const { port } = await target(server);
-    expect(statusOf(await raw(port, requestText(port, 'GET /api/status', { host })))).toBe(status);
+    expect(statusOf(await raw(port, requestText(port, 'GET /api/status', { host, authorization: '' })))).toBe(status);
   });
 });
 

@@ -3,13 +3,14 @@ import type { Config } from '../config/config.js';
 import { isLoopback } from '../config/loopback.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { findToken, noteTokenUsed } from '../ledger/queries/tokens.js';
+import { type Holder, readSession, sessionIn } from './page-session.js';
 import { Refused } from './problem.js';
 import { type Right, rightsOf } from './rights.js';
 import { hashToken, tokenIdOf } from './token-text.js';
 
 /** Who asks. */
 export interface Caller {
-  /** As the audit log names them: the token's name; `server.token`; `local` where none is needed. */
+  /** As the audit log names them: the token's name; `server.token`; `local` with the token of this installation. */
   readonly name: string;
   /** The id of a named token; null: of none. */
   readonly token: string | null;
@@ -22,36 +23,71 @@ export interface Caller {
 /** What a caller may have sent: names of headers in lower case. */
 export type Header = (name: string) => string | undefined;
 
+/** What callers are told apart by. */
+export interface AccessSources {
+  readonly config: Config;
+  readonly ledger: Ledger;
+  /** The administrator's token that this installation has made for itself, for where `server.token` is not set. */
+  readonly localToken: () => string;
+}
+
 const asAdmin = { token: null, roles: ['admin'], rights: rightsOf(['admin']), workspace: null };
 
 /** Compared with where there is nothing else to compare with, so that it takes as long. */
 const nothing = hashToken('');
 
 /**
- * Finds out who asks. Without `server.token` a request that comes over loopback alone is the administrator's, as the
- * machine's user could read the store anyway; what a proxy passes on has come from elsewhere.
+ * Finds out who asks: by a token in `Authorization`, or by the session of a browser that a link has signed in. Where a
+ * request comes from proves nothing: everybody on this machine, and behind a proxy everybody, comes from loopback.
  * @throws {Refused} 401, without repeating what was presented
  */
-export async function authenticate(
-  { server }: Pick<Config, 'server'>,
-  ledger: Ledger,
-  header: Header,
-): Promise<Caller> {
+export async function authenticate(sources: AccessSources, header: Header): Promise<Caller> {
   const presented = header('authorization');
-  if (presented === undefined) {
-    if (isOpen(server) && !isPassedOn(header)) return { name: 'local', ...asAdmin };
-    throw unauthenticated('send a token as "Authorization: Bearer …"; "pigeonpost token create" makes one');
-  }
+  if (presented === undefined) return await authenticateSession(sources, header);
   const text = /^Bearer +(\S+)$/i.exec(presented)?.[1];
   if (text === undefined) throw unauthenticated('send the token as "Authorization: Bearer …"');
   const hash = hashToken(text);
-  const isServers = timingSafeEqual(hash, server.token === undefined ? nothing : hashToken(server.token.reveal()));
-  if (isServers && server.token !== undefined) return { name: 'server.token', ...asAdmin };
+  if (timingSafeEqual(hash, hashToken(administratorsToken(sources)))) return administrator(sources);
   const id = tokenIdOf(text);
-  const known = id === undefined ? undefined : await findToken(ledger, id);
-  if (!timingSafeEqual(hash, known?.hash ?? nothing) || known === undefined) {
+  const known = id === undefined ? undefined : await findToken(sources.ledger, id);
+  if (!timingSafeEqual(hash, known?.hash ?? nothing)) {
     throw unauthenticated('this token is not known, or was revoked: ask for another one');
   }
+  return await namedCaller(sources, known);
+}
+
+/** `server.token`; without it the one that this installation has made. */
+export function administratorsToken({ config, localToken }: AccessSources): string {
+  return config.server.token?.reveal() ?? localToken();
+}
+
+/** @throws {Refused} 401 when a session's token was revoked, or has expired */
+export async function callerOf(sources: AccessSources, holder: Holder): Promise<Caller> {
+  if (holder.kind === 'administrator') return administrator(sources);
+  return await namedCaller(sources, await findToken(sources.ledger, holder.id));
+}
+
+async function authenticateSession(sources: AccessSources, header: Header): Promise<Caller> {
+  const text = sessionIn(header('cookie'), header('host') ?? '');
+  const holder = text === undefined ? undefined : readSession(administratorsToken(sources), text, Date.now());
+  if (holder === undefined) {
+    throw unauthenticated(
+      'send a token as "Authorization: Bearer …"; "pigeonpost open" prints a link that signs a browser in',
+    );
+  }
+  // A page at another port of this host is the same site to a browser, which sends the cookie along.
+  if (!['same-origin', 'none', undefined].includes(header('sec-fetch-site'))) {
+    throw new Refused(403, 'requests from other sites are refused');
+  }
+  return await callerOf(sources, holder);
+}
+
+function administrator({ config }: AccessSources): Caller {
+  return { name: config.server.token === undefined ? 'local' : 'server.token', ...asAdmin };
+}
+
+async function namedCaller({ ledger }: AccessSources, known: Awaited<ReturnType<typeof findToken>>): Promise<Caller> {
+  if (known === undefined) throw unauthenticated('this token is not known, or was revoked: ask for another one');
   if (known.expired) throw unauthenticated('this token has expired: ask for another one');
   if (known.unused) await noteTokenUsed(ledger, known.id);
   const { name, roles, workspace } = known;
@@ -59,10 +95,20 @@ export async function authenticate(
 }
 
 /**
- * Whether a token may be left out: nobody else can reach the address that it listens on, and no public one is known that
- * leads there.
+ * Who asks for `/metrics`. Without `server.token` they may be read on loopback without a token, as with other exporters:
+ * they hold counts and names of the configuration, nobody's data, and nothing can be done with them.
+ * @throws {Refused} 401
  */
-export function isOpen({ host, token, publicUrl }: Config['server']): boolean {
+export async function authenticateForMetrics(sources: AccessSources, header: Header): Promise<Caller> {
+  const isAnonymous = header('authorization') === undefined && header('cookie') === undefined;
+  if (!isAnonymous || !areMetricsOpen(sources.config.server) || isPassedOn(header)) {
+    return await authenticate(sources, header);
+  }
+  return { name: 'metrics', token: null, roles: [], rights: new Set<Right>(['read']), workspace: null };
+}
+
+/** Whether only this machine reaches the address that it listens on, and no public address is known that leads there. */
+function areMetricsOpen({ host, token, publicUrl }: Config['server']): boolean {
   return (
     token === undefined && isLoopback(host) && (publicUrl === undefined || isLoopback(new URL(publicUrl).hostname))
   );

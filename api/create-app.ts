@@ -8,7 +8,7 @@ import { noteAsked, noteEnded } from '../ledger/queries/audit.js';
 import { type ActionSources, serveActions } from './actions.js';
 import { type AlertSources, serveAlerts } from './alerts.js';
 import type { ApiApp, ApiContext, ApiEnvironment } from './api-app.js';
-import { authenticate } from './authenticate.js';
+import { type AccessSources, authenticate, authenticateForMetrics } from './authenticate.js';
 import { type BackupSources, serveBackup } from './backup.js';
 import { type ConfigurationSources, serveConfiguration } from './configuration.js';
 import { serveDeadLetters } from './dead-letters.js';
@@ -25,6 +25,7 @@ import { secureHeaders } from './secure-headers.js';
 import { serveAuditLog } from './audit-log.js';
 import { serveCaller } from './caller.js';
 import { serveItems } from './items.js';
+import { servePageCodes } from './page-links.js';
 import { type PageSources, servePage } from './serve-page.js';
 import { type LiveSources, serveLiveChanges } from './live-changes.js';
 import { serveImports } from './imports.js';
@@ -62,6 +63,7 @@ export interface ApiSources
     HealthSources,
     PageSources,
     ErasureSources,
+    AccessSources,
     CanarySources {
   /** Tells sinks that there is something to deliver. */
   readonly wakeSinks: (names: readonly string[]) => Promise<void>;
@@ -75,8 +77,8 @@ export function createApp(sources: ApiSources): ApiApp {
   app.use(onlyFromHere(sources));
   documentApi(app, sources);
   servePage(app, sources);
-  app.use('/api/*', onlyKnownCallers(sources), onlyItsMethods(app));
-  app.use('/metrics', onlyKnownCallers(sources));
+  app.use('/api/*', onlyCallers(sources, authenticate), onlyItsMethods(app));
+  app.use('/metrics', onlyCallers(sources, authenticateForMetrics));
   serveMetrics(app, sources);
   serveStatus(app, sources);
   serveActions(app, sources);
@@ -102,6 +104,7 @@ export function createApp(sources: ApiSources): ApiApp {
   serveForgotten(app, sources);
   servePersons(app, sources);
   serveTokens(app, sources);
+  servePageCodes(app, sources);
   serveAuditLog(app, sources);
   serveBackup(app, sources);
   serveCaller(app);
@@ -115,7 +118,7 @@ export function createApp(sources: ApiSources): ApiApp {
 }
 
 /** What a process needs to answer that serves no API. */
-export type ProbeSources = HealthSources & MetricsSources;
+export type ProbeSources = HealthSources & MetricsSources & AccessSources;
 
 /** `/healthz`, `/readyz` and `/metrics`, guarded as they are beside the API. */
 export function createProbeApp(sources: ProbeSources): ApiApp {
@@ -123,7 +126,7 @@ export function createProbeApp(sources: ProbeSources): ApiApp {
   app.use(named, secureHeaders, countAnswers(sources.meters));
   serveHealth(app, sources);
   app.use(onlyFromHere(sources));
-  app.use('/metrics', onlyKnownCallers(sources));
+  app.use('/metrics', onlyCallers(sources, authenticateForMetrics));
   serveMetrics(app, sources);
   app.notFound((c) => answerNothingThere(app, c as ApiContext));
   app.onError((error, c) => problemResponse(toRefused(error, undefined), c.get('requestId')));
@@ -168,9 +171,9 @@ function followsLink({ req }: ApiContext): boolean {
   );
 }
 
-function onlyKnownCallers(sources: Pick<ApiSources, 'config' | 'ledger'>) {
+function onlyCallers(sources: AccessSources, find: typeof authenticate) {
   return createMiddleware<ApiEnvironment>(async (c, next) => {
-    c.set('caller', await authenticate(sources.config, sources.ledger, (name) => c.req.header(name)));
+    c.set('caller', await find(sources, (name) => c.req.header(name)));
     await next();
   });
 }

@@ -1,5 +1,5 @@
 import type { Ledger } from '../ledger/ledger.js';
-import { apiSources, fromHere } from './api-sources.test-kit.js';
+import { apiSources, asLocalUser } from './api-sources.test-kit.js';
 import { createApp } from './create-app.js';
 
 async function ask(query: string): Promise<{ status: number; body: unknown; asked: unknown[] }> {
@@ -12,7 +12,7 @@ async function ask(query: string): Promise<{ status: number; body: unknown; aske
     },
   };
   const app = createApp(apiSources({ ledger: { db } as unknown as Ledger }));
-  const answer = await app.request(`/api/fields${query}`, { headers: fromHere });
+  const answer = await app.request(`/api/fields${query}`, { headers: asLocalUser });
   return { status: answer.status, body: answer.ok ? await answer.json() : await answer.text(), asked };
 }
 

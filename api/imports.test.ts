@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { RegistrantFileError } from '../registrants/registrant-file-error.js';
-import { apiSources, emptyLedger } from './api-sources.test-kit.js';
+import { apiSources, emptyLedger, localToken } from './api-sources.test-kit.js';
 import { deskOf } from './import-desk.test-kit.js';
 import type { ImportDesk } from './import-desk.js';
 import { ImportRefusal, type ImportRefusalKind } from './import-refusal.js';
@@ -32,7 +32,8 @@ interface Answer {
 async function ask(url: string, method = 'GET', body: string | number = ''): Promise<Answer> {
   return await new Promise((resolve, reject) => {
     const type = url.endsWith('/actions') ? 'application/json' : 'application/octet-stream';
-    const sent = request(url, { method, agent: false, headers: { 'content-type': type } }, (response) => {
+    const headers = { 'content-type': type, authorization: `Bearer ${localToken}` };
+    const sent = request(url, { method, agent: false, headers }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
       response.on('end', () => resolve({ status: response.statusCode!, type: response.headers['content-type'], text }));
@@ -136,7 +137,7 @@ describe('an upload to the API', () => {
     const sent = request(`${url}/api/imports/codes?pigeonhole=1&name=a`, {
       method: 'POST',
       agent: false,
-      headers: { 'content-type': 'application/octet-stream' },
+      headers: { 'content-type': 'application/octet-stream', authorization: `Bearer ${localToken}` },
     });
     sent.write('first');
     const [answer] = (await once(sent, 'response')) as [IncomingMessage];

@@ -1,6 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { listNames } from '../config/schema/list-names.js';
-import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import {
   type FeedChange,
@@ -11,7 +10,7 @@ import {
 } from '../ledger/queries/read-changes.js';
 import type { ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
-import { authenticate } from './authenticate.js';
+import { type AccessSources, authenticate } from './authenticate.js';
 import { positionFrom, positionText } from './feed-position.js';
 import { requireRef } from './pigeonholes.js';
 import { configuredName, pigeonholeName } from './printable.js';
@@ -49,9 +48,7 @@ export const liveChangesSchema = z
   .openapi('LiveChanges');
 export type LiveChanges = z.infer<typeof liveChangesSchema>;
 
-export interface LiveSources {
-  readonly config: Config;
-  readonly ledger: Ledger;
+export interface LiveSources extends AccessSources {
   /** How often the ledger is looked at; a second, unless a test has no time. */
   readonly liveEveryMs?: number;
 }
@@ -196,24 +193,20 @@ function reached(changes: readonly FeedChange[], ref: number, head: number): num
   return own.length < mostAtOnce ? head : own.at(-1)!.sequence;
 }
 
-function follow(
-  feed: Feed,
-  { ledger, config, liveEveryMs = 1000 }: LiveSources,
-  c: ApiContext,
-  onEnd: () => void,
-): ReadableStream {
+function follow(feed: Feed, sources: LiveSources, c: ApiContext, onEnd: () => void): ReadableStream {
   const ended = new AbortController();
   const end = (): void => {
     ended.abort();
     onEnd();
   };
+  const { liveEveryMs = 1000 } = sources;
   let askedAt = Date.now();
   const next = async (): Promise<string> => {
     const heartbeatAt = Date.now() + heartbeatMs;
     while (!ended.signal.aborted) {
       /* oxlint-disable no-await-in-loop -- one look at the ledger after another */
       if (Date.now() - askedAt > askAgainAfterMs) {
-        await authenticate(config, ledger, (name) => c.req.header(name));
+        await authenticate(sources, (name) => c.req.header(name));
         askedAt = Date.now();
       }
       const event = await feed.next();

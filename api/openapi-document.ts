@@ -1,16 +1,13 @@
-import type { Config } from '../config/config.js';
 import type { ApiApp } from './api-app.js';
-import { isOpen } from './authenticate.js';
 
 const about = `How an installation of pigeonpost stands, and what can be asked of it.
 
-Every request takes a token as \`Authorization: Bearer …\`, unless pigeonpost listens on loopback alone and has none. What
-is sent is JSON and says so. Every answer carries \`X-Request-Id\`; what goes wrong is answered as
+Every request takes a token as \`Authorization: Bearer …\`. A browser that a link of \`pigeonpost open\` has signed in sends
+its session as a cookie instead. What is sent is JSON and says so. Every answer carries \`X-Request-Id\`; what goes wrong is answered as
 \`application/problem+json\` (RFC 9457). \`x-right\` says what a token needs: \`pigeonpost token create --help\` shows which
 role has it.`;
 
 export interface DocumentSources {
-  readonly config: Config;
   /** Of pigeonpost. */
   readonly version: string;
 }
@@ -20,22 +17,17 @@ export function documentApi(app: ApiApp, sources: DocumentSources): void {
   app.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' });
   let document: unknown;
   app.get('/openapi.json', (c) => {
-    document ??= describe(app, sources.version, isOpen(sources.config.server));
+    document ??= describe(app, sources.version);
     return c.json(document as object);
   });
 }
 
-/** @param open a token may be left out, too */
-function describe(app: ApiApp, version: string, open: boolean): object {
-  const document = app.getOpenAPI31Document({
+function describe(app: ApiApp, version: string): object {
+  return app.getOpenAPI31Document({
     openapi: '3.1.0',
     info: { title: 'pigeonpost', version, description: about },
     servers: [{ url: '/' }],
   });
-  if (!open) return document;
-  const operations = Object.values(document.paths ?? {}).flatMap((path) => Object.values(path as object));
-  for (const operation of operations as { security?: object[] }[]) operation.security = [{ token: [] }, {}];
-  return document;
 }
 
 /** The methods that an address takes; none: there is nothing. */

@@ -1,10 +1,15 @@
 import type { ApiApp, ApiContext } from './api-app.js';
+import { audited } from './audited.js';
+import { type AccessSources, administratorsToken, authenticate, callerOf } from './authenticate.js';
 import type { PageFile, PageFiles } from './page-files.js';
+import type { PageCodes } from './page-links.js';
+import { makeSession, sessionCookie } from './page-session.js';
 import { Refused } from './problem.js';
 
 /** What a process that serves the page has of it. */
-export interface PageSources {
+export interface PageSources extends AccessSources {
   readonly page: PageFiles;
+  readonly pageCodes: PageCodes;
 }
 
 /**
@@ -23,9 +28,18 @@ const policy = [
   "require-trusted-types-for 'script'",
 ].join('; ');
 
-/** `GET /` and the files that the page is made of. They hold nothing that needs a token; all data is asked of the API. */
-export function servePage(app: ApiApp, { page }: PageSources): void {
-  app.get('/', (c) => {
+/**
+ * `GET /` and the files that the page is made of. They hold nothing that needs a token; all data is asked of the API.
+ * `GET /?code=…` signs the browser in and leads to the page, whose address then holds no code.
+ */
+export function servePage(app: ApiApp, sources: PageSources): void {
+  const { page } = sources;
+  app.get('/', async (c) => {
+    const code = c.req.query('code');
+    if (code !== undefined) {
+      const isSignedIn = (await signIn(c, sources, code)) || (await hasSession(c, sources));
+      return isSignedIn ? c.redirect('./', 303) : answerToOldLink(c);
+    }
     const file = page.get('/');
     if (file === undefined) {
       throw new Refused(
@@ -36,6 +50,40 @@ export function servePage(app: ApiApp, { page }: PageSources): void {
     return answer(c, file);
   });
   for (const [path, file] of page) if (path !== '/') app.get(path, (c) => answer(c, file));
+}
+
+/** Exchanges a code for a session. A code that was never made, was used or has expired changes nothing. */
+async function signIn(c: ApiContext, sources: PageSources, code: string): Promise<boolean> {
+  const holder = sources.pageCodes.take(code);
+  if (holder === undefined) return false;
+  c.set('caller', await callerOf(sources, holder));
+  const session = await audited(c, sources.ledger, { action: 'sign-in', target: null }, async () =>
+    makeSession(administratorsToken(sources), holder, Date.now()),
+  );
+  c.header('Set-Cookie', sessionCookie(session, sources.config.server, c.req.header('host') ?? ''));
+  return true;
+}
+
+/** Opening a link again in the browser that it has signed in leads to the page. */
+async function hasSession(c: ApiContext, sources: PageSources): Promise<boolean> {
+  if (c.req.header('cookie') === undefined) return false;
+  const header = (name: string): string | undefined =>
+    name === 'cookie' || name === 'host' ? c.req.header(name) : undefined;
+  return await authenticate(sources, header).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof Refused) return false;
+      throw error;
+    },
+  );
+}
+
+function answerToOldLink(c: ApiContext): Response {
+  return c.text(
+    'This link was used, is older than ten minutes, or was made before pigeonpost was restarted.\n' +
+      'Run "pigeonpost open" for another one.\n',
+    401,
+  );
 }
 
 function answer(c: ApiContext, { type, bytes, zipped, tag, lasting }: PageFile): Response {

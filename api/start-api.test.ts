@@ -3,7 +3,7 @@ import { Secret } from '../config/secret.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import type { Action, ActionResult } from './action.js';
-import { apiSources, emptyConfig, emptyLedger } from './api-sources.test-kit.js';
+import { apiSources, emptyConfig, emptyLedger, localToken } from './api-sources.test-kit.js';
 import type { ApiSources } from './create-app.js';
 import { type ApiServer, startApi } from './start-api.js';
 
@@ -56,6 +56,9 @@ async function serving(
   return { api, host: new URL(api.url).host, actions };
 }
 
+/** As the command line of the same user on this machine. */
+const asLocal = { authorization: `Bearer ${localToken}` };
+
 interface Answer {
   readonly status: number;
   readonly type: string;
@@ -83,7 +86,7 @@ async function ask(
   });
 }
 
-function askToAct(api: ApiServer, body: string, headers: Record<string, string> = {}): Promise<Answer> {
+function askToAct(api: ApiServer, body: string, headers: Record<string, string> = asLocal): Promise<Answer> {
   const length = String(Buffer.byteLength(body));
   const own = { 'content-length': length, 'content-type': 'application/json' };
   return ask(api, '/api/actions', { method: 'POST', headers: { ...own, ...headers }, body });
@@ -92,21 +95,28 @@ function askToAct(api: ApiServer, body: string, headers: Record<string, string> 
 const pauseHooks = JSON.stringify({ do: 'pause', kind: 'sink', name: 'hooks' });
 const bearer = { authorization: `Bearer ${token}` };
 
-describe('the API without a token', () => {
+describe('the API without server.token', () => {
   it.each(['127.0.0.1:80', 'localhost', 'LOCALHOST:8088', '[::1]:8088'])('answers to the host %s', async (host) => {
     const { api } = await serving();
-    expect(await ask(api, '/api/status', { headers: { host } })).toMatchObject({ status: 200 });
+    expect(await ask(api, '/api/status', { headers: { host, ...asLocal } })).toMatchObject({ status: 200 });
   });
 
   it.each(['evil.example.com', '127.0.0.1.evil.example.com:8088', '10.0.0.5'])(
     'refuses the host %s, as a page with a name of its own would have it',
     async (host) => {
       const { api, actions } = await serving();
-      expect((await ask(api, '/api/status', { headers: { host } })).status).toBe(421);
-      expect((await askToAct(api, pauseHooks, { host })).status).toBe(421);
+      expect((await ask(api, '/api/status', { headers: { host, ...asLocal } })).status).toBe(421);
+      expect((await askToAct(api, pauseHooks, { host, ...asLocal })).status).toBe(421);
       expect(actions).toEqual([]);
     },
   );
+
+  it('refuses who has no token, on this machine as well: another account, or whoever is behind a proxy', async () => {
+    const { api, actions } = await serving();
+    expect((await ask(api, '/api/status')).status).toBe(401);
+    expect((await askToAct(api, pauseHooks, {})).status).toBe(401);
+    expect(actions).toEqual([]);
+  });
 });
 
 describe('the API with a token', () => {
@@ -131,10 +141,10 @@ describe('the API with a token', () => {
 });
 
 describe.each([
-  ['without a token', false],
-  ['with a token', true],
+  ['without server.token', false],
+  ['with server.token', true],
 ])('a request that names an origin, %s', (_, withToken) => {
-  const headers: Record<string, string> = withToken ? bearer : {};
+  const headers: Record<string, string> = withToken ? bearer : asLocal;
 
   it('is answered when the origin is this very server', async () => {
     const { api, host } = await serving({ withToken });
@@ -203,7 +213,7 @@ describe('an action', () => {
     const large = JSON.stringify({ do: 'pause', kind: 'sink', name: 'hooks', more: 'x'.repeat(64 * 1024) });
     const inChunks = {
       method: 'POST',
-      headers: { 'transfer-encoding': 'chunked', 'content-type': 'application/json' },
+      headers: { 'transfer-encoding': 'chunked', 'content-type': 'application/json', ...asLocal },
     };
     expect((await askToAct(api, large)).status).toBe(413);
     expect((await ask(api, '/api/actions', { ...inChunks, body: large })).status).toBe(413);
@@ -224,7 +234,8 @@ describe('a question about an item', () => {
   ])('with %s is refused in a sentence before the store is asked', async (_, asked) => {
     const query = () => Promise.reject(new Error('the store was asked'));
     const { api } = await serving({ query });
-    const answer = await ask(api, `/api/why?${new URLSearchParams(asked as Record<string, string>).toString()}`);
+    const search = new URLSearchParams(asked as Record<string, string>).toString();
+    const answer = await ask(api, `/api/why?${search}`, { headers: asLocal });
     expect(answer.status).toBe(400);
     expect((JSON.parse(answer.text) as { detail: string }).detail).toMatch(/^why takes "list".*"pigeonhole"[^.\n]*$/);
   });
@@ -233,7 +244,8 @@ describe('a question about an item', () => {
     'whose key is %j is answered that there is none',
     async (key) => {
       const { api } = await serving({ query: async () => [] });
-      const answer = await ask(api, `/api/why?${new URLSearchParams({ list: 'questions', key }).toString()}`);
+      const query = new URLSearchParams({ list: 'questions', key }).toString();
+      const answer = await ask(api, `/api/why?${query}`, { headers: asLocal });
       expect(answer).toMatchObject({ status: 200, text: '{"items":[]}' });
     },
   );
@@ -281,6 +293,13 @@ describe('the metrics', () => {
     expect((await ask(api, '/metrics')).text).toMatch(/^temporal_x 1$/m);
   });
 
+  it('are read on loopback without a token, unless a proxy has passed the request on', async () => {
+    const { api } = await serving();
+    expect((await ask(api, '/metrics')).status).toBe(200);
+    expect((await ask(api, '/metrics', { headers: { 'x-forwarded-for': '203.0.113.9' } })).status).toBe(401);
+    expect((await ask(api, '/metrics', { headers: { authorization: 'Bearer wrong' } })).status).toBe(401);
+  });
+
   it('are refused to a foreign host name', async () => {
     const { api } = await serving();
     expect((await ask(api, '/metrics', { headers: { host: 'evil.example.com' } })).status).toBe(421);
@@ -303,7 +322,7 @@ describe('the API before it serves', () => {
       detail: 'pigeonpost is starting: ask again in some seconds',
     });
     const served = await serving();
-    expect((await ask(served.api, '/api/status')).status).toBe(200);
+    expect((await ask(served.api, '/api/status', { headers: asLocal })).status).toBe(200);
   });
 });
 
@@ -336,7 +355,10 @@ describe('an address where there is nothing', () => {
     ['POST', '/api/nothing'],
   ])('is answered with 404: %s %s', async (method, path) => {
     const { api } = await serving();
-    expect(await ask(api, path, { method })).toMatchObject({ status: 404, type: 'application/problem+json' });
+    expect(await ask(api, path, { method, headers: asLocal })).toMatchObject({
+      status: 404,
+      type: 'application/problem+json',
+    });
   });
 });
 
@@ -348,7 +370,7 @@ describe('an address that takes another method', () => {
     ['GET', '/api/erasures/plan', 'POST'], // although it looks like one erasure, which can be read
   ])('is answered with 405 and the methods it takes: %s %s', async (method, path, allow) => {
     const { api } = await serving();
-    const answer = await fetch(`${api.url}${path}`, { method });
+    const answer = await fetch(`${api.url}${path}`, { method, headers: asLocal });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow]);
   });
 });

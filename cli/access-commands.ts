@@ -16,6 +16,15 @@ ${exampleText('token create page --role viewer --role privacy --expires 90d')}`;
 
 /** Who may ask a running pigeonpost, and who has. Each is loaded when it is asked for. */
 export function addAccessCommands(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {
+  program
+    .command('open')
+    .description('print a link that signs a browser in to the page; it works once, within ten minutes')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('open'))
+    .action(async (options: { json: boolean }) => {
+      const { open } = await import('./commands/open.js');
+      finish(await open(context(), options));
+    });
   const token = program.command('token').description('named tokens of the API, with roles and an end');
   token
     .command('create <name>')

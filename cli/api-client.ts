@@ -18,7 +18,9 @@ import type { ErasurePlanView, ErasureRequestBody, ErasureView, WholeErasureView
 import type { PersonView } from '../api/persons.js';
 import type { Status } from '../api/status-view.js';
 import type { Why } from '../api/why.js';
+import type { PageCodeView } from '../api/page-links.js';
 import type { Config } from '../worker/load-process-config.js';
+import { readLocalToken } from '../worker/local-token.js';
 import { CommandError, ExitCode } from './exit-code.js';
 import { type Part, type PartAsked, partQuery } from './first-of-list.js';
 
@@ -63,6 +65,7 @@ export interface ApiClient {
   createToken(wanted: NewTokenRequest): Promise<MadeTokenView>;
   revokeToken(name: string): Promise<void>;
   audit(asked: AuditQuery): Promise<Part<AuditEntryView>>;
+  createPageCode(): Promise<PageCodeView>;
 }
 
 export interface AuditQuery extends PartAsked {
@@ -88,10 +91,11 @@ export interface ApiAddress {
   readonly token: string | undefined;
 }
 
-/** Of the API that this configuration's `start` serves. */
-export function apiAddressOf({ server }: Config): ApiAddress {
+/** Of the API that this configuration's `start` serves, with `server.token` or the token that it has made for itself. */
+export function apiAddressOf(config: Config): ApiAddress {
+  const { server } = config;
   const host = server.host.includes(':') ? `[${server.host}]` : server.host;
-  return { url: `http://${host}:${server.port}`, token: server.token?.reveal() };
+  return { url: `http://${host}:${server.port}`, token: server.token?.reveal() ?? readLocalToken(config) };
 }
 
 /** A client of the API that this configuration's `start` serves. */
@@ -218,6 +222,7 @@ export function apiClient(url: string, token?: string): ApiClient {
     revokeToken: async (name) => {
       await post(`/api/tokens/${encodeURIComponent(name)}/revoke`, {});
     },
+    createPageCode: async () => (await post('/api/page-codes', {})) as PageCodeView,
     audit: async (asked) => {
       const given = Object.entries(asked).flatMap(([name, value]) =>
         value === undefined ? [] : [[name, String(value)]],

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 /** The commands by what a person is about, in this order; one that stands nowhere is shown last. */
 const groups: readonly (readonly [heading: string, commands: readonly string[]])[] = [
   ['Begin', ['init', 'check', 'start', 'worker', 'api', 'demo', 'sandbox']],
-  ['See how it stands', ['status', 'ready', 'live', 'items', 'why', 'preview', 'fields', 'doctor']],
+  ['See how it stands', ['open', 'status', 'ready', 'live', 'items', 'why', 'preview', 'fields', 'doctor']],
   [
     'Steer',
     ['pause', 'resume', 'poll-now', 'sweep', 'replay', 'sink', 'dead-letters', 'deletions', 'config', 'alerts'],

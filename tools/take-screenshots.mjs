@@ -1,16 +1,14 @@
-// The pictures of the guides: `node tools/take-screenshots.mjs http://127.0.0.1:8088 crm 1` beside a running `npm start`, with
-// the name of a sink that has something to show and the number of an import; a fourth argument takes those alone that it names,
+// The pictures of the guides: `node tools/take-screenshots.mjs 'http://127.0.0.1:8088/?code=…' crm 1` beside a running `npm start`,
+// with the link that it prints, the name of a sink that has something to show and the number of an import; a fourth argument takes those alone that it names,
 // as in "sink-dark,import-light". Writes docs/images/.
 import { mkdirSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 
 if (process.argv.includes('--help')) {
-  console.log(
-    'usage: node tools/take-screenshots.mjs [URL (http://127.0.0.1:8088)] [SINK (crm)] [IMPORT (1)] [PICTURE,…]',
-  );
+  console.log('usage: node tools/take-screenshots.mjs LINK [SINK (crm)] [IMPORT (1)] [PICTURE,…]');
   process.exit(0);
 }
-const [url = 'http://127.0.0.1:8088', sink = 'crm', imported = '1', only = ''] = process.argv.slice(2);
+const [link, sink = 'crm', imported = '1', only = ''] = process.argv.slice(2);
 const pictures = [
   { name: 'overview-light', hash: '#/', colorScheme: 'light', height: 860 },
   { name: 'sink-dark', hash: `#/sink/${sink}`, colorScheme: 'dark', height: 860 },
@@ -23,9 +21,13 @@ const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
   args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
 });
+const signIn = await browser.newContext();
+await (await signIn.newPage()).goto(link);
+const storageState = await signIn.storageState();
+const url = new URL(link).origin;
 const wanted = pictures.filter(({ name }) => only === '' || only.split(',').includes(name));
 for (const { name, hash, colorScheme, height, width = 1280 } of wanted) {
-  const page = await browser.newPage({ viewport: { width, height }, colorScheme });
+  const page = await browser.newPage({ viewport: { width, height }, colorScheme, storageState });
   await page.goto(`${url}/${hash}`);
   await page.waitForFunction(() => document.querySelector('main [aria-busy="true"]') === null, null, {
     timeout: 240_000,

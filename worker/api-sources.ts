@@ -45,7 +45,7 @@ export function probeSources(
   };
 }
 
-export interface ApiParts extends Pick<ApiSources, 'alerts' | 'backup'>, DeskParts {
+export interface ApiParts extends Pick<ApiSources, 'alerts' | 'backup' | 'pageCodes'>, DeskParts {
   readonly editions: Editions;
   readonly starter: WorkflowStarter;
   readonly switching: ConfigurationSwitch;
@@ -53,7 +53,7 @@ export interface ApiParts extends Pick<ApiSources, 'alerts' | 'backup'>, DeskPar
 
 /** What the API asks and does in this process. Reads the built page. */
 export function apiSources(common: CommonSources, parts: ApiParts): ApiSources {
-  const { alerts, backup, editions, starter, switching, ...ofImports } = parts;
+  const { alerts, backup, pageCodes, editions, starter, switching, ...ofImports } = parts;
   return {
     ...common,
     get config() {
@@ -77,6 +77,7 @@ export function apiSources(common: CommonSources, parts: ApiParts): ApiSources {
     }),
     sendCanaries: (place, sinks) => editions.use((to) => sendCanaries(to, place, sinks)),
     backup,
+    pageCodes,
     page: readPageFiles(join(packageRoot(), 'dist/dashboard')),
     forget: (id) => starter.start(forgetting(id)),
     imports: createImportDesk({ editions, ...ofImports }),

@@ -5,6 +5,7 @@ import { LedgerError } from '../ledger/ledger-error.js';
 import { ClientOptionsError } from '../pigeonhole/client-options-error.js';
 import { TemporalUnreachableError } from './temporal-unreachable-error.js';
 import { EmbeddedTemporalError } from './embedded-temporal/embedded-temporal-error.js';
+import { LocalTokenError } from './local-token-error.js';
 import { BackupError } from './backup/backup-error.js';
 import { BinaryNotFoundError } from './embedded-temporal/find-binary.js';
 
@@ -18,6 +19,7 @@ export function failureKindOf(error: unknown): FailureKind | undefined {
   if (error instanceof ConfigError || error instanceof ClientOptionsError) return 'configuration';
   if (error instanceof ListenError || error instanceof EmbeddedTemporalError) return 'failed';
   if (error instanceof BackupError) return 'failed';
+  if (error instanceof LocalTokenError) return 'configuration';
   if (error instanceof LedgerError) return error.kind === 'configuration' ? 'configuration' : 'failed';
   if (error instanceof StoreError) return error.kind === 'unreachable' ? 'unreachable' : 'failed';
   if (error instanceof TemporalUnreachableError || error instanceof BinaryNotFoundError) return 'unreachable';

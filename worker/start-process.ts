@@ -4,8 +4,10 @@ import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { ServiceGate } from '../activities/service-gate.js';
 import { ProcessMeters } from '../api/metrics/process-meters.js';
+import { linkWith, PageCodes } from '../api/page-links.js';
 import { type ApiServer, startApi } from '../api/start-api.js';
 import type { Config } from '../config/config.js';
+import { isLoopback } from '../config/loopback.js';
 import type { Database } from '../ledger/drivers/database.js';
 import { openDatabase } from '../ledger/drivers/open-database.js';
 import { bindCluster, openLedger } from '../ledger/ledger.js';
@@ -27,6 +29,7 @@ import { findBinary } from './embedded-temporal/find-binary.js';
 import { DropFolders } from './imports/drop-folders.js';
 import { findMissingWorkers } from './find-missing-workers.js';
 import { loadProcessConfig } from './load-process-config.js';
+import { keepLocalToken } from './local-token.js';
 import type { ProcessLog } from './log.js';
 import { openEdition, type Shared } from './open-edition.js';
 import { createStarter, importing, messageOf } from './orchestration.js';
@@ -74,6 +77,8 @@ export interface ProcessOptions {
 
 export interface RunningProcess {
   readonly api: ApiServer | undefined;
+  /** The page's address; on loopback a link that signs one browser in within ten minutes. Undefined: there is no page. */
+  readonly pageLink: string | undefined;
   readonly temporalAddress: string;
   /** Resolves never, rejects when the process can no longer do its work. */
   readonly failed: Promise<never>;
@@ -113,6 +118,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const db = await openStore(config, closers);
   db.onFatal(fail);
   const ledger = await openLedger(db, options);
+  const localToken = once(() => keepLocalToken(config));
+  if (serves && config.server.token === undefined) localToken(); // a start that cannot keep it says so at once
   const embedded = config.store.kind === 'embedded';
   if (embedded) await endLeases(ledger);
   if (embedded) await freeDroppedFiles(ledger);
@@ -229,8 +236,10 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   alerts.start();
   closers.push(() => alerts.close());
 
+  const pageCodes = new PageCodes();
   const common: CommonSources = {
     ledger,
+    localToken,
     version: packageVersion(),
     trouble,
     quotas,
@@ -240,20 +249,28 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   };
   if (serves) {
     const backup = embedded ? async () => (await packStore(db, embeddedFolder(config))).bytes : null;
-    api?.serve(apiSources(common, { alerts, backup, editions, starter, switching, ledger, wake: wakeImport, log }));
+    api?.serve(
+      apiSources(common, { alerts, backup, pageCodes, editions, starter, switching, ledger, wake: wakeImport, log }),
+    );
   } else if (api !== undefined && listensAt !== null) {
     api.serveProbes(probeSources(common, editions, listensAt));
   }
   closers.push(closeApi); // in order it is the first to close; a second close does nothing
-  return { api, temporalAddress: temporal.address, failed };
+  const pageLink = serves && api !== undefined ? pageLinkTo(api.url, config, pageCodes) : undefined;
+  return { api, pageLink, temporalAddress: temporal.address, failed };
 }
 
-function once(work: () => void): () => void {
-  let first = true;
+function once<Result>(work: () => Result): () => Result {
+  let done: { readonly result: Result } | undefined;
   return () => {
-    if (first) work();
-    first = false;
+    done ??= { result: work() };
+    return done.result;
   };
+}
+
+/** Off loopback what is printed goes to logs that others collect, so it holds no code. */
+function pageLinkTo(url: string, { server }: Config, codes: PageCodes): string {
+  return isLoopback(server.host) ? linkWith(url, codes.make({ kind: 'administrator' })) : `${url}/`;
 }
 
 async function openStore(config: Config, closers: (() => Promise<void>)[]): Promise<Database> {

@@ -1,9 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Environment, processEnvironment } from '../../config/environment.js';
+import { Secret } from '../../config/secret.js';
 import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
 import { type EmbeddedTemporal, startEmbeddedTemporal } from '../../worker/embedded-temporal/embedded-temporal.js';
 import { findBinary } from '../../worker/embedded-temporal/find-binary.js';
+import { localTokenFile } from '../../worker/local-token.js';
 import { cpuSecondsOf, peakRssMbOf } from './process-figures.js';
 import { Program } from './program.js';
 import { sandboxKey } from './sandbox.js';
@@ -40,6 +42,7 @@ export class Product {
     private readonly program: Program,
     private readonly temporal: EmbeddedTemporal | undefined,
     private readonly apiUrl: string,
+    private readonly headers: Readonly<Record<string, string>>,
   ) {}
 
   static async start(options: ProductOptions): Promise<Product> {
@@ -56,8 +59,8 @@ export class Product {
       logFile: join(options.folder, 'pigeonpost.log'),
     });
     try {
-      const status = await program.lineLike(/^page: (\S+)\/$/);
-      const product = new Product(program, temporal, status[1]!);
+      const status = await program.lineLike(/^page: (\S+)\/\?code=/);
+      const product = new Product(program, temporal, status[1]!, headersFor(options));
       await program.lineLike(/^ready/);
       product.#cpuSecondsAtReady = cpuSecondsOf(program.pid);
       return product;
@@ -122,7 +125,7 @@ export class Product {
   async pollNow(pigeonholeId: number): Promise<void> {
     const answer = await fetch(`${this.apiUrl}/api/actions`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: this.headers,
       body: JSON.stringify({ do: 'poll-now', kind: 'pigeonhole', name: `acme/${pigeonholeId}` }),
     });
     if (!answer.ok) throw new Error(`pigeonpost refuses to poll with HTTP ${answer.status}: ${await answer.text()}`);
@@ -130,7 +133,7 @@ export class Product {
 
   /** Everything was read and every change is settled at every sink. */
   async isSettled(): Promise<boolean> {
-    const answer = await fetch(`${this.apiUrl}/api/status`);
+    const answer = await fetch(`${this.apiUrl}/api/status`, { headers: this.headers });
     return ((await answer.json()) as { settled: boolean }).settled;
   }
 
@@ -138,6 +141,16 @@ export class Product {
     await this.program.stop();
     await this.temporal?.stop();
   }
+}
+
+/** The token that the product has made for itself by the time that it prints where it is. */
+function headersFor({ folder, databaseUrl }: ProductOptions): Record<string, string> {
+  const store =
+    databaseUrl === undefined
+      ? ({ kind: 'embedded', folder: join(folder, 'data') } as const)
+      : ({ kind: 'postgres', url: new Secret(databaseUrl) } as const);
+  const token = readFileSync(localTokenFile({ store, folder, file: join(folder, 'pigeonpost.yaml') }), 'utf8').trim();
+  return { 'content-type': 'application/json', authorization: `Bearer ${token}` };
 }
 
 async function startTemporal(folder: string): Promise<EmbeddedTemporal> {

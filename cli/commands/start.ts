@@ -50,8 +50,8 @@ export async function start({ config, out }: Context, options: StartOptions): Pr
   const running = await Promise.race([starting, stop.then(() => undefined)]);
   if (running === undefined) return await endDuringStart(starting);
   if (role === 'api') out.line(`ready: serving ${running.api?.url}, while workers read and deliver`);
-  else if (running.api !== undefined)
-    out.note(role === 'worker' ? `probes: ${running.api.url}/readyz` : `page: ${running.api.url}/`);
+  if (running.pageLink !== undefined) out.note(`page: ${running.pageLink}`);
+  else if (running.api !== undefined) out.note(`probes: ${running.api.url}/readyz`);
   try {
     await Promise.race([stop, running.failed]);
   } finally {

@@ -16,15 +16,15 @@ export function createDemoDisplay(out: Output, line: (text: string) => void): De
   return (view) => block.show(formatDemoBlock(view, new Date(), out));
 }
 
-/** What is being waited for is told at once when it changes, and each place to look at once; all else every five seconds. */
+/** Tells at once what it waits for, and each place to look, whenever that changes; everything else every five seconds. */
 export function lineDisplay(line: (text: string) => void, nowMs: () => number): DemoDisplay {
   let saidAt = -Infinity;
   let note: string | null = null;
-  const told = new Set<string>();
+  const told = new Map<string, string>();
   return (view) => {
     for (const { label, place } of view.places) {
-      if (!told.has(label)) line(`look at the ${label}: ${place}`);
-      told.add(label);
+      if (told.get(label) !== place) line(`look at the ${label}: ${place}`);
+      told.set(label, place);
     }
     const now = nowMs();
     if (now - saidAt < lineEveryMs && view.note === note) return;

@@ -9,6 +9,8 @@ export interface DemoFolder {
   /** As the user wrote it, for a person to read. */
   readonly shown: string;
   readonly config: string;
+  /** Of the embedded store, as its configuration says. */
+  readonly store: string;
   /** Of the file sink. */
   readonly archive: string;
   /** What the webhook receiver took. */
@@ -59,6 +61,7 @@ export async function claimDemoFolder(folder: string, { once }: { once: boolean 
     path,
     shown,
     config: join(path, 'pigeonpost.yaml'),
+    store: join(path, 'data'),
     archive: join(path, 'archive'),
     receipts: join(path, 'receipts.ndjson'),
     logs: join(path, 'logs'),

@@ -1,4 +1,7 @@
-import { apiClient } from '../api-client.js';
+import { readFileSync } from 'node:fs';
+import { tokenFileOfStore } from '../../worker/local-token.js';
+import { type ApiClient, apiClient } from '../api-client.js';
+import { pageLink } from '../page-link.js';
 import type { DemoFolder } from './demo-folder.js';
 import type { DemoProcesses } from './demo-processes.js';
 import type { DemoView } from './demo-view.js';
@@ -8,6 +11,8 @@ import { slackState, slackSummary } from './slack-state.js';
 
 /** What the stand-ins hold is read whole and grows: less often than what pigeonpost itself says. */
 const lookAtStandInsEveryMs = 3000;
+/** A link works for ten minutes: the one that is shown always has some left. */
+const renewLinkEveryMs = 5 * 60_000;
 
 /** Looks at a running demo through the doors that anyone has: control APIs, and pigeonpost's own API. */
 export class DemoObserver {
@@ -19,6 +24,8 @@ export class DemoObserver {
   #contacts = '';
   #messages = '';
   #lookedAtStandInsAt = -Infinity;
+  #link: string | null = null;
+  #linkMadeAt = -Infinity;
 
   constructor(folder: DemoFolder, processes: DemoProcesses) {
     this.#folder = folder;
@@ -34,7 +41,7 @@ export class DemoObserver {
     const { sandboxUrl, apiUrl } = this.#processes.addresses;
     try {
       if (sandboxUrl !== undefined) this.#source = await sandboxState(sandboxUrl);
-      if (apiUrl !== undefined) this.#status = await apiClient(apiUrl).status({ counts: true });
+      if (apiUrl !== undefined) await this.#lookAtPigeonpost(apiUrl);
       await this.#lookAtStandIns();
     } catch (error) {
       notes.push(`not up to date: ${error instanceof Error ? error.message : String(error)}`);
@@ -48,6 +55,20 @@ export class DemoObserver {
     };
   }
 
+  async #lookAtPigeonpost(apiUrl: string): Promise<void> {
+    const token = readFileSync(tokenFileOfStore(this.#folder.store), 'utf8').trim();
+    const client = apiClient(apiUrl, token);
+    this.#status = await client.status({ counts: true });
+    await this.#renewLink(apiUrl, client);
+  }
+
+  async #renewLink(apiUrl: string, client: ApiClient): Promise<void> {
+    const now = Date.now();
+    if (now - this.#linkMadeAt < renewLinkEveryMs) return;
+    this.#link = pageLink(apiUrl, await client.createPageCode());
+    this.#linkMadeAt = now;
+  }
+
   async #lookAtStandIns(): Promise<void> {
     const { hubSpotUrl, slackUrl } = this.#processes.addresses;
     const now = Date.now();
@@ -59,9 +80,9 @@ export class DemoObserver {
   }
 
   #places(): DemoView['places'] {
-    const { hubSpotUrl, slackUrl, apiUrl } = this.#processes.addresses;
+    const { hubSpotUrl, slackUrl } = this.#processes.addresses;
     return [
-      ...(apiUrl === undefined ? [] : [{ label: 'page', place: `${apiUrl}/`, holds: '' }]),
+      ...(this.#link === null ? [] : [{ label: 'page', place: this.#link, holds: '' }]),
       ...(slackUrl === undefined ? [] : [{ label: 'messages', place: slackUrl, holds: this.#messages }]),
       ...(hubSpotUrl === undefined ? [] : [{ label: 'contacts', place: hubSpotUrl, holds: this.#contacts }]),
       { label: 'files', place: this.#folder.shown, holds: 'archive, receipts.ndjson, pigeonpost.yaml, logs' },

@@ -147,7 +147,7 @@ export class DemoProcesses {
       [demoVariables.slackToken]: secrets.slackToken,
     });
     this.#pigeonpost = child;
-    return (await child.lineLike(/^page: (\S+)\/$/))[1]!;
+    return (await child.lineLike(/^page: (\S+)\/\?code=/))[1]!;
   }
 
   #startChild(

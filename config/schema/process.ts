@@ -63,18 +63,16 @@ export const serverSchema = z
   .strictObject({
     host: text(hostAllowed, (found) => (isHost(found) ? found : undefined))
       .prefault('127.0.0.1')
-      .describe('Address that the API listens on. Off loopback a `token` is needed.'),
+      .describe('Address that the API listens on. Off loopback, `token` has to be set.'),
     port: wholeNumber({ min: 0, max: 65_535 }).prefault(8088).describe('Port of the API; 0 takes a free one.'),
     token: headerSecret()
       .optional()
       .describe(
-        'What a client of the API must present, as its administrator. Needed off loopback. Named tokens with roles are made with `pigeonpost token create`.',
+        "The administrator's token of the API. Needed off loopback; elsewhere pigeonpost creates one for its own user. Create named tokens with roles with `pigeonpost token create`.",
       ),
     publicUrl: baseUrl()
       .optional()
-      .describe(
-        'Where people reach this process: its host is taken for its own, and links lead there. Off loopback requests need a token.',
-      ),
+      .describe('Where people reach this process: its host is taken for its own, and links lead there.'),
   })
   .prefault({})
   .describe('The HTTP API of this process, which the commands ask.');

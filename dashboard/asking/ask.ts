@@ -1,6 +1,6 @@
-import { noteLost, noteReached, noteTokenWanted } from './connection.js';
+import { connection, noteLost, noteReached, noteTokenWanted } from './connection.js';
 import { learnServerTime } from './server-clock.js';
-import { storedToken } from './session.js';
+import { storedToken, storeToken } from './session.js';
 
 /** What the API refuses, in its own words. */
 export class Problem extends Error {
@@ -61,7 +61,7 @@ export async function askFor(path: string, request: Request = {}): Promise<Respo
     noteReached();
     return answer;
   }
-  throw await problemOf(answer, token !== null);
+  throw await problemOf(answer, token);
 }
 
 /** As `askFor`, and reads the answer. */
@@ -70,11 +70,14 @@ export async function ask<Answer>(path: string, request: Request = {}): Promise<
   return (await answer.json()) as Answer;
 }
 
-async function problemOf(answer: Response, hadToken: boolean): Promise<Problem> {
+async function problemOf(answer: Response, token: string | null): Promise<Problem> {
   const body = (await answer.json().catch(() => ({}))) as { readonly detail?: string };
   const detail = body.detail ?? `the server answers with ${answer.status}`;
-  if (answer.status === 401) noteTokenWanted(hadToken);
-  else if (answer.status === 503 || answer.status === 502 || answer.status === 504) noteLost(detail);
+  if (answer.status === 401) {
+    if (token === storedToken()) storeToken(null); // it would hide the session of a link that is opened next
+    const wasRefused = connection.value.state === 'token' && connection.value.refused;
+    noteTokenWanted(token !== null || wasRefused);
+  } else if (answer.status === 503 || answer.status === 502 || answer.status === 504) noteLost(detail);
   else noteReached();
   return new Problem(answer.status, detail, answer.headers.get('x-request-id'));
 }

@@ -1,6 +1,6 @@
 /**
- * The token that was given, for as long as this tab is open: it stands in no cookie, which a foreign page could make the
- * browser send, and in no lasting storage.
+ * The token that a person entered, for as long as this tab is open. A browser that a link has signed in needs none: it
+ * sends a cookie, which no script can read.
  */
 const key = 'pigeonpost-token';
 

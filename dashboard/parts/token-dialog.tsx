@@ -27,7 +27,8 @@ export function TokenDialog() {
         <form onSubmit={present}>
           <h2 id="token-title">Your token</h2>
           <p class="body">
-            This pigeonpost asks for one. Somebody who administers it makes it with{' '}
+            This browser is not signed in. Where pigeonpost runs, <code>pigeonpost open</code> prints a link that signs
+            it in. Or enter a token, which an administrator creates with{' '}
             <code>pigeonpost token create NAME --role viewer</code>. It is kept until you close this tab.
           </p>
           <label>

@@ -25,12 +25,13 @@ export interface Watched {
 }
 
 export async function openTab(browser: Browser, url: string, width = 1280): Promise<Watched> {
+  const { origin } = new URL(url);
   const context = await browser.newContext({ viewport: { width, height: 900 }, acceptDownloads: true });
   const page = await context.newPage();
   const foreign: string[] = [];
   const faults: string[] = [];
   page.on('request', (request) => {
-    if (!request.url().startsWith(url) && !/^(?:blob|data):/.test(request.url())) foreign.push(request.url());
+    if (!request.url().startsWith(`${origin}/`) && !/^(?:blob|data):/.test(request.url())) foreign.push(request.url());
   });
   page.on('pageerror', (error) => faults.push(error.message));
   page.on('console', (message) => {

@@ -17,7 +17,7 @@ let page: Page;
 if (installedBrowser !== undefined) {
   beforeAll(async () => {
     [system, browser] = await Promise.all([RunningSystem.open(), openBrowser()]);
-    tab = await openTab(browser, `${system.url}/`);
+    tab = await openTab(browser, await system.link());
     ({ page } = tab);
   }, 240_000);
   afterAll(async () => {
@@ -77,7 +77,7 @@ suite('the first view', () => {
   });
 
   it('does not move under the eye while it is loaded and updated', async () => {
-    const other = await openTab(browser, `${system.url}/`);
+    const other = await openTab(browser, await system.link());
     await other.page.addInitScript(() => {
       const seen = globalThis as unknown as { shift: number };
       seen.shift = 0;
@@ -323,12 +323,38 @@ suite('what waits for a person', () => {
   });
 });
 
-suite('a page that is reached through a proxy', () => {
+suite('a link to the page', () => {
+  it('signs its browser in for every tab and after a reload, where no script can read the session', async () => {
+    const link = await system.link();
+    const first = await openTab(browser, link);
+    await first.page.getByText('ACME Summit 101').first().waitFor();
+    expect(first.page.url()).toBe(`${system.url}/`);
+    const stored = (): unknown => [localStorage.length, document.cookie, sessionStorage.length];
+    expect(await first.page.evaluate(stored)).toEqual([0, '', 0]);
+    await first.page.reload();
+    await first.page.getByText('ACME Summit 101').first().waitFor();
+    const second = await first.context.newPage();
+    await second.goto(link); // used, and this browser is signed in
+    await second.getByText('ACME Summit 101').first().waitFor();
+    await first.context.close();
+  });
+
+  it('signs no other browser in once it was used, and says how to get another', async () => {
+    const link = await system.link();
+    const first = await openTab(browser, link);
+    await first.context.close();
+    const other = await openTab(browser, link);
+    await other.page.getByText('Run "pigeonpost open" for another one.').waitFor();
+    await other.page.goto(`${system.url}/`);
+    await other.page.getByRole('dialog', { name: 'Your token' }).waitFor();
+    await other.context.close();
+  });
+});
+
+suite('a page in a browser that no link has signed in', () => {
   let other: Watched;
   beforeAll(async () => {
     other = await openTab(browser, `${system.url}/`);
-    await other.context.setExtraHTTPHeaders({ 'x-forwarded-for': '203.0.113.7' }); // as a proxy adds it
-    await other.page.reload();
   }, 30_000);
   afterAll(async () => await other.context.close());
 

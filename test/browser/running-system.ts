@@ -6,6 +6,7 @@ import { runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
 import { runWebhookReceiver, type WebhookReceiver } from '../../sandbox/webhook-receiver/run-webhook-receiver.js';
 import { freeTestPort } from '../free-port.js';
 import { placeEmbeddedStore } from '../embedded-store.js';
+import { apiHeaders } from '../kit/api-headers.js';
 import { type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
 import { endAll } from '../kit/promises.js';
 import { until } from '../until.js';
@@ -85,18 +86,24 @@ export class RunningSystem {
     ]);
   }
 
+  /** A link that signs one browser in. */
+  async link(): Promise<string> {
+    const { code } = await this.post<{ code: string }>('/api/page-codes', {});
+    return `${this.url}/?code=${code}`;
+  }
+
   async status(): Promise<Status> {
     return await this.ask<Status>('/api/status');
   }
 
   async ask<Answer>(path: string): Promise<Answer> {
-    return (await (await fetch(`${this.url}${path}`)).json()) as Answer;
+    return (await (await fetch(`${this.url}${path}`, { headers: apiHeaders(this.folder) })).json()) as Answer;
   }
 
   async post<Answer>(path: string, body: object): Promise<Answer> {
     const answer = await fetch(`${this.url}${path}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: apiHeaders(this.folder),
       body: JSON.stringify(body),
     });
     if (!answer.ok) throw new Error(`${path} answers ${answer.status}: ${await answer.text()}`);

@@ -1,10 +1,14 @@
+import { apiHeaders } from '../kit/api-headers.js';
 import { control } from './control.js';
 import type { Stage } from './stage.js';
 
 /** Everything was read and every change is settled at every sink, in the product's own words; false while it is down. */
-export async function isSettled({ apiUrl }: Stage): Promise<boolean> {
+export async function isSettled({ apiUrl, folder }: Stage): Promise<boolean> {
   try {
-    const answer = await fetch(`${apiUrl}/api/status`, { signal: AbortSignal.timeout(5000) });
+    const answer = await fetch(`${apiUrl}/api/status`, {
+      headers: apiHeaders(folder),
+      signal: AbortSignal.timeout(5000),
+    });
     return answer.ok && ((await answer.json()) as { settled: boolean }).settled;
   } catch {
     return false;
@@ -12,7 +16,7 @@ export async function isSettled({ apiUrl }: Stage): Promise<boolean> {
 }
 
 /** Asks for every pigeonhole what `pigeonpost poll-now` or `sweep` asks for one; nothing while the product is down. */
-export async function askFor(what: 'poll-now' | 'sweep', { apiUrl, sandboxUrl }: Stage): Promise<void> {
+export async function askFor(what: 'poll-now' | 'sweep', { apiUrl, sandboxUrl, folder }: Stage): Promise<void> {
   const { pigeonholes } = await control<{ pigeonholes: { id: number }[] }>(sandboxUrl, 'GET', 'state');
   const scopes = [
     { kind: 'workspace', name: 'acme' },
@@ -21,7 +25,7 @@ export async function askFor(what: 'poll-now' | 'sweep', { apiUrl, sandboxUrl }:
   for (const scope of scopes) {
     await fetch(`${apiUrl}/api/actions`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: apiHeaders(folder),
       body: JSON.stringify({ do: what, ...scope }),
       signal: AbortSignal.timeout(5000),
     }).catch(() => undefined);

@@ -1,5 +1,6 @@
 import { freeTestPort } from '../free-port.js';
-import { followConference } from '../kit/follow-conference.js';
+import { apiHeaders } from '../kit/api-headers.js';
+import { followConference, type FollowedConference } from '../kit/follow-conference.js';
 import { untilOutput } from '../kit/processes.js';
 import { hasPostgres } from '../postgres.js';
 import { until } from '../until.js';
@@ -21,10 +22,11 @@ interface StatusAnswer {
     () =>
       followConference({ seed: 8, store: 'servers' }, async (conference) => {
         const otherPort = await freeTestPort();
+        const statusOfOther = async (): Promise<StatusAnswer> => await statusOf(conference, 'other.yaml', otherPort);
         conference.configure('other.yaml', otherPort);
         const apis = [conference.start('api'), conference.start('--config', 'other.yaml', 'api')];
         for (const api of apis) await untilOutput(api, /ready: serving/);
-        expect((await statusAt(otherPort)).trouble).toMatch(/^no worker has asked Temporal for work/);
+        expect((await statusOfOther()).trouble).toMatch(/^no worker has asked Temporal for work/);
         const probes = await freeTestPort();
         const listening = conference.start('worker', '--listen', `127.0.0.1:${probes}`);
         const workers = [listening, conference.start('worker'), conference.start('worker')];
@@ -36,9 +38,9 @@ interface StatusAnswer {
 
         await conference.kill(apis[0]!);
         await conference.kill(workers.find((worker) => worker.output().includes('ready'))!);
-        const atKill = deliveredToArchive(await statusAt(otherPort));
+        const atKill = deliveredToArchive(await statusOfOther());
         await until('the other API process tells that the other workers deliver', async () => {
-          const status = await statusAt(otherPort);
+          const status = await statusOfOther();
           return status.trouble === null && deliveredToArchive(status) > atKill;
         });
       }),
@@ -46,8 +48,9 @@ interface StatusAnswer {
   );
 });
 
-async function statusAt(port: number): Promise<StatusAnswer> {
-  return (await (await fetch(`http://127.0.0.1:${port}/api/status`)).json()) as StatusAnswer;
+async function statusOf({ folder }: FollowedConference, config: string, port: number): Promise<StatusAnswer> {
+  const headers = apiHeaders(folder, { config });
+  return (await (await fetch(`http://127.0.0.1:${port}/api/status`, { headers })).json()) as StatusAnswer;
 }
 
 function deliveredToArchive({ sinks }: StatusAnswer): number {

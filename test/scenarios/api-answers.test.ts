@@ -1,4 +1,4 @@
-import { apiSources, fromHere } from '../../api/api-sources.test-kit.js';
+import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
 import type { ApiApp } from '../../api/api-app.js';
 import { deskOf } from '../../api/import-desk.test-kit.js';
 import { createApp } from '../../api/create-app.js';
@@ -59,7 +59,7 @@ function appOf({ to }: Scene): ApiApp {
 
 async function ask(app: ApiApp, path: string, body?: object): Promise<{ status: number; body: any; text: string }> {
   const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
-  const answer = await app.request(path, { headers: fromHere, ...sent });
+  const answer = await app.request(path, { headers: asLocalUser, ...sent });
   const text = await answer.text();
   return { status: answer.status, text, body: text === '' ? null : JSON.parse(text) };
 }
@@ -295,7 +295,7 @@ interface Followed {
 }
 
 async function follow(app: ApiApp, path: string, lastEventId?: string): Promise<Followed> {
-  const headers = { ...fromHere, ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) };
+  const headers = { ...asLocalUser, ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) };
   const answer = await app.request(path, { headers });
   expect(answer.headers.get('content-type')).toBe('text/event-stream');
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();

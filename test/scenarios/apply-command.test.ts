@@ -1,4 +1,4 @@
-import { apiSources, fromHere } from '../../api/api-sources.test-kit.js';
+import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
 import { createApp } from '../../api/create-app.js';
 import type { ApiClient } from '../../cli/api-client.js';
 import { type ApplyOptions, applyText } from '../../cli/commands/apply.js';
@@ -30,7 +30,7 @@ async function commandOn(stage: Stage, scene?: Scene) {
     }),
   );
   const post = async (path: string, body: unknown): Promise<{ status: number; json: unknown }> => {
-    const init = { method: 'POST', body: JSON.stringify(body), headers: fromHere };
+    const init = { method: 'POST', body: JSON.stringify(body), headers: asLocalUser };
     const answer = await app.request(`http://127.0.0.1/api/events/${path}`, init);
     return { status: answer.status, json: await answer.json() };
   };

@@ -1,5 +1,5 @@
 import { handleRequest } from '../../activities/handle-request.js';
-import { apiSources, fromHere } from '../../api/api-sources.test-kit.js';
+import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
 import { createApp } from '../../api/create-app.js';
 import type { ReadyCheck } from '../../api/readiness.js';
 import { endCanaryLeases } from '../../ledger/queries/canaries.js';
@@ -173,7 +173,7 @@ describe.each(kinds)('canaries, on %s', (kind) => {
       }),
     );
     const ask = async (sinks: readonly string[], path = '/api/pigeonholes/101/canaries') => {
-      const answer = await app.request(path, { method: 'POST', headers: fromHere, body: JSON.stringify({ sinks }) });
+      const answer = await app.request(path, { method: 'POST', headers: asLocalUser, body: JSON.stringify({ sinks }) });
       return { status: answer.status, body: (await answer.json()) as { canaries: ReadyCheck[]; detail: string } };
     };
     expect(await ask(['crm'])).toMatchObject({ status: 404, body: { detail: expect.stringContaining('sink crm') } });
@@ -197,7 +197,7 @@ describe.each(kinds)('canaries, on %s', (kind) => {
       { state: 'warning', says: expect.stringContaining('an earlier canary is not taken back yet') },
     ]);
     const left = async (): Promise<ReadyCheck[]> => {
-      const answer = await app.request('/api/pigeonholes/101/ready', { headers: fromHere });
+      const answer = await app.request('/api/pigeonholes/101/ready', { headers: asLocalUser });
       return ((await answer.json()) as { checks: ReadyCheck[] }).checks.filter(({ id }) => id.startsWith('canary:'));
     };
     await endCanaryLeases(ledger);

@@ -1,4 +1,4 @@
-import { apiSources, fromHere } from '../../api/api-sources.test-kit.js';
+import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
 import { createApp } from '../../api/create-app.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { decideHold, heldItems, openHolds } from '../../ledger/queries/holds.js';
@@ -232,7 +232,7 @@ describe.each(kinds)('what is gone at the service, on %s', (kind) => {
     );
     const ask = async (path: string, body?: object) => {
       const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
-      const init = { headers: fromHere, ...sent };
+      const init = { headers: asLocalUser, ...sent };
       const answer = await app.request(`http://127.0.0.1/api/deletions${path}`, init);
       return { status: answer.status, ...((await answer.json()) as Record<string, unknown>) };
     };

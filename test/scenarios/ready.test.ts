@@ -1,5 +1,5 @@
 import { handleRequest } from '../../activities/handle-request.js';
-import { apiSources, fromHere } from '../../api/api-sources.test-kit.js';
+import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
 import { createApp } from '../../api/create-app.js';
 import type { Readiness } from '../../api/readiness.js';
 import { kinds } from '../kit/scenario-kinds.js';
@@ -19,7 +19,7 @@ async function ask({ to }: Scene, path = '/api/pigeonholes/101/ready'): Promise<
   const app = createApp(
     apiSources({ ledger, config, configuration, lookReady: (place) => lookReady(to, place, Date.now()) }),
   );
-  const answer = await app.request(path, { headers: fromHere });
+  const answer = await app.request(path, { headers: asLocalUser });
   return { status: answer.status, text: await answer.text() };
 }
 

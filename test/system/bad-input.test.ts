@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
 import { freeTestPort } from '../free-port.js';
 import { placeEmbeddedStore } from '../embedded-store.js';
+import { apiHeaders } from '../kit/api-headers.js';
 import { type Program, startProgram, untilOutput } from '../kit/processes.js';
 import { until } from '../until.js';
 
@@ -230,15 +231,15 @@ describe('pigeonpost start', () => {
     rmSync(join(folder, 'not-a-folder'));
     expect((await end(pigeonpost(['resume', 'sink:nonsense', '--config', file]))).code).toBe(4);
     expect((await end(pigeonpost(['resume', 'sink:archive', '--config', file]))).code).toBe(0);
-    await untilSettled(port);
+    await untilSettled(port, 'paused-data');
     program.kill('SIGTERM');
     expect(await program.exited).toBe(0);
   });
 });
 
-async function untilSettled(port: number): Promise<void> {
+async function untilSettled(port: number, store: string): Promise<void> {
   const settled = async (): Promise<boolean> => {
-    const answer = await fetch(`http://127.0.0.1:${port}/api/status`);
+    const answer = await fetch(`http://127.0.0.1:${port}/api/status`, { headers: apiHeaders(folder, { store }) });
     return ((await answer.json()) as { settled: boolean }).settled;
   };
   await until('everything is delivered', settled);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freeTestPort } from '../free-port.js';
 import { placeEmbeddedStore } from '../embedded-store.js';
+import { apiHeaders } from '../kit/api-headers.js';
 import { type Program, processesNaming, startProgram, untilOutput } from '../kit/processes.js';
 import { endAll } from '../kit/promises.js';
 import { until } from '../until.js';
@@ -53,7 +54,7 @@ describe('a newcomer', () => {
     await until(
       'everything is settled',
       async () => {
-        const answer = await fetch(`http://127.0.0.1:${port}/api/status`);
+        const answer = await fetch(`http://127.0.0.1:${port}/api/status`, { headers: apiHeaders(folder) });
         return ((await answer.json()) as { settled: boolean }).settled;
       },
       60_000,
@@ -73,7 +74,7 @@ describe('a newcomer', () => {
 
     const paused = await fetch(`http://127.0.0.1:${port}/api/actions`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: apiHeaders(folder),
       body: JSON.stringify({ do: 'pause', kind: 'sink', name: 'archive' }),
     });
     expect(paused.status).toBe(200);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freeTestPort } from '../free-port.js';
 import { placeEmbeddedStore } from '../embedded-store.js';
+import { apiHeaders } from '../kit/api-headers.js';
 import { type ArchivedChange, readArchive } from '../kit/archive.js';
 import { attendee } from '../kit/items.js';
 import { type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
@@ -97,7 +98,7 @@ interface SinkStatus {
 
 /** As `status --json` prints it, without a process for every look. */
 async function status(): Promise<{ configuration: number; settled: boolean; sinks: SinkStatus[] }> {
-  const answer = await fetch(`http://127.0.0.1:${port}/api/status`);
+  const answer = await fetch(`http://127.0.0.1:${port}/api/status`, { headers: apiHeaders(folder) });
   return (await answer.json()) as { configuration: number; settled: boolean; sinks: SinkStatus[] };
 }
 
@@ -269,7 +270,7 @@ describe('a backup of a running pigeonpost', () => {
       code: 0,
       out: expect.stringMatching(/^ledger\.tar\.gz is/),
     });
-    const present = await fetch(`http://127.0.0.1:${port}/api/status`);
+    const present = await fetch(`http://127.0.0.1:${port}/api/status`, { headers: apiHeaders(folder) });
     const { workspaces } = (await present.json()) as {
       workspaces: { pigeonholes: { id: number; status: string }[] }[];
     };

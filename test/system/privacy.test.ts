@@ -7,6 +7,7 @@ import { runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
 import { runWebhookReceiver } from '../../sandbox/webhook-receiver/run-webhook-receiver.js';
 import { freeTestPort } from '../free-port.js';
 import { placeEmbeddedStore } from '../embedded-store.js';
+import { apiHeaders } from '../kit/api-headers.js';
 import { readArchive } from '../kit/archive.js';
 import type { HeldChange } from '../kit/compare-with-truth.js';
 import { obtained } from '../kit/promises.js';
@@ -66,15 +67,15 @@ beforeAll(async () => {
   await fetch(`${sandbox.baseUrl}/_control/faults`, { method: 'DELETE' });
   await control('freeze');
   // What was refused for good waits long; a person who knows that it is mended does not.
+  const headers = apiHeaders(folder);
   for (const name of ['acme/101', 'acme/102', 'acme/103']) {
-    const headers = { 'content-type': 'application/json' };
     const body = JSON.stringify({ do: 'poll-now', kind: 'pigeonhole', name });
     await fetch(`http://127.0.0.1:${port}/api/actions`, { method: 'POST', headers, body });
   }
   const url = `http://127.0.0.1:${port}/api/status?counts`;
   let status = '';
   const settled = async (): Promise<boolean> => {
-    status = await (await fetch(url)).text();
+    status = await (await fetch(url, { headers })).text();
     return (JSON.parse(status) as { settled: boolean }).settled;
   };
   await until('all is settled', settled);
@@ -84,7 +85,7 @@ beforeAll(async () => {
     { asked: String(first!['Email']).toUpperCase(), person: first! },
     { asked: `id:${String(second!['id'])}`, person: second! },
   ];
-  for (const { asked } of gone) await forgetByApi(port, asked);
+  for (const { asked } of gone) await forgetByApi(port, headers, asked);
   histories = await allHistories(temporal);
   program.kill('SIGTERM');
   await program.exited;
@@ -114,14 +115,13 @@ async function control(path: string, body: unknown = {}): Promise<void> {
 const pigeonholes = [101, 102, 103];
 
 /** Has a person forgotten, and waits until every place has answered. */
-async function forgetByApi(port: number, attendee: string): Promise<void> {
+async function forgetByApi(port: number, headers: Record<string, string>, attendee: string): Promise<void> {
   const url = `http://127.0.0.1:${port}/api/erasures`;
   const id = randomUUID();
-  const headers = { 'content-type': 'application/json' };
   const asked = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ id, attendee }) });
   expect(asked.status).toBe(200);
   await until('the person is forgotten', async () => {
-    const erasure = (await (await fetch(`${url}/${id}`)).json()) as { state: string };
+    const erasure = (await (await fetch(`${url}/${id}`, { headers })).json()) as { state: string };
     return erasure.state === 'done';
   });
 }

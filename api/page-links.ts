@@ -1,0 +1,91 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Ledger } from '../ledger/ledger.js';
+import type { ApiApp } from './api-app.js';
+import { audited } from './audited.js';
+import type { Holder } from './page-session.js';
+import { instant, jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+
+const validMs = 10 * 60_000;
+/** More than people can open within their life. Beyond it the oldest is forgotten. */
+const maxCodes = 100;
+
+export interface MadeCode {
+  /** `ppc_` and 144 random bits: short enough for a line of a terminal. */
+  readonly code: string;
+  readonly expiresAt: Date;
+}
+
+/**
+ * The codes that sign a browser in: each works once, within ten minutes, in the process that made it. Kept in memory, as
+ * hashes: a restart forgets them.
+ */
+export class PageCodes {
+  readonly #codes = new Map<string, { readonly holder: Holder; readonly untilMs: number }>();
+
+  constructor(private readonly now: () => number = Date.now) {}
+
+  make(holder: Holder): MadeCode {
+    const code = `ppc_${randomBytes(18).toString('base64url')}`;
+    const untilMs = this.now() + validMs;
+    this.#codes.set(hashOf(code), { holder, untilMs });
+    for (const oldest of this.#codes.keys()) {
+      if (this.#codes.size <= maxCodes) break;
+      this.#codes.delete(oldest);
+    }
+    return { code, expiresAt: new Date(untilMs) };
+  }
+
+  /** Uses a code up. @returns undefined when it was never made here, was used, or has expired */
+  take(code: string): Holder | undefined {
+    const hash = hashOf(code);
+    const found = this.#codes.get(hash);
+    this.#codes.delete(hash);
+    return found !== undefined && found.untilMs > this.now() ? found.holder : undefined;
+  }
+}
+
+function hashOf(code: string): string {
+  return createHash('sha256').update(code).digest('base64url');
+}
+
+/** The page's address with a code, below the address of the server. */
+export function linkWith(baseUrl: string, { code }: Pick<MadeCode, 'code'>): string {
+  return `${baseUrl.replace(/\/$/, '')}/?code=${code}`;
+}
+
+const codeSchema = z
+  .object({
+    code: z.string().describe('Opening `/?code=…` in a browser signs it in. It works once.'),
+    expiresAt: instant(),
+  })
+  .openapi('PageCode');
+export type PageCodeView = z.infer<typeof codeSchema>;
+
+const codeRoute = createRoute({
+  method: 'post',
+  path: '/api/page-codes',
+  operationId: 'createPageCode',
+  tags: ['Tokens'],
+  summary: 'Make a code that signs a browser in to the page, with the rights of this token',
+  ...needs({ right: 'read', looksLike: 'a code is made with {}' }),
+  request: { body: jsonBody(z.strictObject({})) },
+  responses: { 200: jsonAnswer('The code.', codeSchema), ...problems(413, 415) },
+});
+
+export interface PageCodeSources {
+  readonly ledger: Ledger;
+  readonly pageCodes: PageCodes;
+}
+
+/** `POST /api/page-codes`. */
+export function servePageCodes(app: ApiApp, { ledger, pageCodes }: PageCodeSources): void {
+  app.openapi(codeRoute, async (c) => {
+    const { token } = c.get('caller');
+    const holder: Holder = token === null ? { kind: 'administrator' } : { kind: 'token', id: token };
+    const made = await audited(c, ledger, { action: 'create-page-code', target: null }, async () =>
+      pageCodes.make(holder),
+    );
+    return c.json({ code: made.code, expiresAt: made.expiresAt.toISOString() }, 200);
+  });
+}

@@ -1,0 +1,70 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Config } from '../config/config.js';
+
+/** Who a session stands for: the administrator's token of this installation, or the id of a named token. */
+export type Holder = { readonly kind: 'administrator' } | { readonly kind: 'token'; readonly id: string };
+
+/** How long a browser stays signed in. Whoever works on is given another link by `pigeonpost open`. */
+const lastsMs = 24 * 60 * 60_000;
+
+/** `pps_`, the holder, the second at which it ends, and a MAC of both. */
+const form = /^pps_(admin|[0-9a-f]{16})\.(\d{10})\.([A-Za-z0-9_-]{43})$/;
+
+export interface MadeSession {
+  readonly text: string;
+  readonly lastsSeconds: number;
+}
+
+/**
+ * Makes the text of a session. Nothing is stored: every process that knows the administrator's token can check it, also
+ * after a restart, and a new token of the administrator ends all sessions.
+ * @param secret the administrator's token
+ */
+export function makeSession(secret: string, holder: Holder, nowMs: number): MadeSession {
+  const until = Math.floor((nowMs + lastsMs) / 1000);
+  const claim = `${holder.kind === 'token' ? holder.id : 'admin'}.${until}`;
+  return { text: `pps_${claim}.${macOf(secret, claim).toString('base64url')}`, lastsSeconds: lastsMs / 1000 };
+}
+
+/** @returns undefined when it is no session, was signed with another token, or has ended */
+export function readSession(secret: string, text: string, nowMs: number): Holder | undefined {
+  const [, holder, until, mac] = form.exec(text) ?? [];
+  if (holder === undefined || until === undefined || mac === undefined) return undefined;
+  if (!timingSafeEqual(macOf(secret, `${holder}.${until}`), Buffer.from(mac, 'base64url'))) return undefined;
+  if (Number(until) * 1000 <= nowMs) return undefined;
+  return holder === 'admin' ? { kind: 'administrator' } : { kind: 'token', id: holder };
+}
+
+function macOf(secret: string, claim: string): Buffer {
+  return createHmac('sha256', secret).update(`pigeonpost page session\n${claim}`).digest();
+}
+
+/** With this prefix a browser keeps a cookie for one host and HTTPS only (RFC 6265bis, 4.1.3.2). */
+const secureName = '__Host-pigeonpost';
+
+/** Browsers send a cookie to every port of a host: two installations on one machine keep theirs apart by name. */
+function plainName(host: string): string {
+  return `pigeonpost-${/:(\d{1,5})$/.exec(host)?.[1] ?? '80'}`;
+}
+
+/** The `Set-Cookie` that signs a browser in. No `Domain`, so that it is sent to this host only. */
+export function sessionCookie(
+  { text, lastsSeconds }: MadeSession,
+  { publicUrl }: Pick<Config['server'], 'publicUrl'>,
+  host: string,
+): string {
+  const isSecure = publicUrl?.startsWith('https:') === true && new URL(publicUrl).host === host.toLowerCase();
+  const name = isSecure ? secureName : plainName(host);
+  return `${name}=${text}; Path=/; Max-Age=${lastsSeconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
+}
+
+/** Finds the session in a `Cookie` header. */
+export function sessionIn(cookies: string | undefined, host: string): string | undefined {
+  const found = new Map(
+    (cookies ?? '').split(';').map((pair) => {
+      const [name = '', value = ''] = pair.split('=', 2);
+      return [name.trim(), value.trim()] as const;
+    }),
+  );
+  return found.get(secureName) ?? found.get(plainName(host));
+}

@@ -1,0 +1,98 @@
+import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { makeToken } from '../api/token-text.js';
+import type { Config } from './load-process-config.js';
+import { LocalTokenError } from './local-token-error.js';
+
+/** What of a configuration says where the token is kept. */
+type TokenPlace = Pick<Config, 'store' | 'folder' | 'file'>;
+
+const tokenForm = /^pp_[0-9a-f]{16}_[A-Za-z0-9_-]{43}$/;
+
+/**
+ * The file with the administrator's token that an installation makes for itself where `server.token` is not set: in the
+ * folder of an embedded store; with PostgreSQL, in `.pigeonpost` beside the configuration, which processes on one machine
+ * share. Only the user who runs pigeonpost can read it. It is in no backup.
+ */
+export function localTokenFile({ store, folder, file }: TokenPlace): string {
+  return store.kind === 'embedded'
+    ? tokenFileOfStore(store.folder)
+    : join(folder, '.pigeonpost', `${basename(file)}.token`);
+}
+
+/** Of an embedded store. */
+export function tokenFileOfStore(folder: string): string {
+  return join(folder, 'api.token');
+}
+
+/**
+ * Reads the token, for a command of the same user.
+ * @returns undefined where no process has made one yet
+ * @throws {LocalTokenError} where another user runs pigeonpost
+ */
+export function readLocalToken(place: TokenPlace): string | undefined {
+  const file = localTokenFile(place);
+  try {
+    const text = readFileSync(file, 'utf8').trim();
+    return tokenForm.test(text) ? text : undefined;
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw new LocalTokenError(
+      `the token in ${file} cannot be read (${code}): run the command as the user who runs pigeonpost, or ask for a named token and set server.token to it in a configuration of your own`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Reads the token, and makes it where there is none. Processes that do so at once agree on one.
+ * @throws {LocalTokenError} where it cannot be kept
+ */
+export function keepLocalToken(place: TokenPlace): string {
+  const file = localTokenFile(place);
+  try {
+    const present = readLocalToken(place);
+    if (present !== undefined) {
+      // A copy of the folder may have lost its permissions.
+      if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
+      return present;
+    }
+    return makeFile(place, file);
+  } catch (error) {
+    if (error instanceof LocalTokenError) throw error;
+    throw new LocalTokenError(
+      `no token for the API can be kept in ${file} (${codeOf(error)}): make the folder writable, or set server.token to \${NAME}`,
+      { cause: error },
+    );
+  }
+}
+
+function makeFile(place: TokenPlace, file: string): string {
+  const folder = dirname(file);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // The folder of an embedded store belongs to the store alone. This one stands among files that may be versioned.
+  if (place.store.kind !== 'embedded') writeFileSync(join(folder, '.gitignore'), '*\n');
+  const unfinished = `${file}.${process.pid}`;
+  writeFileSync(unfinished, `${makeToken().text}\n`, { mode: 0o600, flag: 'w', flush: true });
+  try {
+    rmUnusable(place, file);
+    linkSync(unfinished, file); // whole at once, and never in the place of another process's
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
+  const made = readLocalToken(place);
+  if (made === undefined) throw new LocalTokenError(`${file} holds no token: delete it and start again`);
+  return made;
+}
+
+/** A disk that was full may have left an empty file. */
+function rmUnusable(place: TokenPlace, file: string): void {
+  if (readLocalToken(place) === undefined) rmSync(file, { force: true });
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? 'unknown error';
+}
