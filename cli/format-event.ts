@@ -1,3 +1,4 @@
+import { shownInLine } from './shown-text.js';
 import type { CandidateView, EventObjectView, EventView } from '../api/provisioning.js';
 
 /** What exists of an event and what is, or was, created, for a person. Pure. */
@@ -11,7 +12,7 @@ export function formatEvent(view: EventView, at: 'plan' | 'end'): string[] {
     ...view.problems.map((line) => `PROBLEM: ${line}`),
   ];
   // Texts of the file and of the service could hold what a terminal obeys.
-  return lines.map((line) => line.replaceAll(/\p{Cc}/gu, ' '));
+  return lines.map((line) => shownInLine(line));
 }
 
 /** What is asked before anything is sent. Pure. */

@@ -1,3 +1,5 @@
+import { shownText } from './shown-text.js';
+
 /** Where a block is drawn; a part of what commands write to. */
 export interface BlockOutput {
   draw(text: string): void;
@@ -27,7 +29,9 @@ export class LiveBlock {
     const { columns } = this.#out;
     // A terminal that was resized has wrapped the old lines anew: where they begin now is not to be known.
     const back = columns === this.#columns ? (this.#height === 0 ? '' : `\u001b[${this.#height}A\r`) : clearScreen;
-    this.#out.draw(`${back}${lines.map((line) => `${line}${clearToLineEnd}\n`).join('')}${clearBelow}`);
+    this.#out.draw(
+      `${back}${lines.map((line) => `${shownText(line, { colours: true })}${clearToLineEnd}\n`).join('')}${clearBelow}`,
+    );
     this.#height = lines.length;
     this.#columns = columns;
   }

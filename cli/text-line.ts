@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { shownInLine } from './shown-text.js';
 
 export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red';
 
@@ -20,8 +21,7 @@ export function renderLine(line: TextLine, { columns, colours }: { columns: numb
   let rendered = '';
   const whole = line.reduce((width, { text }) => width + text.length, 0);
   for (const { text, style } of line) {
-    // What comes from elsewhere could hold control characters, and a terminal obeys them.
-    const safe = text.replace(/\p{Cc}/gu, ' ');
+    const safe = shownInLine(text);
     const cut =
       whole > columns && safe.length >= room ? `${safe.slice(0, Math.max(0, room - 1))}${room > 0 ? '…' : ''}` : safe;
     room -= cut.length;

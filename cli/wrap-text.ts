@@ -1,14 +1,15 @@
+import { shownInLine } from './shown-text.js';
+
 /**
  * A text as lines of at most `columns`, broken between words: the first begins with `lead`, the others with as many
- * blanks, or `indent` of them. A word that is longer than a line stands whole on its own. Control characters, which a
- * terminal would obey, are blanks. Pure.
+ * blanks, or `indent` of them. A word that is longer than a line stands whole on its own. What a terminal would
+ * obey is a blank. Pure.
  */
 export function wrapText(
   text: string,
   { columns, lead = '', indent = lead.length }: { columns: number; lead?: string; indent?: number },
 ): string[] {
-  const words = text
-    .replaceAll(/\p{Cc}+/gu, ' ')
+  const words = shownInLine(text)
     .split(' ')
     .filter((word) => word !== '');
   const lines: string[] = [];

@@ -25,7 +25,7 @@ import { problemsCsv } from '../../worker/imports/problems-csv.js';
 import { createProgressDisplay } from '../imports/progress-display.js';
 import { targetInWords } from '../imports/target-in-words.js';
 import { createUploadDisplay } from '../imports/upload-display.js';
-import { withoutControls } from '../imports/without-controls.js';
+import { shownInLine } from '../shown-text.js';
 import { untilStopped } from '../until-stopped.js';
 
 /**
@@ -84,7 +84,7 @@ async function showing<T>(
 ): Promise<T> {
   if (!out.terminal || json) return await work(() => undefined);
   const { size } = await stat(file);
-  const doing = withoutControls(`${verb} ${basename(file)}`);
+  const doing = shownInLine(`${verb} ${basename(file)}`);
   const display = createUploadDisplay(out, { doing, fileBytes: size, now: () => performance.now() });
   try {
     return await work(display.onSent);

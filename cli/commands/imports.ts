@@ -10,7 +10,7 @@ import { firstOfList, thereIsMore } from '../first-of-list.js';
 import { endDocument, exitCodeOf, tellEnd } from '../imports/end-of-import.js';
 import { followImport } from '../imports/follow-import.js';
 import { progressInWords, standingInWords } from '../imports/format-progress.js';
-import { withoutControls } from '../imports/without-controls.js';
+import { shownInLine, shownText } from '../shown-text.js';
 import { formatReport } from '../imports/format-report.js';
 import { type ImportClient, importClient } from '../imports/import-client.js';
 import { requireWritable } from '../imports/import-files.js';
@@ -45,7 +45,7 @@ function importLines(imports: readonly ImportView[], now: Date): string[] {
     `${workspace}/${pigeonholeId}`,
     counted(rows, 'row'),
     inWords(new Date(startedAt), now),
-    withoutControls(file),
+    shownInLine(file),
   ]);
   const widths = [0, 1, 2, 3, 4].map((n) => Math.max(...cells.map((row) => row[n]!.length)));
   return cells.map((row) => row.map((cell, n) => cell.padEnd(widths[n] ?? 0)).join('  '));
@@ -91,7 +91,10 @@ export async function importReport(
   if (json) return await tellEnd(out, client, { kind: 'ended', view }, { json });
   // With the mark at its beginning: without it Excel takes the file for another encoding than UTF-8.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  for await (const part of await client.reportCsv(id)) out.draw(decoder.decode(part, { stream: true }));
+  for await (const part of await client.reportCsv(id)) {
+    const text = decoder.decode(part, { stream: true });
+    out.draw(out.terminal ? shownText(text, { colours: false }) : text); // a file keeps its bytes
+  }
   return ExitCode.Done;
 }
 

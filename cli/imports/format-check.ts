@@ -12,7 +12,7 @@ import { inWords } from '../in-words.js';
 import { renderLine, span } from '../text-line.js';
 import { clockTime } from './clock-time.js';
 import { targetInWords } from './target-in-words.js';
-import { withoutControls } from './without-controls.js';
+import { shownInLine } from '../shown-text.js';
 
 /** More problems are only counted, by kind. */
 const mostProblems = 20;
@@ -37,7 +37,7 @@ export function formatCheck(check: ImportCheck, sheet: Sheet): string[] {
     ...problemLines(check),
     ...check.noteCounts.filter(({ code }) => code !== 'code-generated').map((note) => `note    ${countInWords(note)}`),
     ...estimateLines(check.estimate, sheet),
-  ].map(withoutControls);
+  ].map(shownInLine);
 }
 
 const formats: Readonly<Record<string, string>> = { csv: 'CSV', xlsx: 'Excel', json: 'JSON', ndjson: 'NDJSON' };
@@ -97,7 +97,7 @@ function nothingKnownLines({ columns }: ImportCheck): string[] {
 export function questionOf({ target, counts, canary }: ImportCheck): string {
   const now = sentNow(counts.send, canary);
   const who = now === 1 ? 'registrant' : 'registrants';
-  return withoutControls(`Create ${grouped(now)} ${who} in ${targetInWords(target)}?`);
+  return shownInLine(`Create ${grouped(now)} ${who} in ${targetInWords(target)}?`);
 }
 
 function sentNow(send: number, canary: number | null): number {
@@ -140,7 +140,7 @@ function problemLines({ problems, problemCounts }: ImportCheck): string[] {
 
 /** One line, without the text of the cell. Pure. */
 export function problemInWords({ row, column, message }: ImportProblem): string {
-  return withoutControls(`row ${grouped(row)}${column === null ? '' : `, ${column}`}: ${message}`);
+  return shownInLine(`row ${grouped(row)}${column === null ? '' : `, ${column}`}: ${message}`);
 }
 
 function countInWords({ code, column, rows }: ProblemCount): string {

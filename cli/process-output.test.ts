@@ -1,0 +1,93 @@
+import { itemLine } from './commands/items.js';
+import { changeLine } from './commands/live.js';
+import type { Output } from './context.js';
+import { LiveBlock } from './live-block.js';
+import { paint } from './paint.js';
+import { outputTo } from './process-output.js';
+
+/** What an attendee can write: C0 and C1 controls (a CSI and an OSC of one character each), DEL, bidi, line ends. */
+const hostile = '\u001b[2Jname\u009b31m\u009d0;title\u009c\u007f\u0007\u202eevil\u2066\u2028\u0085\u200f end';
+const obeyed = /[^\P{Cc}\n]|[\p{Bidi_Control}\u2028\u2029]/u;
+
+function output(terminal: boolean): { out: Output; printed: () => string } {
+  let printed = '';
+  const write = (text: string): boolean => {
+    printed += text;
+    return true;
+  };
+  const stdout = { write, isTTY: terminal, hasColors: () => terminal, columns: 80, rows: 24 };
+  return { out: outputTo(stdout as unknown as NodeJS.WriteStream, { write }), printed: () => printed };
+}
+
+const change = {
+  workspace: 'acme',
+  pigeonholeId: 101,
+  sessionId: null,
+  list: 'questions',
+  key: hostile,
+  sequence: 1,
+  kind: 'created',
+  revision: 1,
+  visibility: null,
+  foundAt: '2026-11-22T09:00:00.000Z',
+  data: { content: hostile },
+} as never;
+const item = {
+  key: '1',
+  sessionId: null,
+  revision: 1,
+  deleted: false,
+  visibility: null,
+  consent: null,
+  lastChangedAt: '2026-11-22T09:00:00.000Z',
+  data: { content: hostile },
+} as never;
+
+describe.each([
+  ['a terminal', true],
+  ['a pipe', false],
+])('what a command prints to %s', (_, terminal) => {
+  it.each<[string, (out: Output) => void]>([
+    ['a live change', (out) => out.line(changeLine(change))],
+    ['an item', (out) => out.line(itemLine('questions', item))],
+    ['a message of a vendor', (out) => out.note(`the sink answers: ${hostile}`)],
+  ])('holds nothing of %s that a terminal obeys', (_name, print) => {
+    const { out, printed } = output(terminal);
+    print(out);
+    expect(printed()).not.toMatch(obeyed);
+  });
+
+  it('is the same JSON for a program', () => {
+    const { out, printed } = output(terminal);
+    out.line(JSON.stringify({ data: hostile }));
+    expect(printed()).not.toMatch(obeyed);
+    expect(JSON.parse(printed())).toEqual({ data: hostile });
+  });
+
+  it('keeps tabs, line ends and letters of every script', () => {
+    const { out, printed } = output(terminal);
+    out.line('a\tb\nשלום 世界 👩‍💻');
+    expect(printed()).toBe('a\tb\nשלום 世界 👩‍💻\n');
+  });
+});
+
+describe('a colour', () => {
+  it('of this program is printed on a terminal', () => {
+    const { out, printed } = output(true);
+    out.line(paint('ready', 'green', true));
+    expect(printed()).toBe('\u001b[32mready\u001b[39m\n');
+  });
+
+  it('that hides what follows is not', () => {
+    const { out, printed } = output(true);
+    out.line('\u001b[8mhidden\u001b[1;31m');
+    expect(printed()).not.toContain('\u001b');
+  });
+});
+
+it('a block that is redrawn passes on no more than its own cursor movements and colours', () => {
+  let drawn = '';
+  const block = new LiveBlock({ draw: (text) => (drawn += text), columns: 80 });
+  block.show([hostile]);
+  expect(drawn.replaceAll('\u001b[K', '').replaceAll('\u001b[J', '')).not.toMatch(obeyed);
+});
