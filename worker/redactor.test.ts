@@ -14,6 +14,18 @@ describe('a redacted report', () => {
     ['an e-mail address', 'no contact ann.ray+1@example.co.uk there', 'no contact [e-mail] there'],
     ['a signing secret', 'whsec_AAAAAAAAAAAA=', '[secret]'],
     ['a bot token', 'token xoxb-123-abc is gone', 'token [secret] is gone'],
+    ['a token of pigeonpost', `pp_0123456789abcdef_${'a-B'.repeat(14)}c is refused`, '[secret] is refused'],
+    [
+      'a session of the page',
+      `cookie pigeonpost-8088=pps_admin.1790000000.${'x'.repeat(43)}; b`,
+      'cookie pigeonpost-8088=[secret]; b',
+    ],
+    [
+      'a link to the page',
+      'page: http://127.0.0.1:8088/?code=ppc_LbSYL3mW0cVtWJIfq9yB0n2d',
+      'page: http://127.0.0.1:8088/?code=[secret]',
+    ],
+    ['a code in an address', 'https://host/?code=abcdef', 'https://host/?code=[secret]'],
     ['a header', 'Authorization: Bearer abcdef012345', 'Authorization: Bearer [secret]'],
     ['a password in an address', 'postgres://me:pass@host/db', 'postgres://[secret]@host/db'],
     ['a token in an address', 'https://host/hook?token=abc&x=1', 'https://host/hook?token=[secret]&x=1'],

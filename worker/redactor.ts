@@ -4,10 +4,10 @@ import type { Config } from './load-process-config.js';
 /** Forms that only secrets and people's addresses have, whoever wrote them. */
 const forms: readonly (readonly [RegExp, string])[] = [
   [/[^\s"'<>@:/]+@[^\s"'<>@:/]+\.[A-Za-z]{2,}/g, '[e-mail]'],
-  [/\b(?:whsec_|xox[a-z]-|pat-|sk-|ppt_)[\w+/=.-]{4,}/g, '[secret]'],
+  [/\b(?:whsec_|xox[a-z]-|pat-|sk-|pp[a-z]?_)[\w+/=.-]{4,}/g, '[secret]'],
   [/\b(Bearer|Basic)\s+[\w+/=.~-]{8,}/gi, '$1 [secret]'],
   [/:\/\/[^\s/@"']+@/g, '://[secret]@'],
-  [/([?&](?:token|key|secret|password|signature|sig)=)[^\s&"']+/gi, '$1[secret]'],
+  [/([?&](?:token|key|secret|password|signature|sig|code)=)[^\s&"']+/gi, '$1[secret]'],
   [/-----BEGIN [^-]+-----[^]*?-----END [^-]+-----/g, '[secret]'],
 ];
 
