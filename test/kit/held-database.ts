@@ -47,6 +47,7 @@ export function delayedDatabase(
     ...wrap(inner),
     kind: inner.kind,
     transaction: (work, options) => inner.transaction((tx) => work(wrap(tx)), options),
+    withoutLimits: (work) => inner.withoutLimits(work),
     maintain: () => inner.maintain(),
     copyFiles: (folder) => inner.copyFiles(folder),
     onFatal: (listener) => inner.onFatal(listener),
