@@ -1,4 +1,4 @@
-import { Composer, Lexer, LineCounter, Parser } from 'yaml';
+import { Composer, Lexer, type LineCounter, Parser } from 'yaml';
 import type { Document, ErrorCode, ParsedNode } from 'yaml';
 
 /**
