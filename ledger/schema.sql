@@ -764,10 +764,11 @@ CREATE INDEX alert_messages_of_receiver ON alert_messages USING btree (receiver,
 CREATE UNIQUE INDEX audit_ends ON audit USING btree (asked) WHERE (asked IS NOT NULL);
 CREATE UNIQUE INDEX canaries_open ON canaries USING btree (workspace, pigeonhole_id, sink) WHERE (state = ANY (ARRAY['sending'::text, 'standing'::text]));
 CREATE INDEX changes_with_snapshot ON changes USING btree (ref, list, key) WHERE (snapshot IS NOT NULL);
-CREATE INDEX deliveries_due ON deliveries USING btree (sink_id, ref, sequence, replay) WHERE (state = ANY (ARRAY['waiting'::text, 'retry'::text]));
-CREATE INDEX deliveries_open ON deliveries USING btree (sink_id, ref, list, key, sequence) WHERE (state = ANY (ARRAY['waiting'::text, 'sending'::text, 'retry'::text]));
+CREATE INDEX deliveries_in_order ON deliveries USING btree (((((sink_id)::bigint << 32) | (ref)::bigint)), sequence, replay) WHERE (state = ANY (ARRAY['waiting'::text, 'retry'::text]));
+CREATE INDEX deliveries_of_item ON deliveries USING btree (((sink_id + 0)), ref, list, key, sequence, replay) WHERE (state = ANY (ARRAY['waiting'::text, 'sending'::text, 'retry'::text, 'dead'::text]));
 CREATE INDEX deliveries_parked ON deliveries USING btree (sink_id, ref, list, state, reason) WHERE (state = ANY (ARRAY['withheld'::text, 'dead'::text]));
-CREATE INDEX deliveries_told ON deliveries USING btree (sink_id, ref, list, key, sequence, replay) WHERE ((list = ANY (ARRAY['attendees'::text, 'engagement'::text, 'registrants'::text])) AND (identity IS NOT NULL));
+CREATE INDEX deliveries_sending ON deliveries USING btree (((((sink_id)::bigint << 32) | (ref)::bigint)), sequence, replay) WHERE (state = 'sending'::text);
+CREATE INDEX deliveries_told_of_item ON deliveries USING btree (((sink_id + 0)), ref, list, key, sequence, replay) WHERE ((list = ANY (ARRAY['attendees'::text, 'engagement'::text, 'registrants'::text])) AND (identity IS NOT NULL));
 CREATE INDEX erasures_asked ON erasures USING btree (asked_hash);
 CREATE INDEX erasures_open ON erasures USING btree (number) WHERE (ended_at IS NULL);
 CREATE INDEX import_chunks_unsettled ON import_chunks USING btree (import, state, due_at) WHERE (state <> 'created'::text);

@@ -1,11 +1,13 @@
 import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
 import type { Consent } from '../seen-item.js';
+import { byItem, byOrder, knownDelivery, useIndexOrder } from './addressed-indexes.js';
 import {
   type Candidate,
   candidateColumns,
   candidateJoins,
   type CandidateRow,
+  type FoundChanges,
   newChanges,
   toCandidates,
 } from './candidates.js';
@@ -50,15 +52,18 @@ export interface Batch {
  */
 export async function beginBatch(ledger: Ledger, lease: LaneLease, request: BatchRequest): Promise<Batch> {
   return await ledger.db.transaction(async (tx) => {
-    const lane = await lockLane(tx, lease);
+    const [lane] = await Promise.all([lockLane(tx, lease), useIndexOrder(tx)]);
     const failedLast = request.failedLast && request.order === 'item';
     const open = await dueDeliveries(tx, lease, request, failedLast ? 'untried' : 'all', request.size);
     const room = request.order === 'pigeonhole' && (await anyOpen(tx, lease)) ? 0 : request.size - open.length;
-    const fresh = room > 0 ? await unseen(tx, lease, request, lane, room) : [];
-    const left = room - fresh.length;
-    const again = left > 0 && lane.replaying ? await continueReplay(tx, lease, request.lists, left) : [];
-    const added = [...fresh, ...again];
-    if (failedLast) open.push(...(await dueDeliveries(tx, lease, request, 'failed', left - again.length)));
+    const fresh = room > 0 ? await unseen(tx, lease, request, lane, room) : { rows: [], reached: lane.watermark };
+    const left = room - fresh.rows.length;
+    const again =
+      left > 0 && lane.replaying && fresh.reached === lane.newest
+        ? await continueReplay(tx, lease, request.lists, left)
+        : { rows: [], done: true };
+    const added = [...fresh.rows, ...again.rows];
+    if (failedLast) open.push(...(await dueDeliveries(tx, lease, request, 'failed', left - again.rows.length)));
     const judged = await toCandidates(tx, lease.ref, [...open, ...added.filter((row) => !row.held)]);
     const decisions = await request.decide(tx, judged);
     const decided = judged.map((candidate, index) => ({ candidate, decision: decisions[index]! }));
@@ -75,7 +80,7 @@ export async function beginBatch(ledger: Ledger, lease: LaneLease, request: Batc
       request.configuration,
       decided.filter(({ candidate }) => opened.has(nameOf(candidate))).map(newRow),
     );
-    const watermark = room === 0 ? lane.watermark : fresh.length < room ? lane.newest : fresh.at(-1)!.sequence;
+    const watermark = fresh.reached;
     if (request.onlyLatest) {
       const between = request.lists.includes('attendees') ? null : { after: lane.watermark, until: watermark };
       const people = peopleAmong(added, decided);
@@ -89,7 +94,7 @@ export async function beginBatch(ledger: Ledger, lease: LaneLease, request: Batc
         )
         .toSorted((a, b) => inOrder(a.candidate, b.candidate)),
       withheld: decided.filter(({ decision }) => decision.kind === 'withhold').length,
-      empty: open.length === 0 && added.length === 0,
+      empty: open.length === 0 && added.length === 0 && (room === 0 || fresh.reached === lane.newest) && again.done,
     };
   });
 }
@@ -136,9 +141,9 @@ export async function inFlight(
   const rows = await ledger.db.query<CandidateRow>(
     `select ${candidateColumns}, d.identity, d.attempts, false as failed_alone, false as held, d.replay,
        r.id as replay_id
-     from deliveries d join changes c on c.ref = d.ref and c.sequence = d.sequence ${candidateJoins}
-       left join replays r on r.number = d.replay
-     where d.sink_id = $1 and d.ref = $2 and d.state = 'sending' and (d.due_at is null or d.due_at <= now())
+     from deliveries d ${itsChange} ${candidateJoins}
+       left join lateral (select id from replays where number = d.replay limit 1) r on true
+     where ${byOrder('d', '$1', '$2')} and d.state = 'sending' and (d.due_at is null or d.due_at <= now())
      order by d.sequence, d.replay limit $3`,
     [lease.sinkId, lease.ref, limit],
   );
@@ -153,7 +158,7 @@ export async function inFlight(
 export async function putOffLookUps(ledger: Ledger, lease: LaneLease, afterMs: number): Promise<void> {
   await ledger.db.query(
     `update deliveries set due_at = updated_at + $3 * interval '1 millisecond'
-     where sink_id = $1 and ref = $2 and state = 'sending' and due_at is null`,
+     where ${byOrder('deliveries', '$1', '$2')} and state = 'sending' and due_at is null`,
     [lease.sinkId, lease.ref, afterMs],
   );
 }
@@ -172,34 +177,63 @@ async function dueDeliveries(
   limit: number,
 ): Promise<CandidateRow[]> {
   if (limit <= 0) return [];
-  // In the text and not as a parameter: a plan that has to serve all three sorts everything that is due.
-  const ofThose = { all: 'true', untried: `d.state = 'waiting'`, failed: `d.state = 'retry'` }[which];
-  return await tx.query<CandidateRow>(
-    `select ${candidateColumns}, d.identity, d.attempts, d.state = 'retry' and l.delivered_at > d.updated_at as failed_alone,
-       false as held, d.replay, r.id as replay_id
-     from deliveries d join lanes l on l.sink_id = d.sink_id and l.ref = d.ref
-       join changes c on c.ref = d.ref and c.sequence = d.sequence ${candidateJoins}
-       left join replays r on r.number = d.replay
-     where d.sink_id = $1 and d.ref = $2 and d.state in ('waiting', 'retry') and (d.due_at is null or d.due_at <= now())
-       and ${ofThose}
-       and ($4 = 'pigeonhole' or not exists (select 1 from deliveries e where e.sink_id = d.sink_id and e.ref = d.ref
-         and e.list = d.list and e.key = d.key and (e.sequence, e.replay) < (d.sequence, d.replay)
-         and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or (e.state = 'retry' and ${which === 'untried'})
-           or (e.due_at > now() and (e.state = 'retry' or not $5::boolean)))))
-       and ($4 = 'item' or d.sequence < coalesce((select min(e.sequence) from deliveries e where e.sink_id = $1
-         and e.ref = $2 and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or e.due_at > now())),
-         9223372036854775807))
-     order by ${which === 'failed' ? 'd.updated_at, ' : ''}d.sequence, d.replay limit $3`,
-    [lease.sinkId, lease.ref, limit, request.order, request.onlyLatest],
+  const rows = await tx.query<CandidateRow & { later: boolean }>(
+    request.order === 'pigeonhole' ? firstOpen : openItems[which],
+    request.order === 'pigeonhole'
+      ? [lease.sinkId, lease.ref, limit]
+      : [lease.sinkId, lease.ref, limit, request.onlyLatest],
   );
+  const stop = request.order === 'pigeonhole' ? rows.findIndex(({ later }) => later) : -1;
+  return stop === -1 ? rows : rows.slice(0, stop);
+}
+
+/** The columns of an open delivery; `d` the delivery. */
+const openColumns = `${candidateColumns}, d.identity, d.attempts,
+  d.state = 'retry' and (select l.delivered_at from lanes l where l.sink_id = $1 and l.ref = $2) > d.updated_at as failed_alone,
+  false as held, d.replay, r.id as replay_id`;
+
+const itsChange = `cross join lateral (select * from changes where ref = d.ref and sequence = d.sequence limit 1) c`;
+
+const openJoins = `${itsChange} ${candidateJoins}
+  left join lateral (select id from replays where number = d.replay limit 1) r on true`;
+
+/** One behind the other: what is sent, or waits, holds everything behind it. */
+const firstOpen = `select ${openColumns},
+    coalesce(d.due_at > now(), false) or d.sequence >= coalesce((select min(e.sequence) from deliveries e
+      where ${byOrder('e', '$1', '$2')} and e.state = 'sending'), 9223372036854775807) as later
+  from deliveries d ${openJoins}
+  where ${byOrder('d', '$1', '$2')} and d.state in ('waiting', 'retry')
+  order by d.sequence, d.replay limit $3`;
+
+/**
+ * One behind the other of its item. A text for each of three: a plan that has to serve all sorts everything that is due.
+ * What holds an item is asked by a scalar, since the planner may turn `not exists` into a join.
+ */
+const openItems = {
+  all: itemsOpen('true', 'false', ''),
+  untried: itemsOpen(`d.state = 'waiting'`, `e.state = 'retry'`, ''),
+  failed: itemsOpen(`d.state = 'retry'`, 'false', 'd.updated_at, '),
+};
+
+function itemsOpen(which: string, alsoHolds: string, first: string): string {
+  return `select ${openColumns}, false as later
+    from deliveries d ${openJoins}
+    where ${byOrder('d', '$1', '$2')} and d.state in ('waiting', 'retry') and (d.due_at is null or d.due_at <= now())
+      and ${which}
+      and coalesce((select false from deliveries e where ${byItem('e', '$1', 'd.ref')}
+        and e.list = d.list and e.key = d.key and (e.sequence, e.replay) < (d.sequence, d.replay)
+        and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or ${alsoHolds}
+          or (e.due_at > now() and (e.state = 'retry' or not $4::boolean))) limit 1), true)
+    order by ${first}d.sequence, d.replay limit $3`;
 }
 
 async function anyOpen(tx: Queryable, lease: LaneLease): Promise<boolean> {
-  const rows = await tx.query(
-    `select 1 from deliveries where sink_id = $1 and ref = $2 and state in ('waiting', 'sending', 'retry') limit 1`,
+  const [row] = await tx.query<{ open: boolean }>(
+    `select exists (select 1 from deliveries d where ${byOrder('d', '$1', '$2')} and d.state in ('waiting', 'retry'))
+       or exists (select 1 from deliveries d where ${byOrder('d', '$1', '$2')} and d.state = 'sending') as open`,
     [lease.sinkId, lease.ref],
   );
-  return rows.length > 0;
+  return row!.open;
 }
 
 async function unseen(
@@ -208,7 +242,7 @@ async function unseen(
   { lists }: BatchRequest,
   { watermark, ...lane }: LockedLane,
   limit: number,
-): Promise<CandidateRow[]> {
+): Promise<FoundChanges> {
   return await newChanges(tx, { sinkId, ref, lists, after: watermark, ...lane }, limit);
 }
 
@@ -269,12 +303,15 @@ async function updateRows(
 ): Promise<void> {
   if (rows.length === 0) return;
   await tx.query(
-    `update deliveries d set state = n.state, reason = n.reason, identity = coalesce(n.identity, d.identity),
-       detail = coalesce(n.detail, d.detail),
-       configuration = $3, due_at = null, updated_at = clock_timestamp()
+    `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, reason, identity,
+       detail, updated_at)
+     select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, $3, n.state, n.reason,
+       coalesce(n.identity, d.identity), coalesce(n.detail, d.detail), clock_timestamp()
      from unnest($4::int8[], $5::int4[], $6::text[], $7::text[], $8::boolean[], $9::text[])
-       as n (sequence, replay, state, reason, identity, detail)
-     where d.sink_id = $1 and d.ref = $2 and d.sequence = n.sequence and d.replay = n.replay`,
+       as n (sequence, replay, state, reason, identity, detail) ${knownDelivery}
+     on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = excluded.reason,
+       identity = excluded.identity, detail = excluded.detail, configuration = excluded.configuration, due_at = null,
+       updated_at = excluded.updated_at`,
     [
       lease.sinkId,
       lease.ref,

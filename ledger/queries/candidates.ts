@@ -1,6 +1,7 @@
 import type { Queryable } from '../drivers/database.js';
 import type { Consent } from '../seen-item.js';
 import { type EffectiveVisibility, judgedLists, judgeVisibility, type Visibility } from '../visibility.js';
+import { byItem } from './addressed-indexes.js';
 import { questionFlags, sessionSettings } from './place-items.js';
 
 /** A change that may be sent now, with what the decision depends on, from current rows. */
@@ -66,12 +67,12 @@ export interface CandidateRow {
 
 /**
  * What the last delivery of a person's own record (ownRecords) before this change was, of those for which a condition
- * holds. By an index of such deliveries alone (migration 0014), whose condition is repeated here.
+ * holds. By an index of such deliveries alone (migration 0019), whose condition is repeated here.
  */
 function ofRecordsBefore(what: string, where: string): string {
   return `case when c.list in ('attendees', 'engagement', 'registrants') and c.previous_sequence is not null then coalesce((
     select ${what} from deliveries t
-    where t.sink_id = $1 and t.ref = c.ref and t.list = c.list and t.key = c.key and t.sequence < c.sequence
+    where ${byItem('t', '$1', 'c.ref')} and t.list = c.list and t.key = c.key and t.sequence < c.sequence
       and t.list in ('attendees', 'engagement', 'registrants') and t.identity is not null and (${where})
     order by t.sequence desc, t.replay desc limit 1), false) else false end`;
 }
@@ -101,11 +102,14 @@ export const candidateColumns = `c.sequence, c.id, c.list, c.key, c.revision, c.
   case when i.erased then case when exists (select 1 from erasing e
     where e.sink_id = $1 and e.ref = c.ref and e.list = c.list and e.key = c.key) then 'told' else 'untold' end end as erased`;
 
-export const candidateJoins = `join items i on i.ref = c.ref and i.list = c.list and i.key = c.key
-  left join items a on a.ref = c.ref and a.list = 'attendees' and a.key = i.attendee_id::text and a.payload is not null`;
+/** `lateral` with a limit makes each one look-up by the primary key, whatever the planner thinks of the tables. */
+export const candidateJoins = `cross join lateral (select * from items where ref = c.ref and list = c.list and key = c.key
+    limit 1) i
+  left join lateral (select * from items where ref = c.ref and list = 'attendees' and key = i.attendee_id::text
+    and payload is not null and i.list <> 'attendees' limit 1) a on true`;
 
 /** An unsettled change of the item holds its later ones. */
-const heldByOpen = `exists (select 1 from deliveries d where d.sink_id = $1 and d.ref = c.ref and d.list = c.list
+const heldByOpen = `exists (select 1 from deliveries d where ${byItem('d', '$1', 'c.ref')} and d.list = c.list
   and d.key = c.key and d.state in ('waiting', 'sending', 'retry')) as held`;
 
 export interface LaneRange {
@@ -121,9 +125,20 @@ export interface LaneRange {
   readonly historySince: Date | null;
 }
 
-/** The changes that a lane has not looked at yet, in their order. */
-export async function newChanges(tx: Queryable, range: LaneRange, limit: number): Promise<CandidateRow[]> {
-  return await tx.query<CandidateRow>(
+/** Changes that are looked at in one statement: those of lists that the sink does not want count as well. */
+const mostLookedAt = 20_000;
+
+/** Some of a range, in the order of the changes. */
+export interface FoundChanges {
+  readonly rows: CandidateRow[];
+  /** Everything up to here has been looked at. */
+  readonly reached: number;
+}
+
+/** The next changes that a lane has not looked at yet. */
+export async function newChanges(tx: Queryable, range: LaneRange, limit: number): Promise<FoundChanges> {
+  const until = Math.min(range.newest, range.after + mostLookedAt);
+  const rows = await tx.query<CandidateRow>(
     `select ${candidateColumns}, null::boolean as identity, 0 as attempts, false as failed_alone,
        ${heldByOpen}, 0 as replay,
        null::uuid as replay_id
@@ -132,8 +147,9 @@ export async function newChanges(tx: Queryable, range: LaneRange, limit: number)
        and (c.sequence > $6 or (c.sequence = i.last_sequence and i.payload is not null and not i.expired
          and ($7::timestamptz is null or c.found_at >= $7)))
      order by c.sequence limit $8`,
-    [range.sinkId, range.ref, range.after, range.newest, range.lists, range.historyUntil, range.historySince, limit],
+    [range.sinkId, range.ref, range.after, until, range.lists, range.historyUntil, range.historySince, limit],
   );
+  return { rows, reached: rows.length < limit ? Math.max(until, range.after) : rows.at(-1)!.sequence };
 }
 
 export interface ReplayRange {
@@ -152,8 +168,9 @@ export interface ReplayRange {
  * What a replay emits next: items whose last change stands in the range. One that has changed since goes out by that
  * change, whose revision is a later one.
  */
-export async function replayedChanges(tx: Queryable, range: ReplayRange, limit: number): Promise<CandidateRow[]> {
-  return await tx.query<CandidateRow>(
+export async function replayedChanges(tx: Queryable, range: ReplayRange, limit: number): Promise<FoundChanges> {
+  const until = Math.min(range.until, range.after + mostLookedAt);
+  const rows = await tx.query<CandidateRow>(
     `select ${candidateColumns}, null::boolean as identity, 0 as attempts, false as failed_alone,
        ${heldByOpen}, $7::int4 as replay,
        $8::uuid as replay_id
@@ -161,8 +178,9 @@ export async function replayedChanges(tx: Queryable, range: ReplayRange, limit: 
      where c.ref = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
        and c.sequence = i.last_sequence and i.payload is not null and not i.expired and ($6::timestamptz is null or c.found_at >= $6)
      order by c.sequence limit $9`,
-    [range.sinkId, range.ref, range.after, range.until, range.lists, range.from, range.replay, range.replayId, limit],
+    [range.sinkId, range.ref, range.after, until, range.lists, range.from, range.replay, range.replayId, limit],
   );
+  return { rows, reached: rows.length < limit ? Math.max(until, range.after) : rows.at(-1)!.sequence };
 }
 
 /** Judges anonymity from current rows, so that no change goes out named because its item's own row is late to follow. */

@@ -1,5 +1,6 @@
 import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
+import { byItem, knownDelivery } from './addressed-indexes.js';
 import { type LaneLease, lockLane } from './lanes.js';
 
 /**
@@ -45,11 +46,15 @@ export async function finishBatch(
   await ledger.db.transaction(async (tx) => {
     await lockLane(tx, lease);
     await tx.query(
-      `update deliveries d set state = n.state, reason = n.reason, detail = n.detail, attempts = n.attempts,
-         due_at = clock_timestamp() + n.retry_in_ms * interval '1 millisecond', updated_at = clock_timestamp()
+      `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, reason, detail,
+         attempts, due_at, updated_at)
+       select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration, n.state, n.reason,
+         n.detail, n.attempts, clock_timestamp() + n.retry_in_ms * interval '1 millisecond', clock_timestamp()
        from unnest($3::int8[], $4::int4[], $5::text[], $6::text[], $7::text[], $8::int4[], $9::float8[])
-         as n (sequence, replay, state, reason, detail, attempts, retry_in_ms)
-       where d.sink_id = $1 and d.ref = $2 and d.sequence = n.sequence and d.replay = n.replay`,
+         as n (sequence, replay, state, reason, detail, attempts, retry_in_ms) ${knownDelivery}
+       on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = excluded.reason,
+         detail = excluded.detail, attempts = excluded.attempts, due_at = excluded.due_at,
+         updated_at = excluded.updated_at`,
       [
         lease.sinkId,
         lease.ref,
@@ -64,10 +69,16 @@ export async function finishBatch(
     );
     if (lane.onlyLatest) {
       await tx.query(
-        `update deliveries d set state = 'superseded', reason = null, updated_at = clock_timestamp()
-         from deliveries n join unnest($3::int8[]) as p (sequence) on p.sequence = n.sequence
-         where n.sink_id = $1 and n.ref = $2 and n.replay = 0 and d.sink_id = $1 and d.ref = $2 and d.list = n.list
-           and d.key = n.key and d.sequence < n.sequence and d.state = 'dead'`,
+        `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, updated_at)
+         select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration, 'superseded',
+           clock_timestamp()
+         from unnest($3::int8[]) as p (sequence)
+           cross join lateral (select list, key from deliveries where sink_id = $1 and ref = $2 and sequence = p.sequence
+             and replay = 0 limit 1) n
+           cross join lateral (select * from deliveries d where ${byItem('d', '$1', '$2')} and d.list = n.list
+             and d.key = n.key and d.sequence < p.sequence and d.state = 'dead' offset 0) d
+         on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = null,
+           updated_at = excluded.updated_at`,
         [lease.sinkId, lease.ref, settled.filter(({ state }) => state === 'delivered').map(({ sequence }) => sequence)],
       );
     }
@@ -106,19 +117,27 @@ async function keepObjects(
 ): Promise<void> {
   if (objects.length === 0) return;
   const last = [...new Map(objects.map((each) => [JSON.stringify([each.list, each.key]), each])).values()];
+  const gone = last.filter(({ value }) => value === null);
+  const kept = last.filter(({ value }) => value !== null);
+  if (gone.length > 0) {
+    await tx.query(
+      `delete from sink_objects where ctid = any(array(
+         select o.at from unnest($3::text[], $4::text[]) as n (list, key) cross join lateral (select ctid as at
+           from sink_objects where sink_id = $1 and ref = $2 and list = n.list and key = n.key limit 1) o))`,
+      [sinkId, ref, gone.map(({ list }) => list), gone.map(({ key }) => key)],
+    );
+  }
+  if (kept.length === 0) return;
   await tx.query(
-    `with n as (select * from unnest($3::text[], $4::text[], $5::text[]) as n (list, key, object)),
-       gone as (delete from sink_objects o using n
-         where o.sink_id = $1 and o.ref = $2 and o.list = n.list and o.key = n.key and n.object is null)
-     insert into sink_objects (sink_id, ref, list, key, object)
-     select $1, $2, n.list, n.key, n.object::json from n where n.object is not null
+    `insert into sink_objects (sink_id, ref, list, key, object)
+     select $1, $2, n.list, n.key, n.object::json from unnest($3::text[], $4::text[], $5::text[]) as n (list, key, object)
      on conflict (sink_id, ref, list, key) do update set object = excluded.object, updated_at = clock_timestamp()`,
     [
       sinkId,
       ref,
-      last.map(({ list }) => list),
-      last.map(({ key }) => key),
-      last.map(({ value }) => (value === null ? null : JSON.stringify(value))),
+      kept.map(({ list }) => list),
+      kept.map(({ key }) => key),
+      kept.map(({ value }) => JSON.stringify(value)),
     ],
   );
 }

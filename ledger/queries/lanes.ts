@@ -1,6 +1,7 @@
 import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
 import { LedgerError } from '../ledger-error.js';
+import { byItem, byOrder } from './addressed-indexes.js';
 
 export interface LaneLease {
   readonly sinkId: number;
@@ -148,21 +149,25 @@ interface TakenRow {
  */
 export async function releaseLane(ledger: Ledger, lease: LaneLease, order: 'item' | 'pigeonhole'): Promise<void> {
   await ledger.db.query(
-    `update lanes l set owner = null, lease_expires_at = null, due_at = case when $4 = 'pigeonhole' then
-         (select coalesce(d.due_at, now()) from deliveries d where d.sink_id = l.sink_id and d.ref = l.ref
-            and d.state in ('waiting', 'sending', 'retry') order by d.sequence, d.replay limit 1)
-       else
-         -- each item's first, read in the order of the index: asking each row for an earlier one takes hours where
-         -- a hundred thousand wait and the store has no statistics yet
-         (select min(coalesce(first.due_at, now())) from (
-            select distinct on (d.list, d.key) d.due_at from deliveries d
-            where d.sink_id = l.sink_id and d.ref = l.ref and d.state in ('waiting', 'sending', 'retry')
-            order by d.list, d.key, d.sequence, d.replay) first)
-       end
+    `update lanes l set owner = null, lease_expires_at = null, due_at = ${order === 'pigeonhole' ? firstOfLane : firstOfItems}
      where l.sink_id = $1 and l.ref = $2 and l.epoch = $3`,
-    [lease.sinkId, lease.ref, lease.epoch, order],
+    [lease.sinkId, lease.ref, lease.epoch],
   );
 }
+
+const firstOfLane = `(select coalesce(d.due_at, now()) from (
+    (select sequence, replay, due_at from deliveries o where ${byOrder('o', '$1', '$2')}
+       and o.state in ('waiting', 'retry') order by o.sequence, o.replay limit 1)
+    union all
+    (select sequence, replay, due_at from deliveries o where ${byOrder('o', '$1', '$2')} and o.state = 'sending'
+       order by o.sequence, o.replay limit 1)) d
+  order by d.sequence, d.replay limit 1)`;
+
+/** Each item's first, read in the order of the index: asking each row for an earlier one takes hours in a long backlog. */
+const firstOfItems = `(select min(coalesce(first.due_at, now())) from (
+    select distinct on (d.list, d.key) d.due_at from deliveries d
+    where ${byItem('d', '$1', '$2')} and d.state in ('waiting', 'sending', 'retry')
+    order by d.list, d.key, d.sequence, d.replay) first)`;
 
 /** Goes on holding a lane. @returns false when another attempt has taken it */
 export async function renewLane(ledger: Ledger, lease: LaneLease, leaseMs: number): Promise<boolean> {

@@ -69,17 +69,19 @@ export async function forgetFound(tx: Queryable, lease: StreamLease, walk: OpenW
 /**
  * Keys of what the stream holds and the walk did not show. Both sides are counted together, and what is lacking is
  * looked up: a join of the two would be one of each with each, for minutes in a long list, as long as nothing has
- * analyzed the tables.
+ * analyzed the tables. After a first walk nothing is held that it did not write itself, and no page is opened.
  */
 async function absentKeys(tx: Queryable, lease: StreamLease, walk: OpenWalk): Promise<string[]> {
   const rows = await tx.query<{ key: string }>(
-    `with lacking as (
+    `with held as materialized (
+       select key from items i
+       where i.ref = $2 and i.list = $3 and i.stream_id = $1 and i.payload is not null and i.seen_at < $5),
+     lacking as (
        select base, sum(shown) as shown, max(copy) as copies from (
-         select split_part(i.key, '#', 1) as base, ${copyOf} as copy, 0 as shown from items i
-         where i.ref = $2 and i.list = $3 and i.stream_id = $1 and i.payload is not null and i.seen_at < $5
+         select split_part(i.key, '#', 1) as base, ${copyOf} as copy, 0 as shown from held i
          union all
          select split_part(u.key, '#', 1), 0, 1 from pages p cross join lateral unnest(p.keys) as u (key)
-         where p.stream_id = $1 and p.ordinal < $4) as sides
+         where p.stream_id = $1 and p.ordinal < $4 and exists (select 1 from held)) as sides
        group by base having sum(shown) < max(copy))
      select i.key from lacking l cross join lateral generate_series(l.shown + 1, l.copies) as n (copy)
      cross join lateral (

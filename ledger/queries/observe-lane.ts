@@ -2,6 +2,7 @@ import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
 import type { Decision } from './begin-batch.js';
 import { type Candidate, newChanges, toCandidates } from './candidates.js';
+import { useIndexOrder } from './addressed-indexes.js';
 import { addLane } from './lanes.js';
 
 export interface Observation {
@@ -37,7 +38,7 @@ interface LaneRow {
 export async function observeLane(ledger: Ledger, asked: Observation): Promise<{ looked: number; more: boolean }> {
   const { sinkId, ref } = asked;
   return await ledger.db.transaction(async (tx) => {
-    await addLane(tx, sinkId, ref);
+    await Promise.all([useIndexOrder(tx), addLane(tx, sinkId, ref)]);
     const [lane] = await tx.query<LaneRow>(
       `select l.watermark, l.observed, l.observed_configuration, l.history_until, l.history_since,
          p.next_sequence - 1 as newest
@@ -49,7 +50,7 @@ export async function observeLane(ledger: Ledger, asked: Observation): Promise<{
     if (!goesOn) await tx.query('delete from observations where sink_id = $1 and ref = $2', [sinkId, ref]);
     const after = goesOn ? Math.max(lane!.observed!, watermark) : watermark;
     const range = { sinkId, ref, lists: asked.lists, after, newest, historyUntil, historySince };
-    const rows = await newChanges(tx, range, asked.size);
+    const { rows, reached } = await newChanges(tx, range, asked.size);
     const decided = (await toCandidates(tx, ref, rows)).map((candidate) => ({
       candidate,
       decision: asked.decide(candidate),
@@ -72,11 +73,11 @@ export async function observeLane(ledger: Ledger, asked: Observation): Promise<{
         counts.map(({ changes }) => changes),
       ],
     );
-    const more = rows.length === asked.size;
+    const more = reached < newest;
     await tx.query('update lanes set observed = $3, observed_configuration = $4 where sink_id = $1 and ref = $2', [
       sinkId,
       ref,
-      more ? rows.at(-1)!.sequence : newest,
+      reached,
       asked.configuration,
     ]);
     return { looked: rows.length, more };

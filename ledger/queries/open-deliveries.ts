@@ -1,4 +1,5 @@
 import type { Ledger } from '../ledger.js';
+import { byOrder } from './addressed-indexes.js';
 
 /**
  * Whether no more than so many deliveries of a lane, or (`ref` null) of all lanes of a sink, are unsettled. What was not
@@ -10,8 +11,11 @@ export async function hasFewOpen(
   few: number,
 ): Promise<boolean> {
   const rows = await ledger.db.query(
-    `select 1 from deliveries where sink_id = $1 and ($2::int4 is null or ref = $2)
-       and state in ('waiting', 'sending', 'retry') limit $3`,
+    `select 1 from lanes l cross join lateral (
+       (select 1 from deliveries d where ${byOrder('d', 'l.sink_id', 'l.ref')} and d.state in ('waiting', 'retry') limit $3)
+       union all
+       (select 1 from deliveries d where ${byOrder('d', 'l.sink_id', 'l.ref')} and d.state = 'sending' limit $3)) open
+     where l.sink_id = $1 and ($2::int4 is null or l.ref = $2) limit $3`,
     [sinkId, ref, few + 1],
   );
   return rows.length <= few;

@@ -1,4 +1,8 @@
 import type { Ledger } from '../ledger.js';
+import { openCount, oldestOpen } from './addressed-indexes.js';
+
+/** So many changes behind a watermark are looked at for one that the sink wants; the next counts as one. */
+const mostLookedAt = 5000;
 
 /** How far a sink has come in one pigeonhole. */
 export interface LaneState {
@@ -46,14 +50,16 @@ export async function laneStates(
 ): Promise<LaneState[]> {
   return await ledger.db.query<LaneState & Record<string, unknown>>(
     `select k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId", l.watermark,
-       p.next_sequence - 1 as newest, o.open, l.delivered, l.delivered_at as "deliveredAt", least(
-         (select c.found_at from changes c where c.ref = l.ref and c.sequence > l.watermark
-            and (l.lists = '' or c.list = any(string_to_array(l.lists, ' '))) order by c.sequence limit 1),
-         (select c.found_at from changes c where c.ref = l.ref and c.sequence = o.oldest)) as "undeliveredSince",
+       p.next_sequence - 1 as newest, ${openCount('l.sink_id', 'l.ref')} as open, l.delivered,
+       l.delivered_at as "deliveredAt", least(
+         (select min(c.found_at) from changes c where c.ref = l.ref and c.sequence > l.watermark
+            and c.sequence <= l.watermark + ${mostLookedAt}
+            and (l.lists = '' or c.list = any(string_to_array(l.lists, ' ')))),
+         (select c.found_at from changes c where c.ref = l.ref and c.sequence = ${oldestOpen('l.sink_id', 'l.ref')}),
+         (select c.found_at from changes c where c.ref = l.ref and c.sequence = l.watermark + ${mostLookedAt} + 1)
+       ) as "undeliveredSince",
        l.failure, l.failing_since as "failingSince", l.retry_at as "retryAt"
      from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
-       cross join lateral (select count(*)::int as open, min(d.sequence) as oldest from deliveries d
-         where d.sink_id = l.sink_id and d.ref = l.ref and d.state in ('waiting', 'sending', 'retry')) o
      where ($1::text is null or k.name = $1) and ($2::text is null or p.workspace = $2)
        and ($3::text is null or (p.workspace, p.pigeonhole_id) > ($3, $4::int8))
      order by k.name, p.workspace, p.pigeonhole_id limit $5::int8`,
@@ -76,13 +82,12 @@ export async function outcomeCounts(
   { sink, workspace }: { readonly sink: string; readonly workspace: string | null },
 ): Promise<OutcomeCount[]> {
   return await ledger.db.query<OutcomeCount & Record<string, unknown>>(
-    `select d.list, d.state, d.reason, count(*)::int as changes from (
-       select s.id, d.ref, d.list, d.state, d.reason from sinks s join deliveries d on d.sink_id = s.id
-         where s.name = $1 and d.state in ('withheld', 'dead')
-       union all
-       select s.id, d.ref, d.list, d.state, null from sinks s join deliveries d on d.sink_id = s.id
-         where s.name = $1 and d.state in ('waiting', 'sending', 'retry')) d
-       join pigeonholes p on p.ref = d.ref
+    `with counted as materialized (
+       select d.ref, d.list, d.state, case when d.state in ('withheld', 'dead') then d.reason end as reason, count(*) as n
+       from sinks s join deliveries d on d.sink_id = s.id
+       where s.name = $1 and d.state in ('withheld', 'dead', 'waiting', 'sending', 'retry') group by 1, 2, 3, 4)
+     select d.list, d.state, d.reason, sum(d.n)::int as changes
+     from counted d join pigeonholes p on p.ref = d.ref
      where $2::text is null or p.workspace = $2
      group by d.list, d.state, d.reason order by changes desc, d.list, d.state, d.reason`,
     [sink, workspace],

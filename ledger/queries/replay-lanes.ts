@@ -5,14 +5,15 @@ import type { LaneLease } from './lanes.js';
 /**
  * Moves the oldest unfinished replay of a lane on, within the lane's lock and behind its watermark.
  * @param lists that the sink wants now: of others nothing is emitted, whatever was asked for
- * @param limit most rows; fewer come back when the replay has looked at everything here
+ * @param limit most rows
+ * @returns `done`: this replay has looked at everything here
  */
 export async function continueReplay(
   tx: Queryable,
   { sinkId, ref }: LaneLease,
   lists: readonly string[],
   limit: number,
-): Promise<CandidateRow[]> {
+): Promise<{ readonly rows: CandidateRow[]; readonly done: boolean }> {
   const [replay] = await tx.query<{
     number: number;
     id: string;
@@ -26,9 +27,9 @@ export async function continueReplay(
      where l.sink_id = $1 and l.ref = $2 and l.done_at is null order by l.replay limit 1`,
     [sinkId, ref],
   );
-  if (replay === undefined) return [];
+  if (replay === undefined) return { rows: [], done: true };
   const asked = replay.lists?.split(' ');
-  const rows = await replayedChanges(
+  const { rows, reached } = await replayedChanges(
     tx,
     {
       sinkId,
@@ -42,11 +43,11 @@ export async function continueReplay(
     },
     limit,
   );
-  const done = rows.length < limit;
+  const done = reached >= replay.until;
   await tx.query(
     `update replay_lanes set position = $4, emitted = emitted + $5, done_at = case when $6 then clock_timestamp() end
      where replay = $1 and sink_id = $2 and ref = $3`,
-    [replay.number, sinkId, ref, done ? replay.until : rows.at(-1)!.sequence, rows.length, done],
+    [replay.number, sinkId, ref, reached, rows.length, done],
   );
-  return rows;
+  return { rows, done };
 }

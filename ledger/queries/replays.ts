@@ -1,4 +1,5 @@
 import type { Ledger } from '../ledger.js';
+import { byOrder } from './addressed-indexes.js';
 
 export interface ReplayRequest {
   /** A UUID that whoever asks has made, so that asking twice is one replay; it stands in the envelope of what is emitted. */
@@ -59,13 +60,20 @@ export async function openReplays(ledger: Ledger): Promise<OpenReplay[]> {
     taken: number;
     open: number;
   }>(
-    `select r.id, k.name as sink, r.requested_at, r.requested_by, r.reason, sum(l.emitted)::int as taken,
+    `with open as materialized (
+       select l.sink_id, l.ref, d.replay, count(*) as open from (select distinct sink_id, ref from replay_lanes) l
+         cross join lateral (
+           select replay from deliveries d where ${byOrder('d', 'l.sink_id', 'l.ref')} and d.state in ('waiting', 'retry')
+             and d.replay > 0
+           union all
+           select replay from deliveries d where ${byOrder('d', 'l.sink_id', 'l.ref')} and d.state = 'sending'
+             and d.replay > 0) d
+       group by 1, 2, 3)
+     select r.id, k.name as sink, r.requested_at, r.requested_by, r.reason, sum(l.emitted)::int as taken,
        coalesce(sum(o.open), 0)::int as open
      from replay_lanes l join replays r on r.number = l.replay
        join sinks k on k.id = l.sink_id and k.archived_at is null
-       left join (select sink_id, ref, replay, count(*) as open from deliveries
-         where state in ('waiting', 'sending', 'retry') and replay > 0 group by 1, 2, 3) o
-         on o.sink_id = l.sink_id and o.ref = l.ref and o.replay = l.replay
+       left join open o on o.sink_id = l.sink_id and o.ref = l.ref and o.replay = l.replay
      group by r.number, k.name having bool_or(l.done_at is null) or coalesce(sum(o.open), 0) > 0
      order by r.number, k.name`,
   );

@@ -1,7 +1,8 @@
 import type { Ledger } from '../ledger.js';
+import { openCount } from './addressed-indexes.js';
 
-/** A backlog is counted by list up to so many changes: status is asked for every few seconds. */
-const mostCounted = 20_000;
+/** So many changes behind a watermark are looked at for their list: status is asked for every few seconds. */
+const mostCounted = 5000;
 
 /** How the work stands, in numbers that are cheap at any size of the ledger. */
 export interface LedgerStatus {
@@ -88,15 +89,13 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
          and not exists (select 1 from syncs y where y.name = n.sync and y.archived_at is not null)) group by p.ref order by p.workspace, p.pigeonhole_id`,
     ),
     ledger.db.query<LaneRow>(
-      `select k.name as sink, p.workspace, p.pigeonhole_id, case when l.lists = '' or n.own > ${mostCounted} then p.next_sequence - 1 - l.watermark
-           else n.own end as behind,
-         (select count(*)::int from deliveries d where d.sink_id = l.sink_id and d.ref = l.ref
-            and d.state in ('waiting', 'sending', 'retry')) as open,
+      `select k.name as sink, p.workspace, p.pigeonhole_id,
+         case when l.lists = '' or p.next_sequence - 1 - l.watermark > ${mostCounted} then p.next_sequence - 1 - l.watermark
+           else (select count(*) from changes c where c.ref = l.ref and c.sequence > l.watermark
+             and c.sequence <= l.watermark + ${mostCounted} and c.list = any(string_to_array(l.lists, ' '))) end as behind,
+         ${openCount('l.sink_id', 'l.ref')} as open,
          l.delivered, l.failure, l.failing_since, l.delivered_at
        from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
-         cross join lateral (select count(*)::int8 as own from (
-           select 1 from changes c where c.ref = l.ref and c.sequence > l.watermark
-             and c.list = any(string_to_array(l.lists, ' ')) limit ${mostCounted} + 1) as few) n
        order by k.name, p.workspace, p.pigeonhole_id`,
     ),
     ledger.db.query<{
@@ -107,9 +106,12 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
       reason: string;
       n: number;
     }>(
-      `select k.name as sink, p.workspace, p.pigeonhole_id, d.state, coalesce(d.reason, '') as reason, count(*)::int as n
-       from deliveries d join sinks k on k.id = d.sink_id join pigeonholes p on p.ref = d.ref
-       where d.state = 'dead' or (d.state = 'withheld' and d.replay = 0) group by 1, 2, 3, 4, 5`,
+      // counted before anything is joined: each would be joined alone
+      `with parked as materialized (
+         select sink_id, ref, state, coalesce(reason, '') as reason, count(*)::int as n
+         from deliveries where state in ('withheld', 'dead') and (state = 'dead' or replay = 0) group by 1, 2, 3, 4)
+       select k.name as sink, p.workspace, p.pigeonhole_id, d.state, d.reason, d.n
+       from parked d join sinks k on k.id = d.sink_id join pigeonholes p on p.ref = d.ref`,
     ),
   ]);
   const reasonsOf = (lane: LaneRow, state: 'withheld' | 'dead'): Record<string, number> =>

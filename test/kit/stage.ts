@@ -40,9 +40,12 @@ export class Stage {
   }
 
   /** A pigeonpost on this stage's store and service; by default with a file sink that takes everyone's records. */
-  async scene(options: Omit<SceneOptions, 'db' | 'baseUrl'> = {}): Promise<Scene> {
+  async scene({
+    store = this.db,
+    ...options
+  }: Omit<SceneOptions, 'db' | 'baseUrl'> & { readonly store?: Database } = {}): Promise<Scene> {
     const sinks = options.sinks ?? { archive: `{ type: file, folder: ./archive, ${everyone} }` };
-    const scene = await openScene({ db: this.db, baseUrl: this.sandbox.baseUrl, ...options, sinks });
+    const scene = await openScene({ db: store, baseUrl: this.sandbox.baseUrl, ...options, sinks });
     this.#close.push(() => scene.close());
     return scene;
   }

@@ -36,7 +36,7 @@ describe.each(kinds)('the next changes of a lane, on %s', (kind) => {
     const msFor = async (pigeonhole: number): Promise<number> => {
       const range = { sinkId: 1, ref: pigeonhole, lists: ['attendees'], after: many - 100, newest: many };
       const begun = performance.now();
-      const rows = await newChanges(ledger.db, { ...range, historyUntil: 0, historySince: null }, 100);
+      const { rows } = await newChanges(ledger.db, { ...range, historyUntil: 0, historySince: null }, 100);
       const took = performance.now() - begun;
       expect(rows.map(({ told_before: told }) => told)).toEqual(rows.map(() => false));
       expect(rows).toHaveLength(100);
