@@ -1,6 +1,7 @@
 import type { Bench } from './bench.js';
 import { coldLoad } from './cold-load.js';
 import { detection } from './detection.js';
+import { endToEnd } from './end-to-end.js';
 import { hubspotLimit } from './hubspot-limit.js';
 import { idle } from './idle.js';
 import { importRows } from './import.js';
@@ -13,6 +14,7 @@ import { unchanged } from './unchanged.js';
 
 export const allBenches: readonly Bench[] = [
   coldLoad,
+  endToEnd,
   unchanged,
   idle,
   latency,

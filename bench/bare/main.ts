@@ -5,17 +5,26 @@
 import { performance } from 'node:perf_hooks';
 import { bareRead } from './bare-read.js';
 import { type BareStore, openBareStore } from './bare-store.js';
+import { openBareDelivery } from './bare-delivery.js';
 import type { BareMeasurement, BareTask } from './bare-task.js';
 
 const nowhere: BareStore = { keep: async () => undefined, close: async () => undefined };
 
 async function run(task: BareTask): Promise<BareMeasurement> {
   const store = task.store === undefined ? nowhere : await openBareStore(task.store);
+  const delivery = await openBareDelivery(task.deliver ?? {});
   const cpuBefore = process.cpuUsage();
   const startedAt = performance.now();
-  const result = await bareRead({ ...task, keep: (rows) => store.keep(rows) });
+  const result = await bareRead({
+    ...task,
+    keep: async (rows) => {
+      await store.keep(rows);
+      await delivery.deliver(rows);
+    },
+  });
   const seconds = (performance.now() - startedAt) / 1000;
   const { user, system } = process.cpuUsage(cpuBefore);
+  await delivery.close();
   await store.close();
   const peakRssMb = process.resourceUsage().maxRSS / 1024;
   return { ...result, seconds, cpuSeconds: (user + system) / 1e6, peakRssMb };

@@ -8,6 +8,7 @@ import { findBinary } from '../../worker/embedded-temporal/find-binary.js';
 import { localTokenFile } from '../../worker/local-token.js';
 import { cpuSecondsOf, peakRssMbOf } from './process-figures.js';
 import { Program } from './program.js';
+import { builtProgram } from '../../worker/package-root.js';
 import { sandboxKey } from './sandbox.js';
 
 export interface ProductOptions {
@@ -23,6 +24,8 @@ export interface ProductOptions {
   /** Values of what the YAML names as `${NAME}`. */
   readonly env?: Readonly<Record<string, string>>;
   readonly profileFolder?: string | undefined;
+  /** Gets what takes long within the process (watch-process.ts). */
+  readonly watchFile?: string | undefined;
 }
 
 /** A line `page stored` of the product's log: written when its transaction had committed. */
@@ -53,8 +56,16 @@ export class Product {
     const program = new Program({
       program: 'cli/main',
       args: ['start'],
-      nodeArgs: options.profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profileFolder}`],
-      env: { ...defined(processEnvironment()), ...options.env, BENCH_API_KEY: sandboxKey },
+      nodeArgs: [
+        ...(options.profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profileFolder}`]),
+        ...(options.watchFile === undefined ? [] : ['--require', builtProgram('bench/processes/watch-process')]),
+      ],
+      env: {
+        ...defined(processEnvironment()),
+        ...options.env,
+        BENCH_API_KEY: sandboxKey,
+        ...(options.watchFile !== undefined && { BENCH_WATCH_FILE: options.watchFile }),
+      },
       cwd: options.folder,
       logFile: join(options.folder, 'pigeonpost.log'),
     });
@@ -119,6 +130,35 @@ export class Product {
       },
       timeoutMs,
     );
+  }
+
+  /** Waits until each of the sinks has been delivered that many changes. @returns when the last batch was committed, epoch ms */
+  async untilDelivered(sinks: readonly string[], changes: number, timeoutMs: number): Promise<number> {
+    const delivered = new Map(sinks.map((sink) => [sink, 0]));
+    let looked = 0;
+    let lastMs = 0;
+    return await this.program.until(
+      `has delivered ${changes} changes to ${sinks.join(' and ')}`,
+      (lines) => {
+        for (; looked < lines.length; looked += 1) {
+          if (!lines[looked]!.includes('"changes delivered"')) continue;
+          const line = JSON.parse(lines[looked]!) as { time: string; sink: string; delivered: number };
+          const before = delivered.get(line.sink);
+          if (before === undefined) continue;
+          delivered.set(line.sink, before + line.delivered);
+          lastMs = Date.parse(line.time);
+        }
+        return [...delivered.values()].every((count) => count >= changes) ? lastMs : undefined;
+      },
+      timeoutMs,
+    );
+  }
+
+  /** Milliseconds that one call of `GET /api/status` takes. */
+  async statusMs(): Promise<number> {
+    const begunAt = performance.now();
+    await this.isSettled();
+    return performance.now() - begunAt;
   }
 
   /** Makes every stream of the pigeonhole due at once. */

@@ -35,14 +35,19 @@ export class Receiver {
     return new Receiver(ready[1]!);
   }
 
+  /** For whoever sends here otherwise. */
+  get target(): { readonly url: string; readonly secret: string } {
+    return { url: this.url, secret };
+  }
+
   /** For the product's environment: what `sinkLine` names. */
   get env(): Readonly<Record<string, string>> {
     return { BENCH_WEBHOOK_SECRET: secret };
   }
 
   /** The YAML of a sink that sends these lists here. */
-  sinkLine(name: string, lists: readonly string[]): string {
-    return `${name}: { type: webhook, url: "${this.url}", secret: "\${BENCH_WEBHOOK_SECRET}", allowPrivateAddresses: true, lists: [${lists.join(', ')}] }`;
+  sinkLine(name: string, lists: readonly string[], more = ''): string {
+    return `${name}: { type: webhook, url: "${this.url}", secret: "\${BENCH_WEBHOOK_SECRET}", allowPrivateAddresses: true, lists: [${lists.join(', ')}]${more} }`;
   }
 
   /** All that was received so far, oldest first. */

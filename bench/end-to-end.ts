@@ -1,0 +1,216 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { availableParallelism, loadavg } from 'node:os';
+import { type Bench, type BenchOptions, type BenchReport, type StoreKind, storeKinds } from './bench.js';
+import type { BareDelivery } from './bare/bare-task.js';
+import { forAttendees, onlyAttendees } from './processes/load-attendees.js';
+import { Product } from './processes/product.js';
+import { Receiver } from './processes/receiver.js';
+import { runBareLoop } from './processes/run-bare-loop.js';
+import type { Stage } from './processes/stage.js';
+import type { Noted } from './processes/watch-process.js';
+import { withStage } from './processes/with-stage.js';
+import { median } from './report/median.js';
+import { itemsPerSecond, type Run } from './report/run.js';
+
+const everyone = 'consent: { accept: [obtained, refused, not-asked, not-known] }';
+const statusEveryMs = 500;
+/** What may not take long, may not in this time from the first request on. */
+const firstMs = 60_000;
+
+interface Target {
+  readonly name: string;
+  readonly sinks: readonly ('archive' | 'hooks')[];
+  readonly atLeast: Readonly<Record<StoreKind, number>> | undefined;
+}
+
+const targets: readonly Target[] = [
+  { name: 'file', sinks: ['archive'], atLeast: { postgres: 0.6, embedded: 0.5 } },
+  { name: 'webhook', sinks: ['hooks'], atLeast: { postgres: 0.7, embedded: 0.7 } },
+  { name: 'file and webhook', sinks: ['archive', 'hooks'], atLeast: undefined },
+];
+
+/**
+ * From the first request to the service until the last change is delivered, on a store whose tables nobody has
+ * analyzed; against a bare loop that fetches, checks, hashes, upserts, and appends and syncs, or signs and posts, the
+ * same lines, a page after the other.
+ */
+export const endToEnd: Bench = {
+  name: 'end-to-end',
+  about: 'first load of --items attendees until the last is delivered to file, webhook and both, against a bare loop',
+  async run(options, report) {
+    const items = options.items ?? 100_000;
+    await withStage(onlyAttendees(items, options.latencyMs), async (stage) => {
+      await runBareLoop(
+        'warming up',
+        { folder: stage.folder, items },
+        { baseUrl: stage.sandbox.baseUrl, depth: 'bodies' },
+      );
+      for (const store of options.store === undefined ? storeKinds : [options.store]) {
+        for (const target of targets) await compare(stage, { ...options, items, store, target }, report);
+      }
+    });
+  },
+};
+
+type Compared = BenchOptions & { readonly items: number; readonly store: StoreKind; readonly target: Target };
+
+interface Loaded {
+  readonly run: Run;
+  readonly longestStatusMs: number;
+  readonly statement: Noted | undefined;
+  readonly pause: Noted | undefined;
+}
+
+async function compare(stage: Stage, options: Compared, report: BenchReport): Promise<void> {
+  const { items, store, target } = options;
+  const ratios: number[] = [];
+  const all: Loaded[] = [];
+  for (let pair = 0; pair < options.pairs; pair += 1) {
+    const loaded = await load(stage, options);
+    report.run(loaded.run);
+    const { statement, pause: stop, longestStatusMs } = loaded;
+    report.note(
+      `longest statement ${ms(statement)} (${statement?.sql ?? 'none'}), longest pause ${ms(stop)}, longest status ${Math.round(longestStatusMs)} ms`,
+    );
+    const bare = await bareLoad(stage, options);
+    report.run(bare);
+    ratios.push(itemsPerSecond(loaded.run) / itemsPerSecond(bare));
+    all.push(loaded);
+  }
+  report.note(`busy: ${loadavg()[0]!.toFixed(1)} of ${availableParallelism()} cores in the last minute`);
+  const figure = { bench: 'end-to-end', unit: '' };
+  const what = `${items.toLocaleString('en')} through ${store} into ${target.name}`;
+  const atLeast = target.atLeast?.[store];
+  report.figure({
+    ...figure,
+    what: `${what} / bare loop`,
+    value: median(ratios),
+    ...(atLeast !== undefined && { must: { atLeast }, aim: { atLeast: store === 'embedded' ? 0.8 : 0.9 } }),
+  });
+  const inMs = { ...figure, unit: 'ms' };
+  const longest = (noted: readonly (Noted | undefined)[]): number => median(noted.map((each) => each?.tookMs ?? 0));
+  report.figure({
+    ...inMs,
+    what: `${what}: longest statement`,
+    value: longest(all.map(({ statement }) => statement)),
+    must: { atMost: 200 },
+    aim: { atMost: 50 },
+  });
+  report.figure({
+    ...inMs,
+    what: `${what}: longest pause of the event loop`,
+    value: longest(all.map((each) => each.pause)),
+    must: { atMost: 100 },
+    aim: { atMost: 50 },
+  });
+  report.figure({
+    ...inMs,
+    what: `${what}: longest call of status`,
+    value: median(all.map(({ longestStatusMs }) => longestStatusMs)),
+    must: { atMost: 300 },
+    aim: { atMost: 100 },
+  });
+}
+
+async function load(stage: Stage, { items, store: kind, target, profileFolder }: Compared): Promise<Loaded> {
+  const folder = stage.nextFolder();
+  const store = await stage.freshStore(kind, folder);
+  const receiver = target.sinks.includes('hooks') ? await Receiver.start(stage) : undefined;
+  const watchFile = join(folder, 'watched.ndjson');
+  await stage.sandbox.forgetRequests();
+  const product = await Product.start({
+    folder,
+    sandboxUrl: stage.sandbox.baseUrl,
+    databaseUrl: store.kind === 'postgres' ? store.url : undefined,
+    sync: [
+      'pigeonholes: [101]',
+      'every: { live: 1h, sweep: 1h, lists: { pigeonholes: 1h } }',
+      `sinks: [${target.sinks.join(', ')}]`,
+    ],
+    sinks: target.sinks.map((sink) =>
+      sink === 'archive'
+        ? `archive: { type: file, folder: ./archive, lists: [attendees], ${everyone} }`
+        : receiver!.sinkLine('hooks', ['attendees'], `, ${everyone}`),
+    ),
+    env: receiver?.env ?? {},
+    profileFolder,
+    watchFile,
+  });
+  try {
+    const watching = new AbortController();
+    const statuses = watchStatus(product, watching.signal);
+    const endedMs = await product.untilDelivered(target.sinks, items, 30 * 60_000);
+    const cpuSeconds = product.cpuSeconds();
+    watching.abort();
+    const requests = (await stage.sandbox.requests()).filter(forAttendees);
+    const beganMs = requests[0]!.arrivedAtMs;
+    await pause(1000); // what was noted last is on its way to the file
+    const noted = readNoted(watchFile).filter(
+      ({ atMs }) => atMs >= beganMs && atMs <= Math.min(endedMs, beganMs + firstMs),
+    );
+    return {
+      run: {
+        contender: `pigeonpost, ${kind} to ${target.name}`,
+        items,
+        seconds: (endedMs - beganMs) / 1000,
+        cpuSeconds,
+        peakRssMb: product.peakRssMb(),
+        requests: requests.length,
+      },
+      longestStatusMs: Math.max(
+        0,
+        ...(await statuses)
+          .filter(({ atMs }) => atMs >= beganMs && atMs <= beganMs + firstMs)
+          .map(({ tookMs }) => tookMs),
+      ),
+      statement: longestOf(noted, 'statement'),
+      pause: longestOf(noted, 'pause'),
+    };
+  } finally {
+    await product.stop();
+  }
+}
+
+async function watchStatus(product: Product, signal: AbortSignal): Promise<{ atMs: number; tookMs: number }[]> {
+  const calls: { atMs: number; tookMs: number }[] = [];
+  while (!signal.aborted) {
+    const atMs = Date.now();
+    calls.push({ atMs, tookMs: await product.statusMs() });
+    await pause(statusEveryMs, undefined, { signal }).catch(() => undefined);
+  }
+  return calls;
+}
+
+function readNoted(file: string): Noted[] {
+  if (!existsSync(file)) return [];
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Noted);
+}
+
+function longestOf(noted: readonly Noted[], what: Noted['what']): Noted | undefined {
+  return noted.filter((each) => each.what === what).toSorted((a, b) => b.tookMs - a.tookMs)[0];
+}
+
+function ms(noted: Noted | undefined): string {
+  return `${Math.round(noted?.tookMs ?? 0)} ms`;
+}
+
+async function bareLoad(stage: Stage, { items, store: kind, target }: Compared): Promise<Run> {
+  const folder = stage.nextFolder();
+  const store = await stage.freshStore(kind, folder);
+  const deliver: BareDelivery = {
+    ...(target.sinks.includes('archive') && { file: join(folder, 'archive', 'attendees.ndjson') }),
+    ...(target.sinks.includes('hooks') && { webhook: (await Receiver.start(stage)).target }),
+  };
+  const task = {
+    baseUrl: stage.sandbox.baseUrl,
+    depth: 'upsert',
+    store: store.kind === 'postgres' ? { url: store.url } : { folder: store.folder },
+    deliver,
+  } as const;
+  return await runBareLoop(`bare loop, ${kind} to ${target.name}`, { folder, items }, task);
+}
