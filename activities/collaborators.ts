@@ -5,6 +5,7 @@ import type { PigeonholeClient } from '../pigeonhole/client.js';
 import type { Sink } from '../sinks/sink.js';
 import type { Meters } from './meters.js';
 import type { ServiceGate } from './service-gate.js';
+import type { Clocks } from './stopwatch.js';
 import type { Tracer } from './tracer.js';
 
 /** What activities work with: put together by the process, closed by it. */
@@ -25,6 +26,8 @@ export interface Collaborators {
   readonly log: Log;
   /** Aborted when the process is to stop: attempts end at their next safe point. */
   readonly stopping: AbortSignal;
+  /** Of this process; absent: those of the system. */
+  readonly clocks?: Clocks;
   /** What this process counts. */
   readonly meters: Meters;
   /** Where its time goes. */

@@ -6,24 +6,17 @@ import type { Candidate } from '../ledger/queries/candidates.js';
 import { objectsOfSink } from '../ledger/queries/sink-objects.js';
 import { hasFewOpen } from '../ledger/queries/open-deliveries.js';
 import { finishBatch } from '../ledger/queries/finish-batch.js';
-import {
-  type LaneLease,
-  type LaneWork,
-  leaveLane,
-  releaseLane,
-  rememberOnLane,
-  takeLane,
-} from '../ledger/queries/lanes.js';
+import { type LaneLease, type LaneWork, leaveLane, releaseLane, rememberOnLane } from '../ledger/queries/lanes.js';
 import { pause } from '../ledger/queries/pauses.js';
 import { withdrawalsLeft } from '../ledger/queries/withdrawals.js';
 import { surroundingsOf } from '../ledger/queries/surroundings.js';
 import type { Lane, Outcome, Subject } from '../sinks/sink.js';
 import type { Collaborators, OpenSink } from './collaborators.js';
 import { consentReason, decideDelivery, isWithdrawn } from './decide-delivery.js';
-import { LaneHold, leaseMs } from './lane-hold.js';
+import { LaneHold } from './lane-hold.js';
 import { lookUpSent } from './look-up-sent.js';
 import type { SinkBreaker } from './sink-breaker.js';
-import { sendPlanned, type Settlement, type Settlements } from './plan-and-send.js';
+import { type HeldLane, sendPlanned, type Settlement, type Settlements } from './plan-and-send.js';
 import { fewRecords, loneAfterMs, lookUpAfterMs, settleOutcomes } from './settle-outcomes.js';
 import { nothingAround, toSubject } from './to-subject.js';
 import type { PigeonholeName } from './turns.js';
@@ -60,13 +53,13 @@ export async function deliverLane(
 ): Promise<LaneTurn> {
   const turn: LaneTurn = { delivered: 0, withheld: 0, failed: 0, paused: false };
   const { sink } = plan;
-  const lease = await takeLane(to.ledger, { sinkId: sink.id, ref: work.ref, owner: to.owner, leaseMs });
-  if (lease === undefined) return turn;
-  const hold = new LaneHold(to.ledger, lease);
+  const hold = await LaneHold.take(to.ledger, { sinkId: sink.id, ref: work.ref, owner: to.owner }, to.clocks);
+  if (hold === undefined) return turn;
+  const { lease } = hold;
   try {
     const ends = AbortSignal.any([signal, hold.signal]);
     const mayBegin = (): boolean => Date.now() < until && !breaker.isOpen && !to.stopping.aborted && !ends.aborted;
-    const sender = new LaneSender(to, plan, work, lease, breaker, ends, turn);
+    const sender = new LaneSender(to, plan, work, hold, breaker, ends, turn);
     let state = await sender.begin();
     if (lease.configuration !== to.configuration) {
       const released = [...sink.accepts].map(consentReason);
@@ -100,6 +93,7 @@ class LaneSender {
   readonly #plan: LanePlan;
   readonly #work: LaneWork;
   readonly #lease: LaneLease;
+  readonly #hold: LaneHold;
   readonly #signal: AbortSignal;
   readonly #turn: LaneTurn;
   #lane: Lane;
@@ -112,7 +106,7 @@ class LaneSender {
     to: Collaborators,
     plan: LanePlan,
     work: LaneWork,
-    lease: LaneLease,
+    hold: LaneHold,
     breaker: SinkBreaker,
     signal: AbortSignal,
     turn: LaneTurn,
@@ -121,6 +115,8 @@ class LaneSender {
     this.#to = to;
     this.#plan = plan;
     this.#work = work;
+    const { lease } = hold;
+    this.#hold = hold;
     this.#lease = lease;
     this.#signal = signal;
     this.#turn = turn;
@@ -159,7 +155,7 @@ class LaneSender {
   /** A sink that can tell what became of these is asked first; for others a repeat is harmless. */
   async #settle(sent: readonly Sent[]): Promise<LaneState> {
     const subjects = await this.#subjects(sent);
-    const found = await lookUpSent(this.#plan.sink.sink, subjects, this.#lane, this.#signal);
+    const found = await lookUpSent(this.#plan.sink.sink, subjects, this.#held);
     const settlements = found.settlements.map((each, index) => this.#unlessHidden(sent[index]!, each));
     return await this.#commit(sent, { ...found, settlements }, 'lookedUp');
   }
@@ -171,6 +167,10 @@ class LaneSender {
     const decision = this.#decide(candidate);
     if (decision.kind !== 'send' || decision.identity) return settlement;
     return { kind: 'unsent', ...('object' in settlement && { object: settlement.object }) };
+  }
+
+  get #held(): HeldLane {
+    return { lane: this.#lane, signal: this.#signal, confirm: this.#hold.confirm };
   }
 
   #decide(candidate: Candidate): Decision {
@@ -221,9 +221,7 @@ class LaneSender {
     const planned = await sink.plan(await this.#subjects(batch.sending));
     const { workspace, pigeonholeId: pigeonhole } = this.#work;
     const attributes = { sink: this.#plan.sink.name, workspace, pigeonhole, changes: batch.sending.length };
-    const sent = await this.#to.tracer.span('send', attributes, () =>
-      sendPlanned(sink, planned, 'send', this.#lane, this.#signal),
-    );
+    const sent = await this.#to.tracer.span('send', attributes, () => sendPlanned(sink, planned, 'send', this.#held));
     return await this.#commit(batch.sending, sent);
   }
 

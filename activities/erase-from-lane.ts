@@ -1,9 +1,10 @@
 import type { Receipt } from '../ledger/queries/erasures/erasure.js';
 import { erasedOfLane, type ErasingLane } from '../ledger/queries/erasures/erasing-lanes.js';
-import { type LaneLease, leaveLane, releaseLane, rememberOnLane, takeLane } from '../ledger/queries/lanes.js';
+import { type LaneLease, leaveLane, releaseLane, rememberOnLane } from '../ledger/queries/lanes.js';
 import type { EraseResult, Lane } from '../sinks/sink.js';
+import { whileHeld } from '../sinks/while-held.js';
 import type { Collaborators, OpenSink } from './collaborators.js';
-import { LaneHold, leaseMs } from './lane-hold.js';
+import { LaneHold } from './lane-hold.js';
 
 /**
  * Has a sink that keeps files take a person out of them. Under the lane's lease, so that nothing is appended meanwhile; a
@@ -19,16 +20,17 @@ export async function eraseFromLane(
   const sink = to.sinks.get(lane.sink)!;
   const waiting: Receipt = { ...verdict, outcome: 'waiting', detail: 'lane is in use', todo: null };
   const { sinkId, ref } = lane;
-  const lease = await takeLane(to.ledger, { sinkId, ref, owner: to.owner, leaseMs });
-  if (lease === undefined) return waiting;
-  const hold = new LaneHold(to.ledger, lease);
+  const hold = await LaneHold.take(to.ledger, { sinkId, ref, owner: to.owner }, to.clocks);
+  if (hold === undefined) return waiting;
+  const { lease } = hold;
   try {
     if (lease.takenOver) {
       await leaveLane(to.ledger, lease, 0);
       await to.orchestration.wakeSinks([lane.sink]);
       return waiting;
     }
-    const result = await eraseHeld(to, sink, lane, lease, AbortSignal.any([signal, hold.signal]));
+    const ends = AbortSignal.any([signal, hold.signal]);
+    const result = await whileHeld(hold.confirm, () => eraseHeld(to, sink, lane, lease, ends));
     await releaseLane(to.ledger, lease, sink.sink.traits.order);
     if (result.kind !== 'erased') return { ...waiting, detail: result.kind, todo: result.detail };
     if (result.missing > 0) {

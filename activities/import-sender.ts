@@ -1,6 +1,11 @@
 import { pause } from '../ledger/queries/pauses.js';
 import { beginChunk } from '../ledger/queries/imports/begin-chunk.js';
-import type { BegunChunk, ImportLease, NothingBegun } from '../ledger/queries/imports/chunks.js';
+import {
+  type BegunChunk,
+  confirmImport,
+  type ImportLease,
+  type NothingBegun,
+} from '../ledger/queries/imports/chunks.js';
 import { type ChunkSettlement, type KnownManners, settleChunk } from '../ledger/queries/imports/settle-chunk.js';
 import { waitWorkspace } from '../ledger/queries/workspaces.js';
 import { ApiError } from '../pigeonhole/api-error.js';
@@ -9,6 +14,7 @@ import { askPigeonhole } from './ask-pigeonhole.js';
 import type { Collaborators } from './collaborators.js';
 import { isToBeJudged } from './failures.js';
 import { type ImportVerdict, judgeImportFailure } from './judge-import-failure.js';
+import { LeaseWatch } from './lease-watch.js';
 import { pauseForKey } from './pause-for-key.js';
 import { PermitRefusal } from './permit-refusal.js';
 
@@ -32,6 +38,7 @@ export class ImportSender {
   #failures: number;
   #indexBase: 0 | 1 | null;
   #refusesWhole: boolean;
+  readonly #watch: LeaseWatch;
 
   constructor(
     private readonly to: Collaborators,
@@ -42,6 +49,7 @@ export class ImportSender {
     this.#failures = facts.failures;
     this.#indexBase = facts.manners.indexBase;
     this.#refusesWhole = facts.manners.refusesWhole;
+    this.#watch = new LeaseWatch(() => confirmImport(to.ledger, lease), to.clocks);
   }
 
   /** Sends one chunk after another until nothing is left, something stops the import, or the time is over. */
@@ -67,7 +75,14 @@ export class ImportSender {
       ({ requestId } = await to.gate.ask(
         to,
         { workspace: lease.workspace, priority: 'import' },
-        (client) => client.createRegistrants(lease.pigeonholeId, { elements: chunk.elements }, { signal: this.signal }),
+        async (client) => {
+          await this.#watch.confirm(); // the permit may have been waited for, or the machine have been suspended
+          return await client.createRegistrants(
+            lease.pigeonholeId,
+            { elements: chunk.elements },
+            { signal: this.signal },
+          );
+        },
         ({ quota }) => quota,
       ));
     } catch (error) {

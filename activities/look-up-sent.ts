@@ -1,18 +1,13 @@
 import { outcomeUnknown } from '../ledger/queries/dead-letters.js';
-import type { Lane, Planned, Sink, Subject } from '../sinks/sink.js';
-import { sendPlanned, type Settlement, type Settlements } from './plan-and-send.js';
+import type { Planned, Sink, Subject } from '../sinks/sink.js';
+import { type HeldLane, sendPlanned, type Settlement, type Settlements } from './plan-and-send.js';
 
 /**
  * What became of changes that an earlier attempt may have sent. One of which the present plan makes nothing (its
  * mapping or what stands around it has changed since) may stand at the destination all the same: the sink's `trace` is
  * looked for before the change is dropped, and what is found is planned anew, as something that stands there.
  */
-export async function lookUpSent(
-  sink: Sink,
-  subjects: readonly Subject[],
-  lane: Lane,
-  signal: AbortSignal,
-): Promise<Settlements> {
+export async function lookUpSent(sink: Sink, subjects: readonly Subject[], held: HeldLane): Promise<Settlements> {
   const planned = await sink.plan(subjects);
   const isDropped = planned.map(({ kind }) => kind !== 'send');
   const traced = await tracesOf(
@@ -20,7 +15,7 @@ export async function lookUpSent(
     subjects.filter((_, index) => isDropped[index]),
   );
   const asked = planned.map((plan, index) => (isDropped[index] ? (traced.shift() ?? plan) : plan));
-  const found = await sendPlanned(sink, asked, 'recover', lane, signal);
+  const found = await sendPlanned(sink, asked, 'recover', held);
   return {
     ...found,
     settlements: found.settlements.map((each, index) => (isDropped[index] ? settleTrace(each, planned[index]!) : each)),

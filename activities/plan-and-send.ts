@@ -1,4 +1,14 @@
 import type { Lane, Operation, Outcome, Planned, SendResult, Sink } from '../sinks/sink.js';
+import { type ConfirmHeld, whileHeld } from '../sinks/while-held.js';
+
+/** The lane as its holder has it. */
+export interface HeldLane {
+  readonly lane: Lane;
+  /** Aborted when the lane is lost, or the process ends. */
+  readonly signal: AbortSignal;
+  /** Asked before each call. */
+  readonly confirm: ConfirmHeld;
+}
 
 /** What became of a planned change: the sink's outcome, or why it was not handed over. */
 export type Settlement = Outcome | Exclude<Planned, { kind: 'send' }>;
@@ -16,11 +26,10 @@ export async function sendPlanned(
   sink: Sink,
   planned: readonly Planned[],
   how: 'send' | 'recover',
-  lane: Lane,
-  signal: AbortSignal,
+  held: HeldLane,
 ): Promise<Settlements> {
   const operations = planned.flatMap((each): Operation[] => (each.kind === 'send' ? [each.operation] : []));
-  const { outcomes, memory } = await carryOut(sink, operations, how, lane, signal);
+  const { outcomes, memory } = await whileHeld(held.confirm, () => carryOut(sink, operations, how, held));
   let next = 0;
   return {
     settlements: planned.map((each) => {
@@ -36,8 +45,7 @@ async function carryOut(
   sink: Sink,
   operations: readonly Operation[],
   how: 'send' | 'recover',
-  lane: Lane,
-  signal: AbortSignal,
+  { lane, signal }: HeldLane,
 ): Promise<SendResult> {
   if (how === 'send') return operations.length === 0 ? { outcomes: [] } : await sink.send(operations, lane, signal);
   if (sink.recover !== undefined) return await sink.recover(operations, lane, signal);

@@ -2,7 +2,9 @@ import { dropIntent, intendCreation, type ProvisionedName, settleCreation } from
 import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import type { Collaborators } from '../collaborators.js';
+import { confirmAfterMs } from '../lease-watch.js';
 import { PermitRefusal } from '../permit-refusal.js';
+import { Stopwatch } from '../stopwatch.js';
 import { priority } from './ask-for-provisioning.js';
 import { type Hindrance, judgeAsking } from './judge-asking.js';
 import type { Looks, Shown } from './looks.js';
@@ -32,7 +34,7 @@ export interface Wanted {
   readonly by: string | null;
 }
 
-type Way = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger' | 'log'>;
+type Way = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger' | 'log' | 'clocks'>;
 
 /**
  * Creates one object, once: the intent is committed when the permit is there, right before the request, and only whoever
@@ -49,6 +51,7 @@ export async function createObject(
   let attempt: number | undefined;
   try {
     const answer = await to.gate.ask(to, { workspace, priority }, async (client) => {
+      const intended = new Stopwatch(to.clocks);
       attempt = await intendCreation(to.ledger, name, {
         parentId,
         attempt: wanted.attempt,
@@ -56,7 +59,11 @@ export async function createObject(
         knownBefore,
         by,
       });
-      return attempt === undefined ? undefined : await send(client);
+      if (attempt === undefined) return undefined;
+      // After a pause the intent may have been taken for lost, looked up and sent by another process.
+      if (intended.elapsedMs() < confirmAfterMs) return await send(client);
+      await dropIntent(to.ledger, name, attempt);
+      return undefined;
     });
     if (attempt === undefined || answer === undefined) return { kind: 'overtaken' };
     const { shown, requestId } = answer;

@@ -1,4 +1,5 @@
 import type { Lane, Outcome, SendResult } from '../sink.js';
+import { confirmHeld } from '../while-held.js';
 import { classifyFailure } from './classify-failure.js';
 import { committedLength } from './committed-length.js';
 import { DayFile } from './day-file.js';
@@ -28,6 +29,7 @@ export async function appendBatch(
     for (const run of runsOfOneFile(operations)) {
       if (signal.aborted) break;
       try {
+        await confirmHeld();
         const file = await fileFor(run.path);
         await file.append(Buffer.concat(run.positions.map((position) => lineBytes(operations[position]!))));
       } catch (error) {

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import type { Lane } from '../sink.js';
+import { confirmHeld } from '../while-held.js';
 import { committedLength } from './committed-length.js';
 import { errorCode, type FileAccess, syncFolder } from './file-access.js';
 import { isSafePath } from './safe-path.js';
@@ -20,6 +21,7 @@ export function withEnding(place: string): string {
 export async function finishErasing(root: string, lane: Lane, access: FileAccess): Promise<void> {
   const path = lane.memory[pendingKey];
   if (typeof path !== 'string' || !isSafePath(path)) return;
+  await confirmHeld();
   const place = join(root, path);
   if (committedLength(lane.memory, path) === 0) await removeEmpty(place, access);
   else {

@@ -1,6 +1,7 @@
 import { rootCertificates } from 'node:tls';
 import { Agent, ProxyAgent, type Dispatcher } from 'undici';
 import type { NetworkSettings } from '../sink.js';
+import { confirmHeld } from '../while-held.js';
 import { isAllowedHost } from './allowed-host.js';
 import { bypassesProxy } from './bypasses-proxy.js';
 import { guardedConnector } from './guarded-connector.js';
@@ -21,6 +22,21 @@ export interface DispatcherOptions {
  * `allowPrivateAddresses` says. A host that is not allowed makes every request fail with RefusedAddressError.
  */
 export function createDispatcher(url: URL, network: NetworkSettings, options: DispatcherOptions): Dispatcher {
+  return connectionsTo(url, network, options).compose(onlyWhileHeld);
+}
+
+/** A request on behalf of a lane that is no longer held is not made. */
+const onlyWhileHeld: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (request, handler) => {
+  const confirming = confirmHeld();
+  if (confirming === undefined) return dispatch(request, handler);
+  confirming.then(
+    () => dispatch(request, handler),
+    (error: Error) => handler.onResponseError?.(null as never, error), // there is no controller: nothing was begun
+  );
+  return true;
+};
+
+function connectionsTo(url: URL, network: NetworkSettings, options: DispatcherOptions): Dispatcher {
   const { connections } = options;
   // Given a list, Node trusts nothing else, so its own certificates are named too.
   const trustedCertificates = network.ca ? [...rootCertificates, network.ca] : undefined;

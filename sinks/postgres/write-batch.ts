@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { Outcome } from '../sink.js';
+import { confirmHeld } from '../while-held.js';
 import { classifyFailure } from './classify-failure.js';
 import { DestinationChanged } from './destination-changed.js';
 import type { PostgresOperation, Write } from './format.js';
@@ -40,6 +41,7 @@ export async function writeBatch(
   for (let group = groups.shift(); group !== undefined && mayGoOn(); group = groups.shift()) {
     const settle = (outcome: Outcome): void => group!.forEach((position) => (outcomes[position] = outcome));
     try {
+      await confirmHeld();
       await transact(
         client,
         group.map((position) => operations[position]!),

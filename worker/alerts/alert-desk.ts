@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../../activities/collaborators.js';
+import { LeaseWatch } from '../../activities/lease-watch.js';
+import { Stopwatch, systemClocks } from '../../activities/stopwatch.js';
 import type { AlertsView } from '../../api/alerts.js';
 import type { StatusSources } from '../../api/status.js';
 import type { Config } from '../../config/config.js';
@@ -13,7 +15,9 @@ import {
   releaseReceiver,
   takeMessage,
 } from '../../ledger/queries/alerts/messages.js';
+import { LedgerError } from '../../ledger/ledger-error.js';
 import { currentConfiguration } from '../../ledger/queries/configurations.js';
+import { whileHeld } from '../../sinks/while-held.js';
 import { alertText, testText } from './alert-text.js';
 import { type Calm, usualCalm } from './judge-alert.js';
 import { look } from './look.js';
@@ -168,13 +172,25 @@ export class AlertDesk {
     const { owner, log } = this.options;
     const { signal } = this.#stopping;
     for (;;) {
+      const takenAt = new Stopwatch();
       // oxlint-disable-next-line no-await-in-loop -- one after another, in their order
       const message = await takeMessage(ledger, key, { owner, leaseMs });
       if (message === undefined) return;
       const { id, createdAt: at, occasion, kind, subjects } = message;
       const text = alertText(message, this.options.publicUrl());
+      const watch = new LeaseWatch(
+        async () => {
+          const again = await takeMessage(ledger, key, { owner, leaseMs });
+          if (again?.number !== message.number) throw new LedgerError('stale', 'another process sends these alerts');
+        },
+        systemClocks,
+        takenAt,
+      );
       // oxlint-disable-next-line no-await-in-loop
-      const outcome = await receiver.send({ id, at, occasion, kind, subjects, ...text }, signal);
+      const outcome = await whileHeld(
+        () => watch.confirm(),
+        () => receiver.send({ id, at, occasion, kind, subjects, ...text }, signal),
+      );
       const facts = { receiver: receiver.name, alert: id, occasion, kind, subjects: subjects.length };
       if (outcome.kind === 'delivered') {
         // oxlint-disable-next-line no-await-in-loop

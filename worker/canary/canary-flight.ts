@@ -1,9 +1,11 @@
 import type { Collaborators, OpenSink } from '../../activities/collaborators.js';
 import { saysNothingThere } from '../../activities/judge-erasing-lane.js';
+import { LeaseWatch } from '../../activities/lease-watch.js';
 import { lookUpSent } from '../../activities/look-up-sent.js';
-import { sendPlanned, type Settlement, type Settlements } from '../../activities/plan-and-send.js';
+import { type HeldLane, sendPlanned, type Settlement, type Settlements } from '../../activities/plan-and-send.js';
 import { type Canary, type CanaryClaim, noteCanary } from '../../ledger/queries/canaries.js';
 import type { Lane, Subject } from '../../sinks/sink.js';
+import { whileHeld } from '../../sinks/while-held.js';
 import { type CanaryFacts, keyOf, placeOf, sentSubject, withdrawnSubject } from './canary-subject.js';
 import type { Withdrawal } from './judge-canary.js';
 
@@ -25,9 +27,10 @@ export class CanaryFlight {
   readonly #facts: CanaryFacts;
   readonly #claim: CanaryClaim;
   #canary: Canary;
+  readonly #watch: LeaseWatch;
 
   constructor(
-    to: Pick<Collaborators, 'ledger' | 'stopping' | 'owner'>,
+    to: Pick<Collaborators, 'ledger' | 'stopping' | 'owner' | 'clocks'>,
     sink: OpenSink,
     facts: CanaryFacts,
     canary: Canary,
@@ -37,6 +40,7 @@ export class CanaryFlight {
     this.#facts = facts;
     this.#canary = canary;
     this.#claim = { owner: to.owner, leaseMs: canaryLeaseMs };
+    this.#watch = new LeaseWatch(() => this.#note({}), to.clocks);
   }
 
   /** Sends it: what the sink's answer means. */
@@ -66,7 +70,7 @@ export class CanaryFlight {
   async #lookUp(): Promise<Withdrawal | undefined> {
     const { sink } = this.#sink;
     const subject = sentSubject(this.#canary, this.#facts);
-    const found = await this.#noted(await lookUpSent(sink, [subject], this.#lane(), this.#signal()));
+    const found = await this.#noted(await lookUpSent(sink, [subject], this.#held()));
     switch (found.kind) {
       case 'unsent': {
         if (sink.traits.canary?.foundBySending !== true || this.#canary.object !== null) break;
@@ -110,7 +114,7 @@ export class CanaryFlight {
   async #attempt(subject: Subject): Promise<Settlement> {
     const { sink } = this.#sink;
     const planned = await sink.plan([subject]);
-    return await this.#noted(await sendPlanned(sink, planned, 'send', this.#lane(), this.#signal()));
+    return await this.#noted(await sendPlanned(sink, planned, 'send', this.#held()));
   }
 
   async #erase(): Promise<Withdrawal> {
@@ -118,7 +122,8 @@ export class CanaryFlight {
       keys: new Map([[this.#canary.list, new Set([keyOf(this.#canary)])]]),
       questions: new Set<number>(),
     };
-    const result = await this.#sink.sink.erase!(erased, this.#lane(), this.#signal());
+    const { lane, signal, confirm } = this.#held();
+    const result = await whileHeld(confirm, () => this.#sink.sink.erase!(erased, lane, signal));
     if (result.kind !== 'erased') return { kind: 'waiting', detail: result.detail };
     if (result.missing > 0) return { kind: 'left', detail: 'its file is not where it was written' };
     return result.count === 0 ? { kind: 'none' } : { kind: 'withdrawn', detail: `${result.count} line erased` };
@@ -146,6 +151,11 @@ export class CanaryFlight {
 
   #signal(): AbortSignal {
     return AbortSignal.any([AbortSignal.timeout(stepMs), this.#to.stopping]);
+  }
+
+  /** Another process takes it over when its lease has run out: each call is made only while that is certainly not so. */
+  #held(): HeldLane {
+    return { lane: this.#lane(), signal: this.#signal(), confirm: () => this.#watch.confirm() };
   }
 
   /** A lane of its own: the sink's real ones know nothing of it. */

@@ -1,5 +1,6 @@
 import type { Queryable } from '../../drivers/database.js';
 import type { Ledger } from '../../ledger.js';
+import { staleImport } from './import-errors.js';
 
 /** The right to send an import's rows. Who takes it next is not waited for: see `takeImport`. */
 export interface ImportLease {
@@ -78,6 +79,15 @@ export async function takeImport(ledger: Ledger, id: string, owner: string): Pro
     const { pigeonhole_id: pigeonholeId, ...lease } = row;
     return { id, ...lease, pigeonholeId };
   });
+}
+
+/** @throws {LedgerError} kind `stale` when a newer attempt has the import, or it has ended */
+export async function confirmImport(ledger: Ledger, { number, epoch }: ImportLease): Promise<void> {
+  const rows = await ledger.db.query(`select 1 from imports where number = $1 and epoch = $2 and state = 'running'`, [
+    number,
+    epoch,
+  ]);
+  if (rows.length === 0) throw staleImport(number);
 }
 
 export interface ChunkRow {

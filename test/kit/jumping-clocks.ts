@@ -1,0 +1,15 @@
+import type { Clocks } from '../../activities/stopwatch.js';
+
+/** The system's clocks, which a test can make jump: one of them, or both. */
+export class JumpingClocks implements Clocks {
+  wallAheadMs = 0;
+  monotonicAheadMs = 0;
+
+  wallNow(): number {
+    return Date.now() + this.wallAheadMs;
+  }
+
+  monotonicNow(): number {
+    return performance.now() + this.monotonicAheadMs;
+  }
+}

@@ -1,0 +1,157 @@
+import type { Collaborators } from '../../activities/collaborators.js';
+import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
+import { importRegistrantsTurn } from '../../activities/import-registrants.js';
+import { ServiceGate } from '../../activities/service-gate.js';
+import { openLedger } from '../../ledger/ledger.js';
+import type { Sink } from '../../sinks/sink.js';
+import { people, posts as bulkPosts, registered, rowsOf, stage as stageImport, turn } from '../imports/importing.js';
+import { delayedDatabase, heldDatabase } from '../kit/held-database.js';
+import { attendee } from '../kit/items.js';
+import { JumpingClocks } from '../kit/jumping-clocks.js';
+import { passTime } from '../kit/pass-time.js';
+import { applyAll, applyOnce, lookUpAfterMs, posts, states, summit } from '../kit/provisioning.js';
+import { kinds } from '../kit/scenario-kinds.js';
+import type { Scene } from '../kit/scene.js';
+import { archived, pigeonhole, type Stage, useStages } from '../kit/stage.js';
+import { until } from '../until.js';
+
+/**
+ * The machine is suspended in the middle of something that only one process may do. Its timers do not run, and another
+ * process takes over. When it wakes up it must not go on as if nothing had happened.
+ */
+const stages = useStages();
+const place = { workspace: 'acme', pigeonholeId: pigeonhole };
+const never = new AbortController().signal;
+const many = Array.from({ length: 20 }, (_, index) => index + 1);
+const onlyPigeonhole = summit.slice(0, summit.indexOf('sessions:'));
+
+const pauses: [string, (clocks: JumpingClocks) => void][] = [
+  ['that its monotonic clock does not count', (clocks) => (clocks.wallAheadMs += 60_000)],
+  ['that its wall clock does not show', (clocks) => (clocks.monotonicAheadMs += 60_000)],
+];
+
+/** A sink that stops in the middle of `send`, after some of its calls, until the test lets it go on. */
+function stoppable(inner: Sink): { sink: Sink; isStopped: () => boolean; letGo: () => void } {
+  let stopped = false;
+  let letGo!: () => void;
+  const gate = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const send: Sink['send'] = async (operations, lane, signal) => {
+    if (lane.pigeonholeId === 0) return await inner.send(operations, lane, signal);
+    const first = await inner.send(operations.slice(0, 4), lane, signal);
+    stopped = true;
+    await gate;
+    const memory = { ...lane.memory, ...first.memory };
+    const rest = await inner.send(operations.slice(4), { ...lane, memory }, signal);
+    return { outcomes: [...first.outcomes, ...rest.outcomes], memory: { ...first.memory, ...rest.memory } };
+  };
+  return { sink: { ...inner, send }, isStopped: () => stopped, letGo };
+}
+
+/** The process that will be paused: `name` stops in the middle, and the clocks can jump. */
+function pausable(scene: Scene, name: string, clocks: JumpingClocks) {
+  const open = scene.to.sinks.get(name)!;
+  const stopped = stoppable(open.sink);
+  const to: Collaborators = { ...scene.to, clocks, sinks: new Map([[name, { ...open, sink: stopped.sink }]]) };
+  return { to, ...stopped };
+}
+
+/** Everything was sent once, and then a newer revision of it by the successor. */
+async function fill(stage: Stage): Promise<void> {
+  await stage.put('attendees', ...many.map((id) => attendee(id)));
+}
+async function edit(stage: Stage): Promise<void> {
+  for (const id of many) await stage.patch('attendees', id, { Name: `Edited ${id}` });
+  await stage.sweepsAreDue();
+  await stage.db.query('update lanes set lease_expires_at = now() where owner is not null');
+}
+
+describe.each(kinds)('after a pause of the machine, on %s', (kind) => {
+  it.each(pauses)('%s, a webhook is sent nothing more by the old holder of its lane', async (_, jump) => {
+    const stage = await stages.open(kind);
+    await fill(stage);
+    const scene = await stage.webhookScene();
+    await scene.discover();
+    await scene.read(place);
+    const clocks = new JumpingClocks();
+    const late = pausable(scene, 'hooks', clocks);
+    const sending = deliverToSinkTurn(late.to, 'hooks', never);
+    await until('the old holder is stopped', () => late.isStopped());
+    await edit(stage);
+    await scene.settle();
+    const before = stage.received('attendees').length;
+    jump(clocks);
+    late.letGo();
+    await sending;
+
+    expect(scene.logText()).toContain('"error":"LedgerError stale"');
+    expect(stage.received('attendees')).toHaveLength(before);
+    const last = new Map(stage.received('attendees').map(({ change }) => [change.key, change.revision]));
+    expect([...last.values()]).toEqual(many.map(() => 2));
+  });
+
+  it.each(pauses)('%s, a file loses no line by the old holder of its lane', async (_, jump) => {
+    const stage = await stages.open(kind);
+    await fill(stage);
+    const scene = await stage.scene();
+    await scene.discover();
+    await scene.read(place);
+    const clocks = new JumpingClocks();
+    const late = pausable(scene, 'archive', clocks);
+    const sending = deliverToSinkTurn(late.to, 'archive', never);
+    await until('the old holder is stopped', () => late.isStopped());
+    await edit(stage);
+    await scene.settle();
+    const before = archived(scene, 'attendees');
+    jump(clocks);
+    late.letGo();
+    await sending;
+
+    expect(archived(scene, 'attendees')).toEqual(before);
+    expect(before).toHaveLength(2 * many.length);
+    await stage.retriesAreDue();
+    await scene.settle();
+    expect(archived(scene, 'attendees')).toEqual(before);
+  });
+
+  it.each(pauses)('%s, an import that another process has taken sends nothing', async (_, jump) => {
+    const stage = await stages.open(kind);
+    const scene = await stage.scene();
+    await scene.discover();
+    const id = await stageImport(scene, rowsOf(...people(30)));
+    const held = heldDatabase(stage.db, (sql) => /^\s*(insert into|update) quotas/.test(sql));
+    const ledger = await openLedger(held.db);
+    const clocks = new JumpingClocks();
+    const late = { ...scene.to, clocks, ledger, gate: new ServiceGate(ledger, scene.to.log) };
+    const sending = importRegistrantsTurn(late, id, never).catch((error: unknown) => error);
+    await until('the old sender waits for its permit', () => held.isHeld());
+    jump(clocks);
+    while ((await turn(scene, id)).state !== 'finished')
+      await scene.ledger.db.query('update import_chunks set due_at = now()');
+    const before = await bulkPosts(stage);
+    held.letGo();
+
+    expect(await sending).toMatchObject({ name: 'LedgerError', kind: 'stale' });
+    expect(before).toBeGreaterThan(0);
+    expect(await bulkPosts(stage)).toBe(0);
+    expect(await registered(stage)).toHaveLength(30);
+  });
+
+  it.each(pauses)('%s, an event is not created by an intent that was taken for lost', async (_, jump) => {
+    const stage = await stages.open(kind);
+    const scene = await stage.scene();
+    const clocks = new JumpingClocks();
+    const db = delayedDatabase(stage.db, async (sql) => {
+      if (!sql.startsWith('insert into provisioned')) return;
+      jump(clocks); // the commit is answered, and the machine sleeps
+    });
+    const late = { ...scene, to: { ...scene.to, clocks, ledger: await openLedger(db) } };
+    await applyOnce(late, onlyPigeonhole);
+    expect(await posts(stage)).toEqual([]);
+    await passTime(stage.db, lookUpAfterMs);
+    await applyAll(stage, scene, onlyPigeonhole);
+    expect(await posts(stage)).toEqual(['/v2/pigeonholes']);
+    expect(states(await applyOnce(scene, onlyPigeonhole))).toEqual(['pigeonhole: exists']);
+  });
+});
