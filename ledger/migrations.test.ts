@@ -64,6 +64,11 @@ describe('a migration', () => {
     .filter((name) => Number(name.slice(0, 4)) >= firstHeld)
     .toSorted();
 
+  it('has a number of its own: of two with one number, a store would only ever run one', () => {
+    const numbers = readdirSync(folder).map((name) => name.slice(0, 4));
+    expect(numbers.filter((number, at) => numbers.indexOf(number) !== at)).toEqual([]);
+  });
+
   it('leaves the version before what it reads and writes', () => {
     expect(Object.fromEntries(files.map((name) => [name, faultsOf(readFileSync(join(folder, name), 'utf8'))]))).toEqual(
       Object.fromEntries(files.map((name) => [name, []])),

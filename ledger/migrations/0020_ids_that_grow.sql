@@ -1,4 +1,4 @@
--- 0019: ids that the program gives away by itself have no end (decision 0044).
+-- 0020: ids that the program gives away by itself have no end (decision 0044).
 -- Each cycle of reading used up two ids for every stream, also where nothing was due. At 2^31 all reading would stop.
 -- Locks: items and the tables of walks, against everything, for as long as their rows take to be written again: up to
 -- 45 s for each million items on either store; items need their own space on the disk a second time.

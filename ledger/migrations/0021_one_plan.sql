@@ -1,4 +1,4 @@
--- 0019: indexes of deliveries that only one form of a condition can use (decision 0038).
+-- 0021: indexes of deliveries that only one form of a condition can use (decision 0038).
 -- Outside a transaction: deliveries grow with use, and nobody should wait for a scan of them.
 -- Locks: none that keep readers or writers out. Previous version: keeps running, its batches slower until it is replaced.
 
