@@ -49,7 +49,6 @@ export function delayedDatabase(
     transaction: (work, options) => inner.transaction((tx) => work(wrap(tx)), options),
     withoutLimits: (work) => inner.withoutLimits(work),
     maintain: () => inner.maintain(),
-    withoutLimits: (work) => inner.withoutLimits(work),
     copyFiles: (folder) => inner.copyFiles(folder),
     onFatal: (listener) => inner.onFatal(listener),
     close: () => inner.close(),
