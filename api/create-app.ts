@@ -72,7 +72,7 @@ export interface ApiSources
 /** Every route, behind what guards them all: whom it is asked by, from where, and in which form. */
 export function createApp(sources: ApiSources): ApiApp {
   const app: ApiApp = new OpenAPIHono<ApiEnvironment>({ defaultHook: refuseWhatIsWrong });
-  app.use(named, secureHeaders, countAnswers(sources.meters));
+  app.use(headWithoutBody, named, secureHeaders, countAnswers(sources.meters));
   serveHealth(app, sources);
   app.use(onlyFromHere(sources));
   documentApi(app, sources);
@@ -139,6 +139,15 @@ const named = createMiddleware<ApiEnvironment>(async (c, next) => {
   c.set('requestId', requestId);
   await next();
   c.header('X-Request-Id', requestId);
+});
+
+/**
+ * `HEAD` is answered by the route of `GET`, and its body is dropped unread: without this, whatever feeds a streamed body
+ * would wait for a reader until the process ends. First of all middleware, since those after it may replace the answer.
+ */
+const headWithoutBody = createMiddleware<ApiEnvironment>(async (c, next) => {
+  await next();
+  if (c.req.method === 'HEAD') c.res.body?.cancel().catch(() => undefined);
 });
 
 /** @throws {Refused} for what a page of somebody else makes a visitor's browser ask */
