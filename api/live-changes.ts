@@ -62,7 +62,16 @@ const mostAtOnce = 200;
 /** Whoever is further behind (a first read brings thousands a second) is shown the newest. */
 const mostBehind = 2000;
 /** Each costs a statement a second. */
-const mostStreams = 100;
+const maxStreams = 100;
+
+const liveQuery = z.strictObject({
+  workspace: configuredName().optional(),
+  pigeonhole: pigeonholeName().optional(),
+  list: z.enum(listNames).optional(),
+  recent: z.coerce.number().int().min(0).max(500).default(0).describe('So many of the past to begin with.'),
+  after: z.string().max(12_000).optional().describe('The id of the last event that was seen.'),
+  personal: personalSchema,
+});
 
 const liveRoute = createRoute({
   method: 'get',
@@ -74,14 +83,7 @@ const liveRoute = createRoute({
     'Events named `changes`; their data is `LiveChanges`, their id the position after which `Last-Event-ID` (or `after`) goes on without a gap or a repetition.',
   ...needs({ right: 'read' }),
   request: {
-    query: z.strictObject({
-      workspace: configuredName().optional(),
-      pigeonhole: pigeonholeName().optional(),
-      list: z.enum(listNames).optional(),
-      recent: z.coerce.number().int().min(0).max(500).default(0).describe('So many of the past to begin with.'),
-      after: z.string().max(12_000).optional().describe('The id of the last event that was seen.'),
-      personal: personalSchema,
-    }),
+    query: liveQuery,
   },
   responses: {
     200: {
@@ -95,30 +97,49 @@ const liveRoute = createRoute({
 /** `GET /api/changes/live`. */
 export function serveLiveChanges(app: ApiApp, sources: LiveSources): void {
   app.openAPIRegistry.register('LiveChanges', liveChangesSchema);
-  const open = new Set<ReadableStream>();
+  let open = 0;
   app.openapi(liveRoute, async (c) => {
-    const { workspace, pigeonhole, list, recent, after, personal } = c.req.valid('query');
-    const place = pigeonhole === undefined ? null : await knownPlace(c, sources, pigeonhole);
-    const choice = { workspace: workspaceOf(c, workspace), pigeonhole: place, list: list ?? null };
-    const seen = c.req.header('last-event-id') ?? after;
-    const from = seen === undefined ? null : positionFrom(seen);
-    if (from === undefined) throw new Refused(400, '"after" is the id of an event of this stream, as it came');
-    const shows = wantsPersonal(c, personal);
-    if (open.size >= mostStreams) {
+    // Taken before anything is waited for: requests that arrive together would all find room.
+    if (open >= maxStreams) {
       throw new Refused(503, 'too many follow the changes already: close other pages', {
         headers: { 'retry-after': '30' },
       });
     }
-    const begin = async (): Promise<Feed> => await startFeed(sources.ledger, choice, { from, recent, personal: shows });
-    const target = place === null ? null : `pigeonhole:${place}`;
-    const feed = shows
-      ? await audited(c, sources.ledger, { action: 'follow-personal', target, detail: { list: choice.list } }, begin)
-      : await begin();
-    if (c.req.method === 'HEAD') return events('') as never;
-    const stream = follow(feed, sources, c, () => open.delete(stream));
-    open.add(stream);
-    return events(stream) as never; // the typed answers know JSON and texts, no streams
+    open += 1;
+    const release = once(() => (open -= 1));
+    try {
+      const feed = await feedOf(c, sources, c.req.valid('query'));
+      if (c.req.method !== 'HEAD') return events(follow(feed, sources, c, release)) as never; // the typed answers know JSON and texts, no streams
+    } catch (error) {
+      release();
+      throw error;
+    }
+    release();
+    return events('') as never;
   });
+}
+
+/** @throws {Refused} 400, 403, 404 */
+async function feedOf(c: ApiContext, sources: LiveSources, query: z.output<typeof liveQuery>): Promise<Feed> {
+  const { workspace, pigeonhole, list, recent, after, personal } = query;
+  const place = pigeonhole === undefined ? null : await knownPlace(c, sources, pigeonhole);
+  const choice = { workspace: workspaceOf(c, workspace), pigeonhole: place, list: list ?? null };
+  const seen = c.req.header('last-event-id') ?? after;
+  const from = seen === undefined ? null : positionFrom(seen);
+  if (from === undefined) throw new Refused(400, '"after" is the id of an event of this stream, as it came');
+  const shows = wantsPersonal(c, personal);
+  const begin = async (): Promise<Feed> => await startFeed(sources.ledger, choice, { from, recent, personal: shows });
+  if (!shows) return await begin();
+  const target = place === null ? null : `pigeonhole:${place}`;
+  return await audited(c, sources.ledger, { action: 'follow-personal', target, detail: { list: choice.list } }, begin);
+}
+
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) work();
+    isDone = true;
+  };
 }
 
 /**
