@@ -12,6 +12,7 @@ export function deskOf(given: Partial<ImportDesk> = {}): ImportDesk {
     start: unasked,
     list: unasked,
     find: unasked,
+    tokenOf: unasked,
     report: unasked,
     reportCsv: unasked,
     act: unasked,

@@ -176,6 +176,10 @@ export type ImportReportRow = z.infer<typeof importReportRowSchema>;
 /** Columns and their fields, kept under a name for the next event. */
 export const savedMappingSchema = z
   .object({
+    workspace: z
+      .string()
+      .nullable()
+      .describe('Where it can be used; null: everywhere, since it was saved before mappings had a workspace.'),
     name: z.string(),
     columns: z.record(z.string(), z.string().nullable()).readonly().describe('Null: the column is not sent.'),
     savedAt: z.string(),

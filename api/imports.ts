@@ -12,6 +12,7 @@ import {
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { printable } from './printable.js';
 import { Refused } from './problem.js';
+import { rolesWith } from './rights.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { actorOf, pigeonholeWithin, workspaceOf } from './scope.js';
 import { streamOf } from './streamed-answer.js';
@@ -58,6 +59,8 @@ const reportRoute = createRoute({
   operationId: 'reportImport',
   tags: ['Imports'],
   summary: 'What became of each row; as CSV with the rows themselves, to be corrected and imported again',
+  description:
+    'The rows, and what the service said of them, are shown to the token that started the import and to the roles privacy and admin. Others see outcomes.',
   ...needs({ right: 'import', looksLike: 'a report may have "format" (csv) and "only" (problems)' }),
   request: {
     params: idParams,
@@ -110,6 +113,11 @@ export function serveImports(app: ApiApp, sources: ImportSources): void {
     if (view !== undefined && (workspace === null || view.workspace === workspace)) return view;
     throw new Refused(404, `no import ${id} is known; "pigeonpost import list" shows what is`);
   };
+  /** The importer of a file has it anyway; a file of somebody else holds people whom they may know nothing of. */
+  const mayReadRows = async (c: ApiContext, id: string): Promise<boolean> => {
+    const { rights, token } = c.get('caller');
+    return rights.has('personal') || (token !== null && token === (await imports.tokenOf(id)));
+  };
   serveUploads(app, sources);
   app.openapi(targetRoute, async (c) => {
     const pigeonhole = pigeonholeWithin(c, c.req.valid('query').pigeonhole);
@@ -125,9 +133,17 @@ export function serveImports(app: ApiApp, sources: ImportSources): void {
   app.openapi(reportRoute, async (c) => {
     const { id, workspace, pigeonholeId } = await find(c, c.req.valid('param').id);
     const { format, only = 'all' } = c.req.valid('query');
+    const mayRead = await mayReadRows(c, id);
     if (format !== 'csv') {
-      const rows = streamOf(lines(imports.report(id, only)));
+      const rows = streamOf(lines(imports.report(id, only, mayRead ? 'everything' : 'outcomes')));
       return new Response(rows, { headers: { 'content-type': 'application/x-ndjson' } }) as never;
+    }
+    if (!mayRead) {
+      const needed = rolesWith('personal').join(' or ');
+      throw new Refused(
+        403,
+        `the rows of an import are for the token that started it, and for the role ${needed}; without "format" its outcomes are shown`,
+      );
     }
     // With the rows stands what people are called.
     const entry = {
@@ -151,7 +167,7 @@ export function serveImports(app: ApiApp, sources: ImportSources): void {
     );
     return c.json(done, 200);
   });
-  app.openapi(mappingsRoute, async (c) => c.json({ mappings: await imports.mappings() }, 200));
+  app.openapi(mappingsRoute, async (c) => c.json({ mappings: await imports.mappings(workspaceOf(c)) }, 200));
 }
 
 async function* lines(batches: AsyncIterable<readonly ImportReportRow[]>): AsyncGenerator<string, void, undefined> {

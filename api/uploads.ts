@@ -113,7 +113,7 @@ export function serveUploads(app: ApiApp, { ledger, imports }: ImportSources): v
         detail: { canary: canary ?? null, force: force === true },
       };
       const begun = await audited(c, ledger, entry, () =>
-        asRefusal(() => imports.start(by === undefined ? request : { ...request, by }, bytes)),
+        asRefusal(() => imports.start(by === undefined ? request : { ...request, by }, bytes, c.get('caller').token)),
       );
       return c.json(begun, 201);
     }),

@@ -1,5 +1,5 @@
 import type { ImportCheck } from '../api/import-views.js';
-import { firstWish, type ImportWish, neverSeen, rowsToSend, uploadQuery } from './import-wish.js';
+import { firstWish, type ImportWish, mappingsFor, neverSeen, rowsToSend, uploadQuery } from './import-wish.js';
 
 function queryOf(wish: Partial<ImportWish>, content?: string): Record<string, string> {
   const query = uploadQuery({ ...firstWish, pigeonhole: 'acme/101', ...wish }, 'people.csv', content);
@@ -34,6 +34,23 @@ describe('the query of an upload', () => {
 
   it('names the content that was looked at, and the mapping to keep, once it is meant', () => {
     expect(queryOf({ saveMapping: 'tickets' }, 'hash')).toEqual({ ...plain, saveMapping: 'tickets', content: 'hash' });
+  });
+});
+
+describe('saved mappings', () => {
+  const saved = [
+    { workspace: 'acme', name: 'tickets', columns: {}, savedAt: '' },
+    { workspace: 'other', name: 'seats', columns: {}, savedAt: '' },
+    { workspace: null, name: 'tickets', columns: {}, savedAt: '' },
+    { workspace: null, name: 'old', columns: {}, savedAt: '' },
+  ];
+
+  it.each([
+    ['acme/101', ['tickets', 'old']],
+    ['other/1', ['seats', 'tickets', 'old']],
+    ['101', ['tickets', 'seats', 'old']],
+  ])('for %s are %j', (pigeonhole, names) => {
+    expect(mappingsFor(saved, pigeonhole).map(({ name }) => name)).toEqual(names);
   });
 });
 

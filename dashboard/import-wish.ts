@@ -1,4 +1,4 @@
-import type { ImportCheck } from '../api/import-views.js';
+import type { ImportCheck, SavedMapping } from '../api/import-views.js';
 
 /** How a person wants a file to be imported, as the form holds it. Empty texts say nothing. */
 export interface ImportWish {
@@ -28,6 +28,15 @@ export const firstWish: ImportWish = {
   delimiter: '',
   sheet: '',
 };
+
+/** Saved mappings that can be used at a pigeonhole, each name once; all of them while its workspace is not named. Pure. */
+export function mappingsFor(saved: readonly SavedMapping[], pigeonhole: string): SavedMapping[] {
+  const [workspace] = pigeonhole.includes('/') ? pigeonhole.split('/') : [undefined];
+  const usable = saved.filter(
+    (each) => workspace === undefined || each.workspace === null || each.workspace === workspace,
+  );
+  return usable.filter(({ name }, index) => usable.findIndex((each) => each.name === name) === index);
+}
 
 /**
  * The query of an upload. Pure.

@@ -274,7 +274,8 @@ create table import_mappings (
   columns json not null,
   saved_at timestamp with time zone not null default now(),
   saved_by text,
-  PRIMARY KEY (name)
+  workspace text not null default ''::text,
+  PRIMARY KEY (workspace, name)
 );
 
 create table import_rows (
@@ -322,6 +323,7 @@ create table imports (
   failures integer not null default 0,
   failure text,
   retry_at timestamp with time zone,
+  requested_token text,
   UNIQUE (id),
   PRIMARY KEY (number),
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref),

@@ -8,7 +8,7 @@ import { ask, askFor, Problem } from '../asking/ask.js';
 import { askPerson } from '../asking/questions.js';
 import { saveFile } from '../asking/save-file.js';
 import { useAsked, useAsking } from '../asking/use-asked.js';
-import { firstWish, type ImportWish, neverSeen, rowsToSend, uploadQuery } from '../import-wish.js';
+import { firstWish, type ImportWish, mappingsFor, neverSeen, rowsToSend, uploadQuery } from '../import-wish.js';
 import { Button } from '../parts/button.js';
 import { ColumnTable } from '../parts/column-table.js';
 import { CommittedInput } from '../parts/committed-input.js';
@@ -31,7 +31,7 @@ export function NewImport({ pigeonhole }: { readonly pigeonhole: string | null }
   const [wish, setWish] = useState<ImportWish>({ ...firstWish, pigeonhole: pigeonhole ?? '' });
   const [file, setFile] = useState<File | null>(null);
   const { check, refused, checking } = useCheck(wish, file);
-  const mappings = useMappings();
+  const mappings = useMappings(wish.pigeonhole);
   const fields = useFieldNames(wish.pigeonhole);
   const change = (part: Partial<ImportWish>): void => setWish((before) => ({ ...before, ...part }));
   return (
@@ -206,8 +206,10 @@ function Where({ value, onChoose }: { readonly value: string; readonly onChoose:
   );
 }
 
-function useMappings(): readonly SavedMapping[] {
-  return useAsked<{ readonly mappings: readonly SavedMapping[] }>('/api/import-mappings', 60_000).data?.mappings ?? [];
+/** Those that can be used there; of all workspaces while only an id is named. */
+function useMappings(pigeonhole: string): readonly SavedMapping[] {
+  const asked = useAsked<{ readonly mappings: readonly SavedMapping[] }>('/api/import-mappings', 60_000);
+  return mappingsFor(asked.data?.mappings ?? [], pigeonhole);
 }
 
 /** Fields of attendees there, and the code's. */

@@ -37,7 +37,7 @@ export function countsIn({ counts }: Pick<ImportView, 'counts'>): Partial<Import
 
 export async function problemsIn(desk: ImportDesk, id: string): Promise<ImportReportRow[]> {
   const all: ImportReportRow[] = [];
-  for await (const rows of desk.report(id, 'problems')) all.push(...rows);
+  for await (const rows of desk.report(id, 'problems', 'everything')) all.push(...rows);
   return all;
 }
 

@@ -135,10 +135,20 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     put('people.csv', 'Nummer 1,Name', 'A1,Ada');
     await look();
     expect(read('people.csv.error.txt')).toContain('no mapping is saved under the name tickets');
-    await saveMapping(scene.ledger, { name: 'tickets', columns: { 'Nummer 2': 'attendeeCode' }, by: null });
+    await saveMapping(scene.ledger, {
+      workspace: 'acme',
+      name: 'tickets',
+      columns: { 'Nummer 2': 'attendeeCode' },
+      by: null,
+    });
     await look();
     expect(read('people.csv.error.txt')).toContain('No column is known to hold the attendee code');
-    await saveMapping(scene.ledger, { name: 'tickets', columns: { 'Nummer 1': 'attendeeCode' }, by: null });
+    await saveMapping(scene.ledger, {
+      workspace: 'acme',
+      name: 'tickets',
+      columns: { 'Nummer 1': 'attendeeCode' },
+      by: null,
+    });
     await look();
     expect(await codes(set)).toEqual(['A1']);
   });

@@ -151,7 +151,7 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     const desk = deskIn(await set.scene());
     const map = ['Ref=attendeeCode', 'Who=Name', 'Seat='];
     await desk.start(requestOf({ map, saveMapping: 'events' }), bytesOf('Ref,Who,Seat', 'A1,Ada,4'));
-    expect(await desk.mappings()).toMatchObject([
+    expect(await desk.mappings('acme')).toMatchObject([
       { name: 'events', columns: { Ref: 'attendeeCode', Who: 'Name', Seat: null } },
     ]);
     await desk.start(requestOf({ map: ['events'] }), bytesOf('Ref,Who', 'A2,Bo'));

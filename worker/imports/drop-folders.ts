@@ -190,6 +190,7 @@ export class DropFolders {
       knownFields: await profileFieldsOf(to, target),
       canary: null,
       requestedBy: 'drop folder',
+      requestedToken: null,
       content: Buffer.from(contentHash).toString('hex'), // another one would be kept from being imported by this one's claim
       saveMapping: null,
       strangeFields: 'refuse',
@@ -222,17 +223,18 @@ async function tellProblem(path: string, text: string): Promise<void> {
   await writeBeside(path, 'error', [text]);
 }
 
-async function wishesOf({ ledger }: Collaborators, { map }: ImportFolder): Promise<ColumnWishes> {
+async function wishesOf({ ledger }: Collaborators, { map, workspace }: ImportFolder): Promise<ColumnWishes> {
   // Both are for whatever comes: a file may lack a column of which it has no need.
-  return { own: {}, saved: typeof map === 'string' ? await savedColumns(ledger, map) : (map ?? {}) };
+  return { own: {}, saved: typeof map === 'string' ? await savedColumns(ledger, workspace, map) : (map ?? {}) };
 }
 
 /**
  * All of `imports:` and of the mapping it names that decides whether a file can be used: one that could not be is tried
  * again when this changes.
  */
-async function readingOf({ ledger }: Collaborators, { map, pigeonhole }: ImportFolder): Promise<string> {
-  const columns = typeof map === 'string' ? ((await findMapping(ledger, map))?.columns ?? null) : (map ?? {});
+async function readingOf({ ledger }: Collaborators, { map, pigeonhole, workspace }: ImportFolder): Promise<string> {
+  const columns =
+    typeof map === 'string' ? ((await findMapping(ledger, workspace, map))?.columns ?? null) : (map ?? {});
   // After an erasure every file is looked at again: a report that told of the person is written anew.
   const cleared = await countCleared(ledger);
   return JSON.stringify([

@@ -53,7 +53,7 @@ export function createImportDesk({ editions, ledger, wake, log }: DeskParts): Im
       const fields = mapping.columns.flatMap(({ property }) => property ?? []);
       yield* codesCsv(sendableOf(rows), fields);
     },
-    async start(request, bytes) {
+    async start(request, bytes, token = null) {
       const id = randomUUID();
       await editions.use(async (to) => {
         const terms = await termsOf(to, request);
@@ -62,6 +62,7 @@ export function createImportDesk({ editions, ledger, wake, log }: DeskParts): Im
           ...terms,
           id,
           requestedBy: request.by ?? null,
+          requestedToken: token,
           content: request.content ?? null,
           saveMapping: request.saveMapping ?? null,
           strangeFields: 'accept',
@@ -75,12 +76,12 @@ export function createImportDesk({ editions, ledger, wake, log }: DeskParts): Im
       const progress = await known(number);
       return progress === undefined ? undefined : viewImport(progress);
     },
-    async *report(number, only) {
+    async *report(number, only, shows) {
       const { number: own, mapping } = await required(number);
       const columns = storedColumns(mapping);
       const outcomes = only === 'problems' ? outcomesForAPerson : null;
       for await (const rows of importReport(ledger, own, outcomes)) {
-        yield rows.flatMap((row) => viewReportRow(row, columns));
+        yield rows.flatMap((row) => viewReportRow(shows === 'everything' ? row : { ...row, message: null }, columns));
       }
     },
     async *reportCsv(number) {
@@ -93,8 +94,12 @@ export function createImportDesk({ editions, ledger, wake, log }: DeskParts): Im
       await tryToWake(progress.id);
       return viewImport(await required(number));
     },
-    mappings: async () =>
-      (await allMappings(ledger)).map(({ name, columns, savedAt }) => ({
+    async tokenOf(number) {
+      return (await required(number)).requestedToken;
+    },
+    mappings: async (workspace) =>
+      (await allMappings(ledger, workspace)).map(({ workspace: own, name, columns, savedAt }) => ({
+        workspace: own === '' ? null : own,
         name,
         columns,
         savedAt: savedAt.toISOString(),
@@ -147,7 +152,7 @@ async function termsOf(to: Collaborators, request: ImportRequest): Promise<Check
   return {
     target,
     file,
-    wishes: await columnWishes(to.ledger, request.map ?? []),
+    wishes: await columnWishes(to.ledger, target.workspace, request.map ?? []),
     knownFields: await profileFieldsOf(to, target),
     codeKey,
     canary: request.canary ?? null,

@@ -19,25 +19,26 @@ export interface ColumnWishes {
 }
 
 /**
+ * @param workspace whose saved mappings can be named
  * @param map each `COLUMN=FIELD`, `COLUMN=`, or the name of a saved mapping
  * @throws {RegistrantFileError} kind `mapping`
  * @throws {ImportRefusal} when no mapping is saved under the name
  */
-export async function columnWishes(ledger: Ledger, map: readonly string[]): Promise<ColumnWishes> {
+export async function columnWishes(ledger: Ledger, workspace: string, map: readonly string[]): Promise<ColumnWishes> {
   const own = parseMapping(map.filter((each) => each.includes('=')));
   const saved: Record<string, string | null> = {};
   for (const name of map.filter((each) => !each.includes('='))) {
     // oxlint-disable-next-line no-await-in-loop -- one, or two
-    Object.assign(saved, await savedColumns(ledger, name));
+    Object.assign(saved, await savedColumns(ledger, workspace, name));
   }
   return { own, saved };
 }
 
 /** @throws {ImportRefusal} when no mapping is saved under the name */
-export async function savedColumns(ledger: Ledger, name: string): Promise<MappingWishes> {
-  const mapping = await findMapping(ledger, name);
+export async function savedColumns(ledger: Ledger, workspace: string, name: string): Promise<MappingWishes> {
+  const mapping = await findMapping(ledger, workspace, name);
   if (mapping !== undefined) return mapping.columns;
-  const names = (await allMappings(ledger)).map((each) => each.name);
+  const names = (await allMappings(ledger, workspace)).map((each) => each.name);
   const there = names.length === 0 ? 'none is saved yet' : `there is ${names.join(', ')}`;
   throw new ImportRefusal('wrong', `no mapping is saved under the name ${name}: ${there}; or write "COLUMN=FIELD"`);
 }

@@ -16,6 +16,8 @@ export interface StartTerms extends ReadingTerms {
   readonly target: ImportTarget;
   readonly canary: number | null;
   readonly requestedBy: string | null;
+  /** The id of the named token with which it was asked for; null: with none. */
+  readonly requestedToken: string | null;
   /** What the file's content hash has to be, in hex, when somebody has looked at it; null: nobody has. */
   readonly content: string | null;
   /** Keep the mapping under this name; null: do not. */
@@ -39,13 +41,14 @@ export async function startImport(
   source: AsyncIterable<Uint8Array>,
   terms: StartTerms,
 ): Promise<void> {
-  const { id, target, canary, requestedBy } = terms;
+  const { id, target, canary, requestedBy, requestedToken } = terms;
   const hashed = hashedBytes(source);
   const { mapping, rows } = await openRegistrants(hashed.bytes, terms);
   if (terms.strangeFields === 'refuse') refuseStrangeFields(mapping, terms);
   const ref = await refOf(ledger, target.workspace, target.pigeonholeId);
   const columns: StoredColumns = { columns: mapping.columns.map(({ column, property }) => ({ column, property })) };
-  const number = await beginImport(ledger, { id, ref, file: terms.file.name, mapping: columns, requestedBy, canary });
+  const file = terms.file.name;
+  const number = await beginImport(ledger, { id, ref, file, mapping: columns, requestedBy, requestedToken, canary });
   try {
     const staged = await stageAll(ledger, number, rows);
     const content = ledger.hash.file(await hashed.digest());
@@ -68,7 +71,12 @@ export async function startImport(
   }
   if (terms.saveMapping === null) return;
   const kept = Object.fromEntries(mapping.columns.map(({ column, property }) => [column, property]));
-  await saveMapping(ledger, { name: terms.saveMapping, columns: kept, by: requestedBy });
+  await saveMapping(ledger, {
+    workspace: target.workspace,
+    name: terms.saveMapping,
+    columns: kept,
+    by: requestedBy,
+  });
 }
 
 function refuseStrangeFields(mapping: ColumnMapping, { knownFields, wishes }: StartTerms): void {

@@ -13,6 +13,7 @@ function progressOf(given: Partial<ImportProgress>): ImportProgress {
     file: 'people.csv',
     mapping: { columns: [] },
     requestedBy: null,
+    requestedToken: null,
     canary: null,
     state: 'running',
     waitReason: null,

@@ -19,6 +19,8 @@ export interface NewImport {
   /** Which column went where, as the caller describes it. */
   readonly mapping: object;
   readonly requestedBy: string | null;
+  /** The id of the named token with which it was asked for; absent or null: with none. */
+  readonly requestedToken?: string | null;
   /** Send so many rows and end; null: all. */
   readonly canary: number | null;
 }
@@ -26,11 +28,20 @@ export interface NewImport {
 /** Opens an import, whose rows are then staged. @returns its number */
 export async function beginImport(ledger: Ledger, input: NewImport): Promise<number> {
   const [row] = await ledger.db.query<{ number: number }>(
-    `insert into imports (id, ref, file, mapping, requested_by, canary, chunk_size)
-     select $1, p.ref, $3, $4, $5, $6, least($7::int, w.registrants_at_once)
+    `insert into imports (id, ref, file, mapping, requested_by, canary, chunk_size, requested_token)
+     select $1, p.ref, $3, $4, $5, $6, least($7::int, w.registrants_at_once), $8
      from pigeonholes p left join workspaces w on w.name = p.workspace where p.ref = $2
      returning number`,
-    [input.id, input.ref, input.file, JSON.stringify(input.mapping), input.requestedBy, input.canary, firstChunkSize],
+    [
+      input.id,
+      input.ref,
+      input.file,
+      JSON.stringify(input.mapping),
+      input.requestedBy,
+      input.canary,
+      firstChunkSize,
+      input.requestedToken ?? null,
+    ],
   );
   if (row === undefined) throw new LedgerError('stale', `no pigeonhole has row ${input.ref}: name it again`);
   return row.number;

@@ -42,6 +42,8 @@ export interface ImportProgress {
   /** As it was given to `beginImport`. */
   readonly mapping: unknown;
   readonly requestedBy: string | null;
+  /** The id of the named token with which it was asked for; null: with none. */
+  readonly requestedToken: string | null;
   readonly canary: number | null;
   /** `waiting` until `waitUntil`, for `waitReason`; `paused` for `pauses`; `cancelling`: what is under way is settled. */
   readonly state: 'staging' | 'running' | 'waiting' | 'paused' | 'cancelling' | 'done' | 'cancelled';
@@ -133,6 +135,7 @@ interface ImportRow {
   file: string;
   mapping: string;
   requested_by: string | null;
+  requested_token: string | null;
   canary: number | null;
   state: 'staging' | 'running' | 'done' | 'cancelled';
   cancelling: boolean;
@@ -150,7 +153,8 @@ interface ImportRow {
   retry_at: Date | null;
 }
 
-const importRows = `select i.number, i.id, p.workspace, p.pigeonhole_id, i.file, i.mapping, i.requested_by, i.canary, i.state,
+const importRows = `select i.number, i.id, p.workspace, p.pigeonhole_id, i.file, i.mapping, i.requested_by, i.requested_token, i.canary,
+    i.state,
     i.cancel_asked_at is not null as cancelling, i.failures, i.failure, i.created_at, i.started_at, i.ended_at, i.rows_claimed, i.begun,
     i.requests, i.chunk_size, case when w.wait_until > now() then w.wait_until end as wait_until,
     w.wait_reason, case when i.retry_at > now() then i.retry_at end as retry_at
@@ -217,6 +221,7 @@ function progressOf(
     file: row.file,
     mapping: JSON.parse(row.mapping) as unknown,
     requestedBy: row.requested_by,
+    requestedToken: row.requested_token,
     canary: row.canary,
     state: stateOf(row, pauses.length > 0, waitReason !== null),
     waitReason: isRunning ? waitReason : null,
