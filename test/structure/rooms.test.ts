@@ -28,6 +28,14 @@ const typesOnly: readonly string[] = [
 
 const root = resolve(__dirname, '../..');
 
+describe('the migrations', () => {
+  it('have a number of their own each: a store applies one migration for a number', () => {
+    const files = readdirSync(join(root, 'ledger/migrations')).filter((name) => name.endsWith('.sql'));
+    const numbers = files.map((name) => name.slice(0, 4));
+    expect(files.filter((_, at) => numbers.indexOf(numbers[at]!) !== at)).toEqual([]);
+  });
+});
+
 describe('the rooms', () => {
   it.each(Object.keys(mayImport))('%s imports only what the design lets it import', (room) => {
     const strangers = sourcesOf(room)
