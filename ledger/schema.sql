@@ -274,8 +274,7 @@ create table import_mappings (
   columns json not null,
   saved_at timestamp with time zone not null default now(),
   saved_by text,
-  workspace text not null default ''::text,
-  PRIMARY KEY (workspace, name)
+  PRIMARY KEY (name)
 );
 
 create table import_rows (
@@ -747,6 +746,15 @@ create table walks (
   FOREIGN KEY (stream_id) REFERENCES streams(id),
   CHECK ((direction = ANY (ARRAY['ascending'::text, 'descending'::text, 'mixed'::text]))),
   CHECK ((kind = ANY (ARRAY['poll'::text, 'sweep'::text])))
+);
+
+create table workspace_mappings (
+  workspace text not null,
+  name text not null,
+  columns json not null,
+  saved_at timestamp with time zone not null default now(),
+  saved_by text,
+  PRIMARY KEY (workspace, name)
 );
 
 create table workspaces (
