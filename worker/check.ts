@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { chooseSubscription } from '../activities/provisioning/choose-subscription.js';
 import type { Config } from '../config/config.js';
 import { lockFolder } from '../ledger/drivers/folder-lock.js';
+import { refuseWithoutEmbeddedStore } from '../ledger/drivers/embedded.js';
 import { openDatabase } from '../ledger/drivers/open-database.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { ApiError } from '../pigeonhole/api-error.js';
@@ -104,6 +105,7 @@ async function checkStore({ store }: Config): Promise<Checked> {
 
 /** Makes nothing: opening an embedded store would. */
 async function lookAtFolder(folder: string): Promise<string> {
+  refuseWithoutEmbeddedStore();
   if (!existsSync(folder)) return `${folder} does not exist yet and will be made`;
   const lock = await lockFolder(folder);
   await lock.release();

@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { packageRoot } from '../../worker/package-root.js';
 import type { Context } from '../context.js';
 import { compareEverything } from '../demo/compare-everything.js';
 import { createDemoDisplay, type DemoDisplay } from '../demo/demo-display.js';
@@ -21,6 +24,12 @@ const showEveryMs = 1000;
  */
 export async function demo({ out }: Context, given: DemoArguments): Promise<ExitCode> {
   const options = readDemoOptions(given);
+  if (!existsSync(join(packageRoot(), 'dist/test'))) {
+    throw new CommandError(
+      ExitCode.WrongUse,
+      'the container image has no demo: run "npm start" in a copy of the sources',
+    );
+  }
   const stopped = untilStopped();
   const folder = await claimDemoFolder(options.folder, options);
   const processes = new DemoProcesses(folder, options);

@@ -34,6 +34,7 @@ export async function openEmbedded({
   folder,
   idleInTransactionTimeoutMs = 60_000,
 }: EmbeddedOptions): Promise<Database> {
+  refuseWithoutEmbeddedStore();
   const lock = await lockFolder(folder);
   try {
     const data: ThreadData = { folder: await embeddedFolder(folder, program('make-embedded-folder')) };
@@ -44,6 +45,18 @@ export async function openEmbedded({
   } catch (error) {
     await lock.release();
     throw error;
+  }
+}
+
+/** @throws {StoreError} kind `other` in the container image, which leaves the embedded store out (decision 0052) */
+export function refuseWithoutEmbeddedStore(): void {
+  try {
+    require.resolve('@electric-sql/pglite');
+  } catch {
+    throw new StoreError(
+      'other',
+      'the container image has no embedded store: set DATABASE_URL, or "store", to the URL of a PostgreSQL database',
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { isProcessAlive } from '../is-process-alive.js';
 import { until } from '../until.js';
 
@@ -23,9 +23,9 @@ export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Starts a script of `dist/` in a session of its own, so that nothing reaches it by accident. */
+/** Starts a script of `dist/`, or of an absolute path, in a session of its own, so that nothing reaches it by accident. */
 export function startProgram(script: string, args: readonly string[], { cwd, env }: ProgramOptions): Program {
-  const child: ChildProcess = spawn(process.execPath, [join(dist, script), ...args], {
+  const child: ChildProcess = spawn(process.execPath, [resolve(dist, script), ...args], {
     cwd,
     // a developer's own PostgreSQL and Temporal are no matter of a test
     env: { ...process.env, DATABASE_URL: '', TEMPORAL_ADDRESS: '', PIGEONPOST_LOG: 'info', ...env },

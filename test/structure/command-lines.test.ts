@@ -92,7 +92,7 @@ function programOf(script: string): string[] {
 }
 
 const withArguments = ['bench', 'chaos', 'properties', 'import-proof', 'start'];
-const tools = ['fuzz-api.mjs', 'record-histories.mjs', 'run-typescript.cjs', 'take-screenshots.mjs'];
+const tools = ['fuzz-api.mjs', 'record-histories.mjs', 'run-typescript.cjs', 'take-screenshots.mjs', 'trim-image.mjs'];
 
 describe('the scripts', () => {
   const written = commandLines(/^npm (?:run|start)/);

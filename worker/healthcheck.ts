@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { processEnvironment } from '../config/environment.js';
+import { readDocument } from '../config/read-document.js';
+import { Secret } from '../config/secret.js';
+
+/**
+ * The check of the image: `node dist/worker/healthcheck.js FILE`, or HOST:PORT where a worker's --listen says. Asks the
+ * process whether it is ready, where its configuration has it listen, and ends with 0 or 1. It runs every few seconds, so
+ * it loads the reader of the file and nothing else.
+ */
+async function main(target: string): Promise<number> {
+  const at = /^[^/]*:\d+$/.test(target) ? target : await addressIn(target);
+  const answer = await fetch(`http://${at}/readyz`, { signal: AbortSignal.timeout(4000) });
+  process.stdout.write(`${at}: ${await answer.text()}\n`);
+  return answer.ok ? 0 : 1;
+}
+
+/** Where the API of this file listens, as reached from beside it. */
+async function addressIn(file: string): Promise<string> {
+  const sources = { environment: processEnvironment(), folder: dirname(resolve(file)) };
+  const { tree } = readDocument(await readFile(file, 'utf8'), file, sources);
+  const { server } = tree as { server?: Readonly<Record<string, unknown>> };
+  const host = textOf(server?.['host'], '127.0.0.1');
+  const port = textOf(server?.['port'], '8088');
+  if (host === '0.0.0.0') return `127.0.0.1:${port}`;
+  return host.includes(':') ? `[${host === '::' ? '::1' : host}]:${port}` : `${host}:${port}`;
+}
+
+/** What came from the environment is a Secret, whatever key it stands at. */
+function textOf(value: unknown, otherwise: string): string {
+  if (value instanceof Secret) return value.reveal();
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : otherwise;
+}
+
+main(process.argv[2] ?? '').then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    process.stdout.write(`no answer: ${error instanceof Error ? error.name : 'unknown'}\n`); // Docker keeps it, so no address
+    process.exitCode = 1;
+  },
+);
