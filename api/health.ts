@@ -1,6 +1,6 @@
 import type { ApiApp } from './api-app.js';
 
-/** What a process needs, to do its work. */
+/** What a process needs, to do what others ask of it. */
 export interface PartHealth {
   readonly part: 'store' | 'temporal' | 'worker';
   readonly ready: boolean;
@@ -12,7 +12,8 @@ export interface HealthSources {
 }
 
 /**
- * `GET /healthz`: the process answers. `GET /readyz`: it can work, too; else 503, with what it lacks. Asked by machines
+ * `GET /healthz`: the process answers. `GET /readyz`: it can do its work, too (a worker), or its store answers (who serves the
+ * API); else 503, with what it lacks. Asked by machines
  * that have no token and may call this host what they like, so they tell nothing else.
  */
 export function serveHealth(app: ApiApp, { health }: HealthSources): void {

@@ -70,7 +70,7 @@ export async function startApi(
   server.setTimeout(waits.silentMs);
   await listen(server, host, port);
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`,
+    url: `http://${reachable(host)}:${(server.address() as AddressInfo).port}`,
     serve: (sources) => {
       answer = getRequestListener(createApp(sources).fetch);
     },
@@ -83,6 +83,13 @@ export async function startApi(
         server.closeAllConnections();
       }),
   };
+}
+
+/** As it stands in a URL: where it listens on every address, this machine's own. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (!host.includes(':')) return host;
+  return `[${/^[0:]+$/.test(host) ? '::1' : host}]`;
 }
 
 function isUpload({ method, url = '' }: IncomingMessage): boolean {

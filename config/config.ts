@@ -22,6 +22,8 @@ export interface Config {
   readonly alerts?: AlertsConfig;
   readonly retention: Retention;
   readonly store: StoreSetting;
+  /** To PostgreSQL, of this process, at most. */
+  readonly storeConnections: number;
   readonly temporal: TemporalConfig;
   readonly server: ServerConfig;
   readonly network: NetworkConfig;

@@ -32,6 +32,7 @@ export function toConfig({ file, folder, parsed, settings, pem, environmentProxy
     ...(parsed.alerts === undefined ? {} : { alerts: toAlerts(parsed.alerts) }),
     retention: toRetention(parsed.retention),
     store: store.kind === 'embedded' ? { kind: 'embedded', folder: resolve(folder, store.folder) } : store,
+    storeConnections: parsed.storeConnections,
     temporal: toTemporal(parsed.temporal, pem),
     server: { host: server.host, port: server.port, token: server.token, publicUrl: server.publicUrl },
     network: toNetwork(parsed.network, pem, environmentProxy),

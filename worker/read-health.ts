@@ -5,24 +5,30 @@ import type { RunningWorker } from './run-worker.js';
 
 const withinMs = 3000;
 
-/** What a process needs to do its work, and whether it has it. Never throws; what does not answer soon is not there. */
+/**
+ * What a process needs to be asked for its work, and whether it has it. Never throws; what does not answer soon is not
+ * there.
+ */
 export async function readHealth({
   ledger,
-  connection,
-  worker,
+  work,
 }: {
   readonly ledger: Ledger;
-  readonly connection: ConnectionLike;
-  /** Null in a process that has none. */
-  readonly worker: Pick<RunningWorker, 'isPolling'> | null;
+  /** Null where the API is what others want of it: that needs the store alone. */
+  readonly work: {
+    readonly connection: ConnectionLike;
+    readonly worker: Pick<RunningWorker, 'isPolling'> | null;
+  } | null;
 }): Promise<PartHealth[]> {
-  const [store, temporal] = await Promise.all([
-    answers(ledger.db.query('select 1')),
-    answers(connection.withDeadline(Date.now() + withinMs, () => connection.workflowService.getSystemInfo({}))),
-  ]);
+  const store = answers(ledger.db.query('select 1'));
+  if (work === null) return [{ part: 'store', ready: await store }];
+  const { connection, worker } = work;
+  const temporal = answers(
+    connection.withDeadline(Date.now() + withinMs, () => connection.workflowService.getSystemInfo({})),
+  );
   return [
-    { part: 'store', ready: store },
-    { part: 'temporal', ready: temporal },
+    { part: 'store', ready: await store },
+    { part: 'temporal', ready: await temporal },
     ...(worker === null ? [] : [{ part: 'worker' as const, ready: worker.isPolling() }]),
   ];
 }

@@ -245,7 +245,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     quotas,
     meters,
     temporalMetrics: () => readTemporalMetrics(options.temporalMetricsAddress),
-    health: () => readHealth({ ledger, connection: temporal.connections.client.connection, worker }),
+    // Whoever serves the API is ready while Temporal is away: "status" is wanted then most.
+    health: () => readHealth({ ledger, work: serves ? null : { connection: client.connection, worker } }),
   };
   if (serves) {
     const backup = embedded ? async () => (await packStore(db, embeddedFolder(config))).bytes : null;
@@ -274,8 +275,10 @@ function pageLinkTo(url: string, { server }: Config, codes: PageCodes): string {
 }
 
 async function openStore(config: Config, closers: (() => Promise<void>)[]): Promise<Database> {
-  const { store } = config;
-  const db = await openDatabase(store.kind === 'embedded' ? store : { kind: 'postgres', url: store.url.reveal() });
+  const { store, storeConnections: maxConnections } = config;
+  const db = await openDatabase(
+    store.kind === 'embedded' ? store : { kind: 'postgres', url: store.url.reveal(), maxConnections },
+  );
   if (store.kind === 'embedded') relaxHeap();
   closers.push(() => db.close());
   return db;

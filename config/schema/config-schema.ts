@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { alertsSchema, importsSchema, retentionSchema, telemetrySchema } from './operations.js';
 import { networkSchema, serverSchema, temporalSchema } from './process.js';
 import { sinksSchema } from './sinks.js';
-import { storeSchema } from './store.js';
+import { storeConnectionsSchema, storeSchema } from './store.js';
 import { syncsSchema } from './syncs.js';
 import { workspacesSchema } from './workspaces.js';
 
@@ -15,6 +15,7 @@ export const configSchema = z.strictObject(
     syncs: syncsSchema,
     sinks: sinksSchema,
     store: storeSchema,
+    storeConnections: storeConnectionsSchema,
     temporal: temporalSchema,
     server: serverSchema,
     network: networkSchema,

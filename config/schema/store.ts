@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Secret } from '../secret.js';
+import { wholeNumber } from '../values.js';
 
 const allowed = 'embedded:FOLDER, or a PostgreSQL URL such as postgres://db.example.com/pigeonpost';
 
@@ -35,6 +36,12 @@ export const storeSchema = z
   .meta({ allowed: '`embedded:FOLDER`, or a PostgreSQL URL' })
   .describe(
     'Where the ledger is kept: in a folder, relative to this file, or in PostgreSQL 15 or later. By default `DATABASE_URL` of the environment, if set. A URL with a password comes from `${NAME}`.',
+  );
+
+export const storeConnectionsSchema = wholeNumber({ min: 2, max: 500 })
+  .prefault(10)
+  .describe(
+    'Connections to PostgreSQL that this process holds at most. It opens one more while it brings the schema up to date. All processes and Temporal together must stay below `max_connections` of the server.',
   );
 
 /** What a text at `store` stands for; undefined when it is not allowed. */

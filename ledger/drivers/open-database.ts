@@ -5,12 +5,12 @@ import { openPostgres } from './postgres.js';
 /** Where the store is: in a folder of this machine, or on a PostgreSQL server. */
 export type StoreLocation =
   | { readonly kind: 'embedded'; readonly folder: string }
-  | { readonly kind: 'postgres'; readonly url: string };
+  | { readonly kind: 'postgres'; readonly url: string; readonly maxConnections?: number };
 
 /**
  * Opens the store. Whoever opens it closes it.
  * @throws {StoreError} `locked`, `unreachable`, `full`, or `other` for a version that does not fit
  */
 export async function openDatabase(store: StoreLocation): Promise<Database> {
-  return store.kind === 'embedded' ? openEmbedded({ folder: store.folder }) : openPostgres({ url: store.url });
+  return store.kind === 'embedded' ? openEmbedded({ folder: store.folder }) : openPostgres(store);
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
+import { isInContext } from '../kit/image.js';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
 
 /**
@@ -13,6 +14,8 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 interface Service {
   readonly image?: string;
+  readonly build?: string;
+  readonly pull_policy?: string;
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly ports?: readonly string[];
@@ -67,7 +70,7 @@ describe('docker-compose.yml', () => {
     expect(own.map(([, { command }]) => command)).toEqual([['api'], ['worker', '--listen', '127.0.0.1:9464']]);
     const worker = own[1]![1];
     expect(worker.healthcheck).toMatchObject({
-      test: expect.arrayContaining([expect.stringContaining('127.0.0.1:9464/readyz')]),
+      test: ['CMD', 'node', '/app/dist/worker/healthcheck.js', '127.0.0.1:9464'],
     });
     for (const [, service] of own) {
       expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], restart: 'unless-stopped' });
@@ -80,7 +83,51 @@ describe('docker-compose.yml', () => {
       used.filter((each, at) => used.indexOf(each) === at).toSorted(),
     );
   });
+
+  // Compose builds all that have `build`, side by side, and the second finds that the image exists.
+  it('builds each image for one service, and lets no other ask a registry for it', () => {
+    for (const [, { image, build }] of services.filter(([, { build: how }]) => how !== undefined)) {
+      expect(build).toBe('.');
+      const others = services.filter(([, other]) => other.image === image && other.build === undefined);
+      expect(services.filter(([, other]) => other.image === image && other.build !== undefined)).toHaveLength(1);
+      expect(others.map(([, { pull_policy }]) => pull_policy)).toEqual(others.map(() => 'never'));
+    }
+  });
+
+  // A container that has ended fails the command, unless one that was asked for waits for its end.
+  it('waits for nothing that ends, in each line that is documented', () => {
+    const lines = [composeText, read('docs/deployment.md'), read('README.md')].flatMap((text) =>
+      [...text.matchAll(/docker compose up (?:-d )?--wait(.*)$/gm)].map(([, rest]) => rest!),
+    );
+    expect(lines.length).toBeGreaterThan(1);
+    for (const line of lines) {
+      const named = line.split(' ').filter((word) => compose.services[word] !== undefined);
+      const started = withNeeded(named.length > 0 ? named : Object.keys(compose.services));
+      const ending = started.filter((name) => compose.services[name]!.restart === undefined);
+      const waitedFor = started.flatMap((name) =>
+        Object.entries(compose.services[name]!.depends_on ?? {})
+          .filter(([, { condition }]) => condition === 'service_completed_successfully')
+          .map(([needed]) => needed),
+      );
+      expect([line, ending.filter((name) => !waitedFor.includes(name))]).toEqual([line, []]);
+    }
+  });
+
+  it('has connections for Temporal and for more processes than anybody starts beside each other', () => {
+    const allowed = Number(/max_connections=(\d+)/.exec(compose.services['postgres']!.command!.join(' '))?.[1]);
+    const temporal = 4 * (20 + 10); // four services, each with a pool for the history and one for visibility
+    const each = 10 + 1; // storeConnections' default, and one without limits while it starts
+    expect(Math.floor((allowed - temporal - 3 - 1) / each)).toBe(16);
+    expect(composeText).toContain('16 processes');
+    expect(compose.services['temporal']!.environment).toMatchObject({ NUM_HISTORY_SHARDS: '512' });
+  });
 });
+
+function withNeeded(names: readonly string[]): string[] {
+  const needed = names.flatMap((name) => Object.keys(compose.services[name]!.depends_on ?? {}));
+  const all = [...names, ...(needed.length > 0 ? withNeeded(needed) : [])];
+  return all.filter((name, at) => all.indexOf(name) === at);
+}
 
 describe('the configuration for containers', () => {
   const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-deploy-'));
@@ -116,17 +163,16 @@ describe('the Dockerfile', () => {
     const { bin } = JSON.parse(read('package.json')) as { bin: { pigeonpost: string } };
     expect(final).toMatch(/^USER [1-9]\d*:[1-9]\d*$/m);
     expect(final).toContain(`ENTRYPOINT ["node", "/app/${bin.pigeonpost}"`);
-    expect(final).toMatch(/^HEALTHCHECK [\s\S]*\/readyz/m);
+    expect(final).toMatch(
+      /^HEALTHCHECK .*\\\n {2}CMD \["node", "\/app\/dist\/worker\/healthcheck.js", "\/etc\/pigeonpost\/pigeonpost.yaml"\]$/m,
+    );
   });
 
   it('is given all that a build reads, and no secrets', () => {
-    const lines = read('.dockerignore').split('\n');
     const { include } = JSON.parse(read('tsconfig.build.json')) as { include: string[] };
-    const kept = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
-    const isKept = (path: string): boolean => kept.some((each) => path === each || path.startsWith(`${each}/`));
-    expect([...include, 'package-lock.json', 'tools'].filter((path) => !isKept(path))).toEqual([]);
-    expect(lines).toContain('*');
-    expect(lines.indexOf('**/.env*')).toBeGreaterThan(lines.findLastIndex((line) => line.startsWith('!')));
+    const files = ['package-lock.json', 'vite.config.mjs', 'tools/finish-build.mjs', 'tools/trim-image.mjs'];
+    expect([...include, ...files].filter((path) => !isInContext(`${path}/a`))).toEqual([]);
+    expect(['.env', 'cli/.env.local', '.git/config', 'data/lock', 'pigeonpost.yaml'].filter(isInContext)).toEqual([]);
   });
 });
 
