@@ -271,7 +271,7 @@ function once<Result>(work: () => Result): () => Result {
 
 /** Off loopback what is printed goes to logs that others collect, so it holds no code. */
 function pageLinkTo(url: string, { server }: Config, codes: PageCodes): string {
-  return isLoopback(server.host) ? linkWith(url, codes.make({ kind: 'administrator' })) : `${url}/`;
+  return isLoopback(server.host) ? linkWith(url, codes.make({ kind: 'administrator' })) : `${server.publicUrl ?? url}/`;
 }
 
 async function openStore(config: Config, closers: (() => Promise<void>)[]): Promise<Database> {
