@@ -36,7 +36,7 @@ export function buildImage(folder: string): string {
   const build = join(folder, 'build');
   copyContext(build);
   for (const line of stage('build').filter((each) => each.startsWith('RUN '))) {
-    if (/^RUN npm ci /.test(line)) linkPackages(build);
+    if (line.startsWith('RUN npm ci ')) linkPackages(build);
     else runStep(line.slice('RUN '.length), build);
   }
   const app = join(folder, 'app');
