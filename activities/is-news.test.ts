@@ -36,6 +36,18 @@ describe('what an answer says of the quota', () => {
     ['is news when the plan is another one', {}, said({ limit: 2000 }), true],
     ['is news when the limit was a guess', { told: false }, said({}), true],
     ['is news when the window is another one', {}, said({ resetInMs: 86_000_000 }), true],
+    [
+      'is no news when a little more is left than counted, and no reset is told',
+      { resetTold: false },
+      said({ remaining: 450, resetInMs: null }),
+      false,
+    ],
+    [
+      'is news when much more is left than counted, and no reset is told',
+      { resetTold: false },
+      said({ remaining: 600, resetInMs: null }),
+      true,
+    ],
     ['is news when no reset was known', { resetTold: false }, said({}), true],
     ['is news when nothing was known', { limit: null, remaining: null }, said({}), true],
   ])('%s', (_, more, quota, expected) => {

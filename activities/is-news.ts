@@ -1,4 +1,4 @@
-import type { QuotaState } from '../ledger/queries/quota.js';
+import { type QuotaState, refilled } from '../ledger/queries/quota.js';
 import type { Quota } from '../pigeonhole/quota.js';
 
 /** Resets told in whole seconds differ by as much. */
@@ -14,6 +14,12 @@ export function isNews(known: QuotaState | undefined, ageMs: number, said: Quota
   if (known === undefined) return true;
   if (said.limit !== null && (said.limit !== known.limit || !known.told)) return true;
   if (said.remaining !== null && (known.remaining === null || said.remaining < known.remaining)) return true;
-  if (said.resetInMs === null) return false;
+  if (said.resetInMs === null) return !known.resetTold && hasRisen(known, said.remaining);
   return !known.resetTold || Math.abs(said.resetInMs - (known.resetInMs - ageMs)) > sameResetMs;
+}
+
+/** Where no reset is told, this is how another window is known. */
+function hasRisen({ limit, remaining: left }: QuotaState, said: number | null): boolean {
+  if (said === null || left === null) return false;
+  return said > left + Math.max(refilled.atLeast, (limit ?? 0) / refilled.partOfLimit);
 }

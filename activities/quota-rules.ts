@@ -84,6 +84,8 @@ export interface Refusal {
   readonly scope: 'key' | 'request';
   readonly reason: 'used-up' | 'kept-for-imports' | 'kept-for-others' | 'one-at-a-time';
   readonly waitMs: number;
+  /** After the wait one request is made to see whether a new window began: the service does not say when one does. */
+  readonly probes?: true;
 }
 
 /** So often is looked whether there is room for what was put off. */
@@ -93,18 +95,30 @@ const shortestWaitMs = 250;
 /**
  * What keeps a request from being spent; null: nothing any more, it may be tried again at once. Pure.
  * @param least of `leastLeft`
+ * @param probes made in a row for the same reason
  */
 export function refusalOf(
   priority: Priority,
-  quota: Pick<QuotaState, 'limit' | 'remaining' | 'resetInMs' | 'refusals' | 'waitMs' | 'aloneMs'>,
+  quota: Pick<
+    QuotaState,
+    'limit' | 'told' | 'remaining' | 'resetInMs' | 'resetTold' | 'refusals' | 'waitMs' | 'aloneMs'
+  >,
   least: number,
+  probes = quota.refusals,
 ): Refusal | null {
   const untilReset = Math.max(shortestWaitMs, Math.ceil(quota.resetInMs));
   if (quota.waitMs > 0) return { scope: 'key', reason: 'used-up', waitMs: Math.max(shortestWaitMs, quota.waitMs) };
   const left = quota.resetInMs > 0 && quota.limit !== null ? quota.remaining : null;
   if (left !== null && left <= least) {
-    if (left <= 0) return { scope: 'key', reason: 'used-up', waitMs: untilReset };
-    if (priority === 'live') return { scope: 'key', reason: 'kept-for-imports', waitMs: untilReset };
+    const untilProbe = { waitMs: Math.min(untilReset, probeWait(probes)), probes: true } as const;
+    if (left <= 0) {
+      return { scope: 'key', reason: 'used-up', ...(quota.resetTold ? { waitMs: untilReset } : untilProbe) };
+    }
+    if (priority === 'live') {
+      // A limit that was learnt comes without a word on the rest, so that the answer to a probe would say nothing.
+      const waits = quota.resetTold || !quota.told ? { waitMs: untilReset } : untilProbe;
+      return { scope: 'key', reason: 'kept-for-imports', ...waits };
+    }
     return { scope: 'request', reason: 'kept-for-others', waitMs: Math.min(untilReset, putOffMs) };
   }
   const isAlone = quota.refusals > 0 || (left !== null && left <= aloneBelow(quota.limit));
@@ -127,7 +141,12 @@ export function waitAfterRefusal(
 ): number {
   const told = said.retryAfterMs ?? said.resetInMs;
   if (told !== null && told !== undefined) return Math.max(1000, Math.ceil(told));
-  return Math.min(minuteMs * 2 ** Math.min(refusals, 10), longestProbeMs);
+  return probeWait(refusals);
+}
+
+/** Where nobody says when the window ends: 1, 2, 4, 8, then every 15 minutes. Pure. */
+function probeWait(probes: number): number {
+  return Math.min(minuteMs * 2 ** Math.min(probes, 10), longestProbeMs);
 }
 
 /**

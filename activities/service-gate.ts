@@ -7,6 +7,7 @@ import {
   noteAnswer,
   notePassed,
   noteRefusal,
+  noteUsedUp,
   type Priority,
   type QuotaState,
   readQuota,
@@ -27,6 +28,7 @@ import {
   leftForReading,
   mayTakeAhead,
   type Needs,
+  type Refusal,
   refusalOf,
   type Stretch,
   stretchFor,
@@ -60,6 +62,10 @@ interface Key {
   needs: { readonly at: number; readonly value: Promise<Needs> } | undefined;
   /** Ends with the request of this process that no other may stand beside. */
   alone: Promise<void> | undefined;
+  /** Live requests made of what is kept for imports, in a row, since nobody says when the next window begins. */
+  probes: number;
+  /** The next of them may be made at that instant, by a clock that never jumps; null: none is due. */
+  probeAt: number | null;
 }
 
 interface Held extends SpentPermit {
@@ -96,6 +102,8 @@ export class ServiceGate {
   constructor(
     private readonly ledger: Ledger,
     log: Log,
+    /** A clock that never jumps, ms. */
+    private readonly now: () => number = () => performance.now(),
   ) {
     this.outages = new Outages(log);
   }
@@ -205,14 +213,24 @@ export class ServiceGate {
       const known = await this.#stateOf(key);
       const { refused } = key;
       const needs = await this.#needsOf(way, key, workspace, known);
+      const least = leastLeft(priority, known, reserve, needs);
+      const isProbe = priority === 'live' && key.probeAt !== null && key.probeAt <= this.now();
+      if (isProbe) key.probeAt = null; // before the statement: of several at once one is made
       const spent = await spendPermit(this.ledger, key.fingerprint, priority, {
         limit: known.limit,
-        least: leastLeft(priority, known, reserve, needs),
+        least: isProbe ? 0 : least,
         aloneBelow: aloneBelow(known.limit),
       });
-      if (spent !== null) return await this.#confirm(key, refused, hold(key, priority, learn(key, spent)));
+      if (spent !== null) {
+        if (priority === 'live' && spent.remaining !== null && spent.remaining >= least) key.probes = 0;
+        return await this.#confirm(key, refused, hold(key, priority, learn(key, spent)));
+      }
       const now = learn(key, await readQuota(this.ledger, key.fingerprint));
-      const refusal = refusalOf(priority, now, leastLeft(priority, now, reserve, needs));
+      const leastNow = leastLeft(priority, now, reserve, needs);
+      const refusal = await this.#untilProbe(
+        key,
+        refusalOf(priority, now, leastNow, Math.max(now.refusals, key.probes)),
+      );
       if (refusal?.reason === 'one-at-a-time' && key.alone !== undefined) {
         await key.alone; // one of this process: its deadline bounds the wait
       } else if (refusal !== null) {
@@ -222,6 +240,23 @@ export class ServiceGate {
       }
     }
     throw new PermitRefusal({ scope: 'request', reason: 'one-at-a-time', waitMs: 250 });
+  }
+
+  /**
+   * Sees to it that a request is made when the wait is over, where the refusal says so: of a quota that is used up by a
+   * note in the ledger, since all processes wait for that one; of what is kept for imports by this process.
+   */
+  async #untilProbe(key: Key, refusal: Refusal | null): Promise<Refusal | null> {
+    if (refusal?.probes !== true) return refusal;
+    if (refusal.reason === 'used-up') {
+      learn(key, await noteUsedUp(this.ledger, key.fingerprint, refusal.waitMs));
+    } else if (key.probeAt === null) {
+      key.probes += 1;
+      key.probeAt = this.now() + refusal.waitMs;
+    } else {
+      return { ...refusal, waitMs: Math.max(1, Math.ceil(key.probeAt - this.now())) };
+    }
+    return refusal;
   }
 
   /** @throws {PermitRefusal} when the service has refused another request while this one waited for its permit */
@@ -295,6 +330,8 @@ export class ServiceGate {
         silent: 0,
         needs: undefined,
         alone: undefined,
+        probes: 0,
+        probeAt: null,
       };
       this.#keys.set(fingerprint, key);
     }

@@ -4,6 +4,7 @@ import {
   noteAnswer,
   notePassed,
   noteRefusal,
+  noteUsedUp,
   type Priority,
   type QuotaState,
   readQuota,
@@ -150,6 +151,36 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     const spent = await spend(1000);
     const state = await noteAnswer(ledger, key, permit(spent), { limit: 1000, remaining: 998, resetInMs: 24 * hour });
     expect(state).toMatchObject({ remaining: 998, used: 2, window: 2 });
+  });
+
+  it('knows a new window by a rest that has risen, where no reset is told', async () => {
+    const say = async (remaining: number): Promise<QuotaState> => {
+      const spent = await spend((await readQuota(ledger, key)).limit);
+      return await noteAnswer(ledger, key, permit(spent), { limit: 300, remaining, resetInMs: null });
+    };
+    expect(await say(120)).toMatchObject({ limit: 300, remaining: 120, window: 1, resetTold: false });
+    expect(await say(149)).toMatchObject({ remaining: 119, window: 1 }); // an answer that others overtook
+    await pass(90_000);
+    const state = await say(298);
+    expect(state).toMatchObject({ remaining: 298, used: 2, window: 2 });
+    expect(state.resetInMs).toBeGreaterThan(60_000);
+    expect(state.resetInMs).toBeLessThan(120_000);
+  });
+
+  it('that is used up, by the service’s own count, is probed where no reset is told', async () => {
+    const spent = await spend(null);
+    await noteAnswer(ledger, key, permit(spent), { limit: 300, remaining: 0, resetInMs: null });
+    expect(await spend(300)).toBeNull();
+    expect(await noteUsedUp(ledger, key, 60_000)).toMatchObject({ refusals: 1, remaining: null });
+    expect(await noteUsedUp(ledger, key, 60_000)).toMatchObject({ refusals: 1 }); // another process, at once
+    expect(await spend(300)).toBeNull();
+    await pass(60_000);
+    const probe = await spend(300, { aloneBelow: 6 });
+    expect(probe).toMatchObject({ refusals: 1 });
+    expect(await spend(300, { aloneBelow: 6 })).toBeNull(); // no other stands beside it
+    expect(
+      await noteAnswer(ledger, key, permit(probe, { alone: true }), { limit: 300, remaining: 299, resetInMs: null }),
+    ).toMatchObject({ remaining: 299, refusals: 0, window: 2 });
   });
 
   it('gives back what the service certainly did not count', async () => {

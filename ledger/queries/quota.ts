@@ -74,6 +74,13 @@ const withoutWaiting = `set_config('synchronous_commit', 'off', true) = 'off'`;
 
 /** A request under way is over by then, whatever became of the process that made it: its deadline is 30 s. */
 const aloneMs = 35_000;
+/**
+ * Where the service tells the limit and the rest, but no reset, a rest that has risen is the sign of another window. It
+ * has to have risen by more than what answers that overtake each other can make of it.
+ */
+export const refilled = { atLeast: 20, partOfLimit: 10 } as const;
+/** No window is taken to be shorter for that. */
+const shortestRefillMs = 60_000;
 /** So many windows a learnt limit is believed. */
 const learntForWindows = 7;
 /** Resets that are told in whole seconds, against a `Date` in whole seconds, differ by as much within one window. */
@@ -175,7 +182,8 @@ export interface QuotaReading {
 
 /**
  * The service has answered a request: what it says of the quota counts, the lower of what is known and what it says.
- * A probe that was answered, or a reset later than the known one, means another window.
+ * A probe that was answered, a reset later than the known one, or (where no reset is told) a rest that has risen, means
+ * another window.
  */
 export async function noteAnswer(
   ledger: Ledger,
@@ -184,9 +192,12 @@ export async function noteAnswer(
   said: QuotaReading,
 ): Promise<QuotaState> {
   const isFullAgain = `($3::boolean and refused_window = window_number)`;
-  const isAnother = `(${isFullAgain} or coalesce(reset_at + ${sameWindowMs} * interval '1 millisecond'
-    < now() + $7::float8 * interval '1 millisecond', false))`;
   const isOwn = `window_number = $2::int`;
+  const isRefilled = `coalesce(${isOwn} and reset_at is null and $7::float8 is null
+    and coalesce($5::int, request_limit) = request_limit
+    and $6::int > remaining + greatest(${refilled.atLeast}, request_limit / ${refilled.partOfLimit}), false)`;
+  const isAnother = `(${isFullAgain} or ${isRefilled} or coalesce(reset_at + ${sameWindowMs} * interval '1 millisecond'
+    < now() + $7::float8 * interval '1 millisecond', false))`;
   const limit = `coalesce($5::int, request_limit, used + $6::int)`;
   const corrects = `($5::int is not null and $5::int is distinct from request_limit)`;
   const [row] = await ledger.db.query<QuotaRow>(
@@ -196,6 +207,7 @@ export async function noteAnswer(
        remaining = case
          when ${isAnother} then coalesce($6::int, ${limit} - 1)
          when not ${isOwn} then remaining
+         when remaining is null and refusals > 0 then null -- an answer from before the refusal: the probe will tell
          when ${corrects} then coalesce($6::int, $5::int - used)
          else least(remaining, $6::int) end,
        used = case when ${isAnother} then coalesce($5::int - $6::int, 1) else used end,
@@ -207,7 +219,10 @@ export async function noteAnswer(
        window_whole = window_whole or ${isAnother},
        window_ms = case when $7::float8 is not null then ${toldWindow('$7')}
          when ${isFullAgain} and reset_at is null
-         then least(window_ms, (extract(epoch from now() - window_from) * 1000)::int8) else window_ms end,
+         then least(window_ms, (extract(epoch from now() - window_from) * 1000)::int8)
+         when ${isRefilled}
+         then least(window_ms, greatest(${shortestRefillMs}, (extract(epoch from now() - window_from) * 1000)::int8))
+         else window_ms end,
        window_told = window_told or $7::float8 is not null,
        window_from = case when ${isAnother} then now() else window_from end,
        reset_at = case when $7::float8 is not null and (${isOwn} or ${isAnother})
@@ -270,6 +285,20 @@ export async function noteRefusal(
     [fingerprint, permit.window, permit.probe, permit.alone, said.limit, said.resetInMs, waitMs],
   );
   return toState(row!);
+}
+
+/**
+ * By the service's own count nothing is left, and nobody says when the next window begins: a probe is made after a wait,
+ * as after a refusal. Noted by the first that finds it so.
+ */
+export async function noteUsedUp(ledger: Ledger, fingerprint: string, waitMs: number): Promise<QuotaState> {
+  await ledger.db.query(
+    `update quotas set remaining = null, refusals = refusals + 1, refused_window = window_number,
+       wait_until = now() + $2::float8 * interval '1 millisecond'
+     where fingerprint = $1 and remaining <= 0 and reset_at is null and (wait_until is null or wait_until <= now())`,
+    [fingerprint, waitMs],
+  );
+  return await readQuota(ledger, fingerprint);
 }
 
 /**

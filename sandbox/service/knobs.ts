@@ -67,8 +67,8 @@ export const knobsSchema = z.strictObject({
     .strictObject({
       limit: z.int().min(0),
       windowSeconds: z.number().positive(),
-      /** X-RateLimit-Limit, -Remaining and -Reset on every answer. */
-      headers: z.boolean().default(true),
+      /** X-RateLimit-Limit, -Remaining and -Reset on every answer; `no-reset`: without the last. */
+      headers: z.union([z.boolean(), z.literal('no-reset')]).default(true),
       /** Retry-After on a refused request. */
       retryAfter: z.boolean().default(false),
     })

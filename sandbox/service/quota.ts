@@ -23,10 +23,10 @@ export class Quota {
     const exceeded = window.used >= limits.limit;
     if (!exceeded) window.used += 1;
     const headers: Record<string, string> = {};
-    if (limits.headers) {
+    if (limits.headers !== false) {
       headers['X-RateLimit-Limit'] = String(limits.limit);
       headers['X-RateLimit-Remaining'] = String(limits.limit - window.used);
-      headers['X-RateLimit-Reset'] = String(Math.ceil(window.resetsAtMs / 1000));
+      if (limits.headers !== 'no-reset') headers['X-RateLimit-Reset'] = String(Math.ceil(window.resetsAtMs / 1000));
     }
     if (exceeded && limits.retryAfter) {
       headers['Retry-After'] = String(Math.ceil((window.resetsAtMs - nowMs) / 1000));

@@ -1,4 +1,5 @@
 import { kinds } from '../kit/scenario-kinds.js';
+import { ServiceGate } from '../../activities/service-gate.js';
 import { PermitRefusal } from '../../activities/permit-refusal.js';
 import type { Priority } from '../../ledger/queries/quota.js';
 import { attendee, rating, session } from '../kit/items.js';
@@ -69,8 +70,11 @@ async function importing(scene: Scene, times: number, priority: Priority = 'impo
   const outcomes: string[] = [];
   for (let n = 0; n < times; n += 1) {
     try {
-      await scene.to.gate.ask(scene.to, { workspace: 'acme', priority }, (client) =>
-        client.page({ list: 'subscriptions' }),
+      await scene.to.gate.ask(
+        scene.to,
+        { workspace: 'acme', priority },
+        (client) => client.page({ list: 'subscriptions' }),
+        ({ quota }) => quota,
       );
       outcomes.push('made');
     } catch (error) {
@@ -144,6 +148,67 @@ describe.each(kinds)('a quota that was told and is told no more, on %s', (kind) 
     expect(await ratingsRead(stage)).toBe(60);
   });
 });
+
+describe.each(kinds)('a quota whose reset no header tells, on %s', (kind) => {
+  it('is probed rarer and rarer, by one request each, and read on with once there is room', async () => {
+    const stage = await busyStage(kind, 60);
+    const limits = { limit: 40, windowSeconds: 3600, headers: 'no-reset' };
+    await stage.control('PATCH', 'knobs', { quota: limits });
+    const scene = await stage.scene({ sinks, quota: '{ reserve: 0% }' });
+    expect(await readOn(scene)).toBe('waiting');
+    expect(await waitMs(stage)).toBeLessThanOrEqual(60_000); // and not 24 hours
+    expect((await spent(stage)).total).toBe(40);
+    const waits: number[] = [];
+    for (let probes = 0; probes < 4; probes += 1) {
+      await waitIsOver(stage);
+      expect(await readOn(scene)).toBe('waiting');
+      waits.push(await waitMs(stage));
+      expect((await spent(stage)).total).toBe(1);
+    }
+    for (const [n, wait] of waits.slice(1).entries()) expect(wait).toBeGreaterThan(waits[n]!);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(15 * 60_000);
+
+    for (let windows = 0; windows < 6 && (await ratingsRead(stage)) < 60; windows += 1) {
+      await stage.control('DELETE', 'quota');
+      await waitIsOver(stage);
+      await readOn(scene);
+    }
+    expect(await ratingsRead(stage)).toBe(60);
+  });
+
+  it('is probed, too, where what is left is kept for imports, which may go on using it', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { quota: { limit: 40, windowSeconds: 3600, headers: 'no-reset' } });
+    const scene = await stage.scene({ sinks, quota: '{ reserve: 50% }' });
+    let now = 0;
+    const gate = new ServiceGate(scene.ledger, scene.to.log, () => now);
+    const asking = async (priority: Priority, times: number): Promise<string[]> =>
+      await importing({ ...scene, to: { ...scene.to, gate } }, times, priority);
+    expect((await asking('live', 22)).slice(-3)).toEqual(['made', 'kept-for-imports', 'kept-for-imports']);
+    now += 60_000;
+    expect(await asking('live', 2)).toEqual(['made', 'kept-for-imports']);
+    now += 60_000;
+    expect(await asking('live', 1)).toEqual(['kept-for-imports']); // the second wait is of two minutes
+    expect(await asking('import', 1)).toEqual(['made']);
+    await stage.control('DELETE', 'quota'); // the next window, of which nobody says anything
+    now += 60_000;
+    expect(await asking('live', 3)).toEqual(['made', 'made', 'made']);
+  });
+});
+
+/** How long nothing is requested with the key. */
+async function waitMs(stage: Stage): Promise<number> {
+  const [row] = await stage.db.query<{ ms: number }>(
+    `select (extract(epoch from wait_until - now()) * 1000)::float8 as ms from quotas where wait_until is not null`,
+  );
+  return row!.ms;
+}
+
+/** Time passes until the wait ends, and not until the window does. */
+async function waitIsOver(stage: Stage): Promise<void> {
+  await stage.db.query('update quotas set wait_until = now() where wait_until is not null');
+  await stage.db.query('update workspaces set wait_until = now() where wait_until is not null');
+}
 
 describe.each(kinds)('a quota that no header tells, on %s', (kind) => {
   it('is learnt from its refusals; after the first of a window nothing is asked until its wait is over', async () => {
