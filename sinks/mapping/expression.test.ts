@@ -48,6 +48,23 @@ describe('an expression', () => {
     expect(await new Expression(text).evaluate(viewOf({}), key)).toBe(2);
   });
 
+  it.each([
+    '($eval := $eval; $eval(item.content))',
+    'function($eval){$eval}($eval)(item.content)',
+    '($f := function($eval){ 1 }; $eval(item.content))',
+    '(function($eval){ 1 }; $f := $eval; $f(item.content))',
+    '[1]@$eval.$eval(item.content)',
+    '(function($eval){ 1 }; $g := function($f){ $f($$.item.content) }; $g($eval))',
+    '($f := function($eval){ 1 }; item.content ~> $eval)',
+    '(function($eval){ 1 }; $map([item.content], $eval))',
+    '(function($eval){ 1 }; $f := $eval(?); $f(item.content))',
+    '(function($eval){ 1 }; ($eval ~> $string)(item.content))',
+    '(function($random){ 1 }; $random())',
+    '(function($shuffle){ 1 }; $shuffle([1, 2]))',
+  ])('never reaches a function that is withheld, whatever names it gives: %s', async (text) => {
+    expect((await failureOf(text, { content: '1+1' })).causeCode).toMatch(/: (?:withheld|T\d{4})$/);
+  });
+
   it('tells sink, key, line, item and the code when it fails', async () => {
     const failure = await failureOf('$lowercase(item.Email)', { Email: 7 });
     expect(failure.causeCode).toBe('mapping: crm.records[0].properties.email: T0410');

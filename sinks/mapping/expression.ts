@@ -6,7 +6,8 @@ import { StepCounter } from './evaluation-limits.js';
 import { failureCode, failureInWords } from './failure-words.js';
 import { inTurn } from './in-turn.js';
 import { LinearRegExp } from './linear-regexp.js';
-import { mappingFunctions } from './mapping-functions.js';
+import { FunctionError } from './function-error.js';
+import { mappingFunctions, withheldFunctions } from './mapping-functions.js';
 import { FailedMapping } from './failed-mapping.js';
 import type { MappingError } from './mapping-error.js';
 import type { MappingView } from './mapping-view.js';
@@ -26,6 +27,13 @@ export class Expression {
   constructor(readonly text: string) {
     this.#compiled = compile(text, this.#steps);
     checkSyntax(this.tree);
+    // The check sees names, and an expression can give one of these names to something of its own. In the frame below its
+    // own ones there is no such function, whichever way an expression comes to look the name up.
+    for (const name of Object.keys(withheldFunctions)) {
+      this.#compiled.registerFunction(name, () => {
+        throw new FunctionError('withheld');
+      });
+    }
     for (const [name, call] of Object.entries(mappingFunctions)) {
       this.#compiled.registerFunction(name, function (...given: unknown[]) {
         return call(this.environment.lookup('$') as MappingView, ...given); // `$` there is what the evaluation was given

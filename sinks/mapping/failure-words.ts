@@ -41,6 +41,7 @@ const words: Readonly<Record<string, string>> = {
   'too-large': 'the result is too large',
   'too-long': 'a text is too long',
   'too-many-steps': 'it takes too many steps',
+  withheld: 'a function that cannot be used was called',
 };
 
 /** The short stable code of a failure, safe to show: never taken from a value. */

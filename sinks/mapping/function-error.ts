@@ -3,7 +3,14 @@ export class FunctionError extends Error {
   override readonly name = 'FunctionError';
 
   constructor(
-    readonly code: 'not-an-instant' | 'no-time-zone' | 'not-a-text' | 'not-a-length' | 'not-a-field-name' | 'too-long',
+    readonly code:
+      | 'not-an-instant'
+      | 'no-time-zone'
+      | 'not-a-text'
+      | 'not-a-length'
+      | 'not-a-field-name'
+      | 'too-long'
+      | 'withheld',
   ) {
     super(code);
   }
