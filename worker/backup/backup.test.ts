@@ -1,10 +1,12 @@
 import {
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -30,6 +32,11 @@ import { markStoreRestored, restoreStore } from './restore-store.js';
 const mark = { sinks: ['archive', 'younger'], by: "o'brien", requestId: 'request-1' };
 const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-backup-'));
 afterAll(() => rmSync(folder, { recursive: true }));
+
+function replaceByLink(path: string, target: string): void {
+  rmSync(path, { recursive: true });
+  symlinkSync(target, path);
+}
 
 /** A ledger with a sink that has delivered, one that was archived, and an import under way. */
 async function fill(db: Database): Promise<void> {
@@ -193,6 +200,37 @@ describe('a backup of an embedded store', () => {
       await expect(restoreStore(unusable, store('untouched'), mark)).rejects.toMatchObject({ name: 'BackupError' });
     }
     expect(readdirSync(join(folder, 'untouched'))).toEqual(['lock']);
+  });
+
+  it.each<[string, (unpacked: string) => void, string[]]>([
+    ['a link to a place outside', (at) => symlinkSync(folder, join(at, 'postgres/pg_link')), []],
+    ['a link out of its folder', (at) => symlinkSync('../../..', join(at, 'postgres/pg_link')), []],
+    ['a folder that is a link', (at) => replaceByLink(join(at, 'postgres/base'), folder), []],
+    ['a second name of a file', (at) => linkSync(join(at, 'postgres/PG_VERSION'), join(at, 'postgres/again')), []],
+    ['a file that is a pipe', (at) => void execFileSync('mkfifo', [join(at, 'postgres/pipe')]), []],
+    [
+      'a path that leads out',
+      (at) => writeFileSync(join(at, 'postgres/out'), ''),
+      ['--transform=s#postgres/out#postgres/../../out#'],
+    ],
+    [
+      'an absolute path',
+      (at) => writeFileSync(join(at, 'postgres/out'), ''),
+      [`--transform=s#postgres/out#${folder}/out#`],
+    ],
+  ])('is refused with %s, and nothing is written anywhere', async (what, spoil, more) => {
+    const name = what.replaceAll(' ', '-');
+    const unpacked = join(folder, `unpacked-${name}`);
+    mkdirSync(unpacked);
+    execFileSync('tar', ['-C', unpacked, '-xzf', file]);
+    spoil(unpacked);
+    const hostile = join(folder, `${name}.tar.gz`);
+    execFileSync('tar', ['-C', unpacked, '-P', ...more, '-czf', hostile, 'backup.json', 'postgres']);
+    rmSync(unpacked, { recursive: true });
+    const before = readdirSync(folder);
+    await expect(restoreStore(hostile, store(`into-${name}`), mark)).rejects.toMatchObject({ kind: 'unusable' });
+    expect(readdirSync(join(folder, `into-${name}`))).toEqual(['lock']);
+    expect(readdirSync(folder)).toEqual([...before, `into-${name}`].toSorted());
   });
 
   it('is refused by an older version, which says which one is needed', async () => {

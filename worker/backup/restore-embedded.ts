@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openEmbedded } from '../../ledger/drivers/embedded.js';
 import { lockFolder } from '../../ledger/drivers/folder-lock.js';
@@ -70,13 +70,37 @@ async function unpack(file: string, into: string): Promise<void> {
   };
   const names = (await tar('-tzf', file)).split('\n').filter(Boolean);
   const strange = names.some((name) => (name !== factsFile && !name.startsWith('postgres/')) || name.includes('..'));
-  if (strange || !names.includes(factsFile) || !names.includes('postgres/PG_VERSION')) {
-    throw new BackupError(
-      'unusable',
-      `${file} is no backup of an embedded store: give one that "pigeonpost backup" made`,
-    );
+  // Each line of the long listing begins with the kind of its entry. A link or a device could lead a later entry, or
+  // the store itself, to files outside the folder.
+  const kinds = new Set(
+    (await tar('-tvzf', file))
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => line[0]!),
+  );
+  const isPlain = [...kinds].every((kind) => kind === '-' || kind === 'd');
+  if (strange || !isPlain || !names.includes(factsFile) || !names.includes('postgres/PG_VERSION')) {
+    throw notOurs(file);
   }
   await tar('-C', into, '-xzof', file); // "o": as whoever restores, not as whoever has backed up
+  if (!(await holdsPlainFilesOnly(into))) throw notOurs(file);
+}
+
+/** Not every tar marks the second name of a file as one. */
+async function holdsPlainFilesOnly(folder: string): Promise<boolean> {
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isDirectory()) continue;
+    // oxlint-disable-next-line no-await-in-loop -- some thousand files, of a store that nobody uses
+    if (!entry.isFile() || (await lstat(join(entry.parentPath, entry.name))).nlink > 1) return false;
+  }
+  return true;
+}
+
+function notOurs(file: string): BackupError {
+  return new BackupError(
+    'unusable',
+    `${file} is no backup of an embedded store: give one that "pigeonpost backup" made`,
+  );
 }
 
 async function refuseNewer({ migration, pigeonpost }: BackupFacts): Promise<void> {
