@@ -73,8 +73,14 @@ export function sinksWanting(config: Config, syncName: string, list: SentListNam
   return sync.sinks.filter((name) => usesList(config.sinks[name]!, list));
 }
 
+/**
+ * Fields that never enter the ledger, whatever a configuration says. With the passcode of an event anybody comes in: it is
+ * a credential, and no destination, page or backup has a use for it.
+ */
+const credentials = { pigeonholes: ['passcode'] } as const satisfies Partial<Record<SentListName, readonly string[]>>;
+
 function unitedDrop(config: Config, syncs: readonly string[]): Partial<Record<SentListName, readonly string[]>> {
-  const drop: Partial<Record<SentListName, readonly string[]>> = {};
+  const drop: Partial<Record<SentListName, readonly string[]>> = { ...credentials };
   for (const name of syncs) {
     for (const [list, fields] of Object.entries(config.syncs[name]!.drop) as [SentListName, readonly string[]][]) {
       drop[list] = [...new Set([...(drop[list] ?? []), ...fields])];

@@ -20,7 +20,7 @@ export interface Change {
   readonly revision: number;
   /** Rises within a pigeonhole. */
   readonly sequence: number;
-  /** The item as the service gave it, less what anonymity, `drop` and `links` take away; null when deleted. */
+  /** The item as the service gave it, without `links` and passcodes, and less what anonymity and `drop` take away; null when deleted. */
   readonly data: Readonly<Record<string, unknown>> | null;
   /** The id of the replay that emitted it again on purpose; absent on all other changes. */
   readonly replay?: string;

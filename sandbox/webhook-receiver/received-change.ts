@@ -30,6 +30,10 @@ export const receivedChangeSchema = z
   .refine(({ data }) => data === null || !Object.hasOwn(data, 'links'), {
     path: ['data', 'links'],
     error: 'opens pages of the event for anyone and must not be sent',
+  })
+  .refine(({ list, data }) => list !== 'pigeonholes' || data === null || !Object.hasOwn(data, 'passcode'), {
+    path: ['data', 'passcode'],
+    error: 'lets anyone into the event and must not be sent',
   });
 
 export type ReceivedChange = z.output<typeof receivedChangeSchema>;

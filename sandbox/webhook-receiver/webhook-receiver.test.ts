@@ -97,6 +97,7 @@ describe('the webhook receiver', () => {
     ['a deletion with data', { type: 'questions.deleted' }],
     ['no data', { data: null }],
     ['links, which open pages for anyone', { data: { links: {} } }],
+    ['a passcode, which lets anyone in', { type: 'pigeonholes.created', list: 'pigeonholes', data: { passcode: 'A' } }],
     ['a numeric key', { key: 9001 }],
     ['a revision of 0', { revision: 0 }],
     ['a time without milliseconds', { timestamp: '2026-11-21T09:30:00Z' }],

@@ -87,7 +87,7 @@ function sorted(value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([name]) => name !== 'links')
+      .filter(([name]) => name !== 'links' && name !== 'passcode')
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, member]) => [name, sorted(member)]),
   );

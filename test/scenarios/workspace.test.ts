@@ -21,6 +21,7 @@ const event = (id: number, more: object = {}) => ({
   startDate: '2026-11-20',
   endDate: '2026-11-22',
   timezone: 'UTC',
+  passcode: 'MARK42',
   links: { admin: 'https://admin.example.com/secret' },
   ...more,
 });
@@ -155,7 +156,9 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     await scene.settle();
     const records = (): string[] => archived(scene, 'pigeonholes').map(({ key, revision }) => `${key} ${revision}`);
     expect(records()).toEqual(['101 1']);
-    expect(JSON.stringify(archived(scene, 'pigeonholes'))).not.toContain('links');
+    expect(JSON.stringify(archived(scene, 'pigeonholes'))).not.toMatch(/links|passcode/);
+    const stored = await stage.db.query('select payload::text from items union all select snapshot::text from changes');
+    expect(JSON.stringify(stored)).not.toMatch(/passcode|MARK42/);
 
     await stage.patch('pigeonholes', 102, { status: 'live' });
     await stage.pollsAreDue();
@@ -165,6 +168,35 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     await stage.pollsAreDue();
     await scene.settle();
     expect(records().toSorted()).toEqual(['101 1', '102 1', '102 2', '102 3']);
+  });
+
+  it('takes the passcode out of what an earlier version stored, without a change', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('pigeonholes', event(102));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.patch('pigeonholes', 102, { name: 'Another name' }); // a snapshot of the first revision is kept
+    await stage.pollsAreDue();
+    await scene.settle();
+    const before = archived(scene, 'pigeonholes').length;
+    // As a version before stored it: with the passcode in the payload, in the hash and in snapshots.
+    const withIt = `json_build_object('passcode', 'MARK42')::jsonb`;
+    await stage.db.query(
+      `update items set rules = '[1]', content_hash = '\\x00', payload = (payload::jsonb || ${withIt})::json
+       where list = 'pigeonholes' and payload is not null`,
+    );
+    await stage.db.query(
+      `update changes set snapshot = (coalesce(snapshot, '{}')::jsonb || ${withIt})::json where list = 'pigeonholes'`,
+    );
+    await stage.db.query(`update pages set digest = '\\x00'`); // the rules are part of it
+    await stage.sweepsAreDue();
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(archived(scene, 'pigeonholes')).toHaveLength(before);
+    const stored = await stage.db.query(
+      `select payload::text from items union all select snapshot::text from changes where snapshot is not null`,
+    );
+    expect(JSON.stringify(stored)).not.toContain('MARK42');
   });
 
   it('releases the record of a chosen pigeonhole also when the turn that chose it died right after', async () => {
