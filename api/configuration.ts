@@ -85,13 +85,15 @@ export function serveConfiguration(app: ApiApp, sources: ConfigurationSources): 
 }
 
 /**
- * A text that is to be read as a configuration may name any file of this machine and any variable of this process as a
- * secret, and where that is sent: it is for those who could put it there themselves.
+ * A text that is to be read as a configuration is compared with the whole running one: it is for those who may know of all
+ * workspaces, and who could put it there themselves.
  * @throws {Refused} 403
  */
 export function requireOwnFile(c: ApiContext, { file: own }: Pick<Config, 'file'>, { file, text }: Candidate): void {
   const isOwn = text === undefined || file === undefined || file === own;
-  if (isOwn || c.get('caller').rights.has('administer')) return;
+  if (isOwn) return;
+  requireEveryWorkspace(c);
+  if (c.get('caller').rights.has('administer')) return;
   throw new Refused(
     403,
     `another file than the one that pigeonpost was started with takes the role ${rolesWith('administer').join(' or ')}`,

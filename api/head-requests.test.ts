@@ -1,8 +1,9 @@
 import type { ImportView } from './import-views.js';
-import { apiSources, emptyLedger } from './api-sources.test-kit.js';
+import { apiSources, emptyLedger, localToken } from './api-sources.test-kit.js';
 import { deskOf } from './import-desk.test-kit.js';
 import { type ApiServer, startApi } from './start-api.js';
 
+const headers = { authorization: `Bearer ${localToken}` };
 const open: ApiServer[] = [];
 afterEach(async () => {
   for (const api of open.splice(0)) await api.close();
@@ -52,7 +53,7 @@ describe('HEAD /api/backup', () => {
   it('tells the type and copies no store', async () => {
     const source = new Endless();
     const url = await serving(source);
-    const answer = await fetch(`${url}/api/backup`, { method: 'HEAD' });
+    const answer = await fetch(`${url}/api/backup`, { method: 'HEAD', headers });
     expect([answer.status, answer.headers.get('content-type'), source.started]).toEqual([200, 'application/gzip', 0]);
   });
 });
@@ -61,7 +62,7 @@ describe.each(['/api/imports/7/report', '/api/imports/7/report?format=csv'])('HE
   it('lets go of what would feed the body', async () => {
     const source = new Endless();
     const url = await serving(source);
-    expect((await fetch(`${url}${path}`, { method: 'HEAD' })).status).toBe(200);
+    expect((await fetch(`${url}${path}`, { method: 'HEAD', headers })).status).toBe(200);
     expect(source.started).toBe(1);
     await source.ended;
   });
@@ -72,7 +73,7 @@ describe('a client that leaves while a backup is sent', () => {
     const source = new Endless();
     const url = await serving(source);
     const leaving = new AbortController();
-    const answer = await fetch(`${url}/api/backup`, { signal: leaving.signal });
+    const answer = await fetch(`${url}/api/backup`, { headers, signal: leaving.signal });
     expect(answer.status).toBe(200);
     leaving.abort();
     await source.ended;

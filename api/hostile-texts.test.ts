@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { readEventFile } from '../config/event/event-file.js';
 import { loadCandidate } from '../worker/load-candidate.js';
-import { apiSources, emptyLedger } from './api-sources.test-kit.js';
+import { apiSources, emptyLedger, localToken } from './api-sources.test-kit.js';
 import type { Candidate } from './configuration-plan.js';
 import { type ApiServer, startApi } from './start-api.js';
 
@@ -32,7 +32,11 @@ async function serving(): Promise<string> {
 
 async function post(url: string, body: string): Promise<{ status: number; detail: string; ms: number }> {
   const start = performance.now();
-  const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${localToken}`, 'content-type': 'application/json' },
+    body,
+  });
   const { detail } = (await answer.json()) as { detail: string };
   return { status: answer.status, detail, ms: performance.now() - start };
 }

@@ -1,6 +1,7 @@
-import { apiSources, emptyLedger } from './api-sources.test-kit.js';
+import { apiSources, emptyLedger, localToken } from './api-sources.test-kit.js';
 import { type ApiServer, startApi } from './start-api.js';
 
+const headers = { authorization: `Bearer ${localToken}` };
 const open: ApiServer[] = [];
 afterEach(async () => {
   for (const api of open.splice(0)) await api.close();
@@ -23,7 +24,7 @@ describe('the limit of live streams', () => {
     api.serve(apiSources({ ledger, liveEveryMs: 50 }));
     const leaving = new AbortController();
     const follow = async (): Promise<number> =>
-      (await fetch(`${api.url}/api/changes/live`, { signal: leaving.signal })).status;
+      (await fetch(`${api.url}/api/changes/live`, { headers, signal: leaving.signal })).status;
 
     let answered = 0;
     const statuses = Promise.all(
@@ -42,7 +43,7 @@ describe('the limit of live streams', () => {
 
     leaving.abort();
     let status = 503;
-    while (status === 503) ({ status } = await fetch(`${api.url}/api/changes/live`, { method: 'HEAD' }));
+    while (status === 503) ({ status } = await fetch(`${api.url}/api/changes/live`, { method: 'HEAD', headers }));
     expect(status).toBe(200);
   });
 
@@ -51,8 +52,8 @@ describe('the limit of live streams', () => {
     open.push(api);
     api.serve(apiSources({ ledger: emptyLedger(async () => []) }));
     for (let n = 0; n < 120; n += 1) {
-      expect((await fetch(`${api.url}/api/changes/live?after=nonsense`)).status).toBe(400);
+      expect((await fetch(`${api.url}/api/changes/live?after=nonsense`, { headers })).status).toBe(400);
     }
-    expect((await fetch(`${api.url}/api/changes/live`, { method: 'HEAD' })).status).toBe(200);
+    expect((await fetch(`${api.url}/api/changes/live`, { method: 'HEAD', headers })).status).toBe(200);
   });
 });

@@ -142,6 +142,6 @@ function positionsAt(tree: unknown, path: KeyPath): number[] {
 
 function textAt(tree: unknown, path: KeyPath): string | undefined {
   const found = valueAt(tree, path);
-  const text = found instanceof Secret ? found.reveal() : found;
+  const text = found instanceof Secret ? found.revealPlain() : found;
   return typeof text === 'string' ? text : undefined;
 }

@@ -29,6 +29,8 @@ export interface Config {
   readonly network: NetworkConfig;
   /** Of the OpenTelemetry collector that traces are sent to; absent: none are made. */
   readonly otlpUrl?: string;
+  /** Keys whose values came from the environment or a file: shown to nobody. */
+  readonly filledKeys: readonly string[];
   /** What is allowed but probably not meant. */
   readonly warnings: readonly Problem[];
 }

@@ -37,6 +37,7 @@ export function withEnvironmentDefaults(document: ConfigDocument, environment: E
       return { ...place, shown: shown.get(pathId(path)) ?? place.shown };
     },
     isWritten: (path) => shown.has(pathId(path)) || document.isWritten(path),
+    isFilled: (path) => shown.has(pathId(path)) || document.isFilled(path),
   };
 }
 

@@ -47,6 +47,11 @@ export function fillReferences(text: string, sources: ReferenceSources): Filled 
     : { kind: 'reference', secret: new Secret(filled), references };
 }
 
+/** Whether a text refers to anything; `$${` stands for itself. */
+export function hasReference(text: string): boolean {
+  return text.replaceAll('$${', '').includes('${');
+}
+
 type Found = { readonly text: string; readonly reference?: string } | { readonly problem: string };
 
 function lookUp(inner: string, sources: ReferenceSources): Found {

@@ -14,12 +14,18 @@ import { proxyFromEnvironment } from './proxy-from-environment.js';
 import type { EnvironmentProxy } from './proxy-from-environment.js';
 import { readDocument } from './read-document.js';
 import type { ConfigDocument } from './read-document.js';
+import { runningReferences } from './running-references.js';
 import { configSchema } from './schema/config-schema.js';
 import { toConfig } from './to-config.js';
 
 export interface LoadOptions {
   /** What the sink types that this version has bring along: their schemas by type. */
   readonly sinkSchemas: SinkSchemas;
+  /**
+   * Text of the running file, for a text that somebody has sent: secrets are filled with stand-ins, and no variable and
+   * no file is read that the running file does not name at the same key (decision 0045).
+   */
+  readonly running?: string | undefined;
 }
 
 /**
@@ -49,16 +55,17 @@ export async function loadConfigText(
   text: string,
   { shownFile, absoluteFile }: { readonly shownFile: string; readonly absoluteFile: string },
   environment: Environment,
-  { sinkSchemas }: LoadOptions,
+  { sinkSchemas, running }: LoadOptions,
 ): Promise<Config> {
   const folder = dirname(absoluteFile);
-  const written = readDocument(text, shownFile, { environment, folder });
+  const within = running === undefined ? undefined : runningReferences(running, text);
+  const written = readDocument(text, shownFile, { environment, folder, within });
   const document = withEnvironmentDefaults(written, environment);
 
   // each looks at the document for itself, so that a problem found by one hides none of another's
   const whole = parseTree(configSchema, document.tree, document);
   const sinks = parseSinks(document, sinkSchemas);
-  const pem = await readPemFiles(document, folder);
+  const pem = await readPemFiles(document, folder, within);
   const environmentProxy = proxyFromEnvironment(environment);
   const wrong = [
     ...document.problems,
@@ -78,6 +85,7 @@ export async function loadConfigText(
     settings: sinks.settings,
     pem: pem.texts,
     environmentProxy,
+    filledKeys: document.filledKeys,
     warnings: [...findUnusedSinks(document), ...findPublicWithoutToken(document)],
   });
 }

@@ -58,7 +58,7 @@ function normalizedChoice(choice: PigeonholeChoice): PigeonholeChoice {
 
 /** Keys sorted, undefined left out, secrets as fingerprints. What JSON has no form for is a mistake in a sink's schema. */
 function canonical(value: unknown, fingerprint: (secret: string) => string): Json {
-  if (value instanceof Secret) return { $secret: fingerprint(value.reveal()) };
+  if (value instanceof Secret) return { $secret: fingerprint(value.compared()) };
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (Array.isArray(value)) return value.map((item) => canonical(item, fingerprint));

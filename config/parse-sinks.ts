@@ -23,7 +23,7 @@ export function parseSinks(document: ConfigDocument, sinkSchemas: SinkSchemas): 
   const sinks = valueAt(document.tree, ['sinks']);
   for (const [name, sink] of Object.entries(isGroup(sinks) ? sinks : {})) {
     if (!isGroup(sink)) continue; // the schema of the whole says so
-    const type = sink.type instanceof Secret ? sink.type.reveal() : sink.type;
+    const type = sink.type instanceof Secret ? sink.type.revealPlain() : sink.type;
     if (typeof type !== 'string' || document.isBroken(['sinks', name, 'type'])) continue;
     const schema = Object.hasOwn(sinkSchemas, type) ? sinkSchemas[type] : undefined;
     if (schema === undefined) {

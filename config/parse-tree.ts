@@ -35,7 +35,8 @@ export function parseTree<Schema extends z.ZodType>(
  */
 function withTextsRevealed(tree: unknown, schemas: readonly JsonSchema[]): unknown {
   const shapes = schemas.flatMap(variants);
-  if (tree instanceof Secret) return shapes.length > 0 && shapes.every(isPlain) ? spelled(tree.reveal(), shapes) : tree;
+  if (tree instanceof Secret)
+    return shapes.length > 0 && shapes.every(isPlain) ? spelled(tree.revealPlain(), shapes) : tree;
   if (Array.isArray(tree)) return tree.map((item, position) => withTextsRevealed(item, schemasBelow(shapes, position)));
   if (typeof tree !== 'object' || tree === null) return tree;
   const entries = Object.entries(tree).map(([key, value]) => [
@@ -63,10 +64,20 @@ function problemsOf(issue: FlatIssue, schema: z.ZodType, document: ConfigDocumen
     return issue.unknownKeys.map((key) => problemAt(document, [...path, key], unknownKeyMessage(key, known)));
   }
   if (document.isBroken(path)) return [];
-  if (!issue.message.startsWith('allowed: ')) return [problemAt(document, path, issue.message)];
   const { shown } = document.placeOf(path);
+  if (!issue.message.startsWith('allowed: ')) {
+    const quotes = document.isFilled(path) && isQuoted(valueAt(document.tree, path), issue.message);
+    return [problemAt(document, path, quotes ? `found ${shown}, which cannot be used here` : issue.message)];
+  }
   const isMissing = !document.isWritten(path) || shown === 'nothing';
   return [problemAt(document, path, `${isMissing ? 'is missing' : `found ${shown}`}, ${issue.message}`)];
+}
+
+/** Whether a message repeats a part of what was filled in, as the error of a parser does. */
+function isQuoted(filled: unknown, message: string): boolean {
+  const text = filled instanceof Secret ? filled.revealPlain() : filled;
+  if (typeof text !== 'string') return true;
+  return (text.match(/[\w$@.-]{3,}/g) ?? [text]).some((word) => message.includes(word));
 }
 
 /** A problem where a key stands, or, when it is not written, where its parent does. */

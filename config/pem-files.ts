@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Problem } from './config-error.js';
 import { problemAt, valueAt } from './parse-tree.js';
 import type { ConfigDocument } from './read-document.js';
+import type { RunningReferences } from './running-references.js';
 import { Secret } from './secret.js';
 
 /** The texts of the certificate files that the configuration names. */
@@ -25,12 +26,19 @@ const pemKeys = {
 export async function readPemFiles(
   document: ConfigDocument,
   folder: string,
+  within?: RunningReferences,
 ): Promise<{ texts: PemTexts; problems: Problem[] }> {
   const texts: { -readonly [Key in keyof PemTexts]: string } = {};
   const problems: Problem[] = [];
   for (const [name, path] of Object.entries(pemKeys) as [keyof PemTexts, readonly string[]][]) {
     const found = valueAt(document.tree, path);
-    const written = found instanceof Secret ? found.reveal() : found;
+    if (typeof found === 'string' && within?.hasText(path, found) === false) {
+      problems.push(
+        problemAt(document, path, 'a file that is sent may name only the certificates that the running file names'),
+      );
+      continue;
+    }
+    const written = found instanceof Secret ? found.revealPlain() : found;
     if (typeof written !== 'string' || document.isBroken(path)) continue; // the schema says what is wrong
     const text = await pemText(written, folder);
     if (typeof text === 'string') texts[name] = text;

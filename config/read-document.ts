@@ -2,12 +2,14 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter } from 'yaml';
 import type { Node, YAMLMap } from 'yaml';
 import { ConfigError } from './config-error.js';
 import type { Problem } from './config-error.js';
-import { fillReferences } from './fill-references.js';
+import { fillReferences, hasReference } from './fill-references.js';
 import type { ReferenceSources } from './fill-references.js';
 import { formatKey, pathId } from './key-path.js';
 import type { KeyPath } from './key-path.js';
 import { type ParsedYaml, parseYaml, YamlLimitError } from './parse-yaml.js';
+import type { RunningReferences } from './running-references.js';
 import { Secret } from './secret.js';
+import { StandIn } from './stand-in.js';
 import { syntaxMessage } from './syntax-message.js';
 
 /** pigeonpost.yaml as plain values, its references filled, with the place of each for messages. */
@@ -20,8 +22,18 @@ export interface ConfigDocument {
   placeOf(path: KeyPath): Place;
   /** A place of its own, so that a key that is missing can be told from one that is wrong. */
   isWritten(path: KeyPath): boolean;
+  /** Keys, as people write them, at which a reference was filled. */
+  readonly filledKeys: readonly string[];
+  /** Whether a reference was filled there, or in one of its parents. */
+  isFilled(path: KeyPath): boolean;
   /** Whether `problems` already says why the value there cannot be used. */
   isBroken(path: KeyPath): boolean;
+}
+
+/** Where references are filled from. */
+export interface DocumentSources extends ReferenceSources {
+  /** Given for a text that somebody has sent: what it may refer to. Everything else is a problem, and is not looked up. */
+  readonly within?: RunningReferences | undefined;
 }
 
 export interface Place {
@@ -43,7 +55,7 @@ export interface Place {
 export function readDocument(
   text: string,
   file: string,
-  sources: ReferenceSources | null,
+  sources: DocumentSources | null,
   guide = 'docs/configuration.md',
 ): ConfigDocument {
   const lines = new LineCounter();
@@ -75,11 +87,13 @@ function parsedWithin(text: string, file: string, lines: LineCounter): ParsedYam
 class DocumentReader {
   readonly #places = new Map<string, Place>();
   readonly #broken = new Set<string>();
+  readonly #filled = new Set<string>();
+  readonly #filledKeys: string[] = [];
   readonly #problems: Problem[] = [];
 
   constructor(
     readonly lines: LineCounter,
-    readonly sources: ReferenceSources | null,
+    readonly sources: DocumentSources | null,
   ) {}
 
   read(root: Node): ConfigDocument {
@@ -93,6 +107,8 @@ class DocumentReader {
       problems: this.#problems,
       placeOf,
       isWritten: (path) => this.#places.has(pathId(path)),
+      filledKeys: this.#filledKeys,
+      isFilled: (path) => path.some((_, end) => this.#filled.has(pathId(path.slice(0, end + 1)))),
       isBroken: (path) => path.some((_, end) => this.#broken.has(pathId(path.slice(0, end + 1)))),
     };
   }
@@ -156,6 +172,12 @@ class DocumentReader {
       at(quoted(text));
       return text;
     }
+    const { within } = this.sources;
+    if (within !== undefined && hasReference(text) && !within.hasText(path, text)) {
+      const message =
+        'a file that is sent may hold a reference only where the running file has the same one; write it into the running file first';
+      return this.#refuse(path, at('a reference'), message);
+    }
     const filled = fillReferences(text, this.sources);
     switch (filled.kind) {
       case 'literal':
@@ -166,7 +188,10 @@ class DocumentReader {
         return undefined;
       case 'reference':
         at(`a value from ${filled.references.map((reference) => `\${${reference}}`).join(' and ')}`);
-        return filled.secret;
+        this.#filled.add(pathId(path));
+        this.#filledKeys.push(formatKey(path));
+        if (within === undefined) return filled.secret;
+        return new StandIn(filled.secret.reveal(), { isOfSameKey: within.isOfSameKey(path) });
       case 'problem':
         return this.#refuse(path, at('a reference'), filled.message);
     }

@@ -19,6 +19,16 @@ export class Secret {
     return this.#text;
   }
 
+  /** The text for a comparison whose result is all that anyone sees: a keyed hash, or whether two are equal. */
+  compared(): string {
+    return this.#text;
+  }
+
+  /** The text for a key that holds no secret. Only the loader asks, which knows the key's schema. */
+  revealPlain(): string {
+    return this.reveal();
+  }
+
   toString(): string {
     return '[secret]';
   }

@@ -16,11 +16,21 @@ export interface ConfigParts {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly pem: PemTexts;
   readonly environmentProxy: EnvironmentProxy;
+  readonly filledKeys: readonly string[];
   readonly warnings: readonly Problem[];
 }
 
 /** Puts together what the program sees. Everything was checked before, so nothing can fail here. */
-export function toConfig({ file, folder, parsed, settings, pem, environmentProxy, warnings }: ConfigParts): Config {
+export function toConfig({
+  file,
+  folder,
+  parsed,
+  settings,
+  pem,
+  environmentProxy,
+  filledKeys,
+  warnings,
+}: ConfigParts): Config {
   const { store, server } = parsed;
   return {
     file,
@@ -37,6 +47,7 @@ export function toConfig({ file, folder, parsed, settings, pem, environmentProxy
     server: { host: server.host, port: server.port, token: server.token, publicUrl: server.publicUrl },
     network: toNetwork(parsed.network, pem, environmentProxy),
     ...(parsed.telemetry?.otlp === undefined ? {} : { otlpUrl: parsed.telemetry.otlp }),
+    filledKeys,
     warnings,
   };
 }

@@ -6,8 +6,13 @@ type Group = Readonly<Record<string, unknown>>;
 /**
  * What one configuration has that another had not, key by key. Pure. Takes the documents that the ledger stores.
  * Values are shown only of keys that cannot hold a secret, so not of a sink's own settings.
+ * @param filledKeys whose values came from the environment or a file in one of the two: these are not shown either
  */
-export function compareConfigurations(before: unknown, now: unknown): ConfigurationChange[] {
+export function compareConfigurations(
+  before: unknown,
+  now: unknown,
+  filledKeys: readonly string[] = [],
+): ConfigurationChange[] {
   const sections = [
     ['workspaces', 'workspace'],
     ['syncs', 'sync'],
@@ -23,8 +28,12 @@ export function compareConfigurations(before: unknown, now: unknown): Configurat
       const change = { what, name, keys: [], note: null };
       if (old[name] === undefined) return [{ ...change, kind: 'added' }];
       if (next[name] === undefined) return [{ ...change, kind: 'removed' }];
+      const isFilled = (key: string): boolean =>
+        filledKeys.some((filled) => holds(`${section}.${name}.${key}`, filled));
       const keys = changedKeys(old[name], next[name], []);
-      return keys.length === 0 ? [] : [{ ...change, kind: 'changed', keys: keys.map((path) => shown(what, path)) }];
+      return keys.length === 0
+        ? []
+        : [{ ...change, kind: 'changed', keys: keys.map((path) => shown(what, path, isFilled)) }];
     });
   });
 }
@@ -43,11 +52,15 @@ function changedKeys(from: unknown, to: unknown, path: readonly string[]): Diffe
 }
 
 /** The key as it stands in pigeonpost.yaml. */
-function shown(what: ConfigurationChange['what'], { path, from, to }: Difference): ChangedKey {
+function shown(
+  what: ConfigurationChange['what'],
+  { path, from, to }: Difference,
+  isFilled: (key: string) => boolean,
+): ChangedKey {
   const [first, ...rest] = path;
   const mayHoldSecrets = what === 'workspace' || what === 'alerts' || first === 'settings';
   const key = (first === 'settings' ? rest : path).map((step) => (step === 'everyMs' ? 'every' : step)).join('.');
-  if (mayHoldSecrets) return { key };
+  if (mayHoldSecrets || isFilled(key)) return { key };
   const text = (value: unknown): string => {
     if (value === undefined) return 'nothing';
     if (isGroup(value) && typeof value['forMs'] === 'number') return formatDuration(value['forMs']);
@@ -55,6 +68,13 @@ function shown(what: ConfigurationChange['what'], { path, from, to }: Difference
     return isDuration ? formatDuration(value) : JSON.stringify(value);
   };
   return { key: key.replace(/\.forMs$/, ''), from: text(from), to: text(to) };
+}
+
+/** Whether a key of the document is or holds a key of the file. Drop folders are known by their path, not by their place. */
+function holds(key: string, filled: string): boolean {
+  if (key.startsWith('imports.')) return filled.startsWith('imports');
+  const whole = key.replaceAll(/Ms\b/g, '');
+  return filled === whole || filled.startsWith(`${whole}.`) || filled.startsWith(`${whole}[`);
 }
 
 function groupOf(value: unknown): Group {

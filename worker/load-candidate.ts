@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Candidate } from '../api/configuration-plan.js';
 import type { Config } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
@@ -5,7 +6,7 @@ import { loadCandidateConfig, loadProcessConfig } from './load-process-config.js
 
 /**
  * The configuration that a person means: a text in the place of this process's file, else that file as it stands now.
- * Its secrets are those of this process: the same variables and files that it would be applied with.
+ * A text has stand-ins for secrets, and may refer only to what this process's file refers to at the same key.
  * @throws {ConfigError} when it cannot be used
  */
 export async function loadCandidate(
@@ -15,7 +16,7 @@ export async function loadCandidate(
 ): Promise<Config> {
   const own = current.file;
   const isOwn = text === undefined || file === undefined || file === own;
-  return isOwn
-    ? await loadProcessConfig(own, environment)
-    : await loadCandidateConfig(text, { shownFile: file, absoluteFile: own }, environment);
+  if (isOwn) return await loadProcessConfig(own, environment);
+  const running = await readFile(own, 'utf8').catch(() => ''); // then nothing may be referred to
+  return await loadCandidateConfig(text, { shownFile: file, absoluteFile: own }, environment, running);
 }

@@ -15,14 +15,16 @@ export async function loadProcessConfig(
 /**
  * The configuration that a text would be in the place of this process's file, which is not touched.
  * @param shownFile what messages call it
+ * @param running text of the running file, where somebody else has sent this one
  * @throws {ConfigError}
  */
 export async function loadCandidateConfig(
   text: string,
   place: { readonly shownFile: string; readonly absoluteFile: string },
   environment: Environment = processEnvironment(),
+  running?: string,
 ): Promise<Config> {
-  return await loadConfigText(text, place, environment, { sinkSchemas: sinkSchemas() });
+  return await loadConfigText(text, place, environment, { sinkSchemas: sinkSchemas(), running });
 }
 
 function sinkSchemas(): SinkSchemas {

@@ -41,7 +41,10 @@ export async function planFor(
   await tryToOpen(now, log);
   const selected = { before: await selectedNow(before, ledger), now: await selectedThen(before, now, ledger) };
   const both = { before, now, selectedBefore: selected.before, selectedNow: selected.now };
-  const changes = compareConfigurations(documentOf(before, ledger), documentOf(now, ledger));
+  const changes = compareConfigurations(documentOf(before, ledger), documentOf(now, ledger), [
+    ...(before.filledKeys ?? []),
+    ...(now.filledKeys ?? []),
+  ]);
   return {
     current: configuration,
     changes: await Promise.all(changes.map((change) => withNote(change, before, now, ledger))),
@@ -108,7 +111,7 @@ async function leftBehind(ledger: Current['ledger'], sink: string): Promise<numb
 
 /** A copy in which secrets can be compared; kept nowhere. */
 function revealed(value: unknown): unknown {
-  if (value instanceof Secret) return { secret: value.reveal() };
+  if (value instanceof Secret) return { secret: value.compared() };
   if (Array.isArray(value)) return value.map(revealed);
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(

@@ -83,7 +83,7 @@ export const proxySchema = z
     error: 'allowed: a proxy such as http://proxy.example.com:3128, or none',
   })
   .transform((found, context): Secret | 'none' => {
-    const address = found instanceof Secret ? found.reveal() : found;
+    const address = found instanceof Secret ? found.revealPlain() : found;
     if (address === 'none') return 'none';
     const url = URL.canParse(address) ? new URL(address) : undefined;
     if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
@@ -100,7 +100,7 @@ export const proxySchema = z
       context.issues.push({ code: 'custom', input: found, message });
       return z.NEVER;
     }
-    return new Secret(address);
+    return found instanceof Secret ? found : new Secret(address);
   });
 
 export const networkSchema = z

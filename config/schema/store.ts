@@ -18,7 +18,7 @@ export type StoreSetting =
 export const storeSchema = z
   .union([z.instanceof(Secret), z.string()], { error: `allowed: ${allowed}` })
   .transform((found, context): StoreSetting => {
-    const text = found instanceof Secret ? found.reveal() : found;
+    const text = found instanceof Secret ? found.revealPlain() : found;
     const setting = storeSetting(text);
     if (setting === undefined) {
       context.issues.push({ code: 'custom', input: found, message: `allowed: ${allowed}` });
@@ -30,7 +30,7 @@ export const storeSchema = z
       context.issues.push({ code: 'custom', input: found, message });
       return z.NEVER;
     }
-    return setting;
+    return setting.kind === 'postgres' && found instanceof Secret ? { kind: 'postgres', url: found } : setting;
   })
   .prefault(defaultStore)
   .meta({ allowed: '`embedded:FOLDER`, or a PostgreSQL URL' })
