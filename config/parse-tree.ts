@@ -77,7 +77,7 @@ function problemsOf(issue: FlatIssue, schema: z.ZodType, document: ConfigDocumen
 function isQuoted(filled: unknown, message: string): boolean {
   const text = filled instanceof Secret ? filled.revealPlain() : filled;
   if (typeof text !== 'string') return true;
-  return (text.match(/[\w$@.-]{3,}/g) ?? [text]).some((word) => message.includes(word));
+  return (text.match(/\w{3,}/g) ?? [text]).some((word) => message.includes(word));
 }
 
 /** A problem where a key stands, or, when it is not written, where its parent does. */

@@ -52,6 +52,15 @@ describe('an expression in pigeonpost.yaml', () => {
     );
   });
 
+  it('that came from a variable is not quoted by its problem', () => {
+    const text = '      - from: attendees\n        when: "${SECRET}"\n        properties: {}\n';
+    for (const SECRET of ['hidden-word-7 hidden-word-8', '$hidden_word(1)', 'a.hidden_word(', '"hidden_word']) {
+      const { problems } = parse(text, { SECRET });
+      expect(problems).toMatchObject([{ key: 'sinks.crm.records[0].when' }]);
+      expect(problems[0]!.message).not.toMatch(/hidden/);
+    }
+  });
+
   it.each([
     ['$lowercase(item.Email', 'is no expression that can be used: Expected ")" before end of expression'],
     ['$fild("Email")', 'is no expression that can be used: there is no function $fild (at character 5)'],

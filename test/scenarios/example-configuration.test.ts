@@ -25,6 +25,7 @@ describe.each(kinds)('the example of the whole configuration, on %s', (kind) => 
     const scene = await stage.scene({ sinks: { archive, counts } });
     await scene.settle();
     for (const [name, text] of Object.entries(exampleFiles)) writeFileSync(join(scene.folder, name), text);
+    writeFileSync(scene.to.config.file, example); // what is sent may refer to what the running file refers to
 
     const configuration = { file: '/elsewhere/pigeonpost.yaml', text: example };
     const asked = { list: null, pigeonhole: null, key: null, limit: 1000, configuration, changedFrom: null };
