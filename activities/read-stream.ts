@@ -56,6 +56,7 @@ export async function readStream(
     turn,
     lease,
     stretch,
+    isLive: false,
     cursor: null,
     highestId: lease.highestId,
     nextPollInMs: null,
@@ -85,6 +86,7 @@ async function pollAndSweep(reading: StreamReading, anew: boolean): Promise<'don
   const { to, lease, turn } = reading;
   const cadence = cadenceNow(reading, false);
   const live = cadence.priority === 'live';
+  reading.isLive = live;
   const polls = canPoll(lease) && !anew;
   const through = isThrough(lease, polls, live) || anew;
   const pages = through ? Number.POSITIVE_INFINITY : sliceOf(lease, cadence);
@@ -108,7 +110,7 @@ async function pollAndSweep(reading: StreamReading, anew: boolean): Promise<'don
     const ending = await walkStream(reading, walk, { mostPages: pages, priority, next });
     if (ending === 'finished') {
       await examineMissing(reading);
-      if (isReadWhole(lease, cadence)) await confirmMissing(to.ledger, reading.lease);
+      await confirmMissing(to.ledger, reading.lease, { walksAgain: isReadWhole(lease, cadence) });
     } else if (!through) {
       const goesOn = nextReads(reading, { restMs, swept: false });
       await scheduleStream(to.ledger, reading.lease, goesOn, foundNews(turn));

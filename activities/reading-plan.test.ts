@@ -7,7 +7,7 @@ const sync = (more: Partial<SyncConfig>): SyncConfig => ({
   pigeonholes: {},
   lists: 'auto',
   everyMs,
-  deletions: { settleMs: 1000, holdAbove: { share: 0.05, items: 50 } },
+  deletions: { settleMs: 1000, confirmMs: 100, holdAbove: { share: 0.05, items: 50 } },
   drop: {},
   sinks: ['archive'],
   ...more,
@@ -111,10 +111,10 @@ describe('what is read of a pigeonhole', () => {
 
   it('takes the strictest limits of deletions', () => {
     const syncs = {
-      a: sync({ deletions: { settleMs: 5, holdAbove: { share: 0.5, items: 10 } } }),
-      b: sync({ deletions: { settleMs: 9, holdAbove: { share: 0.1, items: 20 } } }),
+      a: sync({ deletions: { settleMs: 5, confirmMs: 3, holdAbove: { share: 0.5, items: 10 } } }),
+      b: sync({ deletions: { settleMs: 9, confirmMs: 2, holdAbove: { share: 0.1, items: 20 } } }),
     };
     const { deletions } = planReading(config(syncs, { archive: sink() }), ['a', 'b'], 'pigeonhole');
-    expect(deletions).toEqual({ settleMs: 9, holdAbove: { share: 0.1, items: 10 } });
+    expect(deletions).toEqual({ settleMs: 9, confirmMs: 3, holdAbove: { share: 0.1, items: 10 } });
   });
 });

@@ -93,6 +93,7 @@ function unitedDrop(config: Config, syncs: readonly string[]): Partial<Record<Se
 export function strictest(all: readonly DeletionLimits[]): DeletionLimits {
   return {
     settleMs: Math.max(...all.map(({ settleMs }) => settleMs)),
+    confirmMs: Math.max(...all.map(({ confirmMs }) => confirmMs)),
     holdAbove: {
       share: Math.min(...all.map(({ holdAbove }) => holdAbove.share)),
       items: Math.min(...all.map(({ holdAbove }) => holdAbove.items)),

@@ -1,4 +1,4 @@
-import type { DeletionLimits } from '../ledger/missing-evidence.js';
+import type { StreamDeletionLimits } from '../ledger/missing-evidence.js';
 import type { StreamLease } from '../ledger/queries/streams.js';
 import type { WaitReason } from '../ledger/queries/workspaces.js';
 import type { ListName } from '../pigeonhole/lists.js';
@@ -47,6 +47,8 @@ export interface StreamReading {
   lease: StreamLease;
   /** How much longer than configured is waited, so that the quota lasts. */
   readonly stretch: Stretch;
+  /** Its session runs, or something was just found in it. */
+  isLive: boolean;
   /** Cursor of the request under way, and so what a refusal is about. */
   cursor: string | null;
   /** The poll of this turn has ended, so that whatever becomes of the sweep beside it, the next is due then. */
@@ -71,8 +73,15 @@ export function foundNews({ created, updated, deleted }: StreamTurn): boolean {
   return created + updated + deleted > 0;
 }
 
-export function limitsOf({ place }: Pick<StreamReading, 'place'>): DeletionLimits {
-  return place.plan.deletions;
+/** Lists of questions: what a moderator takes from the stage stands in both. */
+const questionLists: ReadonlySet<string> = new Set(['questions', 'qna-questions']);
+
+export function limitsOf({
+  place,
+  lease,
+  isLive,
+}: Pick<StreamReading, 'place' | 'lease' | 'isLive'>): StreamDeletionLimits {
+  return { ...place.plan.deletions, isLiveQuestions: isLive && questionLists.has(lease.list) };
 }
 
 /** For a line of the log: which stream. */

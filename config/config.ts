@@ -66,6 +66,7 @@ export interface SyncConfig {
   /** When a missing item counts as deleted. Share: 0 to 1. */
   readonly deletions: {
     readonly settleMs: number;
+    readonly confirmMs: number;
     readonly holdAbove: { readonly share: number; readonly items: number };
   };
   /** Names of fields at the top level of an item, by list. */

@@ -215,7 +215,7 @@ describe('a setting', () => {
         sweep: 3_600_000,
         lists: { votes: 15_000 },
       },
-      deletions: { settleMs: 7_200_000, holdAbove: { share: 0.1, items: 50 } },
+      deletions: { settleMs: 7_200_000, confirmMs: 30_000, holdAbove: { share: 0.1, items: 50 } },
       drop: { attendees: ['linkedIn', 'Dietary needs'] },
       sinks: ['archive'],
     });

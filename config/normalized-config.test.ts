@@ -26,7 +26,7 @@ describe('the normalized configuration', () => {
           pigeonholes: {},
           lists: 'auto',
           everyMs: { live: 5_000, new: 3_600_000, upcoming: 300_000, ended: 21_600_000, sweep: 1_800_000, lists: {} },
-          deletions: { settleMs: 86_400_000, holdAbove: { share: 0.05, items: 50 } },
+          deletions: { settleMs: 86_400_000, confirmMs: 30_000, holdAbove: { share: 0.05, items: 50 } },
           drop: {},
           sinks: ['archive'],
         },

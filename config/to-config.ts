@@ -72,7 +72,7 @@ function toSync({
     pigeonholes: Array.isArray(pigeonholes) ? { ids: pigeonholes } : pigeonholes,
     lists,
     everyMs: every,
-    deletions: { settleMs: deletions.settle, holdAbove: deletions.holdAbove },
+    deletions: { settleMs: deletions.settle, confirmMs: deletions.confirm, holdAbove: deletions.holdAbove },
     drop,
     sinks,
   };

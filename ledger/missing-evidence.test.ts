@@ -1,4 +1,4 @@
-import { isHeld, isProvedMissing, lacksBetweenNeighbours } from './missing-evidence.js';
+import { confirmAfterMs, isHeld, isProvedMissing, lacksBetweenNeighbours } from './missing-evidence.js';
 
 const page = (firstValue: number | null, lastValue: number | null, isFull = false) => ({
   firstValue,
@@ -51,8 +51,27 @@ describe('an item is proved to be missing', () => {
   });
 });
 
+describe('a second answer has to confirm a loss', () => {
+  const after = (lost: number, ofItems: number, isLiveQuestions: boolean): number =>
+    confirmAfterMs({ confirmMs: 30_000, isLiveQuestions }, lost, ofItems);
+
+  it.each([
+    { lost: 3, ofItems: 100, waits: 0 },
+    { lost: 4, ofItems: 100, waits: 30_000 },
+    { lost: 1, ofItems: 33, waits: 30_000 },
+    { lost: 1, ofItems: 34, waits: 0 },
+    { lost: 100, ofItems: 100, waits: 30_000 },
+  ])('$waits ms later where $lost of $ofItems are lost', ({ lost, ofItems, waits }) => {
+    expect(after(lost, ofItems, false)).toBe(waits);
+  });
+
+  it('immediately where a live list of questions has lost one, not two', () => {
+    expect([after(1, 1, true), after(1, 5, true), after(2, 5, true)]).toEqual([0, 0, 30_000]);
+  });
+});
+
 describe('deletions wait for a person', () => {
-  const limits = { settleMs: 0, holdAbove: { share: 0.05, items: 50 } };
+  const limits = { settleMs: 0, confirmMs: 0, holdAbove: { share: 0.05, items: 50 } };
 
   it('above both a number and a share, not above one of them', () => {
     expect(isHeld(limits, 51, 1000)).toBe(true);

@@ -43,8 +43,34 @@ export function isProvedMissing({ wholeInOne, walks, unmovedForMs }: Evidence, s
 
 export interface DeletionLimits {
   readonly settleMs: number;
+  /** Between two answers that both show much less than before. */
+  readonly confirmMs: number;
   /** Deletions above both are held. Share: 0 to 1, of the items of a list. */
   readonly holdAbove: { readonly share: number; readonly items: number };
+}
+
+/** Limits as they apply to one stream at one moment. */
+export interface StreamDeletionLimits extends DeletionLimits {
+  /** The list holds questions and its session runs: a withdrawn question has to disappear with the next poll. */
+  readonly isLiveQuestions: boolean;
+}
+
+/** More than this share of a stream's items at once is much. */
+const fewShare = 0.03;
+
+/**
+ * Returns how long after the first answer that lacked them a second, separate one has to be requested before items
+ * count as deleted: one answer can be a glitch. 0: the second may follow immediately. Pure.
+ * @param lost items that are proved to be missing now
+ * @param ofItems that the stream had
+ */
+export function confirmAfterMs(
+  { confirmMs, isLiveQuestions }: Pick<StreamDeletionLimits, 'confirmMs' | 'isLiveQuestions'>,
+  lost: number,
+  ofItems: number,
+): number {
+  const isFew = lost <= fewShare * ofItems || (isLiveQuestions && lost === 1);
+  return isFew ? 0 : confirmMs;
 }
 
 /**

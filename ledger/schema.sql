@@ -410,6 +410,7 @@ create table missing (
   lacked_at timestamp with time zone,
   state text not null default 'open'::text,
   hold bigint,
+  confirm_at timestamp with time zone,
   PRIMARY KEY (ref, list, key),
   FOREIGN KEY (stream_id) REFERENCES streams(id),
   CHECK ((state = ANY (ARRAY['open'::text, 'held'::text, 'kept'::text])))

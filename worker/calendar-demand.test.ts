@@ -14,7 +14,7 @@ const plan = (...lists: ReadingPlan['lists']): ReadingPlan => ({
   lists,
   everyMs,
   drop: {},
-  deletions: { settleMs: 0, holdAbove: { share: 0, items: 0 } },
+  deletions: { settleMs: 0, confirmMs: 0, holdAbove: { share: 0, items: 0 } },
   sinks: new Map(),
 });
 const planned = (from: number, to: number, more: Partial<PlannedPigeonhole> = {}): PlannedPigeonhole => ({

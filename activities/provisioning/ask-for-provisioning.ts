@@ -13,8 +13,8 @@ type Way = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'stopping'>;
 
 /**
  * Everything that a list shows.
- * @param twice where something is to be found missing: what moves while pages are read can be missed by one walk, so a
- *   list of several pages is walked once more, and what either has shown counts
+ * @param twice where something is to be found missing: what moves while pages are read can be missed by one walk, and one
+ *   empty answer can be a glitch, so the list is walked once more, and what either has shown counts
  * @throws {PermitRefusal} or {ApiError} as `askPage`
  */
 export async function askForAll(
@@ -24,18 +24,16 @@ export async function askForAll(
   { twice }: { readonly twice: boolean },
 ): Promise<Shown[]> {
   const shown = new Map<number, Shown>();
-  const walk = async (): Promise<number> => {
-    let pages = 0;
+  const walk = async (): Promise<void> => {
     const permit = { workspace, priority } as const;
     for await (const page of walkPages((ref, options) => askPage(to, permit, ref, options ?? {}), list, {
       signal: to.stopping,
     })) {
-      pages += 1;
       for (const item of page.items) if (isShown(item)) shown.set(item.id, item);
     }
-    return pages;
   };
-  if ((await walk()) > 1 && twice) await walk();
+  await walk();
+  if (twice) await walk();
   return [...shown.values()];
 }
 

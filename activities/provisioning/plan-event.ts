@@ -77,14 +77,13 @@ async function planPigeonhole(
 ): Promise<PlannedObject<PigeonholeFields>> {
   const { key, fields } = event.pigeonhole;
   const byId = decisions.use[key] ?? known?.remoteId ?? undefined;
-  const isDue = known?.state === 'sending' && known.sentMsAgo >= lookUpAfterMs;
-  const isLost = known?.state === 'sending' && !isDue;
+  const isLost = known?.state === 'sending' && known.sentMsAgo < lookUpAfterMs;
   const shown =
     byId !== undefined
       ? await askForOne(to, workspace, byId).then((one) => (one === undefined ? [] : [one]))
       : isLost
         ? []
-        : await askForAll(to, workspace, { list: 'pigeonholes' }, { twice: isDue });
+        : await askForAll(to, workspace, { list: 'pigeonholes' }, { twice: true });
   const sibling: Sibling = { key, looks: looksOf('pigeonhole', fields), known };
   const claimed = await claimedIds(to.ledger, workspace, 0);
   const standing = judgeStandings([sibling], { shown, claimed, event: event.id, decisions, lookUpAfterMs }).get(key)!;
@@ -104,7 +103,7 @@ async function planSessions(
     // what was made in a pigeonhole that is gone is gone with it
     return { key, looks: looksOf('session', fields), known: row?.parentId === pigeonholeId ? row : undefined };
   });
-  const twice = siblings.some((sibling) => sibling.known?.state === 'sending');
+  const twice = siblings.some((sibling) => sibling.known?.remoteId == null);
   const shown = await askForAll(to, workspace, { list: 'sessions', pigeonholeId }, { twice });
   const claimed = await claimedIds(to.ledger, workspace, pigeonholeId);
   const standings = judgeStandings(siblings, { shown, claimed, event: event.id, decisions, lookUpAfterMs });

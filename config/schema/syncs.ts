@@ -58,6 +58,11 @@ const deletionsSchema = z
     settle: duration()
       .prefault('24h')
       .describe('Time between the two walks that both miss an item before it counts as deleted.'),
+    confirm: duration()
+      .prefault('30s')
+      .describe(
+        'If a list shows much less than before, the items it lacks count as deleted only after a second answer, requested at least this much later, lacks them too. A single question that leaves a live list is confirmed immediately.',
+      ),
     holdAbove: z
       .strictObject({
         share: percent().prefault('5%').describe('Share of the items of a list.'),

@@ -1,6 +1,6 @@
 import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
-import type { DeletionLimits } from '../missing-evidence.js';
+import type { StreamDeletionLimits } from '../missing-evidence.js';
 import { forgetFound, settleMissing } from './missing.js';
 import { type NextReads, readEnded, type StreamLease } from './streams.js';
 import type { OpenWalk } from './walk.js';
@@ -13,7 +13,7 @@ export interface WalkEnd {
   readonly next: NextReads | null;
   /** Earlier pages of the turn held something new. */
   readonly foundNews: boolean;
-  readonly limits: DeletionLimits;
+  readonly limits: StreamDeletionLimits;
 }
 
 /**

@@ -1,6 +1,12 @@
 import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
-import { type DeletionLimits, isProvedMissing, lacksBetweenNeighbours, type PageBounds } from '../missing-evidence.js';
+import {
+  confirmAfterMs,
+  isProvedMissing,
+  lacksBetweenNeighbours,
+  type PageBounds,
+  type StreamDeletionLimits,
+} from '../missing-evidence.js';
 import { deleteOrHold } from './holds.js';
 import type { StreamLease } from './streams.js';
 import type { OpenWalk } from './walk.js';
@@ -23,7 +29,7 @@ export async function settleMissing(
   lease: StreamLease,
   scope: PageScope,
   walk: OpenWalk,
-  how: { limits: DeletionLimits; unmovedSince: Date; perPage: number },
+  how: { limits: StreamDeletionLimits; unmovedSince: Date; perPage: number },
 ): Promise<number> {
   const keys = await absentKeys(tx, lease, walk);
   const pages = keys.length === 0 ? [] : await boundsOf(tx, lease, walk, how.perPage);
@@ -94,8 +100,9 @@ async function absentKeys(tx: Queryable, lease: StreamLease, walk: OpenWalk): Pr
 }
 
 /**
- * Items that one answer, or the walks over a stream, prove to be missing there. In lists whose items move, the other
- * sessions' streams have to be walked first, and this one once more after them.
+ * Deletes items that one answer, or the walks over a stream, prove to be missing there, once a second answer has
+ * confirmed it. In lists whose items move, the other sessions' streams have to be walked first, and this one once more
+ * after them.
  * @param at instant of the request that proved it
  */
 export async function removeProved(
@@ -104,18 +111,45 @@ export async function removeProved(
   scope: PageScope,
   keys: readonly string[],
   at: Date,
-  limits: DeletionLimits,
+  limits: StreamDeletionLimits,
 ): Promise<number> {
   const missing = await stillMissing(tx, lease, keys);
   if (missing.length === 0) return 0;
   const stays = movingLists.has(lease.list) ? await heldForOthers(tx, lease, missing, at) : new Set<string>();
+  const confirmed = await confirmedKeys(tx, lease, missing, at, limits);
   return await deleteOrHold(
     tx,
     scope,
-    missing.filter((key) => !stays.has(key)),
+    missing.filter((key) => !stays.has(key) && confirmed.has(key)),
     at,
     limits,
   );
+}
+
+/**
+ * Items that an earlier, separate request lacked as well: long enough before this one, where they are much of what the
+ * stream had. Notes for the others when that will be so.
+ */
+async function confirmedKeys(
+  tx: Queryable,
+  lease: StreamLease,
+  keys: readonly string[],
+  at: Date,
+  limits: StreamDeletionLimits,
+): Promise<Set<string>> {
+  const [stream] = await tx.query<{ n: number }>(
+    `select count(*)::int as n from items
+     where ref = $1 and list = $2 and stream_id = $3 and payload is not null`,
+    [lease.ref, lease.list, lease.streamId],
+  );
+  const waitMs = confirmAfterMs(limits, keys.length, stream!.n);
+  const rows = await tx.query<{ key: string; confirmed: boolean }>(
+    `update missing set confirm_at = since + $5 * interval '1 millisecond'
+     where ref = $1 and list = $2 and key = any($3::text[])
+     returning key, since < $4 and confirm_at <= $4 as confirmed`,
+    [lease.ref, lease.list, keys, at, waitMs],
+  );
+  return new Set(rows.filter(({ confirmed }) => confirmed).map(({ key }) => key));
 }
 
 /** Without those that another stream has shown since they were asked for: they are not gone, they have moved there. */
@@ -149,7 +183,10 @@ async function heldForOthers(
        update missing set lacked_at = coalesce(lacked_at, $4)
        where ref = $1 and list = $2 and key = any($5::text[]) returning key, lacked_at),
      others as (
-       select swept_from from streams where ref = $1 and list = $2 and id <> $3 and wanted and gone_at is null)
+       -- a walk that was the first to lack something may be a glitch: it does not say what stands there
+       select case when not exists (select 1 from missing x where x.stream_id = s.id and x.state = 'open'
+         and x.since >= s.swept_from) then swept_from end as swept_from
+       from streams s where ref = $1 and list = $2 and id <> $3 and wanted and gone_at is null)
      select key, lacked_at from marked m where exists (
        select 1 from others o where m.lacked_at >= $4 or o.swept_from is null or o.swept_from <= m.lacked_at)`,
     [lease.ref, lease.list, lease.streamId, at, keys],
@@ -186,19 +223,32 @@ async function boundsOf(tx: Queryable, lease: StreamLease, walk: OpenWalk, perPa
 const settledAfterMs = 60_000;
 
 /**
- * Makes a stream due at once when its last sweep was the first to lack an item between its neighbours: a second one
- * says whether it is gone. Not for the sake of items that have only just appeared, which the next poll is soon enough
- * for, and once for each item, so that one of which walks can tell nothing costs no more than before.
+ * Makes a stream due for the answer that confirms what its last sweep lacked: when the time to confirm is over, or
+ * immediately. A stream that is read whole by each poll is also walked again immediately after its first walk that
+ * lacked an item between its neighbours. Not for the sake of items that have only just appeared, which the next poll is
+ * soon enough for. Each item brings on one read, so that one of which walks can tell nothing costs no more than before.
  */
-export async function confirmMissing(ledger: Ledger, lease: StreamLease): Promise<void> {
+export async function confirmMissing(
+  ledger: Ledger,
+  lease: StreamLease,
+  { walksAgain }: { walksAgain: boolean },
+): Promise<void> {
   await ledger.db.query(
-    `update streams s set due_at = least(s.due_at, now()) where s.id = $1 and s.epoch = $2 and exists (
-       select 1 from missing m
+    `update streams s set due_at = least(s.due_at, now() + next.wait),
+       sweep_due_at = case when next.confirms then least(s.sweep_due_at, now() + next.wait) else s.sweep_due_at end
+     from (
+       select m.stream_id, min(case when m.confirm_at is null then interval '0' else greatest(m.confirm_at - w.swept_from, interval '0') end) as wait,
+         bool_or(m.confirm_at is not null) as confirms
+       from missing m join streams w on w.id = m.stream_id
        join items i on i.ref = m.ref and i.list = m.list and i.key = m.key and i.payload is not null
        join changes c on c.ref = i.ref and c.sequence = i.last_sequence
-       where m.stream_id = s.id and m.state = 'open' and m.walks = 1 and m.since = s.swept_from
-         and (c.kind <> 'created' or c.found_at < now() - $3 * interval '1 millisecond'))`,
-    [lease.streamId, lease.epoch, settledAfterMs],
+       where m.stream_id = $1 and m.state = 'open' and w.foreign_rows = 0
+         and (m.confirm_at >= w.swept_from
+           or ($4 and m.walks = 1 and m.since = w.swept_from
+             and (c.kind <> 'created' or c.found_at < now() - $3 * interval '1 millisecond')))
+       group by m.stream_id) next
+     where s.id = $1 and s.epoch = $2`,
+    [lease.streamId, lease.epoch, settledAfterMs, walksAgain],
   );
 }
 
@@ -221,7 +271,8 @@ export async function missingItems(ledger: Ledger, lease: StreamLease, most: num
     `select m.key, i.session_id, i.attendee_id, i.payload
      from missing m join items i on i.ref = m.ref and i.list = m.list and i.key = m.key
      where m.stream_id = $1 and m.state = 'open' and i.payload is not null
-       and (m.looked_at is null or m.looked_at < now() - $3 * interval '1 millisecond')
+       and (m.looked_at is null or m.looked_at < now() - $3 * interval '1 millisecond'
+         or (m.looked_at < m.confirm_at and m.confirm_at <= now()))
      order by m.since, m.key limit $2`,
     [lease.streamId, most, lookAgainMs],
   );
@@ -245,7 +296,7 @@ export async function settleLooked(
   lease: StreamLease,
   scope: PageScope,
   looked: Looked,
-  limits: DeletionLimits,
+  limits: StreamDeletionLimits,
 ): Promise<number> {
   await tx.query(
     'update missing set looked_at = clock_timestamp() where ref = $1 and list = $2 and key = any($3::text[])',

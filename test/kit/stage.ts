@@ -9,6 +9,7 @@ import type { LoggedReceipt } from '../../sandbox/webhook-receiver/receipt.js';
 import { runWebhookReceiver, type WebhookReceiver } from '../../sandbox/webhook-receiver/run-webhook-receiver.js';
 import { type ArchivedChange, readArchive } from './archive.js';
 import { forgetEverything } from './forget-everything.js';
+import { passTime } from './pass-time.js';
 import { openScene, type Scene, type SceneOptions } from './scene.js';
 
 export type Item = Readonly<Record<string, unknown>>;
@@ -129,6 +130,11 @@ export class Stage {
   /** Makes every stream due, as the passing of time does. */
   async pollsAreDue(): Promise<void> {
     await this.db.query('update streams set due_at = now() where due_at > now()');
+  }
+
+  /** As if so much time had passed for all that the ledger holds. */
+  async timePasses(ms: number): Promise<void> {
+    await passTime(this.db, ms);
   }
 
   async sweepsAreDue(): Promise<void> {

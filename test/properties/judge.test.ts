@@ -16,6 +16,7 @@ function open(): {
   const world = new ModelWorld({
     pigeonholeIds: [101],
     cursors: 'keyset',
+    signedCursors: false,
     filters: true,
     perPage: 2,
     orders: allOrders('ascending'),

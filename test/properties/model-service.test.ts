@@ -1,5 +1,6 @@
 import type { ListRef } from '../../pigeonhole/lists.js';
 import type { Page } from '../../pigeonhole/page.js';
+import type { Glitch } from './model/fault.js';
 import { mutate, type Mutation } from './model/mutation.js';
 import { allOrders, type ListOrder, ModelWorld, type WorldShape } from './model/world.js';
 import { ModelService } from './model-service.js';
@@ -12,6 +13,7 @@ function open(shape: Partial<WorldShape> & { order?: ListOrder } = {}): { world:
   const world = new ModelWorld({
     pigeonholeIds: [101],
     cursors: 'keyset',
+    signedCursors: false,
     filters: true,
     perPage: 2,
     orders: allOrders(order),
@@ -113,6 +115,35 @@ describe('the model of the service', () => {
     const { items } = await service.page({ list: 'votes', pigeonholeId: 101, sessionId: 1 });
     expect(items).toHaveLength(2);
     expect(items[0]).toEqual(items[1]);
+  });
+
+  it('issues another cursor each time where it signs them, which leads to the same place', async () => {
+    for (const cursors of ['keyset', 'offset'] as const) {
+      const { world, service } = open({ cursors, signedCursors: true });
+      insert(world, 'attendees', 5);
+      const [one, other] = [await walk(service, attendees), await walk(service, attendees)];
+      expect(idsOf(one)).toEqual([10, 20, 30, 40, 50]);
+      expect(idsOf(other)).toEqual(idsOf(one));
+      expect(other[0]!.nextCursor).not.toBe(one[0]!.nextCursor);
+      expect((other[0] as Page).digest).toBe(one[0]!.digest);
+    }
+  });
+
+  it('shows a list empty or half once, and the votes of all sessions where it ignores a filter', async () => {
+    const { world, service } = open({ perPage: 5 });
+    insert(world, 'sessions', 2);
+    insert(world, 'attendees', 4);
+    insert(world, 'votes', 2, { session: 0 });
+    insert(world, 'votes', 2, { session: 1 });
+    const votes: ListRef = { list: 'votes', pigeonholeId: 101, sessionId: 1 };
+    const shown = async (list: ListRef, glitch: Glitch): Promise<number> => {
+      service.plan([{ request: 1, happen: () => glitch }]);
+      return (await service.page(list)).items.length;
+    };
+    const plain = (await service.page(votes)).items.length;
+    expect(await shown(votes, 'filters ignored')).toBeGreaterThan(plain);
+    expect([await shown(attendees, 'short'), await shown(attendees, 'empty')]).toEqual([2, 4]);
+    expect([await shown(votes, 'empty'), await shown(votes, 'empty')]).toEqual([0, plain]);
   });
 
   it('has the same digest for the same page alone', async () => {

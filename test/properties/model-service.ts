@@ -5,7 +5,7 @@ import { listPath } from '../../pigeonhole/list-request.js';
 import type { ListRef, PigeonholeListName } from '../../pigeonhole/lists.js';
 import type { Page } from '../../pigeonhole/page.js';
 import type { Pigeonhole } from '../../pigeonhole/wire-entities.js';
-import { abortedError, errorOf, type Fault, repeatedCursorError } from './model/fault.js';
+import { abortedError, errorOf, type Fault, type Glitch, isGlitch, repeatedCursorError } from './model/fault.js';
 import { inOrder } from './model/pages.js';
 import type { Item, Row } from './model/row.js';
 import type { ListOrder, ModelWorld } from './model/world.js';
@@ -24,8 +24,8 @@ export interface Answered {
 export interface Occasion {
   /** Counted from 1 since `plan`. */
   readonly request: number;
-  /** A change of the world; or the failure that the request meets; or what its answer waits for. */
-  readonly happen: () => void | Fault | undefined | Promise<void>;
+  /** A change of the world; or what is wrong with the answer; or what it waits for. */
+  readonly happen: () => void | Fault | Glitch | undefined | Promise<void>;
   /** Whatever planned it, to find it again among what is left. */
   readonly of?: object;
 }
@@ -43,6 +43,8 @@ export class ModelService implements PigeonholeClient {
   #occasions: Occasion[] = [];
   #requestsBefore = 0;
   #lastInstant = 0;
+  /** Streams that have been shown short once. */
+  readonly #shownShort = new Set<string>();
 
   constructor(readonly world: ModelWorld) {}
 
@@ -62,12 +64,12 @@ export class ModelService implements PigeonholeClient {
     this.underWay += 1;
     try {
       refuseAborted(call, signal);
-      const { fault, held } = this.#arrive();
+      const { fault, glitch, held } = this.#arrive();
       const requestedAt = await this.#instant();
       refuseAborted(call, signal);
       // The answer is what the lists hold now, however long it then takes to come.
       if (fault !== undefined) throw errorOf(fault, call);
-      const page = this.#answer(call, list, cursor, count, requestedAt);
+      const page = this.#answer(call, { list, cursor, count }, requestedAt, glitch);
       await held;
       refuseAborted(call, signal);
       return page;
@@ -115,20 +117,22 @@ export class ModelService implements PigeonholeClient {
     return Promise.resolve();
   }
 
-  #arrive(): { fault: Fault | undefined; held: Promise<void> | undefined } {
+  #arrive(): { fault: Fault | undefined; glitch: Glitch | undefined; held: Promise<void> | undefined } {
     this.requests += 1;
     this.world.tick += 1;
     const number = this.requests - this.#requestsBefore;
     const now = this.#occasions.filter(({ request }) => request <= number);
     this.#occasions = this.#occasions.filter(({ request }) => request > number);
     let fault: Fault | undefined;
+    let glitch: Glitch | undefined;
     let held: Promise<void> | undefined;
     for (const { happen } of now) {
       const outcome = happen();
-      if (typeof outcome === 'string') fault = outcome;
+      if (typeof outcome === 'string' && isGlitch(outcome)) glitch = outcome;
+      else if (typeof outcome === 'string') fault = outcome;
       else if (outcome !== undefined) held = outcome;
     }
-    return { fault, held };
+    return { fault, glitch, held };
   }
 
   /** No two requests are made in one millisecond, so that of two answers one is certainly the newer. */
@@ -138,17 +142,24 @@ export class ModelService implements PigeonholeClient {
     return this.#lastInstant;
   }
 
-  #answer(call: Call, list: ListRef, cursor: string | null, count: number, requestedAt: number): Page {
+  #answer(
+    call: Call,
+    { list, cursor, count }: { list: ListRef; cursor: string | null; count: number },
+    requestedAt: number,
+    glitch: Glitch | undefined,
+  ): Page {
     const perPage = Math.min(count, this.world.perPage);
     if (list.list === 'pigeonholes' || list.list === 'subscriptions') {
       const ids = list.list === 'pigeonholes' ? this.world.shape.pigeonholeIds : [];
       return toPage(ids.map(pigeonholeOf), { cursor, nextCursor: null, perPage, requestedAt, number: this.requests });
     }
-    const rows = this.#ordered(call, list);
+    const rows = this.#ordered(call, list, glitch === 'filters ignored');
     const start = startOf(cursor, rows, this.world.orders[list.list]);
     if (start === undefined) throw errorOf('cursor refused', call);
-    const shown = rows.slice(start, start + perPage);
-    const hasMore = start + shown.length < rows.length;
+    const page = rows.slice(start, start + perPage);
+    const isShort = (glitch === 'short' || glitch === 'empty') && this.#mayBeShort(list);
+    const shown = isShort ? page.slice(0, glitch === 'short' ? Math.floor(page.length / 2) : 0) : page;
+    const hasMore = !isShort && start + shown.length < rows.length;
     const nextCursor = hasMore ? this.#cursorBehind(list.list, start + shown.length, shown.at(-1)!) : null;
     this.answered.push({
       tick: this.world.tick,
@@ -161,19 +172,38 @@ export class ModelService implements PigeonholeClient {
     return toPage(items, { cursor, nextCursor, perPage, requestedAt, number: this.requests });
   }
 
-  #ordered(call: Call, list: Exclude<ListRef, { list: 'pigeonholes' | 'subscriptions' }>): Row[] {
+  /**
+   * Once for each stream: two such answers say the same of what is gone as two right ones. Not of lists whose items move:
+   * what left one session and is not shown in the other by such an answer looks gone, until it is shown there.
+   */
+  #mayBeShort(list: Exclude<ListRef, { list: 'pigeonholes' | 'subscriptions' }>): boolean {
+    if (list.list === 'answers' || list.list === 'answer_ratings') return false;
+    const stream = `${list.pigeonholeId} ${list.list} ${'sessionId' in list ? list.sessionId : 0}`;
+    const isFirst = !this.#shownShort.has(stream);
+    this.#shownShort.add(stream);
+    return isFirst;
+  }
+
+  #ordered(
+    call: Call,
+    list: Exclude<ListRef, { list: 'pigeonholes' | 'subscriptions' }>,
+    ignoresFilters: boolean,
+  ): Row[] {
     const { pigeonholeId, list: name } = list;
     if (!this.world.shape.pigeonholeIds.includes(pigeonholeId)) throw errorOf('pigeonhole not found', call);
     if ('sessionId' in list && !this.world.rows(pigeonholeId, 'sessions').some(({ id }) => id === list.sessionId)) {
       throw errorOf('session not found', call);
     }
-    const rows = this.world.rows(pigeonholeId, name).filter((row) => passes(row, list, this.world.shape.filters));
+    const all = this.world.rows(pigeonholeId, name);
+    const rows = ignoresFilters ? all : all.filter((row) => passes(row, list, this.world.shape.filters));
     return inOrder(rows, this.world.orders[name]);
   }
 
   #cursorBehind(list: PigeonholeListName, offset: number, last: Row): string {
-    if (this.world.shape.cursors === 'offset') return encode(`at ${offset}`);
-    return encode(this.world.orders[list] === 'unordered' ? `rank ${last.rank} ${last.id}` : `id ${last.id}`);
+    const issued = this.world.shape.signedCursors ? `#${this.requests}` : '';
+    if (this.world.shape.cursors === 'offset') return encode(`at ${offset}${issued}`);
+    const place = this.world.orders[list] === 'unordered' ? `rank ${last.rank} ${last.id}` : `id ${last.id}`;
+    return encode(`${place}${issued}`);
   }
 }
 
@@ -196,7 +226,8 @@ function passes(row: Row, ref: ListRef, optionalFilters: boolean): boolean {
 /** Undefined: not a cursor of a list in this order. A position behind the end is a page without rows. */
 function startOf(cursor: string | null, rows: readonly Row[], order: ListOrder): number | undefined {
   if (cursor === null) return 0;
-  const [kind, ...values] = decode(cursor).split(' ');
+  const [place = ''] = decode(cursor).split('#');
+  const [kind, ...values] = place.split(' ');
   const [first = Number.NaN, second = Number.NaN] = values.map(Number);
   const behind = (isBehind: (row: Row) => boolean): number => {
     const index = rows.findIndex(isBehind);

@@ -12,7 +12,7 @@ import { openScene, type Scene } from '../kit/scene.js';
 import { type Faults, Judge } from './judge.js';
 import { ledgerChanges, ledgerItems } from './ledger-view.js';
 import { ModelService, type Occasion } from './model-service.js';
-import type { Fault } from './model/fault.js';
+import type { Fault, Glitch } from './model/fault.js';
 import { mutate } from './model/mutation.js';
 import { ModelWorld } from './model/world.js';
 import { passTime } from '../kit/pass-time.js';
@@ -38,6 +38,8 @@ export interface Disturbances {
   stopped: number;
   overtaken: number;
   refused: number;
+  /** Answers that were short, empty or not filtered. */
+  misshown: number;
 }
 
 const minute = 60_000;
@@ -85,6 +87,7 @@ class Life {
     stopped: 0,
     overtaken: 0,
     refused: 0,
+    misshown: 0,
   };
 
   constructor(
@@ -134,6 +137,7 @@ class Life {
         of: each,
       })),
       ...step.faults.map(({ request, fault }) => ({ request, happen: () => this.#mayFail(fault) })),
+      ...step.glitches.map(({ request, glitch }) => ({ request, happen: () => this.#mayMisshow(glitch) })),
     ];
     if (end.kind !== 'well' && end.kind !== 'dies') {
       const happen = (): ReturnType<Occasion['happen']> => {
@@ -164,6 +168,11 @@ class Life {
     }
     this.#disturbed.refused += 1;
     return fault;
+  }
+
+  #mayMisshow(glitch: Glitch): Glitch {
+    this.#disturbed.misshown += 1;
+    return glitch;
   }
 
   /** One attempt of a turn, as a process of its own. Gives whether more is due now. */

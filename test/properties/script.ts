@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { type PigeonholeListName, pigeonholeLists } from '../../pigeonhole/lists.js';
-import { type Fault, faults } from './model/fault.js';
+import { type Fault, faults, type Glitch, glitches } from './model/fault.js';
 import type { Mutation } from './model/mutation.js';
 import type { ConsentShown } from './model/row.js';
 import type { ListOrder, WorldShape } from './model/world.js';
@@ -25,6 +25,7 @@ export interface Step {
   /** Counted in requests of the turn. */
   readonly during: readonly { readonly request: number; readonly mutation: Mutation }[];
   readonly faults: readonly { readonly request: number; readonly fault: Fault }[];
+  readonly glitches: readonly { readonly request: number; readonly glitch: Glitch }[];
   readonly end: TurnEnd;
 }
 
@@ -51,6 +52,7 @@ const shape: fc.Arbitrary<WorldShape> = fc.record({
     { weight: 1, arbitrary: fc.constant([101, 102]) },
   ),
   cursors: fc.constantFrom('keyset' as const, 'offset' as const),
+  signedCursors: fc.boolean(),
   filters: fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
   perPage,
   orders: fc.record(Object.fromEntries(pigeonholeLists.map((list) => [list, order]))) as fc.Arbitrary<
@@ -139,6 +141,13 @@ function stepOf(mutation: fc.Arbitrary<Mutation>, touch: fc.Arbitrary<Mutation>)
     faults: fc.oneof(
       { weight: 3, arbitrary: fc.constant([]) },
       { weight: 1, arbitrary: fc.array(fc.record({ request, fault: fc.constantFrom(...faults) }), { maxLength: 2 }) },
+    ),
+    glitches: fc.oneof(
+      { weight: 2, arbitrary: fc.constant([]) },
+      {
+        weight: 1,
+        arbitrary: fc.array(fc.record({ request, glitch: fc.constantFrom(...glitches) }), { maxLength: 3 }),
+      },
     ),
     end: turnEndOf(touch),
   });

@@ -128,6 +128,7 @@ describe.each(kinds)('engagement, on %s', (kind) => {
     await stage.remove('poll-mcq-votes', 51);
     await stage.remove('poll-mcq-votes', 53);
     for (let round = 0; round < 4; round += 1) {
+      await stage.timePasses(15_000); // two of three votes are much: a second answer has to confirm it
       await stage.sweepsAreDue();
       await scene.settle();
     }

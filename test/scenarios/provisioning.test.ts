@@ -55,6 +55,21 @@ describe.each(kinds)('an event file, on %s', (kind) => {
     expect(await posts(stage)).toEqual(['/v2/pigeonholes']);
   });
 
+  it.each([
+    ['pigeonhole', 'pigeonholes', 0],
+    ['session', 'sessions', 1],
+  ])('is not sent again because one answer shows no %s', async (_, list, skip) => {
+    const stage = await stages.open(kind);
+    const scene = await stage.scene();
+    await stage.fault({ kind: 'dropAfter', method: 'POST', skip, next: 1 });
+    await applyOnce(scene, summit);
+    await stage.timePasses(lookUpAfterMs + 1000);
+    await stage.fault({ kind: 'shortList', list, next: 1 });
+    await applyAll(stage, scene, summit);
+    expect(await stage.control('GET', 'faults')).toMatchObject({ faults: [{ fired: 1 }, { fired: 1 }] });
+    expect(await made(stage)).toEqual(wholeSummit);
+  });
+
   it('is looked up by what was sent, although the file says something else by now', async () => {
     const stage = await stages.open(kind);
     const scene = await stage.scene();

@@ -36,6 +36,7 @@ describe.each(kinds)('sweeps beside polls, on %s', (kind) => {
     expect(story(scene, 'attendees', 26)).toEqual(['1 created']);
     await stage.remove('attendees', 26);
     for (let time = 0; time < 3; time += 1) {
+      await stage.timePasses(16_000); // one of twenty-six is much: an answer half a minute later has to confirm it
       await stage.sweepsAreDue();
       await scene.settle();
     }
@@ -99,6 +100,7 @@ describe.each(kinds)('sweeps beside polls, on %s', (kind) => {
     ]);
     expect(story(scene, 'answers', 2)).toEqual(['1 created']);
     await stage.control('DELETE', 'faults');
+    await stage.timePasses(31_000);
     await polls(stage, scene, 3);
     expect(story(scene, 'answers', 2)).toEqual(['1 created', '2 deleted']);
   });

@@ -15,6 +15,15 @@ export const faults = [
 
 export type Fault = (typeof faults)[number];
 
+/** What can be wrong with an answer that looks like any other. */
+export const glitches = ['empty', 'short', 'filters ignored'] as const;
+
+export type Glitch = (typeof glitches)[number];
+
+export function isGlitch(text: Fault | Glitch): text is Glitch {
+  return (glitches as readonly string[]).includes(text);
+}
+
 const facts: Readonly<Record<Fault, Pick<ApiErrorFacts, 'kind' | 'code' | 'status' | 'retryAfterMs'>>> = {
   transient: { kind: 'transient', code: 5000, status: 500 },
   throttled: { kind: 'throttled', status: 503 },

@@ -7,6 +7,8 @@ export type ListOrder = 'ascending' | 'descending' | 'unordered';
 export interface WorldShape {
   readonly pigeonholeIds: readonly number[];
   readonly cursors: 'keyset' | 'offset';
+  /** Whether a cursor carries the request that it was issued for: no two answers hold the same one then. */
+  readonly signedCursors: boolean;
   /** Whether filters that are not required are carried out; where not, the service ignores them. */
   readonly filters: boolean;
   readonly perPage: number;

@@ -1,0 +1,166 @@
+import { answer, attendee, pollVote, question, session, vote } from '../kit/items.js';
+import { kinds } from '../kit/scenario-kinds.js';
+import type { Scene } from '../kit/scene.js';
+import { archive, type Stage, useStages } from '../kit/stage.js';
+
+const stages = useStages();
+const second = 1000;
+/** Nothing waits for a person here: what is not deleted is not deleted for want of evidence. */
+const noBreaker = 'deletions: { holdAbove: { share: 100%, items: 1000000 } }';
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
+
+async function poll(stage: Stage, scene: Scene, afterMs = 0): Promise<void> {
+  await stage.timePasses(afterMs);
+  await stage.sweepsAreDue();
+  await scene.settle();
+}
+
+const deletions = (scene: Scene): string[] =>
+  archive(scene)
+    .filter(({ type }) => type.endsWith('.deleted'))
+    .map(({ list, key }) => (list === 'votes' ? list : `${list} ${key}`));
+
+/** A live event: 40 attendees, two sessions, 12 questions, 20 votes. */
+async function openEvent(kind: Parameters<typeof stages.open>[0]): Promise<{ stage: Stage; scene: Scene }> {
+  const stage = await stages.open(kind);
+  await stage.put('sessions', session(1, { anonymousResponses: false }), session(2));
+  await stage.put('attendees', ...numbers(40).map((id) => attendee(id)));
+  await stage.put('questions', ...numbers(12).map((id) => question(id, id, 1)));
+  await stage.put('votes', ...numbers(20).map((id) => vote(1, id, 1)));
+  const scene = await stage.scene({ sync: noBreaker });
+  await scene.settle();
+  return { stage, scene };
+}
+
+describe.each(kinds)('an answer with status 200 that shows much less than before, on %s', (kind) => {
+  it.each([
+    ['attendees', 0],
+    ['attendees', 5],
+    ['sessions', 0],
+    ['questions', 0],
+    ['questions', 3],
+    ['votes', 0],
+    ['pigeonholes', 0],
+  ])('deletes nothing where the next one shows everything: %s, of which it shows %i', async (list, show) => {
+    const { stage, scene } = await openEvent(kind);
+    await stage.fault({ kind: 'shortList', list, show, next: 1 });
+    for (let time = 0; time < 4; time += 1) await poll(stage, scene, 40 * second);
+    expect(deletions(scene)).toEqual([]);
+    const [row] = await stage.db.query('select count(*)::int as n from missing');
+    expect(row).toEqual({ n: 0 });
+  });
+
+  it('deletes nothing while it is repeated within the time to confirm, and what it lacks after that time', async () => {
+    const { stage, scene } = await openEvent(kind);
+    for (const id of numbers(30)) await stage.remove('attendees', id);
+    for (let time = 0; time < 4; time += 1) await poll(stage, scene, 5 * second);
+    expect(deletions(scene)).toEqual([]);
+    await poll(stage, scene, 16 * second);
+    expect(deletions(scene)).toHaveLength(30);
+  });
+
+  it('is requested again when the time to confirm is over, also where nothing else is due', async () => {
+    const { stage, scene } = await openEvent(kind);
+    for (const id of numbers(30)) await stage.remove('attendees', id);
+    await stage.db.query(`update streams set due_at = now() + interval '6 hours'`);
+    await stage.db.query(`update streams set due_at = now() where list = 'attendees'`);
+    await scene.settle();
+    const [stream] = await stage.db.query<{ in_s: number }>(
+      `select extract(epoch from due_at - now())::float8 as in_s from streams where list = 'attendees'`,
+    );
+    expect(stream!.in_s).toBeLessThan(31);
+    await stage.timePasses(31 * second);
+    await scene.settle();
+    expect(deletions(scene)).toHaveLength(30);
+  });
+
+  it('deletes nothing where a filtered answer is short as well, for want of time between the two', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10, order: 'unordered' });
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put(
+      'poll-mcq-votes',
+      ...numbers(25).map((id) => pollVote(id, { id: (id % 3) + 1, anonymous: false }, 1)),
+    );
+    const scene = await stage.scene({ sync: noBreaker });
+    await scene.settle();
+    const { ids } = (await stage.control('POST', 'faults', { kind: 'shortList', list: 'poll-mcq-votes' })) as {
+      ids: number[];
+    };
+    await poll(stage, scene);
+    await poll(stage, scene, 5 * second);
+    expect(deletions(scene)).toEqual([]);
+    await stage.control('DELETE', `faults/${ids[0]}`);
+    await poll(stage, scene, 40 * second);
+    expect(deletions(scene)).toEqual([]);
+    for (const id of numbers(20)) await stage.remove('poll-mcq-votes', id);
+    await poll(stage, scene, 5 * second);
+    expect(deletions(scene)).toEqual([]);
+    await poll(stage, scene, 31 * second);
+    expect(deletions(scene)).toHaveLength(20);
+  });
+
+  it('deletes nothing by two walks of many pages that end too early within the time to confirm', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
+    await stage.put('attendees', ...numbers(45).map((id) => attendee(id)));
+    const scene = await stage.scene({ sync: noBreaker });
+    await scene.settle();
+    await stage.fault({ kind: 'shortList', list: 'attendees', show: 4 });
+    for (let time = 0; time < 3; time += 1) await poll(stage, scene, 5 * second);
+    expect(deletions(scene)).toEqual([]);
+  });
+
+  it('does not say that an answer which left its session has not moved to this one', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', ...[1, 2].map((id) => session(id, { type: 'poll_word_cloud' })));
+    await stage.put('answers', ...numbers(12).map((id) => answer(id, id, 1)), answer(21, 1, 2), answer(22, 2, 2));
+    const scene = await stage.scene({ sync: noBreaker });
+    await scene.settle();
+    const onlyReads = async (sessionId: number): Promise<void> => {
+      await stage.db.query(
+        `update streams set due_at = case when list = 'answers' and session_id = $1 then now() else now() + interval '1 hour' end`,
+        [sessionId],
+      );
+      await scene.settle();
+    };
+    await stage.remove('answers', 3);
+    await stage.put('answers', answer(3, 3, 2));
+    await stage.fault({ kind: 'shortList', list: 'answers', session: 2, next: 1 });
+    await onlyReads(1); // has the other session walked, whose answer is empty
+    expect(await stage.control('GET', 'faults')).toMatchObject({ faults: [{ fired: 1 }] });
+    await stage.timePasses(31 * second);
+    await onlyReads(1);
+    expect(deletions(scene)).toEqual([]);
+    await onlyReads(2);
+    expect(
+      archive(scene)
+        .filter(({ key }) => key === '3')
+        .map(({ type, sessionId }) => `${type} ${sessionId}`),
+    ).toEqual(['answers.created 1', 'answers.updated 2']);
+  });
+
+  it('is not how a withdrawn question looks: that is gone with one poll, after a second request', async () => {
+    const { stage, scene } = await openEvent(kind);
+    await stage.remove('questions', 7);
+    await stage.requests();
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(deletions(scene)).toEqual(['questions 7']);
+    expect((await stage.requests()).filter(({ path }) => path.endsWith('/questions'))).toHaveLength(2);
+  });
+
+  it('is not one glitch after which the only question of a live list is gone', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('questions', question(1, 1, 1));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.fault({ kind: 'shortList', list: 'questions', next: 1 });
+    await poll(stage, scene, 5 * second);
+    expect(deletions(scene)).toEqual([]);
+    await stage.remove('questions', 1);
+    await poll(stage, scene, 5 * second);
+    expect(deletions(scene)).toEqual(['questions 1']);
+  });
+});
