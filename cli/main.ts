@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { boundHeap } from '../worker/bound-heap.js';
+import { keepVerifying } from '../worker/keep-verifying.js';
 import { ExitCode } from './exit-code.js';
 import { holdSignals } from './until-stopped.js';
 
@@ -7,6 +8,7 @@ import { holdSignals } from './until-stopped.js';
 async function main(): Promise<void> {
   boundHeap();
   holdSignals();
+  keepVerifying();
   const { runCommandLine } = await import('./run-command-line.js');
   await runCommandLine();
 }

@@ -5,3 +5,14 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export function processEnvironment(): Environment {
   return { ...process.env };
 }
+
+/**
+ * Takes NODE_TLS_REJECT_UNAUTHORIZED=0 out of the environment of this process, which whoever sets it for another tool
+ * would weaken. Our own connections say outright that certificates are checked; those of libraries shall not depend on it
+ * either. @returns whether it was there
+ */
+export function dropWeakTls(): boolean {
+  if (process.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return false;
+  delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+  return true;
+}

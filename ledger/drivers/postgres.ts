@@ -1,6 +1,7 @@
 import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient } from 'pg';
 import { Connection } from './connection.js';
 import type { Database, Queryable, Session, TransactionOptions } from './database.js';
+import { storeTls } from './postgres-tls.js';
 import { resultTypes } from './result-values.js';
 import { refuseWithinTransaction, runTransaction } from './run-transaction.js';
 import { sessionSettings } from './session-settings.js';
@@ -9,7 +10,7 @@ import { StoreError } from './store-error.js';
 import { toStoreError } from './translate-error.js';
 
 export interface PostgresOptions {
-  /** `postgres://user:password@host:5432/database?sslmode=…`. Never stands in an error. */
+  /** `postgres://user:password@host:5432/database?sslmode=…`, see `storeTls`. Never stands in an error. */
   readonly url: string;
   /** Connections of this process at most. */
   readonly maxConnections?: number;
@@ -37,8 +38,10 @@ export async function openPostgres({
   idleInTransactionTimeoutMs = 60_000,
 }: PostgresOptions): Promise<Database> {
   const store = nameOf(url);
+  const { ssl, url: connectionString } = storeTls(url);
   const settings: ClientConfig = {
-    connectionString: url,
+    connectionString,
+    ssl,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveAfterMs,

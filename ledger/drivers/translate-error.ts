@@ -18,6 +18,8 @@ interface ServerError {
 export function toStoreError(error: unknown, store: string, sql = ''): StoreError {
   if (error instanceof StoreError) return error;
   if (isServerError(error)) return fromServer(error, store, sql);
+  const distrust = distrustOf(error);
+  if (distrust !== undefined) return new StoreError('unreachable', `${store} ${distrust}`);
   const code = networkCode(error);
   if (code === 'ENOSPC' || code === 'EDQUOT') return new StoreError('full', fullMessage(store));
   if (code !== undefined) {
@@ -40,6 +42,27 @@ export function toStoreError(error: unknown, store: string, sql = ''): StoreErro
     'other',
     `${store} failed in a way that is not known (${textOf(fieldsOf(error).name)})${statementOf(sql)}`,
   );
+}
+
+const nameAuthority = 'name its authority by sslrootcert=FILE in the URL of "store"';
+
+/** Why a server's certificate is not believed, as Node names it. Sources: Node.js, "TLS", and OpenSSL's codes. */
+const distrusted: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'has a certificate that has expired: renew it there',
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    'has a certificate for another name: correct the host in the URL of "store", or say sslmode=verify-ca there',
+  DEPTH_ZERO_SELF_SIGNED_CERT: `has a certificate that it signed itself: ${nameAuthority}`,
+  SELF_SIGNED_CERT_IN_CHAIN: `has a certificate of an unknown authority: ${nameAuthority}`,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `has a certificate of an unknown authority: ${nameAuthority}`,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `has a certificate of an unknown authority: ${nameAuthority}`,
+};
+
+function distrustOf(error: unknown): string | undefined {
+  const { code, message } = fieldsOf(error);
+  if (/does not support SSL/i.test(textOf(message))) {
+    return 'offers no TLS: switch it on there, or say sslmode=disable in the URL of "store" where the network is your own';
+  }
+  return typeof code === 'string' && Object.hasOwn(distrusted, code) ? distrusted[code] : undefined;
 }
 
 /** Whether the connection that gave this error must not be used again. */

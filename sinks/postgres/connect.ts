@@ -1,5 +1,6 @@
 import { rootCertificates, type ConnectionOptions } from 'node:tls';
 import { type ClientBase, Pool, type PoolConfig } from 'pg';
+import { strictTls } from '../network/strict-tls.js';
 import type { NetworkSettings } from '../sink.js';
 import type { Server } from './read-url.js';
 
@@ -46,8 +47,9 @@ export function createPool(server: Server, network: NetworkSettings, options: Co
 
 function tlsOptions({ sslMode, host }: Server, { ca }: NetworkSettings): ConnectionOptions | false {
   if (sslMode === 'disable') return false;
-  if (sslMode === 'require') return { rejectUnauthorized: false };
+  if (sslMode === 'require') return { ...strictTls, rejectUnauthorized: false };
   return {
+    ...strictTls,
     // Given a list, Node trusts nothing else, so its own certificates are named too.
     ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
     ...(sslMode === 'verify-ca' ? { checkServerIdentity: () => undefined } : { host }),

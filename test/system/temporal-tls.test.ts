@@ -4,10 +4,14 @@ import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer, type TLSSocket } from 'node:tls';
+import { runInThisContext } from 'node:vm';
 import { connectTemporal } from '../../worker/connect-temporal.js';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
 import { Authority, type KeyPair } from '../kit/certificates.js';
 import { temporalForTests } from '../temporal.js';
+
+/** Node's own: Jest gives tests a copy, which its TLS never looks at. */
+const { env: environment } = runInThisContext('process') as NodeJS.Process;
 
 /**
  * `temporal.tls` and `temporal.apiKey`, as Temporal Cloud and clusters of one's own ask for them: what stands in
@@ -131,5 +135,19 @@ describe('temporal.apiKey', () => {
     expect(String(failure)).not.toContain('a-key-of-the-cloud');
     expect(sent.length).toBeGreaterThan(0);
     for (const headers of sent) expect(headers).toMatchObject({ authorization: 'Bearer a-key-of-the-cloud' });
+  });
+
+  it('is not sent to a server that nobody vouches for, whatever the environment says', async () => {
+    const { address, sent } = await serverThatListens();
+    const temporal = await temporalFrom(address, ['apiKey: "${TEMPORAL_API_KEY}"', 'tls: {}'], {
+      TEMPORAL_API_KEY: 'a-key-of-the-cloud',
+    });
+    environment['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+    try {
+      await expect(connectTemporal(address, temporal)).rejects.toMatchObject({ name: 'TemporalUnreachableError' });
+    } finally {
+      delete environment['NODE_TLS_REJECT_UNAUTHORIZED'];
+    }
+    expect(sent).toEqual([]);
   });
 });

@@ -341,13 +341,13 @@ describe('a backup of an embedded store', () => {
 describe("a store's URL for PostgreSQL's programs", () => {
   it.each([
     [
-      'postgres://app:p%40ss@db.example.com:5432/pigeonpost?sslmode=require',
+      'postgres://app:p%40ss@db.example.com:5432/pigeonpost?sslmode=no-verify',
       'postgres://app@db.example.com:5432/pigeonpost?sslmode=require',
       'p@ss',
     ],
     [
-      'postgres://db.example.com/pigeonpost?user=app&password=secret',
-      'postgres://db.example.com/pigeonpost?user=app',
+      'postgres://db.example.com/pigeonpost?user=app&password=secret&sslmode=disable',
+      'postgres://db.example.com/pigeonpost?user=app&sslmode=disable',
       'secret',
     ],
     ['postgres://app@127.0.0.1/pigeonpost', 'postgres://app@127.0.0.1/pigeonpost', undefined],
@@ -356,4 +356,14 @@ describe("a store's URL for PostgreSQL's programs", () => {
     expect(tool.url).toBe(url);
     expect(tool.variables).toEqual(password === undefined ? { PATH: '/bin' } : { PATH: '/bin', PGPASSWORD: password });
   });
+
+  // Their own default, "prefer", takes any server, or one that does not encrypt.
+  it.each(['', '?sslmode=require', '?sslmode=verify-full', '?ssl=true'])(
+    'has them check the server as strictly as the store is: %s',
+    (parameters) => {
+      const { searchParams } = new URL(postgresTool(`postgres://app@db.example.com/pigeonpost${parameters}`, {}).url);
+      expect([...searchParams.keys()].toSorted()).toEqual(['sslmode', 'sslrootcert']);
+      expect(searchParams.get('sslmode')).toBe('verify-full');
+    },
+  );
 });

@@ -1,6 +1,8 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
 
-/** As much of SMTP (RFC 5321, AUTH PLAIN of RFC 4954) as a mail of ours needs, without TLS. */
+/** As much of SMTP (RFC 5321, AUTH PLAIN of RFC 4954) as a mail of ours needs; STARTTLS where it has a certificate. */
 export interface MailServer {
   readonly port: number;
   /** Each mail as it came, headers and body. */
@@ -12,20 +14,17 @@ export interface MailServer {
   close(): Promise<void>;
 }
 
-export async function startMailServer(): Promise<MailServer> {
+export async function startMailServer(tls?: { readonly cert: string; readonly key: string }): Promise<MailServer> {
   const taken: string[] = [];
   const presented: string[] = [];
   const answers = new Map<string, string | null>();
   const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    socket.on('close', () => sockets.delete(socket));
+  const serve = (socket: Duplex, isSecure: boolean): void => {
     const say = (command: string, usual: string): void => {
       const line = answers.has(command) ? answers.get(command)! : usual;
       if (line !== null) socket.write(`${line}\r\n`);
     };
-    say('GREETING', '220 mail.example ESMTP');
+    if (!isSecure) say('GREETING', '220 mail.example ESMTP');
     let rest = '';
     let mail: string | null = null;
     socket.on('data', (chunk: Buffer) => {
@@ -43,8 +42,18 @@ export async function startMailServer(): Promise<MailServer> {
           continue;
         }
         const [command = ''] = line.split(' ');
-        if (command === 'EHLO') say(command, '250-mail.example\r\n250 AUTH PLAIN');
-        else if (command === 'AUTH') {
+        if (command === 'STARTTLS' && tls !== undefined) {
+          say(command, '220 go on');
+          socket.removeAllListeners('data');
+          const secure = new TLSSocket(socket as Socket, { isServer: true, ...tls });
+          secure.on('error', () => undefined);
+          serve(secure, true);
+          return;
+        }
+        if (command === 'EHLO') {
+          const offered = tls === undefined || isSecure ? '' : '250-STARTTLS\r\n';
+          say(command, `250-mail.example\r\n${offered}250 AUTH PLAIN`);
+        } else if (command === 'AUTH') {
           presented.push(Buffer.from(line.split(' ')[2] ?? '', 'base64').toString());
           say(command, '235 welcome');
         } else if (command === 'DATA') {
@@ -53,6 +62,12 @@ export async function startMailServer(): Promise<MailServer> {
         } else say(command, command === 'STARTTLS' ? '502 there is no TLS' : '250 fine');
       }
     });
+  };
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
+    serve(socket, false);
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   return {

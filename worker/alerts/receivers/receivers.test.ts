@@ -1,11 +1,16 @@
+import { runInThisContext } from 'node:vm';
 import { Secret } from '../../../config/secret.js';
 import { DEFAULT_CHANNEL, DEFAULT_TOKEN, startSlackDouble } from '../../../test/doubles/slack/start-slack-double.js';
 import { startHookServer } from './hook-server.test-kit.js';
+import { localhostCertificate, localhostKey } from '../../../sinks/network/localhost-certificate.test-kit.js';
 import { startMailServer } from './mail-server.test-kit.js';
 import type { OutgoingAlert } from './receiver.js';
 import { openSlackReceiver } from './slack-receiver.js';
 import { openSmtpReceiver } from './smtp-receiver.js';
 import { openWebhookReceiver } from './webhook-receiver.js';
+
+/** Node's own: Jest gives tests a copy, which its TLS never looks at. */
+const { env: environment } = runInThisContext('process') as NodeJS.Process;
 
 const network = { allowHosts: [] };
 const never = new AbortController().signal;
@@ -152,6 +157,25 @@ describe('a mailbox', () => {
     stopping.abort();
     expect(await sending).toEqual({ kind: 'failed', detail: expect.stringContaining('mail server 127.0.0.1') });
   });
+
+  it.each(['0', undefined])(
+    'is sent nothing by a server whose certificate nobody vouches for (%s)',
+    async (weakened) => {
+      if (weakened !== undefined) environment['NODE_TLS_REJECT_UNAUTHORIZED'] = weakened;
+      try {
+        const server = closing(await startMailServer({ cert: localhostCertificate, key: localhostKey }));
+        const settings = { type: 'smtp', host: '127.0.0.1', port: server.port, from: 'a@example.com' } as const;
+        const user = { to: 'b@example.com', username: 'ops', password: new Secret('a-password') };
+        const outcome = await openSmtpReceiver({ ...settings, ...user }, {}).send(alert, never);
+        expect(outcome).toEqual({ kind: 'failed', detail: expect.stringContaining('network.ca') });
+        expect([server.presented, server.taken]).toEqual([[], []]);
+        const trusting = openSmtpReceiver({ ...settings, ...user }, { ca: localhostCertificate });
+        expect(await trusting.send(alert, never)).toEqual({ kind: 'delivered' });
+      } finally {
+        delete environment['NODE_TLS_REJECT_UNAUTHORIZED'];
+      }
+    },
+  );
 
   it('is not sent a password that would travel without TLS', async () => {
     const { server } = await open();

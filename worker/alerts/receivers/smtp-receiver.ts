@@ -2,6 +2,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { rootCertificates } from 'node:tls';
 import type { AlertReceiver } from '../../../config/config.js';
 import { isLoopback } from '../../../config/loopback.js';
+import { strictTls } from '../../../sinks/network/strict-tls.js';
 import { withinDeadline } from '../../../sinks/network/within-deadline.js';
 import type { NetworkSettings } from '../../../sinks/sink.js';
 import type { OpenReceiver, OutgoingAlert } from './receiver.js';
@@ -52,6 +53,7 @@ async function mail(
       requireTLS: username !== undefined && !isLoopback(host),
       ...(username === undefined ? {} : { auth: { user: username, pass: password?.reveal() ?? '' } }),
       tls: {
+        ...strictTls,
         ...(isIP(host) === 0 ? { servername: host } : {}),
         ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
       },
@@ -94,7 +96,9 @@ const sentences: Readonly<Record<string, string>> = {
 
 /** By codes alone: what a mail server writes names mailboxes. */
 function smtpSentence(error: unknown, server: string): string {
-  const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
+  const { code: given, message, responseCode } = error as { code?: unknown; message?: unknown; responseCode?: unknown };
+  // nodemailer calls all that a socket fails with ESOCKET, a certificate that is not trusted too
+  const code = given === 'ESOCKET' && /certificate/i.test(String(message)) ? 'ETLS' : given;
   const named = typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code) ? code : '';
   const status = typeof responseCode === 'number' ? ` (SMTP ${responseCode})` : '';
   const otherwise = named === '' ? 'did not take it in time' : `could not be used (${named})`;

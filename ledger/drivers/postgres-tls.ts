@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { isIPv4 } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
+import { StoreError } from './store-error.js';
+
+/** Of a URL's parameters those that decide about TLS: read here, and kept from the driver, which has defaults of its own. */
+const parameters = ['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'uselibpqcompat'] as const;
+
+/**
+ * How the way to the store is protected.
+ * - `verify-full`: encrypted, and the server shows a certificate of a trusted authority for its name. The default, but on
+ *   this machine. `require` and `prefer` are the same, as the driver has always read them: providers hand out URLs with
+ *   `sslmode=require`, and nobody who pastes one asks for a server that anybody can play.
+ * - `verify-ca`: a certificate of a trusted authority, for whatever name.
+ * - `no-verify`: encrypted, and nobody asks who the server is.
+ * - `disable`: not encrypted.
+ */
+const modes = {
+  'verify-full': 'verify-full',
+  require: 'verify-full',
+  prefer: 'verify-full',
+  'verify-ca': 'verify-ca',
+  'no-verify': 'no-verify',
+  disable: 'disable',
+} as const;
+
+export type StoreTlsMode = (typeof modes)[keyof typeof modes];
+
+export interface StoreTls {
+  readonly mode: StoreTlsMode;
+  /** What the driver is given. */
+  readonly ssl: ConnectionOptions | false;
+  /** The URL without what stands in `ssl`. */
+  readonly url: string;
+}
+
+/**
+ * Reads from the URL of a store how the way there is protected. All of it is said outright, so that neither
+ * NODE_TLS_REJECT_UNAUTHORIZED=0 nor PGSSLMODE of the environment can weaken it.
+ * @throws {StoreError} kind `other`, without the URL, which may hold a password
+ */
+export function storeTls(text: string): StoreTls {
+  const url = new URL(text);
+  const given = (name: (typeof parameters)[number]): string | undefined => url.searchParams.get(name) ?? undefined;
+  const mode = modeOf(given('sslmode'), given('ssl'), url);
+  const [ca, cert, key] = [given('sslrootcert'), given('sslcert'), given('sslkey')].map((path) =>
+    path === undefined || path === 'system' ? undefined : readPem(path),
+  );
+  const stripped = new URL(text);
+  for (const name of parameters) stripped.searchParams.delete(name);
+  if (mode === 'disable') return { mode, ssl: false, url: stripped.href };
+  const ssl: ConnectionOptions = {
+    minVersion: 'TLSv1.2',
+    rejectUnauthorized: mode !== 'no-verify',
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    ...(mode === 'verify-ca' ? { checkServerIdentity: () => undefined } : {}),
+  };
+  return { mode, ssl, url: stripped.href };
+}
+
+function modeOf(sslmode: string | undefined, ssl: string | undefined, url: URL): StoreTlsMode {
+  if (sslmode !== undefined) {
+    if (Object.hasOwn(modes, sslmode)) return modes[sslmode as keyof typeof modes];
+    throw new StoreError(
+      'other',
+      `the URL of "store" has an sslmode that is not known: allowed are ${Object.keys(modes).join(', ')}`,
+    );
+  }
+  if (ssl === '0' || ssl === 'false') return 'disable';
+  if (ssl === 'no-verify') return 'no-verify';
+  if (ssl !== undefined) return 'verify-full';
+  return isOwnMachine(url) ? 'disable' : 'verify-full';
+}
+
+/** Loopback, or a socket of this machine: what goes there crosses no network. */
+function isOwnMachine(url: URL): boolean {
+  const host = decodeURIComponent(url.searchParams.get('host') ?? url.hostname).replace(/^\[|\]$/g, '');
+  return (
+    host === '' ||
+    host.startsWith('/') ||
+    host === 'localhost' ||
+    host === '::1' ||
+    (isIPv4(host) && host.startsWith('127.'))
+  );
+}
+
+function readPem(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new StoreError('other', `the file ${path}, which the URL of "store" names, cannot be read (${code})`);
+  }
+}
