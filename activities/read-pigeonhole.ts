@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { Config } from '../config/config.js';
 import { continueReview } from '../ledger/queries/review-visibility.js';
 import { pausesOf, pigeonholeName, resume } from '../ledger/queries/pauses.js';
@@ -21,6 +22,8 @@ const walkSliceMs = 2000;
 const leastPages = 10;
 /** But the first walk over attendees goes before what they did, up to so many pages: without a record, no consent. */
 const leastPagesOfNewAttendees = 100;
+/** And for so long: where a page takes seconds, a hundred of them would leave all other streams unread for minutes. */
+const longestStageMs = 30_000;
 /** Nothing is left unlooked at for longer, whatever the intervals say. */
 const longestSleepMs = 10 * 60_000;
 
@@ -109,7 +112,8 @@ async function readDue(
     const { due } = await dueStreams(to.ledger, place.ref);
     const streams = due.filter(({ list }) => (stage === 'rest' ? true : list === stage));
     const most = stage === 'attendees' && streams.some(({ isNew }) => isNew) ? leastPagesOfNewAttendees : leastPages;
-    const result = await readAll(to, full, streams, { until, leastPages: most, signal }, turn);
+    const latest = performance.now() + longestStageMs;
+    const result = await readAll(to, full, streams, { until, leastPages: most, latest, signal }, turn);
     reviewsLeft ||= result.reviewsLeft;
     if (result.workspaceWaits) return true;
     if (stage === 'qna-questions' && reviewsLeft) await finishReviews(to, place);

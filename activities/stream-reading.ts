@@ -32,6 +32,8 @@ export interface TurnLimits {
   /** Epoch ms after which no further page is asked for, once `leastPages` were read. */
   readonly until: number;
   readonly leastPages: number;
+  /** As `performance.now`: after it a stream gets one page in this turn, whatever `leastPages` says. */
+  readonly latest: number;
   readonly signal: AbortSignal;
   /** Another stream was told that the workspace has to wait: this one asks for nothing more either. */
   readonly halted: () => boolean;

@@ -163,7 +163,9 @@ class Requests {
   mayAsk(ordinal: number): boolean {
     const { limits, to } = this.reading;
     const pages = ordinal - this.from.pages;
-    const enough = this.#pagesBefore + pages >= limits.leastPages && (Date.now() > limits.until || to.stopping.aborted);
+    const read = this.#pagesBefore + pages;
+    const isLate = read > 0 && performance.now() > limits.latest;
+    const enough = isLate || (read >= limits.leastPages && (Date.now() > limits.until || to.stopping.aborted));
     return pages < this.budget.mostPages && !enough && !limits.halted() && !limits.signal.aborted;
   }
 
