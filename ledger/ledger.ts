@@ -41,7 +41,7 @@ export async function openLedger(
  * @throws {LedgerError} kind `cluster`
  */
 export async function bindCluster(
-  ledger: Ledger,
+  ledger: Pick<Ledger, 'db'>,
   by: { clusterId: string; namespace: string; adopt: boolean },
 ): Promise<void> {
   const rows = await ledger.db.query(

@@ -1,6 +1,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { WorkflowIdReusePolicy } from '@temporalio/common';
 import type { Log, Orchestration } from '../activities/collaborators.js';
+import { LedgerError } from '../ledger/ledger-error.js';
 import type { PigeonholeName } from '../activities/turns.js';
 import {
   deliverToSinkId,
@@ -46,7 +47,17 @@ export interface WorkflowStarter extends Orchestration {
   signal(workflowId: string, name: string): Promise<boolean>;
 }
 
-export function createStarter(client: Client, taskQueue: string, log: Log): WorkflowStarter {
+/** @param refusal why nothing may be started now; null: it may */
+export function createStarter(
+  client: Client,
+  taskQueue: string,
+  log: Log,
+  refusal: () => string | null = () => null,
+): WorkflowStarter {
+  const mayStart = (): void => {
+    const why = refusal();
+    if (why !== null) throw new LedgerError('cluster', why);
+  };
   const options = (workflow: WantedWorkflow) => ({
     taskQueue,
     workflowId: workflow.id,
@@ -65,6 +76,7 @@ export function createStarter(client: Client, taskQueue: string, log: Log): Work
   return {
     signal,
     async start(workflow) {
+      mayStart();
       try {
         await client.workflow.start(workflow.type, options(workflow));
       } catch (error) {
@@ -82,6 +94,7 @@ export function createStarter(client: Client, taskQueue: string, log: Log): Work
       );
     },
     async startReading(pigeonholes) {
+      mayStart();
       for (const pigeonhole of pigeonholes) {
         const workflow = reading(pigeonhole);
         // oxlint-disable-next-line no-await-in-loop -- a handful, and one after another is kinder to the server

@@ -8,6 +8,7 @@ import { reopenErasures } from '../ledger/queries/erasures/note-erasure.js';
 import { openErasures } from '../ledger/queries/erasures/read-erasures.js';
 import { runningImports } from '../ledger/queries/imports/ask-import.js';
 import { selectedPigeonholes } from '../ledger/queries/pigeonholes.js';
+import type { ClusterGuard } from './cluster-guard.js';
 import {
   delivering,
   discovering,
@@ -39,15 +40,18 @@ export async function wantedWorkflows(config: Config, ledger: Ledger): Promise<W
  * Starts what should be running and is not. What should not be running ends by itself: its next turn finds that
  * nothing names it. Safe to run from several processes at once.
  * @returns how many workflows were missing
+ * @throws {LedgerError} kind `cluster`, before anything is started, when another Temporal cluster answers than before
  */
 export async function reconcile(to: {
   config: Config;
   ledger: Ledger;
   client: Client;
+  cluster: Pick<ClusterGuard, 'check'>;
   starter: WorkflowStarter;
   taskQueue: string;
   log: Log;
 }): Promise<number> {
+  await to.cluster.check();
   await discardAbandonedImports(to.ledger);
   await reopenErasures(to.ledger);
   const running = new Set<string>();

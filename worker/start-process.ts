@@ -21,6 +21,7 @@ import { apiSources, type CommonSources, probeSources } from './api-sources.js';
 import { packStore } from './backup/pack-store.js';
 import { relaxHeap } from './bound-heap.js';
 import { withdrawCanaries } from './canary/withdraw-canaries.js';
+import { ClusterGuard } from './cluster-guard.js';
 import { connectTemporal, type TemporalConnections } from './connect-temporal.js';
 import { Editions } from './editions.js';
 import { type EmbeddedTemporal, startEmbeddedTemporal } from './embedded-temporal/embedded-temporal.js';
@@ -125,18 +126,21 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   if (embedded) await freeDroppedFiles(ledger);
   if (embedded) await endCanaryLeases(ledger);
   const temporal = await openTemporal(options, closers, fail);
+  const { namespace } = config.temporal;
   await bindCluster(ledger, {
     clusterId: temporal.connections.clusterId,
-    namespace: config.temporal.namespace,
+    namespace,
     // The folder's lock proves that no other process uses this ledger, and so no other Temporal.
     adopt: options.adopt || embedded,
   });
+  // Adopted once, at the start: a cluster that comes later is nobody's choice.
+  const cluster = new ClusterGuard(ledger, temporal.connections.client, { namespace, adopt: embedded });
 
-  const starter = createStarter(temporal.connections.client, config.temporal.taskQueue, log);
+  const starter = createStarter(temporal.connections.client, config.temporal.taskQueue, log, () => cluster.refusal);
   const stopping = new AbortController();
   const turnTroubles = new TurnTroubles(() => performance.now());
   let missingWorkers: string | null = null;
-  const trouble = (): string | null => turnTroubles.present ?? missingWorkers;
+  const trouble = (): string | null => cluster.refusal ?? turnTroubles.present ?? missingWorkers;
   const meters = new ProcessMeters({ withNode: true });
   const owner = `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
   const tracer = openTracer(config, { owner, log }, closers);
@@ -168,7 +172,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const { client } = temporal.connections;
   const { taskQueue } = config.temporal;
   const reconcileNow = (): Promise<number> =>
-    reconcile({ config: editions.current.config, ledger, client, starter, taskQueue, log });
+    reconcile({ config: editions.current.config, ledger, client, cluster, starter, taskQueue, log });
   const loadOwn = (): Promise<Config> => loadProcessConfig(config.file);
   const switching = createConfigurationSwitch(loadOwn, editions, shared, async (before, now) => {
     await reconcileNow();
