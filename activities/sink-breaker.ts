@@ -4,6 +4,8 @@ const lanesAtOnce = 4;
 /** So many lanes that fail one after the other, with none that passes, are the sink's fault and not theirs. */
 const failuresToOpen = 2;
 const longestWaitMs = 5 * 60_000;
+/** A sink that has taken so many at once after an outage takes whole batches again. */
+const rampedUp = 64;
 
 /**
  * One for a turn of a sink: whether its lanes may go on. A sink none of whose lanes passes is tried by one lane with
@@ -48,7 +50,7 @@ export class SinkBreaker {
     this.#passed = true;
     this.#failures = 0;
     if (this.#ramp === null) return;
-    this.#ramp = this.#ramp * 2 >= this.fullBatch ? null : this.#ramp * 2;
+    this.#ramp = this.#ramp * 2 >= Math.min(rampedUp, this.fullBatch) ? null : this.#ramp * 2;
   }
 
   /**

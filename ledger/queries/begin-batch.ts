@@ -51,52 +51,61 @@ export interface Batch {
  * emits again comes last: it never goes before what is found now, nor before anything unsettled of its item.
  */
 export async function beginBatch(ledger: Ledger, lease: LaneLease, request: BatchRequest): Promise<Batch> {
-  return await ledger.db.transaction(async (tx) => {
-    const [lane] = await Promise.all([lockLane(tx, lease), useIndexOrder(tx)]);
-    const failedLast = request.failedLast && request.order === 'item';
-    const open = await dueDeliveries(tx, lease, request, failedLast ? 'untried' : 'all', request.size);
-    const room = request.order === 'pigeonhole' && (await anyOpen(tx, lease)) ? 0 : request.size - open.length;
-    const fresh = room > 0 ? await unseen(tx, lease, request, lane, room) : { rows: [], reached: lane.watermark };
-    const left = room - fresh.rows.length;
-    const again =
-      left > 0 && lane.replaying && fresh.reached === lane.newest
-        ? await continueReplay(tx, lease, request.lists, left)
-        : { rows: [], done: true };
-    const added = [...fresh.rows, ...again.rows];
-    if (failedLast) open.push(...(await dueDeliveries(tx, lease, request, 'failed', left - again.rows.length)));
-    const judged = await toCandidates(tx, lease.ref, [...open, ...added.filter((row) => !row.held)]);
-    const decisions = await request.decide(tx, judged);
-    const decided = judged.map((candidate, index) => ({ candidate, decision: decisions[index]! }));
-    const opened = new Set(open.map(nameOf));
-    await insertRows(tx, lease, request.configuration, [
-      ...added
-        .filter((row) => row.held)
-        .map((row) => ({ candidate: row, state: 'waiting' as const, reason: null, identity: null })),
-      ...decided.filter(({ candidate }) => !opened.has(nameOf(candidate))).map(newRow),
-    ]);
-    await updateRows(
-      tx,
-      lease,
-      request.configuration,
-      decided.filter(({ candidate }) => opened.has(nameOf(candidate))).map(newRow),
-    );
-    const watermark = fresh.reached;
-    if (request.onlyLatest) {
-      const between = request.lists.includes('attendees') ? null : { after: lane.watermark, until: watermark };
-      const people = peopleAmong(added, decided);
-      await refreshInteractions(tx, lease, request.accepts, { people, between });
-    }
-    if (watermark > lane.watermark) await moveWatermark(tx, lease, watermark);
-    return {
-      sending: decided
-        .flatMap(({ candidate, decision }) =>
-          decision.kind === 'send' ? [{ candidate, identity: decision.identity }] : [],
-        )
-        .toSorted((a, b) => inOrder(a.candidate, b.candidate)),
-      withheld: decided.filter(({ decision }) => decision.kind === 'withhold').length,
-      empty: open.length === 0 && added.length === 0 && (room === 0 || fresh.reached === lane.newest) && again.done,
-    };
-  });
+  return await ledger.db.transaction(
+    async (tx) => {
+      const [lane] = await Promise.all([lockLane(tx, lease), useIndexOrder(tx)]);
+      const failedLast = request.failedLast && request.order === 'item';
+      // In one flight: what is due first is mostly nothing, and then the whole batch is new.
+      const [open, isHeld, next] = await Promise.all([
+        dueDeliveries(tx, lease, request, failedLast ? 'untried' : 'all', request.size),
+        request.order === 'pigeonhole' && anyOpen(tx, lease),
+        unseen(tx, lease, request, lane, request.size),
+      ]);
+      const room = isHeld ? 0 : request.size - open.length;
+      const fresh = room > 0 ? firstOf(next, room) : { rows: [], reached: lane.watermark };
+      const left = room - fresh.rows.length;
+      const again =
+        left > 0 && lane.replaying && fresh.reached === lane.newest
+          ? await continueReplay(tx, lease, request.lists, left)
+          : { rows: [], done: true };
+      const added = [...fresh.rows, ...again.rows];
+      if (failedLast) open.push(...(await dueDeliveries(tx, lease, request, 'failed', left - again.rows.length)));
+      const judged = await toCandidates(tx, lease.ref, [...open, ...added.filter((row) => !row.held)]);
+      const decisions = await request.decide(tx, judged);
+      const decided = judged.map((candidate, index) => ({ candidate, decision: decisions[index]! }));
+      const opened = new Set(open.map(nameOf));
+      const inserting = insertRows(tx, lease, request.configuration, [
+        ...added
+          .filter((row) => row.held)
+          .map((row) => ({ candidate: row, state: 'waiting' as const, reason: null, identity: null })),
+        ...decided.filter(({ candidate }) => !opened.has(nameOf(candidate))).map(newRow),
+      ]);
+      const updating = updateRows(
+        tx,
+        lease,
+        request.configuration,
+        decided.filter(({ candidate }) => opened.has(nameOf(candidate))).map(newRow),
+      );
+      const watermark = fresh.reached;
+      if (request.onlyLatest) {
+        await Promise.all([inserting, updating]);
+        const between = request.lists.includes('attendees') ? null : { after: lane.watermark, until: watermark };
+        const people = peopleAmong(added, decided);
+        await refreshInteractions(tx, lease, request.accepts, { people, between });
+      }
+      await Promise.all([inserting, updating, watermark > lane.watermark && moveWatermark(tx, lease, watermark)]);
+      return {
+        sending: decided
+          .flatMap(({ candidate, decision }) =>
+            decision.kind === 'send' ? [{ candidate, identity: decision.identity }] : [],
+          )
+          .toSorted((a, b) => inOrder(a.candidate, b.candidate)),
+        withheld: decided.filter(({ decision }) => decision.kind === 'withhold').length,
+        empty: open.length === 0 && added.length === 0 && (room === 0 || fresh.reached === lane.newest) && again.done,
+      };
+    },
+    { beginsByLocking: true },
+  );
 }
 
 /**
@@ -234,6 +243,10 @@ async function anyOpen(tx: Queryable, lease: LaneLease): Promise<boolean> {
     [lease.sinkId, lease.ref],
   );
   return row!.open;
+}
+
+function firstOf({ rows, reached }: FoundChanges, room: number): FoundChanges {
+  return rows.length <= room ? { rows, reached } : { rows: rows.slice(0, room), reached: rows[room - 1]!.sequence };
 }
 
 async function unseen(

@@ -43,10 +43,26 @@ export async function finishBatch(
   settled: readonly Settled[],
   lane: LaneOutcome,
 ): Promise<void> {
-  await ledger.db.transaction(async (tx) => {
-    await lockLane(tx, lease);
-    await tx.query(
-      `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, reason, detail,
+  const delivered = settled.filter(({ state }) => state === 'delivered').map(({ sequence }) => sequence);
+  const objects = settled.flatMap(({ object }) => (object === undefined ? [] : [object]));
+  await ledger.db.transaction(
+    async (tx) => {
+      await lockLane(tx, lease);
+      // Sent together: none needs another's result.
+      await Promise.all([
+        writeOutcomes(tx, lease, settled),
+        lane.onlyLatest && supersedeDead(tx, lease, delivered),
+        keepObjects(tx, lease, objects),
+        noteOnLane(tx, lease, lane),
+      ]);
+    },
+    { beginsByLocking: true },
+  );
+}
+
+async function writeOutcomes(tx: Queryable, lease: LaneLease, settled: readonly Settled[]): Promise<void> {
+  await tx.query(
+    `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, reason, detail,
          attempts, due_at, updated_at)
        select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration, n.state, n.reason,
          n.detail, n.attempts, clock_timestamp() + n.retry_in_ms * interval '1 millisecond', clock_timestamp()
@@ -55,21 +71,25 @@ export async function finishBatch(
        on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = excluded.reason,
          detail = excluded.detail, attempts = excluded.attempts, due_at = excluded.due_at,
          updated_at = excluded.updated_at`,
-      [
-        lease.sinkId,
-        lease.ref,
-        settled.map(({ sequence }) => sequence),
-        settled.map(({ replay }) => replay),
-        settled.map(({ state }) => state),
-        settled.map(({ reason }) => reason),
-        settled.map(({ detail }) => detail),
-        settled.map(({ attempts }) => attempts),
-        settled.map(({ retryInMs }) => retryInMs),
-      ],
-    );
-    if (lane.onlyLatest) {
-      await tx.query(
-        `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, updated_at)
+    [
+      lease.sinkId,
+      lease.ref,
+      settled.map(({ sequence }) => sequence),
+      settled.map(({ replay }) => replay),
+      settled.map(({ state }) => state),
+      settled.map(({ reason }) => reason),
+      settled.map(({ detail }) => detail),
+      settled.map(({ attempts }) => attempts),
+      settled.map(({ retryInMs }) => retryInMs),
+    ],
+  );
+}
+
+/** An older revision that the sink refused is of no interest once a later one has passed. */
+async function supersedeDead(tx: Queryable, lease: LaneLease, delivered: readonly number[]): Promise<void> {
+  if (delivered.length === 0) return;
+  await tx.query(
+    `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, updated_at)
          select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration, 'superseded',
            clock_timestamp()
          from unnest($3::int8[]) as p (sequence)
@@ -79,16 +99,13 @@ export async function finishBatch(
              and d.key = n.key and d.sequence < p.sequence and d.state = 'dead' offset 0) d
          on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = null,
            updated_at = excluded.updated_at`,
-        [lease.sinkId, lease.ref, settled.filter(({ state }) => state === 'delivered').map(({ sequence }) => sequence)],
-      );
-    }
-    await keepObjects(
-      tx,
-      lease,
-      settled.flatMap(({ object }) => (object === undefined ? [] : [object])),
-    );
-    await tx.query(
-      `update lanes set memory = coalesce($3::json, memory),
+    [lease.sinkId, lease.ref, delivered],
+  );
+}
+
+async function noteOnLane(tx: Queryable, lease: LaneLease, lane: LaneOutcome): Promise<void> {
+  await tx.query(
+    `update lanes set memory = coalesce($3::json, memory),
          failure = case when $7 then $4::text else failure end,
          failing_since = case when not $7 then failing_since
            when $4::text is not null then coalesce(failing_since, clock_timestamp()) end,
@@ -96,17 +113,16 @@ export async function finishBatch(
          delivered = delivered + $6::int,
          delivered_at = case when $6::int > 0 then clock_timestamp() else delivered_at end
        where sink_id = $1 and ref = $2`,
-      [
-        lease.sinkId,
-        lease.ref,
-        lane.memory === undefined ? null : JSON.stringify(lane.memory),
-        lane.failing?.detail ?? null,
-        lane.failing?.retryInMs ?? null,
-        lane.delivered,
-        lane.failing !== undefined,
-      ],
-    );
-  });
+    [
+      lease.sinkId,
+      lease.ref,
+      lane.memory === undefined ? null : JSON.stringify(lane.memory),
+      lane.failing?.detail ?? null,
+      lane.failing?.retryInMs ?? null,
+      lane.delivered,
+      lane.failing !== undefined,
+    ],
+  );
 }
 
 /** The last word counts where an item was settled twice in a batch. */

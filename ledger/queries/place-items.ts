@@ -193,10 +193,13 @@ export async function sessionSettings(
   ref: number,
   sessionIds: readonly (number | null)[],
 ): Promise<Map<number | null, boolean>> {
+  const keys = sessionIds.filter((id) => id !== null).map(String);
+  if (keys.length === 0) return new Map();
   const rows = await tx.query<{ key: string; says_anonymous: boolean }>(
-    `select key, says_anonymous from items
-     where ref = $1 and list = 'sessions' and key = any($2::text[]) and says_anonymous is not null and payload is not null`,
-    [ref, sessionIds.filter((id) => id !== null).map(String)],
+    `select i.key, i.says_anonymous from unnest($2::text[]) as n (key)
+       cross join lateral (select * from items where ref = $1 and list = 'sessions' and key = n.key limit 1) i
+     where i.says_anonymous is not null and i.payload is not null`,
+    [ref, keys],
   );
   return new Map(rows.map((row) => [Number(row.key), row.says_anonymous]));
 }
@@ -207,9 +210,11 @@ export async function questionFlags(
   ref: number,
   questionKeys: readonly string[],
 ): Promise<Map<string, boolean>> {
+  if (questionKeys.length === 0) return new Map();
   const rows = await tx.query<{ key: string; session_id: number | null; says_anonymous: boolean }>(
-    `select key, session_id, says_anonymous from items
-     where ref = $1 and list = 'qna-questions' and key = any($2::text[]) and says_anonymous is not null and payload is not null`,
+    `select i.key, i.session_id, i.says_anonymous from unnest($2::text[]) as n (key)
+       cross join lateral (select * from items where ref = $1 and list = 'qna-questions' and key = n.key limit 1) i
+     where i.says_anonymous is not null and i.payload is not null`,
     [ref, questionKeys],
   );
   return new Map(rows.map((row) => [`${row.key} ${row.session_id}`, row.says_anonymous]));
