@@ -59,13 +59,17 @@ export async function readStatus(
   withCounts: boolean,
   workspace: string | null = null,
 ): Promise<Status> {
-  const status = statusOf(await ledgerStatus(ledger), workspace);
-  const pauses = await allPauses(ledger);
-  const operations = {
-    observed: own(await observedLanes(ledger), workspace),
-    approvals: await allApprovals(ledger),
-    replays: await openReplays(ledger),
-  };
+  // Asked for together: the embedded store answers one after the other, and each would queue behind a page or a batch.
+  const [whole, pauses, observed, approvals, replays, quota] = await Promise.all([
+    ledgerStatus(ledger),
+    allPauses(ledger),
+    observedLanes(ledger),
+    allApprovals(ledger),
+    openReplays(ledger),
+    quotas(),
+  ]);
+  const status = statusOf(whole, workspace);
+  const operations = { observed: own(observed, workspace), approvals, replays };
   const view = viewStatus({
     config: configOf(config, workspace),
     configuration,
@@ -73,7 +77,7 @@ export async function readStatus(
     status,
     pauses,
     operations,
-    quotas: await quotas(),
+    quotas: quota,
   });
   if (!withCounts) return view;
   const { items, deliveries } = await countItems(ledger);
