@@ -1,12 +1,14 @@
 // What tsc leaves undone: SQL beside the code that reads it, and the workflow bundle that every worker process loads,
 // made once here instead of at each start (webpack takes seconds).
-import { chmodSync, cpSync } from 'node:fs';
+import { chmodSync, cpSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createRequire } from 'node:module';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const require = createRequire(import.meta.url);
+// Removed first: a file of an earlier build that is now named otherwise would be a second migration with its number.
+rmSync(join(root, 'dist/ledger/migrations'), { recursive: true, force: true });
 cpSync(join(root, 'ledger/migrations'), join(root, 'dist/ledger/migrations'), { recursive: true });
 chmodSync(join(root, 'dist/cli/main.js'), 0o755);
 await require(join(root, 'dist/worker/workflow-bundle.js')).writeWorkflowBundle();
