@@ -10,6 +10,8 @@ export interface BenchOptions {
   readonly latencyMs: number;
   /** Product and baseline are run this many times, in turn. */
   readonly pairs: number;
+  /** Of a bench with several destinations, the only one; undefined: each. */
+  readonly into: string | undefined;
   /** The Python that has what bench/peers/requirements.txt names. */
   readonly python: string;
   /** Folder for CPU profiles of the product's processes; undefined: none are taken. */

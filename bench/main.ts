@@ -13,7 +13,7 @@ const usage = `npm run bench [-- NAME… [options]]
 ${allBenches.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
 
 without names: ${usualBenches.join(', ')}
-options: --store postgres|embedded  --items N  --latency-ms N  --pairs N (3)  --python COMMAND (python3)  --profile FOLDER (CPU profiles of the product)  --help`;
+options: --store postgres|embedded  --items N  --latency-ms N  --pairs N (3)  --into file|webhook|file+webhook (end-to-end; else each)  --python COMMAND (python3)  --profile FOLDER (CPU profiles of the product)  --help`;
 
 /** Exit codes: 0 done, 1 a must was missed or a bench failed, 2 wrong use. */
 async function main(argv: readonly string[]): Promise<number> {
@@ -55,6 +55,7 @@ function readTask(argv: readonly string[]): { benches: Bench[]; options: BenchOp
         'latency-ms': { type: 'string', default: '0' },
         pairs: { type: 'string', default: '3' },
         profile: { type: 'string' },
+        into: { type: 'string' },
         python: { type: 'string', default: 'python3' },
         help: { type: 'boolean', default: false, short: 'h' },
       },
@@ -70,6 +71,7 @@ function readTask(argv: readonly string[]): { benches: Bench[]; options: BenchOp
       latencyMs: wholeNumber('--latency-ms', values['latency-ms'], 0),
       pairs: wholeNumber('--pairs', values.pairs, 1),
       profileFolder,
+      into: values.into,
       python: values.python,
     };
     if (values.help) return 'help';
