@@ -1,7 +1,8 @@
 # pigeonpost for a PostgreSQL and a Temporal of your own (docs/deployment.md): it has no embedded store and no Temporal server.
-ARG NODE_VERSION=20
+# To pin the base: --build-arg NODE_IMAGE=node:24-bookworm-slim@sha256:… (docs/deployment.md says how to find the digest).
+ARG NODE_IMAGE=node:24-bookworm-slim
 
-FROM node:${NODE_VERSION}-bookworm-slim AS build
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 # No package needs its install script, so none is run.
@@ -9,7 +10,7 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
 RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund && node tools/trim-image.mjs
 
-FROM node:${NODE_VERSION}-bookworm-slim
+FROM ${NODE_IMAGE}
 # Node brings its own certificates; the connection to Temporal by TLS is native code and reads the system's. Not pinned: a
 # version is gone from Debian with its next security fix.
 # hadolint ignore=DL3008

@@ -121,6 +121,21 @@ describe('docker-compose.yml', () => {
     expect(composeText).toContain('16 processes');
     expect(compose.services['temporal']!.environment).toMatchObject({ NUM_HISTORY_SHARDS: '512' });
   });
+
+  it('tells its Temporal what the embedded one is told, and the guide tells people all of it', () => {
+    const { content } = (parse(composeText) as { configs: Record<string, { content: string }> }).configs[
+      'temporal-settings'
+    ]!;
+    const settings = Object.entries(parse(content) as Record<string, [{ value: unknown }]>);
+    const embedded = read('worker/embedded-temporal/embedded-temporal.ts');
+    const guide = read('docs/deployment.md');
+    expect(settings).toHaveLength([...embedded.matchAll(/--dynamic-config-value=/g)].length);
+    for (const [name, [{ value }]] of settings) {
+      expect(embedded).toMatch(new RegExp(`--dynamic-config-value=${name}="?${String(value)}"?'`));
+      expect(guide).toContain(`| dynamic: \`${name}\` | \`${String(value)}\` |`);
+    }
+    expect(guide).toContain('`NUM_HISTORY_SHARDS`) | 512 |');
+  });
 });
 
 function withNeeded(names: readonly string[]): string[] {
@@ -166,6 +181,13 @@ describe('the Dockerfile', () => {
     expect(final).toMatch(
       /^HEALTHCHECK .*\\\n {2}CMD \["node", "\/app\/dist\/worker\/healthcheck.js", "\/etc\/pigeonpost\/pigeonpost.yaml"\]$/m,
     );
+  });
+
+  it('rests on a Node that is maintained, the same in both stages, which can be pinned by its digest', () => {
+    const text = read('Dockerfile');
+    expect(text).toMatch(/^ARG NODE_IMAGE=node:24-bookworm-slim$/m);
+    expect([...text.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)).toEqual(['${NODE_IMAGE}', '${NODE_IMAGE}']);
+    expect(read('docs/deployment.md')).toContain('--build-arg NODE_IMAGE=node:24-bookworm-slim@sha256:');
   });
 
   it('is given all that a build reads, and no secrets', () => {
