@@ -43,6 +43,12 @@ describe('the messages that are held against the questions', () => {
     expect(compareMessages([question(asked)], people, slack(`Ann: ${asked}`))).toEqual({ delivered: 1, problems: [] });
   });
 
+  it('are right without what nobody reads: control characters, and what no UTF-8 can hold', () => {
+    const asked = [question('NUL \0 in it'), question('half \ud83d of a pair'), question('bell \u0007')];
+    const shown = slack('Ann: NUL  in it', 'Ann: half \ufffd of a pair', 'Ann: bell ');
+    expect(compareMessages(asked, people, shown)).toEqual({ delivered: 3, problems: [] });
+  });
+
   it('stand once for each of two questions with the same words', () => {
     const twice = [question('one'), question('one')];
     expect(compareMessages(twice, people, slack('Ann: one', 'Ann: one'))).toEqual({ delivered: 2, problems: [] });

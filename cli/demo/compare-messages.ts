@@ -28,14 +28,14 @@ export function compareMessages(
   const redacted = shown.filter(({ text }) => text === withdrawnText).length;
   const left = new Map<string, number>();
   for (const { title, text } of shown) {
-    if (text !== withdrawnText) count(left, JSON.stringify([title, text]), 1);
+    if (text !== withdrawnText) count(left, JSON.stringify([title, readable(text)]), 1);
   }
   const names = new Map(attendees.filter(hasConsented).map(({ id, Name }) => [id, Name]));
   let standing = 0;
   for (const { content, status, attendee, session } of questions) {
     if (status !== 'allowed') continue;
     const name = attendee.anonymous ? undefined : names.get(attendee.id);
-    const message = JSON.stringify([session.name, `${name ?? 'Someone'}: ${content}`]);
+    const message = JSON.stringify([session.name, readable(`${name ?? 'Someone'}: ${content}`)]);
     if ((left.get(message) ?? 0) === 0) continue; // the row of the table tells that it misses
     count(left, message, -1);
     standing += 1;
@@ -45,6 +45,13 @@ export function compareMessages(
     delivered: standing + redacted, // the last that was to be sent of a withdrawn one is that it is
     problems: others === 0 ? [] : [`${others} messages show what no approved question says, or show it twice`],
   };
+}
+
+/** Nobody reads a control character or half of a surrogate pair, and nobody can say whether a message shows one. */
+function readable(text: string): string {
+  return Buffer.from(text)
+    .toString()
+    .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '');
 }
 
 function count(counts: Map<string, number>, key: string, by: number): void {
