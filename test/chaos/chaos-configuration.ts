@@ -14,7 +14,7 @@ export interface ChaosPlaces {
 /** Short intervals, a sink of each kind that promises once, and deletions that need neither a day nor a person. */
 export function chaosConfiguration({ baseUrl, hooks, vendors, port, postgres, deletions }: ChaosPlaces): string[] {
   const every = 'every: { live: 1s, ended: 3s, new: 5s, upcoming: 5s, sweep: 4s, lists: { pigeonholes: 5s } }';
-  const settle = 'deletions: { settle: 1s, holdAbove: { share: 100%, items: 1000000 } }';
+  const settle = 'deletions: { settle: 1s, confirm: 5s, holdAbove: { share: 100%, items: 1000000 } }';
   return [
     `workspaces: { acme: { baseUrl: "${baseUrl}", apiKey: "\${SERVICE_KEY}" } }`,
     'syncs:',

@@ -25,7 +25,19 @@ const meanGapMs = 3500;
 export function planFaults(random: Random, durationMs: number, deletions: boolean): PlannedDeed[] {
   const refusals = random() < 0.25 ? [refusal(random, durationMs)] : [];
   const other = instants(random, meanGapMs, 500, durationMs).map((atMs) => ({ atMs, deed: drawn(random, deletions) }));
-  return [movingLists(random, durationMs, deletions), ...refusals, ...other];
+  return [movingLists(random, durationMs, deletions), ...refusals, ...other, ...shortAnswers(random, durationMs)];
+}
+
+/** Lists whose items move between sessions: one glitch may hide what has come to a session (decision 0041). */
+const movingItems: ReadonlySet<string> = new Set(['answers', 'answer_ratings']);
+
+/** Once in a run a list is shown empty, or but for a few items: two such answers would say the same of what is gone. */
+function shortAnswers(random: Random, durationMs: number): PlannedDeed[] {
+  const shown = lists.filter((list) => !movingItems.has(list) && random() < 0.5);
+  return shown.map((list) => {
+    const rules = [{ kind: 'shortList', list, show: oneOf(random, [0, 0, 3]), next: 1 }];
+    return { atMs: between(random, 500, durationMs - 500), deed: { do: 'faults', rules, forMs: 4000 } };
+  });
 }
 
 /** Items come and go between two pages of some walk every second or so, all the time: what walks are bad at. */
@@ -71,7 +83,7 @@ function rule(random: Random, deletions: boolean): FaultRule {
   const share = Math.round((0.05 + 0.6 * random() ** 2) * 100) / 100;
   const outage = random() < 0.1; // everything fails for a while
   const rate = outage ? 1 : share;
-  switch (between(random, 0, 9)) {
+  switch (between(random, 0, 10)) {
     case 0:
       return { kind: 'error', code: oneOf(random, codes), next: between(random, 1, 3), ...scope };
     case 1:
@@ -92,6 +104,8 @@ function rule(random: Random, deletions: boolean): FaultRule {
         next: between(random, 1, 2),
         ...scope,
       };
+    case 8:
+      return { kind: 'ignoreFilters', rate: share, ...scope };
     default:
       return { ...changeDuringWalk(random, oneOf(random, lists), deletions), next: between(random, 1, 4) };
   }

@@ -31,6 +31,7 @@ export function planService(random: Random, seed: number, deletions: boolean): S
     flags: Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]),
     knobs: {
       maxPerPage: between(random, 10, 60),
+      cursorText: oneOf(random, ['plain', 'signed'] as const),
       lateRowShare: 0.1,
       latencyMs: oneOf(random, [0, 5, 20, 60] as const), // the slower, the more happens while a list is walked
       withdrawal: deletions ? oneOf(random, ['status', 'remove'] as const) : 'status',

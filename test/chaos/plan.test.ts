@@ -28,6 +28,16 @@ describe('the plan of a chaos run', () => {
     expect(new Set(deeds.map((deed) => deed.do)).size).toBe(8);
   });
 
+  it('shows lists short, ignores filters and signs cursors over a few seeds, and no list short twice', () => {
+    const plans = seeds.map((seed) => planChaos({ ...options, seed }));
+    const rules = plans.map(({ deeds }) => deeds.flatMap(({ deed }) => (deed.do === 'faults' ? deed.rules : [])));
+    const short = rules.map((each) => each.filter(({ kind }) => kind === 'shortList').map(({ list }) => list));
+    expect(short.filter((each) => each.length > 0).length).toBeGreaterThan(30);
+    for (const each of short) expect(new Set(each).size).toBe(each.length);
+    expect(rules.flat().some(({ kind }) => kind === 'ignoreFilters')).toBe(true);
+    expect(new Set(plans.map(({ service }) => service.knobs['cursorText']))).toEqual(new Set(['plain', 'signed']));
+  });
+
   it('kills no worker and no server of an embedded store, where there are none', () => {
     const deeds = seeds.flatMap((seed) => planChaos({ ...options, seed, store: 'embedded' }).deeds);
     expect(deeds.filter(({ deed }) => deed.do === 'kill' && ['worker', 'store'].includes(deed.victim))).toEqual([]);
