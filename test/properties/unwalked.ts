@@ -11,20 +11,23 @@ export function unwalked(
   lists: ReadonlySet<PigeonholeListName>,
   answered: readonly Answered[],
 ): string[] {
-  /** The cursor of the page that goes on the walk of a stream; undefined: it has ended. */
-  const expected = new Map<string, string | null | undefined>();
+  /** The cursors by which a walk of a stream can go on; a stream whose walk has ended is no longer in it. */
+  const open = new Map<string, Set<string | null>>();
   for (const pigeonholeId of world.shape.pigeonholeIds) {
     for (const list of lists) {
       const sessions = perSession.has(list) ? world.rows(pigeonholeId, 'sessions').map(({ id }) => id) : [0];
-      for (const sessionId of sessions) expected.set(`${pigeonholeId} ${list} ${sessionId}`, null);
+      for (const sessionId of sessions) open.set(`${pigeonholeId} ${list} ${sessionId}`, new Set([null]));
     }
   }
+  // Several walks may be under way in one stream, and where cursors are signed each has cursors of its own.
   for (const { list, cursor, nextCursor } of answered) {
     const stream = streamOf(list);
-    if (stream === undefined || expected.get(stream) !== cursor) continue;
-    expected.set(stream, nextCursor ?? undefined);
+    const cursors = stream === undefined ? undefined : open.get(stream);
+    if (stream === undefined || cursors?.has(cursor) !== true) continue;
+    if (nextCursor === null) open.delete(stream);
+    else cursors.add(nextCursor);
   }
-  return [...expected].filter(([, cursor]) => cursor !== undefined).map(([stream]) => stream);
+  return [...open.keys()];
 }
 
 /** Undefined: narrowed further, so that its pages are none of a stream's. */
