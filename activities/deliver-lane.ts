@@ -41,7 +41,7 @@ export interface LanePlan {
 /**
  * Sends on one lane until it is empty, fails, or the turn is over. Safe to run twice, also at once: the lane has one
  * holder, what is being sent is committed before it is sent, and a new holder first settles what an old one left.
- * @param until epoch ms after which no further batch is begun
+ * @param until by `performance.now()`; after it which no further batch is begun
  */
 export async function deliverLane(
   to: Collaborators,
@@ -58,7 +58,8 @@ export async function deliverLane(
   const { lease } = hold;
   try {
     const ends = AbortSignal.any([signal, hold.signal]);
-    const mayBegin = (): boolean => Date.now() < until && !breaker.isOpen && !to.stopping.aborted && !ends.aborted;
+    const mayBegin = (): boolean =>
+      performance.now() < until && !breaker.isOpen && !to.stopping.aborted && !ends.aborted;
     const sender = new LaneSender(to, plan, work, hold, breaker, ends, turn);
     let state = await sender.begin();
     if (lease.configuration !== to.configuration) {

@@ -41,9 +41,13 @@ export async function deliverToSinkTurn(
     return { ...idle, nextDueInMs: longestSleepMs, state: 'paused', reason: pause.cause };
   }
   const plans = await lanePlans(to, sink);
-  const until = Date.now() + turnMs;
+  const until = performance.now() + turnMs;
   if (sink.observing && !(await isApproved(to.ledger, sink.id, sink.destination))) {
-    const done = await observeLanes(to, plans, () => Date.now() < until && !to.stopping.aborted && !signal.aborted);
+    const done = await observeLanes(
+      to,
+      plans,
+      () => performance.now() < until && !to.stopping.aborted && !signal.aborted,
+    );
     return { ...idle, nextDueInMs: done ? longestSleepMs : 0, state: 'working', reason: 'observe' };
   }
   const standing = await sinkStanding(to.ledger, sink.id);
@@ -63,7 +67,7 @@ export async function deliverToSinkTurn(
   let isFull: StoreError | undefined;
   const work = async (): Promise<void> => {
     for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
-      if (Date.now() > until || paused || breaker.isOpen || to.stopping.aborted || signal.aborted) return;
+      if (performance.now() > until || paused || breaker.isOpen || to.stopping.aborted || signal.aborted) return;
       if (isFull !== undefined) return; // what no lane can note, no lane shall send
       const done = await deliverLane(to, plans.get(lane.ref)!, lane, breaker, until, signal).catch((error: unknown) => {
         if (error instanceof StoreError && error.kind === 'full') isFull ??= error;

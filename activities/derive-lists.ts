@@ -40,9 +40,9 @@ async function derive(
 ): Promise<boolean> {
   const sinkIds = (sinks.get(list) ?? []).flatMap((name) => to.sinks.get(name)?.id ?? []);
   if (sinkIds.length === 0) return false;
-  const until = Date.now() + turnMs;
+  const until = performance.now() + turnMs;
   for (let more = true; more;) {
-    if (Date.now() > until || to.stopping.aborted || signal.aborted) return true;
+    if (performance.now() > until || to.stopping.aborted || signal.aborted) return true;
     const slice = await next(sinkIds);
     if (slice.woken.length > 0) await to.orchestration.wakeSinks(slice.woken);
     more = slice.more;

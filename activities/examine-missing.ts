@@ -46,7 +46,8 @@ async function look(reading: StreamReading, group: { set: FilteredSet; missing: 
   const { set } = group;
   reading.cursor = null;
   const page = await ask(reading, set);
-  if (page === undefined) return await settle(reading, { asked: group.missing, found: [], gone: [], at: new Date() });
+  if (page === undefined)
+    return await settle(reading, { asked: group.missing, found: [], gone: [], at: to.ledger.clock.now() });
   turn.pages += 1;
   const rows = page.items.filter((row) => set.holds(row));
   const drop = place.plan.drop[list] ?? [];

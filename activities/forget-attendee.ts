@@ -62,7 +62,7 @@ export async function forgetAttendeeTurn(to: Collaborators, id: string, signal: 
 /** Looks often as long as something moves: a sink that is resumed after days answers within seconds. */
 async function sleepMs({ ledger }: Collaborators, { number, requestedAt }: Erasure): Promise<number> {
   const moved = (await receiptsOf(ledger, number)).map(({ at }) => at.getTime());
-  const stillForMs = Date.now() - Math.max(requestedAt.getTime(), ...moved);
+  const stillForMs = ledger.clock.nowMs() - Math.max(requestedAt.getTime(), ...moved);
   return stillForMs < longestSleepMs ? soonMs : longestSleepMs;
 }
 

@@ -75,8 +75,8 @@ async function sendRest(
   sender: ImportSender,
   { probes, isCanary, signal }: { probes: boolean; isCanary: boolean; signal: AbortSignal },
 ): Promise<ImportTurn> {
-  const until = Date.now() + turnMs;
-  const mayGoOn = (): boolean => Date.now() < until && !signal.aborted && !to.stopping.aborted;
+  const until = performance.now() + turnMs;
+  const mayGoOn = (): boolean => performance.now() < until && !signal.aborted && !to.stopping.aborted;
   // After a wait the first answer decides for all: until then one request at a time.
   if (probes) {
     await sender.loop(() => mayGoOn() && sender.requests === 0);

@@ -110,7 +110,7 @@ export class ImportSender {
       error,
       { count: chunk.count, indexBase: this.#indexBase },
       { failures: this.#failures, workspaceWaits },
-      { now: Date.now(), random: Math.random() },
+      { now: to.ledger.clock.nowMs(), random: Math.random() },
     );
     if (!(error instanceof PermitRefusal)) this.requests += 1;
     const line = {

@@ -14,11 +14,11 @@ export async function keepRetention(
   workspace: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const until = Date.now() + budgetMs;
+  const until = performance.now() + budgetMs;
   for (const list of await expiringLists(ledger, workspace, config.retention)) {
     let after: string | null = list.after_key;
     while (after !== null) {
-      if (Date.now() > until || stopping.aborted || signal.aborted) return true;
+      if (performance.now() > until || stopping.aborted || signal.aborted) return true;
       // oxlint-disable-next-line no-await-in-loop -- slice after slice
       after = await expireSlice(ledger, { ...list, after_key: after }, config.retention);
     }

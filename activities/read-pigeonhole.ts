@@ -104,7 +104,7 @@ async function readDue(
   signal: AbortSignal,
   turn: { pages: number; created: number; updated: number; deleted: number },
 ): Promise<boolean> {
-  const until = Date.now() + walkSliceMs;
+  const until = performance.now() + walkSliceMs;
   let reviewsLeft = true; // an earlier attempt may have left some
   for (const stage of ['sessions', 'attendees', 'qna-questions', 'rest']) {
     // Looked up for each stage: sessions that were just read bring streams of their own.

@@ -128,16 +128,16 @@ async function pollAndSweep(reading: StreamReading, anew: boolean): Promise<'don
 }
 
 /** @param swept as it will be when the sweep that is under way has ended */
-function cadenceNow({ place, lease, stretch }: StreamReading, afterNews: boolean, swept = false): Cadence {
+function cadenceNow({ to, place, lease, stretch }: StreamReading, afterNews: boolean, swept = false): Cadence {
   const stream = {
     list: lease.list,
     sessionId: lease.sessionId,
-    changedAt: afterNews ? new Date() : lease.changedAt,
+    changedAt: afterNews ? to.ledger.clock.now() : lease.changedAt,
     quietReads: afterNews ? 0 : lease.quietReads,
     pages: lease.pageCount,
-    sweptAt: swept ? new Date() : lease.sweptAt,
+    sweptAt: swept ? to.ledger.clock.now() : lease.sweptAt,
   };
-  return cadenceOf(factsOf(stream, place.schedule, stretch), place.plan.everyMs, Date.now());
+  return cadenceOf(factsOf(stream, place.schedule, stretch), place.plan.everyMs, to.ledger.clock.nowMs());
 }
 
 /** Pages of the rolling sweep beside a poll. */
@@ -199,15 +199,18 @@ function sweepOf(lease: StreamLease, through: boolean): OpenWalk {
  * waiting (a quota, a stopped process) counts as well, and must not put the next one off for days. A rolling sweep
  * spreads its pages over the polls by itself.
  */
-function restAfter({ place, lease }: StreamReading, walk: OpenWalk): number {
+function restAfter({ to, place, lease }: StreamReading, walk: OpenWalk): number {
   if (canPoll(lease) || walk.pages === 0 || !walk.through) return 0;
-  return Math.min(4 * (Date.now() - walk.startedAt.getTime()), place.plan.everyMs.sweep);
+  return Math.min(4 * (to.ledger.clock.nowMs() - walk.startedAt.getTime()), place.plan.everyMs.sweep);
 }
 
 /** @param restMs at least so long; @param swept behind a sweep */
 function nextReads(reading: StreamReading, { restMs, swept }: { restMs: number; swept: boolean }): NextReads {
   const next = (cadence: Cadence): NextRead => ({
-    dueInMs: Math.max(untilNextRead(cadence.pollInMs ?? dormantMs, reading.place.ref, Date.now()), restMs),
+    dueInMs: Math.max(
+      untilNextRead(cadence.pollInMs ?? dormantMs, reading.place.ref, reading.to.ledger.clock.nowMs()),
+      restMs,
+    ),
     sweepInMs: cadence.sweepInMs ?? dormantMs,
   });
   return { afterNews: next(cadenceNow(reading, true, swept)), afterNothing: next(cadenceNow(reading, false, swept)) };

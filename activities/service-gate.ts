@@ -308,7 +308,12 @@ export class ServiceGate {
       const sharing = Object.keys(way.config.workspaces).filter(
         (name) => this.#keyOf(way.config, name).fingerprint === fingerprint,
       );
-      const value = forecastNeeds({ ledger: this.ledger, config: way.config }, sharing, [state.resetInMs], Date.now());
+      const value = forecastNeeds(
+        { ledger: this.ledger, config: way.config },
+        sharing,
+        [state.resetInMs],
+        this.ledger.clock.nowMs(),
+      );
       key.needs = { at: now, value: value.then(([needs]) => needs!) };
       key.needs.value.catch(() => {
         key.needs = undefined; // the store failed: whoever waited is told, the next one tries again

@@ -25,7 +25,7 @@ export async function settleFailure(
   const verdict = judgeFailure(
     error,
     { streamFailures, workspaceWaits, atCursor: mayRestart && reading.cursor !== null },
-    { now: Date.now(), random: Math.random() },
+    { now: to.ledger.clock.nowMs(), random: Math.random() },
   );
   const line = {
     ...facts(reading),

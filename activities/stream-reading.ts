@@ -29,7 +29,7 @@ export interface StreamTurn {
 }
 
 export interface TurnLimits {
-  /** Epoch ms after which no further page is asked for, once `leastPages` were read. */
+  /** By `performance.now()`, which no set clock moves: after it no further page is asked for, once `leastPages` were read. */
   readonly until: number;
   readonly leastPages: number;
   /** As `performance.now`: after it a stream gets one page in this turn, whatever `leastPages` says. */

@@ -113,7 +113,7 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
 
 /** Only where the page has brought new items: the newest of them is among them, unless it was only moved. */
 function noteAge({ to, lease }: StreamReading, { summary }: Arrived, created: number): void {
-  if (created > 0 && summary.newestAt !== null) to.meters.found(lease.list, Date.now() - summary.newestAt);
+  if (created > 0 && summary.newestAt !== null) to.meters.found(lease.list, to.ledger.clock.nowMs() - summary.newestAt);
 }
 
 function changesOf({ created, updated, deleted }: PageResult): number {
@@ -165,7 +165,7 @@ class Requests {
     const pages = ordinal - this.from.pages;
     const read = this.#pagesBefore + pages;
     const isLate = read > 0 && performance.now() > limits.latest;
-    const enough = isLate || (read >= limits.leastPages && (Date.now() > limits.until || to.stopping.aborted));
+    const enough = isLate || (read >= limits.leastPages && (performance.now() > limits.until || to.stopping.aborted));
     return pages < this.budget.mostPages && !enough && !limits.halted() && !limits.signal.aborted;
   }
 

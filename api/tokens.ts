@@ -110,7 +110,7 @@ export function serveTokens(app: ApiApp, sources: TokenSources): void {
         throw new Refused(404, `no workspace ${workspace} is configured`);
       }
       const { id, hash, text } = makeToken();
-      const expiresAt = expiresInDays === null ? null : new Date(Date.now() + expiresInDays * dayMs);
+      const expiresAt = expiresInDays === null ? null : new Date(ledger.clock.nowMs() + expiresInDays * dayMs);
       const createdBy = c.get('caller').name;
       const given = [...new Set(wanted)];
       if (!(await addToken(ledger, { id, name, hash, roles: given, workspace, createdBy, expiresAt }))) {

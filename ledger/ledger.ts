@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { DatabaseClock } from './database-clock.js';
 import type { Database } from './drivers/database.js';
 import { KeyedHash } from './keyed-hash.js';
 import { LedgerError } from './ledger-error.js';
@@ -10,6 +11,8 @@ export interface Ledger {
   /** Made with the ledger; marks destinations as its own. */
   readonly id: string;
   readonly hash: KeyedHash;
+  /** What the time is for everyone who shares the store. */
+  readonly clock: DatabaseClock;
 }
 
 interface LedgerRow {
@@ -32,7 +35,10 @@ export async function openLedger(
   );
   const [row] = await db.query<LedgerRow>('select id, hash_key, subject_key, fingerprint_key from ledger');
   const keys = { hash: row!.hash_key, subject: row!.subject_key, fingerprint: row!.fingerprint_key };
-  return { db, id: row!.id, hash: new KeyedHash(keys) };
+  const clock = new DatabaseClock();
+  // oxlint-disable-next-line no-await-in-loop -- the answer that arrives fastest says it best
+  for (let n = 0; n < 3; n += 1) await clock.ask(db);
+  return { db, id: row!.id, hash: new KeyedHash(keys), clock };
 }
 
 /**

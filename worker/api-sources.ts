@@ -70,7 +70,7 @@ export function apiSources(common: CommonSources, parts: ApiParts): ApiSources {
     applyConfiguration: () => applyConfiguration(editions.current, switching),
     lookAtEvent: (asked) => planProvisioning(editions, asked),
     applyEvent: (asked) => provisionEvent(editions, starter, asked),
-    lookReady: answerForAWhile((place: Place) => editions.use((to) => lookReady(to, place, Date.now())), {
+    lookReady: answerForAWhile((place: Place) => editions.use((to) => lookReady(to, place, to.ledger.clock.nowMs())), {
       nameOf: ({ workspace, pigeonholeId }) => `${editions.current.configuration} ${workspace}/${pigeonholeId}`,
       forMs: readyForMs,
       now: () => performance.now(),

@@ -9,18 +9,22 @@ import { createPigeonholeClient, type PigeonholeClient } from '../pigeonhole/cli
 /** Called once for every request that was made, answered or not. */
 export type OnRequest = (request: CountedRequest) => void;
 
+export interface ClientSetting {
+  readonly log?: Log | undefined;
+  readonly onRequest?: OnRequest | undefined;
+  /** What an answer's instants are given by, epoch ms: the ledger's, where they are stored. Else the system's. */
+  readonly now?: () => number;
+}
+
 /** A client of the service per workspace. Whoever opens them closes them. */
-export function openClients(config: Config, log: Log, onRequest?: OnRequest): Map<string, PigeonholeClient> {
-  return new Map(
-    Object.keys(config.workspaces).map((name) => [name, createWorkspaceClient(config, name, log, onRequest)]),
-  );
+export function openClients(config: Config, setting: ClientSetting): Map<string, PigeonholeClient> {
+  return new Map(Object.keys(config.workspaces).map((name) => [name, createWorkspaceClient(config, name, setting)]));
 }
 
 export function createWorkspaceClient(
   config: Config,
   name: string,
-  log?: Log,
-  onRequest?: OnRequest,
+  { log, onRequest, now }: ClientSetting = {},
 ): PigeonholeClient {
   const { baseUrl, apiKey } = config.workspaces[name]!;
   const { proxy, noProxy, ca, maxAnswerMb } = config.network;
@@ -30,6 +34,7 @@ export function createWorkspaceClient(
     proxy: proxy?.reveal(),
     noProxy,
     ca,
+    ...(now !== undefined && { now }),
     maxResponseBytes: maxAnswerMb * 1024 * 1024,
     onResponse: ({ kind, method, path, status, code, requestId, durationMs }) => {
       onRequest?.({ workspace: name, method, status, code, kind, requestId, durationMs });

@@ -31,7 +31,7 @@ export async function openEdition(
   makeCurrent: (document: Json) => Promise<number>,
 ): Promise<Edition> {
   const { ledger, log, onRequest } = shared;
-  const clients = openClients(config, log, onRequest);
+  const clients = openClients(config, { log, onRequest, now: ledger.clock.nowMs });
   const closers: (() => Promise<void>)[] = [...clients.values()].map((client) => () => client.close());
   const close = async (): Promise<void> => void (await Promise.all(closers.map((each) => each())));
   try {

@@ -59,7 +59,7 @@ export async function planFor(
 }
 
 async function tryToOpen(config: Config, log: Current['log']): Promise<void> {
-  const clients = openClients(config, log);
+  const clients = openClients(config, { log });
   try {
     const sinks = createSinks(config);
     await Promise.all([...sinks.values()].map((sink) => sink.close()));

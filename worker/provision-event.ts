@@ -40,7 +40,7 @@ export async function provisionEvent(
   return await editions.use(async (to) => {
     const { event, options } = read(to, asked);
     const { by = null, skip } = asked;
-    const turn = await applyEvent(to, event, { ...options, by, skip, untilMs: Date.now() + turnMs });
+    const turn = await applyEvent(to, event, { ...options, by, skip, untilMs: performance.now() + turnMs });
     await readWhatIsNew(to, starter, options.workspace, turn);
     return viewOf(options.workspace, event, turn);
   });

@@ -223,7 +223,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   closers.push(repeat(maintainEveryMs, maintain, 'maintaining the store failed', log));
   closers.push(repeat(noteProgressEveryMs, () => noteProgress(ledger), 'noting the progress failed', log));
 
-  const quotas = () => viewQuotas(editions.current.config, ledger, Date.now());
+  const quotas = () => viewQuotas(editions.current.config, ledger, ledger.clock.nowMs());
   const alerts = new AlertDesk({
     sources: () => ({
       ledger,

@@ -17,7 +17,7 @@ export interface ApplyOptions extends PlanOptions {
   readonly by: string | null;
   /** What is not sent now, by its name in the file: the service has refused it before. */
   readonly skip: readonly string[];
-  /** Nothing is begun afterwards, epoch ms: what is left is for the next turn. */
+  /** Nothing is begun afterwards, by `performance.now()`: what is left is for the next turn. */
   readonly untilMs: number;
 }
 
@@ -99,7 +99,7 @@ class Turn {
   /** At least one object a turn, so that each gets on. */
   get mayGoOn(): boolean {
     const { untilMs } = this.options;
-    return this.#hindrance === null && !this.to.stopping.aborted && (this.#begun === 0 || Date.now() < untilMs);
+    return this.#hindrance === null && !this.to.stopping.aborted && (this.#begun === 0 || performance.now() < untilMs);
   }
 
   /** Notes what was found to exist. */
@@ -226,7 +226,7 @@ async function planOrHindrance(
   try {
     return await planEvent(to, event, options);
   } catch (error) {
-    if (error instanceof ApiError || error instanceof PermitRefusal) return judgeAsking(error, Date.now());
+    if (error instanceof ApiError || error instanceof PermitRefusal) return judgeAsking(error, to.ledger.clock.nowMs());
     throw error;
   }
 }

@@ -74,13 +74,13 @@ export async function createObject(
   } catch (error) {
     if (!(error instanceof ApiError) && !(error instanceof PermitRefusal)) throw error;
     if (attempt === undefined || error instanceof PermitRefusal) {
-      return { kind: 'hindered', hindrance: judgeAsking(error, Date.now()) };
+      return { kind: 'hindered', hindrance: judgeAsking(error, to.ledger.clock.nowMs()) };
     }
     const { kind, code, status, requestId } = error;
     to.log.warn({ workspace, event, object, kind, code, status, requestId }, 'could not be created');
     if (error.mayHaveTakenEffect) return { kind: 'unknown', requestId };
     await dropIntent(to.ledger, name, attempt);
-    const hindrance = judgeAsking(error, Date.now());
+    const hindrance = judgeAsking(error, to.ledger.clock.nowMs());
     return hindrance.kind === 'stop' && hindrance.why === 'refused'
       ? { kind: 'refused', error }
       : { kind: 'hindered', hindrance };

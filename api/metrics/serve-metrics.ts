@@ -65,7 +65,7 @@ async function readLedgerText(sources: MetricsSources): Promise<string> {
     importFigures(ledger),
     alertFigures(ledger),
   ]);
-  const now = new Date();
+  const now = ledger.clock.now();
   return formatFigures(ledgerFigures({ now, version, config, status, lanes, places, sweeps, imports, alerts }));
 }
 

@@ -74,7 +74,7 @@ async function openProduct(task: ImportTask): Promise<{ to: Collaborators; close
   const ledger = await openLedger(db);
   const document = normalizedConfig(config, (secret) => ledger.hash.fingerprint(secret));
   const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
-  const clients = openClients(config, log);
+  const clients = openClients(config, { log });
   const to: Collaborators = {
     ledger,
     config,

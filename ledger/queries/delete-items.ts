@@ -1,6 +1,7 @@
 import type { Queryable } from '../drivers/database.js';
 import { idOfChange } from './id-of-change.js';
 import { forgetDigests } from './pages.js';
+import { seenLater } from './place-items.js';
 import type { PageScope } from './write-changes.js';
 
 /** Lists whose items say who is anonymous among the questions. */
@@ -25,7 +26,8 @@ export async function deleteItems(tx: Queryable, scope: PageScope, keys: readonl
   if (keys.length === 0) return 0;
   const rows = await tx.query<GoneRow>(
     `select key, session_id, revision, content_hash, visibility, last_sequence from items
-     where ref = $1 and list = $2 and key = any($3::text[]) and payload is not null and seen_at <= $4 order by key`,
+     where ref = $1 and list = $2 and key = any($3::text[]) and payload is not null
+       and not ${seenLater('seen_at', '$4')} order by key`,
     [scope.ref, scope.list, keys, at],
   );
   if (rows.length === 0) return 0;
@@ -47,7 +49,8 @@ export async function deleteItems(tx: Queryable, scope: PageScope, keys: readonl
       [scope.ref, scope.list, gone, rows.map((row) => row.last_sequence)],
     ),
     tx.query(
-      `update items i set payload = null, expired = false, copies_hash = null, revision = n.revision, last_sequence = n.sequence, seen_at = $3
+      `update items i set payload = null, expired = false, copies_hash = null, revision = n.revision, last_sequence = n.sequence,
+         seen_at = least($3, clock_timestamp())
        from unnest($4::text[], $5::int4[], $6::int8[]) as n (key, revision, sequence)
        where i.ref = $1 and i.list = $2 and i.key = n.key`,
       [scope.ref, scope.list, at, gone, deletions.map(({ next }) => next), deletions.map(({ sequence }) => sequence)],

@@ -72,6 +72,9 @@ export async function forgetFound(tx: Queryable, lease: StreamLease, walk: OpenW
   await tx.query(`delete from missing where stream_id = $1 and not (key = any($2::text[]))`, [lease.streamId, keys]);
 }
 
+/** Not by a request of this walk, nor a later one. In the future: a clock was wrong (`seenLater`). */
+const seenBefore = '(i.seen_at < $5 or i.seen_at > clock_timestamp())';
+
 /**
  * Keys of what the stream holds and the walk did not show. Both sides are counted together, and what is lacking is
  * looked up: a join of the two would be one of each with each, for minutes in a long list, as long as nothing has
@@ -81,7 +84,7 @@ async function absentKeys(tx: Queryable, lease: StreamLease, walk: OpenWalk): Pr
   const rows = await tx.query<{ key: string }>(
     `with held as materialized (
        select key from items i
-       where i.ref = $2 and i.list = $3 and i.stream_id = $1 and i.payload is not null and i.seen_at < $5),
+       where i.ref = $2 and i.list = $3 and i.stream_id = $1 and i.payload is not null and ${seenBefore}),
      lacking as (
        select base, sum(shown) as shown, max(copy) as copies from (
          select split_part(i.key, '#', 1) as base, ${copyOf} as copy, 0 as shown from held i
@@ -93,7 +96,7 @@ async function absentKeys(tx: Queryable, lease: StreamLease, walk: OpenWalk): Pr
      cross join lateral (
        select key, stream_id, payload, seen_at from items where ref = $2 and list = $3
          and key = case n.copy when 1 then l.base else l.base || '#' || n.copy end limit 1) i
-     where i.stream_id = $1 and i.payload is not null and i.seen_at < $5`,
+     where i.stream_id = $1 and i.payload is not null and ${seenBefore}`,
     [lease.streamId, lease.ref, lease.list, walk.pages, walk.firstAt],
   );
   return rows.map(({ key }) => key);

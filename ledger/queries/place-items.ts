@@ -38,6 +38,13 @@ export interface Placement {
   readonly outdated: boolean;
 }
 
+/**
+ * Whether a row was seen by a later request, as an SQL condition. An instant of the future says nothing: a clock was
+ * wrong when it was stored, and the row would be kept from every change until then.
+ */
+export const seenLater = (seenAt: string, requestedAt: string): string =>
+  `(${seenAt} > ${requestedAt} and ${seenAt} <= clock_timestamp())`;
+
 /** What stands in place of a payload whose time is over (decision 0029). */
 export const expiredPayload = '{}';
 
@@ -74,8 +81,7 @@ export async function placeItems(
   const { placed: candidates } = await placeNewItems(ledger, tx, place, { items, rules });
   const rows = await tx.query<ComparedRow>(
     `with compared as (
-       select s.n::int as n, i.key is null as is_new, i.seen_at > $7 as newer,
-         i.seen_at <= $7 and (i.payload is null or i.stream_id <> $11 or i.content_hash <> s.hash
+       select s.n::int as n, i.key is null as is_new, i.later as newer, not i.later and (i.payload is null or i.stream_id <> $11 or i.content_hash <> s.hash
            or i.copies_hash is distinct from s.copies or i.visibility is distinct from s.visibility
            or i.says_anonymous is distinct from s.says_anonymous or i.consent is distinct from s.consent) as differs,
          i.revision, i.last_sequence, i.content_hash = s.hash as same_content,
@@ -84,7 +90,8 @@ export async function placeItems(
          case when i.content_hash <> s.hash and i.rules <> $10 then i.payload end as other_payload
        from unnest($3::text[], $4::bytea[], $5::bytea[], $6::text[], $8::boolean[], $9::text[]) with ordinality
          as s (key, hash, copies, visibility, says_anonymous, consent, n)
-       left join lateral (select * from items where ref = $1 and list = $2 and key = s.key limit 1) i on true)
+       left join lateral (select *, ${seenLater('seen_at', '$7')} as later
+         from items where ref = $1 and list = $2 and key = s.key limit 1) i on true)
      select array[n] as ns, 'differs' as what, revision, last_sequence, same_content, same_copies, deleted, session_id,
        says_anonymous, rules, shown_as, other_payload
      from compared where differs

@@ -34,7 +34,7 @@ export async function storeDerived(
 ): Promise<boolean> {
   // Not before any row was last written, whatever the clock has done since.
   const madeAt = new Date(
-    Math.max(Date.now(), ...stored.flatMap((row) => [row.seen_at.getTime() + 1, row.now.getTime()])),
+    Math.max(ledger.clock.nowMs(), ...stored.flatMap((row) => [row.seen_at.getTime() + 1, row.now.getTime()])),
   );
   const { placed } = await placeItems(ledger, tx, scope, { items, requestedAt: madeAt, rules });
   const { created, updated } = await writeChanges(ledger, tx, scope, placed, null);

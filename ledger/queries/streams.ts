@@ -163,6 +163,7 @@ interface WalkRow {
 
 /** Takes the right to read a stream. At once: whoever held it before is refused at its next commit. */
 export async function takeStream(ledger: Ledger, streamId: number, owner: string): Promise<StreamLease> {
+  const askedAt = ledger.clock.monotonic();
   const [row] = await ledger.db.query<StreamRow>(
     `update streams set epoch = epoch + 1, owner = $2 where id = $1
      returning ref, list, session_id, epoch, item_order, clean_walks, clean_direction, promote_at,
@@ -171,6 +172,7 @@ export async function takeStream(ledger: Ledger, streamId: number, owner: string
     [streamId, owner],
   );
   if (row === undefined) throw new LedgerError('stale', `stream ${streamId} is no longer in the ledger`);
+  ledger.clock.heard(row.taken_at, askedAt);
   const walks = await ledger.db.query<WalkRow>(
     `select kind, number, started_at, first_at, cursor, checkpoint, check_key, direction, page_first, page_last,
        through, until_id, top_id, differs, pages, items, set_aside, foreign_rows from walks where stream_id = $1`,

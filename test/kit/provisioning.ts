@@ -42,7 +42,14 @@ export async function applyOnce(
   skip: readonly string[] = [],
 ): Promise<EventTurn> {
   const decisions = { use: {}, create: [], ...asked };
-  const options = { workspace: 'acme', decisions, lookUpAfterMs, by: 'ada', skip, untilMs: Date.now() + 600_000 };
+  const options = {
+    workspace: 'acme',
+    decisions,
+    lookUpAfterMs,
+    by: 'ada',
+    skip,
+    untilMs: performance.now() + 600_000,
+  };
   return await applyEvent(scene.to, readEventFile(text, 'event.yaml'), options);
 }
 

@@ -78,7 +78,10 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
       void lines.push(JSON.stringify({ level, event, ...facts }));
   const log: Log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
   const made = await openSinks(config, ledger);
-  const clients = options.client === undefined ? openClients(config, log) : new Map([['acme', options.client]]);
+  const clients =
+    options.client === undefined
+      ? openClients(config, { log, now: ledger.clock.nowMs })
+      : new Map([['acme', options.client]]);
   const stopping = new AbortController();
   const to: Collaborators = {
     ledger,

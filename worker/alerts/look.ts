@@ -43,7 +43,7 @@ export async function look(
   const turn = await takeLook(ledger, everyMs * 0.8);
   if (turn === undefined) return 0;
   const rows = await readAlerts(ledger);
-  const conditions = await presentConditions(sources, alerts);
+  const conditions = await presentConditions(sources, alerts, turn.at);
   const states = judgeStates(rows, conditions, alerts.when, turn.at, calm);
   const ends = alerts.when.importEnded ? await judgeImports(ledger, rows, turn) : nothingFound;
   const tellings = [...states.tellings, ...ends.tellings];
@@ -58,7 +58,7 @@ export async function look(
   return isWritten ? found.messages.length : 0;
 }
 
-async function presentConditions(sources: StatusSources, { when }: AlertsConfig): Promise<Condition[]> {
+async function presentConditions(sources: StatusSources, { when }: AlertsConfig, now: Date): Promise<Condition[]> {
   const { ledger, config } = sources;
   const [status, pauses, lanes, places] = await Promise.all([
     readStatus(when.quotaShort ? sources : { ...sources, quotas: async () => new Map() }, false), // a forecast is dear
@@ -66,7 +66,7 @@ async function presentConditions(sources: StatusSources, { when }: AlertsConfig)
     laneStates(ledger, { sink: null, workspace: null, after: null, limit: null }),
     pigeonholeNames(ledger, null),
   ]);
-  return findConditions({ status, pauses, lanes: sentLanes(config, lanes, places), now: new Date() }, when);
+  return findConditions({ status, pauses, lanes: sentLanes(config, lanes, places), now }, when);
 }
 
 /** What a look has found, before it is decided what of it is told now. `rows` have nothing to be told. */

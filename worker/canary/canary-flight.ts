@@ -136,7 +136,7 @@ export class CanaryFlight {
       return withdrawal;
     }
     const { detail } = withdrawal;
-    if (Date.now() - this.#canary.begunAt.getTime() > giveUpAfterMs) {
+    if (this.#to.ledger.clock.nowMs() - this.#canary.begunAt.getTime() > giveUpAfterMs) {
       await this.#note({ state: 'left', detail });
       return { kind: 'left', detail };
     }

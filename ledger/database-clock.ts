@@ -1,0 +1,50 @@
+import type { Queryable } from './drivers/database.js';
+
+/**
+ * The database's clock as this process knows it: an instant that the database gave, and the time that has passed since
+ * by a clock of this process that never jumps. Whatever is stored and compared by several processes comes from here: a
+ * process whose own wall clock is an hour ahead must change nothing.
+ *
+ * It is never ahead of the database: an answer says what the time was before it arrived. The answer that arrived fastest
+ * says it best.
+ */
+export class DatabaseClock {
+  /** The database's time less this process's. */
+  #offsetMs: number | undefined;
+
+  constructor(
+    private readonly monotonicNow: () => number = () => performance.now(),
+    private readonly wallNow: () => number = () => Date.now(),
+  ) {}
+
+  /** Epoch ms. By the wall clock of this process as long as the database has told nothing. */
+  readonly nowMs = (): number =>
+    this.#offsetMs === undefined ? this.wallNow() : Math.floor(this.monotonicNow() + this.#offsetMs);
+
+  now(): Date {
+    return new Date(this.nowMs());
+  }
+
+  /**
+   * Takes in an instant that the database has just given.
+   * @param askedAt of `monotonic`, before the statement was sent
+   */
+  heard(databaseNow: Date, askedAt: number): void {
+    const atMs = databaseNow.getTime();
+    const least = atMs - this.monotonicNow();
+    const most = atMs + 1 - askedAt; // an instant of the database is cut off below a millisecond
+    if (this.#offsetMs === undefined || this.#offsetMs < least || this.#offsetMs > most) this.#offsetMs = least;
+  }
+
+  /** For `heard`. */
+  monotonic(): number {
+    return this.monotonicNow();
+  }
+
+  /** Asks the database. */
+  async ask(db: Queryable): Promise<void> {
+    const askedAt = this.monotonicNow();
+    const [row] = await db.query<{ now: Date }>('select clock_timestamp() as now');
+    this.heard(row!.now, askedAt);
+  }
+}

@@ -1,0 +1,125 @@
+import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
+import { attendee, question, session } from '../kit/items.js';
+import { kinds } from '../kit/scenario-kinds.js';
+import type { Scene } from '../kit/scene.js';
+import { pigeonhole, type Stage, useStages } from '../kit/stage.js';
+import { withWallClock } from '../kit/wrong-clock.js';
+
+/** Two processes on one store, of which one has a wall clock that is wrong by an hour. Nothing may depend on it. */
+const stages = useStages();
+const place = { workspace: 'acme', pigeonholeId: pigeonhole };
+const hourMs = 3_600_000;
+const wrongClocks: [string, number][] = [
+  ['ahead', hourMs],
+  ['behind', -hourMs],
+];
+
+async function fill(stage: Stage): Promise<void> {
+  await stage.put('sessions', session(1, { anonymousResponses: false }));
+  await stage.put('attendees', attendee(5), attendee(6));
+  await stage.put('questions', question(11, 5, 1), question(12, 6, 1));
+}
+
+/** One turn of each kind by a process whose clock is wrong by so much. */
+async function turnOf(scene: Scene, aheadMs: number): Promise<void> {
+  await withWallClock(aheadMs, async () => {
+    await scene.discover();
+    await scene.read(place);
+    await deliverToSinkTurn(scene.to, 'hooks', new AbortController().signal);
+  });
+}
+
+/** A process whose clock is wrong by so much from its start on. */
+function openWrong(stage: Stage, aheadMs: number): Promise<Scene> {
+  return withWallClock(aheadMs, () => stage.webhookScene());
+}
+
+function revisions(stage: Stage, list: string): (readonly [string, number, string])[] {
+  const all = stage.received(list).map(({ change }) => [change.key, change.revision, change.type] as const);
+  return all.toSorted(([key, revision], [other, later]) => revision - later || key.localeCompare(other));
+}
+
+/** How far each instant of a column lies in the database's future, in minutes; those of the past as 0. */
+async function minutesAhead(stage: Stage, table: string, column: string): Promise<number[]> {
+  const rows = await stage.db.query<{ minutes: number }>(
+    `select distinct greatest(0, round(extract(epoch from ${column} - clock_timestamp()) / 60))::int4 as minutes
+     from ${table} where ${column} is not null order by 1`,
+  );
+  return rows.map(({ minutes }) => minutes);
+}
+
+describe.each(kinds)('a process whose clock is an hour off, on %s', (kind) => {
+  it.each(wrongClocks)('(%s) keeps no other from what is edited or deleted after it has read', async (_, aheadMs) => {
+    const stage = await stages.open(kind);
+    await fill(stage);
+    const [wrong, scene] = [await openWrong(stage, aheadMs), await stage.webhookScene()];
+    await turnOf(wrong, aheadMs);
+    await stage.patch('questions', 11, { question: { id: 11, content: 'edited', status: 'approved' } });
+    await stage.remove('questions', 12);
+    await stage.sweepsAreDue();
+    await turnOf(scene, 0);
+    await scene.settle();
+
+    expect(revisions(stage, 'questions')).toEqual([
+      ['11', 1, 'questions.created'],
+      ['12', 1, 'questions.created'],
+      ['11', 2, 'questions.updated'],
+      ['12', 2, 'questions.deleted'],
+    ]);
+    expect(await minutesAhead(stage, 'items', 'seen_at')).toEqual([0]);
+    expect(await minutesAhead(stage, 'missing', 'since')).toEqual([]);
+  });
+
+  it.each(wrongClocks)('(%s) reads what another has read and edits since', async (_, aheadMs) => {
+    const stage = await stages.open(kind);
+    await fill(stage);
+    const [wrong, scene] = [await openWrong(stage, aheadMs), await stage.webhookScene()];
+    await turnOf(scene, 0);
+    await stage.patch('questions', 11, { question: { id: 11, content: 'edited', status: 'approved' } });
+    await stage.sweepsAreDue();
+    await turnOf(wrong, aheadMs);
+    expect(revisions(stage, 'questions').at(-1)).toEqual(['11', 2, 'questions.updated']);
+  });
+
+  it('does not keep what an earlier version has stored with an instant of the future', async () => {
+    const stage = await stages.open(kind);
+    await fill(stage);
+    const scene = await stage.webhookScene();
+    await scene.settle();
+    await stage.db.query(`update items set seen_at = now() + interval '1 hour'`);
+    await stage.patch('questions', 11, { question: { id: 11, content: 'edited', status: 'approved' } });
+    await stage.remove('questions', 12);
+    await stage.sweepsAreDue();
+    await scene.settle();
+    expect(revisions(stage, 'questions').slice(2)).toEqual([
+      ['11', 2, 'questions.updated'],
+      ['12', 2, 'questions.deleted'],
+    ]);
+    expect(await minutesAhead(stage, 'items', 'seen_at')).toEqual([0, 60]); // what nobody has changed stays as it is
+  });
+
+  it.each(wrongClocks)('(%s) plans the next reads as any other does', async (_, aheadMs) => {
+    const dues: unknown[] = [];
+    for (const ahead of [0, aheadMs]) {
+      const stage = await stages.open(kind);
+      // An hour on its window is over, and an hour ago it was not open yet.
+      const startDate = new Date(Date.now() - hourMs / 6).toISOString();
+      const endDate = new Date(Date.now() + hourMs / 6).toISOString();
+      await stage.put('sessions', session(1, { startDate, endDate }));
+      await stage.put('attendees', attendee(5));
+      await stage.put('questions', question(11, 5, 1));
+      const scene = await openWrong(stage, ahead);
+      await turnOf(scene, ahead);
+      await stage.db.query('update streams set quiet_reads = 10');
+      await stage.pollsAreDue();
+      await turnOf(scene, ahead);
+      dues.push(
+        await stage.db.query(
+          `select session_id, round(extract(epoch from due_at - polled_at) / 30) as half_minutes
+           from streams where list = 'votes' and wanted order by session_id`,
+        ),
+      );
+    }
+    expect(dues[1]).toEqual(dues[0]);
+  });
+});
