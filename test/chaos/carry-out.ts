@@ -54,6 +54,11 @@ async function carryOutOne(deed: Deed, stage: Stage): Promise<void> {
   switch (deed.do) {
     case 'kill':
       return await kill(deed.victim, deed.restartAfterMs, stage);
+    case 'stop': {
+      const stopped = deed.victim === 'parent' ? stage.parent : stage.worker;
+      await stopped?.standStill(deed.forMs);
+      return;
+    }
     case 'faults': {
       const { ids } = await control<{ ids: number[] }>(sandboxUrl, 'POST', 'faults', deed.rules);
       await pause(deed.forMs);

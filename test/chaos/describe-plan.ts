@@ -1,10 +1,11 @@
 import type { ChaosPlan, Deed } from './plan.js';
 
 /** A plan as a person reads it: the conference, and each deed with its instant. */
-export function describePlan({ seed, store, durationMs, service, deeds }: ChaosPlan): string {
+export function describePlan({ seed, store, durationMs, service, deeds, clockAheadMs }: ChaosPlan): string {
   const kills = deeds.filter(({ deed }) => deed.do === 'kill').length;
   return [
     `seed ${seed}: ${durationMs / 1000} s on the ${store} store, ${kills} kills, ${deeds.length - kills} other deeds`,
+    `clock of the worker ${clockAheadMs / 1000} s ahead`,
     `sandbox ${service.flags.join(' ')}, knobs ${JSON.stringify(service.knobs)}`,
   ].join('\n');
 }
@@ -13,6 +14,8 @@ export function describeDeed(deed: Deed): string {
   switch (deed.do) {
     case 'kill':
       return `kill -9 ${deed.victim}, started again after ${deed.restartAfterMs} ms`;
+    case 'stop':
+      return `${deed.victim} stands still for ${deed.forMs} ms`;
     case 'faults':
       return `faults for ${deed.forMs} ms: ${deed.rules.map((rule) => JSON.stringify(rule)).join(', ')}`;
     case 'quota':

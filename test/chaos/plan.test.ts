@@ -25,7 +25,8 @@ describe('the plan of a chaos run', () => {
     expect(new Set(victims)).toEqual(new Set(['parent', 'worker', 'temporal', 'store', 'everything']));
     const modes = deeds.flatMap((deed) => (deed.do === 'receiver' ? [deed.mode] : []));
     expect(new Set(modes)).toEqual(new Set(['5xx', '429', 'hang', 'dropBefore', 'dropAfter', 'refuse']));
-    expect(new Set(deeds.map((deed) => deed.do)).size).toBe(8);
+    expect(new Set(deeds.map((deed) => deed.do)).size).toBe(9);
+    expect(new Set(plans.map(({ clockAheadMs }) => clockAheadMs))).toEqual(new Set([0, 90_000, -90_000]));
   });
 
   it('shows lists short, ignores filters and signs cursors over a few seeds, and no list short twice', () => {
@@ -41,6 +42,7 @@ describe('the plan of a chaos run', () => {
   it('kills no worker and no server of an embedded store, where there are none', () => {
     const deeds = seeds.flatMap((seed) => planChaos({ ...options, seed, store: 'embedded' }).deeds);
     expect(deeds.filter(({ deed }) => deed.do === 'kill' && ['worker', 'store'].includes(deed.victim))).toEqual([]);
+    expect(deeds.filter(({ deed }) => deed.do === 'stop' && deed.victim === 'worker')).toEqual([]);
   });
 
   it('lets nothing leave a list where deletions are left out', () => {

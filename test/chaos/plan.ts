@@ -3,6 +3,7 @@ import { planFaults } from './plan-faults.js';
 import { planKills } from './plan-kills.js';
 import { planReceiverFailures } from './plan-receiver-failures.js';
 import { planService, type ServicePlan } from './plan-service.js';
+import { planClock, planStops } from './plan-stops.js';
 
 export type Store = 'embedded' | 'postgres';
 
@@ -14,6 +15,8 @@ export type ReceiverMode = '5xx' | '429' | 'hang' | 'dropBefore' | 'dropAfter' |
 
 export type Deed =
   | { readonly do: 'kill'; readonly victim: Victim; readonly restartAfterMs: number }
+  /** A process is stopped with SIGSTOP and goes on later, as on a machine that was suspended. */
+  | { readonly do: 'stop'; readonly victim: 'parent' | 'worker'; readonly forMs: number }
   /** Rules of the sandbox's fault API, lifted after a while. */
   | { readonly do: 'faults'; readonly rules: readonly FaultRule[]; readonly forMs: number }
   | { readonly do: 'quota'; readonly quota: QuotaWindow; readonly forMs: number }
@@ -53,6 +56,8 @@ export interface ChaosPlan {
   readonly durationMs: number;
   readonly service: ServicePlan;
   readonly deeds: readonly PlannedDeed[];
+  /** How far the worker's wall clock is ahead of all others. */
+  readonly clockAheadMs: number;
 }
 
 export interface PlanOptions {
@@ -73,6 +78,8 @@ export function planChaos({ seed, durationMs, store, deletions }: PlanOptions): 
     ...planKills(part(1), durationMs, chosen),
     ...planFaults(part(2), durationMs, deletions),
     ...planReceiverFailures(part(3), durationMs),
+    ...planStops(part(5), durationMs, chosen),
   ].toSorted((a, b) => a.atMs - b.atMs);
-  return { seed, store: chosen, durationMs, service: planService(part(4), seed, deletions), deeds };
+  const clockAheadMs = planClock(part(6), chosen);
+  return { seed, store: chosen, durationMs, service: planService(part(4), seed, deletions), deeds, clockAheadMs };
 }

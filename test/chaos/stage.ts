@@ -97,7 +97,10 @@ async function open(
   if (servers === undefined) await placeEmbeddedStore(join(folder, 'data'));
   const parent = start('start', 'cli/main', ['start'], /^ready/m, env);
   await parent.untilReady();
-  const worker = servers === undefined ? undefined : start('worker', 'cli/main', ['worker'], /^ready/m, env);
+  const worker =
+    servers === undefined
+      ? undefined
+      : start('worker', 'cli/main', ['worker'], /^ready/m, { ...env, ...wrongClock(plan) });
 
   return {
     folder,
@@ -136,6 +139,14 @@ async function startServers(
   const temporal = await startEmbeddedTemporal({ folder: join(folder, 'temporal'), binary });
   opened.push({ close: () => temporal.stop() });
   return { postgres, temporal };
+}
+
+function wrongClock({ clockAheadMs }: ChaosPlan): Record<string, string> {
+  if (clockAheadMs === 0) return {};
+  return {
+    NODE_OPTIONS: `--require ${join(__dirname, 'wrong-clock.cjs')}`,
+    CHAOS_CLOCK_AHEAD_MS: String(clockAheadMs),
+  };
 }
 
 function definedEnvironment(): Record<string, string> {

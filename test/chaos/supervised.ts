@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { startGuardedChild, type GuardedChild } from '../../worker/guarded-child.js';
 import { builtProgram } from '../../worker/package-root.js';
 import { killNow } from '../kit/processes.js';
@@ -62,6 +63,15 @@ export class Supervised {
     killNow(this.#child?.pid);
   }
 
+  /** SIGSTOP, and SIGCONT after so long, unless it was killed meanwhile. */
+  async standStill(forMs: number): Promise<void> {
+    const child = this.#child;
+    if (child?.pid === undefined) return;
+    signal(child.pid, 'SIGSTOP');
+    await pause(forMs);
+    if (this.#child === child) signal(child.pid, 'SIGCONT');
+  }
+
   /** SIGTERM, and SIGKILL after fifteen seconds. @returns its exit code; null where a signal ended it */
   async stop(): Promise<number | null> {
     this.#isStopping = true;
@@ -90,6 +100,14 @@ export class Supervised {
     const afterMs = this.#wasKilled ? this.#restartAfterMs : restartAfterMs;
     this.#child = undefined;
     this.#timer = setTimeout(() => this.#start(), afterMs);
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // it was killed meanwhile
   }
 }
 

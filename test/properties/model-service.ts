@@ -59,6 +59,9 @@ export class ModelService implements PigeonholeClient {
     return this.#occasions;
   }
 
+  /** What the instants of answers are given by. */
+  now: () => number = Date.now;
+
   async page(list: ListRef, { cursor = null, count = 300, signal }: PageOptions = {}): Promise<Page> {
     const call: Call = { method: 'GET', path: listPath(list) };
     this.underWay += 1;
@@ -137,8 +140,8 @@ export class ModelService implements PigeonholeClient {
 
   /** No two requests are made in one millisecond, so that of two answers one is certainly the newer. */
   async #instant(): Promise<number> {
-    while (Date.now() <= this.#lastInstant) await new Promise(setImmediate);
-    this.#lastInstant = Date.now();
+    while (this.now() <= this.#lastInstant) await new Promise(setImmediate);
+    this.#lastInstant = this.now();
     return this.#lastInstant;
   }
 

@@ -16,6 +16,7 @@ import type { Fault, Glitch } from './model/fault.js';
 import { mutate } from './model/mutation.js';
 import { ModelWorld } from './model/world.js';
 import { passTime } from '../kit/pass-time.js';
+import { withWallClock } from '../kit/wrong-clock.js';
 import type { Script, Step, TurnEnd } from './script.js';
 import { unwalked } from './unwalked.js';
 import { watched, type WatchedDatabase } from './watched-database.js';
@@ -61,6 +62,7 @@ export async function play(script: Script, db: Database): Promise<Played> {
     client: service,
     sync: `lists: [${script.lists.join(', ')}]`,
   });
+  service.now = scene.ledger.clock.nowMs; // as a client that the process opens
   try {
     const life = new Life(scene, service, store);
     for (const step of script.steps) await life.take(step);
@@ -110,7 +112,7 @@ class Life {
     for (const mutation of step.before) mutate(this.#world, mutation);
     await this.scene.discover();
     const pigeonholeId = this.#world.shape.pigeonholeIds[step.where % this.#world.shape.pigeonholeIds.length]!;
-    await this.#takeTurn(pigeonholeId, step);
+    await withWallClock(step.clockAheadMs, () => this.#takeTurn(pigeonholeId, step));
     // What was to happen between requests that were not made happens all the same.
     const rest = step.during.filter((each) => this.service.left.some(({ of }) => of === each));
     this.#disturbed.changedBetweenRequests += step.during.length - rest.length;

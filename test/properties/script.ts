@@ -27,6 +27,8 @@ export interface Step {
   readonly faults: readonly { readonly request: number; readonly fault: Fault }[];
   readonly glitches: readonly { readonly request: number; readonly glitch: Glitch }[];
   readonly end: TurnEnd;
+  /** How far the wall clock of the process that takes the turn is ahead. */
+  readonly clockAheadMs: number;
 }
 
 /** One life of a service and of its reader, before it gets quiet. */
@@ -150,6 +152,10 @@ function stepOf(mutation: fc.Arbitrary<Mutation>, touch: fc.Arbitrary<Mutation>)
       },
     ),
     end: turnEndOf(touch),
+    clockAheadMs: fc.oneof(
+      { weight: 3, arbitrary: fc.constant(0) },
+      { weight: 1, arbitrary: fc.constantFrom(hour, -hour, 40 * second, -40 * second) },
+    ),
   });
 }
 
