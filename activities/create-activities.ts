@@ -5,7 +5,6 @@ import { deliverToSinkTurn } from './deliver-to-sink.js';
 import { discoverWorkspace } from './discover.js';
 import { forgetAttendeeTurn } from './forget-attendee.js';
 import { readPigeonhole } from './read-pigeonhole.js';
-import { handleRequest } from './handle-request.js';
 import { importRegistrantsTurn } from './import-registrants.js';
 import type { DeliveryTurn, ErasureTurn, ImportTurn, PigeonholeName, ReadingTurn, WorkRequest } from './turns.js';
 import type { SpanAttributes } from './tracer.js';
@@ -46,12 +45,20 @@ export const createActivities = (current: InUse) => ({
     return await takeTurn(current, turn, (to, signal) => forgetAttendeeTurn(to, id, signal));
   },
 
-  /** Carries out what a person asked for by a signal: written to the ledger, which alone remembers it. */
+  /**
+   * Ignores what a signal asks for. The API writes what a person asks for to the ledger, after it has checked their rights,
+   * and sends "wake" only. Every account of this machine reaches an embedded Temporal server: a signal proves no right.
+   */
   async handleWorkRequest(
     scope: { kind: 'workspace' | 'sink' | 'import'; name: string } | { kind: 'pigeonhole'; name: PigeonholeName },
     request: WorkRequest,
   ): Promise<void> {
-    await current.use((to) => handleRequest(to.ledger, scope, { do: request }));
+    await current.use(async ({ log }) =>
+      log.warn(
+        { scope: scope.kind, request },
+        'a signal asked for something that only the API may change: it is ignored',
+      ),
+    );
   },
 });
 

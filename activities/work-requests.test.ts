@@ -1,0 +1,27 @@
+import type { Collaborators, InUse } from './collaborators.js';
+import { createActivities } from './create-activities.js';
+
+describe('what is asked of a workflow by a signal', () => {
+  it.each(['pause', 'resume', 'poll-now', 'sweep'] as const)(
+    'changes nothing, since anybody who reaches Temporal can send it: %s',
+    async (request) => {
+      const statements: string[] = [];
+      const warned: string[] = [];
+      const run = async (sql: string): Promise<unknown[]> => {
+        statements.push(sql);
+        return [];
+      };
+      const db = {
+        query: run,
+        script: run,
+        transaction: async (work: (tx: object) => unknown) => await work({ query: run }),
+      };
+      const to = { ledger: { db }, log: { warn: (_: object, text: string) => warned.push(text) } };
+      const inUse = { use: (work: (given: Collaborators) => unknown) => work(to as unknown as Collaborators) };
+      const activities = createActivities(inUse as unknown as InUse);
+      await activities.handleWorkRequest({ kind: 'sink', name: 'hooks' }, request);
+      expect(statements).toEqual([]);
+      expect(warned).toEqual(['a signal asked for something that only the API may change: it is ignored']);
+    },
+  );
+});
