@@ -2,6 +2,7 @@ import type { Config } from '../config/config.js';
 import { Secret } from '../config/secret.js';
 import { kinds, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
 import { type Ledger, openLedger } from '../ledger/ledger.js';
+import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { addToken } from '../ledger/queries/tokens.js';
 import { apiSources, emptyConfig, fromHere, localToken } from './api-sources.test-kit.js';
 import type { ApiApp } from './api-app.js';
@@ -153,7 +154,7 @@ async function open(
   kind: (typeof kinds)[number],
   server = config.server,
 ): Promise<{ app: ApiApp; ledger: Ledger; acted: string[] }> {
-  const ledger = await openLedger(databases.of(kind));
+  const ledger = await openLedger(databases.of(kind), testKey);
   await ledger.db.script('truncate tokens, audit');
   const acted: string[] = [];
   const app = createApp(

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.js';
 import { Secret } from '../config/secret.js';
 import { useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
 import { type Ledger, openLedger } from '../ledger/ledger.js';
+import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { addToken, revokeToken } from '../ledger/queries/tokens.js';
 import { apiSources, asLocalUser, emptyConfig, fromHere } from './api-sources.test-kit.js';
 import type { ApiApp } from './api-app.js';
@@ -18,7 +19,7 @@ let ledger: Ledger;
 let nowMs: number;
 let pageCodes: PageCodes;
 beforeEach(async () => {
-  ledger = await openLedger(databases.of('embedded'));
+  ledger = await openLedger(databases.of('embedded'), testKey);
   await ledger.db.script('truncate tokens, audit');
   nowMs = start;
   pageCodes = new PageCodes(() => nowMs);

@@ -4,8 +4,10 @@ import type { Context } from './context.js';
 import type { ExitCode } from './exit-code.js';
 
 const backupHelp = `
-Not in it: the configuration and the files that sinks write,
-which are yours; Temporal's data, which is not needed.
+Not in it: the ledger's key ("pigeonpost key export"),
+without which it cannot be used; the configuration and the
+files that sinks write, which are yours; Temporal's data,
+which is not needed.
 
 Examples:
   pigeonpost backup /backups/pigeonpost-$(date +%F).tar.gz       an embedded store
@@ -18,7 +20,17 @@ what it was sent after the backup would be sent again.
 Examples:
   pigeonpost restore /backups/pigeonpost-2026-11-20.tar.gz
   pigeonpost restore pigeonpost.dump --erasures erasures.json
+  pigeonpost restore backup.tar.gz --key-file /safe/ledger.key
   pigeonpost restore --mark-only        after pg_restore, a snapshot or point-in-time recovery`;
+
+const keyHelp = `
+Whoever has the key and a backup can name the people
+behind anonymous items. Keep the key apart from the
+backups: none holds it, and none can be used without it.
+
+Examples:
+  pigeonpost key export /safe/ledger.key
+  pigeonpost key export - | age -r age1... > ledger.key.age`;
 
 /** What keeps the ledger safe. Each is loaded when it is asked for. */
 export function addBackupCommands(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {
@@ -30,11 +42,21 @@ export function addBackupCommands(program: Command, context: () => Context, fini
       const { backup } = await import('./commands/backup.js');
       finish(await backup(context(), { file }));
     });
+  const key = program.command('key').description('the key that the ledger hashes with, which is in no backup');
+  key
+    .command('export <file>')
+    .description('write the key into a file for its owner alone; "-" is standard output')
+    .addHelpText('after', keyHelp)
+    .action(async (file: string) => {
+      const { exportKey } = await import('./commands/key.js');
+      finish(await exportKey(context(), { file }));
+    });
   program
     .command('restore [file]')
     .description('put a backup in the place of the ledger, with every sink paused until a person resumes it')
     .option('--mark-only', 'the store was restored by other means: only pause the sinks', false)
     .option('--erasures <file>', 'of "erasures export": whoever is in it is forgotten again')
+    .option('--key-file <file>', "the ledger's key, where the folder does not have it")
     .option('--other-ledger', 'also in the place of a store that is another ledger', false)
     .option('--yes', 'do not ask', false)
     .option('--json', 'one JSON document', false)

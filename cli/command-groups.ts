@@ -10,7 +10,7 @@ const groups: readonly (readonly [heading: string, commands: readonly string[]])
   ],
   ['Registrants and events', ['import', 'apply']],
   ['People and their data', ['forget', 'erasures', 'person', 'retention']],
-  ['Administer', ['token', 'audit', 'backup', 'restore', 'completion']],
+  ['Administer', ['token', 'audit', 'backup', 'restore', 'key', 'completion']],
 ];
 
 /** Puts the commands of a program in the order and under the headings in which its help shows them. */

@@ -38,6 +38,7 @@ const withoutJson = [
   'completion names',
   'backup',
   'erasures export',
+  'key export',
   'person',
 ];
 /** The sandbox prints its own help; names are asked for by shells alone. */

@@ -24,6 +24,8 @@ export interface Config {
   readonly store: StoreSetting;
   /** To PostgreSQL, of this process, at most. */
   readonly storeConnections: number;
+  /** Absent: in a file of the data folder. */
+  readonly ledgerKey?: Secret;
   readonly temporal: TemporalConfig;
   readonly server: ServerConfig;
   readonly network: NetworkConfig;

@@ -8,6 +8,7 @@ import { Secret } from './secret.js';
 /** Keys that a variable stands in for when the file does not write them. The proxy's, which have rules of their own, are in proxy-from-environment.ts. */
 const variables: readonly { readonly path: KeyPath; readonly variable: string }[] = [
   { path: ['store'], variable: 'DATABASE_URL' },
+  { path: ['ledgerKey'], variable: 'LEDGER_KEY' },
   { path: ['temporal', 'address'], variable: 'TEMPORAL_ADDRESS' },
   { path: ['temporal', 'namespace'], variable: 'TEMPORAL_NAMESPACE' },
 ];

@@ -43,6 +43,7 @@ export function toConfig({
     retention: toRetention(parsed.retention),
     store: store.kind === 'embedded' ? { kind: 'embedded', folder: resolve(folder, store.folder) } : store,
     storeConnections: parsed.storeConnections,
+    ...(parsed.ledgerKey === undefined ? {} : { ledgerKey: parsed.ledgerKey }),
     temporal: toTemporal(parsed.temporal, pem),
     server: { host: server.host, port: server.port, token: server.token, publicUrl: server.publicUrl },
     network: toNetwork(parsed.network, pem, environmentProxy),

@@ -8,7 +8,9 @@ export type LedgerErrorKind =
   /** The process runs a configuration that is no longer, or not yet again, the current one. */
   | 'configuration'
   /** What was given is of another ledger: its keys are others. */
-  | 'otherLedger';
+  | 'otherLedger'
+  /** The ledger's key is missing here, or is another ledger's. */
+  | 'key';
 
 /** What the ledger refuses. The message is for a person: it names the thing and the next step. */
 export class LedgerError extends Error {

@@ -1,9 +1,10 @@
-import { randomBytes, randomUUID } from 'node:crypto';
 import { DatabaseClock } from './database-clock.js';
 import type { Database } from './drivers/database.js';
+import type { KeyPlace } from './key-place.js';
 import { KeyedHash } from './keyed-hash.js';
 import { LedgerError } from './ledger-error.js';
 import { migrate, type MigrateOptions } from './migrate.js';
+import { takeUpKey } from './take-up-key.js';
 
 /** The store with what belongs to it: its identity and its keyed hashes. Passed to every query. */
 export interface Ledger {
@@ -15,30 +16,27 @@ export interface Ledger {
   readonly clock: DatabaseClock;
 }
 
-interface LedgerRow {
-  id: string;
-  hash_key: Buffer;
-  subject_key: Buffer;
-  fingerprint_key: Buffer;
+export interface OpenLedgerOptions extends Pick<MigrateOptions, 'onProgress'> {
+  /** A sentence for the operator, when the key has to stay in the store for now. */
+  readonly onNotice?: (sentence: string) => void;
 }
 
-/** Brings the schema up to date and reads, or makes, the ledger's identity. The database stays the caller's to close. */
+/**
+ * Brings the schema up to date and reads, or makes, the ledger's identity. The key is read from its place and never
+ * stored here. The database stays the caller's to close.
+ * @throws {LedgerError} kind `key` when the place holds no key, or another ledger's
+ */
 export async function openLedger(
   db: Database,
-  { onProgress }: Pick<MigrateOptions, 'onProgress'> = {},
+  place: KeyPlace,
+  { onProgress, onNotice = () => undefined }: OpenLedgerOptions = {},
 ): Promise<Ledger> {
   await migrate(db, { onProgress });
-  await db.query(
-    `insert into ledger (id, hash_key, subject_key, fingerprint_key) values ($1, $2, $3, $4)
-     on conflict (singleton) do nothing`,
-    [randomUUID(), randomBytes(32), randomBytes(32), randomBytes(32)],
-  );
-  const [row] = await db.query<LedgerRow>('select id, hash_key, subject_key, fingerprint_key from ledger');
-  const keys = { hash: row!.hash_key, subject: row!.subject_key, fingerprint: row!.fingerprint_key };
+  const { id, key } = await takeUpKey(db, place, onNotice);
   const clock = new DatabaseClock();
   // oxlint-disable-next-line no-await-in-loop -- the answer that arrives fastest says it best
   for (let n = 0; n < 3; n += 1) await clock.ask(db);
-  return { db, id: row!.id, hash: new KeyedHash(keys), clock };
+  return { db, id, hash: new KeyedHash(key.keys), clock };
 }
 
 /**

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
 import { openLedger } from './ledger.js';
+import { testKey } from './ledger-key.test-kit.js';
 import { migrate } from './migrate.js';
 
 const databases = useBothDatabases({ isEmpty: true });
@@ -17,10 +18,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 describe.each(kinds)('migrations on %s', (kind) => {
   it('are each applied once, by whichever of several processes comes first, and leave a ledger alone', async () => {
     const db = databases.of(kind);
-    const [first, second] = await Promise.all([openLedger(db), openLedger(db)]);
+    const [first, second] = await Promise.all([openLedger(db, testKey), openLedger(db, testKey)]);
     await db.query(`insert into workspaces (name) values ('acme')`);
     await migrate(db);
-    const again = await openLedger(db);
+    const again = await openLedger(db, testKey);
     expect([second.id, again.id]).toEqual([first.id, first.id]);
     expect(again.hash.content('{}')).toEqual(first.hash.content('{}'));
     expect(await db.query('select name from workspaces')).toEqual([{ name: 'acme' }]);
@@ -29,7 +30,7 @@ describe.each(kinds)('migrations on %s', (kind) => {
 
   it('that were made beside a later one are applied after it', async () => {
     const db = databases.of(kind);
-    await openLedger(db);
+    await openLedger(db, testKey);
     const late = join(folder, '0000_late.sql');
     writeFileSync(late, 'create table late (id integer);');
     await migrate(db, { folder });
@@ -40,7 +41,7 @@ describe.each(kinds)('migrations on %s', (kind) => {
 
   it('that fail leave neither their number nor a part of themselves', async () => {
     const db = databases.of(kind);
-    await openLedger(db);
+    await openLedger(db, testKey);
     const broken = join(folder, '9990_broken.sql');
     writeFileSync(broken, 'create table half_done (id integer); select nothing_there;');
     await expect(migrate(db, { folder })).rejects.toMatchObject({ name: 'StoreError' });
@@ -51,9 +52,9 @@ describe.each(kinds)('migrations on %s', (kind) => {
 
   it('of a newer version are refused with both numbers', async () => {
     const db = databases.of(kind);
-    await openLedger(db);
+    await openLedger(db, testKey);
     await db.query('insert into migrations (number) values ($1)', [newest + 1]);
-    await expect(openLedger(db)).rejects.toMatchObject({
+    await expect(openLedger(db, testKey)).rejects.toMatchObject({
       name: 'LedgerError',
       kind: 'version',
       message: expect.stringContaining(`version ${newest + 1}, this pigeonpost knows ${newest}:`),

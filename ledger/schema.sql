@@ -383,12 +383,13 @@ create table lanes (
 create table ledger (
   singleton boolean not null default true,
   id uuid not null,
-  hash_key bytea not null,
-  subject_key bytea not null,
-  fingerprint_key bytea not null,
+  hash_key bytea,
+  subject_key bytea,
+  fingerprint_key bytea,
   cluster_id text,
   namespace text,
   created_at timestamp with time zone not null default now(),
+  key_check bytea,
   PRIMARY KEY (singleton),
   CHECK (singleton)
 );

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
 import { openLedger } from './ledger.js';
+import { testKey } from './ledger-key.test-kit.js';
 import { describeSchema } from './schema.test-kit.js';
 
 const databases = useBothDatabases({ isEmpty: true });
@@ -11,7 +12,7 @@ const head =
 
 describe.each(kinds)('the schema on %s', (kind) => {
   it('is what schema.sql says after the last migration', async () => {
-    await openLedger(databases.of(kind));
+    await openLedger(databases.of(kind), testKey);
     const schema = head + (await describeSchema(databases.of(kind)));
     if (process.env['UPDATE_SCHEMA'] === '1') writeFileSync(file, schema);
     expect(readFileSync(file, 'utf8')).toBe(schema);

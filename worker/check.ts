@@ -5,11 +5,13 @@ import { lockFolder } from '../ledger/drivers/folder-lock.js';
 import { refuseWithoutEmbeddedStore } from '../ledger/drivers/embedded.js';
 import { openDatabase } from '../ledger/drivers/open-database.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
+import { LedgerError } from '../ledger/ledger-error.js';
 import { ApiError } from '../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../pigeonhole/client.js';
 import type { Subscription } from '../pigeonhole/wire-entities.js';
 import { connectTemporal } from './connect-temporal.js';
 import { type BinarySources, findBinary } from './embedded-temporal/find-binary.js';
+import { keyProblem } from './key-place-of.js';
 import { createWorkspaceClient } from './open-clients.js';
 import { createSink } from './open-sinks.js';
 import { messageOf } from './orchestration.js';
@@ -84,18 +86,22 @@ async function checkSink(config: Config, name: string, signal: AbortSignal): Pro
   }
 }
 
-async function checkStore({ store }: Config): Promise<Checked> {
+async function checkStore(config: Config): Promise<Checked> {
+  const { store } = config;
   const what = 'store';
   try {
     if (store.kind === 'embedded') return { what, result: 'ok', text: await lookAtFolder(store.folder) };
     const db = await openDatabase({ kind: 'postgres', url: store.url.reveal() });
     try {
       await db.query('select 1');
+      const problem = await keyProblem(db, config);
+      if (problem !== null) return { what, result: 'refused', text: problem };
     } finally {
       await db.close();
     }
     return { what, result: 'ok', text: 'PostgreSQL answers' };
   } catch (error) {
+    if (error instanceof LedgerError) return { what, result: 'refused', text: error.message };
     if (!(error instanceof StoreError)) throw error;
     // A store in use is what a running pigeonpost looks like: nothing to mend.
     if (error.kind === 'locked') return { what, result: 'ok', text: 'in use by a running pigeonpost' };

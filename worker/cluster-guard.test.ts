@@ -3,6 +3,7 @@ import type { Log } from '../activities/collaborators.js';
 import type { Config } from '../config/config.js';
 import { kinds, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
 import { bindCluster, openLedger } from '../ledger/ledger.js';
+import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { ClusterGuard } from './cluster-guard.js';
 import { createStarter, discovering } from './orchestration.js';
 import { reconcile } from './reconcile.js';
@@ -17,7 +18,7 @@ const config = {
 
 describe.each(kinds)('an empty cluster at the address of the one that drives a ledger on %s', (kind) => {
   it('is given no workflow by a running process, which says so, until it is adopted or the first is back', async () => {
-    const ledger = await openLedger(databases.of(kind));
+    const ledger = await openLedger(databases.of(kind), testKey);
     let clusterId = 'first';
     const started: string[] = [];
     const client = {

@@ -10,6 +10,7 @@ export function shownSettings(config: Config): Json {
   return {
     configuration: normalizedConfig(config, () => '[secret]'),
     store: store.kind === 'embedded' ? `embedded:${store.folder}` : 'PostgreSQL',
+    ledgerKey: config.ledgerKey !== undefined,
     temporal: {
       address: temporal.address,
       namespace: temporal.namespace,
@@ -34,7 +35,9 @@ export async function namedVariables(
   const text = await readFile(file, 'utf8').catch(() => '');
   const withoutComments = text.replaceAll(/(^|\s)#.*$/gm, '$1');
   const named = [...withoutComments.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)/g)].map(([, name]) => name!);
-  const names = [...new Set([...named, 'DATABASE_URL', 'TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'PIGEONPOST_LOG'])];
+  const names = [
+    ...new Set([...named, 'DATABASE_URL', 'LEDGER_KEY', 'TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'PIGEONPOST_LOG']),
+  ];
   const stateOf = (value: string | undefined): 'set' | 'empty' | 'not set' =>
     value === undefined ? 'not set' : value === '' ? 'empty' : 'set';
   return Object.fromEntries(names.toSorted().map((name) => [name, stateOf(environment[name])]));

@@ -29,6 +29,7 @@ import type { BinarySources } from './embedded-temporal/find-binary.js';
 import { findBinary } from './embedded-temporal/find-binary.js';
 import { DropFolders } from './imports/drop-folders.js';
 import { findMissingWorkers } from './find-missing-workers.js';
+import { keyPlaceOf } from './key-place-of.js';
 import { loadProcessConfig } from './load-process-config.js';
 import { keepLocalToken } from './local-token.js';
 import type { ProcessLog } from './log.js';
@@ -118,7 +119,10 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
 
   const db = await openStore(config, closers);
   db.onFatal(fail);
-  const ledger = await openLedger(db, options);
+  const ledger = await openLedger(db, keyPlaceOf(config), {
+    onProgress: options.onProgress,
+    onNotice: (notice) => log.warn({ notice }, 'the key of the ledger'),
+  });
   const localToken = once(() => keepLocalToken(config));
   if (serves && config.server.token === undefined) localToken(); // a start that cannot keep it says so at once
   const embedded = config.store.kind === 'embedded';

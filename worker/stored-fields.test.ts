@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/config.js';
 import { openEmbedded } from '../ledger/drivers/embedded.js';
 import { openLedger } from '../ledger/ledger.js';
+import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { storedFields } from './stored-fields.js';
 
 let folder: string;
@@ -31,7 +32,7 @@ describe('the fields stored by a pigeonpost that does not run', () => {
     }
     expect(await fieldsIn(folder)).toBeUndefined(); // no tables
     const again = await openEmbedded({ folder });
-    await openLedger(again);
+    await openLedger(again, testKey);
     await again.close();
     expect(await fieldsIn(folder)).toEqual(
       new Map([

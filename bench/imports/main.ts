@@ -15,6 +15,8 @@ import { ServiceGate } from '../../activities/service-gate.js';
 import { normalizedConfig } from '../../config/normalized-config.js';
 import { openDatabase } from '../../ledger/drivers/open-database.js';
 import { openLedger } from '../../ledger/ledger.js';
+import { givenKey } from '../../ledger/key-place.js';
+import { LedgerKey } from '../../ledger/ledger-key.js';
 import { useConfiguration } from '../../ledger/queries/configurations.js';
 import { beginImport, startImport } from '../../ledger/queries/imports/begin-import.js';
 import { readImport } from '../../ledger/queries/imports/read-import.js';
@@ -71,7 +73,7 @@ async function openProduct(task: ImportTask): Promise<{ to: Collaborators; close
   );
   const config = await loadProcessConfig(file, { BENCH_KEY: task.apiKey });
   const db = await openDatabase({ kind: 'postgres', url: task.databaseUrl });
-  const ledger = await openLedger(db);
+  const ledger = await openLedger(db, givenKey(LedgerKey.generate()));
   const document = normalizedConfig(config, (secret) => ledger.hash.fingerprint(secret));
   const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
   const clients = openClients(config, { log });

@@ -2,6 +2,7 @@ import { askForBackup } from '../ask-for-backup.js';
 import { apiAddressOf } from '../api-client.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { keyPlaceOf } from '../../worker/key-place-of.js';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
 import { type BackupBytes, dumpPostgres, packUnusedStore, writeBackup } from '../../worker/backup/backup-store.js';
 import { passOn } from '../../worker/backup/write-whole.js';
@@ -34,5 +35,8 @@ export async function backup({ config, out }: Context, { file }: { file: string 
   }
   if (file !== '-') out.line(`${file} is a backup of ${store.kind === 'postgres' ? 'the database' : store.folder}`);
   out.note('it holds personal data as the ledger does: keep it where those may be kept, and no longer');
+  out.note(
+    `the ledger's key is not in it and is needed to restore it: "pigeonpost key export" writes it (it is kept in ${keyPlaceOf(loaded).name})`,
+  );
   return ExitCode.Done;
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readErasureListFile } from '../../worker/backup/read-erasure-list.js';
+import { configuredKey, type LedgerKey, readKeyFile } from '../../worker/key-place-of.js';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
 import { markStoreRestored, restoreStore } from '../../worker/backup/restore-store.js';
 import { askYesOrNo } from '../ask-yes-or-no.js';
@@ -18,6 +19,8 @@ export interface RestoreArguments {
   readonly erasures?: string | undefined;
   /** The backup may be of another ledger than the one that is there. */
   readonly otherLedger: boolean;
+  /** A file of `key export`. */
+  readonly keyFile?: string | undefined;
   readonly yes: boolean;
   readonly json: boolean;
 }
@@ -37,6 +40,12 @@ export async function restore({ config, out }: Context, asked: RestoreArguments)
   }
   const loaded = await loadProcessConfig(config);
   const { store } = loaded;
+  if (asked.keyFile !== undefined && (store.kind === 'postgres' || markOnly)) {
+    throw new CommandError(
+      ExitCode.WrongUse,
+      '--key-file is for a backup of an embedded store: give the key of a database as LEDGER_KEY',
+    );
+  }
   const where = store.kind === 'postgres' ? 'the database' : store.folder;
   const isThere = store.kind === 'embedded' && existsSync(join(store.folder, 'postgres'));
   const question =
@@ -49,12 +58,17 @@ export async function restore({ config, out }: Context, asked: RestoreArguments)
   }
   const list = asked.erasures === undefined ? null : await readErasureListFile(asked.erasures);
   const mark = { sinks: Object.keys(loaded.sinks), by: askedBy() ?? 'local', requestId: randomUUID() };
-  const terms = { erasures: list, otherLedger: asked.otherLedger };
+  const terms = {
+    erasures: list,
+    otherLedger: asked.otherLedger,
+    key: asked.keyFile === undefined ? undefined : await keyIn(asked.keyFile),
+    configuredKey: configuredKey(loaded),
+  };
   const done =
     file === undefined ? await markStoreRestored(store, mark, list) : await restoreStore(file, store, mark, terms);
-  const { facts, replaced = null, erasures } = done;
+  const { facts, replaced = null, erasures, keyProblem = null } = done;
   if (json) {
-    out.line(JSON.stringify({ restored: true, madeAt: facts?.madeAt ?? null, replaced, erasures }));
+    out.line(JSON.stringify({ restored: true, madeAt: facts?.madeAt ?? null, replaced, erasures, keyProblem }));
     return ExitCode.Done;
   }
   out.line(
@@ -65,6 +79,7 @@ export async function restore({ config, out }: Context, asked: RestoreArguments)
   if (replaced !== null) out.line(`what was there is kept in ${replaced}: delete it when you need it no more`);
   out.note('sinks and imports are paused: start, look at "pigeonpost status" and "preview", then resume each');
   out.note(aboutErasures(erasures));
+  if (keyProblem !== null) out.note(keyProblem);
   return ExitCode.Done;
 }
 
@@ -75,6 +90,12 @@ function aboutErasures(count: number | null): string {
   }
   if (count === 0) return 'nobody was forgotten after the backup';
   return `${count === 1 ? 'one erasure was' : `${count} erasures were`} made after the backup: from the next start on they are carried out again`;
+}
+
+async function keyIn(file: string): Promise<LedgerKey> {
+  const key = await readKeyFile(file);
+  if (key === undefined) throw new CommandError(ExitCode.NotFound, `there is no file ${file}`);
+  return key;
 }
 
 async function agreed(question: string): Promise<boolean> {

@@ -28,6 +28,7 @@ ${sinkLines(sink)
 
 # The ledger lies in ./data beside this file: keep it, it knows what was delivered. For several processes:
 # store: \${DATABASE_URL}
+# ledgerKey: \${LEDGER_KEY} # openssl rand -base64 32; the same for every process, and kept apart from the backups
 # temporal: { address: "127.0.0.1:7233" }
 `;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { alertsSchema, importsSchema, retentionSchema, telemetrySchema } from './operations.js';
 import { networkSchema, serverSchema, temporalSchema } from './process.js';
 import { sinksSchema } from './sinks.js';
-import { storeConnectionsSchema, storeSchema } from './store.js';
+import { ledgerKeySchema, storeConnectionsSchema, storeSchema } from './store.js';
 import { syncsSchema } from './syncs.js';
 import { workspacesSchema } from './workspaces.js';
 
@@ -16,6 +16,7 @@ export const configSchema = z.strictObject(
     sinks: sinksSchema,
     store: storeSchema,
     storeConnections: storeConnectionsSchema,
+    ledgerKey: ledgerKeySchema,
     temporal: temporalSchema,
     server: serverSchema,
     network: networkSchema,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Secret } from '../secret.js';
-import { wholeNumber } from '../values.js';
+import { secret, wholeNumber } from '../values.js';
 
 const allowed = 'embedded:FOLDER, or a PostgreSQL URL such as postgres://db.example.com/pigeonpost';
 
@@ -42,6 +42,18 @@ export const storeConnectionsSchema = wholeNumber({ min: 2, max: 500 })
   .prefault(10)
   .describe(
     'Connections to PostgreSQL that this process holds at most. It opens one more while it brings the schema up to date. All processes and Temporal together must stay below `max_connections` of the server.',
+  );
+
+/** 32 bytes, or the 96 of a ledger that was made before the key left the store; as ledger/ledger-key.ts reads it. */
+const keyText = /^\s*(?:[A-Za-z0-9+/_-]{43}=?|[A-Za-z0-9+/_-]{128})\s*$/;
+
+export const ledgerKeySchema = secret()
+  .refine((found) => !(found instanceof Secret) || keyText.test(found.reveal()), {
+    error: 'allowed: a key of 32 random bytes in base64, such as "openssl rand -base64 32" prints',
+  })
+  .optional()
+  .describe(
+    'The key of the ledger, by which it hashes who an anonymous item belongs to: 32 random bytes in base64 (`openssl rand -base64 32`). It is never stored in the ledger, and every process of one ledger needs the same one. By default `LEDGER_KEY` of the environment, if set; else the file `ledger.key`, made at the first start, in the folder of an embedded store; with PostgreSQL, `.pigeonpost/pigeonpost.yaml.ledger.key` beside this file.',
   );
 
 /** What a text at `store` stands for; undefined when it is not allowed. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { kinds, useBothDatabases } from '../drivers/both-databases.test-kit.js';
 import { openLedger } from '../ledger.js';
+import { testKey } from '../ledger-key.test-kit.js';
 import { beginCanary, canariesLeft, type NewCanary, noteCanary, takeAbandonedCanaries } from './canaries.js';
 
 const databases = useBothDatabases();
@@ -26,7 +27,7 @@ const canary = (more: Partial<NewCanary> = {}): NewCanary => ({
 });
 
 describe.each(kinds)('a canary on %s', (kind) => {
-  const open = async () => await openLedger(databases.of(kind));
+  const open = async () => await openLedger(databases.of(kind), testKey);
 
   it('is one at a time for a sink and pigeonhole, and beside those of others', async () => {
     const ledger = await open();

@@ -1,5 +1,6 @@
 import { kinds, useBothDatabases } from '../drivers/both-databases.test-kit.js';
 import { openLedger } from '../ledger.js';
+import { testKey } from '../ledger-key.test-kit.js';
 import { releaseLane, takeLane } from './lanes.js';
 
 const databases = useBothDatabases();
@@ -7,7 +8,7 @@ const items = 30_000;
 
 describe.each(kinds)('a lane on %s', (kind) => {
   it('is given back in one pass over what waits, due when the first is that no earlier one of its item holds', async () => {
-    const ledger = await openLedger(databases.of(kind));
+    const ledger = await openLedger(databases.of(kind), testKey);
     const { db } = ledger;
     const [place] = await db.query<{ ref: number }>(
       `insert into pigeonholes (workspace, pigeonhole_id) values ('acme', 1) returning ref`,

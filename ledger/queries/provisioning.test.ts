@@ -1,5 +1,6 @@
 import { kinds, useBothDatabases } from '../drivers/both-databases.test-kit.js';
 import { type Ledger, openLedger } from '../ledger.js';
+import { testKey } from '../ledger-key.test-kit.js';
 import {
   claimedIds,
   dropIntent,
@@ -19,7 +20,7 @@ const claim = { parentId: 101, remoteId: 5001, attempt: 0, by: null };
 describe.each(kinds)('the objects of an event file, on %s', (kind) => {
   let ledger: Ledger;
   beforeEach(async () => {
-    ledger = await openLedger(databases.of(kind));
+    ledger = await openLedger(databases.of(kind), testKey);
     await ledger.db.query('delete from provisioned');
   });
 

@@ -1,5 +1,6 @@
 import { kinds, useBothDatabases } from '../drivers/both-databases.test-kit.js';
 import { type Ledger, openLedger } from '../ledger.js';
+import { testKey } from '../ledger-key.test-kit.js';
 import {
   noteAnswer,
   notePassed,
@@ -21,7 +22,7 @@ const hour = 3_600_000;
 describe.each(kinds)('the quota of a key, on %s', (kind) => {
   let ledger: Ledger;
   beforeEach(async () => {
-    ledger = await openLedger(databases.of(kind));
+    ledger = await openLedger(databases.of(kind), testKey);
     await ledger.db.query('delete from quotas');
     await readQuota(ledger, key);
   });

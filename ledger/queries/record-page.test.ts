@@ -3,6 +3,7 @@ import { kinds, useBothDatabases } from '../drivers/both-databases.test-kit.js';
 import type { Database } from '../drivers/database.js';
 import { hashedForm } from '../hashed-form.js';
 import { type Ledger, openLedger } from '../ledger.js';
+import { testKey } from '../ledger-key.test-kit.js';
 import { readingRules } from '../reading-rules.js';
 import type { SeenItem } from '../seen-item.js';
 import { requestErasure } from './erasures/request-erasure.js';
@@ -22,7 +23,7 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
 
   beforeAll(async () => {
     db = databases.of(kind);
-    ledger = await openLedger(db);
+    ledger = await openLedger(db, testKey);
   });
   beforeEach(async () => {
     const ref = await refOf(ledger, 'acme', (pigeonholeId += 1));

@@ -3,6 +3,7 @@ import { forgetEverything } from '../../test/kit/forget-everything.js';
 import { type Database } from '../drivers/database.js';
 import { kinds, useBothDatabases } from '../drivers/both-databases.test-kit.js';
 import { type Ledger, openLedger } from '../ledger.js';
+import { testKey } from '../ledger-key.test-kit.js';
 import { beginImport, startImport } from './imports/begin-import.js';
 import { beginChunk } from './imports/begin-chunk.js';
 import { type ImportLease, takeImport } from './imports/chunks.js';
@@ -16,7 +17,7 @@ const databases = useBothDatabases();
 /** A pigeonhole whose attendees were read, and nobody is there. */
 async function openPlace(db: Database): Promise<{ ledger: Ledger; ref: number }> {
   await forgetEverything(db);
-  const ledger = await openLedger(db);
+  const ledger = await openLedger(db, testKey);
   const ref = await refOf(ledger, 'acme', 101);
   await db.query(`insert into streams (ref, list, session_id, polled_at) values ($1, 'attendees', 0, now())`, [ref]);
   return { ledger, ref };

@@ -1,5 +1,6 @@
 import { kinds, useBothDatabases } from '../drivers/both-databases.test-kit.js';
 import { type Ledger, openLedger } from '../ledger.js';
+import { testKey } from '../ledger-key.test-kit.js';
 import { refOf } from './pigeonholes.js';
 import { seenFields, type SeenFields } from './seen-fields.js';
 
@@ -8,7 +9,7 @@ const databases = useBothDatabases();
 describe.each(kinds)('the fields seen in a ledger on %s', (kind) => {
   let ledger: Ledger;
   beforeAll(async () => {
-    ledger = await openLedger(databases.of(kind));
+    ledger = await openLedger(databases.of(kind), testKey);
   });
   afterEach(() => ledger.db.query('delete from items'));
 

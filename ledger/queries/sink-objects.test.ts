@@ -1,5 +1,6 @@
 import { kinds, useBothDatabases } from '../drivers/both-databases.test-kit.js';
 import { openLedger } from '../ledger.js';
+import { testKey } from '../ledger-key.test-kit.js';
 import { registerSinks } from './sinks.js';
 import { objectsOfSink } from './sink-objects.js';
 
@@ -8,7 +9,7 @@ const databases = useBothDatabases();
 describe.each(kinds)('what a sink has made of items, on %s', (kind) => {
   it('is told of all its lanes, each item once, however many there are, and of no other sink', async () => {
     const db = databases.of(kind);
-    const ledger = await openLedger(db);
+    const ledger = await openLedger(db, testKey);
     const sink = { type: 'file', historyMs: null, observing: false };
     await registerSinks(ledger, [
       { ...sink, name: 'one', destination: 'one' },

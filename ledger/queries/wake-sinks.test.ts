@@ -1,5 +1,6 @@
 import { kinds, useBothDatabases } from '../drivers/both-databases.test-kit.js';
 import { openLedger } from '../ledger.js';
+import { testKey } from '../ledger-key.test-kit.js';
 import { lowerWakeFlag, type RegisteredSink, registerSinks } from './sinks.js';
 import { wakeSinks } from './wake-sinks.js';
 
@@ -14,7 +15,7 @@ const sink = (name: string): RegisteredSink => ({
 
 describe.each(kinds)('the wake flag of a sink, on %s', (kind) => {
   it('rises once, and is told by the page that raised it alone', async () => {
-    const ledger = await openLedger(databases.of(kind));
+    const ledger = await openLedger(databases.of(kind), testKey);
     const ids = [...(await registerSinks(ledger, [sink('one'), sink('two')])).values()];
     await ledger.db.query('update sinks set wake = false');
     const raise = (which: readonly number[]) => ledger.db.transaction((tx) => wakeSinks(tx, which));
@@ -27,7 +28,7 @@ describe.each(kinds)('the wake flag of a sink, on %s', (kind) => {
   });
 
   it('is not lowered over a page that found it up and is about to commit', async () => {
-    const ledger = await openLedger(databases.of(kind));
+    const ledger = await openLedger(databases.of(kind), testKey);
     const [id] = [...(await registerSinks(ledger, [sink('one')])).values()];
     await ledger.db.query('update sinks set wake = true');
     const events: string[] = [];

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase } from '../../ledger/drivers/open-database.js';
 import { type Ledger, openLedger } from '../../ledger/ledger.js';
+import { testKey, testKeyText } from '../../ledger/ledger-key.test-kit.js';
 import { beginImport, startImport } from '../../ledger/queries/imports/begin-import.js';
 import { importReport } from '../../ledger/queries/imports/import-report.js';
 import { type ImportProgress, readImport } from '../../ledger/queries/imports/read-import.js';
@@ -89,7 +90,7 @@ async function prove(
 
   const db = await openDatabase({ kind: 'postgres', url: postgres.url });
   closers.push(() => db.close());
-  const ledger = await openLedger(db);
+  const ledger = await openLedger(db, testKey);
   const id = await stageAll(ledger, options);
   await control(baseUrl, 'PATCH', 'knobs', { ...knobs, latencyMs });
   for (const fault of faults) await control(baseUrl, 'POST', 'faults', fault);
@@ -102,7 +103,13 @@ async function prove(
     'store: "${DATABASE_URL}"',
     `temporal: { address: "${temporal.address}" }`,
   ]);
-  const env = { ...environment(), SERVICE_KEY: 'sandbox-key', DATABASE_URL: postgres.url, TEMPORAL_ADDRESS: '' };
+  const env = {
+    ...environment(),
+    SERVICE_KEY: 'sandbox-key',
+    DATABASE_URL: postgres.url,
+    LEDGER_KEY: testKeyText,
+    TEMPORAL_ADDRESS: '',
+  };
   const startedAt = performance.now();
   const product = start('start', 'cli/main', ['start'], /^ready/m, env);
   await product.untilReady();

@@ -28,7 +28,14 @@ export function startProgram(script: string, args: readonly string[], { cwd, env
   const child: ChildProcess = spawn(process.execPath, [resolve(dist, script), ...args], {
     cwd,
     // a developer's own PostgreSQL and Temporal are no matter of a test
-    env: { ...process.env, DATABASE_URL: '', TEMPORAL_ADDRESS: '', PIGEONPOST_LOG: 'info', ...env },
+    env: {
+      ...process.env,
+      DATABASE_URL: '',
+      LEDGER_KEY: '',
+      TEMPORAL_ADDRESS: '',
+      PIGEONPOST_LOG: 'info',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });

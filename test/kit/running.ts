@@ -11,6 +11,7 @@ import { readPigeonhole } from '../../activities/read-pigeonhole.js';
 import type { AppliedConfiguration, Candidate, ConfigurationPlan } from '../../api/configuration-plan.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { type Ledger, openLedger } from '../../ledger/ledger.js';
+import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import { useConfiguration } from '../../ledger/queries/configurations.js';
 import { selectedPigeonholes } from '../../ledger/queries/pigeonholes.js';
 import { applyConfiguration } from '../../worker/apply-configuration.js';
@@ -49,7 +50,7 @@ export async function openRunning(
   const file = join(folder, 'pigeonpost.yaml');
   const write = (text: readonly string[]): void => writeFileSync(file, text.join('\n'));
   write(lines);
-  const ledger = await openLedger(db);
+  const ledger = await openLedger(db, testKey);
   const nothing = (): void => undefined;
   const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
   const shared: Shared = {

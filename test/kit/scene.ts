@@ -14,6 +14,7 @@ import type { Config } from '../../config/config.js';
 import { normalizedConfig } from '../../config/normalized-config.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { type Ledger, openLedger } from '../../ledger/ledger.js';
+import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import { useConfiguration } from '../../ledger/queries/configurations.js';
 import { selectedPigeonholes } from '../../ledger/queries/pigeonholes.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
@@ -68,7 +69,7 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
     SCENE_KEY: options.apiKey ?? 'sandbox-key',
     ...options.environment,
   });
-  const ledger = await openLedger(options.db);
+  const ledger = await openLedger(options.db, testKey);
   const configuration = await useConfiguration(ledger, document(config, ledger), true);
   await adoptSyncs(config, ledger);
   const lines: string[] = [];

@@ -9,6 +9,7 @@ import type { Database } from '../../ledger/drivers/database.js';
 import { openEmbedded } from '../../ledger/drivers/embedded.js';
 import { openPostgres } from '../../ledger/drivers/postgres.js';
 import { openLedger } from '../../ledger/ledger.js';
+import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import { writeRows } from '../chaos/write-rows.js';
 import { hasPostgres, startPostgres } from '../postgres.js';
 import { type Figures, runProperties } from './run-properties.js';
@@ -30,7 +31,7 @@ async function main(): Promise<void> {
   const { runs, seed } = values;
   const { db, close } = await openStore(values.store);
   try {
-    await openLedger(db);
+    await openLedger(db, testKey);
     const startedAt = Date.now();
     const figures = await runProperties(db, {
       runs,

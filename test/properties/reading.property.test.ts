@@ -1,5 +1,6 @@
 import { kinds, useBothDatabases } from '../../ledger/drivers/both-databases.test-kit.js';
 import { openLedger } from '../../ledger/ledger.js';
+import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import { runProperties } from './run-properties.js';
 
 const databases = useBothDatabases();
@@ -10,7 +11,7 @@ const runsOf = { postgres: 13, embedded: 4 } as const;
 describe.each(kinds)('reading lists that change between any two requests, on %s', (kind) => {
   it('ends with the truth, tells nothing twice, and takes nothing for deleted that was there', async () => {
     const db = databases.of(kind);
-    await openLedger(db);
+    await openLedger(db, testKey);
     const figures = await runProperties(db, { runs: runsOf[kind], seed: kind === 'postgres' ? 1 : 5001 });
     console.log(kind, JSON.stringify({ ...figures, failures: undefined }));
     expect(figures.failures.map(({ seed, what }) => `seed ${seed}: ${what}`)).toEqual([]);

@@ -2,6 +2,7 @@ import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
 import { forgetAttendeeTurn } from '../../activities/forget-attendee.js';
 import type { Collaborators } from '../../activities/collaborators.js';
 import { openLedger } from '../../ledger/ledger.js';
+import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import { readErasure, receiptsOf } from '../../ledger/queries/erasures/read-erasures.js';
 import { askToForget, forget } from '../kit/forget.js';
 import { type HeldDatabase, heldDatabase, type Moment, untilOverOrWaiting } from '../kit/held-database.js';
@@ -33,7 +34,7 @@ async function holding(
   isMoment: Moment,
 ): Promise<{ to: Collaborators; held: HeldDatabase }> {
   const held = heldDatabase(stage.db, isMoment);
-  return { to: { ...scene.to, ledger: await openLedger(held.db) }, held };
+  return { to: { ...scene.to, ledger: await openLedger(held.db, testKey) }, held };
 }
 
 /** A statement of a sink's lane in the pigeonhole. */

@@ -6,6 +6,7 @@ import { forgetAttendeeTurn } from '../../activities/forget-attendee.js';
 import { readPigeonhole } from '../../activities/read-pigeonhole.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { type Ledger, openLedger } from '../../ledger/ledger.js';
+import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import { adoptConfiguration } from '../../ledger/queries/adopt-configuration.js';
 import { redriveDeadLetters } from '../../ledger/queries/dead-letters.js';
 import { takeLane } from '../../ledger/queries/lanes.js';
@@ -120,7 +121,7 @@ const hooks = { name: 'hooks', type: 'webhook', historyMs: null, observing: fals
       [notSelected],
     );
     const held = heldDatabase(stage.db, (sql) => sql.startsWith(moment));
-    const one = failureOf(async () => first(pair, await openLedger(held.db)));
+    const one = failureOf(async () => first(pair, await openLedger(held.db, testKey)));
     await until('the first is held', () => held.isHeld());
     const other = failureOf(() => second(pair));
     await untilOverOrWaiting(stage.db, 'the second is done, or waits', other);
@@ -142,7 +143,7 @@ const hooks = { name: 'hooks', type: 'webhook', historyMs: null, observing: fals
     await scene.discover();
     await scene.read(place);
     await stage.planAnswer({ status: 422, list: 'votes', count: 5 });
-    const ledger = await openLedger(slowed(stage.db, 7));
+    const ledger = await openLedger(slowed(stage.db, 7), testKey);
     const to: Collaborators = { ...scene.to, ledger };
     const [{ ref }] = (await stage.db.query<{ ref: number }>(
       `select ref from pigeonholes where pigeonhole_id = ${pigeonhole}`,

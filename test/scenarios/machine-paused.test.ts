@@ -3,6 +3,7 @@ import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
 import { importRegistrantsTurn } from '../../activities/import-registrants.js';
 import { ServiceGate } from '../../activities/service-gate.js';
 import { openLedger } from '../../ledger/ledger.js';
+import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import type { Sink } from '../../sinks/sink.js';
 import { people, posts as bulkPosts, registered, rowsOf, stage as stageImport, turn } from '../imports/importing.js';
 import { delayedDatabase, heldDatabase } from '../kit/held-database.js';
@@ -121,7 +122,7 @@ describe.each(kinds)('after a pause of the machine, on %s', (kind) => {
     await scene.discover();
     const id = await stageImport(scene, rowsOf(...people(30)));
     const held = heldDatabase(stage.db, (sql) => /^\s*(insert into|update) quotas/.test(sql));
-    const ledger = await openLedger(held.db);
+    const ledger = await openLedger(held.db, testKey);
     const clocks = new JumpingClocks();
     const late = { ...scene.to, clocks, ledger, gate: new ServiceGate(ledger, scene.to.log) };
     const sending = importRegistrantsTurn(late, id, never).catch((error: unknown) => error);
@@ -146,7 +147,7 @@ describe.each(kinds)('after a pause of the machine, on %s', (kind) => {
       if (!sql.startsWith('insert into provisioned')) return;
       jump(clocks); // the commit is answered, and the machine sleeps
     });
-    const late = { ...scene, to: { ...scene.to, clocks, ledger: await openLedger(db) } };
+    const late = { ...scene, to: { ...scene.to, clocks, ledger: await openLedger(db, testKey) } };
     await applyOnce(late, onlyPigeonhole);
     expect(await posts(stage)).toEqual([]);
     await passTime(stage.db, lookUpAfterMs);

@@ -156,9 +156,11 @@ describe('the configuration for containers', () => {
       ENGAGEMENT_URL: 'https://engagement.example.com',
       HOOK_SECRET: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
       DATABASE_URL: 'postgres://pigeonpost:something@postgres:5432/pigeonpost',
+      LEDGER_KEY: Buffer.alloc(32, 1).toString('base64'),
       TEMPORAL_ADDRESS: 'temporal:7233',
     };
-    const { store, temporal, server, warnings } = await loadProcessConfig(file, filled);
+    const { store, temporal, server, warnings, ledgerKey } = await loadProcessConfig(file, filled);
+    expect(ledgerKey).toBeDefined();
     expect([store.kind, temporal.address, server.host, warnings]).toEqual(['postgres', 'temporal:7233', '0.0.0.0', []]);
     await expect(loadProcessConfig(file, { ...filled, PIGEONPOST_TOKEN: '' })).rejects.toThrow(/token/);
   });
@@ -285,7 +287,8 @@ describe('the manifests for Kubernetes', () => {
   it('name in the Secret each variable that the configuration takes, and no value', () => {
     const { stringData } = manifests.find(({ kind }) => kind === 'Secret')!;
     const taken = [...read('deploy/pigeonpost.yaml').matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name!);
-    for (const name of [...taken, 'DATABASE_URL', 'TEMPORAL_ADDRESS']) expect(stringData).toHaveProperty(name);
+    for (const name of [...taken, 'DATABASE_URL', 'LEDGER_KEY', 'TEMPORAL_ADDRESS'])
+      expect(stringData).toHaveProperty(name);
     expect(Object.values(stringData).filter((value) => value !== '')).toEqual([]);
   });
 });

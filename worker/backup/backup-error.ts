@@ -14,6 +14,8 @@ export class BackupError extends Error {
       | 'unusable'
       /** It is of another ledger than the one that is there. */
       | 'otherLedger'
+      /** The ledger's key is missing, or is another ledger's. */
+      | 'key'
       | 'failed',
     message: string,
     options?: ErrorOptions,

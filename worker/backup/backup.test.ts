@@ -18,7 +18,9 @@ import { Secret } from '../../config/secret.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { openEmbedded } from '../../ledger/drivers/embedded.js';
 import { openPostgres } from '../../ledger/drivers/postgres.js';
+import { LedgerKey } from '../../ledger/ledger-key.js';
 import { type Ledger, openLedger } from '../../ledger/ledger.js';
+import { testKey, testLedgerKey } from '../../ledger/ledger-key.test-kit.js';
 import { readErasureList, takeOverErasures } from '../../ledger/queries/erasures/erasure-list.js';
 import { requestErasure } from '../../ledger/queries/erasures/request-erasure.js';
 import { placeEmbeddedStore } from '../../test/embedded-store.js';
@@ -29,6 +31,7 @@ import { postgresTool } from './postgres-tool.js';
 import { readErasureListFile } from './read-erasure-list.js';
 import { markStoreRestored, restoreStore } from './restore-store.js';
 
+const terms = { erasures: null, otherLedger: false, configuredKey: testLedgerKey };
 const mark = { sinks: ['archive', 'younger'], by: "o'brien", requestId: 'request-1' };
 const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-backup-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -40,7 +43,7 @@ function replaceByLink(path: string, target: string): void {
 
 /** A ledger with a sink that has delivered, one that was archived, and an import under way. */
 async function fill(db: Database): Promise<void> {
-  await openLedger(db);
+  await openLedger(db, testKey);
   await db.script(`
     insert into workspaces (name) values ('before');
     insert into sinks (name, type) values ('archive', 'file'), ('left-out', 'file');
@@ -130,7 +133,7 @@ describe('a backup of an embedded store', () => {
 
   it('is for its owner alone, and holds what was committed when it was asked for', async () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    const { facts } = await restoreStore(file, store('used'), mark);
+    const { facts } = await restoreStore(file, store('used'), mark, terms);
     expect(facts?.format).toBe('pigeonpost-backup/1');
     const db = await openEmbedded({ folder: used });
     expect(await db.query('select name from workspaces')).toEqual([{ name: 'before' }]);
@@ -145,14 +148,14 @@ describe('a backup of an embedded store', () => {
   });
 
   it('leaves forgotten who was forgotten after it, as the store that was there knows', async () => {
-    expect((await restoreStore(file, store('since'), mark)).erasures).toBeNull();
+    expect((await restoreStore(file, store('since'), mark, terms)).erasures).toBeNull();
     const since = join(folder, 'since');
     const there = await openEmbedded({ folder: since });
-    await forgetSomebody(await openLedger(there));
+    await forgetSomebody(await openLedger(there, testKey));
     await there.close();
-    expect((await restoreStore(file, store('since'), mark)).erasures).toBe(1);
+    expect((await restoreStore(file, store('since'), mark, terms)).erasures).toBe(1);
     const db = await openEmbedded({ folder: since });
-    await expectForgotten(await openLedger(db));
+    await expectForgotten(await openLedger(db, testKey));
     expect(await takeOverErasures(db, await readErasureList(db))).toBe(0);
     await db.close();
   });
@@ -161,14 +164,55 @@ describe('a backup of an embedded store', () => {
     const other = join(folder, 'another');
     await placeEmbeddedStore(other);
     const db = await openEmbedded({ folder: other });
-    await openLedger(db);
+    await openLedger(db, testKey);
     await db.query('update ledger set id = $1', [randomUUID()]);
     await db.close();
-    const terms = { erasures: null, otherLedger: false };
     await expect(restoreStore(file, store('another'), mark, terms)).rejects.toMatchObject({ kind: 'otherLedger' });
     expect(readdirSync(other).toSorted()).toEqual(['lock', 'postgres']);
     const { erasures } = await restoreStore(file, store('another'), mark, { ...terms, otherLedger: true });
     expect(erasures).toBeNull();
+  });
+
+  it('is of no use without the key of its ledger, which is not in it', async () => {
+    const keyless = { erasures: null, otherLedger: false };
+    await expect(restoreStore(file, store('keyless'), mark, keyless)).rejects.toMatchObject({
+      kind: 'key',
+      message: expect.stringContaining('--key-file'),
+    });
+    const other = { ...keyless, key: LedgerKey.generate() };
+    await expect(restoreStore(file, store('keyless'), mark, other)).rejects.toMatchObject({ kind: 'key' });
+    expect(readdirSync(join(folder, 'keyless'))).toEqual(['lock']);
+    await restoreStore(file, store('keyless'), mark, { ...keyless, key: testLedgerKey });
+    const kept = join(folder, 'keyless/ledger.key');
+    expect([readFileSync(kept, 'utf8'), statSync(kept).mode & 0o777]).toEqual([testLedgerKey.reveal(), 0o600]);
+    await restoreStore(file, store('keyless'), mark, keyless); // by now it is there
+    expect(readdirSync(join(folder, 'keyless')).filter((name) => name.startsWith('ledger.key'))).toEqual([
+      'ledger.key',
+    ]);
+  });
+
+  it('of a version that kept the key inside gives it to the folder, and not to the store', async () => {
+    const inside = LedgerKey.of(LedgerKey.generate().keys);
+    const { hash, subject, fingerprint } = inside.keys;
+    const old = join(folder, 'old');
+    await placeEmbeddedStore(old);
+    const db = await openEmbedded({ folder: old });
+    await db.query('insert into ledger (id, hash_key, subject_key, fingerprint_key) values ($1, $2, $3, $4)', [
+      randomUUID(),
+      hash,
+      subject,
+      fingerprint,
+    ]);
+    await db.close();
+    const archive = join(folder, 'old.tar.gz');
+    await packUnusedStore(old, (bytes) => writeBackup(archive, bytes));
+    await restoreStore(archive, store('from-old'), mark);
+    expect(readFileSync(join(folder, 'from-old/ledger.key'), 'utf8')).toBe(inside.reveal());
+    const restored = await openEmbedded({ folder: join(folder, 'from-old') });
+    expect(await restored.query('select hash_key, subject_key, fingerprint_key from ledger')).toEqual([
+      { hash_key: null, subject_key: null, fingerprint_key: null },
+    ]);
+    await restored.close();
   });
 
   it('is neither made nor restored where another process has the store', async () => {
@@ -277,7 +321,8 @@ describe('a backup of an embedded store', () => {
   it('is restored into an empty database, with every sink paused', async () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const url = await postgres.createDatabase('restored');
-    await restoreStore(file, storeAt(url), mark);
+    const { keyProblem } = await restoreStore(file, storeAt(url), mark, terms);
+    expect(keyProblem).toBeNull();
     const db = await openPostgres({ url });
     expect(await db.query('select name from workspaces')).toEqual([{ name: 'before' }]);
     await expectMarked(db);
@@ -286,16 +331,16 @@ describe('a backup of an embedded store', () => {
 
   it('is restored with a list of who was forgotten since, and with none of another ledger', async () => {
     const db = await openPostgres({ url: postgres.url });
-    await forgetSomebody(await openLedger(db));
+    await forgetSomebody(await openLedger(db, testKey));
     const list = join(folder, 'erasures.json');
     writeFileSync(list, JSON.stringify(await readErasureList(db)));
     await db.close();
     const erasures = await readErasureListFile(list);
     const url = await postgres.createDatabase('restored_later');
-    const { erasures: carried } = await restoreStore(file, storeAt(url), mark, { erasures, otherLedger: false });
+    const { erasures: carried } = await restoreStore(file, storeAt(url), mark, { ...terms, erasures });
     expect(carried).toBe(1);
     const restored = await openPostgres({ url });
-    await expectForgotten(await openLedger(restored));
+    await expectForgotten(await openLedger(restored, testKey));
     await restored.close();
     const strange = { ...erasures, ledger: randomUUID() };
     await expect(markStoreRestored(storeAt(url), mark, strange)).rejects.toMatchObject({ kind: 'otherLedger' });

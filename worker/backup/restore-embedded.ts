@@ -1,12 +1,16 @@
 import { existsSync } from 'node:fs';
 import { lstat, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Database } from '../../ledger/drivers/database.js';
 import { openEmbedded } from '../../ledger/drivers/embedded.js';
 import { lockFolder } from '../../ledger/drivers/folder-lock.js';
 import { syncFolder } from '../../ledger/drivers/sync-folder.js';
+import { ledgerKeyFile, readKeyFile, writeKeyFile } from '../../ledger/key-place.js';
+import type { LedgerKey } from '../../ledger/ledger-key.js';
 import { migrate, newestMigration } from '../../ledger/migrate.js';
 import { markRestored, type RestoredFrom } from '../../ledger/mark-restored.js';
 import { type ErasureList, takeOverErasures } from '../../ledger/queries/erasures/erasure-list.js';
+import { readStoredKey, removeStoredKey } from '../../ledger/take-up-key.js';
 import { BackupError } from './backup-error.js';
 import { type BackupFacts, factsFile, readBackupFacts } from './backup-facts.js';
 import { lookAtPresentStore } from './look-at-present-store.js';
@@ -26,6 +30,10 @@ export interface RestoreTerms {
   readonly erasures: ErasureList | null;
   /** The backup may be of another ledger than the one that it replaces. */
   readonly otherLedger: boolean;
+  /** The key that the operator has kept apart; by default that of the folder. */
+  readonly key?: LedgerKey | undefined;
+  /** The key of the configuration, which then needs no file in the folder. */
+  readonly configuredKey?: LedgerKey | undefined;
 }
 
 /**
@@ -33,6 +41,8 @@ export interface RestoreTerms {
  * place by a rename: a kill leaves the one or the other, and none that would send without a look. What was there is kept.
  * Temporal's data are of the time after the backup, and hold nothing that the ledger lacks: they go. Who was forgotten
  * since is forgotten again, by what the store that was there and the list that is given know.
+ * The key of its ledger is in no backup: it is that of the folder, of the configuration, or one that is given. A backup of
+ * a version before decision 0048 has its key inside, which is put into the folder.
  * @throws {BackupError}; {LedgerError} kind `otherLedger`; {StoreError} kind `locked` while a process uses the folder
  */
 export async function restoreEmbedded(
@@ -52,7 +62,14 @@ export async function restoreEmbedded(
     if (present !== undefined && !terms.otherLedger) refuseOther(file, facts, present);
     const lists = [present, terms.erasures].filter((list) => list != null);
     const own = lists.filter((list) => list === terms.erasures || list.ledger === facts.ledger);
-    const erasures = await bringUpToDate(work, markRestored({ ...mark, madeAt: new Date(facts.madeAt) }), own);
+    const given = terms.key ?? terms.configuredKey;
+    const candidate = given ?? (await readKeyFile(join(folder, ledgerKeyFile)));
+    const { erasures, key } = await bringUpToDate(work, {
+      mark: markRestored({ ...mark, madeAt: new Date(facts.madeAt) }),
+      lists: own,
+      keyOf: async (db) => await keyOfBackup(db, file, { candidate, given }),
+    });
+    if (terms.configuredKey === undefined) await placeKey(folder, key);
     return { facts, replaced: await takePlace(work, folder), erasures: own.length === 0 ? null : erasures };
   } finally {
     await rm(work, { recursive: true, force: true });
@@ -120,19 +137,60 @@ function refuseOther(file: string, { ledger }: BackupFacts, present: ErasureList
   );
 }
 
-/** @returns how many erasures go on */
-async function bringUpToDate(storeFolder: string, mark: string, lists: readonly ErasureList[]): Promise<number> {
+interface UpToDate {
+  readonly mark: string;
+  readonly lists: readonly ErasureList[];
+  readonly keyOf: (db: Database) => Promise<LedgerKey>;
+}
+
+/** @returns how many erasures go on, and the key of the ledger */
+async function bringUpToDate(
+  storeFolder: string,
+  { mark, lists, keyOf }: UpToDate,
+): Promise<{ erasures: number; key: LedgerKey }> {
   const db = await openEmbedded({ folder: storeFolder });
   try {
     await migrate(db);
+    const key = await keyOf(db);
     await db.script(mark);
     let erasures = 0;
     // oxlint-disable-next-line no-await-in-loop -- two of them
     for (const list of lists) erasures += await takeOverErasures(db, list);
-    return erasures;
+    return { erasures, key };
   } finally {
     await db.close();
   }
+}
+
+/** @throws {BackupError} kind `key` when there is none, or another ledger's */
+async function keyOfBackup(
+  db: Database,
+  file: string,
+  { candidate, given }: { readonly candidate: LedgerKey | undefined; readonly given: LedgerKey | undefined },
+): Promise<LedgerKey> {
+  const stored = (await readStoredKey(db))!;
+  const refuse = (why: string): BackupError =>
+    new BackupError(
+      'key',
+      `${file} ${why}: give the key of its ledger by --key-file FILE, as it was kept apart from the backups`,
+    );
+  if (stored.kind === 'inside') {
+    if (given !== undefined && !given.equals(stored.key)) throw refuse('belongs to a ledger with another key');
+    await removeStoredKey(db, stored.key);
+    return stored.key;
+  }
+  if (candidate === undefined) throw refuse('cannot be used without the key of its ledger, which is in no backup');
+  if (!candidate.check.equals(stored.check)) throw refuse('belongs to a ledger with another key');
+  return candidate;
+}
+
+/** Before the store is replaced: a key without its store is refused by the next start, which says so. */
+async function placeKey(folder: string, key: LedgerKey): Promise<void> {
+  const file = join(folder, ledgerKeyFile);
+  const present = await readKeyFile(file).catch(() => undefined);
+  if (present?.equals(key) === true) return;
+  if (existsSync(file)) await rename(file, `${file}.replaced-${stamp(new Date())}`);
+  await writeKeyFile(file, key);
 }
 
 async function takePlace(work: string, folder: string): Promise<string | null> {

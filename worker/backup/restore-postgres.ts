@@ -6,14 +6,17 @@ import { openPostgres } from '../../ledger/drivers/postgres.js';
 import { markRestored, type RestoredFrom } from '../../ledger/mark-restored.js';
 import { migrate } from '../../ledger/migrate.js';
 import { type ErasureList, takeOverErasures } from '../../ledger/queries/erasures/erasure-list.js';
+import { readStoredKey } from '../../ledger/take-up-key.js';
+import type { LedgerKey } from '../../ledger/ledger-key.js';
 import { BackupError } from './backup-error.js';
+import type { RestoreTerms } from './restore-embedded.js';
 import { postgresTool } from './postgres-tool.js';
 import { runTool } from './run-tool.js';
 
 /**
  * Restores a dump into an empty database: rows and the mark are one transaction, so that no kill leaves a ledger that
  * would send without a look. Never over a ledger that is there: two databases can be compared, one cannot.
- * @param erasures whom the ledger kept away before; null: no list was given
+ * @param terms.erasures whom the ledger kept away before; null: no list was given
  * @returns how many erasures go on; null: nobody knows which there were
  * @throws {BackupError}, {StoreError}; {LedgerError} kind `otherLedger`, when all but the list is restored
  */
@@ -22,8 +25,8 @@ export async function restorePostgres(
   store: string,
   mark: Omit<RestoredFrom, 'madeAt'>,
   environment: Environment,
-  erasures: ErasureList | null,
-): Promise<number | null> {
+  { erasures, configuredKey }: Pick<RestoreTerms, 'erasures' | 'configuredKey'>,
+): Promise<{ erasures: number | null; keyProblem: string | null }> {
   if (!existsSync(file)) throw new BackupError('missing', `there is no file ${file}`);
   await withDatabase(store, async (db) => {
     const [found] = await db.query<{ tables: number }>(
@@ -39,8 +42,19 @@ export async function restorePostgres(
   await runScript(file, store, markRestored({ ...mark, madeAt: null }), environment);
   return await withDatabase(store, async (db) => {
     await migrate(db);
-    return erasures === null ? null : await takeOverErasures(db, erasures);
+    const goOn = erasures === null ? null : await takeOverErasures(db, erasures);
+    return { erasures: goOn, keyProblem: await keyProblemOf(db, configuredKey) };
   });
+}
+
+/** What the next start would refuse, said while whoever restores is there. */
+async function keyProblemOf(db: Database, key: LedgerKey | undefined): Promise<string | null> {
+  const stored = await readStoredKey(db);
+  if (stored === undefined || stored.kind === 'inside') return null;
+  if (key === undefined) return "the ledger's key is in no backup: give it as LEDGER_KEY before anything starts";
+  return key.check.equals(stored.check)
+    ? null
+    : 'LEDGER_KEY is not the key of the ledger that was restored: give that key before anything starts';
 }
 
 /**

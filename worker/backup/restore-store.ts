@@ -8,7 +8,11 @@ import { markRestoredStore, restorePostgres } from './restore-postgres.js';
 type Mark = Omit<RestoredFrom, 'madeAt'>;
 
 /** What a restore of any store tells; what a backup says about itself is known of embedded stores alone. */
-export type Restored = Pick<RestoredStore, 'erasures'> & Partial<RestoredStore>;
+export type Restored = Pick<RestoredStore, 'erasures'> &
+  Partial<RestoredStore> & {
+    /** What has to be seen to before the restored ledger can be opened; null or absent: nothing. */
+    readonly keyProblem?: string | null;
+  };
 
 /** Restores a backup into the store that is configured. */
 export async function restoreStore(
@@ -19,7 +23,7 @@ export async function restoreStore(
   environment: Environment = processEnvironment(),
 ): Promise<Restored> {
   if (store.kind === 'embedded') return await restoreEmbedded(file, store.folder, mark, terms);
-  return { erasures: await restorePostgres(file, store.url.reveal(), mark, environment, terms.erasures) };
+  return await restorePostgres(file, store.url.reveal(), mark, environment, terms);
 }
 
 /** Marks a store that was restored by other means. */

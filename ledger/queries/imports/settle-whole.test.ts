@@ -4,6 +4,7 @@ import { forgetEverything } from '../../../test/kit/forget-everything.js';
 import { kinds, useBothDatabases } from '../../drivers/both-databases.test-kit.js';
 import type { Database } from '../../drivers/database.js';
 import { type Ledger, openLedger } from '../../ledger.js';
+import { testKey } from '../../ledger-key.test-kit.js';
 import { pause } from '../pauses.js';
 import { refOf } from '../pigeonholes.js';
 import { askToCancel } from './ask-import.js';
@@ -25,7 +26,7 @@ async function sending(
   { canary = null }: { canary?: number | null } = {},
 ): Promise<{ ledger: Ledger; lease: ImportLease; id: string }> {
   await forgetEverything(db);
-  const ledger = await openLedger(db);
+  const ledger = await openLedger(db, testKey);
   const id = randomUUID();
   const ref = await refOf(ledger, 'acme', 101);
   const number = await beginImport(ledger, { id, ref, file: 'f.csv', mapping: {}, requestedBy: null, canary });

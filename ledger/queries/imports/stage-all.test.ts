@@ -3,6 +3,7 @@ import { forgetEverything } from '../../../test/kit/forget-everything.js';
 import { kinds, useBothDatabases } from '../../drivers/both-databases.test-kit.js';
 import type { Database } from '../../drivers/database.js';
 import { type Ledger, openLedger } from '../../ledger.js';
+import { testKey } from '../../ledger-key.test-kit.js';
 import { refOf } from '../pigeonholes.js';
 import { beginImport, startImport } from './begin-import.js';
 import { stageAll } from './stage-all.js';
@@ -12,7 +13,7 @@ const databases = useBothDatabases();
 
 async function staging(db: Database): Promise<{ ledger: Ledger; number: number }> {
   await forgetEverything(db);
-  const ledger = await openLedger(db);
+  const ledger = await openLedger(db, testKey);
   const ref = await refOf(ledger, 'acme', 101);
   const about = { id: randomUUID(), ref, file: 'f.csv', mapping: {}, requestedBy: null, canary: null };
   return { ledger, number: await beginImport(ledger, about) };

@@ -1,0 +1,173 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
+import type { Database } from './drivers/database.js';
+import { givenKey, keyFile, type KeyPlace } from './key-place.js';
+import { KeyedHash } from './keyed-hash.js';
+import { openLedger } from './ledger.js';
+import { LedgerKey } from './ledger-key.js';
+import { migrate } from './migrate.js';
+
+const databases = useBothDatabases();
+const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-key-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let number = 0;
+const freshFile = (): string => join(folder, `of-${(number += 1)}`, 'ledger.key');
+const beside = (file: string): KeyPlace => keyFile(file, { lastsAsStore: true });
+const apart = (file: string): KeyPlace => keyFile(file, { lastsAsStore: false });
+
+async function emptied(kind: Database['kind']): Promise<Database> {
+  const db = databases.of(kind);
+  await migrate(db);
+  await db.query('delete from ledger');
+  return db;
+}
+
+/** A ledger as a version before decision 0048 has left it: its keys are in the store. */
+async function madeBefore(kind: Database['kind']): Promise<{ db: Database; keys: [Buffer, Buffer, Buffer] }> {
+  const db = await emptied(kind);
+  const keys: [Buffer, Buffer, Buffer] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+  await db.query('insert into ledger (id, hash_key, subject_key, fingerprint_key) values ($1, $2, $3, $4)', [
+    randomUUID(),
+    ...keys,
+  ]);
+  return { db, keys };
+}
+
+const storedKeys = (db: Database): Promise<unknown[]> =>
+  db.query('select hash_key, subject_key, fingerprint_key, key_check is not null as checked from ledger');
+const removed = [{ hash_key: null, subject_key: null, fingerprint_key: null, checked: true }];
+
+describe.each(kinds)('the key of a ledger on %s', (kind) => {
+  it('is made with the ledger, in a file for its owner alone, and never stands in the store', async () => {
+    const db = await emptied(kind);
+    const file = freshFile();
+    const ledger = await openLedger(db, apart(file));
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(join(file, '..')).toSorted()).toEqual(['.gitignore', 'ledger.key']);
+    expect(await storedKeys(db)).toEqual(removed);
+    const again = await openLedger(db, apart(file));
+    expect([again.id, again.hash.content('{}')]).toEqual([ledger.id, ledger.hash.content('{}')]);
+  });
+
+  it('is the same for processes that make the ledger together', async () => {
+    const db = await emptied(kind);
+    const file = freshFile();
+    const opened = await Promise.all([1, 2, 3].map(() => openLedger(db, apart(file))));
+    expect(new Set(opened.map(({ hash }) => hash.content('{}').toString('hex'))).size).toBe(1);
+  });
+
+  it('refuses a process that has another key or none, in one sentence', async () => {
+    const db = await emptied(kind);
+    const ledger = await openLedger(db, givenKey(LedgerKey.generate()));
+    const none = freshFile();
+    await expect(openLedger(db, apart(none))).rejects.toMatchObject({
+      kind: 'key',
+      message: expect.stringContaining(`not in ${none}`),
+    });
+    expect(existsSync(none)).toBe(false);
+    const other = expect.stringContaining('belongs to another ledger');
+    const given = givenKey(LedgerKey.generate());
+    await expect(openLedger(db, given)).rejects.toMatchObject({ kind: 'key', message: other });
+    const broken = join(folder, 'broken.key');
+    writeFileSync(broken, 'no key');
+    await expect(openLedger(db, apart(broken))).rejects.toMatchObject({ kind: 'key' });
+    expect(ledger.id).toBeDefined();
+  });
+
+  it('that an earlier version has stored leaves the store at the first start, and hashes as before', async () => {
+    const { db, keys } = await madeBefore(kind);
+    const [hash, subject, fingerprint] = keys;
+    const file = freshFile();
+    const ledger = await openLedger(db, beside(file));
+    expect(await storedKeys(db)).toEqual(removed);
+    const before = new KeyedHash({ hash, subject, fingerprint });
+    expect(ledger.hash.subject('acme', 7, 'anonymous')).toEqual(before.subject('acme', 7, 'anonymous'));
+    expect(ledger.hash.rowKey('[]')).toBe(before.rowKey('[]'));
+    expect((await openLedger(db, beside(file))).hash.content('{}')).toEqual(before.content('{}'));
+    // Not even as a row that is marked as dead: the table has one row, and its file nothing else.
+    const [size] = await db.query<{ pages: number; dead: number }>(
+      `select (pg_relation_size('ledger') / current_setting('block_size')::int)::int as pages, count(*)::int as dead from ledger`,
+    );
+    expect(size).toEqual({ pages: 1, dead: 1 });
+    expect(await db.query(`select ctid::text as place from ledger`)).toEqual([{ place: '(0,1)' }]);
+  });
+
+  it('leaves a database only when a later start finds it outside: a file of a container may be gone by then', async () => {
+    const { db } = await madeBefore(kind);
+    const file = freshFile();
+    const notices: string[] = [];
+    await openLedger(db, apart(file), { onNotice: (notice) => notices.push(notice) });
+    expect(notices).toEqual([expect.stringContaining(`now also in ${file}`)]);
+    expect(await storedKeys(db)).toMatchObject([{ checked: false }]);
+    rmSync(file); // with its container
+    await openLedger(db, apart(file));
+    expect(await storedKeys(db)).toMatchObject([{ checked: false }]);
+    await openLedger(db, apart(file), { onNotice: (notice) => notices.push(notice) });
+    expect(notices).toHaveLength(1);
+    expect(await storedKeys(db)).toEqual(removed);
+  });
+
+  it('that an operator makes for a ledger which has one already is refused', async () => {
+    const { db } = await madeBefore(kind);
+    await expect(openLedger(db, givenKey(LedgerKey.generate()))).rejects.toMatchObject({
+      kind: 'key',
+      message: expect.stringContaining('pigeonpost key export'),
+    });
+    expect(await storedKeys(db)).toMatchObject([{ checked: false }]);
+  });
+
+  it('stays where it is while no place for it can be written to', async () => {
+    const { db } = await madeBefore(kind);
+    const closed = join(folder, 'a-file');
+    writeFileSync(closed, '');
+    chmodSync(closed, 0o600);
+    const nowhere = apart(join(closed, 'ledger.key')); // below a file nothing can be made, by nobody
+    const notices: string[] = [];
+    await openLedger(db, nowhere, { onNotice: (notice) => notices.push(notice) });
+    expect(notices).toEqual([expect.stringContaining('still in the database')]);
+    await db.query('delete from ledger');
+    await expect(openLedger(db, nowhere)).rejects.toMatchObject({ message: expect.stringContaining('LEDGER_KEY') });
+  });
+});
+
+describe('the text of a key', () => {
+  it('is read in both alphabets of base64, with white space around it', () => {
+    const bytes = Buffer.alloc(32, 0xfb);
+    for (const text of [bytes.toString('base64'), bytes.toString('base64url'), `${bytes.toString('base64')}\n`]) {
+      expect(LedgerKey.parse(text)?.reveal()).toBe(bytes.toString('base64url'));
+    }
+  });
+
+  it.each(['', 'changeme', 'x'.repeat(42), Buffer.alloc(31).toString('base64'), Buffer.alloc(64).toString('base64')])(
+    'of another length is none: %j',
+    (text) => {
+      expect(LedgerKey.parse(text)).toBeUndefined();
+    },
+  );
+
+  it('is shown to nobody by accident', () => {
+    const key = LedgerKey.generate();
+    expect(`${String(key)} ${JSON.stringify({ key })}`).toBe('[secret] {"key":"[secret]"}');
+  });
+});
+
+it('keeps a key file that a person has put there', async () => {
+  const file = freshFile();
+  const key = LedgerKey.generate();
+  await beside(file).keep(key);
+  expect((await beside(file).keep(LedgerKey.generate()))?.equals(key)).toBe(true);
+  expect(readFileSync(file, 'utf8')).toBe(key.reveal());
+});

@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Config } from '../config/config.js';
+import type { Database } from '../ledger/drivers/database.js';
+import { openDatabase } from '../ledger/drivers/open-database.js';
+import { givenKey, keyFile, type KeyPlace, ledgerKeyFile, readKeyFile } from '../ledger/key-place.js';
+import { LedgerError } from '../ledger/ledger-error.js';
+import { LedgerKey } from '../ledger/ledger-key.js';
+import { missingKey, otherKey, readStoredKey, type StoredKey } from '../ledger/take-up-key.js';
+
+export { type LedgerKey, readKeyFile };
+
+/** What of a configuration says where the key is. */
+type KeyConfig = Pick<Config, 'ledgerKey' | 'store' | 'folder' | 'file'>;
+
+/** The key of the configuration; undefined: it is in a file of the data folder. */
+export function configuredKey({ ledgerKey }: Pick<Config, 'ledgerKey'>): LedgerKey | undefined {
+  return ledgerKey === undefined ? undefined : LedgerKey.parse(ledgerKey.reveal())!; // its schema has checked the form
+}
+
+/** Where a process of this configuration finds the ledger's key: what is configured, else a file beside the administrator's token. */
+export function keyPlaceOf(config: KeyConfig): KeyPlace {
+  const { store, folder, file } = config;
+  const key = configuredKey(config);
+  if (key !== undefined) return givenKey(key);
+  return store.kind === 'embedded'
+    ? keyFile(join(store.folder, ledgerKeyFile), { lastsAsStore: true })
+    : keyFile(join(folder, '.pigeonpost', `${basename(file)}.${ledgerKeyFile}`), { lastsAsStore: false });
+}
+
+/**
+ * The key of the ledger that is configured, for an operator who keeps it apart: from its place, or from a database that
+ * an earlier version has left it in.
+ * @throws {LedgerError} kind `key` when there is none; {StoreError}
+ */
+export async function findLedgerKey(config: KeyConfig): Promise<LedgerKey> {
+  const place = keyPlaceOf(config);
+  const found = (await place.read()) ?? (await keyInStore(config));
+  if (found !== undefined) return found;
+  throw new LedgerError(
+    'key',
+    `there is no key in ${place.name}: "pigeonpost start" makes one with a new ledger, and a ledger that exists needs its own`,
+  );
+}
+
+/** Why a process of this configuration could not open the ledger of a database; null: it could, or would make one. */
+export async function keyProblem(db: Database, config: KeyConfig): Promise<string | null> {
+  const stored = await storedKeyOf(db);
+  if (stored === undefined) return null;
+  const place = keyPlaceOf(config);
+  const key = await place.read();
+  if (key === undefined) return stored.kind === 'inside' ? null : missingKey(place).message;
+  return key.check.equals(stored.kind === 'inside' ? stored.key.check : stored.check) ? null : otherKey(place).message;
+}
+
+async function storedKeyOf(db: Database): Promise<StoredKey | undefined> {
+  const [table] = await db.query(`select 1 from pg_tables where tablename = 'ledger'`);
+  return table === undefined ? undefined : await readStoredKey(db);
+}
+
+async function keyInStore({ store }: Pick<Config, 'store'>): Promise<LedgerKey | undefined> {
+  if (store.kind === 'embedded' && !existsSync(join(store.folder, 'postgres'))) return undefined;
+  const db = await openDatabase(store.kind === 'embedded' ? store : { kind: 'postgres', url: store.url.reveal() });
+  try {
+    const stored = await storedKeyOf(db);
+    return stored?.kind === 'inside' ? stored.key : undefined;
+  } finally {
+    await db.close();
+  }
+}
