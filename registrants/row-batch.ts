@@ -6,6 +6,9 @@ export const rowsPerBatch = 1_000;
 /** Characters after which a batch is full before that: rows may be long. */
 const charactersPerBatch = 2 * 1024 * 1024;
 
+/** What a cell takes in memory besides its text: a row may be a million empty ones. */
+const charactersPerCell = 8;
+
 /** Gathers rows until they are a batch. */
 export class RowBatch {
   #rows: RawRow[] = [];
@@ -14,7 +17,7 @@ export class RowBatch {
   /** @returns the batch, when this row has made it full; the next begins */
   add(row: RawRow): readonly RawRow[] | undefined {
     this.#rows.push(row);
-    for (const value of row.values) this.#characters += value.length;
+    for (const value of row.values) this.#characters += value.length + charactersPerCell;
     const isFull = this.#rows.length >= rowsPerBatch || this.#characters >= charactersPerBatch;
     return isFull ? this.take() : undefined;
   }

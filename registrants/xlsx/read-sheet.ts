@@ -85,9 +85,11 @@ function sheetHandler(values: WorkbookValues, rows: RawRow[]) {
           if (text === '' && finding === undefined) break;
           characters += text.length;
           if (characters > readLimits.recordBytes) throw longRow(row);
-          while (cells.length < column) cells.push('');
-          cells[column] = text;
-          if (finding !== undefined) findings.push({ column, kind: finding });
+          // No header is wider: what lies beyond is one cell too many, however far to the right it stands.
+          const place = Math.min(column, readLimits.columns);
+          while (cells.length < place) cells.push('');
+          cells[place] = text;
+          if (finding !== undefined) findings.push({ column: place, kind: finding });
           break;
         }
         case 'row':

@@ -23,6 +23,7 @@ export class SharedTexts {
 
   /** @throws {RegistrantFileError} kind `too-large` when all of them would take too much memory */
   add(text: string): void {
+    if (this.#count >= readLimits.sharedTexts) throw tooMuchText();
     const length = Buffer.byteLength(text);
     if (this.#pages.length === 0 || this.#used + length > pageBytes) this.#addPage(length);
     const page = this.#pages.length - 1;
@@ -43,10 +44,7 @@ export class SharedTexts {
 
   #addPage(atLeastBytes: number): void {
     if (atLeastBytes > pageBytes || (this.#pages.length + 1) * pageBytes > this.maxBytes) {
-      throw new RegistrantFileError(
-        'too-large',
-        'The XLSX file holds more text than can be kept in memory; save the sheet as CSV, which has no such limit.',
-      );
+      throw tooMuchText();
     }
     this.#pages.push(Buffer.allocUnsafeSlow(pageBytes));
     this.#used = 0;
@@ -60,6 +58,13 @@ export class SharedTexts {
     lengths.set(this.#lengths);
     this.#lengths = lengths;
   }
+}
+
+function tooMuchText(): RegistrantFileError {
+  return new RegistrantFileError(
+    'too-large',
+    'The XLSX file holds more text than can be kept in memory; save the sheet as CSV, which has no such limit.',
+  );
 }
 
 /** Reads `sharedStrings.xml`: the runs of a formatted text are joined, hints for its pronunciation left out. */

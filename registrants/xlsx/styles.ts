@@ -1,5 +1,7 @@
 import { builtInForm, formOf } from './number-format.js';
 import type { NumberForm } from './number-format.js';
+import { readLimits } from '../read-limits.js';
+import { RegistrantFileError } from '../registrant-file-error.js';
 import { readXml } from './xml-events.js';
 
 /** What each style of a workbook does to numbers, by the number under which cells name it. */
@@ -10,6 +12,7 @@ export async function readStyles(content: AsyncIterable<Buffer> | undefined): Pr
   let ofCells = false;
   await readXml(content, {
     open: (name, attribute) => {
+      if (styles.length >= readLimits.styles || own.size >= readLimits.styles) throw tooMany();
       if (name === 'numFmt') own.set(Number(attribute('numFmtId')), formOf(attribute('formatCode') ?? ''));
       else if (name === 'cellXfs') ofCells = true;
       else if (name === 'xf' && ofCells) {
@@ -23,4 +26,11 @@ export async function readStyles(content: AsyncIterable<Buffer> | undefined): Pr
     },
   });
   return styles;
+}
+
+function tooMany(): RegistrantFileError {
+  return new RegistrantFileError(
+    'too-large',
+    `The workbook has more than ${readLimits.styles.toLocaleString('en')} styles of cells, more than Excel allows; save the sheet as CSV.`,
+  );
 }

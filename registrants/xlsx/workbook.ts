@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { readLimits } from '../read-limits.js';
 import { RegistrantFileError } from '../registrant-file-error.js';
 import type { Archive } from './archive.js';
 import { readXml } from './xml-events.js';
@@ -28,6 +29,9 @@ export async function readWorkbook(archive: Archive): Promise<Workbook> {
   const content = part === undefined || !part.endsWith('.xml') ? undefined : archive.open(part);
   if (part === undefined || content === undefined) throw noWorkbook();
   const relations = await relationsOf(archive, part);
+  const worksheets = new Map(
+    relations.flatMap(({ id, type, part: at }) => (type === 'worksheet' ? [[id, at] as const] : [])),
+  );
   const sheets: { name: string; part: string; visible: boolean }[] = [];
   let from1904 = false;
   let isWorkbook = false;
@@ -36,11 +40,12 @@ export async function readWorkbook(archive: Archive): Promise<Workbook> {
       if (name === 'workbook') isWorkbook = true;
       if (name === 'workbookPr') from1904 = ['1', 'true'].includes(attribute('date1904') ?? '');
       if (name !== 'sheet') return;
-      const relation = relations.find(({ id, type }) => id === attribute('id') && type === 'worksheet');
-      if (relation === undefined || !archive.has(relation.part)) return;
+      const sheetPart = worksheets.get(attribute('id') ?? '');
+      if (sheetPart === undefined || !archive.has(sheetPart)) return;
+      if (sheets.length >= readLimits.sheets) throw tooMany('sheets', readLimits.sheets);
       sheets.push({
         name: attribute('name') ?? '',
-        part: relation.part,
+        part: sheetPart,
         visible: (attribute('state') ?? 'visible') === 'visible',
       });
     },
@@ -60,6 +65,7 @@ async function relationsOf(archive: Archive, source: string): Promise<Relation[]
   await readXml(content, {
     open: (name, attribute) => {
       if (name !== 'Relationship') return;
+      if (relations.length >= readLimits.relations) throw tooMany('relations', readLimits.relations);
       const target = attribute('Target') ?? '';
       relations.push({
         id: attribute('Id') ?? '',
@@ -71,6 +77,13 @@ async function relationsOf(archive: Archive, source: string): Promise<Relation[]
     close: () => undefined,
   });
   return relations;
+}
+
+function tooMany(what: string, most: number): RegistrantFileError {
+  return new RegistrantFileError(
+    'too-large',
+    `The workbook has more than ${most.toLocaleString('en')} ${what}, which no list of registrants has; save the sheet as CSV.`,
+  );
 }
 
 function noWorkbook(): RegistrantFileError {

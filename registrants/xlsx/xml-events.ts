@@ -1,4 +1,5 @@
 import { parser as saxParser } from 'sax';
+import { readLimits } from '../read-limits.js';
 import { RegistrantFileError } from '../registrant-file-error.js';
 
 export interface XmlHandler {
@@ -32,10 +33,39 @@ export async function* xmlEvents(
   };
   for await (const chunk of bytes) {
     parser.write(decode(decoder, chunk));
+    refuseExcess(parser);
     yield;
   }
   parser.close();
   yield;
+}
+
+/** What sax gathers until it is whole. It has a limit of its own, which does nothing while positions are not counted. */
+const gathered = [
+  'attribName',
+  'attribValue',
+  'cdata',
+  'comment',
+  'doctype',
+  'entity',
+  'procInstBody',
+  'procInstName',
+  'script',
+  'sgmlDecl',
+  'tagName',
+  'textNode',
+] as const;
+
+/** @throws {RegistrantFileError} kind `too-large` for what no spreadsheet program writes, before it takes the memory */
+function refuseExcess(parser: object): void {
+  const state = parser as Readonly<Record<(typeof gathered)[number], unknown>> & { readonly tags?: readonly unknown[] };
+  const length = (name: (typeof gathered)[number]): number => {
+    const value = state[name];
+    return typeof value === 'string' ? value.length : 0;
+  };
+  if (gathered.some((name) => length(name) > readLimits.xmlTokenLength))
+    throw tooLarge('a text or comment in it is too long');
+  if ((state.tags?.length ?? 0) > readLimits.xmlDepth) throw tooLarge('its XML is nested too deeply');
 }
 
 /** For parts that are small: reads all of it. */
@@ -66,4 +96,11 @@ function damaged(cause?: unknown): RegistrantFileError {
   return new RegistrantFileError('damaged', 'The XLSX file is damaged: its XML is not well-formed; save it again.', {
     cause,
   });
+}
+
+function tooLarge(why: string): RegistrantFileError {
+  return new RegistrantFileError(
+    'too-large',
+    `The XLSX file cannot be a list of registrants: ${why}; save the sheet as CSV.`,
+  );
 }

@@ -5,7 +5,7 @@ import { checkMapping } from '../../registrants/check-mapping.js';
 import type { CheckedRow } from '../../registrants/checked-row.js';
 import type { ColumnMapping, MappingWishes } from '../../registrants/column-mapping.js';
 import { guessMapping } from '../../registrants/guess-mapping.js';
-import { openRegistrantFile } from '../../registrants/open-registrant-file.js';
+import { openInThread } from '../../registrants/open-in-thread.js';
 import { parseMapping } from '../../registrants/parse-mapping.js';
 import type { FileOptions, RegistrantFile } from '../../registrants/registrant-file.js';
 import { RowCheck } from '../../registrants/row-check.js';
@@ -65,7 +65,7 @@ export async function openRegistrants(
   bytes: AsyncIterable<Uint8Array>,
   { file: options, wishes, knownFields, codeKey }: ReadingTerms,
 ): Promise<OpenedRegistrants> {
-  const file = await openRegistrantFile(bytes, options);
+  const file = await openInThread(bytes, options);
   const saved = Object.entries(wishes.saved).filter(
     ([column]) => file.columns.includes(column) && !Object.hasOwn(wishes.own, column),
   );

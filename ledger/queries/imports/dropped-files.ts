@@ -17,9 +17,15 @@ export type DroppedState =
 /** Longer than taking in a file takes; a process that ended meanwhile is not waited for longer. */
 const claimMs = 15 * 60_000;
 
+/** Processes that may end while they have the same file, before it is taken for the reason. */
+const mostClaims = 3;
+
+const endsItsReaders = `pigeonpost ended ${mostClaims} times while it read this file, so the file is set aside: save the list again, as CSV if it is a workbook, and drop that file`;
+
 /**
  * Takes a file on, unless it was taken on before: one process gets it, also of several on one database. A file that
- * could not be used is taken on again when it is to be read in another way.
+ * could not be used is taken on again when it is to be read in another way. The claim is committed before the file is
+ * read: one that has ended several processes is not read again.
  * @param take.importId for the import, if it becomes one; UUID
  */
 export async function claimDroppedFile(
@@ -27,17 +33,23 @@ export async function claimDroppedFile(
   { ref, contentHash }: DroppedFile,
   take: { readonly importId: string; readonly termsHash: Uint8Array; readonly owner: string },
 ): Promise<DroppedState> {
-  const claimed = await ledger.db.query<{ import: string }>(
-    `insert into dropped_files as d (ref, content_hash, terms_hash, import, state, owner, claimed_until)
-     values ($1, $2, $3, $4, 'claimed', $5, now() + interval '${claimMs} milliseconds')
+  const claimed = await ledger.db.query<{ import: string; claims: number }>(
+    `insert into dropped_files as d (ref, content_hash, terms_hash, import, state, owner, claimed_until, claims)
+     values ($1, $2, $3, $4, 'claimed', $5, now() + interval '${claimMs} milliseconds', 1)
      on conflict (ref, content_hash) do update set state = 'claimed', terms_hash = excluded.terms_hash, problem = null,
-       owner = excluded.owner, claimed_until = excluded.claimed_until
+       owner = excluded.owner, claimed_until = excluded.claimed_until,
+       claims = case when d.state = 'claimed' then d.claims + 1 else 1 end
        where (d.state = 'claimed' and d.claimed_until <= now())
          or (d.state = 'unusable' and d.terms_hash <> excluded.terms_hash)
-     returning import`,
+     returning import, claims`,
     [ref, contentHash, take.termsHash, take.importId, take.owner],
   );
-  if (claimed[0] !== undefined) return { state: 'claimed', importId: claimed[0].import };
+  const [claim] = claimed;
+  if (claim !== undefined && claim.claims <= mostClaims) return { state: 'claimed', importId: claim.import };
+  if (claim !== undefined) {
+    await settleDroppedFile(ledger, { ref, contentHash }, { state: 'unusable', problem: endsItsReaders });
+    return { state: 'unusable', problem: endsItsReaders };
+  }
   const [row] = await ledger.db.query<{ import: string; state: string; problem: string | null }>(
     'select import, state, problem from dropped_files where ref = $1 and content_hash = $2',
     [ref, contentHash],
@@ -74,7 +86,8 @@ export async function giveBackDroppedFile(
   owner: string,
 ): Promise<void> {
   await ledger.db.query(
-    `update dropped_files set claimed_until = now() where ref = $1 and content_hash = $2 and state = 'claimed' and owner = $3`,
+    `update dropped_files set claimed_until = now(), claims = 0
+     where ref = $1 and content_hash = $2 and state = 'claimed' and owner = $3`,
     [ref, contentHash, owner],
   );
 }

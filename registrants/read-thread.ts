@@ -1,0 +1,50 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { openRegistrantFile } from './open-registrant-file.js';
+import type { FromReadThread, ReadThreadData, ToReadThread } from './read-thread-messages.js';
+import { RegistrantFileError } from './registrant-file-error.js';
+
+/**
+ * The thread in which one file of registrants is read. A file may be made to exhaust whoever reads it, so that happens
+ * under limits of its own; `openInThread` is the other end.
+ */
+let onBytes: (bytes: Uint8Array | null) => void = () => undefined;
+let onNextRows: () => void = () => undefined;
+
+const post = (message: FromReadThread): void => parentPort?.postMessage(message);
+
+async function* source(): AsyncGenerator<Uint8Array, void, undefined> {
+  for (;;) {
+    const bytes = new Promise<Uint8Array | null>((resolve) => (onBytes = resolve));
+    post({ kind: 'more' });
+    // oxlint-disable-next-line no-await-in-loop -- one piece after another
+    const piece = await bytes;
+    if (piece === null) return;
+    yield piece;
+  }
+}
+
+async function run(): Promise<void> {
+  const file = await openRegistrantFile(source(), workerData as ReadThreadData);
+  const { format, delimiter, sheet, columns, encoding } = file;
+  const rows = file.rows[Symbol.asyncIterator]();
+  let asked = new Promise<void>((resolve) => (onNextRows = resolve));
+  post({ kind: 'opened', file: { format, delimiter, sheet, columns, encoding } });
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- batch after batch, as they are asked for
+    await asked;
+    asked = new Promise((resolve) => (onNextRows = resolve));
+    // oxlint-disable-next-line no-await-in-loop
+    const next = await rows.next();
+    post({ kind: 'rows', rows: next.done === true ? null : next.value, encoding: file.encoding });
+    if (next.done === true) return;
+  }
+}
+
+parentPort?.on('message', (message: ToReadThread) => {
+  if (message.kind === 'bytes') onBytes(message.bytes);
+  else onNextRows();
+});
+run().catch((error: unknown) => {
+  if (error instanceof RegistrantFileError) post({ kind: 'refused', why: error.kind, message: error.message });
+  else post({ kind: 'failed', name: error instanceof Error ? error.name : 'unknown' });
+});
