@@ -67,7 +67,9 @@ export const erasureRequestSchema = z
     id: z.uuid().describe('Made by whoever asks, so that asking twice is one erasure.'),
     attendee: personText,
     by: printable(200).optional(),
-    reason: printable(500).optional().describe('Shown to those who look later, so without personal data.'),
+    reason: printable(500)
+      .optional()
+      .describe('Free text. It is kept until the ledger holds nothing of the person any more.'),
   })
   .openapi('ErasureRequest');
 export type ErasureRequestBody = z.infer<typeof erasureRequestSchema>;

@@ -154,6 +154,7 @@ create table dropped_files (
   problem text,
   owner text not null,
   claimed_until timestamp with time zone not null,
+  claims integer not null default 0,
   PRIMARY KEY (ref, content_hash),
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref),
   CHECK ((state = ANY (ARRAY['claimed'::text, 'importing'::text, 'reported'::text, 'unusable'::text])))

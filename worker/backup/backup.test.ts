@@ -22,6 +22,7 @@ import { LedgerKey } from '../../ledger/ledger-key.js';
 import { type Ledger, openLedger } from '../../ledger/ledger.js';
 import { testKey, testLedgerKey } from '../../ledger/ledger-key.test-kit.js';
 import { readErasureList, takeOverErasures } from '../../ledger/queries/erasures/erasure-list.js';
+import { noteCleared } from '../../ledger/queries/erasures/note-erasure.js';
 import { requestErasure } from '../../ledger/queries/erasures/request-erasure.js';
 import { placeEmbeddedStore } from '../../test/embedded-store.js';
 import { hasPostgres, startPostgres, type TestPostgres } from '../../test/postgres.js';
@@ -212,6 +213,45 @@ describe('a backup of an embedded store', () => {
     expect(await restored.query('select hash_key, subject_key, fingerprint_key from ledger')).toEqual([
       { hash_key: null, subject_key: null, fingerprint_key: null },
     ]);
+    await restored.close();
+  });
+
+  it('holds nothing of what was erased before it, not even as dead rows, old log or statistics', async () => {
+    const erased = join(folder, 'erased');
+    await placeEmbeddedStore(erased);
+    const db = await openEmbedded({ folder: erased });
+    const ledger = await openLedger(db, testKey);
+    await fill(db);
+    const payload = JSON.stringify({ id: 11, Name: 'MARK-erased', Email: 'MARK-erased@example.com' });
+    await db.query(
+      `insert into items (ref, list, key, stream_id, revision, content_hash, payload, rules, seen_at, last_sequence)
+       select 1, 'attendees', n::text, 1, 1, '', case when n = 11 then $1 else '{}' end::json, '', now(), n from generate_series(1, 2000) n`,
+      [payload],
+    );
+    await db.query(
+      `insert into imports (id, ref, file, mapping, chunk_size) values ($1, 1, 'MARK-erased.csv', '{}', 1)`,
+      [randomUUID()],
+    );
+    const id = randomUUID();
+    const place = { ref: 1, workspace: 'before', pigeonholeId: 101, attendeeIds: [11], codes: ['MARK-erased'] };
+    const names = { asked: 'MARK-erased@example.com', places: [place] };
+    await requestErasure(ledger, { id, names, by: null, reason: 'MARK-erased has asked by mail', sharing: 0 });
+    await db.script('analyze; checkpoint');
+    await db.query(`update items set payload = null, erased = true where payload::text like '%MARK%'`);
+    await db.query(`update imports set file = '(name erased)' where file like '%MARK%'`);
+    await noteCleared(ledger, 1);
+    await db.close();
+    // The files of the store itself have it still: this is what a copy of them would hold.
+    expect(() => execFileSync('grep', ['-rqa', 'MARK-erased', join(erased, 'postgres')])).not.toThrow();
+    const archive = join(folder, 'erased.tar.gz');
+    await packUnusedStore(erased, (bytes) => writeBackup(archive, bytes));
+    const unpacked = join(folder, 'erased-unpacked');
+    mkdirSync(unpacked);
+    execFileSync('tar', ['-C', unpacked, '-xzf', archive]);
+    expect(() => execFileSync('grep', ['-rqa', 'MARK-erased', unpacked])).toThrow(); // grep ends with 1: nothing found
+    await restoreStore(archive, store('erased-restored'), mark, terms);
+    const restored = await openEmbedded({ folder: join(folder, 'erased-restored') });
+    expect(await restored.query('select count(*)::int as n from items')).toEqual([{ n: 2000 }]);
     await restored.close();
   });
 

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Database } from '../../ledger/drivers/database.js';
+import { cleanCopy } from './clean-copy.js';
 import { type BackupFacts, backupFactsOf, factsFile } from './backup-facts.js';
 import { runTool } from './run-tool.js';
 
@@ -13,7 +14,8 @@ export const withoutTar = 'install tar, or stop pigeonpost and copy the folder o
 /**
  * An embedded store as one compressed archive: `backup.json`, then its files. The store stands still only while its files
  * are copied beside it (a second for some hundred megabytes, nothing at all where the file system can share blocks);
- * packing takes as long as whoever reads.
+ * the copy is then rewritten without what was erased or overwritten (decision 0050), and packing takes as long as whoever
+ * reads.
  * @param folder of the store
  * @throws {BackupError}, {StoreError}; the stream ends with a BackupError when packing fails
  */
@@ -25,6 +27,7 @@ export async function packStore(
   try {
     const facts = await backupFactsOf(db);
     await db.copyFiles(join(work, 'postgres'));
+    await cleanCopy(work);
     await writeFile(join(work, factsFile), `${JSON.stringify(facts, null, 2)}\n`);
     return { facts, bytes: pack(work) };
   } catch (error) {

@@ -99,6 +99,8 @@ async function eraseFromImport(
     [number, others],
   );
   if (registrants!.now + others.length > 0) {
+    // A file may be named after the one person in it.
+    await tx.query(`update imports set file = '(name erased)' where number = $1`, [number]);
     // The report beside a dropped file is written anew.
     await tx.query(
       `update dropped_files d set state = 'importing' from imports i

@@ -39,10 +39,10 @@ export async function awaitAgain(
   );
 }
 
-/** The ledger holds nothing of the person any more: what named them goes, too. */
+/** The ledger holds nothing of the person any more: what named them goes, too, and so does a reason, which is free text. */
 export async function noteCleared(ledger: Ledger, erasure: number): Promise<void> {
   await ledger.db.query(
-    'update erasures set cleared_at = coalesce(cleared_at, clock_timestamp()), names = null where number = $1',
+    'update erasures set cleared_at = coalesce(cleared_at, clock_timestamp()), names = null, reason = null where number = $1',
     [erasure],
   );
 }
