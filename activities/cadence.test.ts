@@ -217,7 +217,7 @@ describe('the pages that each read sweeps', () => {
 });
 
 describe('a quota that does not reach for all', () => {
-  const stretch = { live: 2, idle: 3, sweep: 4 };
+  const stretch = { live: 2, idle: 3, sweep: 4, untilMs: day };
   it.each<Row>([
     ['live polls', {}, { pollInMs: 10 * second }],
     ['idle polls', { status: 'upcoming' }, { pollInMs: 15 * minute }],
@@ -230,10 +230,16 @@ describe('a quota that does not reach for all', () => {
     expect(cadenceOf(facts({ stretch, ...more }), every, now)).toMatchObject(expected);
   });
 
-  it('stretches nothing beyond a day, when the next window of the quota has begun', () => {
+  it('stretches nothing beyond the reset, when the next window of the quota has begun', () => {
     const most = { live: 100, idle: 100, sweep: 100 };
-    const { pollInMs, sweepInMs } = cadenceOf(facts({ stretch: most, status: 'upcoming' }), every, now);
-    expect([pollInMs! <= 86_400_000, sweepInMs! <= 86_400_000]).toEqual([true, true]);
+    for (const untilMs of [day, 10 * minute, 20 * second]) {
+      const stretched = { ...most, untilMs };
+      const live = cadenceOf(facts({ stretch: stretched }), every, now);
+      expect(live.pollInMs).toBe(Math.min(500 * second, untilMs));
+      const upcoming = cadenceOf(facts({ stretch: stretched, status: 'upcoming' }), every, now);
+      expect(upcoming.pollInMs).toBe(Math.max(5 * minute, Math.min(500 * minute, untilMs)));
+      expect(upcoming.sweepInMs).toBe(Math.max(30 * minute, untilMs));
+    }
   });
 });
 

@@ -167,11 +167,11 @@ function cadence(
   now: number,
   want: { pollMs: number; sweepMs: number; slicePages: number; isLive: boolean },
 ): Cadence & { pollInMs: number } {
-  const sweepInMs = stretched(want.sweepMs, stretch.sweep);
+  const sweepInMs = stretched(want.sweepMs, stretch.sweep, stretch.untilMs);
   const isDue = sweptAt === null || sweptAt + sweepInMs <= now;
   const rolling = Math.floor(want.slicePages / stretch.sweep);
   return {
-    pollInMs: stretched(want.pollMs, want.isLive ? stretch.live : stretch.idle),
+    pollInMs: stretched(want.pollMs, want.isLive ? stretch.live : stretch.idle, stretch.untilMs),
     sweepInMs,
     // A stream of one page is swept by each poll, at no cost.
     slicePages: isDue ? dueSlicePages : pages === 1 ? 1 : rolling,
@@ -180,9 +180,12 @@ function cadence(
   };
 }
 
-/** What is stretched waits for no longer than a window of the quota lasts: in the next one there is room again. */
-function stretched(intervalMs: number, stretch: number): number {
-  return Math.min(Math.round(intervalMs * stretch), Math.max(intervalMs, dayMs));
+/**
+ * What is stretched waits for no longer than until the quota's reset: behind it there is room again, and the next window
+ * has its own stretch. A stretch of the last second of a minute's window once put a poll off for hours.
+ */
+function stretched(intervalMs: number, stretch: number, untilMs: number): number {
+  return Math.min(Math.round(intervalMs * stretch), Math.max(intervalMs, untilMs));
 }
 
 /** All pages of a short list, half of a longer one: what is short costs little, and most lists of questions are. */

@@ -7,6 +7,7 @@ import {
   mayTakeAhead,
   type Needs,
   refusalOf,
+  needsUntil,
   stretchFor,
   unstretched,
   waitAfterRefusal,
@@ -175,25 +176,49 @@ describe('the stretch of the intervals', () => {
   it.each<[string, Needs, number | null, ReturnType<typeof stretchFor>]>([
     ['is none while all fits', needs, 630, unstretched],
     ['is none while nothing is known', needs, null, unstretched],
-    ['lets sweeps give way first', needs, 430, { live: 1, idle: 1, sweep: 2 }],
-    ['keeps the floor of sweeps', { live: 200, idle: 0, sweep: 400 }, 200, { live: 200 / 190, idle: 1, sweep: 40 }],
-    ['lets idle polls give way next', { live: 100, idle: 100, sweep: 5 }, 155, { live: 1, idle: 2, sweep: 1 }],
+    ['lets sweeps give way first', needs, 430, { live: 1, idle: 1, sweep: 2, untilMs: minute }],
+    [
+      'keeps the floor of sweeps',
+      { live: 200, idle: 0, sweep: 400 },
+      200,
+      { live: 200 / 190, idle: 1, sweep: 40, untilMs: minute },
+    ],
+    [
+      'lets idle polls give way next',
+      { live: 100, idle: 100, sweep: 5 },
+      155,
+      { live: 1, idle: 2, sweep: 1, untilMs: minute },
+    ],
     [
       'lets live polls give way last',
       { live: 1000, idle: 100, sweep: 100 },
       500,
-      { live: 1000 / 450, idle: 4, sweep: 4 },
+      { live: 1000 / 450, idle: 4, sweep: 4, untilMs: minute },
     ],
-    ['has a limit', needs, 0, { live: 100, idle: 100, sweep: 100 }],
+    ['has a limit', needs, 0, { live: 100, idle: 100, sweep: 100, untilMs: minute }],
   ])('%s', (_, needed, left, expected) => {
-    expect(stretchFor(needed, left)).toEqual(expected);
+    expect(stretchFor(needed, left, minute)).toEqual(expected);
   });
 
   it('makes everything fit', () => {
     for (const left of [100, 200, 431, 629]) {
-      const { live, idle, sweep } = stretchFor(needs, left);
+      const { live, idle, sweep } = stretchFor(needs, left, minute);
       expect(needs.live / live + needs.idle / idle + needs.sweep / sweep).toBeLessThanOrEqual(left + 1e-6);
     }
+  });
+});
+
+describe('what is needed until the reset', () => {
+  const forecast = { needs: { live: 240, idle: 60, sweep: 12 }, spanMs: minute };
+
+  it('is the forecast for that span', () => {
+    expect(needsUntil(forecast, minute)).toEqual(forecast.needs);
+    expect(needsUntil(forecast, 90_000)).toEqual(forecast.needs); // until it is made again
+  });
+
+  it('is its part towards the end of a window: what is left there is not short', () => {
+    expect(needsUntil(forecast, 5000)).toEqual({ live: 20, idle: 5, sweep: 1 });
+    expect(stretchFor(needsUntil(forecast, 5000), 30, 5000)).toEqual(unstretched);
   });
 });
 

@@ -12,9 +12,11 @@ export interface Stretch {
   readonly live: number;
   readonly idle: number;
   readonly sweep: number;
+  /** Until the reset: what is stretched waits for no longer, for behind it there is room again. */
+  readonly untilMs: number;
 }
 
-export const unstretched: Stretch = { live: 1, idle: 1, sweep: 1 };
+export const unstretched: Stretch = { live: 1, idle: 1, sweep: 1, untilMs: 0 };
 
 /** What idle polls and sweeps may each take of a window, whatever live polls need: they must not starve for ever. */
 const floorShare = 0.05;
@@ -76,6 +78,16 @@ export function mayTakeAhead(
   if (refusals > 0) return false;
   if (limit === null) return true;
   return remaining !== null && remaining - least > Math.max(aloneBelow(limit), Math.ceil(limit * aheadShare));
+}
+
+/**
+ * What is needed until the reset, of a forecast for a longer span: it is made once a minute, and a window may last no
+ * longer. Without that, what a whole minute needs was held against the rest of a window that ended in a second. Pure.
+ */
+export function needsUntil(forecast: { readonly needs: Needs; readonly spanMs: number }, resetInMs: number): Needs {
+  const share = Math.min(1, resetInMs / forecast.spanMs);
+  const { live, idle, sweep } = forecast.needs;
+  return { live: live * share, idle: idle * share, sweep: sweep * share };
 }
 
 /** Why a permit is refused, and for how long. */
@@ -155,7 +167,7 @@ function probeWait(probes: number): number {
  * @param left requests until the reset, without what is kept for imports; null: not known, nothing gives way
  * @param needs until the reset, as configured
  */
-export function stretchFor(needs: Needs, left: number | null): Stretch {
+export function stretchFor(needs: Needs, left: number | null, resetInMs: number): Stretch {
   if (left === null || needs.live + needs.idle + needs.sweep <= left) return unstretched;
   const floor = Math.floor(Math.max(0, left) * floorShare);
   const sweepFloor = Math.min(needs.sweep, floor);
@@ -163,7 +175,12 @@ export function stretchFor(needs: Needs, left: number | null): Stretch {
   const live = Math.min(needs.live, left - sweepFloor - idleFloor);
   const idle = Math.min(needs.idle, left - live - sweepFloor);
   const sweep = Math.min(needs.sweep, left - live - idle);
-  return { live: ratio(needs.live, live), idle: ratio(needs.idle, idle), sweep: ratio(needs.sweep, sweep) };
+  return {
+    live: ratio(needs.live, live),
+    idle: ratio(needs.idle, idle),
+    sweep: ratio(needs.sweep, sweep),
+    untilMs: Math.ceil(resetInMs),
+  };
 }
 
 function ratio(needed: number, given: number): number {

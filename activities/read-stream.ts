@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { confirmMissing } from '../ledger/queries/missing.js';
 import { putOffStream } from '../ledger/queries/put-off-stream.js';
 import {
@@ -23,7 +24,7 @@ import {
   type StreamTurn,
   type TurnLimits,
 } from './stream-reading.js';
-import { distrust, walkStream } from './walk-stream.js';
+import { distrust, type WalkEnd, walkStream } from './walk-stream.js';
 import { walkStart } from './walk-progress.js';
 
 /** What is not read any more is looked at again after a while: its pigeonhole may not have ended after all. */
@@ -94,7 +95,7 @@ async function pollAndSweep(reading: StreamReading, anew: boolean): Promise<'don
     const ending = await walkStream(reading, lease.poll ?? pollOf(lease), {
       mostPages: Number.POSITIVE_INFINITY,
       priority: cadence.priority,
-      next: pages > 0 ? null : nextReads(reading, { restMs: 0, swept: false }),
+      next: pages > 0 ? null : () => nextReads(reading, { restMs: 0, swept: false }),
     });
     if (ending === 'distrusted') return ending;
     if (ending === 'more' || pages === 0) return 'done';
@@ -102,8 +103,9 @@ async function pollAndSweep(reading: StreamReading, anew: boolean): Promise<'don
     if (foundNews(turn)) reading.lease = { ...reading.lease, differs: true };
   }
   const walk = reading.lease.sweep ?? sweepOf(reading.lease, through);
-  const restMs = restAfter(reading, walk);
-  const next = nextReads(reading, { restMs, swept: true });
+  const begin = { at: performance.now(), pages: turn.pages };
+  const next = (ended: WalkEnd): NextReads =>
+    nextReads(reading, { restMs: restAfter(reading, walk, { ...ended, begin }), swept: true });
   // A sweep can wait; not so the first one, or those of a stream that can be read in no other way.
   const priority = polls ? 'sweep' : cadence.priority;
   try {
@@ -112,16 +114,17 @@ async function pollAndSweep(reading: StreamReading, anew: boolean): Promise<'don
       await examineMissing(reading);
       await confirmMissing(to.ledger, reading.lease, { walksAgain: isReadWhole(lease, cadence) });
     } else if (!through) {
-      const goesOn = nextReads(reading, { restMs, swept: false });
+      const goesOn = nextReads(reading, { restMs: 0, swept: false });
       await scheduleStream(to.ledger, reading.lease, goesOn, foundNews(turn));
     }
   } catch (error) {
     if (!polls) throw error;
     // The sweep waits: no poll waits for it, and none comes sooner because a sweep is due.
-    const { dueInMs } = foundNews(turn) ? next.afterNews : next.afterNothing;
+    const waiting = nextReads(reading, { restMs: 0, swept: true });
+    const { dueInMs } = foundNews(turn) ? waiting.afterNews : waiting.afterNothing;
     reading.nextPollInMs = Math.min(dueInMs, sweepAgainMs);
     if (!(error instanceof PermitRefusal) || error.scope === 'key') throw error;
-    await scheduleStream(to.ledger, reading.lease, next, foundNews(turn));
+    await scheduleStream(to.ledger, reading.lease, waiting, foundNews(turn));
     await putOffStream(to.ledger, reading.lease, reading.nextPollInMs);
   }
   return 'done';
@@ -195,13 +198,20 @@ function sweepOf(lease: StreamLease, through: boolean): OpenWalk {
 }
 
 /**
- * A list that has to be walked whole takes at most a fifth of the time, however long it is; but what a walk spent
- * waiting (a quota, a stopped process) counts as well, and must not put the next one off for days. A rolling sweep
- * spreads its pages over the polls by itself.
+ * A list that has to be walked whole takes at most a fifth of the time, however long it is: its pages at the pace of this
+ * turn. What the walk spent waiting (a quota, a stopped process) does not count, and a list whose walk has shown an order
+ * needs no rest: its next read is a poll. After a cold load on a small quota both together put that poll off for half an
+ * hour. A rolling sweep spreads its pages over the polls by itself.
  */
-function restAfter({ to, place, lease }: StreamReading, walk: OpenWalk): number {
-  if (canPoll(lease) || walk.pages === 0 || !walk.through) return 0;
-  return Math.min(4 * (to.ledger.clock.nowMs() - walk.startedAt.getTime()), place.plan.everyMs.sweep);
+function restAfter(
+  { place, turn, lease }: StreamReading,
+  walk: OpenWalk,
+  { order, checkpoint, pages, begin }: WalkEnd & { readonly begin: { readonly at: number; readonly pages: number } },
+): number {
+  const willPoll = order === 'ascending' ? checkpoint !== null : order === 'descending';
+  if (canPoll(lease) || willPoll || walk.pages === 0 || !walk.through) return 0;
+  const pageMs = (performance.now() - begin.at) / (turn.pages - begin.pages);
+  return Math.min(4 * pageMs * pages, place.plan.everyMs.sweep);
 }
 
 /** @param restMs at least so long; @param swept behind a sweep */

@@ -26,6 +26,7 @@ import {
   aloneBelow,
   leastLeft,
   leftForReading,
+  needsUntil,
   mayTakeAhead,
   type Needs,
   type Refusal,
@@ -59,7 +60,8 @@ interface Key {
   unnoted: number;
   /** Successes in a row that said nothing of the quota. */
   silent: number;
-  needs: { readonly at: number; readonly value: Promise<Needs> } | undefined;
+  /** What reading needs in a span, as of an instant. */
+  needs: { readonly at: number; readonly spanMs: number; readonly value: Promise<Needs> } | undefined;
   /** Ends with the request of this process that no other may stand beside. */
   alone: Promise<void> | undefined;
   /** Live requests made of what is kept for imports, in a row, since nobody says when the next window begins. */
@@ -204,7 +206,8 @@ export class ServiceGate {
     const key = this.#keyOf(way.config, workspace);
     const state = await this.#stateOf(key);
     const left = leftForReading(state, reserveOf(way.config, workspace));
-    return left === null ? unstretched : stretchFor(await this.#needsOf(way, key, workspace, state), left);
+    if (left === null) return unstretched;
+    return stretchFor(await this.#needsOf(way, key, workspace, state), left, state.resetInMs);
   }
 
   async #take(way: Way, key: Key, workspace: string, priority: Priority): Promise<Held> {
@@ -303,7 +306,9 @@ export class ServiceGate {
   async #needsOf(way: Way, key: Key, workspace: string, state: QuotaState): Promise<Needs> {
     if (state.limit === null) return nothingNeeded;
     const now = performance.now();
-    if (key.needs === undefined || now - key.needs.at > forecastMs) {
+    const { resetInMs } = state;
+    if (key.needs === undefined || now - key.needs.at > forecastMs || resetInMs > 2 * key.needs.spanMs) {
+      const spanMs = Math.max(resetInMs, forecastMs);
       const { fingerprint } = this.#keyOf(way.config, workspace);
       const sharing = Object.keys(way.config.workspaces).filter(
         (name) => this.#keyOf(way.config, name).fingerprint === fingerprint,
@@ -311,15 +316,16 @@ export class ServiceGate {
       const value = forecastNeeds(
         { ledger: this.ledger, config: way.config },
         sharing,
-        [state.resetInMs],
+        [spanMs],
         this.ledger.clock.nowMs(),
       );
-      key.needs = { at: now, value: value.then(([needs]) => needs!) };
+      key.needs = { at: now, spanMs, value: value.then(([needs]) => needs!) };
       key.needs.value.catch(() => {
         key.needs = undefined; // the store failed: whoever waited is told, the next one tries again
       });
     }
-    return await key.needs.value;
+    const { spanMs, value } = key.needs;
+    return needsUntil({ needs: await value, spanMs }, resetInMs);
   }
 
   #keyOf(config: Config, workspace: string): Key {

@@ -4,7 +4,7 @@ import { type NewItems, prepareNewItems } from '../ledger/queries/new-items.js';
 import { hasAskedWith, type KnownPage, knownPages, type SweptPage } from '../ledger/queries/pages.js';
 import { type PageResult, recordPage, recordSamePage } from '../ledger/queries/record-page.js';
 import { distrustStream, type NextReads } from '../ledger/queries/streams.js';
-import type { OpenWalk, PageSummary } from '../ledger/queries/walk.js';
+import type { ItemOrder, OpenWalk, PageSummary } from '../ledger/queries/walk.js';
 import { ApiError } from '../pigeonhole/api-error.js';
 import type { PageOptions } from '../pigeonhole/client.js';
 import { defaultCount, listPath } from '../pigeonhole/list-request.js';
@@ -34,8 +34,16 @@ export interface WalkBudget {
   /** Pages that it may read in this turn. */
   readonly mostPages: number;
   readonly priority: Priority;
-  /** When the stream is due again, should the walk end; null: the turn reads on in this stream. */
-  readonly next: NextReads | null;
+  /** When the stream is due again, should the walk end and leave this order; null: the turn reads on in this stream. */
+  readonly next: ((ended: WalkEnd) => NextReads) | null;
+}
+
+export interface WalkEnd {
+  readonly order: ItemOrder;
+  /** Where the next poll would start; null: nowhere yet. */
+  readonly checkpoint: string | null;
+  /** Of the whole walk. */
+  readonly pages: number;
 }
 
 /** `distrusted`: what the walk rested on does not hold; only a sweep from the first page is left. */
@@ -317,7 +325,7 @@ async function store(
   reading: StreamReading,
   arrived: Arrived,
   walk: OpenWalk,
-  next: NextReads | null | undefined,
+  next: WalkBudget['next'] | undefined,
   onWriting: () => void,
 ): Promise<PageResult> {
   const { to, lease } = reading;
@@ -332,7 +340,15 @@ async function store(
   const order = walk.kind === 'sweep' ? swept : known;
   const basics = {
     walk,
-    end: next === undefined ? null : { order, next, foundNews: foundNews(reading.turn), limits: limitsOf(reading) },
+    end:
+      next === undefined
+        ? null
+        : {
+            order,
+            next: next?.({ order: order.order, checkpoint: walk.checkpoint, pages: walk.pages }) ?? null,
+            foundNews: foundNews(reading.turn),
+            limits: limitsOf(reading),
+          },
     perPage: page.perPage,
     sinkIds: sinkIdsFor(reading, lease.list),
   };

@@ -10,6 +10,7 @@ import { memory } from './memory.js';
 import { moderation } from './moderation.js';
 import { peers } from './peers.js';
 import { registrantFile } from './registrant-file.js';
+import { smallQuota } from './small-quota.js';
 import { unchanged } from './unchanged.js';
 
 export const allBenches: readonly Bench[] = [
@@ -20,6 +21,7 @@ export const allBenches: readonly Bench[] = [
   latency,
   moderation,
   detection,
+  smallQuota,
   memory,
   peers,
   hubspotLimit,

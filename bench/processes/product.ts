@@ -118,13 +118,18 @@ export class Product {
 
   /** Waits for the first page of a list that held an edited item after `fromMs`. @returns when it was stored, epoch ms */
   async untilUpdated(list: string, fromMs: number, timeoutMs: number): Promise<number> {
+    return await this.untilStored(list, 'updated', fromMs, timeoutMs);
+  }
+
+  /** As `untilUpdated`, of new or of edited items. */
+  async untilStored(list: string, what: 'created' | 'updated', fromMs: number, timeoutMs: number): Promise<number> {
     let looked = 0;
     return await this.program.until(
-      `has stored an edit of ${list}`,
+      `has stored an item of ${list} (${what})`,
       (lines) => {
         for (; looked < lines.length; looked += 1) {
           const page = storedPage(lines[looked]!);
-          if (page?.list === list && page.updated > 0 && page.atMs >= fromMs) return page.atMs;
+          if (page?.list === list && page[what] > 0 && page.atMs >= fromMs) return page.atMs;
         }
         return undefined;
       },

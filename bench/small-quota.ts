@@ -1,0 +1,100 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Bench } from './bench.js';
+import { Product } from './processes/product.js';
+import type { Stage } from './processes/stage.js';
+import { waitUntil } from './processes/wait-until.js';
+import { withStage } from './processes/with-stage.js';
+
+const windowSeconds = 60;
+const pigeonholes = [101, 102, 103, 104] as const;
+/** What makes an item of a list. */
+const lists = [
+  ['attendees', 'signIn'],
+  ['qna-questions', 'question'],
+  ['poll-mcq-votes', 'mcqVote'],
+] as const;
+/** Parts of the requests that reading would make if the quota reached for all. */
+const shares = [1, 0.5, 0.1] as const;
+const patienceMs = 10 * 60_000;
+
+/**
+ * How old an item is when it is stored, where the quota is short: four live pigeonholes are polled each second, and the
+ * quota of a minute is all, half or a tenth of the requests that this takes. The first load is made under the same
+ * quota, since what it leaves behind is what the polls after it start from.
+ */
+export const smallQuota: Bench = {
+  name: 'small-quota',
+  about:
+    'the age of new items when they are stored, by list, at all, half and a tenth of the quota needed, --items times (3)',
+  async run(options, report) {
+    const args = [
+      '--attendees',
+      '2000',
+      '--pigeonholes',
+      String(pigeonholes.length),
+      '--latency-ms',
+      String(options.latencyMs),
+    ];
+    const neededPerWindow = await withStage(args, async (stage) => {
+      const product = await start(stage, options.store);
+      try {
+        await stage.sandbox.forgetRequests();
+        await pause(30_000);
+        return (await stage.sandbox.requestCount()) * (windowSeconds / 30);
+      } finally {
+        await product.stop();
+      }
+    });
+    report.note(`four live pigeonholes, polled each second, need ${neededPerWindow} requests a minute`);
+    for (const share of shares) {
+      await withStage(args, async (stage) => {
+        const limit = Math.ceil(neededPerWindow * share);
+        await stage.sandbox.control('PATCH', 'knobs', { quota: { limit, windowSeconds, headers: true } });
+        const product = await start(stage, options.store);
+        try {
+          for (const [list, kind] of lists) {
+            const ages: number[] = [];
+            for (let n = 0; n < (options.items ?? 3); n += 1) {
+              await pause(1000 * (3 + ((n * 7.3) % 20))); // anywhere in a window
+              const fromMs = Date.now();
+              await stage.sandbox.control('POST', 'events', { count: 1, kind });
+              ages.push((await product.untilStored(list, 'created', fromMs, patienceMs)) - fromMs);
+            }
+            report.figure({
+              bench: 'small-quota',
+              what: `${list}, oldest of ${ages.length} when stored, with ${limit} requests a minute (${share * 100} %)`,
+              value: Math.max(...ages) / 1000,
+              unit: 's',
+            });
+          }
+        } finally {
+          await product.stop();
+        }
+      });
+    }
+  },
+};
+
+/** Resolves when everything was read for the first time. */
+async function start(stage: Stage, kind: 'postgres' | 'embedded' = 'postgres'): Promise<Product> {
+  for (const id of pigeonholes) {
+    const item = { status: 'live', startDate: '2020-01-01', endDate: '2099-01-01' };
+    await stage.sandbox.control('POST', 'mutations', { op: 'patch', list: 'pigeonholes', id, item });
+  }
+  const folder = stage.nextFolder();
+  const store = await stage.freshStore(kind, folder);
+  const product = await Product.start({
+    folder,
+    sandboxUrl: stage.sandbox.baseUrl,
+    databaseUrl: store.kind === 'postgres' ? store.url : undefined,
+    sync: [
+      `pigeonholes: [${pigeonholes.join(', ')}]`,
+      `lists: [${lists.map(([list]) => list).join(', ')}]`,
+      'every: { live: 1s }',
+      'sinks: [archive]',
+    ],
+    sinks: ['archive: { type: file, folder: ./archive }'],
+  });
+  await waitUntil('everything is read', async () => ((await product.isSettled()) ? true : undefined), patienceMs);
+  return product;
+}
