@@ -47,6 +47,7 @@ import { viewQuotas } from './view-quotas.js';
 
 const reconcileEveryMs = 60_000;
 const maintainEveryMs = 60 * 60_000;
+const analyzeEveryMs = 5000;
 const dropFoldersEveryMs = 2000;
 /** What a process that died has left at a sink stands there no longer than this after the next start. */
 const withdrawCanariesEveryMs = 30_000;
@@ -225,6 +226,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     await db.maintain();
   };
   closers.push(repeat(maintainEveryMs, maintain, 'maintaining the store failed', log));
+  closers.push(repeat(analyzeEveryMs, () => db.analyzeGrown(), 'analyzing grown tables failed', log));
   closers.push(repeat(noteProgressEveryMs, () => noteProgress(ledger), 'noting the progress failed', log));
 
   const quotas = () => viewQuotas(editions.current.config, ledger, ledger.clock.nowMs());

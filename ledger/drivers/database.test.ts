@@ -239,4 +239,20 @@ describe.each(kinds)('the store on %s', (kind) => {
     const [, left] = await Promise.all([db.maintain(), ids()]);
     expect(left).toHaveLength(10);
   });
+
+  it('analyzes a table that has grown, and leaves it alone until it has again', async () => {
+    const analyzed = async (): Promise<object[]> =>
+      await db.query(`select reltuples > 0 as known, relpages as pages from pg_class where relname = 'item'`);
+    await db.query('insert into item select n, $1 from generate_series(1, 30000) as n', [
+      'a name that takes some room',
+    ]);
+    await db.analyzeGrown();
+    const [first] = await analyzed();
+    expect(first).toMatchObject({ known: true });
+    await db.query('insert into item select n, $1 from generate_series(30001, 40000) as n', [
+      'a name that takes some room',
+    ]);
+    await db.analyzeGrown();
+    expect(await analyzed()).toEqual([first]);
+  });
 });

@@ -58,6 +58,11 @@ export interface Database extends Queryable {
    */
   maintain(): Promise<void>;
   /**
+   * Analyzes tables that have grown much since they were last analyzed, from a small sample. Call it every few seconds: it
+   * is one look at the catalog unless a table has grown.
+   */
+  analyzeGrown(): Promise<void>;
+  /**
    * Copies the embedded store's files into a folder that is not there yet, as they are between two statements: what was
    * committed before is in the copy, which opens as after a kill. Everybody else waits meanwhile.
    * @throws {StoreError} kind `full`; `other` on a server, whose own tools do this

@@ -3,6 +3,7 @@ import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Client } from 'pg';
+import { analyzeGrownTables } from './analyze-grown.js';
 import { Connection } from './connection.js';
 import type { Database, Queryable, Session, TransactionOptions } from './database.js';
 import { embeddedFolder } from './embedded-folder.js';
@@ -101,6 +102,10 @@ class EmbeddedDatabase implements Database {
 
   withoutLimits<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return work(this);
+  }
+
+  analyzeGrown(): Promise<void> {
+    return analyzeGrownTables(this);
   }
 
   async maintain(): Promise<void> {

@@ -1,4 +1,5 @@
 import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient } from 'pg';
+import { analyzeGrownTables } from './analyze-grown.js';
 import { Connection } from './connection.js';
 import type { Database, Queryable, Session, TransactionOptions } from './database.js';
 import { storeTls } from './postgres-tls.js';
@@ -117,6 +118,10 @@ class PostgresDatabase implements Database {
     } finally {
       await client.end().catch(() => undefined);
     }
+  }
+
+  analyzeGrown(): Promise<void> {
+    return analyzeGrownTables(this);
   }
 
   async maintain(): Promise<void> {} // the server's autovacuum does it

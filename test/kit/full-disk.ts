@@ -23,6 +23,7 @@ export function fullDisk(db: Database, needsRoom: RegExp): FullDisk {
     transaction: (work, options) => db.transaction((tx) => work(checked(tx)), options),
     withoutLimits: (work) => db.withoutLimits(work),
     maintain: () => db.maintain(),
+    analyzeGrown: () => db.analyzeGrown(),
     copyFiles: (folder) => db.copyFiles(folder),
     onFatal: (listener) => db.onFatal(listener),
     close: () => Promise.resolve(),

@@ -49,6 +49,7 @@ export function delayedDatabase(
     transaction: (work, options) => inner.transaction((tx) => work(wrap(tx)), options),
     withoutLimits: (work) => inner.withoutLimits(work),
     maintain: () => inner.maintain(),
+    analyzeGrown: () => inner.analyzeGrown(),
     copyFiles: (folder) => inner.copyFiles(folder),
     onFatal: (listener) => inner.onFatal(listener),
     close: () => inner.close(),

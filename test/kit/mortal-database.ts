@@ -48,6 +48,7 @@ export function mortalDatabase(db: Database, isLast: (moment: Moment) => boolean
     },
     withoutLimits: (work) => db.withoutLimits(work),
     maintain: () => db.maintain(),
+    analyzeGrown: () => db.analyzeGrown(),
     copyFiles: (folder) => db.copyFiles(folder),
     onFatal: (listener) => db.onFatal(listener),
     close: () => Promise.resolve(),

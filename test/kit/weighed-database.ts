@@ -54,6 +54,7 @@ export function weighedDatabase(db: Database, onWeighed: (weighed: Weighed) => v
     transaction: (work, options) => db.transaction((tx) => work(inTransaction(tx)), options),
     withoutLimits: (work) => db.withoutLimits(work),
     maintain: () => db.maintain(),
+    analyzeGrown: () => db.analyzeGrown(),
     copyFiles: (folder) => db.copyFiles(folder),
     onFatal: (listener) => db.onFatal(listener),
     close: () => Promise.resolve(),

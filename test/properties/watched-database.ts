@@ -23,6 +23,7 @@ export function watched(db: Database): WatchedDatabase {
     transaction: (work, options) => watch(() => db.transaction(work, options)),
     withoutLimits: (work) => watch(() => db.withoutLimits(work)),
     maintain: () => db.maintain(),
+    analyzeGrown: () => db.analyzeGrown(),
     copyFiles: (folder) => db.copyFiles(folder),
     onFatal: (listener) => db.onFatal(listener),
     close: () => Promise.resolve(),
