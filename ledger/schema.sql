@@ -781,7 +781,7 @@ CREATE INDEX deliveries_in_order ON deliveries USING btree (((((sink_id)::bigint
 CREATE INDEX deliveries_of_item ON deliveries USING btree (((sink_id + 0)), ref, list, key, sequence, replay) WHERE (state = ANY (ARRAY['waiting'::text, 'sending'::text, 'retry'::text, 'dead'::text]));
 CREATE INDEX deliveries_parked ON deliveries USING btree (sink_id, ref, list, state, reason) WHERE (state = ANY (ARRAY['withheld'::text, 'dead'::text]));
 CREATE INDEX deliveries_sending ON deliveries USING btree (((((sink_id)::bigint << 32) | (ref)::bigint)), sequence, replay) WHERE (state = 'sending'::text);
-CREATE INDEX deliveries_told_of_item ON deliveries USING btree (((sink_id + 0)), ref, list, key, sequence, replay) WHERE ((list = ANY (ARRAY['attendees'::text, 'engagement'::text, 'registrants'::text])) AND (identity IS NOT NULL));
+CREATE INDEX deliveries_told_settled ON deliveries USING btree (((sink_id + 0)), ref, list, key, sequence, replay) WHERE ((list = ANY (ARRAY['attendees'::text, 'engagement'::text, 'registrants'::text])) AND (identity IS NOT NULL) AND (state <> 'sending'::text));
 CREATE INDEX erasures_asked ON erasures USING btree (asked_hash);
 CREATE INDEX erasures_open ON erasures USING btree (number) WHERE (ended_at IS NULL);
 CREATE INDEX import_chunks_unsettled ON import_chunks USING btree (import, state, due_at) WHERE (state <> 'created'::text);

@@ -67,13 +67,14 @@ export interface CandidateRow {
 
 /**
  * What the last delivery of a person's own record (ownRecords) before this change was, of those for which a condition
- * holds. By an index of such deliveries alone (migration 0021), whose condition is repeated here.
+ * holds. By an index of such deliveries alone (migration 0029), whose condition is repeated here.
  */
 function ofRecordsBefore(what: string, where: string): string {
   return `case when c.list in ('attendees', 'engagement', 'registrants') and c.previous_sequence is not null then coalesce((
     select ${what} from deliveries t
     where ${byItem('t', '$1', 'c.ref')} and t.list = c.list and t.key = c.key and t.sequence < c.sequence
-      and t.list in ('attendees', 'engagement', 'registrants') and t.identity is not null and (${where})
+      and t.list in ('attendees', 'engagement', 'registrants') and t.identity is not null and t.state <> 'sending'
+      and (${where})
     order by t.sequence desc, t.replay desc limit 1), false) else false end`;
 }
 

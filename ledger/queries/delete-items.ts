@@ -2,7 +2,7 @@ import type { Queryable } from '../drivers/database.js';
 import { idOfChange } from './id-of-change.js';
 import { forgetDigests } from './pages.js';
 import { seenLater } from './place-items.js';
-import type { PageScope } from './write-changes.js';
+import { keepSnapshot, type PageScope } from './write-changes.js';
 
 /** Lists whose items say who is anonymous among the questions. */
 const speaksForOthers: ReadonlySet<string> = new Set(['sessions', 'qna-questions']);
@@ -40,14 +40,7 @@ export async function deleteItems(tx: Queryable, scope: PageScope, keys: readonl
   const gone = rows.map(({ key }) => key);
   const values = gone.map(Number);
   await Promise.all([
-    tx.query(
-      `update changes c set snapshot = i.payload
-       from unnest($3::text[], $4::int8[]) as n (key, sequence)
-         cross join lateral (select case when expired then null else payload end as payload from items where ref = $1 and list = $2 and key = n.key limit 1) i
-       where c.ref = $1 and c.sequence = any($4::int8[]) and c.sequence = n.sequence and c.kind <> 'deleted'
-         and c.snapshot is null`, // the sequences named twice as in `keepSnapshots`
-      [scope.ref, scope.list, gone, rows.map((row) => row.last_sequence)],
-    ),
+    tx.query(keepSnapshot, [scope.ref, scope.list, gone, rows.map((row) => row.last_sequence)]),
     tx.query(
       `update items i set payload = null, expired = false, copies_hash = null, revision = n.revision, last_sequence = n.sequence,
          seen_at = least($3, clock_timestamp())

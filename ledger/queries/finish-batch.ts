@@ -1,6 +1,6 @@
 import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
-import { byItem, knownDelivery } from './addressed-indexes.js';
+import { byItem, byOrder, knownDelivery } from './addressed-indexes.js';
 import { type LaneLease, lockLane } from './lanes.js';
 
 /**
@@ -61,6 +61,43 @@ export async function finishBatch(
 }
 
 async function writeOutcomes(tx: Queryable, lease: LaneLease, settled: readonly Settled[]): Promise<void> {
+  const plain = new Map<number, number[]>();
+  const others: Settled[] = [];
+  for (const each of settled) {
+    const isPlain = each.state === 'delivered' && each.replay === 0 && each.detail === null && each.reason === null;
+    if (isPlain) plain.set(each.attempts, (plain.get(each.attempts) ?? []).concat(each.sequence));
+    else others.push(each);
+  }
+  await Promise.all([
+    ...[...plain].map(([attempts, sequences]) => writeDelivered(tx, lease, attempts, sequences)),
+    others.length > 0 && writeEach(tx, lease, others),
+  ]);
+}
+
+/** Most of most batches: found by the index of what is being sent, in two thirds of the time. */
+async function writeDelivered(
+  tx: Queryable,
+  { sinkId, ref }: LaneLease,
+  attempts: number,
+  sequences: readonly number[],
+): Promise<void> {
+  await tx.query(
+    `update deliveries d set state = 'delivered', reason = null, detail = null, attempts = $3, due_at = null,
+       updated_at = clock_timestamp()
+     where ${byOrder('d', '$1', '$2')} and d.state = 'sending' and d.sequence >= $4::int8 and d.sequence <= $5::int8
+       and d.replay = 0 and d.sequence = any($6::int8[])`,
+    [
+      sinkId,
+      ref,
+      attempts,
+      sequences.reduce((a, c) => Math.min(a, c)),
+      sequences.reduce((a, c) => Math.max(a, c)),
+      sequences,
+    ],
+  );
+}
+
+async function writeEach(tx: Queryable, lease: LaneLease, settled: readonly Settled[]): Promise<void> {
   await tx.query(
     `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, reason, detail,
          attempts, due_at, updated_at)

@@ -17,7 +17,7 @@ interface SurroundingsRow extends Surroundings {
   n: number;
 }
 
-/** Around each of these changes, in their order: one statement for all of them. */
+/** Around each of these changes, in their order: one statement for all of them, one look-up each (decision 0038). */
 export async function surroundingsOf(
   tx: Queryable,
   { sinkId, ref }: { readonly sinkId: number; readonly ref: number },
@@ -30,16 +30,19 @@ export async function surroundingsOf(
        case when n.list = 'sessions' then i.payload else s.payload end as session,
        w.payload as pigeonhole, o.object
      from unnest($3::int8[], $4::text[], $5::text[]) with ordinality as n (sequence, list, key, n)
-       join pigeonholes p on p.ref = $2
-       join items i on i.ref = $2 and i.list = n.list and i.key = n.key
-       join changes c on c.ref = $2 and c.sequence = n.sequence
-       left join changes b on b.ref = $2 and b.sequence = c.previous_sequence
-       left join items a on a.ref = $2 and a.list = 'attendees' and a.key = i.attendee_id::text
-       left join items s on s.ref = $2 and s.list = 'sessions' and s.key = coalesce(i.session_id, c.session_id)::text
-       left join pigeonholes r on r.workspace = p.workspace and r.pigeonhole_id = 0
-       left join items w on w.ref = r.ref and w.list = 'pigeonholes'
-         and w.key = case when p.pigeonhole_id = 0 then n.key else p.pigeonhole_id::text end
-       left join sink_objects o on o.sink_id = $1 and o.ref = $2 and o.list = n.list and o.key = n.key
+       cross join lateral (select * from pigeonholes where ref = $2 limit 1) p
+       cross join lateral (select * from items where ref = $2 and list = n.list and key = n.key limit 1) i
+       cross join lateral (select * from changes where ref = $2 and sequence = n.sequence limit 1) c
+       left join lateral (select * from changes where ref = $2 and sequence = c.previous_sequence limit 1) b on true
+       left join lateral (select * from items
+         where ref = $2 and list = 'attendees' and key = i.attendee_id::text limit 1) a on true
+       left join lateral (select * from items
+         where ref = $2 and list = 'sessions' and key = coalesce(i.session_id, c.session_id)::text limit 1) s on true
+       left join lateral (select ref from pigeonholes where workspace = p.workspace and pigeonhole_id = 0 limit 1) r on true
+       left join lateral (select * from items where ref = r.ref and list = 'pigeonholes'
+         and key = case when p.pigeonhole_id = 0 then n.key else p.pigeonhole_id::text end limit 1) w on true
+       left join lateral (select * from sink_objects
+         where sink_id = $1 and ref = $2 and list = n.list and key = n.key limit 1) o on true
      order by n.n`,
     [
       sinkId,

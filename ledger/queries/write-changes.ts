@@ -124,22 +124,31 @@ function numberChange(scope: PageScope, placed: PlacedItem): Change {
 }
 
 /**
+ * The change of each item `n (key, sequence)` of the list `$2` takes over what the item holds. Read by look-ups of the primary
+ * key and written back as it is: for `update … from` the planner may read all changes of the pigeonhole (decision 0038).
+ */
+export const keepSnapshot = `insert into changes (ref, sequence, id, list, key, revision, kind, found_at, snapshot)
+  select c.ref, c.sequence, c.id, c.list, c.key, c.revision, c.kind, c.found_at, i.payload
+  from unnest($3::text[], $4::int8[]) as n (key, sequence)
+    cross join lateral (select case when expired then null else payload end as payload from items
+      where ref = $1 and list = $2 and key = n.key limit 1) i
+    cross join lateral (select * from changes where ref = $1 and sequence = n.sequence limit 1) c
+  where c.kind <> 'deleted' and c.snapshot is null
+  on conflict (ref, sequence) do update set snapshot = excluded.snapshot`;
+
+/**
  * Before an item's payload is replaced: the change it belongs to takes it over, also when only copied texts move. A
  * change that was sent may have to be sent again, and a repeat has to be the same bytes.
  */
 async function keepSnapshots(tx: Queryable, scope: PageScope, placed: readonly PlacedItem[]): Promise<void> {
   const replaced = placed.filter(({ known }) => known !== undefined && !known.deleted);
   if (replaced.length === 0) return;
-  await tx.query(
-    // `lateral` as in `placeItems`: one look-up a key. The sequences stand there twice for the same reason: without
-    // statistics all changes of the pigeonhole were read for each item (200 of 20,000: 3.6 s, so 60 ms).
-    `update changes c set snapshot = i.payload
-     from unnest($3::text[], $4::int8[]) as n (key, sequence)
-       cross join lateral (select case when expired then null else payload end as payload from items where ref = $1 and list = $2 and key = n.key limit 1) i
-     where c.ref = $1 and c.sequence = any($4::int8[]) and c.sequence = n.sequence and c.kind <> 'deleted'
-       and c.snapshot is null`,
-    [scope.ref, scope.list, keysOf(replaced), replaced.map(({ known }) => known!.lastSequence)],
-  );
+  await tx.query(keepSnapshot, [
+    scope.ref,
+    scope.list,
+    keysOf(replaced),
+    replaced.map(({ known }) => known!.lastSequence),
+  ]);
 }
 
 /** A join of its own, and not `update … from`, which without statistics reads the whole list for a few rows. */
