@@ -9,6 +9,9 @@ import { type ActionSources, serveActions } from './actions.js';
 import { type AlertSources, serveAlerts } from './alerts.js';
 import type { ApiApp, ApiContext, ApiEnvironment } from './api-app.js';
 import { type AccessSources, authenticate, authenticateForMetrics } from './authenticate.js';
+import { BoundedNotes } from './bounded-notes.js';
+import { addressOf } from './client-address.js';
+import { TokenGuard } from './token-guard.js';
 import { type BackupSources, serveBackup } from './backup.js';
 import { type ConfigurationSources, serveConfiguration } from './configuration.js';
 import { serveDeadLetters } from './dead-letters.js';
@@ -72,13 +75,15 @@ export interface ApiSources
 /** Every route, behind what guards them all: whom it is asked by, from where, and in which form. */
 export function createApp(sources: ApiSources): ApiApp {
   const app: ApiApp = new OpenAPIHono<ApiEnvironment>({ defaultHook: refuseWhatIsWrong });
+  const guard = new TokenGuard(sources);
+  const refusals = new BoundedNotes();
   app.use(headWithoutBody, named, secureHeaders, countAnswers(sources.meters));
   serveHealth(app, sources);
   app.use(onlyFromHere(sources));
   documentApi(app, sources);
   servePage(app, sources);
-  app.use('/api/*', onlyCallers(sources, authenticate), onlyItsMethods(app));
-  app.use('/metrics', onlyCallers(sources, authenticateForMetrics));
+  app.use('/api/*', onlyCallers(sources, guard, authenticate), onlyItsMethods(app));
+  app.use('/metrics', onlyCallers(sources, guard, authenticateForMetrics));
   serveMetrics(app, sources);
   serveStatus(app, sources);
   serveActions(app, sources);
@@ -111,7 +116,7 @@ export function createApp(sources: ApiSources): ApiApp {
   app.notFound((c) => answerNothingThere(app, c as ApiContext));
   app.onError(async (error, c) => {
     const refused = toRefused(error, c.get('looksLike'));
-    if (refused.status === 403) await auditRefusal(sources, c as ApiContext);
+    if (refused.status === 403) await auditRefusal(sources, refusals, c as ApiContext);
     return problemResponse(refused, c.get('requestId'));
   });
   return app;
@@ -123,10 +128,11 @@ export type ProbeSources = HealthSources & MetricsSources & AccessSources;
 /** `/healthz`, `/readyz` and `/metrics`, guarded as they are beside the API. */
 export function createProbeApp(sources: ProbeSources): ApiApp {
   const app: ApiApp = new OpenAPIHono<ApiEnvironment>();
+  const guard = new TokenGuard(sources);
   app.use(named, secureHeaders, countAnswers(sources.meters));
   serveHealth(app, sources);
   app.use(onlyFromHere(sources));
-  app.use('/metrics', onlyCallers(sources, authenticateForMetrics));
+  app.use('/metrics', onlyCallers(sources, guard, authenticateForMetrics));
   serveMetrics(app, sources);
   app.notFound((c) => answerNothingThere(app, c as ApiContext));
   app.onError((error, c) => problemResponse(toRefused(error, undefined), c.get('requestId')));
@@ -180,9 +186,14 @@ function followsLink({ req }: ApiContext): boolean {
   );
 }
 
-function onlyCallers(sources: AccessSources, find: typeof authenticate) {
+function onlyCallers(sources: AccessSources, guard: TokenGuard, find: typeof authenticate) {
   return createMiddleware<ApiEnvironment>(async (c, next) => {
-    c.set('caller', await find(sources, (name) => c.req.header(name)));
+    const request = {
+      address: addressOf(c as ApiContext),
+      presented: c.req.header('authorization') ?? c.req.header('cookie'),
+      requestId: c.get('requestId'),
+    };
+    c.set('caller', await guard.caller(request, () => find(sources, (name) => c.req.header(name))));
     await next();
   });
 }
@@ -243,13 +254,21 @@ function toRefused(error: unknown, looksLike: string | undefined): Refused {
   return new Refused(500, `the request failed: ${reason}`);
 }
 
-/** Somebody known has asked for what their token does not allow: the audit log tells, if nothing has told it yet. */
-async function auditRefusal({ ledger }: Pick<ApiSources, 'ledger'>, c: ApiContext): Promise<void> {
+/**
+ * Somebody known has asked for what their token does not allow: the audit log tells, if nothing has told it yet, and not of
+ * each repetition.
+ */
+async function auditRefusal(
+  { ledger }: Pick<ApiSources, 'ledger'>,
+  refusals: BoundedNotes,
+  c: ApiContext,
+): Promise<void> {
   const caller = c.get('caller') as ApiEnvironment['Variables']['caller'] | undefined;
   if (caller === undefined || c.get('audited') !== undefined) return;
   const requestId = c.get('requestId');
   const { name: who, token } = caller;
   const action = `${c.req.method} ${c.req.routePath}`;
+  if (!refusals.take(`${token ?? who} ${action}`)) return;
   const asked = await noteAsked(ledger, { who, token, action, target: null, detail: {}, subject: null, requestId });
   await noteEnded(ledger, asked, { outcome: 'refused', status: 403, requestId });
 }

@@ -86,6 +86,7 @@ const reasons = {
   413: 'The body is too large.',
   415: 'The body is not JSON.',
   421: 'The host name is not served here.',
+  429: 'Too many wrong tokens came from this address.',
   422: 'The configuration cannot be used.',
   500: 'It failed.',
   503: 'The process is starting, or has too much to do.',
@@ -93,7 +94,7 @@ const reasons = {
 type ProblemStatus = keyof typeof reasons;
 type ProblemAnswer = { description: string; content: { 'application/problem+json': { schema: typeof problemSchema } } };
 
-const always = [400, 401, 403, 421, 500, 503] as const;
+const always = [400, 401, 403, 421, 429, 500, 503] as const;
 type Always = (typeof always)[number];
 
 /** What every route may answer instead, and these besides. */

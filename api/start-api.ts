@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Config } from '../config/config.js';
 import { type ApiSources, createApp, createProbeApp, type ProbeSources } from './create-app.js';
-import { ListenError } from './listen-error.js';
+import { limitConnections } from './limit-connections.js';
+import { listen } from './listen.js';
 import { problemResponse, Refused } from './problem.js';
 
 /**
@@ -37,12 +38,16 @@ export const patience = {
 /** Address and headers of a request: the mapping of an import's columns stands in its address. */
 const largestHeadBytes = 64 * 1024;
 
-/** As many as a page opened on hundreds of desks needs; further ones are not accepted. */
-const mostConnections = 1000;
+/** Where the configuration sets no other number: for the port of a worker. */
+const connectionsPerAddress = 250;
 
 /** @throws {ListenError} with one sentence */
 export async function startApi(
-  { host, port }: Pick<Config['server'], 'host' | 'port'>,
+  {
+    host,
+    port,
+    maxConnectionsPerAddress = connectionsPerAddress,
+  }: Pick<Config['server'], 'host' | 'port'> & Partial<Pick<Config['server'], 'maxConnectionsPerAddress'>>,
   waits: { readonly [Wait in keyof typeof patience]: number } = patience,
 ): Promise<ApiServer> {
   let answer = getRequestListener((request) => {
@@ -66,9 +71,9 @@ export async function startApi(
       answer(request, response).catch(() => response.destroy());
     },
   );
-  server.maxConnections = mostConnections;
+  limitConnections(server, maxConnectionsPerAddress);
   server.setTimeout(waits.silentMs);
-  await listen(server, host, port);
+  await listen(server, { host, port, key: 'server' });
   return {
     url: `http://${reachable(host)}:${(server.address() as AddressInfo).port}`,
     serve: (sources) => {
@@ -103,17 +108,4 @@ function endSlowSender(request: IncomingMessage, response: ServerResponse, withi
   }, withinMs);
   request.once('end', () => clearTimeout(timer));
   response.once('close', () => clearTimeout(timer));
-}
-
-async function listen(server: Server, host: string, port: number): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const why =
-        error.code === 'EADDRINUSE'
-          ? 'another program listens there: choose another server.port, or end it'
-          : `${error.code ?? error.message}: check server.host and server.port`;
-      reject(new ListenError(`cannot listen on ${host}:${port}: ${why}`));
-    });
-    server.listen(port, host, resolve);
-  });
 }

@@ -178,6 +178,9 @@ export interface ServerConfig {
   readonly token?: Secret;
   /** Where people reach it, without a slash at its end. */
   readonly publicUrl?: string;
+  readonly maxConnectionsPerAddress?: number;
+  /** Where `/healthz` and `/readyz` are answered besides; absent: nowhere. */
+  readonly probes?: { readonly host: string; readonly port: number };
 }
 
 export interface NetworkConfig {

@@ -61,7 +61,7 @@ describe('a key that is wrong, missing or of the wrong shape', () => {
     [
       'an unknown key',
       atEnd('server:\n  colour: red\n'),
-      ['14: server.colour: unknown key, allowed: host, port, token, publicUrl'],
+      ['14: server.colour: unknown key, allowed: host, port, token, publicUrl, maxConnectionsPerAddress, probes'],
     ],
     ['an unknown key at the top', atEnd('sync: {}\n'), ['13: sync: unknown key, did you mean "syncs"?']],
     [

@@ -7,7 +7,7 @@ const word = 'hunter2';
 const environment = {
   ACME_API_KEY: `key-${word}`,
   HOOK_SECRET: `whsec_${word}`,
-  TOKEN: `token-${word}`,
+  TOKEN: `token-of-the-server-${word}`,
   STORE: `postgres://me:${word}@db/ledger`,
   HTTPS_PROXY: `http://me:${word}@proxy:3128`,
 };

@@ -121,7 +121,10 @@ describe('a value that is not allowed', () => {
     [
       'a host',
       atEnd('server: { host: "a b" , token: "${ACME_API_KEY}" }\n'),
-      ['13: server.host: found "a b", allowed: a host name or address such as 127.0.0.1'],
+      [
+        '13: server.host: found "a b", allowed: a host name or address such as 127.0.0.1',
+        '13: server.token: found a value from ${ACME_API_KEY}, allowed: a secret of 24 characters or more, 8 of them different, without a part that repeats; "openssl rand -hex 24" makes one',
+      ],
     ],
     [
       'a store',

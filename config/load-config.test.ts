@@ -41,7 +41,7 @@ describe('the smallest file', () => {
       },
       store: { kind: 'embedded', folder: join(config.folder, 'data') },
       temporal: { address: 'embedded', namespace: 'default', taskQueue: 'pigeonpost', maxCachedWorkflows: 600 },
-      server: { host: '127.0.0.1', port: 8088 },
+      server: { host: '127.0.0.1', port: 8088, maxConnectionsPerAddress: 250 },
       network: { allowHosts: [], maxAnswerMb: 8 },
       warnings: [],
     });
@@ -312,9 +312,11 @@ describe('a setting', () => {
   });
 
   it('listens off loopback with a token', async () => {
-    const { server } = await load(atEnd('server: { host: 0.0.0.0, port: 0, token: "${TOKEN}" }\n'), { TOKEN: 'word' });
+    const { server } = await load(atEnd('server: { host: 0.0.0.0, port: 0, token: "${TOKEN}" }\n'), {
+      TOKEN: 'a-long-word-0123456789abc',
+    });
     expect(server).toMatchObject({ host: '0.0.0.0', port: 0 });
-    expect(server.token?.reveal()).toBe('word');
+    expect(server.token?.reveal()).toBe('a-long-word-0123456789abc');
   });
 
   it('of a sink that no sync names is allowed with a warning', async () => {

@@ -45,7 +45,7 @@ export function toConfig({
     storeConnections: parsed.storeConnections,
     ...(parsed.ledgerKey === undefined ? {} : { ledgerKey: parsed.ledgerKey }),
     temporal: toTemporal(parsed.temporal, pem),
-    server: { host: server.host, port: server.port, token: server.token, publicUrl: server.publicUrl },
+    server,
     network: toNetwork(parsed.network, pem, environmentProxy),
     ...(parsed.telemetry?.otlp === undefined ? {} : { otlpUrl: parsed.telemetry.otlp }),
     filledKeys,

@@ -6,6 +6,7 @@ import { ServiceGate } from '../activities/service-gate.js';
 import { ProcessMeters } from '../api/metrics/process-meters.js';
 import { linkWith, PageCodes } from '../api/page-links.js';
 import { type ApiServer, startApi } from '../api/start-api.js';
+import { startProbes } from '../api/start-probes.js';
 import type { Config } from '../config/config.js';
 import { isLoopback } from '../config/loopback.js';
 import type { Database } from '../ledger/drivers/database.js';
@@ -112,6 +113,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const api = listensAt === null ? undefined : await startApi(listensAt);
   const closeApi = async (): Promise<void> => await api?.close();
   closers.push(closeApi); // for a start that fails
+  const probes = serves && config.server.probes !== undefined ? await startProbes(config.server.probes) : undefined;
+  closers.push(async () => await probes?.close());
   let fail: (error: Error) => void = () => undefined;
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
@@ -258,6 +261,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     // Whoever serves the API is ready while Temporal is away: "status" is wanted then most.
     health: () => readHealth({ ledger, work: serves ? null : { connection: client.connection, worker } }),
   };
+  probes?.serve(common);
   if (serves) {
     const backup = embedded ? async () => (await packStore(db, embeddedFolder(config))).bytes : null;
     api?.serve(

@@ -62,6 +62,13 @@ export class ProcessMeters {
     registers: [this.#registry],
   });
 
+  readonly #refusedTokens = new Counter({
+    name: 'pigeonpost_api_refused_tokens_total',
+    help: 'Tokens and sessions that this API has refused: unknown ones, and those of addresses that have to wait.',
+    labelNames: ['reason'],
+    registers: [this.#registry],
+  });
+
   /** @param options.withNode also what Node.js tells of the process: it is watched from then on until the process ends */
   constructor({ withNode }: { readonly withNode: boolean }) {
     if (withNode) collectDefaultMetrics({ register: this.#registry });
@@ -84,6 +91,10 @@ export class ProcessMeters {
   answered(method: string, status: number): void {
     const known = ['GET', 'HEAD', 'POST', 'OPTIONS'].includes(method) ? method : 'other';
     this.#answers.inc({ method: known, status: String(status) });
+  }
+
+  refusedToken(reason: 'unknown' | 'waiting'): void {
+    this.#refusedTokens.inc({ reason });
   }
 
   /** In Prometheus' text format. */

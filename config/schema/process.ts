@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { isGuessable, minTokenLength } from '../guessable.js';
 import { Secret } from '../secret.js';
 import { baseUrl, filePath, headerSecret, listOf, nonEmptyText, secret, text, wholeNumber } from '../values.js';
 
@@ -55,6 +56,9 @@ function isHostAndPort(found: string): boolean {
   return (address === undefined || isIP(address) === 6) && Number(port) >= 1 && Number(port) <= 65_535;
 }
 
+/** Of a text that is not, `headerSecret` tells what is wrong. */
+const isHeaderText = (found: string) => /^[\x21-\x7e]+$/.test(found);
+
 const hostAllowed = 'a host name or address such as 127.0.0.1';
 
 const isHost = (found: string) => isIP(found) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(found);
@@ -66,6 +70,9 @@ export const serverSchema = z
       .describe('Address that the API listens on. Off loopback, `token` has to be set.'),
     port: wholeNumber({ min: 0, max: 65_535 }).prefault(8088).describe('Port of the API; 0 takes a free one.'),
     token: headerSecret()
+      .refine((found) => !(found instanceof Secret) || !isHeaderText(found.reveal()) || !isGuessable(found.reveal()), {
+        error: `allowed: a secret of ${minTokenLength} characters or more, 8 of them different, without a part that repeats; "openssl rand -hex 24" makes one`,
+      })
       .optional()
       .describe(
         "The administrator's token of the API. Needed off loopback; elsewhere pigeonpost creates one for its own user. Create named tokens with roles with `pigeonpost token create`.",
@@ -73,6 +80,22 @@ export const serverSchema = z
     publicUrl: baseUrl()
       .optional()
       .describe('Where people reach this process: its host is taken for its own, and links lead there.'),
+    maxConnectionsPerAddress: wholeNumber({ min: 1, max: 1000, unit: 'connections' })
+      .prefault(250)
+      .describe(
+        'Open connections that one address may have, of 1000 in all. Behind a proxy all clients have its address: raise it there, and let the proxy limit its clients.',
+      ),
+    probes: z
+      .strictObject({
+        host: text(hostAllowed, (found) => (isHost(found) ? found : undefined))
+          .prefault('127.0.0.1')
+          .describe('Address of that port. For Kubernetes, 0.0.0.0.'),
+        port: wholeNumber({ min: 0, max: 65_535 }).describe('Port that answers `/healthz` and `/readyz` only.'),
+      })
+      .optional()
+      .describe(
+        'A port of their own for probes, so that they are answered although clients use up all connections of the API. The API answers them as well.',
+      ),
   })
   .prefault({})
   .describe('The HTTP API of this process, which the commands ask.');

@@ -153,6 +153,7 @@ describe('the configuration for containers', () => {
     writeFileSync(file, read('deploy/pigeonpost.yaml'));
     const filled = {
       ...Object.fromEntries(Object.keys(envExample).map((name) => [name, 'something'])),
+      PIGEONPOST_TOKEN: 'a-token-of-24-characters-or-more',
       ENGAGEMENT_URL: 'https://engagement.example.com',
       HOOK_SECRET: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
       DATABASE_URL: 'postgres://pigeonpost:something@postgres:5432/pigeonpost',

@@ -1,0 +1,66 @@
+import { connect, type Socket } from 'node:net';
+import { apiSources, emptyLedger } from './api-sources.test-kit.js';
+import { startApi } from './start-api.js';
+import { startProbes } from './start-probes.js';
+
+const closers: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+/** An idle connection; resolves once the server has taken it or closed it. */
+async function idle(port: number, from: string): Promise<{ socket: Socket; closed: Promise<void> }> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress: from });
+  closers.push(() => void socket.destroy());
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  socket.on('error', () => undefined);
+  await Promise.race([new Promise((resolve) => socket.once('connect', resolve)), closed]);
+  return { socket, closed };
+}
+
+describe('idle connections without a token', () => {
+  it('of one address take no more than their share, so that others are answered', async () => {
+    const api = await startApi({ host: '127.0.0.1', port: 0, maxConnectionsPerAddress: 20 });
+    closers.push(() => api.close());
+    api.serve(apiSources({ ledger: emptyLedger() }));
+    const port = Number(new URL(api.url).port);
+    const opened = await Promise.all(Array.from({ length: 60 }, () => idle(port, '127.0.0.2')));
+    let closed = 0;
+    for (const each of opened) void each.closed.then(() => (closed += 1));
+    while (closed < 40) await new Promise((resolve) => setImmediate(resolve));
+
+    expect((await fetch(`${api.url}/healthz`)).status).toBe(200);
+    const held = opened.filter(({ socket }) => !socket.destroyed);
+    expect(held).toHaveLength(20);
+    // One that goes makes room for another.
+    held[0]!.socket.destroy();
+    for (let isTaken = false; !isTaken;) {
+      const next = await idle(port, '127.0.0.2');
+      next.socket.write('GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n');
+      isTaken = await Promise.race([
+        new Promise<boolean>((resolve) => next.socket.once('data', () => resolve(true))),
+        next.closed.then(() => false),
+      ]);
+    }
+  });
+
+  it('that use up all of the API leave the probes their own port', async () => {
+    const api = await startApi({ host: '127.0.0.1', port: 0, maxConnectionsPerAddress: 5 });
+    closers.push(() => api.close());
+    const probes = await startProbes({ host: '127.0.0.1', port: 0 });
+    closers.push(() => probes.close());
+    const statusOf = async (path: string): Promise<number> => (await fetch(`${probes.url}${path}`)).status;
+    expect([await statusOf('/healthz'), await statusOf('/readyz')]).toEqual([200, 503]);
+
+    const port = Number(new URL(api.url).port);
+    await Promise.all(Array.from({ length: 10 }, () => idle(port, '127.0.0.1')));
+    await expect(fetch(`${api.url}/healthz`)).rejects.toThrow();
+    let ready = true;
+    probes.serve({ health: async () => [{ part: 'store', ready }] });
+    expect([await statusOf('/healthz'), await statusOf('/readyz')]).toEqual([200, 200]);
+    ready = false;
+    const answer = await fetch(`${probes.url}/readyz`);
+    expect([answer.status, await answer.text()]).toEqual([503, 'not ready: store']);
+    expect([await statusOf('/api/status'), await statusOf('/metrics')]).toEqual([404, 404]);
+  });
+});

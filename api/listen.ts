@@ -1,0 +1,22 @@
+import type { Server } from 'node:http';
+import { ListenError } from './listen-error.js';
+
+/**
+ * @param at.key of pigeonpost.yaml, under which host and port are set
+ * @throws {ListenError}
+ */
+export async function listen(
+  server: Server,
+  { host, port, key }: { readonly host: string; readonly port: number; readonly key: string },
+): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why =
+        error.code === 'EADDRINUSE'
+          ? `another program listens there: choose another ${key}.port, or end it`
+          : `${error.code ?? error.message}: check ${key}.host and ${key}.port`;
+      reject(new ListenError(`cannot listen on ${host}:${port}: ${why}`));
+    });
+    server.listen(port, host, resolve);
+  });
+}

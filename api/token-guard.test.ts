@@ -1,0 +1,124 @@
+import { Secret } from '../config/secret.js';
+import { useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
+import { type Ledger, openLedger } from '../ledger/ledger.js';
+import { auditEntries } from '../ledger/queries/audit.js';
+import { addToken } from '../ledger/queries/tokens.js';
+import { apiSources, emptyConfig } from './api-sources.test-kit.js';
+import { BoundedNotes } from './bounded-notes.js';
+import { addressGroup } from './client-address.js';
+import { ProcessMeters } from './metrics/process-meters.js';
+import { type ApiServer, startApi } from './start-api.js';
+import { makeToken } from './token-text.js';
+
+const databases = useBothDatabases();
+const serverToken = 'a-token-of-the-server-0123456789';
+const open: ApiServer[] = [];
+afterEach(async () => {
+  for (const api of open.splice(0)) await api.close();
+});
+
+interface Served {
+  readonly url: string;
+  readonly ledger: Ledger;
+  readonly meters: ProcessMeters;
+}
+
+async function served(): Promise<Served> {
+  const ledger = await openLedger(databases.of('embedded'));
+  const meters = new ProcessMeters({ withNode: false });
+  const api = await startApi({ host: '127.0.0.1', port: 0 });
+  open.push(api);
+  const config = emptyConfig({ host: '127.0.0.1', port: 0, token: new Secret(serverToken) });
+  api.serve(apiSources({ ledger, config, meters }));
+  return { url: api.url, ledger, meters };
+}
+
+async function ask({ url }: Served, token: string, path = '/api/caller'): Promise<Response> {
+  return await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
+}
+
+const everything = { who: null, action: null, target: null };
+const newest = { before: null, limit: 500 };
+
+describe('guesses of a token', () => {
+  it('have to wait after ten, are counted, and stand in the audit log without what was presented', async () => {
+    const here = await served();
+    const statuses: number[] = [];
+    for (let n = 0; n < 20; n += 1) statuses.push((await ask(here, `guess-${n}`)).status);
+    expect(statuses.slice(0, 11)).toEqual(Array(11).fill(401));
+    expect(statuses.slice(11)).toContain(429);
+    const last = await ask(here, 'guess-again');
+    expect([last.status, Number(last.headers.get('retry-after')) > 0]).toEqual([429, true]);
+
+    const text = await here.meters.text();
+    const count = (reason: string): number =>
+      Number(new RegExp(`pigeonpost_api_refused_tokens_total\\{reason="${reason}"\\} (\\d+)`).exec(text)?.[1]);
+    expect(count('unknown') + count('waiting')).toBe(21);
+    const entries = await auditEntries(here.ledger, { ...everything, action: 'present-wrong-token' }, newest);
+    expect(entries.map(({ who, outcome, status, detail }) => [who, outcome, status, detail])).toEqual([
+      ['unknown', 'refused', 401, { address: '127.0.0.1', attempts: 11, waits: true }],
+      ['unknown', 'refused', 401, { address: '127.0.0.1', attempts: 1, waits: false }],
+    ]);
+    expect(JSON.stringify(entries)).not.toContain('guess-');
+  });
+
+  it('that arrive together are counted together', async () => {
+    const here = await served();
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, async () => (await ask(here, makeToken().text)).status),
+    );
+    expect(answers.filter((status) => status === 401).length).toBeLessThan(15);
+  });
+
+  it('do not keep out a token that was accepted before, but one that is right only now', async () => {
+    const here = await served();
+    const { id, hash, text } = makeToken();
+    const about = { name: `late-${id}`, roles: ['viewer'], workspace: null, createdBy: 'local', expiresAt: null };
+    await addToken(here.ledger, { id, hash, ...about });
+    expect((await ask(here, serverToken)).status).toBe(200);
+    for (let status = 401; status !== 429;) ({ status } = await ask(here, makeToken().text));
+    expect((await ask(here, serverToken)).status).toBe(200);
+    expect((await ask(here, text)).status).toBe(429);
+  });
+
+  it('are not a page that goes on asking with one that has expired', async () => {
+    const here = await served();
+    for (let n = 0; n < 30; n += 1) expect((await ask(here, 'the-same-old-token')).status).toBe(401);
+    expect((await ask(here, serverToken)).status).toBe(200);
+  });
+});
+
+describe('what a token may not do', () => {
+  it('stands in the audit log once, however often it is tried', async () => {
+    const here = await served();
+    const { id, hash, text } = makeToken();
+    const about = { name: `curious-${id}`, roles: ['viewer'], workspace: null, createdBy: 'local', expiresAt: null };
+    await addToken(here.ledger, { id, hash, ...about });
+    for (let n = 0; n < 50; n += 1) expect((await ask(here, text, '/api/tokens')).status).toBe(403);
+    const entries = await auditEntries(here.ledger, { ...everything, who: `curious-${id}` }, newest);
+    expect(entries).toHaveLength(1);
+  });
+
+  it('fills no more than 120 lines in an hour', () => {
+    let now = 0;
+    const notes = new BoundedNotes(() => now);
+    const taken = (): number => Array.from({ length: 1000 }, (_, n) => notes.take(`kind ${n}`)).filter(Boolean).length;
+    expect([taken(), taken()]).toEqual([120, 0]);
+    now = 3_600_000;
+    expect(taken()).toBe(120);
+  });
+});
+
+describe('the group of an address', () => {
+  it.each([
+    ['127.0.0.1', '127.0.0.1'],
+    ['::ffff:10.0.0.7', '10.0.0.7'],
+    ['::1', '::1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    [undefined, 'unknown'],
+  ])('%s is %s', (address, group) => {
+    expect(addressGroup(address)).toBe(group);
+  });
+});

@@ -1,0 +1,137 @@
+import type { Ledger } from '../ledger/ledger.js';
+import { noteAsked, noteEnded } from '../ledger/queries/audit.js';
+import type { Caller } from './authenticate.js';
+import { BoundedNotes } from './bounded-notes.js';
+import type { ProcessMeters } from './metrics/process-meters.js';
+import { Refused } from './problem.js';
+import { hashToken } from './token-text.js';
+
+/** Different wrong tokens from one address before it has to wait. */
+const freeAttempts = 10;
+const maxWaitMs = 5 * 60_000;
+const forgottenAfterMs = 60 * 60_000;
+const maxAddresses = 10_000;
+const maxKnown = 1000;
+const maxTried = 100;
+
+interface Attempts {
+  /** Hashes of what was presented and not accepted: the same wrong token again is a stale page, and no other guess. */
+  readonly tried: Set<string>;
+  failures: number;
+  lastAt: number;
+  waitsUntil: number;
+}
+
+export interface GuardedRequest {
+  readonly address: string;
+  /** The header with the token or the session; undefined: neither was sent, so nothing was guessed. */
+  readonly presented: string | undefined;
+  readonly requestId: string;
+}
+
+/**
+ * Slows down whoever tries one token after another: after ten, an address waits 1 s, then twice as long with each, up to
+ * five minutes. Meanwhile only tokens that this process has accepted in the last while are looked at, so that the people
+ * behind the same proxy go on. Counts every token that is refused, and tells the audit log of some.
+ */
+export class TokenGuard {
+  readonly #attempts = new Map<string, Attempts>();
+  readonly #accepted = new Set<string>();
+  readonly #notes: BoundedNotes;
+  readonly #now: () => number;
+
+  constructor(
+    readonly sources: { readonly ledger: Ledger; readonly meters: ProcessMeters },
+    now: () => number = Date.now,
+  ) {
+    this.#now = now;
+    this.#notes = new BoundedNotes(now);
+  }
+
+  /**
+   * @param find tells whom the presented token belongs to
+   * @throws {Refused} what `find` throws; 429 while the address has to wait
+   */
+  async caller({ address, presented, requestId }: GuardedRequest, find: () => Promise<Caller>): Promise<Caller> {
+    if (presented === undefined) return await find();
+    const hash = hashToken(presented).toString('base64');
+    if (this.#accepted.has(hash)) return await this.#again(hash, find);
+    const attempts = this.#attemptsOf(address);
+    const waitMs = attempts.waitsUntil - this.#now();
+    if (waitMs > 0) {
+      this.sources.meters.refusedToken('waiting');
+      throw new Refused(429, 'too many wrong tokens came from this address: wait, then send the right one', {
+        headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
+      });
+    }
+    // Counted before it is looked up, so that requests which arrive together are counted as well.
+    const isAnother = this.#count(attempts, hash);
+    try {
+      const caller = await find();
+      attempts.tried.delete(hash);
+      if (isAnother) attempts.failures -= 1;
+      if (attempts.failures <= freeAttempts) attempts.waitsUntil = 0;
+      this.#accept(hash);
+      return caller;
+    } catch (error) {
+      if (error instanceof Refused && error.status === 401) {
+        this.sources.meters.refusedToken('unknown');
+        if (isAnother) await this.#note(address, attempts.failures, requestId);
+      }
+      throw error;
+    }
+  }
+
+  /** A token that was accepted before may have been revoked since. */
+  async #again(hash: string, find: () => Promise<Caller>): Promise<Caller> {
+    try {
+      return await find();
+    } catch (error) {
+      this.#accepted.delete(hash);
+      throw error;
+    }
+  }
+
+  #accept(hash: string): void {
+    this.#accepted.add(hash);
+    if (this.#accepted.size > maxKnown) this.#accepted.delete(this.#accepted.values().next().value!);
+  }
+
+  #attemptsOf(address: string): Attempts {
+    const now = this.#now();
+    const known = this.#attempts.get(address);
+    if (known !== undefined && now - known.lastAt < forgottenAfterMs) return known;
+    const fresh = { tried: new Set<string>(), failures: 0, lastAt: now, waitsUntil: 0 };
+    this.#attempts.delete(address);
+    this.#attempts.set(address, fresh);
+    if (this.#attempts.size > maxAddresses) this.#attempts.delete(this.#attempts.keys().next().value!);
+    return fresh;
+  }
+
+  /** @returns false when the same was presented before */
+  #count(attempts: Attempts, hash: string): boolean {
+    if (attempts.tried.has(hash)) return false;
+    attempts.tried.add(hash);
+    if (attempts.tried.size > maxTried) attempts.tried.delete(attempts.tried.values().next().value!);
+    attempts.failures += 1;
+    attempts.lastAt = this.#now();
+    const beyond = attempts.failures - freeAttempts;
+    if (beyond > 0) attempts.waitsUntil = this.#now() + Math.min(1000 * 2 ** Math.min(beyond - 1, 20), maxWaitMs);
+    return true;
+  }
+
+  /** The first of an address, and when it begins to wait; never more lines than `BoundedNotes` allows. */
+  async #note(address: string, failures: number, requestId: string): Promise<void> {
+    const isWaiting = failures > freeAttempts;
+    if (!this.#notes.take(`${address} ${isWaiting}`)) return;
+    const { ledger } = this.sources;
+    const detail = { address, attempts: failures, waits: isWaiting };
+    const about = { who: 'unknown', token: null, target: null, subject: null, requestId };
+    try {
+      const asked = await noteAsked(ledger, { ...about, action: 'present-wrong-token', detail });
+      await noteEnded(ledger, asked, { outcome: 'refused', status: 401, requestId });
+    } catch {
+      // the caller is refused whether or not the store can tell of it
+    }
+  }
+}
