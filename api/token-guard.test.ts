@@ -1,5 +1,6 @@
 import { Secret } from '../config/secret.js';
 import { useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
+import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { type Ledger, openLedger } from '../ledger/ledger.js';
 import { auditEntries } from '../ledger/queries/audit.js';
 import { addToken } from '../ledger/queries/tokens.js';
@@ -24,7 +25,7 @@ interface Served {
 }
 
 async function served(): Promise<Served> {
-  const ledger = await openLedger(databases.of('embedded'));
+  const ledger = await openLedger(databases.of('embedded'), testKey);
   const meters = new ProcessMeters({ withNode: false });
   const api = await startApi({ host: '127.0.0.1', port: 0 });
   open.push(api);
