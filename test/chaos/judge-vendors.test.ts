@@ -26,6 +26,11 @@ describe('the judge of a channel', () => {
     expect(faults([parent, message('1', 'a &lt; b?'), message('2', gone), message('3', gone)], of)).toEqual([]);
   });
 
+  it('finds nothing in a message that lacks only what nobody can read', () => {
+    const of = source('qna-questions', question(1, 'NUL \0 and half \ud83d of a pair'));
+    expect(faults([message('1', 'NUL  and half \ufffd of a pair')], of)).toEqual([]);
+  });
+
   it.each<[string, string[], StandingMessage[]]>([
     ['a question that is missing', ['lost'], []],
     ['one in an older state', ['lost'], [message('1', 'older?')]],

@@ -37,7 +37,7 @@ export function judgeMessages(
     const texts = standing.get(where) ?? [];
     const wanted = isWanted(item);
     if (wanted && texts.length === 0) findings.push({ fault: 'lost', list, where: `${where}: no message` });
-    if (wanted && texts.some((text) => text !== item['content'])) {
+    if (wanted && texts.some((text) => readable(text) !== readable(item['content']))) {
       findings.push({ fault: 'lost', list, where: `${where}: not in its last state` });
     }
     if (!wanted && texts.some((text) => text !== withdrawnText)) findings.push({ fault: 'kept', list, where });
@@ -48,6 +48,13 @@ export function judgeMessages(
     if (isGone && texts.some((text) => text !== withdrawnText)) findings.push({ fault: 'kept', list, where });
   }
   return [...findings, ...twiceAThread(messages)];
+}
+
+/** Nobody reads a control character or half of a surrogate pair, and Slack need not keep them. */
+function readable(text: unknown): string {
+  return Buffer.from(String(text))
+    .toString()
+    .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '');
 }
 
 /** A thread has one parent. */
