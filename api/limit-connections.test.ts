@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { until } from '../test/until.js';
 import { apiSources, emptyLedger } from './api-sources.test-kit.js';
 import { startApi } from './start-api.js';
 import { startProbes } from './start-probes.js';
@@ -25,9 +26,7 @@ describe('idle connections without a token', () => {
     api.serve(apiSources({ ledger: emptyLedger() }));
     const port = Number(new URL(api.url).port);
     const opened = await Promise.all(Array.from({ length: 60 }, () => idle(port, '127.0.0.2')));
-    let closed = 0;
-    for (const each of opened) void each.closed.then(() => (closed += 1));
-    while (closed < 40) await new Promise((resolve) => setImmediate(resolve));
+    await until('40 of 60 connections are closed', () => opened.filter(({ socket }) => socket.destroyed).length >= 40);
 
     expect((await fetch(`${api.url}/healthz`)).status).toBe(200);
     const held = opened.filter(({ socket }) => !socket.destroyed);

@@ -13,7 +13,7 @@ export function isGuessable(token: string): boolean {
 
 function isRepetition(token: string): boolean {
   for (let part = 1; part <= token.length / 2; part += 1) {
-    if ([...token].every((character, at) => character === token[at % part])) return true;
+    if (token.slice(part) === token.slice(0, -part)) return true;
   }
   return false;
 }

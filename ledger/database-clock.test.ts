@@ -17,7 +17,7 @@ function processWith({ wallAheadMs = 0 }: { readonly wallAheadMs?: number } = {}
     pass: (ms: number) => void (elapsedMs += ms),
     sleep: (ms: number) => void (slept += ms),
     /** A statement that takes so long until it runs, and until its answer has come. */
-    ask(outMs: number, backMs: number, databaseAheadMs = 0) {
+    ask: (outMs: number, backMs: number, databaseAheadMs = 0): void => {
       const askedAt = clock.monotonic();
       elapsedMs += outMs;
       const said = new Date(trueNow() + databaseAheadMs);
