@@ -1,24 +1,20 @@
-import { performance } from 'node:perf_hooks';
 import { ConfigError } from './config-error.js';
 import { isNestedDeeper } from './json-depth.js';
 import { errorOf, smallestWith } from './load-text.test-kit.js';
 import { yamlLimits } from './parse-yaml.js';
 import { readDocument } from './read-document.js';
 
-function refusalOf(text: string): { readonly error: ConfigError; readonly ms: number } {
-  const start = performance.now();
+function refusalOf(text: string): ConfigError {
   try {
     readDocument(text, 'pigeonpost.yaml', null);
   } catch (error) {
-    if (error instanceof ConfigError) return { error, ms: performance.now() - start };
+    if (error instanceof ConfigError) return error;
     throw error;
   }
   throw new Error('the text was accepted');
 }
 
-/** Parsing these took between seconds and hours, or the process. */
-const enough = 5000;
-
+// A parser without these limits takes minutes for some of the texts below, or ends the process.
 describe('a text that nests without end', () => {
   it.each([
     ['braces', '{'.repeat(100_000)],
@@ -30,9 +26,8 @@ describe('a text that nests without end', () => {
     ['question marks', '? '.repeat(50_000)],
     ['indented keys', Array.from({ length: 1000 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')],
   ])('of %s is refused with its place before it is read', (_, text) => {
-    const { error, ms } = refusalOf(text);
+    const error = refusalOf(text);
     expect(error.message).toMatch(/^pigeonpost\.yaml:\d+: lists and groups are nested more than 50 levels deep/);
-    expect(ms).toBeLessThan(enough);
   });
 
   it('is read up to the limit', () => {
@@ -51,9 +46,8 @@ describe('a text that is larger than any configuration', () => {
     ['references', `a: &a [x, x]\nb:\n${'- *a\n'.repeat(150_000)}`, 'more than 200,000 words and signs'],
     ['errors', ']\n'.repeat(200_000), 'this is not YAML'],
   ])('by its %s is refused', (_, text, message) => {
-    const { error, ms } = refusalOf(text);
+    const error = refusalOf(text);
     expect(error.message).toContain(message);
-    expect(ms).toBeLessThan(enough);
   });
 
   it('multiplies nothing by references to references', () => {
@@ -65,11 +59,9 @@ describe('a text that is larger than any configuration', () => {
 });
 
 describe('a configuration with thousands of problems', () => {
-  it('is checked within seconds, and lists the first hundred', async () => {
+  it('lists the first hundred', async () => {
     const sinks = Array.from({ length: 5000 }, (_, n) => `  s${n}: { type: webhook }\n`).join('');
-    const start = performance.now();
     const error = await errorOf(smallestWith({ append: sinks }));
-    expect(performance.now() - start).toBeLessThan(2 * enough);
     const lines = error!.message.split('\n');
     expect(lines).toHaveLength(101);
     expect(lines.at(-1)).toMatch(/^\S+: \d+ more problems are not listed$/);

@@ -76,7 +76,7 @@ export class RunningSystem {
       '  conference:',
       '    workspace: acme',
       '    every: { live: 1s, new: 2s, upcoming: 2s, ended: 2s, sweep: 2s }',
-      '    deletions: { holdAbove: { share: 5%, items: 2 } }',
+      '    deletions: { confirm: 1s, holdAbove: { share: 5%, items: 2 } }',
       '    sinks: [archive, hooks, late]',
       'sinks:',
       '  archive: { type: file, folder: ./archive }',
