@@ -67,7 +67,7 @@ export interface CandidateRow {
 
 /**
  * What the last delivery of a person's own record (ownRecords) before this change was, of those for which a condition
- * holds. By an index of such deliveries alone (migration 0032), whose condition is repeated here.
+ * holds. By an index of such deliveries alone (migration 0027), whose condition is repeated here.
  */
 function ofRecordsBefore(what: string, where: string): string {
   return `case when c.list in ('attendees', 'engagement', 'registrants') and c.previous_sequence is not null then coalesce((

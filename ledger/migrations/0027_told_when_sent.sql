@@ -1,4 +1,4 @@
--- 0032: what was told of people is indexed once it was sent, and not while it is being sent.
+-- 0027: what was told of people is indexed once it was sent, and not while it is being sent.
 -- Outside a transaction: deliveries grow with use, and nobody should wait for a scan of them.
 -- Locks: none that keep readers or writers out. Previous version: keeps running, the batches of what has changed slower until
 -- it is replaced.
