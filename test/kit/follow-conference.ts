@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { testKeyText } from '../../ledger/ledger-key.test-kit.js';
 import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
 import { startEmbeddedTemporal } from '../../worker/embedded-temporal/embedded-temporal.js';
 import { findBinary } from '../../worker/embedded-temporal/find-binary.js';
@@ -147,7 +148,7 @@ async function startServers(folder: string): Promise<Servers> {
   const temporal = await startEmbeddedTemporal({ folder, binary: await findBinary(binarySources(), console.error) });
   return {
     lines: ['store: "${DATABASE_URL}"', `temporal: { address: "${temporal.address}" }`],
-    env: { DATABASE_URL: postgres.url },
+    env: { DATABASE_URL: postgres.url, LEDGER_KEY: testKeyText },
     temporalPid: () => temporal.pid,
     async stop() {
       await temporal.stop();
