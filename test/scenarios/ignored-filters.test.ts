@@ -1,4 +1,4 @@
-import { apiSources, fromHere } from '../../api/api-sources.test-kit.js';
+import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
 import { createApp } from '../../api/create-app.js';
 import { answer, attendee, session, vote } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
@@ -37,7 +37,10 @@ async function problems(scene: Scene): Promise<{ status: Record<string, unknown>
   const { ledger, config, configuration } = scene.to;
   const app = createApp(apiSources({ ledger, config, configuration }));
   const ask = async (path: string) =>
-    (await (await app.request(`http://127.0.0.1/api/${path}`, { headers: fromHere })).json()) as Record<string, never>;
+    (await (await app.request(`http://127.0.0.1/api/${path}`, { headers: asLocalUser })).json()) as Record<
+      string,
+      never
+    >;
   const status = await ask('status');
   const [workspace] = status['workspaces'] as unknown as { pigeonholes: Record<string, unknown>[] }[];
   const details = await ask('pigeonholes/acme/101');
