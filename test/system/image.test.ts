@@ -61,8 +61,9 @@ describe('the image', () => {
     expect(megabytes).toBeLessThan(190);
   });
 
-  it('says what it has not', () => {
+  it('says what it has not', async () => {
     writeYaml(folder, [
+      `server: { port: ${await freeTestPort()} }`,
       'workspaces: { acme: { baseUrl: "http://127.0.0.1:9", apiKey: "${PATH}" } }',
       'syncs: { all: { workspace: acme, sinks: [archive] } }',
       'sinks: { archive: { type: file, folder: ./archive } }',
