@@ -4,14 +4,15 @@ import { dirname, join, relative, resolve } from 'node:path';
 /** Who may import what: the design's table of rooms. Tests and test kits may cross. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   workflows: ['activities'],
-  activities: ['pigeonhole', 'ledger', 'sinks', 'registrants', 'config'],
-  worker: ['workflows', 'activities', 'pigeonhole', 'ledger', 'sinks', 'registrants', 'config', 'api'],
+  activities: ['pigeonhole', 'ledger', 'sinks', 'registrants', 'config', 'operations'],
+  worker: ['workflows', 'activities', 'pigeonhole', 'ledger', 'sinks', 'registrants', 'config', 'api', 'operations'],
   pigeonhole: [],
   ledger: ['pigeonhole'],
   sinks: ['config'],
   registrants: ['pigeonhole'],
   config: [],
-  api: ['ledger', 'config', 'sinks', 'registrants', 'workflows'],
+  operations: ['pigeonhole', 'ledger', 'sinks', 'registrants', 'config'],
+  api: ['ledger', 'config', 'sinks', 'registrants', 'workflows', 'operations'],
   dashboard: ['api'],
   cli: ['api', 'worker'],
   sandbox: [],
