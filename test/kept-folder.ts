@@ -1,8 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type FolderLock, lockFolder } from '../ledger/drivers/folder-lock.js';
+import { StoreError } from '../ledger/drivers/store-error.js';
+import { until } from './until.js';
 
 const cache = join(__dirname, '../node_modules/.cache/pigeonpost-tests');
 
@@ -16,27 +19,46 @@ export interface KeptFolder {
 }
 
 /**
- * Copies a folder to `target`, which is not there yet; the first time, also makes it, and keeps it until there is a newer one or `npm ci`. Test
- * files that do this at once do not disturb each other: what one has made whole is what all copy.
+ * Copies a folder to `target`, which is not there yet. The first call makes the folder and keeps it until there is a
+ * newer one or `npm ci`; processes that call this meanwhile wait, so that only one of them computes.
  */
 export async function copyKept({ name, madeFrom, make }: KeptFolder, target: string): Promise<void> {
   const key = createHash('sha256').update(JSON.stringify(madeFrom)).digest('hex').slice(0, 16);
   const kept = join(cache, `${name}-${key}`);
   if (!existsSync(kept)) {
-    await mkdir(cache, { recursive: true });
-    const unfinished = await mkdtemp(`${kept}.new-`);
-    await make(join(unfinished, 'folder'));
-    // Another one may have been quicker: its folder is as good.
-    await rename(join(unfinished, 'folder'), kept).catch((error: unknown) => {
-      if (!existsSync(kept)) throw error;
-    });
-    await rm(unfinished, { recursive: true, force: true });
-    const olderOnes = (await readdir(cache)).filter((other) => /^(.*)-[0-9a-f]{16}$/.exec(other)?.[1] === name);
-    for (const older of olderOnes.filter((other) => join(cache, other) !== kept)) {
-      await rm(join(cache, older), { recursive: true, force: true });
+    const lock = await untilLocked(join(cache, `${name}.lock`));
+    try {
+      if (!existsSync(kept)) await makeKept(name, kept, make);
+    } finally {
+      await lock.release();
     }
   }
   // Node's own copying takes three times as long and loses owners.
   const copied = spawnSync('cp', ['-a', kept, target], { encoding: 'utf8' });
   if (copied.status !== 0) throw new Error(`cp of ${kept} ended with ${copied.status}: ${copied.stderr}`);
+}
+
+async function makeKept(name: string, kept: string, make: KeptFolder['make']): Promise<void> {
+  const older = (await readdir(cache)).filter((other) => other.startsWith(`${name}-`)); // also what was not finished
+  for (const folder of older) await rm(join(cache, folder), { recursive: true, force: true });
+  const unfinished = await mkdtemp(`${kept}.new-`);
+  await make(join(unfinished, 'folder'));
+  await rename(join(unfinished, 'folder'), kept);
+  await rm(unfinished, { recursive: true });
+}
+
+async function untilLocked(folder: string): Promise<FolderLock> {
+  let lock: FolderLock | undefined;
+  await until(
+    `${folder} is free`,
+    async () => {
+      lock = await lockFolder(folder).catch((error: unknown) => {
+        if (error instanceof StoreError && error.kind === 'locked') return undefined;
+        throw error;
+      });
+      return lock !== undefined;
+    },
+    250_000,
+  );
+  return lock!;
 }
