@@ -1,5 +1,5 @@
 const shared = {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/tools/test-environment.cjs',
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^fast-check$': '<rootDir>/tools/seeded-fast-check.cjs',

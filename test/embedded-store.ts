@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { openEmbedded } from '../ledger/drivers/embedded.js';
 import { migrate } from '../ledger/migrate.js';
 import { copyKept } from './kept-folder.js';
+import { lasting } from './lasting.js';
 
 const drivers = join(__dirname, '../dist/ledger/drivers');
 const migrations = join(__dirname, '../ledger/migrations');
@@ -13,6 +14,7 @@ const migrations = join(__dirname, '../ledger/migrations');
  * a tenth of a second instead of six. For tests that are about something else than that. Needs `npm run build`.
  */
 export async function placeEmbeddedStore(storeFolder: string): Promise<void> {
+  await lasting()?.keepEmbeddedEngine();
   mkdirSync(storeFolder, { recursive: true });
   const makers = ['make-embedded-folder.js', 'start-embedded-postgres.js', 'synced-node-fs.js'];
   const decisive = [

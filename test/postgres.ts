@@ -19,6 +19,9 @@ export interface TestPostgres {
   /** On the same port, with the same data; resolves when it answers. */
   startAgain(): Promise<void>;
   stop(): Promise<void>;
+  /** Lets this process end while the server runs, which then ends too; its folder stays. */
+  unref(): void;
+  readonly folder: string;
 }
 
 /**
@@ -35,11 +38,12 @@ export function hasPostgres(): boolean {
 /**
  * Starts a server from the installed binaries (Debian's postgresql-15 is enough): loopback, no fsync, half a second.
  * It ends with this process, however that ends. Null where `hasPostgres` is false.
+ * @param folder what the name of its folder begins with
  */
-export async function startPostgres(): Promise<TestPostgres | null> {
+export async function startPostgres({ folder: prefix = 'pigeonpost-postgres-' } = {}): Promise<TestPostgres | null> {
   const binaries = findBinaries();
   if (binaries === undefined) return null;
-  const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-postgres-'));
+  const folder = mkdtempSync(join(tmpdir(), prefix));
   const port = await freeTestPort();
   const asUser = process.getuid?.() === 0 ? dropRoot(folder) : [];
   const run = (...command: string[]): void => {
@@ -77,6 +81,7 @@ export async function startPostgres(): Promise<TestPostgres | null> {
     return urlOf(name);
   };
   return {
+    folder,
     url: await createDatabase('test'),
     createDatabase,
     async kill() {
@@ -94,6 +99,9 @@ export async function startPostgres(): Promise<TestPostgres | null> {
         return !ended && (await answers(urlOf('postgres')));
       };
       await until('PostgreSQL answers again', answersAgain);
+    },
+    unref() {
+      server.unref();
     },
     async stop() {
       if (server.pid !== undefined) process.kill(server.pid, 'SIGQUIT'); // "immediate": nobody will read its data

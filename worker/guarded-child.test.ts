@@ -28,6 +28,13 @@ describe.each(guards)('a child guarded by %s', (guard) => {
     await until('the child is gone', () => !isProcessAlive(parent.childPid));
   });
 
+  it('lets its parent end when that no longer holds on to it, and disappears with it', async () => {
+    const parent = await startParent(guard, 'child.unref();');
+
+    await until('the parent has ended', () => parent.process.exitCode === 0);
+    await until('the child is gone', () => !isProcessAlive(parent.childPid));
+  });
+
   itOnLinux('is not ended by signals to the process group of its parent', async () => {
     const child = startGuardedChild({ command: '/bin/sleep', args: ['60'], guard });
     const group = readFileSync(`/proc/${child.pid}/stat`, 'latin1').split(') ')[1]?.split(' ')[2];
@@ -113,10 +120,11 @@ describe.each(guards)('a child guarded by %s', (guard) => {
   });
 });
 
-async function startParent(guard: GuardKind): Promise<{ process: ChildProcess; childPid: number }> {
+async function startParent(guard: GuardKind, then = ''): Promise<{ process: ChildProcess; childPid: number }> {
   const script = `
     const { startGuardedChild } = require(${JSON.stringify(built)});
     const child = startGuardedChild({ command: '/bin/sleep', args: ['600'], guard: ${JSON.stringify(guard)} });
+    ${then}
     console.log(child.pid);`;
   const parent = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';

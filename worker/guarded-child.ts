@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
+import type { Socket } from 'node:net';
 
 /**
  * How a child ends with us, however we end:
@@ -37,6 +38,8 @@ export interface GuardedChild {
   readonly exited: Promise<ChildExit>;
   /** Asks it to end (SIGTERM), kills it after `timeoutMs`, resolves when it is gone. A second call waits with the first. */
   stop(timeoutMs: number): Promise<ChildExit>;
+  /** Lets this process end while the child runs. The guard then ends the child. */
+  unref(): void;
 }
 
 /**
@@ -114,6 +117,11 @@ class Child implements GuardedChild {
     } finally {
       clearTimeout(overdue);
     }
+  }
+
+  unref(): void {
+    this.process.unref();
+    (this.process.stdin as Socket | null)?.unref(); // the pipe of the guard
   }
 }
 

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { placeEmbeddedStore } from '../../test/embedded-store.js';
-import { hasPostgres, startPostgres } from '../../test/postgres.js';
+import { lendDatabase } from '../../test/lend-database.js';
+import { hasPostgres } from '../../test/postgres.js';
 import type { Database } from './database.js';
 import { openEmbedded } from './embedded.js';
 import { openPostgres } from './postgres.js';
@@ -12,9 +13,9 @@ import type { StoreError } from './store-error.js';
 export const kinds: Database['kind'][] = hasPostgres() ? ['embedded', 'postgres'] : ['embedded'];
 
 /**
- * Opens a fresh store of each kind before the tests of a file and closes them after; `of` gives one. The embedded one has
- * the newest schema already, which takes a second to make there, unless `isEmpty` is asked for. Its commits do not wait
- * for the disk, for which the tests of a machine whose disk is slow would wait most of their time, unless `isDurable` is.
+ * Opens a fresh store of each kind before the tests of a file and closes them after; `of` returns one. Both have the
+ * newest schema already, unless `isEmpty` is set. Commits of the embedded one do not wait for the disk, unless
+ * `isDurable` is set: on a slow disk, tests would wait most of their time.
  */
 export function useBothDatabases({ idleInTransactionTimeoutMs = 60_000, isEmpty = false, isDurable = false } = {}): {
   of(kind: Database['kind']): Database;
@@ -25,9 +26,9 @@ export function useBothDatabases({ idleInTransactionTimeoutMs = 60_000, isEmpty 
   beforeAll(async () => {
     const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-store-'));
     cleanUps.push(() => rmSync(folder, { recursive: true }));
-    const postgres = await startPostgres();
+    const postgres = await lendDatabase({ isEmpty });
     if (postgres !== null) {
-      cleanUps.push(() => postgres.stop());
+      cleanUps.push(() => postgres.giveBack());
       databases.set('postgres', await openPostgres({ url: postgres.url, idleInTransactionTimeoutMs }));
     }
     await placeEmbeddedStore(folder);

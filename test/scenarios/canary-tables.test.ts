@@ -6,21 +6,18 @@ import { DEFAULT_CHANNEL, startSlackDouble } from '../doubles/slack/start-slack-
 import { attendee, qnaQuestion, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { everyone, useStages } from '../kit/stage.js';
-import { hasPostgres, startPostgres, type TestPostgres } from '../postgres.js';
+import { useLentDatabases } from '../lend-database.js';
+import { hasPostgres } from '../postgres.js';
 
 const stages = useStages();
 const place = { workspace: 'acme', pigeonholeId: 101 };
 const hook = '/services/T000/B000/s3cret';
 
-let server: TestPostgres | null = null;
-beforeAll(async () => {
-  if (hasPostgres()) server = await startPostgres();
-});
-afterAll(() => server?.stop());
+const emptyDatabase = useLentDatabases();
 
 describe.each(kinds)('a canary, on %s', (kind) => {
   (hasPostgres() ? it : it.skip)('leaves the tables of a database as they were', async () => {
-    const url = await server!.createDatabase(`canary_${kind}`);
+    const url = await emptyDatabase();
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('attendees', attendee(1));

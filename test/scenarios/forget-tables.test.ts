@@ -3,14 +3,11 @@ import { openPostgres } from '../../ledger/drivers/postgres.js';
 import { askToForget, forget } from '../kit/forget.js';
 import { attendee, question, session, vote } from '../kit/items.js';
 import { everyone, useStages } from '../kit/stage.js';
-import { hasPostgres, startPostgres, type TestPostgres } from '../postgres.js';
+import { useLentDatabases } from '../lend-database.js';
+import { hasPostgres } from '../postgres.js';
 
 const stages = useStages();
-let server: TestPostgres | null = null;
-beforeAll(async () => {
-  if (hasPostgres()) server = await startPostgres();
-});
-afterAll(() => server?.stop());
+const emptyDatabase = useLentDatabases();
 
 const said = { question: { id: 21, content: 'MARK-said', status: 'approved' } };
 
@@ -18,7 +15,7 @@ const said = { question: { id: 21, content: 'MARK-said', status: 'approved' } };
   'tables of somebody who is forgotten, on %s',
   (kind) => {
     it('keep an emptied row that says it is gone, or none at all, and no word of theirs in the votes of others', async () => {
-      const url = await server!.createDatabase(`forgotten_${kind}`);
+      const url = await emptyDatabase();
       const stage = await stages.open(kind);
       await stage.put('sessions', session(1, { anonymousResponses: false }));
       await stage.put('attendees', attendee(11, { Name: 'MARK-name' }), attendee(12));

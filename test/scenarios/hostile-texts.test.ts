@@ -8,14 +8,11 @@ import { asStored, hostileText, hostileTexts } from '../kit/hostile-texts.js';
 import { finish, rowsOf, stage as stageImport } from '../imports/importing.js';
 import { answer, attendee, pollVote, qnaQuestion, question, rating, session, vote } from '../kit/items.js';
 import { archived, everyone, type Item, pigeonhole, type Stage, useStages } from '../kit/stage.js';
-import { hasPostgres, startPostgres, type TestPostgres } from '../postgres.js';
+import { useLentDatabases } from '../lend-database.js';
+import { hasPostgres } from '../postgres.js';
 
 const stages = useStages();
-let server: TestPostgres | null = null;
-beforeAll(async () => {
-  if (hasPostgres()) server = await startPostgres();
-});
-afterAll(() => server?.stop());
+const emptyDatabase = useLentDatabases();
 
 const texts = [...hostileTexts, ...fc.sample(hostileText, { numRuns: 25, seed: 20261122 })];
 const by = (id: number): { id: number; anonymous: false } => ({ id, anonymous: false });
@@ -64,7 +61,7 @@ describe.each(kinds)('whatever texts the service sends, on %s', (kind) => {
     const stage = await stages.open(kind);
     await putHostile(stage);
     await stage.patch('pigeonholes', pigeonhole, { name: 'Stage \0 \ud800', status: 'live\0' });
-    const tables = server === null ? undefined : await server.createDatabase(`hostile_${kind}`);
+    const tables = hasPostgres() ? await emptyDatabase() : undefined;
     const scene = await stage.scene({
       sinks: {
         archive: `{ type: file, folder: ./archive, ${everyone} }`,

@@ -4,7 +4,8 @@ import { deeds, holdsMarker, markerOf, names, people, type Person, record, shows
 import type { Scene } from '../kit/scene.js';
 import { type Item, type Stage, useStages } from '../kit/stage.js';
 import { openWatchedSinks } from '../kit/watched-sinks.js';
-import { hasPostgres, startPostgres, type TestPostgres } from '../postgres.js';
+import { useLentDatabases } from '../lend-database.js';
+import { hasPostgres } from '../postgres.js';
 
 /**
  * The promise "nothing leaks": every field of certain people carries a marker, on all nine lists, at a sink of every
@@ -14,16 +15,12 @@ import { hasPostgres, startPostgres, type TestPostgres } from '../postgres.js';
  */
 const stages = useStages();
 
-let warehouse: TestPostgres | null = null;
-beforeAll(async () => {
-  if (hasPostgres()) warehouse = await startPostgres();
-});
-afterAll(() => warehouse?.stop());
+const emptyDatabase = useLentDatabases();
 
 describe.each(kinds)('people who are not to be shown, on %s', (kind) => {
   it('stand in no request of any sink, no line of the log and no row beside their own', async () => {
     const stage = await stages.open(kind);
-    const sinks = await openWatchedSinks(stage, await warehouse?.createDatabase(`markers_${kind}`));
+    const sinks = await openWatchedSinks(stage, hasPostgres() ? await emptyDatabase() : undefined);
     try {
       for (const id of [1, 2, 3]) await stage.put('sessions', session(id, { anonymousResponses: false }));
       await stage.put('sessions', session(4));
