@@ -21,7 +21,16 @@ export function shownText(text: string, { colours }: { readonly colours: boolean
   });
 }
 
-/** Returns a text for a line that is drawn in place: as wide as it was, with blanks for what a terminal would obey. */
+/** More marks than any language puts on one letter: a stack of them paints over the lines above and below. */
+const stackedMarks = /(\p{M}{4})\p{M}+/gu;
+
+/**
+ * Returns a text for a line that is drawn in place: as wide as it was, with blanks for what a terminal would obey, and
+ * a replacement character for half a surrogate pair.
+ */
 export function shownInLine(text: string): string {
-  return text.replace(unsafe, ' ');
+  return text
+    .replace(/\p{Cs}/gu, '\ufffd')
+    .replace(unsafe, ' ')
+    .replace(stackedMarks, '$1');
 }

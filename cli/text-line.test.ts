@@ -1,4 +1,5 @@
-import { keepEnd, renderLine, span } from './text-line.js';
+import { renderLine, span } from './text-line.js';
+import { keepEnd, widthOf } from './text-width.js';
 
 const plain = (columns: number) => ({ columns, colours: false });
 
@@ -16,6 +17,13 @@ describe('a line that is rendered', () => {
 
   it('shows that something follows where a piece ends at the edge', () => {
     expect(renderLine([span('one'), span('two')], plain(3))).toBe('on…');
+  });
+
+  it.each([[20], [11], [10], [9], [4]])('is never wider than %d columns, whatever its texts are', (columns) => {
+    const line = [span('東京🎉'), span('\u001b[2J\u202egnp'), span(' e\u0301\ud83d end')];
+    const rendered = renderLine(line, plain(columns));
+    expect(widthOf(rendered)).toBeLessThanOrEqual(columns);
+    expect(rendered).not.toMatch(/[\p{Cc}\p{Bidi_Control}\p{Cs}]/u);
   });
 
   it('is coloured piece by piece, and not where a piece is empty', () => {

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { shownInLine } from './shown-text.js';
+import { cutBefore, widthOf } from './text-width.js';
 
 export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red';
 
@@ -15,24 +16,18 @@ export function span(text: string, style?: Style): Span {
   return { text, style };
 }
 
-/** As it is printed: never wider than `columns`, an ellipsis where something is missing. Pure. */
+/** Returns a line as it is printed: never wider than `columns`, with an ellipsis where something is missing. Pure. */
 export function renderLine(line: TextLine, { columns, colours }: { columns: number; colours: boolean }): string {
+  const spans = line.map(({ text, style }) => ({ text: shownInLine(text), style }));
+  const isCut = spans.reduce((width, { text }) => width + widthOf(text), 0) > columns;
   let room = columns;
   let rendered = '';
-  const whole = line.reduce((width, { text }) => width + text.length, 0);
-  for (const { text, style } of line) {
-    const safe = shownInLine(text);
-    const cut =
-      whole > columns && safe.length >= room ? `${safe.slice(0, Math.max(0, room - 1))}${room > 0 ? '…' : ''}` : safe;
-    room -= cut.length;
+  for (const { text, style } of spans) {
+    const cut = isCut && widthOf(text) >= room ? cutBefore(text, room) : text;
+    room -= widthOf(cut);
     rendered +=
       colours && style !== undefined && cut.trim() !== '' ? styleText(style, cut, { validateStream: false }) : cut;
-    if (room <= 0) break;
+    if (room <= 0 || cut !== text) break;
   }
   return rendered.trimEnd();
-}
-
-/** A path or an address whose end says most: cut at its beginning. */
-export function keepEnd(text: string, width: number): string {
-  return text.length <= width ? text : `…${text.slice(text.length - Math.max(0, width - 1))}`;
 }

@@ -1,4 +1,5 @@
 import { shownInLine } from './shown-text.js';
+import { widthOf } from './text-width.js';
 
 /**
  * A text as lines of at most `columns`, broken between words: the first begins with `lead`, the others with as many
@@ -17,7 +18,7 @@ export function wrapText(
   let isEmpty = true;
   for (const word of words) {
     const longer = isEmpty ? `${line}${word}` : `${line} ${word}`;
-    if (longer.length > columns && !isEmpty) {
+    if (widthOf(longer) > columns && !isEmpty) {
       lines.push(line);
       line = `${' '.repeat(indent)}${word}`;
     } else line = longer;

@@ -1,12 +1,13 @@
 import type { Status } from '../../api/status-view.js';
-import { reasonWords } from '../format-status.js';
+import { reasonWords } from '../reason-words.js';
 import { inWords, spanInWords } from '../in-words.js';
 import { type DemoView, type ListLine, listLines, liveFreshness } from './demo-view.js';
-import { formatDemoSinks } from './format-demo-sinks.js';
+import { sinkLines } from '../status/sink-lines.js';
 import { grouped } from '../grouped.js';
 import { sourceCounts } from './sandbox-state.js';
-import { keepEnd, renderLine, span, type Style, type TextLine } from '../text-line.js';
-import { wrapFacts } from './wrap-facts.js';
+import { renderLine, span, type Style, type TextLine } from '../text-line.js';
+import { keepEnd } from '../text-width.js';
+import { wrapFacts } from '../status/wrap-facts.js';
 
 export interface Screen {
   readonly columns: number;
@@ -31,7 +32,7 @@ export function formatDemoBlock(view: DemoView, now: Date, screen: Screen): stri
     ],
     [...sourceLines(view, columns), ...(view.status === null ? [] : readLines(view.status, now, columns))],
     lists,
-    view.status === null ? [] : formatDemoSinks(view.status.sinks, now, columns),
+    view.status === null ? [] : sinkLines(view.status.sinks, { now, columns, says: 'reason' }),
     placeLines(view.places, columns),
   ];
   return fitRows(sections, screen.rows - 1).map((line) => renderLine(line, screen));
