@@ -17,7 +17,6 @@ import { troubleSchema } from './what-is-wrong.js';
 export const pigeonholeSchema = pigeonholeViewSchema
   .extend({
     workspace: z.string(),
-    name: z.string().nullable().describe("The event's; null: not known yet."),
     syncs: z.array(z.string()).readonly().describe('That read it.'),
     foundByMinute: minutesSchema,
     troubles: z.array(troubleSchema).readonly(),
@@ -193,7 +192,7 @@ async function pigeonholesOf(sources: StatusSources, workspace: string | null): 
 }
 
 function viewPigeonhole(
-  each: PigeonholeDetails | Omit<PigeonholeDetails, 'name' | 'syncs' | 'foundByMinute' | 'troubles'>,
+  each: PigeonholeDetails | Omit<PigeonholeDetails, 'syncs' | 'foundByMinute' | 'troubles'>,
   { progress, troubles, now }: Present,
   names: Awaited<ReturnType<typeof pigeonholeNames>>,
 ): PigeonholeDetails {
@@ -201,7 +200,6 @@ function viewPigeonhole(
   const known = names.find((row) => row.workspace === workspace && row.pigeonholeId === id);
   return {
     ...each,
-    name: known?.name ?? null,
     syncs: known?.syncs ?? [],
     foundByMinute: byMinute(
       progress,

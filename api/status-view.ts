@@ -32,6 +32,7 @@ export type QuotaView = z.infer<typeof quotaViewSchema>;
 export const pigeonholeViewSchema = z
   .object({
     id: z.int().describe("0: the workspace's own lists."),
+    name: z.string().nullable().describe("The event's; null: not known yet."),
     status: z.string().nullable().describe("The service's word; null: not known yet."),
     state: workStateSchema,
     reason: z.string().nullable(),

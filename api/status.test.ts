@@ -18,6 +18,7 @@ const workspace = {
 const pigeonhole = {
   workspace: 'acme',
   pigeonholeId: 101,
+  name: null,
   status: 'live',
   syncs: ['all'],
   changes: 5,

@@ -165,6 +165,7 @@ function pigeonholeView(row: LedgerStatus['pigeonholes'][number], pauses: readon
   const pause = pauses.find((each) => each.scope === 'pigeonhole' && each.name === name);
   return {
     id: row.pigeonholeId,
+    name: row.name,
     status: row.status,
     state: pause ? 'paused' : row.failing > 0 ? 'failing' : row.backfilling > 0 ? 'backfilling' : 'working',
     reason: pause?.detail ?? row.failure,

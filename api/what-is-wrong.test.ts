@@ -16,6 +16,7 @@ const pause = {
 
 const pigeonhole: PigeonholeView = {
   id: 101,
+  name: null,
   status: 'live',
   state: 'working',
   reason: null,

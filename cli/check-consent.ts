@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Config } from '../worker/load-process-config.js';
 import { apiClientFor } from './api-client.js';
 import { CommandError } from './exit-code.js';
-import { reasonWords } from './format-status.js';
+import { reasonWords } from './reason-words.js';
 import { grouped } from './grouped.js';
 
 /**

@@ -5,7 +5,7 @@ import type {
   KeptItems,
   SelectionChange,
 } from '../api/configuration-plan.js';
-import { reasonWords } from './format-status.js';
+import { reasonWords } from './reason-words.js';
 
 /** What a configuration changes and causes, for a person. Pure. */
 export function formatPlan(plan: ConfigurationPlan): string[] {

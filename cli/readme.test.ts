@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadProcessConfig } from '../worker/load-process-config.js';
-import { formatStatus } from './format-status.js';
-import { statusOf, workspaceOf } from './status.test-kit.js';
+import { formatStatus } from './status/format-status.js';
+import { momentOf, workspaceOf } from './status/status.test-kit.js';
 
 const readme = readFileSync(join(__dirname, '../README.md'), 'utf8');
 
@@ -51,7 +51,8 @@ describe('the README', () => {
   it('quotes a wait for the quota as status prints it', () => {
     const [, quoted] = /^\| `(waiting.*?)`/m.exec(readme)!;
     const waiting = workspaceOf({ state: 'waiting', reason: 'quota', until: '2026-11-21T11:30:00.000Z' });
-    const [line] = formatStatus(statusOf({ workspaces: [waiting] }), new Date('2026-11-21T09:30:00.000Z'));
+    const now = new Date('2026-11-21T09:30:00.000Z');
+    const [line] = formatStatus(momentOf({ workspaces: [waiting] }), { now, columns: 80, colours: false, page: '' });
     expect(line).toBe(`workspace acme: ${quoted}`);
   });
 

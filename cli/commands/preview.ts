@@ -8,7 +8,7 @@ import { apiClientFor } from '../api-client.js';
 import { checkFields } from '../check-fields.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { reasonWords } from '../format-status.js';
+import { reasonWords } from '../reason-words.js';
 import { grouped } from '../grouped.js';
 import { itemNamed } from '../item-named.js';
 import { anyListNamed } from '../list-named.js';

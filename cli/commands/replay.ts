@@ -6,7 +6,7 @@ import { apiClientFor } from '../api-client.js';
 import { askedBy } from '../asked-by.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { reasonWords } from '../format-status.js';
+import { reasonWords } from '../reason-words.js';
 import { anyListNamed } from '../list-named.js';
 
 export interface ReplayOptions {

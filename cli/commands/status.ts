@@ -1,22 +1,70 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { apiClientFor } from '../api-client.js';
-import type { Context } from '../context.js';
-import { ExitCode } from '../exit-code.js';
-import { formatStatus } from '../format-status.js';
+import { type ApiClient, apiAddressOf, apiClientFor } from '../api-client.js';
+import type { Context, Output } from '../context.js';
+import { CommandError, ExitCode } from '../exit-code.js';
+import { LiveBlock } from '../live-block.js';
 import { printLine } from '../print-line.js';
+import { formatStatus, pageLines } from '../status/format-status.js';
+import { liveScreen } from '../status/live-screen.js';
+import { type Moment, readMoment } from '../status/moment.js';
+import { span, type TextLine } from '../text-line.js';
 
-/** `pigeonpost status`: how the running pigeonpost stands. Exit 0, 3 when none answers or it is still starting. */
-export async function status(
-  { config, out }: Context,
-  { counts, json }: { counts: boolean; json: boolean },
-): Promise<ExitCode> {
-  const current = await apiClientFor(await loadProcessConfig(config)).status({ counts });
-  if (json) out.line(JSON.stringify(current));
-  else {
-    for (const line of formatStatus(current, new Date())) printLine(out, line);
-    for (const { sink, pigeonholeId, list, state, items } of current.counts?.deliveries ?? []) {
-      printLine(out, `  ${sink} ${pigeonholeId} ${list}: ${items} ${state}`);
+const watchEveryMs = 2000;
+
+export interface StatusOptions {
+  readonly counts: boolean;
+  readonly json: boolean;
+  readonly watch: boolean;
+}
+
+/**
+ * `pigeonpost status`: problems, events, sinks. With `--watch` again every two seconds until Ctrl-C: redrawn in place on a
+ * terminal, one JSON document a line with `--json`. Exit 0, 3 when no pigeonpost answers or it is still starting.
+ */
+export async function status({ config, out }: Context, options: StatusOptions): Promise<ExitCode> {
+  const loaded = await loadProcessConfig(config);
+  const api = apiClientFor(loaded);
+  const page = `${(loaded.server.publicUrl ?? apiAddressOf(loaded).url).replace(/\/$/, '')}/`;
+  if (options.watch && !options.json) return await watch(api, out, page);
+  if (options.json) {
+    for (;;) {
+      out.line(JSON.stringify(await api.status(options)));
+      if (!options.watch) return ExitCode.Done;
+      await pause(watchEveryMs);
     }
   }
+  const moment = await readMoment(api, options);
+  const { columns, colours, terminal } = out;
+  const sheet = { now: new Date(), columns: terminal ? columns : Infinity, colours, page };
+  for (const line of formatStatus(moment, sheet)) out.line(line);
+  for (const { sink, pigeonholeId, list, state, items } of moment.status.counts?.deliveries ?? []) {
+    printLine(out, `  ${sink} ${pigeonholeId} ${list}: ${items} ${state}`);
+  }
   return ExitCode.Done;
+}
+
+/** Runs until a signal ends the process. The first answer is required, a later one that is missing is only reported. */
+async function watch(api: ApiClient, out: Output, page: string): Promise<never> {
+  if (!out.terminal) {
+    throw new CommandError(ExitCode.WrongUse, '--watch redraws a terminal: add --json where there is none');
+  }
+  const block = new LiveBlock(out);
+  let moment: Moment = await readMoment(api, { counts: false });
+  let failure: string | null = null;
+  for (;;) {
+    const head: TextLine[] = [
+      [span('pigeonpost status', 'bold'), span('  every 2 s, Ctrl-C ends it', 'dim')],
+      ...pageLines(page, out.columns),
+      ...(failure === null ? [] : [[span(`not up to date: ${failure}`, 'yellow')]]),
+    ];
+    block.show(liveScreen(head, moment, new Date(), out));
+    await pause(watchEveryMs);
+    try {
+      moment = await readMoment(api, { counts: false });
+      failure = null;
+    } catch (error) {
+      failure = error instanceof Error ? error.message : String(error);
+    }
+  }
 }

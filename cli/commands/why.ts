@@ -4,7 +4,7 @@ import { loadProcessConfig } from '../../worker/load-process-config.js';
 import { apiClientFor } from '../api-client.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { reasonWords } from '../format-status.js';
+import { reasonWords } from '../reason-words.js';
 import { itemNamed } from '../item-named.js';
 import { printLine } from '../print-line.js';
 

@@ -1,6 +1,6 @@
 import type { DemoView } from './demo-view.js';
 import type { SandboxState } from './sandbox-state.js';
-import { statusOf } from '../status.test-kit.js';
+import { statusOf } from '../status/status.test-kit.js';
 
 const lists = [
   'sessions',

@@ -42,7 +42,3 @@ export function liveFreshness(status: Status): Date | null {
   if (read.length === 0 || read.includes(null)) return null;
   return new Date(Math.min(...read.map((at) => Date.parse(at!))));
 }
-
-export function sumOf(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((sum, n) => sum + n, 0);
-}

@@ -1,4 +1,4 @@
-import { sinkOf, statusOf, workspaceOf } from '../status.test-kit.js';
+import { sinkOf, statusOf, workspaceOf } from '../status/status.test-kit.js';
 import { formatDemoBlock, type Screen } from './format-demo-block.js';
 import { viewOf } from './demo-view.test-kit.js';
 

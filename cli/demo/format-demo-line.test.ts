@@ -1,4 +1,4 @@
-import { sinkOf, statusOf } from '../status.test-kit.js';
+import { sinkOf, statusOf } from '../status/status.test-kit.js';
 import { lineDisplay } from './demo-display.js';
 import { formatDemoLine } from './format-demo-line.js';
 import { viewOf } from './demo-view.test-kit.js';

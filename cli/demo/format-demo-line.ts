@@ -1,7 +1,7 @@
-import { reasonWords } from '../format-status.js';
+import { reasonWords } from '../reason-words.js';
 import { inWords } from '../in-words.js';
-import { type DemoView, listLines, liveFreshness, sumOf } from './demo-view.js';
-import { grouped } from '../grouped.js';
+import { type DemoView, listLines, liveFreshness } from './demo-view.js';
+import { grouped, sumOf } from '../grouped.js';
 
 /** How the demo stands, as one line of a log: for where there is no terminal to redraw a block on. Pure. */
 export function formatDemoLine({ note, status }: DemoView, now: Date): string {

@@ -1,4 +1,4 @@
-import { pigeonholeOf, sinkOf, statusOf, workspaceOf } from '../status.test-kit.js';
+import { pigeonholeOf, sinkOf, statusOf, workspaceOf } from '../status/status.test-kit.js';
 import type { DemoView } from './demo-view.js';
 import { viewOf } from './demo-view.test-kit.js';
 import { isSettled, untilSettled } from './until-settled.js';

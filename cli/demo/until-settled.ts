@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Status } from '../../api/status-view.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { type DemoView, sumOf } from './demo-view.js';
+import { sumOf } from '../grouped.js';
+import type { DemoView } from './demo-view.js';
 
 const lookEveryMs = 1000;
 /** Building Temporal tells its progress every few seconds, so this is long for everything. */

@@ -1,4 +1,5 @@
 import type { Ledger } from '../ledger.js';
+import { readableJson } from '../readable-json.js';
 import { openCount } from './addressed-indexes.js';
 
 /** So many changes behind a watermark are looked at for their list: status is asked for every few seconds. */
@@ -23,6 +24,8 @@ export interface PigeonholeStatus {
   readonly workspace: string;
   /** 0: the workspace's own lists. */
   readonly pigeonholeId: number;
+  /** The event's; null while it was not read. */
+  readonly name: string | null;
   readonly status: string | null;
   /** That read it; none for the workspace's own lists. */
   readonly syncs: readonly string[];
@@ -73,7 +76,11 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
       discovered: boolean;
     }>('select name, wait_reason, wait_until, discovered_at is not null as discovered from workspaces order by name'),
     ledger.db.query<PigeonholeRow>(
-      `select p.workspace, p.pigeonhole_id, p.status, p.next_sequence - 1 as changes, count(s.id)::int as streams,
+      `select p.workspace, p.pigeonhole_id,
+         (select ${readableJson('i.payload')} ->> 'name' from pigeonholes r join items i on i.ref = r.ref
+          where r.workspace = p.workspace and r.pigeonhole_id = 0 and i.list = 'pigeonholes'
+            and i.key = p.pigeonhole_id::text and p.pigeonhole_id <> 0) as name,
+         p.status, p.next_sequence - 1 as changes, count(s.id)::int as streams,
          (count(*) filter (where s.swept_at is null and s.gone_at is null))::int as backfilling, -- a pigeonhole without streams counts as one
          (count(*) filter (where s.failures > 0 and s.gone_at is null))::int as failing,
          max(s.failure) filter (where s.gone_at is null) as failure,
@@ -136,6 +143,7 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
     pigeonholes: pigeonholes.map((row) => ({
       workspace: row.workspace,
       pigeonholeId: row.pigeonhole_id,
+      name: row.name,
       status: row.status,
       changes: row.changes,
       streams: row.streams,
@@ -168,6 +176,7 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
 interface PigeonholeRow {
   workspace: string;
   pigeonhole_id: number;
+  name: string | null;
   status: string | null;
   changes: number;
   streams: number;

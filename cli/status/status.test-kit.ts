@@ -1,4 +1,36 @@
-import type { PigeonholeView, QuotaView, SinkView, Status, WorkspaceView } from '../api/status-view.js';
+import type { Trouble } from '../../api/what-is-wrong.js';
+import type { PigeonholeView, QuotaView, SinkView, Status, WorkspaceView } from '../../api/status-view.js';
+import type { Moment } from './moment.js';
+
+/** An instant in which all is well, but for what a test is about. */
+export function momentOf(status: Partial<Status> = {}, troubles: readonly Trouble[] = []): Moment {
+  const minutes = (before: number, present: number): number[] => [...Array<number>(58).fill(0), before, present];
+  return {
+    status: statusOf(status),
+    overview: {
+      now: '2026-11-21T09:30:00.000Z',
+      settled: true,
+      configuration: 1,
+      syncs: [],
+      foundByMinute: minutes(30, 12),
+      deliveredByMinute: minutes(28, 11),
+      troubles,
+    },
+  };
+}
+
+export function troubleOf(given: Partial<Trouble> = {}): Trouble {
+  return {
+    code: 'sink-failing',
+    severity: 'error',
+    kind: 'sink',
+    name: 'hooks',
+    text: 'sink hooks fails and is tried again: the receiver does not answer',
+    since: '2026-11-21T09:20:00.000Z',
+    help: null,
+    ...given,
+  };
+}
 
 /** A status in which all is well, but for what a test is about. */
 export function statusOf(given: Partial<Status> = {}): Status {
@@ -21,6 +53,7 @@ export function workspaceOf(given: Partial<WorkspaceView> = {}): WorkspaceView {
 export function pigeonholeOf(given: Partial<PigeonholeView> = {}): PigeonholeView {
   return {
     id: 101,
+    name: 'Annual Summit',
     status: 'live',
     state: 'working',
     reason: null,

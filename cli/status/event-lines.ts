@@ -1,0 +1,129 @@
+import type { PigeonholeView, WorkspaceView } from '../../api/status-view.js';
+import { counted, grouped } from '../grouped.js';
+import { inWords } from '../in-words.js';
+import { span, type TextLine } from '../text-line.js';
+import { cell, widthOf } from '../text-width.js';
+import { wrapText } from '../wrap-text.js';
+import { stateStyle } from './state-style.js';
+
+const statusWidth = 10;
+const stateWidth = 12;
+const changesWidth = 10;
+const gap = 2;
+
+export interface EventSheet {
+  readonly now: Date;
+  readonly columns: number;
+  /** More events are only counted; those that need attention and those that are live are shown first. */
+  readonly maxEvents: number;
+}
+
+/**
+ * Returns a workspace and its events as a table, one line each. Where there is no room, the number of changes goes
+ * first, then the status, then the ends of names. Pure.
+ */
+export function eventLines(workspace: WorkspaceView, sheet: EventSheet): TextLine[] {
+  const { now, columns } = sheet;
+  const shown = mostUrgentFirst(workspace.pigeonholes).slice(0, sheet.maxEvents);
+  const inOrder = workspace.pigeonholes.filter((pigeonhole) => shown.includes(pigeonhole));
+  const rows = inOrder.map((pigeonhole) => ({
+    pigeonhole,
+    name: nameOf(pigeonhole),
+    read: freshness(pigeonhole, now),
+  }));
+  const widest = Math.max('event'.length, ...rows.map(({ name }) => widthOf(name)));
+  const readWidth = Math.max(0, ...rows.map(({ read }) => widthOf(read)));
+  const needed = Math.min(widest, 16) + gap + stateWidth + gap + readWidth;
+  const hasStatus = columns >= needed + statusWidth;
+  const fixed = gap + (hasStatus ? statusWidth : 0) + stateWidth + gap + readWidth;
+  const hasChanges = columns >= Math.min(widest, 20) + fixed + changesWidth;
+  const nameWidth = Math.max(4, Math.min(widest, columns - fixed - (hasChanges ? changesWidth : 0)));
+  const more = workspace.pigeonholes.length - inOrder.length;
+  return [
+    ...headLines(workspace, sheet),
+    ...quotaLines(workspace, sheet),
+    ...(rows.length === 0
+      ? []
+      : [
+          [
+            span(
+              `${cell('event', nameWidth + gap)}${hasStatus ? cell('status', statusWidth) : ''}${cell('state', stateWidth)}${hasChanges ? 'changes'.padStart(changesWidth) : ''}${' '.repeat(gap)}read`,
+              'dim',
+            ),
+          ],
+        ]),
+    ...rows.flatMap(({ pigeonhole, name, read }): TextLine[] => [
+      [
+        span(`${cell(name, nameWidth)}${' '.repeat(gap)}`),
+        ...(hasStatus ? [span(cell(pigeonhole.status ?? '', statusWidth), 'dim')] : []),
+        span(cell(pigeonhole.state, stateWidth), stateStyle(pigeonhole.state)),
+        ...(hasChanges ? [span(grouped(pigeonhole.changes).padStart(changesWidth))] : []),
+        span(`${' '.repeat(gap)}${read}`),
+      ],
+      ...asideLines(pigeonhole, sheet),
+    ]),
+    ...(more === 0 ? [] : [[span(`… and ${counted(more, 'more event', 'more events')}`, 'dim')]]),
+  ];
+}
+
+const urgency = ['failing', 'paused', 'waiting', 'backfilling', 'working'] as const;
+
+function mostUrgentFirst(pigeonholes: readonly PigeonholeView[]): PigeonholeView[] {
+  const rank = ({ state, status }: PigeonholeView): number => urgency.indexOf(state) * 2 + (status === 'live' ? 0 : 1);
+  return pigeonholes.toSorted((a, b) => rank(a) - rank(b));
+}
+
+function nameOf({ id, name }: PigeonholeView): string {
+  if (id === 0) return 'lists of the workspace';
+  return name === null ? `pigeonhole ${id}` : `${name} (${id})`;
+}
+
+function freshness({ freshAsOf }: PigeonholeView, now: Date): string {
+  return freshAsOf === null ? 'not yet read whole' : inWords(new Date(freshAsOf), now);
+}
+
+function headLines({ name, state, until, reason }: WorkspaceView, { now, columns }: EventSheet): TextLine[] {
+  const again = until === null ? '' : `, again ${inWords(new Date(until), now)}`;
+  const why = state === 'waiting' && reason !== null ? `: ${reason}` : ''; // other reasons are problems of their own
+  const [first = '', ...others] = wrapText(`${name}: ${state}${again}${why}`, {
+    columns,
+    lead: 'workspace ',
+    indent: 4,
+  });
+  const at = first.lastIndexOf(`: ${state}`);
+  if (at < 0) return [first, ...others].map((line) => [span(line, stateStyle(state))]);
+  return [
+    [span(first.slice(0, at + 2), 'bold'), span(first.slice(at + 2), stateStyle(state))],
+    ...others.map((line): TextLine => [span(line)]),
+  ];
+}
+
+/** Facts that are no problem of their own. */
+function asideLines({ setAside }: PigeonholeView, { columns }: EventSheet): TextLine[] {
+  if (setAside === 0) return [];
+  const text = `${counted(setAside, 'row')} without an id set aside`;
+  return wrapText(text, { columns, lead: '  ', indent: 4 }).map((line) => [span(line, 'dim')]);
+}
+
+/** What of the quota is used and left, until when, and what the next hour needs of it. */
+function quotaLines({ quota }: WorkspaceView, { now, columns }: EventSheet): TextLine[] {
+  if (quota === null) return [];
+  const { limit, used, left, reserved, nextHour } = quota;
+  const of = limit === null ? '' : ` of ${quota.learnt ? 'about ' : ''}${grouped(limit)}`;
+  const kept = reserved > 0 ? ` (${grouped(reserved)} of them kept for imports)` : '';
+  const parts = [
+    `${grouped(used)}${of} used`,
+    left === null ? 'the service does not say how many are left' : `${grouped(left)} left${kept}`,
+    ...(quota.resetAt === null ? [] : [`reset ${inWords(new Date(quota.resetAt), now)}`]),
+    `the next hour needs ${grouped(nextHour.all)}: ${grouped(nextHour.live)} live, ${grouped(nextHour.idle)} idle, ${grouped(nextHour.sweep)} for sweeps`,
+  ];
+  const short =
+    quota.lastsUntil === null
+      ? []
+      : [
+          `at that rate what is left is used up ${inWords(new Date(quota.lastsUntil), now)}; reading slows down so that it lasts`,
+        ];
+  return [`requests: ${parts.join('; ')}`, ...short].flatMap((text) =>
+    wrapText(text, { columns, lead: '  ', indent: 4 }).map((line): TextLine => [span(line, 'dim')]),
+  );
+}

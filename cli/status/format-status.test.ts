@@ -1,0 +1,148 @@
+import type { Trouble } from '../../api/what-is-wrong.js';
+import type { Status } from '../../api/status-view.js';
+import { widthOf } from '../text-width.js';
+import { formatStatus } from './format-status.js';
+import { momentOf, pigeonholeOf, quotaOf, sinkOf, troubleOf, workspaceOf } from './status.test-kit.js';
+
+const now = new Date('2026-11-21T09:30:00.000Z');
+const page = 'http://127.0.0.1:8088/';
+
+function lines(status: Partial<Status> = {}, troubles: readonly Trouble[] = [], columns = Infinity): string[] {
+  return formatStatus(momentOf(status, troubles), { now, columns, colours: false, page });
+}
+
+describe('a status for a person', () => {
+  it('names each event and sink, the rate, the page, and says that all is well', () => {
+    expect(lines()).toEqual([
+      'workspace acme: working',
+      'event                status    state          changes  read',
+      'Annual Summit (101)  live      working          1,234  3 s ago',
+      '',
+      'sink            delivered  withheld     to go        last',
+      'hooks (webhook)     1,200         0         0     2 s ago',
+      '',
+      'rate  12 found, 11 delivered this minute  (minute before: 30, 28)',
+      'page  http://127.0.0.1:8088/  (pigeonpost open signs you in)',
+      'settled: everything found is delivered, withheld or parked',
+    ]);
+  });
+
+  it('begins with the problems: a sentence, since when or by whom, and the command that helps', () => {
+    const pause = { pausedBy: 'person', actor: 'ana', reason: 'moved', since: '2026-11-21T09:20:00.000Z' } as const;
+    const paused = troubleOf({
+      code: 'sink-paused',
+      text: 'sink hooks is paused and keeps its backlog: moved',
+      help: { label: 'Resume', action: { do: 'resume', kind: 'sink', name: 'hooks' }, see: null },
+    });
+    const held = troubleOf({
+      severity: 'warning',
+      text: '12 deletions wait for a person',
+      since: null,
+      help: { label: 'Look at them', action: null, see: '/api/deletions' },
+    });
+    const sinks = [sinkOf({ state: 'paused', reason: 'moved', pause })];
+    expect(lines({ sinks }, [paused, held, troubleOf({ severity: 'notice', text: 'note this' })]).slice(0, 6)).toEqual([
+      'PROBLEM  sink hooks is paused and keeps its backlog: moved (by ana, 10 min ago)',
+      '         pigeonpost resume sink:hooks',
+      'WARNING  12 deletions wait for a person',
+      '         pigeonpost deletions list',
+      'note     note this (began 10 min ago)',
+      '',
+    ]);
+  });
+
+  it('says why a workspace waits, until when, and what is left of its quota', () => {
+    const waiting = workspaceOf({
+      state: 'waiting',
+      reason: 'quota',
+      until: '2026-11-21T11:30:00.000Z',
+      quota: quotaOf({ used: 700, left: 300, reserved: 100, lastsUntil: '2026-11-21T11:10:00.000Z' }),
+      pigeonholes: [],
+    });
+    expect(lines({ workspaces: [waiting], sinks: [], settled: false }).slice(0, 3)).toEqual([
+      'workspace acme: waiting, again in 2 h: quota',
+      '  requests: 700 of 1,000 used; 300 left (100 of them kept for imports); the next hour needs 120: 100 live, 15 idle, 5 for sweeps',
+      '  at that rate what is left is used up in 100 min; reading slows down so that it lasts',
+    ]);
+  });
+
+  it('says what is not known of a quota', () => {
+    const quota = quotaOf({ limit: 900, learnt: true, used: 40, left: null });
+    expect(lines({ workspaces: [workspaceOf({ quota })] })[1]).toMatch(
+      /^ {2}requests: 40 of about 900 used; the service does not say how many are left; /,
+    );
+  });
+
+  it('names the lists of the workspace, an event without a name, and rows that are set aside', () => {
+    const own = pigeonholeOf({ id: 0, name: null, status: null, freshAsOf: null, state: 'backfilling', changes: 5 });
+    const unnamed = pigeonholeOf({ name: null, setAside: 2 });
+    expect(lines({ workspaces: [workspaceOf({ pigeonholes: [own, unnamed] })] }).slice(2, 5)).toEqual([
+      'lists of the workspace            backfilling          5  not yet read whole',
+      'pigeonhole 101          live      working          1,234  3 s ago',
+      '  2 rows without an id set aside',
+    ]);
+  });
+
+  it('tells what was withheld in words and dead letters by their cause', () => {
+    const withheld = { 'consent-refused': 7, 'condition-false': 1 };
+    const sink = sinkOf({ state: 'paused', deliveredAt: null, withheld, dead: { 'attempts-exhausted': 2 } });
+    expect(lines({ workspaces: [], sinks: [sink] }).slice(1, 5)).toEqual([
+      'hooks (webhook)     1,200         8         0       never',
+      '  paused',
+      '  withheld: 7 consent refused, 1 condition-false',
+      '  dead letters: 2 attempts-exhausted',
+    ]);
+  });
+
+  it('tells what an observing sink would do, and when it may do so', () => {
+    const observation = { wouldSend: 40, wouldSendAnonymously: 2, wouldWithhold: { 'consent-refused': 3 }, behind: 0 };
+    const remarks = (approval: { approvedBy: string; reason: string; since: string } | null): string[] =>
+      lines({ workspaces: [], sinks: [sinkOf({ mode: 'observe', observation, approval })] })
+        .slice(2)
+        .filter((line) => line.startsWith('  '));
+    expect(remarks(null)).toEqual([
+      '  observes and sends nothing: would send 42 changes, 2 without the person who did it',
+      '  would withhold 3: consent refused',
+      '  let it send with: pigeonpost sink approve hooks',
+    ]);
+    expect(remarks({ approvedBy: 'ana', reason: 'looked at', since: '2026-11-21T09:29:00.000Z' })).toEqual([
+      '  observes, and was approved by ana 60 s ago: it sends: looked at',
+    ]);
+  });
+
+  it('tells how far a replay is', () => {
+    const [id, requestedBy, since] = ['the-id', 'ana', '2026-11-21T09:29:50.000Z'];
+    const replays = [{ id, requestedBy, reason: null, since, taken: 128, open: 3 }];
+    expect(lines({ workspaces: [], sinks: [sinkOf({ replays })] })[2]).toBe(
+      '  replay the-id by ana, 10 s ago: 128 items so far, 3 of them to go',
+    );
+  });
+
+  it('ends with what needs attention, each trouble once, however much is settled besides', () => {
+    const failing = pigeonholeOf({ state: 'failing' });
+    const last = (status: Partial<Status>, troubles: Trouble[] = []): string => lines(status, troubles).at(-1)!;
+    expect(last({ sinks: [sinkOf({ state: 'paused' })], workspaces: [workspaceOf({ state: 'waiting' })] })).toBe(
+      '1 workspace waits, 1 sink is paused: see above',
+    );
+    expect(last({ workspaces: [workspaceOf({ state: 'failing', pigeonholes: [failing, failing] })] })).toBe(
+      '2 pigeonholes are failing: see above',
+    );
+    expect(last({ trouble: 'the store is full' })).toBe('nothing gets on: see above');
+    expect(last({}, [troubleOf({ severity: 'warning' })])).toBe('1 problem: see above');
+    expect(last({ settled: false })).toBe('working');
+  });
+
+  it.each([40, 60, 80, 140])('is not wider than %d columns, whatever its names and reasons are', (columns) => {
+    const hostile = '\u001b[2J東京カンファレンス2026 \u202egnp 🎉🎉 e\u0301\nsecond line '.repeat(3);
+    const quota = quotaOf({ resetAt: '2026-11-21T11:30:00.000Z', lastsUntil: '2026-11-21T11:10:00.000Z' });
+    const pigeonholes = [pigeonholeOf({ name: hostile, setAside: 3 }), pigeonholeOf({ id: 0, freshAsOf: null })];
+    const sink = sinkOf({ name: 'a'.repeat(60), state: 'failing', withheld: { 'consent-refused': 1_000_000 } });
+    const shown = lines(
+      { workspaces: [workspaceOf({ quota, pigeonholes })], sinks: [sink] },
+      [troubleOf({ text: hostile })],
+      columns,
+    );
+    expect(shown.filter((line) => widthOf(line) > columns)).toEqual([]);
+    expect(shown.join('\n')).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
+  });
+});

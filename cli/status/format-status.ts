@@ -1,0 +1,100 @@
+import type { WorkState } from '../../api/status-view.js';
+import { counted, grouped } from '../grouped.js';
+import { renderLine, span, type TextLine } from '../text-line.js';
+import { widthOf } from '../text-width.js';
+import { eventLines } from './event-lines.js';
+import type { Moment } from './moment.js';
+import { problemLines } from './problem-lines.js';
+import { sinkLines } from './sink-lines.js';
+
+export interface StatusSheet {
+  readonly now: Date;
+  readonly columns: number;
+  readonly colours: boolean;
+  /** The address of the page. */
+  readonly page: string;
+}
+
+/**
+ * Returns what `pigeonpost status` prints: problems first, then each workspace with its events, the sinks, and in the end
+ * where the page is and one sentence. Nothing is cut but long names; sentences are wrapped. Pure.
+ */
+export function formatStatus(moment: Moment, { now, columns, colours, page }: StatusSheet): string[] {
+  const { status } = moment;
+  const sections: readonly TextLine[][] = [
+    problemLines(moment, now, columns),
+    ...status.workspaces.map((workspace) => eventLines(workspace, { now, columns, maxEvents: Infinity })),
+    sinkLines(status.sinks, { now, columns, says: 'state' }),
+    [...rateLines(moment, columns), ...pageLines(page, columns), summary(moment)],
+  ];
+  return separated(sections).map((line) => renderLine(line, { columns: Infinity, colours }));
+}
+
+/** Sections with an empty line between them. */
+export function separated(sections: readonly TextLine[][]): TextLine[] {
+  return sections
+    .filter((section) => section.length > 0)
+    .flatMap((section, index) => (index === 0 ? section : [[], ...section]));
+}
+
+/** How much flows, in this minute and the one before. Pure. */
+export function rateLines({ overview }: Moment, columns: number): TextLine[] {
+  const { foundByMinute, deliveredByMinute } = overview;
+  const minute = (back: number): readonly [string, string] => [
+    grouped(foundByMinute.at(back) ?? 0),
+    grouped(deliveredByMinute.at(back) ?? 0),
+  ];
+  const [[found, delivered], [foundBefore, deliveredBefore]] = [minute(-1), minute(-2)];
+  const present = `${found} found, ${delivered} delivered this minute`;
+  const before = `(minute before: ${foundBefore}, ${deliveredBefore})`;
+  return besideOrBelow(['rate', present, before], columns);
+}
+
+/** Where the page is. Pure. */
+export function pageLines(page: string, columns: number): TextLine[] {
+  return besideOrBelow(['page', page, '(pigeonpost open signs you in)'], columns);
+}
+
+/** A label, a fact, and beside it what it is good to know; where there is no room, below it. */
+function besideOrBelow([label, fact, aside]: readonly [string, string, string], columns: number): TextLine[] {
+  const isBeside = 6 + widthOf(`${fact}  ${aside}`) <= columns;
+  const first = [span(label.padEnd(6), 'dim'), span(fact)];
+  return isBeside ? [[...first, span(`  ${aside}`, 'dim')]] : [first, [span(`      ${aside}`, 'dim')]];
+}
+
+/** What needs a person first: only where nothing stands still is "settled" the whole truth. */
+function summary({ status, overview }: Moment): TextLine {
+  const { workspaces, sinks, settled, trouble } = status;
+  const attention = [
+    ...(trouble === null ? [] : ['nothing gets on']),
+    // A workspace fails when one of its pigeonholes does: that is told once, of the pigeonhole.
+    ...stopped(
+      'workspace',
+      workspaces.filter(({ state }) => state !== 'failing'),
+    ),
+    ...stopped(
+      'pigeonhole',
+      workspaces.flatMap(({ pigeonholes }) => pigeonholes),
+    ),
+    ...stopped('sink', sinks),
+  ];
+  if (attention.length > 0) return [span(`${attention.join(', ')}: see above`, 'red')];
+  const open = overview.troubles.filter(({ severity }) => severity !== 'notice').length;
+  if (open > 0) return [span(`${counted(open, 'problem')}: see above`, 'yellow')];
+  return settled
+    ? [span('settled: everything found is delivered, withheld or parked', 'green')]
+    : [span('working', 'green')];
+}
+
+const words = [
+  ['paused', 'is paused', 'are paused'],
+  ['waiting', 'waits', 'wait'],
+  ['failing', 'is failing', 'are failing'],
+] as const;
+
+function stopped(what: string, views: readonly { readonly state: WorkState }[]): string[] {
+  return words.flatMap(([state, one, more]) => {
+    const n = views.filter((view) => view.state === state).length;
+    return n === 0 ? [] : [n === 1 ? `1 ${what} ${one}` : `${n} ${what}s ${more}`];
+  });
+}

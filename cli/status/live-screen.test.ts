@@ -1,0 +1,54 @@
+import { span, type TextLine } from '../text-line.js';
+import { widthOf } from '../text-width.js';
+import { liveScreen } from './live-screen.js';
+import { momentOf, pigeonholeOf, sinkOf, troubleOf, workspaceOf } from './status.test-kit.js';
+
+const now = new Date('2026-11-21T09:30:00.000Z');
+const head: TextLine[] = [[span('pigeonpost')], [span('page  http://127.0.0.1:8088/')]];
+const events = (n: number, given: object = {}) =>
+  workspaceOf({
+    pigeonholes: Array.from({ length: n }, (_, i) => pigeonholeOf({ id: i + 1, name: `Event ${i + 1}`, ...given })),
+  });
+
+describe('a screen that is redrawn in place', () => {
+  it.each([
+    [80, 24],
+    [140, 40],
+    [40, 12],
+    [20, 5],
+  ])('fits into %d columns and %d rows, and keeps its head', (columns, rows) => {
+    const moment = momentOf(
+      { workspaces: [events(200)], sinks: Array.from({ length: 9 }, (_, i) => sinkOf({ name: `sink-${i}` })) },
+      [troubleOf(), troubleOf({ name: 'other', severity: 'warning' })],
+    );
+    const lines = liveScreen(head, moment, now, { columns, rows, colours: false });
+    expect(lines.length).toBeLessThan(rows);
+    expect(lines.filter((line) => widthOf(line) > columns)).toEqual([]);
+    expect(lines[0]).toBe('pigeonpost');
+    expect(lines[1]).toMatch(/^page {2}http/);
+  });
+
+  it('shows first the events that need attention, then those that are live, and counts the others', () => {
+    const failing = pigeonholeOf({ id: 901, name: 'Broken', status: 'ended', state: 'failing' });
+    const live = pigeonholeOf({ id: 902, name: 'Now', status: 'live' });
+    const workspace = events(100, { status: 'ended' });
+    const pigeonholes = [...workspace.pigeonholes, live, failing];
+    const lines = liveScreen(head, momentOf({ workspaces: [{ ...workspace, pigeonholes }] }), now, {
+      columns: 80,
+      rows: 16,
+      colours: false,
+    });
+    expect(lines.join('\n')).toMatch(/Now \(902\)[^]*Broken \(901\)/);
+    expect(lines.join('\n')).toMatch(/… and \d+ more events/);
+  });
+
+  it('has colours where the terminal has them', () => {
+    const screen = { columns: 80, rows: 24 };
+    expect(liveScreen(head, momentOf({}, [troubleOf()]), now, { ...screen, colours: true }).join('')).toContain(
+      '\u001b[31mPROBLEM',
+    );
+    expect(liveScreen(head, momentOf({}, [troubleOf()]), now, { ...screen, colours: false }).join('')).not.toContain(
+      '\u001b',
+    );
+  });
+});

@@ -1,0 +1,96 @@
+import type { SinkView } from '../../api/status-view.js';
+import { counted, grouped, sumOf } from '../grouped.js';
+import { inWords } from '../in-words.js';
+import { reasonWords } from '../reason-words.js';
+import { span, type Style, type TextLine } from '../text-line.js';
+import { cell, widthOf } from '../text-width.js';
+import { wrapText } from '../wrap-text.js';
+import { stateStyle } from './state-style.js';
+import { wrapFacts } from './wrap-facts.js';
+
+const headings = ['delivered', 'withheld', 'to go'] as const;
+const numberWidth = 10;
+const lastWidth = 12;
+
+export interface SinkSheet {
+  readonly now: Date;
+  readonly columns: number;
+  /** `reason`: below a sink that does not work stands why. `state`: only its state, where problems are listed apart. */
+  readonly says: 'reason' | 'state';
+}
+
+/**
+ * Returns the sinks as a table, one line each, and below a sink what a person should know of it. Where there is no room,
+ * the time of the last delivery goes first, then the ends of long names. Pure.
+ */
+export function sinkLines(sinks: readonly SinkView[], sheet: SinkSheet): TextLine[] {
+  if (sinks.length === 0) return [];
+  const { now, columns } = sheet;
+  const numbers = headings.length * numberWidth;
+  const widest = Math.max('sink'.length, ...sinks.map(({ name, type }) => widthOf(`${name} (${type})`)));
+  const hasLast = columns >= widest + numbers + lastWidth;
+  const nameWidth = Math.max(6, Math.min(widest, columns - numbers - (hasLast ? lastWidth : 0)));
+  const titles = headings.map((title) => title.padStart(numberWidth)).join('');
+  return [
+    [span(`${'sink'.padEnd(nameWidth)}${titles}${hasLast ? 'last'.padStart(lastWidth) : ''}`, 'dim')],
+    ...sinks.flatMap((sink) => [
+      [
+        span(cell(nameOf(sink, nameWidth), nameWidth)),
+        span(grouped(sink.delivered).padStart(numberWidth), 'green'),
+        span(grouped(sumOf(sink.withheld)).padStart(numberWidth)),
+        span(grouped(sink.backlog).padStart(numberWidth), sink.backlog > 0 ? 'yellow' : undefined),
+        ...(hasLast ? [span(lastOf(sink, now).padStart(lastWidth), 'dim')] : []),
+      ],
+      ...remarks(sink, sheet),
+    ]),
+  ];
+}
+
+/** The type goes first where there is no room for it. */
+function nameOf({ name, type }: SinkView, width: number): string {
+  const full = `${name} (${type})`;
+  return widthOf(full) <= width ? full : name;
+}
+
+function lastOf({ deliveredAt }: SinkView, now: Date): string {
+  return deliveredAt === null ? 'never' : inWords(new Date(deliveredAt), now);
+}
+
+function remarks(sink: SinkView, { now, columns, says }: SinkSheet): TextLine[] {
+  const { state, reason, withheld, dead, replays } = sink;
+  const facts = (counts: Readonly<Record<string, number>>): string[] =>
+    Object.entries(counts).map(([why, n]) => `${grouped(n)} ${reasonWords(why)}`);
+  const why = says === 'reason' && reason !== null ? `: ${reason}` : '';
+  const sentence = (text: string, style: Style): TextLine[] =>
+    wrapText(text, { columns, lead: '  ', indent: 4 }).map((line) => [span(line, style)]);
+  return [
+    ...(state === 'working' ? [] : sentence(`${state}${why}`, stateStyle(state))),
+    ...observationFacts(sink, now).flatMap((fact) => sentence(fact, 'dim')),
+    ...replays.flatMap(({ id, taken, open, since, requestedBy }) => {
+      const by = requestedBy === null ? '' : ` by ${requestedBy}`;
+      const progress = `${counted(taken, 'item')} so far, ${grouped(open)} of them to go`;
+      return sentence(`replay ${id}${by}, ${inWords(new Date(since), now)}: ${progress}`, 'dim');
+    }),
+    ...wrapFacts('  withheld: ', facts(withheld), columns, 'dim'),
+    ...wrapFacts('  dead letters: ', facts(dead), columns, 'red'),
+  ];
+}
+
+/** What a sink that only observes would send, and who let it send. */
+function observationFacts({ name, observation, approval }: SinkView, now: Date): string[] {
+  if (observation === null) return [];
+  if (approval !== null) {
+    const by = approval.approvedBy === null ? '' : ` by ${approval.approvedBy}`;
+    const because = approval.reason === null ? '' : `: ${approval.reason}`;
+    return [`observes, and was approved${by} ${inWords(new Date(approval.since), now)}: it sends${because}`];
+  }
+  const { wouldSend, wouldSendAnonymously, wouldWithhold } = observation;
+  const all = wouldSend + wouldSendAnonymously;
+  const anonymously =
+    wouldSendAnonymously === 0 ? '' : `, ${grouped(wouldSendAnonymously)} without the person who did it`;
+  return [
+    `observes and sends nothing: would send ${counted(all, 'change')}${anonymously}`,
+    ...Object.entries(wouldWithhold).map(([reason, n]) => `would withhold ${grouped(n)}: ${reasonWords(reason)}`),
+    `let it send with: pigeonpost sink approve ${name}`,
+  ];
+}
