@@ -61,8 +61,9 @@ export function createProgram(out: Output, finish: (code: ExitCode) => void): Co
     .description('read, deliver and serve the API, with everything embedded unless addresses are configured')
     .option('--accept-config', 'make this file current again, although a newer one was', false)
     .option('--adopt', 'take over a ledger that another Temporal has driven', false)
+    .option('--plain', 'print the log also on a terminal, in place of the screen', false)
     .addHelpText('after', exampleText('start', 'start --config acme.yaml'))
-    .action(async (options: { acceptConfig: boolean; adopt: boolean }) => {
+    .action(async (options: { acceptConfig: boolean; adopt: boolean; plain: boolean }) => {
       const { start } = await import('./commands/start.js');
       finish(await start(context(), { ...options, role: 'start' }));
     });
@@ -88,8 +89,9 @@ export function createProgram(out: Output, finish: (code: ExitCode) => void): Co
     .description('how the running pigeonpost stands')
     .option('--json', 'one JSON document', false)
     .option('--counts', 'with items by list and sink; reads the whole ledger', false)
-    .addHelpText('after', exampleText('status', 'status --json'))
-    .action(async (options: { json: boolean; counts: boolean }) => {
+    .option('--watch', 'again every 2 s, until Ctrl-C', false)
+    .addHelpText('after', exampleText('status', 'status --watch', 'status --json'))
+    .action(async (options: { json: boolean; counts: boolean; watch: boolean }) => {
       const { status } = await import('./commands/status.js');
       finish(await status(context(), options));
     });

@@ -8,6 +8,8 @@ import { workflowBundlePath } from './workflow-bundle.js';
 export interface RunningWorker {
   /** Rejects when the worker ends without having been asked to. */
   readonly ended: Promise<void>;
+  /** The number of activities that run now: reads, deliveries, imports. */
+  readonly inFlight: number;
   /** Whether it polls its task queue. */
   isPolling(): boolean;
   /** Ends it: what runs gets a moment to reach its next safe point, then is cancelled. */
@@ -35,6 +37,9 @@ export async function runWorker(
   const ended = worker.run();
   return {
     ended,
+    get inFlight() {
+      return worker.getStatus().numInFlightActivities;
+    },
     isPolling: () => worker.getState() === 'RUNNING',
     async stop() {
       if (worker.getState() === 'RUNNING') worker.shutdown();

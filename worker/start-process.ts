@@ -1,6 +1,8 @@
 import { Accounts } from '../sinks/network/accounts.js';
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { ServiceGate } from '../activities/service-gate.js';
 import { ProcessMeters } from '../api/metrics/process-meters.js';
@@ -81,8 +83,8 @@ export interface ProcessOptions {
 
 export interface RunningProcess {
   readonly api: ApiServer | undefined;
-  /** The page's address; on loopback a link that signs one browser in within ten minutes. Undefined: there is no page. */
-  readonly pageLink: string | undefined;
+  /** Returns the page's address; on loopback a new link that signs one browser in within ten minutes. Undefined: there is no page. */
+  readonly pageLink: (() => string) | undefined;
   readonly temporalAddress: string;
   /** Resolves never, rejects when the process can no longer do its work. */
   readonly failed: Promise<never>;
@@ -121,7 +123,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   });
   failed.catch(() => undefined); // whoever waits for it sees it; nobody has to
 
-  const db = await openStore(config, closers);
+  options.onProgress(openingStore(config));
+  const db = await openStore(options, closers);
   db.onFatal(fail);
   const ledger = await openLedger(db, keyPlaceOf(config), {
     onProgress: options.onProgress,
@@ -190,6 +193,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
 
   let worker: RunningWorker | null = null;
   if (works) {
+    options.onProgress('starting the worker');
     const working = await runWorker(editions, { native: temporal.connections.native, temporal: config.temporal });
     worker = working;
     working.ended.then(
@@ -198,6 +202,12 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     );
     closers.push(async () => {
       stopping.abort();
+      const { inFlight } = working;
+      options.onProgress(
+        inFlight === 0
+          ? 'ending the worker, which has nothing in progress'
+          : `ending the worker: up to 7 s for ${inFlight} ${inFlight === 1 ? 'read or delivery' : 'reads and deliveries'} in progress`,
+      );
       await working.stop();
     });
   } else {
@@ -271,7 +281,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     api.serveProbes(probeSources(common, editions, listensAt));
   }
   closers.push(closeApi); // in order it is the first to close; a second close does nothing
-  const pageLink = serves && api !== undefined ? pageLinkTo(api.url, config, pageCodes) : undefined;
+  const pageLink = serves && api !== undefined ? () => pageLinkTo(api.url, config, pageCodes) : undefined;
   return { api, pageLink, temporalAddress: temporal.address, failed };
 }
 
@@ -288,13 +298,24 @@ function pageLinkTo(url: string, { server }: Config, codes: PageCodes): string {
   return isLoopback(server.host) ? linkWith(url, codes.make({ kind: 'administrator' })) : `${server.publicUrl ?? url}/`;
 }
 
-async function openStore(config: Config, closers: (() => Promise<void>)[]): Promise<Database> {
+/** Creating an embedded store takes some seconds, and much longer on a slow disk. */
+function openingStore({ store }: Config): string {
+  if (store.kind !== 'embedded') return 'opening the ledger in PostgreSQL';
+  return existsSync(join(store.folder, 'postgres'))
+    ? `opening the ledger in ${store.folder}`
+    : `creating the ledger in ${store.folder}, which the first start does`;
+}
+
+async function openStore({ config, onProgress }: ProcessOptions, closers: (() => Promise<void>)[]): Promise<Database> {
   const { store, storeConnections: maxConnections } = config;
   const db = await openDatabase(
     store.kind === 'embedded' ? store : { kind: 'postgres', url: store.url.reveal(), maxConnections },
   );
   if (store.kind === 'embedded') relaxHeap();
-  closers.push(() => db.close());
+  closers.push(async () => {
+    onProgress('closing the ledger');
+    await db.close();
+  });
   return db;
 }
 
@@ -306,16 +327,21 @@ async function openTemporal(
   const { config, log, onProgress } = options;
   let { address } = config.temporal;
   if (address === 'embedded') {
+    onProgress('starting the Temporal server');
+    const binary = await findBinary(options.binarySources, onProgress);
     const server: EmbeddedTemporal = await startEmbeddedTemporal({
       folder: embeddedFolder(config),
-      binary: await findBinary(options.binarySources, onProgress),
+      binary,
       namespace: config.temporal.namespace,
       onRestart: (reason) => log.warn({ reason }, 'the embedded Temporal server ended and is started again'),
       onFatal,
     });
-    closers.push(() => server.stop());
+    closers.push(async () => {
+      onProgress('stopping the Temporal server');
+      await server.stop();
+    });
     ({ address } = server);
-  }
+  } else onProgress(`connecting to Temporal at ${address}`);
   const connections = await connectTemporal(address, config.temporal);
   closers.push(() => connections.close());
   return { address, connections };

@@ -1,10 +1,15 @@
+import { relative } from 'node:path';
+import { isatty } from 'node:tty';
 import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
 import { installRuntime } from '../../worker/install-runtime.js';
 import { type Config, loadProcessConfig, logLevel } from '../../worker/load-process-config.js';
-import { openLog } from '../../worker/log.js';
+import { openLog, type ProcessLog } from '../../worker/log.js';
 import { type ProcessRole, startProcess } from '../../worker/start-process.js';
-import type { Context } from '../context.js';
+import { apiAddressOf, apiClient } from '../api-client.js';
+import type { Context, Output } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { openLogFile } from '../start/log-file.js';
+import { StartDisplay, type StartReport } from '../start/start-display.js';
 import { isStopping, untilStopped } from '../until-stopped.js';
 
 export interface StartOptions {
@@ -14,11 +19,15 @@ export interface StartOptions {
   readonly role: ProcessRole;
   /** Of a worker: host and port at which it answers probes and metrics. */
   readonly listen?: string | undefined;
+  /** Lines of the log also on a terminal, in place of the screen that is redrawn. */
+  readonly plain?: boolean;
 }
 
 /**
  * `pigeonpost start`, `pigeonpost worker` and `pigeonpost api`: runs until SIGTERM or Ctrl-C, then drains and ends with
- * 0. Prints a line with "ready" once the service has given a first page, or, where it reads none, once it serves.
+ * 0. On a terminal `start` shows a screen, and the log is in a file. Elsewhere the log is on standard error, and standard
+ * output has the address of the page and a line with "ready" once the service has given a first page, or, where the
+ * process reads none, once it serves.
  */
 export async function start({ config, out }: Context, options: StartOptions): Promise<ExitCode> {
   const loaded = await loadProcessConfig(config);
@@ -31,33 +40,87 @@ export async function start({ config, out }: Context, options: StartOptions): Pr
   }
   const probesAt = options.listen === undefined ? null : hostAndPort(options.listen);
   requireTokenOffLoopback(probesAt, loaded);
-  const log = openLog(logLevel());
+  const { log, report } = openReport(out, loaded, { hasScreen: role === 'start' && options.plain !== true });
   const stop = untilStopped();
-  const temporalMetricsAddress = await installRuntime(log);
-  if (isStopping()) return ExitCode.Done;
-  const starting = startProcess({
-    config: loaded,
-    log,
-    acceptConfiguration: options.acceptConfig,
-    adopt: options.adopt,
-    role,
-    probesAt,
-    temporalMetricsAddress,
-    binarySources: binarySources(),
-    onProgress: (line) => out.note(line),
-    onFirstPage: () => out.line(`ready: reading ${Object.keys(loaded.workspaces).join(', ')}`),
-  });
-  const running = await Promise.race([starting, stop.then(() => undefined)]);
-  if (running === undefined) return await endDuringStart(starting);
-  if (role === 'api') out.line(`ready: serving ${running.api?.url}, while workers read and deliver`);
-  if (running.pageLink !== undefined) out.note(`page: ${running.pageLink}`);
-  else if (running.api !== undefined) out.note(`probes: ${running.api.url}/readyz`);
+  const workspaces = Object.keys(loaded.workspaces);
   try {
-    await Promise.race([stop, running.failed]);
+    const temporalMetricsAddress = await installRuntime(log);
+    if (isStopping()) return ExitCode.Done;
+    const starting = startProcess({
+      config: loaded,
+      log,
+      acceptConfiguration: options.acceptConfig,
+      adopt: options.adopt,
+      role,
+      probesAt,
+      temporalMetricsAddress,
+      binarySources: binarySources(),
+      onProgress: (line) => report.step(line),
+      onFirstPage: () => report.ready(workspaces),
+    });
+    const running = await Promise.race([starting, stop.then(() => undefined)]);
+    if (running === undefined) return await endDuringStart(starting, report);
+    const { api, pageLink } = running;
+    if (role === 'api') out.line(`ready: serving ${api?.url}, while workers read and deliver`);
+    if (api !== undefined && pageLink !== undefined) {
+      report.serving(apiClient(api.url, apiAddressOf(loaded).token), pageLink);
+    } else if (api !== undefined) out.note(`probes: ${api.url}/readyz`);
+    if (role !== 'api') report.step(`waiting for the first page of ${workspaces.join(', ')}`);
+    try {
+      await Promise.race([stop, running.failed]);
+    } finally {
+      report.stopping();
+      await running.stop();
+    }
+    return ExitCode.Done;
   } finally {
-    await running.stop();
+    report.end();
   }
-  return ExitCode.Done;
+}
+
+/** The screen on a terminal; else lines. A log that standard error is directed to stays there. */
+function openReport(
+  out: Output,
+  { file }: Config,
+  { hasScreen }: { readonly hasScreen: boolean },
+): { log: ProcessLog; report: StartReport } {
+  const level = logLevel();
+  if (hasScreen && out.terminal && !isatty(2)) {
+    return { log: openLog(level), report: new StartDisplay(out, 'on standard error') };
+  }
+  if (hasScreen && out.terminal) {
+    try {
+      const destination = openLogFile(file);
+      return {
+        log: openLog(level, { destination, terminal: false }),
+        report: new StartDisplay(out, shownPath(destination)),
+      };
+    } catch (error) {
+      out.note(`the log cannot be written beside ${file} (${codeOf(error)}), so it is shown here`);
+    }
+  }
+  const log = openLog(level);
+  return { log, report: lineReport(out, log) };
+}
+
+/** As a person at this folder writes it. */
+function shownPath(file: string): string {
+  const path = relative(process.cwd(), file);
+  return path.startsWith('..') ? file : `./${path}`;
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? 'unknown error';
+}
+
+function lineReport(out: Output, log: ProcessLog): StartReport {
+  return {
+    step: (text) => log.info(text),
+    serving: (_api, pageLink) => out.line(`page: ${pageLink()}`),
+    ready: (workspaces) => out.line(`ready: reading ${workspaces.join(', ')}`),
+    stopping: () => log.info('stopping; a second signal ends the process immediately'),
+    end: () => undefined,
+  };
 }
 
 function hostAndPort(text: string): { host: string; port: number } {
@@ -79,8 +142,10 @@ function isOwnMachine(host: string): boolean {
   return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
 
-/** Told to stop before everything was there: what is under way ends with the process, the parts that stand end in order. */
-async function endDuringStart(starting: ReturnType<typeof startProcess>): Promise<ExitCode> {
+/** A signal arrived before everything was there: what is in progress ends with the process, other parts end in order. */
+async function endDuringStart(starting: ReturnType<typeof startProcess>, report: StartReport): Promise<ExitCode> {
+  report.stopping();
+  report.step('waiting up to 8 s for what the start has in progress');
   const patience = new Promise<undefined>((resolve) => setTimeout(resolve, 8000, undefined).unref());
   const running = await Promise.race([starting.catch(() => undefined), patience]);
   await running?.stop();

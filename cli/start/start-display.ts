@@ -1,0 +1,118 @@
+import type { ApiClient } from '../api-client.js';
+import type { Output } from '../context.js';
+import { LiveBlock } from '../live-block.js';
+import { liveScreen } from '../status/live-screen.js';
+import { type Moment, readMoment } from '../status/moment.js';
+import { startHead, type StartState, type StartStep } from './start-head.js';
+
+const drawEveryMs = 1000;
+const readEveryMs = 2000;
+/** A link works for ten minutes: the one that is shown always has some of them left. */
+const renewLinkEveryMs = 5 * 60_000;
+
+/** What `start` reports to the person who started it. */
+export interface StartReport {
+  /** Something begins that may take long. */
+  step(text: string): void;
+  /** The API answers from now on. */
+  serving(api: ApiClient, pageLink: () => string): void;
+  /** The first page was read. */
+  ready(workspaces: readonly string[]): void;
+  stopping(): void;
+  /** Everything has ended. */
+  end(): void;
+}
+
+/** The screen of `start` on a terminal, redrawn in place every second. */
+export class StartDisplay implements StartReport {
+  readonly #out: Output;
+  readonly #block: LiveBlock;
+  readonly #timer: NodeJS.Timeout;
+  #state: StartState;
+  #moment: Moment | null = null;
+  #api: ApiClient | null = null;
+  #pageLink: (() => string) | null = null;
+  #linkMadeMs = 0;
+  #readMs = -Infinity;
+  #isReading = false;
+
+  /** @param log where the log is, as a person finds it */
+  constructor(out: Output, log: string) {
+    this.#out = out;
+    this.#block = new LiveBlock(out);
+    this.#state = { startedMs: Date.now(), phase: 'starting', steps: [], page: null, log, note: null };
+    this.#timer = setInterval(() => this.#tick(), drawEveryMs);
+    this.#draw();
+  }
+
+  step(text: string): void {
+    this.#state = { ...this.#state, steps: withStep(this.#state.steps, { text, sinceMs: Date.now() }) };
+    this.#draw();
+  }
+
+  serving(api: ApiClient, pageLink: () => string): void {
+    this.#api = api;
+    this.#pageLink = pageLink;
+    this.#tick();
+  }
+
+  ready(): void {
+    if (this.#state.phase === 'starting') this.#state = { ...this.#state, phase: 'running' };
+    this.#draw();
+  }
+
+  stopping(): void {
+    this.#api = null;
+    this.#state = { ...this.#state, phase: 'stopping', steps: [], page: null, note: null };
+    this.#draw();
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+    this.#api = null;
+    if (this.#state.phase === 'stopping') this.#state = { ...this.#state, phase: 'stopped', note: null };
+    this.#draw();
+  }
+
+  #tick(): void {
+    const now = Date.now();
+    if (this.#pageLink !== null && this.#api !== null && now - this.#linkMadeMs >= renewLinkEveryMs) {
+      this.#linkMadeMs = now;
+      this.#state = { ...this.#state, page: this.#pageLink() };
+    }
+    if (this.#api !== null && !this.#isReading && now - this.#readMs >= readEveryMs)
+      this.#read(this.#api).catch(() => undefined);
+    this.#draw();
+  }
+
+  async #read(api: ApiClient): Promise<void> {
+    this.#isReading = true;
+    try {
+      this.#moment = await readMoment(api, { counts: false });
+      if (this.#api !== null) this.#state = { ...this.#state, note: null };
+    } catch (error) {
+      const note = `not up to date: ${error instanceof Error ? error.message : String(error)}`;
+      if (this.#api !== null) this.#state = { ...this.#state, note };
+    } finally {
+      this.#isReading = false;
+      this.#readMs = Date.now();
+    }
+  }
+
+  #draw(): void {
+    const now = new Date();
+    const { columns } = this.#out;
+    // While it stops nothing below the head is read any more, so nothing is shown that may be old.
+    const isEnding = this.#state.phase === 'stopping' || this.#state.phase === 'stopped';
+    const moment = isEnding ? null : this.#moment;
+    this.#block.show(liveScreen(startHead(this.#state, now.getTime(), columns), moment, now, this.#out));
+  }
+}
+
+/** Adds a step; one that differs from the last only in its numbers is the same step, further on. */
+export function withStep(steps: readonly StartStep[], step: StartStep): StartStep[] {
+  const kind = (text: string): string => text.replaceAll(/\d+/g, '#');
+  const last = steps.at(-1);
+  if (last === undefined || kind(last.text) !== kind(step.text)) return [...steps, step];
+  return [...steps.slice(0, -1), { ...step, sinceMs: last.sinceMs }];
+}

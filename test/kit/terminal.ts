@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { widthOf } from '../../cli/text-width.js';
+
+const main = join(__dirname, '../../dist/cli/main.js');
+
+export interface TerminalOptions {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly columns: number;
+  readonly rows: number;
+  /** False: NO_COLOR is set. */
+  readonly colours?: boolean;
+  /** A file that takes standard error, as `2>file` of a shell. */
+  readonly errorsTo?: string;
+}
+
+/** `pigeonpost` on a terminal of its own, by script(1) of util-linux, with what a person would see and type. */
+export class TerminalSession {
+  readonly screen: Screen;
+  readonly exited: Promise<number | null>;
+  readonly #child: ChildProcess;
+  #written = '';
+
+  constructor(args: readonly string[], { cwd, env, columns, rows, colours = true, errorsTo }: TerminalOptions) {
+    this.screen = new Screen(columns, rows);
+    const words = [process.execPath, main, ...args].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`);
+    const redirect = errorsTo === undefined ? '' : ` 2>'${errorsTo}'`;
+    const command = `stty cols ${columns} rows ${rows}; exec ${words.join(' ')}${redirect}`;
+    this.#child = spawn('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], {
+      cwd,
+      env: {
+        ...process.env,
+        DATABASE_URL: '',
+        LEDGER_KEY: '',
+        TEMPORAL_ADDRESS: '',
+        ...(colours ? { NO_COLOR: undefined, FORCE_COLOR: undefined } : { NO_COLOR: '1' }),
+        TERM: 'xterm-256color',
+        ...env,
+      },
+      stdio: ['pipe', 'pipe', 'ignore'],
+      detached: true,
+    });
+    this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      this.#written += text;
+      this.screen.write(text);
+    });
+    this.exited = new Promise((resolve) => this.#child.once('close', (code) => resolve(code)));
+  }
+
+  /** Everything that was written so far, with its escape sequences. */
+  get written(): string {
+    return this.#written;
+  }
+
+  hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  /** Types keys; `\u0003` is Ctrl-C. */
+  type(keys: string): void {
+    this.#child.stdin!.write(keys);
+  }
+
+  /** Ends it as a person does, and waits for its end. */
+  async close(): Promise<void> {
+    if (!this.hasEnded()) this.type('\u0003');
+    await this.exited;
+  }
+}
+
+/** What stands on a terminal: the sequences that this program uses, and the wrapping that no program asks for. */
+export class Screen {
+  #lines: string[] = [''];
+  #row = 0;
+  #rest = '';
+  /** The number of lines that were wider than the terminal, which had to wrap them. */
+  wrapped = 0;
+
+  constructor(
+    readonly columns: number,
+    readonly rows: number,
+  ) {}
+
+  write(text: string): void {
+    const whole = this.#rest + text;
+    // oxlint-disable-next-line no-control-regex -- a terminal obeys control characters
+    const cut = /\u001b(?:\[[\d;?]*)?$/.exec(whole);
+    this.#rest = cut === null ? '' : cut[0];
+    const complete = cut === null ? whole : whole.slice(0, cut.index);
+    // oxlint-disable-next-line no-control-regex -- as above
+    for (const [, numbers, command, end, printed] of complete.matchAll(
+      /\u001b\[([\d;?]*)([A-Za-z])|(\r|\n)|([^\u001b\r\n]+)/g,
+    )) {
+      if (command !== undefined) this.#obey(command, Number(numbers || 1), numbers ?? '');
+      else if (end === '\n') this.#newLine();
+      else if (end === '\r') this.#column = 0;
+      else this.#print(printed!);
+    }
+  }
+
+  /** The lines that a person sees, without blank ones at the end. */
+  get lines(): string[] {
+    const seen = this.#lines.slice(-this.rows).map((line) => line.trimEnd());
+    return seen.slice(0, seen.findLastIndex((line) => line !== '') + 1);
+  }
+
+  get text(): string {
+    return this.lines.join('\n');
+  }
+
+  #column = 0;
+
+  #obey(command: string, count: number, numbers: string): void {
+    if (command === 'A') this.#row = Math.max(this.#top, this.#row - count);
+    else if (command === 'H') [this.#row, this.#column] = [this.#top, 0];
+    else if (command === 'K') this.#set(this.#line.slice(0, this.#column));
+    else if (command === 'J' && numbers === '2')
+      this.#lines.splice(this.#top, this.rows, ...Array<string>(this.rows).fill(''));
+    else if (command === 'J') {
+      this.#set(this.#line.slice(0, this.#column));
+      this.#lines.length = this.#row + 1;
+    }
+  }
+
+  get #top(): number {
+    return Math.max(0, this.#lines.length - this.rows);
+  }
+
+  get #line(): string {
+    return this.#lines[this.#row] ?? '';
+  }
+
+  #set(line: string): void {
+    this.#lines[this.#row] = line;
+  }
+
+  #newLine(): void {
+    this.#row += 1;
+    this.#lines[this.#row] ??= '';
+    this.#column = 0;
+  }
+
+  #print(text: string): void {
+    for (const character of text) {
+      const width = widthOf(character);
+      if (this.#column + width > this.columns) {
+        this.wrapped += 1;
+        this.#newLine();
+      }
+      const before = this.#line.padEnd(this.#column);
+      this.#set(before.slice(0, this.#column) + character + before.slice(this.#column + 1));
+      this.#column += character.length;
+    }
+  }
+}
