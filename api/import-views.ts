@@ -167,6 +167,7 @@ export const importReportRowSchema = z
     outcome: z.enum(importOutcomes),
     code: z.string().nullable().describe('Of `invalid`: what is wrong; of others a word for the outcome.'),
     column: z.string().nullable().describe('The column in the file, or else the profile field.'),
+    optionalColumn: z.boolean().describe('Whether the rows could be sent without this column.'),
     message: z.string().nullable(),
     requestId: z.string().nullable(),
   })

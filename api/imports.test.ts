@@ -202,6 +202,7 @@ describe('an import over the API', () => {
     outcome: 'rejected',
     code: 'rejected',
     column: 'Email',
+    optionalColumn: true,
     message: 'is no address',
     requestId: 'r1',
   }));

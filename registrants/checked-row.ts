@@ -12,6 +12,7 @@ export type ProblemCode =
   | 'empty-name'
   | 'control-character'
   | 'too-long'
+  | 'no-email-address'
   | 'too-few-cells'
   | 'too-many-cells'
   | 'error-cell'

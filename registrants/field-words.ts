@@ -92,6 +92,12 @@ export function isNameField(property: string): boolean {
   );
 }
 
+/** Whether a column of this name, or a field of this property, holds e-mail addresses. */
+export function isEmailField(name: string): boolean {
+  const word = foldWord(name);
+  return fieldWords.some(({ words: known }) => known.has('email') && known.has(word));
+}
+
 /** A name without what people write in different ways: case, accents, spaces, hyphens and other signs. */
 export function foldWord(name: string): string {
   return name

@@ -10,6 +10,7 @@ const problemWords: Readonly<Record<PlainCode, string>> = {
   'empty-name': 'The name is empty; enter it.',
   'control-character': 'There is a character that cannot be seen (a control character); type the value again.',
   'too-long': `The value is longer than ${maxValueLength} characters; shorten it.`,
+  'no-email-address': 'The value is not an e-mail address such as ada@example.com; correct it, or leave it empty.',
   'too-few-cells': 'The row has fewer cells than the header; look for a missing delimiter or a broken line.',
   'too-many-cells': 'The row has more cells than the header; put values that hold the delimiter into quotation marks.',
   'error-cell': 'The cell holds an error or a formula without a result; enter the value.',

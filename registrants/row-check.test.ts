@@ -57,6 +57,29 @@ describe('checking rows', () => {
   });
 
   it.each([
+    ['grace(at)example.com', false],
+    ['grace@example', false],
+    ['Grace <grace@example.com>', false],
+    ['a@example.com; b@example.com', false],
+    ['n/a', false],
+    ['grace.o\u2019hara+1@xn--bcher-kva.example', true],
+    ['用户@例子.公司', true],
+    ['', true],
+  ])('of an e-mail column, accepts %j: %s', (email, accepts) => {
+    for (const header of ['E-Mail', 'Correo electrónico']) {
+      const rows = check([['A1', 'Grace', email]], undefined, ['Code', 'Full name', header]);
+      expect(rows.every(isSendable)).toBe(accepts);
+      expect(said(rows)).toEqual(accepts ? [] : [`2 ${header} no-email-address`]);
+    }
+  });
+
+  it('judges addresses in no column but those of e-mail', () => {
+    expect(check([['A1', 'Grace', 'n/a']], undefined, ['Code', 'Full name', 'Email consent']).every(isSendable)).toBe(
+      true,
+    );
+  });
+
+  it.each([
     ['255 characters beyond the 16-bit plane', ['A1', '😀'.repeat(255), '']],
     ['line ends and tabs in a note', ['A1', 'Ada', 'one\ntwo\tthree']],
     ['joiners in a name', ['A1', 'می\u200cخواهم', '👩\u200d💻']],

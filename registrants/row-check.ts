@@ -2,7 +2,7 @@ import { codeProperty } from './column-mapping.js';
 import type { ColumnMapping } from './column-mapping.js';
 import { checkValue } from './check-value.js';
 import type { CheckedRow, Problem, Profile } from './checked-row.js';
-import { isNameField } from './field-words.js';
+import { isEmailField, isNameField } from './field-words.js';
 import { generateCode } from './generate-code.js';
 import { plainProblem } from './problem-words.js';
 import type { Finding, RawRow } from './registrant-file.js';
@@ -18,7 +18,14 @@ interface SentColumn {
   readonly index: number;
   readonly column: string;
   readonly property: string;
+  readonly isEmail: boolean;
 }
+
+/**
+ * One `@` between a local part and a domain with a dot, and nothing that only stands around addresses. Wider than what mail
+ * servers accept: only what is certainly no address is refused.
+ */
+const emailAddress = /^[^\s@<>(),;:"]+@[^\s@<>(),;:"]+\.[^\s@<>(),;:".]+$/;
 
 /** A row while it is judged. */
 interface Judged {
@@ -42,7 +49,7 @@ export class RowCheck {
 
   constructor({ mapping, codeKey }: RowCheckOptions) {
     this.#sent = mapping.columns.flatMap(({ column, property }, index) =>
-      property === null ? [] : [{ index, column, property }],
+      property === null ? [] : [{ index, column, property, isEmail: isEmailField(property) || isEmailField(column) }],
     );
     this.#code = this.#sent.find(({ property }) => property === codeProperty);
     this.#names = this.#sent.filter(({ property }) => isNameField(property));
@@ -80,6 +87,9 @@ export class RowCheck {
     fields.set(column.property, checked.value);
     for (const note of checked.notes) notes.push(plainProblem(row, column.column, note));
     if (checked.problem !== undefined) problems.push(plainProblem(row, column.column, checked.problem));
+    else if (column.isEmail && checked.value !== '' && !emailAddress.test(checked.value)) {
+      problems.push(plainProblem(row, column.column, 'no-email-address'));
+    }
   }
 
   #judgeName({ row, fields, problems }: Judged, isReadable: boolean): void {

@@ -1,14 +1,13 @@
 import type { ImportProblem, ImportReportRow, ImportView } from '../../api/import-views.js';
 import type { Output } from '../context.js';
 import { ExitCode } from '../exit-code.js';
+import { printLine } from '../print-line.js';
 import type { Followed } from './follow-import.js';
 import { standingInWords } from './format-progress.js';
 import { formatReport, needsPerson } from './format-report.js';
 import type { ImportClient } from './import-client.js';
 import { writeWholeFile } from './import-files.js';
-
-/** So many are read for a person; a program gets all. */
-const mostShown = 20;
+import { type ProblemGroup, ProblemGroups } from './group-problems.js';
 
 export interface EndOptions {
   /** A file for the report of each row; undefined: none. */
@@ -30,10 +29,11 @@ export async function tellEnd(
   }
   // A file that cannot be written takes nothing away from what is told.
   const failure = report === undefined ? null : await written(report, client, view.id);
-  const problems = await firstProblems(client.problems(view.id), json ? Infinity : mostShown);
-  if (json) out.line(JSON.stringify(endDocument(view, problems)));
-  else if (kind === 'ended')
-    for (const line of formatReport(view, problems, failure === null ? (report ?? null) : null)) out.line(line);
+  if (json) out.line(JSON.stringify(endDocument(view, await allProblems(client.problems(view.id)))));
+  else if (kind === 'ended') {
+    const problems = await groupedProblems(client.problems(view.id));
+    for (const line of formatReport(view, problems, failure === null ? (report ?? null) : null)) printLine(out, line);
+  }
   if (failure !== null) throw failure.error;
   if (kind === 'paused') {
     out.note(`import ${view.id} is ${standingInWords(view, { now: new Date() })}`);
@@ -68,12 +68,23 @@ export function endDocument(view: ImportView, problems: readonly ImportProblem[]
   return { import: id, pigeonhole: `${workspace}/${pigeonholeId}`, state, reason, rows, counts, problems };
 }
 
-async function firstProblems(rows: AsyncIterable<ImportReportRow>, most: number): Promise<ImportProblem[]> {
+async function allProblems(rows: AsyncIterable<ImportReportRow>): Promise<ImportProblem[]> {
   const problems: ImportProblem[] = [];
-  for await (const { row, column, code, message, outcome, requestId } of rows) {
-    const by = requestId === null ? '' : ` (request ${requestId})`;
-    problems.push({ row, column, code: code ?? outcome, message: `${message ?? outcome}${by}` });
-    if (problems.length >= most) break;
+  for await (const row of rows) {
+    const by = row.requestId === null ? '' : ` (request ${row.requestId})`;
+    const problem = problemOf(row);
+    problems.push({ ...problem, message: `${problem.message}${by}` });
   }
   return problems;
+}
+
+/** Without the ids of requests, which differ where the sentences are the same; the report's file has them. */
+async function groupedProblems(rows: AsyncIterable<ImportReportRow>): Promise<ProblemGroup[]> {
+  const groups = new ProblemGroups();
+  for await (const row of rows) groups.add(problemOf(row), row.optionalColumn);
+  return groups.all;
+}
+
+function problemOf({ row, column, code, message, outcome }: ImportReportRow): ImportProblem {
+  return { row, column, code: code ?? outcome, message: message ?? outcome };
 }

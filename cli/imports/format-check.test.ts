@@ -65,21 +65,19 @@ describe('what an import would do', () => {
     expect(formatCheck(checkOf({ columns: [columnOf('attendeeCode', true)] }), sheet)).not.toContain(warning);
   });
 
-  it('shows twenty problems and counts all, by kind and column', () => {
-    const problems = Array.from({ length: 25 }, (_, n): ImportProblem => {
-      return { row: n + 2, column: 'Ticket', code: 'missing-code', message: 'The code is missing.' };
-    });
-    const problemCounts = [
-      { code: 'missing-code', column: 'Ticket', rows: 25 },
-      { code: 'too-few-cells', column: null, rows: 1 },
-    ];
-    const lines = formatCheck(checkOf({ problems, problemCounts }), sheet);
-    expect(lines.filter((line) => line.startsWith('row '))).toHaveLength(20);
-    expect(lines).toContain('row 21, Ticket: The code is missing.');
-    expect(lines).not.toContain('row 22, Ticket: The code is missing.');
-    expect(lines.slice(lines.indexOf('and 6 more problems; of all:'))).toEqual(
-      expect.arrayContaining(['  25 × missing-code in Ticket', '  1 × too-few-cells']),
+  it('says one sentence for all rows with the same problem, and counts what there is no room for', () => {
+    const problem = (row: number, column: string, message: string): ImportProblem => {
+      return { row, column, code: 'too-long', message };
+    };
+    const lines = (problems: ImportProblem[], problemsLeftOut = 0): string[] =>
+      formatCheck(checkOf({ columns: [columnOf('Notes', true)], problems, problemsLeftOut }), sheet);
+    const same = Array.from({ length: 1250 }, (_, n) => problem(n + 2, 'Notes', 'It is too long.'));
+    expect(lines(same)).toContain(
+      '1,250 rows (2, 3, 4, …), Notes: It is too long. To import without this column, add --map "Notes="',
     );
+    const different = Array.from({ length: 25 }, (_, n) => problem(n + 2, 'Notes', `Sentence ${n}.`));
+    expect(lines(different, 3)).toEqual(expect.arrayContaining(['row 21, Notes: Sentence 19.', 'and 8 more problems']));
+    expect(lines(different).join()).not.toContain('Sentence 20.');
   });
 
   it('says when the quota is waited for, and when it is done', () => {

@@ -2,7 +2,6 @@ import type {
   ImportCheck,
   ImportColumn,
   ImportedFile,
-  ImportProblem,
   PlannedCounts,
   ProblemCount,
   SendingEstimate,
@@ -13,9 +12,10 @@ import { renderLine, span } from '../text-line.js';
 import { clockTime } from './clock-time.js';
 import { targetInWords } from './target-in-words.js';
 import { shownInLine } from '../shown-text.js';
+import { groupInWords, type ProblemGroup, ProblemGroups } from './group-problems.js';
 
-/** More problems are only counted, by kind. */
-const mostProblems = 20;
+/** Further problems are only counted. */
+const maxGroups = 20;
 
 export interface Sheet {
   readonly columns: number;
@@ -125,22 +125,24 @@ function plannedLines({ counts, generatedCodes, canary }: ImportCheck): string[]
   ];
 }
 
-function problemLines({ problems, problemCounts }: ImportCheck): string[] {
-  const shown = problems.slice(0, mostProblems);
-  const more = problemCounts.reduce((sum, { rows }) => sum + rows, 0) - shown.length;
-  if (shown.length === 0) return [];
-  return [
-    '',
-    ...shown.map(problemInWords),
-    ...(more <= 0
-      ? []
-      : [`and ${grouped(more)} more problems; of all:`, ...problemCounts.map((each) => `  ${countInWords(each)}`)]),
-  ];
+function problemLines({ problems, problemsLeftOut, columns }: ImportCheck): string[] {
+  if (problems.length === 0) return [];
+  const optional = new Set(columns.flatMap(({ column, property }) => (property === 'attendeeCode' ? [] : [column])));
+  const groups = new ProblemGroups();
+  for (const problem of problems) groups.add(problem, problem.column !== null && optional.has(problem.column));
+  return ['', ...groupLines(groups.all, problemsLeftOut)];
 }
 
-/** One line, without the text of the cell. Pure. */
-export function problemInWords({ row, column, message }: ImportProblem): string {
-  return shownInLine(`row ${grouped(row)}${column === null ? '' : `, ${column}`}: ${message}`);
+/**
+ * Returns a line for each group, the first ones in the order of the file, and the number of problems that have none. Pure.
+ * @param more problems that are in no group
+ */
+export function groupLines(groups: readonly ProblemGroup[], more: number): string[] {
+  const left = groups.slice(maxGroups).reduce((sum, { rows }) => sum + rows, more);
+  return [
+    ...groups.slice(0, maxGroups).map(groupInWords),
+    ...(left === 0 ? [] : [`and ${counted(left, 'more problem', 'more problems')}`]),
+  ];
 }
 
 function countInWords({ code, column, rows }: ProblemCount): string {

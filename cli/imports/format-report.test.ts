@@ -1,9 +1,16 @@
-import type { ImportProblem } from '../../api/import-views.js';
 import { exitCodeOf } from './end-of-import.js';
 import { formatReport } from './format-report.js';
+import { type ProblemGroup, ProblemGroups } from './group-problems.js';
 import { countsOf, viewOf } from './import-views.test-kit.js';
 
-const problem = (row: number): ImportProblem => ({ row, column: 'Email', code: 'rejected', message: 'is no address' });
+/** Rows from the second on of which the service says the same. */
+function refused(rows: number, column: string, optional: boolean): ProblemGroup[] {
+  const groups = new ProblemGroups();
+  for (let row = 2; row < rows + 2; row += 1) {
+    groups.add({ row, column, code: 'rejected', message: 'unknown field' }, optional);
+  }
+  return groups.all;
+}
 
 describe('the report of an import', () => {
   it('says in words what each outcome means, and names the rows that need a person', () => {
@@ -16,7 +23,7 @@ describe('the report of an import', () => {
       invalid: 1,
       unknown: 2,
     });
-    expect(formatReport(viewOf({ state: 'done', counts }), [problem(12), problem(13)], null)).toEqual([
+    expect(formatReport(viewOf({ state: 'done', counts }), refused(2, 'Email', true), null)).toEqual([
       'import 7 into acme/101: done, 20,000 rows',
       '  19,990 created',
       '       2 created (confirmed by a duplicate complaint, since an answer was lost)',
@@ -25,11 +32,20 @@ describe('the report of an import', () => {
       '       1 rejected by the service',
       '       1 not sent: to be corrected in the file',
       '       2 unknown: whether they are there could not be found out',
-      'row 12, Email: is no address',
-      'row 13, Email: is no address',
-      'and 3 more',
+      '2 rows (2, 3), Email: unknown field',
       'each row, ready to be corrected: pigeonpost import report 7 > report.csv',
     ]);
+  });
+
+  it('says one sentence for all rows of which the same is said, and how to import without the column', () => {
+    const view = viewOf({ state: 'done', rows: 2005, counts: countsOf({ rejected: 2005 }) });
+    const lines = formatReport(view, refused(2005, 'Notes', true), null);
+    expect(lines.slice(3, -1)).toEqual([
+      '2,005 rows (2, 3, 4, …), Notes: unknown field. To import without this column, add --map "Notes="',
+    ]);
+    expect(formatReport(view, refused(2005, 'Ticket', false), null)[3]).toBe(
+      '2,005 rows (2, 3, 4, …), Ticket: unknown field',
+    );
   });
 
   it('is two lines where all went well', () => {

@@ -1,9 +1,7 @@
-import type { ImportCounts, ImportOutcome, ImportProblem, ImportView } from '../../api/import-views.js';
+import type { ImportCounts, ImportOutcome, ImportView } from '../../api/import-views.js';
 import { counted, grouped } from '../grouped.js';
-import { problemInWords } from './format-check.js';
-
-/** More of them stand in the report's file. */
-const mostProblems = 20;
+import { groupLines } from './format-check.js';
+import type { ProblemGroup } from './group-problems.js';
 
 /** In the order in which a person wants to know, and what each means. */
 const outcomes: readonly (readonly [ImportOutcome, string])[] = [
@@ -19,25 +17,18 @@ const outcomes: readonly (readonly [ImportOutcome, string])[] = [
 ];
 
 /**
- * How an import has ended, by outcome, and the first rows that need a person. Pure.
- * @param problems of rows, in the order of the file; may be fewer than there are
+ * Returns how an import has ended, by outcome, and what is wrong with the rows that need a person. Pure.
+ * @param problems of all rows
  */
-export function formatReport(
-  view: ImportView,
-  problems: readonly ImportProblem[],
-  reportFile: string | null,
-): string[] {
+export function formatReport(view: ImportView, problems: readonly ProblemGroup[], reportFile: string | null): string[] {
   const { counts } = view;
   const width = Math.max(...outcomes.map(([outcome]) => grouped(counts[outcome]).length));
-  const shown = problems.slice(0, mostProblems);
-  const more = needsPerson(counts) - shown.length;
   return [
     `import ${view.id} into ${view.workspace}/${view.pigeonholeId}: ${stateInWords(view)}`,
     ...outcomes
       .filter(([outcome]) => outcome === 'created' || counts[outcome] > 0)
       .map(([outcome, words]) => `  ${grouped(counts[outcome]).padStart(width)} ${wordsFor(outcome, words, view)}`),
-    ...shown.map(problemInWords),
-    ...(shown.length > 0 && more > 0 ? [`and ${grouped(more)} more`] : []),
+    ...groupLines(problems, 0),
     ...(reportFile === null ? whereToLook(view) : [`each row is in ${reportFile}`]),
   ];
 }

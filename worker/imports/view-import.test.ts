@@ -113,17 +113,17 @@ describe('a row of the report', () => {
     [
       'names the column of the field that was refused',
       { outcome: 'rejected', field: 'Email', message: 'no', requestId: 'r' },
-      [{ column: 'Mail', code: 'rejected', message: 'no', requestId: 'r' }],
+      [{ column: 'Mail', code: 'rejected', message: 'no', requestId: 'r', optionalColumn: true }],
     ],
     [
       'names the field itself where no column is known for it',
       { outcome: 'rejected', field: 'Seat', message: 'no' },
-      [{ column: 'Seat' }],
+      [{ column: 'Seat', optionalColumn: false }],
     ],
     [
       'says what to do about a conflict',
       { outcome: 'conflict' },
-      [{ column: 'Ticket', code: 'conflict', message: expect.stringContaining('dashboard') }],
+      [{ column: 'Ticket', code: 'conflict', optionalColumn: false, message: expect.stringContaining('dashboard') }],
     ],
     [
       'tells each problem of a row that was never sent',

@@ -62,12 +62,22 @@ export function viewReportRow(
   { columns }: StoredColumns,
 ): ImportReportRow[] {
   if (outcome === 'invalid' && problems.length > 0) {
-    return problems.flatMap((problem) => (isProblem(problem) ? [{ ...problem, row, outcome, requestId: null }] : []));
+    return problems.flatMap((problem) =>
+      isProblem(problem)
+        ? [{ ...problem, row, outcome, optionalColumn: isOptional(problem.column, columns), requestId: null }]
+        : [],
+    );
   }
   const property = field ?? (outcome === 'conflict' || outcome === 'invalid' ? codeProperty : null);
   const column = columns.find((each) => each.property === property)?.column ?? property;
   const code = outcome === 'invalid' ? 'duplicate-code' : outcome;
-  return [{ row, outcome, code, column, message: message ?? words[outcome] ?? null, requestId }];
+  const optionalColumn = isOptional(column, columns);
+  return [{ row, outcome, code, column, optionalColumn, message: message ?? words[outcome] ?? null, requestId }];
+}
+
+function isOptional(column: string | null, columns: StoredColumns['columns']): boolean {
+  const found = columns.find((each) => each.column === column);
+  return found !== undefined && found.property !== codeProperty;
 }
 
 /** Of a row that was staged by this or an earlier version. */
