@@ -21,6 +21,9 @@ const turnMs = 10_000;
 /** Covers a lost signal. */
 const longestSleepMs = 30_000;
 
+/** The last wish of an operator to try a sink now that this process has followed. */
+const triedNow = new WeakMap<OpenSink, number | null>();
+
 const idle = { delivered: 0, withheld: 0, failed: 0 };
 
 /**
@@ -51,6 +54,10 @@ export async function deliverToSinkTurn(
     return { ...idle, nextDueInMs: done ? longestSleepMs : 0, state: 'working', reason: 'observe' };
   }
   const standing = await sinkStanding(to.ledger, sink.id);
+  if (standing.triedNowAtMs !== (triedNow.get(sink) ?? null)) {
+    triedNow.set(sink, standing.triedNowAtMs);
+    sink.sink.tryNow?.();
+  }
   const breaker = new SinkBreaker(standing, sink.sink.traits.batchSize);
   if (breaker.isOpen) {
     return {

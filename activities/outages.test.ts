@@ -3,45 +3,56 @@ import { Outages } from './outages.js';
 const error = { message: 'GET /v2/pigeonholes: no connection was made', code: null, requestId: null };
 const minute = 60_000;
 
-function watched() {
+function watched(notes: string[] = []) {
   let now = 1_000_000;
   const lines: string[] = [];
   const write = (facts: Readonly<Record<string, unknown>>, event: string): void =>
     void lines.push(`${event} ${String(facts['failures'])}`);
-  const outages = new Outages({ debug: write, info: write, warn: write, error: write }, () => now);
+  const outages = new Outages(
+    { debug: write, info: write, warn: write, error: write },
+    {
+      unanswered: async (workspace, { forMs }) => void notes.push(`${workspace} silent for ${forMs / 1000} s`),
+      answering: async (workspace) => void notes.push(`${workspace} answers`),
+    },
+    () => now,
+    () => Date.parse('2026-11-21T09:57:00Z') + now - 1_000_000,
+  );
   return {
     outages,
     lines,
     pass: (ms: number): void => {
       now += ms;
     },
-    fail: (times: number, everyMs = 1000): void => {
+    fail: async (times: number, everyMs = 1000, tookMs = 0): Promise<void> => {
       for (let n = 0; n < times; n += 1) {
-        outages.failed('acme', error);
+        await outages.failed('acme', error, now - tookMs);
         now += everyMs;
       }
     },
   };
 }
 
-describe('a service that cannot be reached', () => {
-  it('is not said to be gone after a few failures', () => {
+describe('a service that does not answer', () => {
+  it('is not said to be gone after a few failures', async () => {
     const { outages, lines, fail } = watched();
-    fail(4);
+    await fail(4);
     expect(outages.isDown('acme')).toBe(false);
-    outages.answered('acme');
-    fail(4);
+    await outages.answered('acme');
+    await fail(4);
     expect(lines).toEqual([]);
   });
 
-  it('is worth one line when it is gone and one when it is back', () => {
+  it('is worth one line when it is gone and one when it is back', async () => {
     const { outages, lines, fail, pass } = watched();
-    fail(500);
+    await fail(500);
     expect(outages.isDown('acme')).toBe(true);
     expect(outages.isDown('other')).toBe(false);
-    outages.answered('acme');
-    outages.answered('acme');
-    expect(lines).toEqual(['service cannot be reached 5', 'service can be reached again 500']);
+    await outages.answered('acme');
+    await outages.answered('acme');
+    expect(lines).toEqual([
+      'The service has not answered workspace acme since 2026-11-21 09:57 UTC 5',
+      'The service answers workspace acme again 500',
+    ]);
     expect([outages.isDown('acme'), outages.wasDownLately('acme'), outages.wasDownLately('other')]).toEqual([
       false,
       true,
@@ -51,18 +62,47 @@ describe('a service that cannot be reached', () => {
     expect(outages.wasDownLately('acme')).toBe(false);
   });
 
-  it('is worth a handful of lines in a day', () => {
+  it('is worth a handful of lines in a day', async () => {
     const { lines, fail } = watched();
-    fail(24 * 60, minute);
+    await fail(24 * 60, minute);
     expect(lines).toHaveLength(5); // at once, after 1, 3, 7 and 15 hours
   });
 
-  it('is worth no more lines when it comes and goes', () => {
+  it('is worth no more lines when it comes and goes', async () => {
     const { outages, lines, fail } = watched();
     for (let n = 0; n < 60; n += 1) {
-      fail(10, 6000); // an hour of minutes, each down and up again
-      outages.answered('acme');
+      await fail(10, 6000); // an hour of minutes, each down and up again
+      await outages.answered('acme');
     }
     expect(lines.length).toBeLessThanOrEqual(14);
+  });
+
+  it('is down after two requests of 30 s without an answer, since the first was sent', async () => {
+    const notes: string[] = [];
+    const { outages, fail, pass } = watched(notes);
+    await outages.answered('acme');
+    pass(30_000);
+    await fail(1, 0, 30_000);
+    expect([outages.isDown('acme'), notes]).toEqual([false, ['acme answers']]);
+    await fail(1, 0, 30_000);
+    expect([outages.isDown('acme'), notes]).toEqual([true, ['acme answers', 'acme silent for 30 s']]);
+  });
+
+  it('is not down when requests fail that were sent before its last answer', async () => {
+    const { outages, fail, pass } = watched();
+    pass(30_000);
+    await outages.answered('acme');
+    await fail(3, 10, 30_000);
+    expect(outages.isDown('acme')).toBe(false);
+  });
+
+  it('is noted to answer once a minute, since another process may have noted that it does not', async () => {
+    const notes: string[] = [];
+    const { outages, pass } = watched(notes);
+    for (let n = 0; n < 4; n += 1) {
+      await outages.answered('acme');
+      pass(30_000);
+    }
+    expect(notes).toEqual(['acme answers', 'acme answers']);
   });
 });

@@ -1,70 +1,118 @@
+import { serviceSilent } from '../operations/problem-words.js';
 import type { ApiError } from '../pigeonhole/api-error.js';
 import type { Log } from './collaborators.js';
 
-/** Fewer failures in a row are a matter of single streams. */
+/** Fewer failures in a row concern single streams, unless nothing has been answered for `silentAfterMs`. */
 const outageAfter = 5;
+/** A service that hangs makes few failures: each takes as long as a request may. */
+const silentAfterMs = 20_000;
 const hourMs = 3_600_000;
 /** A source that comes and goes is not worth more lines than one that is gone. */
 const quietMs = 10 * 60_000;
+/** Another process may have noted an outage and ended: an answer is noted this often although this process knows of none. */
+const confirmEveryMs = 60_000;
 
 interface Outage {
   failures: number;
+  /** When the first request was sent that was not answered. */
   since: number;
-  /** Lines are written while it lasts: the next one then. Null: it was never said. */
+  /** Lines are written while it lasts: the next one then. Null: none was written yet. */
   nextLineAt: number | null;
   wait: number;
 }
 
+/** Stores what the other processes, the status and the alerts have to know. */
+export interface OutageNotes {
+  unanswered(workspace: string, outage: { readonly forMs: number; readonly reason: string }): Promise<void>;
+  answering(workspace: string): Promise<void>;
+}
+
 /**
- * Whether the service of a workspace can be reached, as its requests went: a source that is down for hours costs a line
- * when it goes, one now and then, and one when it is back, whatever number of streams find out.
+ * Judges by the requests to a workspace's service whether it answers: one incident with one start, whatever number of
+ * streams find out. The log has one line when it begins, one now and then, and one when it is over.
  */
 export class Outages {
-  readonly #now: () => number;
   readonly #outages = new Map<string, Outage>();
   readonly #quietUntil = new Map<string, number>();
   readonly #backAt = new Map<string, number>();
+  readonly #confirmedAt = new Map<string, number>();
+  readonly #answeredAt = new Map<string, number>();
 
+  /** @param now a clock that never jumps, ms; @param wallNow epoch ms, by the database's clock */
   constructor(
     private readonly log: Log,
-    now: () => number = Date.now,
-  ) {
-    this.#now = now;
-  }
+    private readonly notes: OutageNotes,
+    private readonly now: () => number,
+    private readonly wallNow: () => number,
+  ) {}
 
-  /** No answer, or none that says more than that something is wrong over there. */
-  failed(workspace: string, error: Pick<ApiError, 'message' | 'code' | 'requestId'>): void {
-    const now = this.#now();
-    const outage = this.#outages.get(workspace) ?? { failures: 0, since: now, nextLineAt: null, wait: hourMs };
+  /** Takes note of a request without an answer, or with one that only says that something is wrong over there. */
+  async failed(
+    workspace: string,
+    error: Pick<ApiError, 'message' | 'code' | 'requestId'>,
+    startedAt = this.now(),
+  ): Promise<void> {
+    const now = this.now();
+    // A request that was sent before the last answer says nothing of the time after it.
+    const since = Math.max(startedAt, this.#answeredAt.get(workspace) ?? Number.NEGATIVE_INFINITY);
+    const outage = this.#outages.get(workspace) ?? { failures: 0, since, nextLineAt: null, wait: hourMs };
     this.#outages.set(workspace, outage);
     outage.failures += 1;
-    if (outage.failures < outageAfter || now < (outage.nextLineAt ?? this.#quietUntil.get(workspace) ?? 0)) return;
+    outage.since = Math.min(outage.since, since);
+    if (!isOutage(outage, now)) return;
+    this.#confirmedAt.delete(workspace);
+    this.#report(workspace, outage, error);
+    await this.notes.unanswered(workspace, { forMs: now - outage.since, reason: error.message });
+  }
+
+  /** Takes note of an answer. */
+  async answered(workspace: string): Promise<void> {
+    const now = this.now();
+    this.#answeredAt.set(workspace, now);
+    const outage = this.#outages.get(workspace);
+    if (outage !== undefined) {
+      this.#outages.delete(workspace);
+      if (isOutage(outage, now)) this.#backAt.set(workspace, now);
+      if (outage.nextLineAt !== null) {
+        const seconds = Math.round((now - outage.since) / 1000);
+        this.log.info(
+          { workspace, failures: outage.failures, seconds },
+          `The service answers workspace ${workspace} again`,
+        );
+      }
+    }
+    if (now - (this.#confirmedAt.get(workspace) ?? Number.NEGATIVE_INFINITY) < confirmEveryMs) return;
+    this.#confirmedAt.set(workspace, now);
+    await this.notes.answering(workspace);
+  }
+
+  /** Says whether the service as a whole does not answer, so that a line for each stream adds nothing. */
+  isDown(workspace: string): boolean {
+    const outage = this.#outages.get(workspace);
+    return outage !== undefined && isOutage(outage, this.now());
+  }
+
+  /** Says whether it answers again since a short while: that streams can be read again needs no line then. */
+  wasDownLately(workspace: string): boolean {
+    return this.now() - (this.#backAt.get(workspace) ?? Number.NEGATIVE_INFINITY) < quietMs;
+  }
+
+  #report(workspace: string, outage: Outage, error: Pick<ApiError, 'message' | 'requestId'>): void {
+    const now = this.now();
+    if (now < (outage.nextLineAt ?? this.#quietUntil.get(workspace) ?? 0)) return;
     const { failures } = outage;
-    const what = outage.nextLineAt === null ? 'service cannot be reached' : 'service can still not be reached';
+    const since = new Date(this.wallNow() - (now - outage.since)).toISOString();
     const seconds = Math.round((now - outage.since) / 1000);
-    this.log.warn({ workspace, failures, seconds, requestId: error.requestId, error: error.message }, what);
+    this.log.warn(
+      { workspace, failures, seconds, requestId: error.requestId, error: error.message },
+      serviceSilent(workspace, since),
+    );
     outage.nextLineAt = now + outage.wait;
     outage.wait *= 2;
     this.#quietUntil.set(workspace, now + quietMs);
   }
+}
 
-  answered(workspace: string): void {
-    const outage = this.#outages.get(workspace);
-    if (outage === undefined) return;
-    this.#outages.delete(workspace);
-    if (outage.failures >= outageAfter) this.#backAt.set(workspace, this.#now());
-    if (outage.nextLineAt === null) return;
-    const seconds = Math.round((this.#now() - outage.since) / 1000);
-    this.log.info({ workspace, failures: outage.failures, seconds }, 'service can be reached again');
-  }
-
-  /** So many requests in a row have failed that a line for each stream says nothing more. */
-  isDown(workspace: string): boolean {
-    return (this.#outages.get(workspace)?.failures ?? 0) >= outageAfter;
-  }
-
-  /** It is back since a while ago at most: that streams can be read again goes without saying. */
-  wasDownLately(workspace: string): boolean {
-    return this.#now() - (this.#backAt.get(workspace) ?? Number.NEGATIVE_INFINITY) < quietMs;
-  }
+function isOutage({ failures, since }: Outage, now: number): boolean {
+  return failures >= outageAfter || (failures > 1 && now - since >= silentAfterMs);
 }

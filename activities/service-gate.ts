@@ -14,6 +14,7 @@ import {
   type SpentPermit,
   spendPermit,
 } from '../ledger/queries/quota.js';
+import { noteAnswering, noteUnanswered } from '../ledger/queries/workspaces.js';
 import { ApiError } from '../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../pigeonhole/client.js';
 import type { Quota } from '../pigeonhole/quota.js';
@@ -107,7 +108,12 @@ export class ServiceGate {
     /** A clock that never jumps, ms. */
     private readonly now: () => number = () => performance.now(),
   ) {
-    this.outages = new Outages(log);
+    const notes = {
+      unanswered: (workspace: string, outage: Parameters<typeof noteUnanswered>[2]) =>
+        noteUnanswered(ledger, workspace, outage),
+      answering: (workspace: string) => noteAnswering(ledger, workspace),
+    };
+    this.outages = new Outages(log, notes, now, () => ledger.clock.nowMs());
   }
 
   /**
@@ -130,7 +136,7 @@ export class ServiceGate {
     const held = (await this.#use(key, await ahead)) ?? (await this.#take(way, key, workspace, priority));
     try {
       const result = await this.#call(key, held, workspace, () => call(client));
-      this.outages.answered(workspace);
+      await this.outages.answered(workspace);
       const said = quotaOf?.(result) ?? null;
       await this.#answered(key, held, said);
       if (quotaOf !== undefined) await this.#listen(key, said);
@@ -193,10 +199,14 @@ export class ServiceGate {
   }
 
   async #call<T>(key: Key, held: Held, workspace: string, call: () => Promise<T>): Promise<T> {
+    const startedAt = this.now();
     try {
       return await call();
     } catch (error) {
-      if (error instanceof ApiError) await this.#failed(key, held, workspace, error);
+      if (error instanceof ApiError) {
+        await this.#noteOutage(workspace, error, startedAt);
+        await this.#failed(key, held, error);
+      }
       throw error;
     }
   }
@@ -279,9 +289,12 @@ export class ServiceGate {
     }
   }
 
-  async #failed(key: Key, held: Held, workspace: string, error: ApiError): Promise<void> {
-    if (error.kind === 'transient') this.outages.failed(workspace, error);
-    else if (error.kind !== 'aborted') this.outages.answered(workspace);
+  async #noteOutage(workspace: string, error: ApiError, startedAt: number): Promise<void> {
+    if (error.kind === 'transient') await this.outages.failed(workspace, error, startedAt);
+    else if (error.kind !== 'aborted') await this.outages.answered(workspace);
+  }
+
+  async #failed(key: Key, held: Held, error: ApiError): Promise<void> {
     if (error.kind === 'quota') {
       const said = error.quota ?? nothingSaid;
       const waitMs = waitAfterRefusal({ resetInMs: said.resetInMs, retryAfterMs: error.retryAfterMs }, held.refusals);

@@ -20,7 +20,7 @@ export class SinkBreaker {
 
   /** @param fullBatch of the sink: a ramp that has reached it is over */
   constructor(
-    private readonly before: SinkStanding,
+    private readonly before: Omit<SinkStanding, 'triedNowAtMs'>,
     private readonly fullBatch: number,
   ) {
     this.#ramp = before.failingForMs > 0 ? 1 : before.ramp;

@@ -5,7 +5,11 @@ import { serviceLists } from '../config/schema/list-names.js';
 /** What a person asks of running work. */
 export const actionSchema = z
   .strictObject({
-    do: z.enum(['pause', 'resume', 'poll-now', 'sweep', 'approve']),
+    do: z
+      .enum(['pause', 'resume', 'try-now', 'poll-now', 'sweep', 'approve'])
+      .describe(
+        '`try-now` ends every wait of a sink or a workspace: backoff, Retry-After, a used-up quota, a refused key.',
+      ),
     kind: z.enum(['workspace', 'pigeonhole', 'sink']),
     name: printable(200).describe("A workspace's or a sink's name; for a pigeonhole `<workspace>/<id>`."),
     list: z.enum(serviceLists).optional().describe('Of a sweep: this list alone.'),
@@ -14,6 +18,10 @@ export const actionSchema = z
   })
   .refine((action) => action.do !== 'approve' || action.kind === 'sink', {
     error: 'only a sink can be approved',
+    path: ['kind'],
+  })
+  .refine((action) => action.do !== 'try-now' || action.kind !== 'pigeonhole', {
+    error: 'a pigeonhole waits for nothing of its own: write workspace:NAME, or poll-now',
     path: ['kind'],
   })
   .openapi('Action');

@@ -22,11 +22,11 @@ const actionRoute = createRoute({
   path: '/api/actions',
   operationId: 'act',
   tags: ['Actions'],
-  summary: 'Pause or resume something, read it now, or let an observing sink send',
+  summary: 'Pause or resume something, try or read it now, or let an observing sink send',
   ...needs({
     right: 'operate',
     looksLike:
-      'an action has "do" (pause, resume, poll-now, sweep; approve for a sink), "kind" (workspace, pigeonhole, sink), "name", and may have "list", "by" and "reason"',
+      'an action has "do" (pause, resume, try-now, poll-now, sweep; approve for a sink), "kind" (workspace, pigeonhole, sink), "name", and may have "list", "by" and "reason"',
   }),
   request: { body: jsonBody(actionSchema) },
   responses: { 200: jsonAnswer('It is done.', doneSchema), ...problems(404, 409, 413, 415) },

@@ -38,8 +38,8 @@ export function operatedSink(name: string, mode: SinkConfig['mode'], operations:
   };
 }
 
-export function viewPause({ pausedBy, actor, detail, since }: Pause): PauseView {
-  return { pausedBy, actor, reason: detail, since: since.toISOString() };
+export function viewPause({ pausedBy, cause, actor, detail, since }: Pause): PauseView {
+  return { pausedBy, cause, actor, reason: detail, since: since.toISOString() };
 }
 
 function addUp(lanes: readonly ObservedLane[]): ObservationView {

@@ -7,6 +7,7 @@ export const pauseViewSchema = z
     pausedBy: z
       .enum(['person', 'cause'])
       .describe('`person`: only a person lifts it; `cause`: it is also lifted when the cause is gone.'),
+    cause: z.string().describe('Stable, for programs: `credential`, `destination`, `gone`, `restored`, `asked`, …'),
     actor: z.string().nullable(),
     reason: z.string(),
     since: instant(),

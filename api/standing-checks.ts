@@ -1,3 +1,5 @@
+import { isMappingCause } from '../operations/find-problems.js';
+import { problemWords } from '../operations/problem-words.js';
 import type { PigeonholeDetails } from './pigeonholes.js';
 import type { ReadyCheck } from './readiness.js';
 import type { SinkView } from './status-view.js';
@@ -10,7 +12,7 @@ export interface Standing {
   /** Of the process, the workspace, the pigeonhole and these sinks. */
   readonly troubles: readonly Trouble[];
   /** Changes of this pigeonhole that its sinks have refused. */
-  readonly deadLetters: readonly { readonly sink: string; readonly changes: number }[];
+  readonly deadLetters: readonly { readonly sink: string; readonly cause: string; readonly changes: number }[];
 }
 
 /** How the work on a pigeonhole stands: what has to be in order before its event begins. Pure. */
@@ -39,7 +41,7 @@ function readingCheck({ pigeonhole, troubles }: Standing): ReadyCheck {
   }
   const hindrance = troubles.find(({ code }) => code === 'pigeonhole-failing' || code === 'reading-late');
   if (hindrance !== undefined) {
-    return { ...about, state: 'failed', says: hindrance.text, todo: '"pigeonpost status" shows what is tried' };
+    return { ...about, state: 'failed', says: hindrance.title, todo: '"pigeonpost status" shows what is tried' };
   }
   const by = `sync ${syncs.join(' and ')}`;
   if (state === 'backfilling' || freshAsOf === null) {
@@ -55,11 +57,13 @@ function readingCheck({ pigeonhole, troubles }: Standing): ReadyCheck {
 
 const stops = {
   'process-failing': 'failed',
+  'service-down': 'failed',
   'workspace-paused': 'failed',
   'pigeonhole-paused': 'failed',
   'sink-paused': 'failed',
   'sink-failing': 'failed',
   'workspace-waiting': 'warning',
+  'quota-short': 'warning',
   'sink-behind': 'warning',
   'sink-observing': 'warning',
 } as const satisfies Partial<Record<Trouble['code'], ReadyCheck['state']>>;
@@ -77,7 +81,7 @@ function runningCheck({ troubles, sinks }: Standing): ReadyCheck {
   return {
     ...about,
     state: found.some(({ code }) => stops[code] === 'failed') ? 'failed' : 'warning',
-    says: found.map(({ text }) => text).join('; '),
+    says: found.map(({ title }) => title).join('; '),
     ...(todo.length === 0 ? {} : { todo: [...new Set(todo)].join('; ') }),
   };
 }
@@ -85,11 +89,10 @@ function runningCheck({ troubles, sinks }: Standing): ReadyCheck {
 function parkedCheck({ pigeonhole, deadLetters }: Standing): ReadyCheck {
   const about = { id: 'parked', label: 'Parked' };
   const { heldDeletions } = pigeonhole;
-  const bySink = new Map<string, number>();
-  for (const { sink, changes } of deadLetters) bySink.set(sink, (bySink.get(sink) ?? 0) + changes);
+  const sinks = [...new Set(deadLetters.map(({ sink }) => sink))];
   const found = [
-    ...[...bySink].map(([sink, changes]) => ({
-      says: `sink ${sink} has refused ${countOf(changes, 'change')}`,
+    ...sinks.map((sink) => ({
+      says: problemWords('dead-letters', sink, countLetters(deadLetters.filter((each) => each.sink === sink))).title,
       todo: `pigeonpost dead-letters show --sink ${sink}`,
     })),
     ...(heldDeletions === 0
@@ -103,6 +106,11 @@ function parkedCheck({ pigeonhole, deadLetters }: Standing): ReadyCheck {
     says: found.map(({ says }) => says).join('; '),
     todo: found.map(({ todo }) => todo).join('; '),
   };
+}
+
+function countLetters(letters: Standing['deadLetters']): { letters: number; mapping: number } {
+  const total = (own: Standing['deadLetters']): number => own.reduce((sum, { changes }) => sum + changes, 0);
+  return { letters: total(letters), mapping: total(letters.filter(({ cause }) => isMappingCause(cause))) };
 }
 
 function countOf(n: number, what: string): string {

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { instant } from './route-parts.js';
 import { operatedSinkSchema, pauseViewSchema } from './sink-view.js';
+import { troubleSchema } from './what-is-wrong.js';
 
 export const workStateSchema = z
   .enum(['working', 'backfilling', 'waiting', 'paused', 'failing'])
@@ -39,6 +40,7 @@ export const pigeonholeViewSchema = z
     pause: pauseViewSchema.nullable(),
     changes: z.int().describe('Found so far.'),
     streams: z.int(),
+    failing: z.int().describe('Streams whose last read failed.'),
     freshAsOf: instant()
       .nullable()
       .describe('The end of the oldest last read of its streams; null while one was never read.'),
@@ -61,6 +63,11 @@ export const workspaceViewSchema = z
     reason: z.string().nullable(),
     until: instant().nullable(),
     pause: pauseViewSchema.nullable().describe('Who stopped it; null when nobody and nothing has.'),
+    unanswered: z
+      .object({ since: instant(), reason: z.string() })
+      .nullable()
+      .describe('When the first request was sent that the service has not answered; null while it answers.'),
+    waitingLists: z.int().describe('Streams that are due or fail.'),
     quota: quotaViewSchema.nullable().describe('Null: no request was made with its key yet.'),
     pigeonholes: z.array(pigeonholeViewSchema).readonly(),
   })
@@ -99,6 +106,7 @@ export const statusSchema = z
       ),
     workspaces: z.array(workspaceViewSchema).readonly(),
     sinks: z.array(sinkViewSchema).readonly(),
+    problems: z.array(troubleSchema).readonly().describe('What an operator should know, errors first.'),
     counts: z
       .object({
         items: z.array(z.object(listCount)).readonly(),

@@ -14,6 +14,8 @@ const workspace = {
   waitReason: null,
   waitUntil: null,
   discovered: true,
+  unansweredSince: null,
+  unansweredReason: null,
 };
 const pigeonhole = {
   workspace: 'acme',
@@ -25,6 +27,7 @@ const pigeonhole = {
   streams: 3,
   backfilling: 0,
   failing: 0,
+  waiting: 0,
   failure: null,
   setAside: 0,
   foreignRows: 0,
@@ -81,7 +84,7 @@ describe('a status', () => {
     ['a sink is behind', { lanes: [{ ...lane, behind: 1 }] }],
     ['a delivery is open', { lanes: [{ ...lane, open: 1 }] }],
     ['a sink has not looked at a pigeonhole yet', { lanes: [] }],
-    ['a sink fails', { lanes: [{ ...lane, failure: 'refused' }] }],
+    ['a sink fails', { lanes: [{ ...lane, failure: 'refused', open: 1 }] }],
     ['the workspace waits', { workspaces: [{ ...workspace, waitReason: 'quota', waitUntil: new Date() }] }],
   ])('is not settled while %s', (_, status) => {
     expect(isSettled(status)).toBe(false);
@@ -93,6 +96,10 @@ describe('a status', () => {
     ['sink', 'hooks'],
   ] as const)('is not settled while the %s %s is paused', (scope, name) => {
     expect(isSettled({}, [pauseOf(scope, name)])).toBe(false);
+  });
+
+  it('is settled where nothing is left of what failed', () => {
+    expect(isSettled({ lanes: [{ ...lane, failure: 'refused' }] })).toBe(true);
   });
 
   it('is settled whatever happens to what no sync uses', () => {

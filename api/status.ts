@@ -4,6 +4,9 @@ import type { Ledger } from '../ledger/ledger.js';
 import { allApprovals } from '../ledger/queries/approvals.js';
 import { observedLanes } from '../ledger/queries/observations.js';
 import { allPauses, type Pause } from '../ledger/queries/pauses.js';
+import { type NamedPigeonhole, pigeonholeNames } from '../ledger/queries/pigeonholes.js';
+import { type LaneState, laneStates } from '../ledger/queries/read-lanes.js';
+import { lateReadings } from '../ledger/queries/read-streams.js';
 import { openReplays } from '../ledger/queries/replays.js';
 import { countItems, type LaneStatus, type LedgerStatus, ledgerStatus } from '../ledger/queries/status.js';
 import { noOperations, operatedSink, type SinkOperations, viewPause } from './sink-operations.js';
@@ -20,6 +23,19 @@ import type { ApiApp } from './api-app.js';
 import { jsonAnswer, needs, problems } from './route-parts.js';
 import { isSentTo, sentLanes } from './sent-lanes.js';
 import { configOf, workspaceOf } from './scope.js';
+import { whatIsWrong } from './what-is-wrong.js';
+import type { Standing } from '../operations/find-problems.js';
+import { serviceDownTitle, waitWords } from '../operations/problem-words.js';
+
+/** A stream that is read a few seconds late is not worth a problem. */
+const lateAfterMs = 60_000;
+
+/** The status and what its problems were found in. */
+export interface StatusStanding {
+  readonly status: Status;
+  readonly standing: Standing & { readonly lanes: readonly LaneState[] };
+  readonly places: readonly NamedPigeonhole[];
+}
 
 export interface StatusSources {
   readonly ledger: Ledger;
@@ -55,33 +71,50 @@ export function serveStatus(app: ApiApp, sources: StatusSources): void {
 
 /** @param workspace null: all of them */
 export async function readStatus(
-  { ledger, config, configuration, trouble, quotas }: StatusSources,
+  sources: StatusSources,
   withCounts: boolean,
   workspace: string | null = null,
 ): Promise<Status> {
+  return (await readStanding(sources, withCounts, workspace)).status;
+}
+
+/** The status with what its problems were found in, read at one moment. @param workspace null: all of them */
+export async function readStanding(
+  { ledger, config, configuration, trouble, quotas }: StatusSources,
+  withCounts: boolean,
+  workspace: string | null,
+): Promise<StatusStanding> {
   // Asked for together: the embedded store answers one after the other, and each would queue behind a page or a batch.
-  const [whole, pauses, observed, approvals, replays, quota] = await Promise.all([
+  const [whole, allLanes, places, late, pauses, observed, approvals, replays, quota] = await Promise.all([
     ledgerStatus(ledger),
+    laneStates(ledger, { sink: null, workspace, after: null, limit: null }),
+    pigeonholeNames(ledger, workspace),
+    lateReadings(ledger, lateAfterMs),
     allPauses(ledger),
     observedLanes(ledger),
     allApprovals(ledger),
     openReplays(ledger),
     quotas(),
   ]);
-  const status = statusOf(whole, workspace);
+  const read = statusOf(whole, workspace);
   const operations = { observed: own(observed, workspace), approvals, replays };
+  const now = new Date(ledger.clock.nowMs());
+  const lanes = sentLanes(config, allLanes, places);
   const view = viewStatus({
     config: configOf(config, workspace),
     configuration,
     trouble: trouble(),
-    status,
+    status: read,
     pauses,
     operations,
     quotas: quota,
   });
-  if (!withCounts) return view;
+  const standing = { ...view, lanes, late, now };
+  const status = { ...view, problems: whatIsWrong(standing) };
+  if (!withCounts) return { status, standing, places };
   const { items, deliveries } = await countItems(ledger);
-  return { ...view, counts: { items: own(items, workspace), deliveries: own(deliveries, workspace) } };
+  const counts = { items: own(items, workspace), deliveries: own(deliveries, workspace) };
+  return { status: { ...status, counts }, standing, places };
 }
 
 function own<Row extends { readonly workspace: string }>(
@@ -116,7 +149,7 @@ export function viewStatus({
   readonly pauses: readonly Pause[];
   readonly operations?: SinkOperations;
   readonly quotas: ReadonlyMap<string, QuotaView>;
-}): Status {
+}): Omit<Status, 'problems'> {
   const workspaces = Object.keys(config.workspaces).map((name) =>
     workspaceView(name, status, pauses, quotas.get(name) ?? null),
   );
@@ -136,10 +169,15 @@ function workspaceView(
 ): WorkspaceView {
   const row = status.workspaces.find((workspace) => workspace.name === name);
   const pause = pauses.find((each) => each.scope === 'workspace' && each.name === name);
-  const pigeonholes = status.pigeonholes
-    .filter((pigeonhole) => pigeonhole.workspace === name)
-    .map((pigeonhole) => pigeonholeView(pigeonhole, pauses));
+  const rows = status.pigeonholes.filter((pigeonhole) => pigeonhole.workspace === name);
   const waits = row?.waitReason != null;
+  const waitingLists = rows.reduce((sum, { waiting }) => sum + waiting, 0);
+  const unanswered =
+    row?.unansweredSince == null
+      ? null
+      : { since: row.unansweredSince.toISOString(), reason: row.unansweredReason ?? 'the service does not answer' };
+  const facts = { pause: pause === undefined ? null : viewPause(pause), unanswered, waits: row?.waitReason ?? null };
+  const pigeonholes = rows.map((pigeonhole) => pigeonholeView(pigeonhole, pauses, waitWords(name, facts)));
   const failing = pigeonholes.find(({ state }) => state === 'failing');
   return {
     name,
@@ -147,31 +185,51 @@ function workspaceView(
       ? 'paused'
       : waits
         ? 'waiting'
-        : failing
+        : failing || unanswered
           ? 'failing'
           : pigeonholes.some(({ state }) => state === 'backfilling')
             ? 'backfilling'
             : 'working',
-    reason: pause?.detail ?? row?.waitReason ?? failing?.reason ?? null,
+    reason:
+      pause?.detail ??
+      row?.waitReason ??
+      (unanswered === null ? failing?.reason : serviceDownTitle(name, unanswered.since, waitingLists)) ??
+      null,
     until: row?.waitUntil?.toISOString() ?? null,
-    pause: pause === undefined ? null : viewPause(pause),
+    pause: facts.pause,
+    unanswered,
+    waitingLists,
     quota,
     pigeonholes,
   };
 }
 
-function pigeonholeView(row: LedgerStatus['pigeonholes'][number], pauses: readonly Pause[]): PigeonholeView {
+/** @param waits what keeps all of its workspace from being read; null: nothing does */
+function pigeonholeView(
+  row: LedgerStatus['pigeonholes'][number],
+  pauses: readonly Pause[],
+  waits: string | null,
+): PigeonholeView {
   const name = `${row.workspace}/${row.pigeonholeId}`;
   const pause = pauses.find((each) => each.scope === 'pigeonhole' && each.name === name);
   return {
     id: row.pigeonholeId,
     name: row.name,
     status: row.status,
-    state: pause ? 'paused' : row.failing > 0 ? 'failing' : row.backfilling > 0 ? 'backfilling' : 'working',
-    reason: pause?.detail ?? row.failure,
+    state: pause
+      ? 'paused'
+      : waits !== null && row.goneAt === null
+        ? 'waiting'
+        : row.failing > 0
+          ? 'failing'
+          : row.backfilling > 0
+            ? 'backfilling'
+            : 'working',
+    reason: pause?.detail ?? (row.goneAt === null ? waits : null) ?? row.failure,
     pause: pause === undefined ? null : viewPause(pause),
     changes: row.changes,
     streams: row.streams,
+    failing: row.failing,
     freshAsOf: row.freshAsOf?.toISOString() ?? null,
     setAside: row.setAside,
     foreignRows: row.foreignRows,
@@ -188,7 +246,8 @@ function sinkView(
   const { name } = sink;
   const lanes = all.filter((lane) => lane.sink === name);
   const pause = pauses.find((each) => each.scope === 'sink' && each.name === name);
-  const failing = lanes.find(({ failure }) => failure !== null);
+  // What failed may have been superseded or withheld since: a failure ends with what failed.
+  const failing = lanes.find(({ failure, behind, open }) => failure !== null && behind + open > 0);
   const latest = Math.max(...lanes.map(({ deliveredAt }) => deliveredAt?.getTime() ?? 0), 0);
   const observes = sink.observation !== null && sink.approval === null;
   return {

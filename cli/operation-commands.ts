@@ -35,6 +35,11 @@ function addActions(program: Command, context: () => Context, finish: (code: Exi
     ],
     ['resume', `go on with what was paused: ${places}`, 'resume sink:hooks'],
     [
+      'try-now',
+      'end every wait (backoff, Retry-After, a used-up quota, a refused key) and try again: workspace:NAME or sink:NAME',
+      'try-now sink:crm',
+    ],
+    [
       'poll-now',
       'read now instead of at the next interval: workspace:NAME or pigeonhole:WORKSPACE/ID',
       'poll-now pigeonhole:acme/101',
@@ -193,7 +198,7 @@ function addDeadLetters(program: Command, context: () => Context, finish: (code:
   const letters = program
     .command('dead-letters')
     .description(
-      'changes that a destination refused, parked by cause until the record, the mapping or the sink changes',
+      'changes that a destination refused or that the mapping failed on, parked until the record, the mapping or the sink changes',
     );
   const chosen = (command: Command): Command =>
     command
@@ -213,7 +218,7 @@ function addDeadLetters(program: Command, context: () => Context, finish: (code:
       finish(await showDeadLetters(context(), options));
     },
   );
-  chosen(letters.command('redrive').description('send them again, once what refused them is mended'))
+  chosen(letters.command('redrive').description('send them again after the cause is fixed'))
     .option('--yes', 'do not ask', false)
     .addHelpText('after', exampleText('dead-letters redrive --sink crm --cause "http:422"'))
     .action(async (options: Options & { yes: boolean }) => {

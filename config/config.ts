@@ -136,6 +136,7 @@ export interface AlertsConfig {
   readonly to: readonly AlertReceiver[];
   /** An occasion that is not there, or false, is told to nobody. */
   readonly when: {
+    readonly serviceDown: boolean;
     readonly sinkPaused: boolean;
     readonly workspacePaused: boolean;
     readonly behindMs?: number;

@@ -89,6 +89,7 @@ function toAlerts({ to, when }: NonNullable<ParsedConfig['alerts']>): AlertsConf
   return {
     to,
     when: {
+      serviceDown: when['service-down'],
       sinkPaused: when['sink-paused'] ?? false,
       workspacePaused: when['workspace-paused'] ?? false,
       behindMs: when.behind,

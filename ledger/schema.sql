@@ -376,6 +376,7 @@ create table lanes (
   observed bigint,
   observed_configuration integer,
   settings text,
+  filling_at timestamp with time zone default now(),
   PRIMARY KEY (sink_id, ref),
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref),
   FOREIGN KEY (sink_id) REFERENCES sinks(id)
@@ -646,6 +647,7 @@ create table sinks (
   failing_since timestamp with time zone,
   retry_at timestamp with time zone,
   ramp integer,
+  try_now_at timestamp with time zone,
   UNIQUE (name),
   PRIMARY KEY (id)
 );
@@ -769,6 +771,8 @@ create table workspaces (
   registrants_at_once integer,
   registrant_index_base smallint,
   refuses_whole boolean not null default false,
+  unanswered_since timestamp with time zone,
+  unanswered_reason text,
   PRIMARY KEY (name),
   CHECK ((wait_reason = ANY (ARRAY['quota'::text, 'throttled'::text, 'credential'::text])))
 );

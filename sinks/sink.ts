@@ -41,6 +41,8 @@ export interface Sink<Op extends Operation = Operation> {
    * twice, also after a process ended in the middle.
    */
   erase?(erased: ErasedItems, lane: Lane, signal: AbortSignal): Promise<EraseResult>;
+  /** Forgets how long its destination asked to wait, since an operator wants it tried now. */
+  tryNow?(): void;
   /** Closes connections. The sink is not used afterwards. */
   close(): Promise<void>;
 }

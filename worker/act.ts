@@ -1,6 +1,7 @@
 import type { Collaborators } from '../activities/collaborators.js';
 import { handleRequest, type WorkScope } from '../activities/handle-request.js';
 import type { Action, ActionResult } from '../api/action.js';
+import { tryNow } from '../operations/try-now.js';
 import { approveSink } from '../ledger/queries/approvals.js';
 import { openErasures } from '../ledger/queries/erasures/read-erasures.js';
 import { selectedPigeonholes } from '../ledger/queries/pigeonholes.js';
@@ -23,21 +24,33 @@ export interface ActingProcess {
 export async function act({ to, starter }: ActingProcess, action: Action): Promise<ActionResult> {
   const target = await findTarget(to, action);
   if (target === undefined) return 'unknown';
-  const refusal = await carryOut(to, target.scope, action);
+  const refusal =
+    action.do === 'try-now'
+      ? await tryItNow(to, action)
+      : await carryOut(to, target.scope, { ...action, do: action.do });
   if (refusal !== undefined) return { refused: refusal };
   const { do: verb, kind, name, list } = action;
   to.log.info({ do: verb, kind, target: name, list }, 'a person asked'); // who and why are for the audit log: people write names there
   await starter.signal(target.workflow.id, 'wake'); // where it is not running, the reconciler starts it
-  if (kind === 'workspace' && (verb === 'resume' || verb === 'sweep')) await wakeAll(to, starter, name);
-  if (kind === 'sink' && (verb === 'resume' || verb === 'approve')) await wakeErasures(to, starter);
+  if (kind === 'workspace' && (verb === 'resume' || verb === 'try-now' || verb === 'sweep'))
+    await wakeAll(to, starter, name);
+  if (kind === 'sink' && (verb === 'resume' || verb === 'try-now' || verb === 'approve'))
+    await wakeErasures(to, starter);
   return 'done';
+}
+
+/** @returns why nothing was tried; undefined when it was */
+async function tryItNow({ config, ledger }: ActingProcess['to'], { kind, name }: Action): Promise<string | undefined> {
+  if (kind === 'pigeonhole') return 'a pigeonhole waits for nothing of its own: write workspace:NAME, or poll-now';
+  const key = kind === 'workspace' ? ledger.hash.fingerprint(config.workspaces[name]!.apiKey.reveal()) : null;
+  return await tryNow(ledger, { kind, name, key });
 }
 
 /** @returns why it cannot be done; undefined when it is */
 async function carryOut(
   { ledger, sinks }: ActingProcess['to'],
   scope: WorkScope,
-  action: Action,
+  action: Omit<Action, 'do'> & { readonly do: Exclude<Action['do'], 'try-now'> },
 ): Promise<string | undefined> {
   const { by, reason, list } = action;
   if (action.do !== 'approve') {

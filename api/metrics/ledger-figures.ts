@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.js';
 import type { AlertFigures, ImportFigures, SweepState } from '../../ledger/queries/metrics.js';
 import type { NamedPigeonhole } from '../../ledger/queries/pigeonholes.js';
 import type { LaneState } from '../../ledger/queries/read-lanes.js';
-import { sentLanes } from '../sent-lanes.js';
+import { problemCodes } from '../../operations/problems.js';
 import type { Status } from '../status-view.js';
 import type { Figure, Sample } from './figure.js';
 
@@ -12,6 +12,7 @@ export interface LedgerFacts {
   readonly version: string;
   readonly config: Pick<Config, 'syncs' | 'sinks' | 'workspaces'>;
   readonly status: Status;
+  /** Of what sinks are sent. */
   readonly lanes: readonly LaneState[];
   readonly places: readonly NamedPigeonhole[];
   readonly sweeps: readonly SweepState[];
@@ -36,6 +37,11 @@ function ofInstallation({ version, status, alerts }: LedgerFacts): Figure[] {
     gauge('pigeonpost_process_failing', '1 while nothing at all gets on in this process.', [
       of({}, status.trouble === null ? 0 : 1),
     ]),
+    gauge(
+      'pigeonpost_problems',
+      'Problems that the page and the status show at this moment, by code; 0: none.',
+      problemCodes.map((code) => of({ code }, status.problems.filter((each) => each.code === code).length)),
+    ),
     gauge(
       'pigeonpost_alerts_raised',
       'What the people on duty were told and is not over yet, by occasion.',
@@ -68,7 +74,7 @@ function ofSyncs({ now, config, status, lanes, places, sweeps }: LedgerFacts): F
         of(
           { sync, sink },
           oldestAge(
-            sent.map(({ undeliveredSince }) => undeliveredSince),
+            sent.map(({ waitsSince }) => waitsSince),
             now,
           ),
         ),
@@ -109,7 +115,7 @@ function ofSyncs({ now, config, status, lanes, places, sweeps }: LedgerFacts): F
   return [
     gauge(
       'pigeonpost_undelivered_age_seconds',
-      'Age of the oldest change of a sync that a sink was not sent; 0: none.',
+      'Age of the oldest change of a sync that a sink was not sent; of a sink that is being filled, since its last progress; 0: none.',
       age,
     ),
     gauge('pigeonpost_backlog_changes', 'Changes of a sync that a sink has not settled, of all lists.', backlog),
@@ -127,10 +133,9 @@ function ofSyncs({ now, config, status, lanes, places, sweeps }: LedgerFacts): F
   ];
 }
 
-function ofSinks({ config, status, lanes, places }: LedgerFacts): Figure[] {
+function ofSinks({ status }: LedgerFacts): Figure[] {
   const { sinks } = status;
   const total = (counts: Readonly<Record<string, number>>): number => Object.values(counts).reduce((a, b) => a + b, 0);
-  const sent = sentLanes(config, lanes, places);
   return [
     counter(
       'pigeonpost_delivered_changes_total',
@@ -155,9 +160,7 @@ function ofSinks({ config, status, lanes, places }: LedgerFacts): Figure[] {
     gauge(
       'pigeonpost_sink_failing',
       '1 while something fails at a sink and is tried again.',
-      sinks.map(({ name }) =>
-        of({ sink: name }, sent.some((lane) => lane.sink === name && lane.failure !== null) ? 1 : 0),
-      ),
+      sinks.map(({ name, state }) => of({ sink: name }, state === 'failing' ? 1 : 0)),
     ),
   ];
 }
@@ -170,6 +173,13 @@ function ofWorkspaces({ now, status }: LedgerFacts): Figure[] {
       'pigeonpost_workspace_paused',
       '1 while a workspace is paused, by whom or what.',
       workspaces.flatMap(({ name, pause }) => pausedBy(pause, { workspace: name })),
+    ),
+    gauge(
+      'pigeonpost_service_unanswered_seconds',
+      'Since when the service has not answered a workspace; 0: it answers.',
+      workspaces.map(({ name, unanswered }) =>
+        of({ workspace: name }, unanswered === null ? 0 : oldestAge([dateOf(unanswered.since)], now)),
+      ),
     ),
     counter(
       'pigeonpost_found_changes_total',

@@ -20,7 +20,8 @@ const lane: LaneState = {
   open: 2,
   delivered: 88,
   deliveredAt: null,
-  undeliveredSince: secondsAgo(30),
+  undeliveredSince: secondsAgo(3000),
+  waitsSince: secondsAgo(30),
   failure: null,
   failingSince: null,
   retryAt: null,
@@ -44,6 +45,7 @@ const status = {
     {
       name: 'acme',
       pause: null,
+      unanswered: { since: secondsAgo(90).toISOString(), reason: 'refused' },
       quota: {
         limit: 1000,
         left: 400,
@@ -56,6 +58,7 @@ const status = {
       ],
     },
   ],
+  problems: [{ code: 'service-down' }],
   sinks: [
     { name: 'hooks', pause: { pausedBy: 'cause' }, delivered: 88, dead: { 'http:422': 3 }, withheld: { observe: 1 } },
   ],
@@ -69,7 +72,7 @@ const facts: LedgerFacts = {
     workspaces: {},
   } as unknown as LedgerFacts['config'],
   status,
-  lanes: [lane, { ...lane, pigeonholeId: 999, undeliveredSince: secondsAgo(80_000) }],
+  lanes: [lane, { ...lane, pigeonholeId: 999, waitsSince: secondsAgo(80_000) }],
   places: [101, 102].map((pigeonholeId) => ({
     workspace: 'acme',
     pigeonholeId,
@@ -88,6 +91,9 @@ describe('the figures of a ledger', () => {
     'pigeonpost_backlog_changes{sync="events",sink="hooks"} 12',
     'pigeonpost_read_age_seconds{sync="events"} 4', // of what is live, where something is
     'pigeonpost_sweep_age_seconds{sync="events"} 600',
+    'pigeonpost_service_unanswered_seconds{workspace="acme"} 90',
+    'pigeonpost_problems{code="service-down"} 1',
+    'pigeonpost_problems{code="sink-behind"} 0',
     'pigeonpost_sink_paused{sink="hooks",by="cause"} 1',
     'pigeonpost_sink_paused{sink="hooks",by="person"} 0',
     'pigeonpost_dead_letters{sink="hooks"} 3',
@@ -103,7 +109,7 @@ describe('the figures of a ledger', () => {
 
   it('have no label that pigeonholes, people or items add to', () => {
     const labels = new Set([...text.matchAll(/[{,](\w+)="/g)].map(([, name]) => name!));
-    expect([...labels].toSorted()).toEqual(['by', 'occasion', 'sink', 'state', 'sync', 'version', 'workspace']);
+    expect([...labels].toSorted()).toEqual(['by', 'code', 'occasion', 'sink', 'state', 'sync', 'version', 'workspace']);
     expect(text).not.toMatch(/101|102|Person/);
   });
 

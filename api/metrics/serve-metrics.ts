@@ -1,12 +1,10 @@
 import type { MiddlewareHandler } from 'hono';
 import type { Config } from '../../config/config.js';
 import { alertFigures, importFigures, sweepStates } from '../../ledger/queries/metrics.js';
-import { pigeonholeNames } from '../../ledger/queries/pigeonholes.js';
-import { laneStates } from '../../ledger/queries/read-lanes.js';
 import type { ApiApp, ApiContext, ApiEnvironment } from '../api-app.js';
 import { Refused } from '../problem.js';
 import { requireEveryWorkspace } from '../scope.js';
-import { readStatus, type StatusSources } from '../status.js';
+import { readStanding, type StatusSources } from '../status.js';
 import { formatFigures } from './figure.js';
 import { ledgerFigures } from './ledger-figures.js';
 import type { ProcessMeters } from './process-meters.js';
@@ -57,15 +55,13 @@ function storeUp(value: 0 | 1): string {
 
 async function readLedgerText(sources: MetricsSources): Promise<string> {
   const { ledger, config, version } = sources;
-  const [status, lanes, places, sweeps, imports, alerts] = await Promise.all([
-    readStatus(sources, false),
-    laneStates(ledger, { sink: null, workspace: null, after: null, limit: null }),
-    pigeonholeNames(ledger, null),
+  const [{ status, standing, places }, sweeps, imports, alerts] = await Promise.all([
+    readStanding(sources, false, null),
     sweepStates(ledger),
     importFigures(ledger),
     alertFigures(ledger),
   ]);
-  const now = ledger.clock.now();
+  const { now, lanes } = standing;
   return formatFigures(ledgerFigures({ now, version, config, status, lanes, places, sweeps, imports, alerts }));
 }
 

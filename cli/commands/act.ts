@@ -16,7 +16,7 @@ export interface ActOptions {
 }
 
 /**
- * `pigeonpost pause|resume|poll-now|sweep <what>` and `pigeonpost sink approve <name>`: asks the running pigeonpost.
+ * `pigeonpost pause|resume|try-now|poll-now|sweep <what>` and `pigeonpost sink approve <name>`: asks the running pigeonpost.
  * What: `workspace:acme`, `pigeonhole:acme/101` or `sink:hooks`. Exit 0, 4 when it is not known.
  */
 export async function act({ config, out }: Context, options: ActOptions): Promise<ExitCode> {
@@ -46,6 +46,7 @@ export async function act({ config, out }: Context, options: ActOptions): Promis
 const becomes = {
   pause: 'is paused',
   resume: 'is resumed',
+  'try-now': 'is tried now',
   'poll-now': 'is read now',
   sweep: 'is walked whole now',
   approve: 'is approved and sends from its watermark',

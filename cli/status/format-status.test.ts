@@ -27,11 +27,11 @@ describe('a status for a person', () => {
     ]);
   });
 
-  it('begins with the problems: a sentence, since when or by whom, and the command that helps', () => {
-    const pause = { pausedBy: 'person', actor: 'ana', reason: 'moved', since: '2026-11-21T09:20:00.000Z' } as const;
+  it('begins with the problems: their sentences, since when, and what helps', () => {
     const paused = troubleOf({
       code: 'sink-paused',
-      text: 'sink hooks is paused and keeps its backlog: moved',
+      text: 'Sink hooks is paused: moved (ana). It keeps its backlog.',
+      advice: 'To continue, run "pigeonpost resume sink:hooks".',
       help: { label: 'Resume', action: { do: 'resume', kind: 'sink', name: 'hooks' }, see: null },
     });
     const held = troubleOf({
@@ -40,10 +40,9 @@ describe('a status for a person', () => {
       since: null,
       help: { label: 'Look at them', action: null, see: '/api/deletions' },
     });
-    const sinks = [sinkOf({ state: 'paused', reason: 'moved', pause })];
-    expect(lines({ sinks }, [paused, held, troubleOf({ severity: 'notice', text: 'note this' })]).slice(0, 6)).toEqual([
-      'PROBLEM  sink hooks is paused and keeps its backlog: moved (by ana, 10 min ago)',
-      '         pigeonpost resume sink:hooks',
+    expect(lines({}, [paused, held, troubleOf({ severity: 'notice', text: 'note this' })]).slice(0, 6)).toEqual([
+      'PROBLEM  Sink hooks is paused: moved (ana). It keeps its backlog. (began 10 min ago)',
+      '         To continue, run "pigeonpost resume sink:hooks".',
       'WARNING  12 deletions wait for a person',
       '         pigeonpost deletions list',
       'note     note this (began 10 min ago)',

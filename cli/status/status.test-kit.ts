@@ -25,7 +25,11 @@ export function troubleOf(given: Partial<Trouble> = {}): Trouble {
     severity: 'error',
     kind: 'sink',
     name: 'hooks',
-    text: 'sink hooks fails and is tried again: the receiver does not answer',
+    title: 'Sink hooks accepts nothing',
+    detail: 'the receiver does not answer',
+    says: null,
+    advice: null,
+    text: 'Sink hooks accepts nothing: the receiver does not answer.',
     since: '2026-11-21T09:20:00.000Z',
     help: null,
     ...given,
@@ -34,7 +38,15 @@ export function troubleOf(given: Partial<Trouble> = {}): Trouble {
 
 /** A status in which all is well, but for what a test is about. */
 export function statusOf(given: Partial<Status> = {}): Status {
-  return { configuration: 1, trouble: null, settled: true, workspaces: [workspaceOf()], sinks: [sinkOf()], ...given };
+  return {
+    configuration: 1,
+    trouble: null,
+    settled: true,
+    workspaces: [workspaceOf()],
+    sinks: [sinkOf()],
+    problems: [],
+    ...given,
+  };
 }
 
 export function workspaceOf(given: Partial<WorkspaceView> = {}): WorkspaceView {
@@ -44,6 +56,8 @@ export function workspaceOf(given: Partial<WorkspaceView> = {}): WorkspaceView {
     reason: null,
     until: null,
     pause: null,
+    unanswered: null,
+    waitingLists: 0,
     quota: null,
     pigeonholes: [pigeonholeOf()],
     ...given,
@@ -60,6 +74,7 @@ export function pigeonholeOf(given: Partial<PigeonholeView> = {}): PigeonholeVie
     pause: null,
     changes: 1234,
     streams: 12,
+    failing: 0,
     setAside: 0,
     foreignRows: 0,
     heldDeletions: 0,

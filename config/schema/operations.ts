@@ -67,12 +67,13 @@ export const alertsSchema = z
     to: z.array(receiver).min(1, { error: 'allowed: a list of receivers' }).describe('Who is told.'),
     when: z
       .strictObject({
+        'service-down': z.boolean().prefault(true).describe('The service has not answered a workspace for a minute.'),
         'sink-paused': occasion('A sink is paused, by a cause or by a person.'),
         'workspace-paused': occasion('A workspace is paused, mostly since its key was refused.'),
         behind: duration().optional().describe('The oldest change that a sink was not sent is this old.'),
         'dead-letters': wholeNumber({ min: 1, max: 1_000_000_000, unit: 'changes' })
           .optional()
-          .describe('A sink has refused so many changes, which are parked.'),
+          .describe('A sink has this number of dead letters.'),
         'deletions-held': occasion('Deletions wait for a person.'),
         'quota-short': occasion('The request quota will not last.'),
         'import-ended': occasion('An import has ended.'),

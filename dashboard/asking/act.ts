@@ -26,7 +26,8 @@ export async function carryOut<Answer>(
 
 const doneWords: Readonly<Record<Action['do'], string>> = {
   pause: 'is paused',
-  resume: 'goes on',
+  resume: 'continues',
+  'try-now': 'is tried now',
   'poll-now': 'is read now',
   sweep: 'is swept',
   approve: 'may send',

@@ -23,13 +23,16 @@ import { counted, grouped } from '../words.js';
 export function Sink({ name, part }: { readonly name: string; readonly part: string | null }) {
   const asked = useAsked<SinkDetails>(`/api/sinks/${encodeURIComponent(name)}`);
   const mayOperate = useMay('operate');
-  const { data } = asked;
+  const { data, problem } = asked;
   const isThere = data !== undefined;
   useEffect(() => {
     const section = part === null || !isThere ? null : document.getElementById(part);
     section?.scrollIntoView();
     section?.focus({ preventScroll: true });
   }, [part, isThere]);
+  if (data === undefined && problem?.status === 404) {
+    return <PageHead kind="Sink" title={name} note="No sink of that name is configured." />;
+  }
   const observes = data !== undefined && data.observation !== null && data.approval === null;
   return (
     <>
@@ -39,7 +42,7 @@ export function Sink({ name, part }: { readonly name: string; readonly part: str
             Let it send…
           </Button>
         ) : null}
-        <PauseButton kind="sink" name={name} paused={data?.pause != null} />
+        {data === undefined ? null : <PauseButton kind="sink" name={name} paused={data.pause !== null} />}
       </PageHead>
       <Troubles troubles={data?.troubles ?? []} />
       <Panel title="Delivering" id="delivering">
@@ -116,7 +119,7 @@ function Delivering({ sink }: { readonly sink: SinkDetails }) {
         <Fact label="Withheld" note="not sent on purpose">
           {grouped(sum(Object.values(withheld)))}
         </Fact>
-        <Fact label="Dead letters" note="refused by the destination">
+        <Fact label="Dead letters" note="refused, or their mapping failed">
           {grouped(sum(Object.values(dead)))}
         </Fact>
         {observation === null ? null : (

@@ -17,7 +17,7 @@ import { Ago, Sentence } from './time.js';
 const mostShown = 1000;
 const mostListed = 20;
 
-/** What the destination refused, by cause: what it means, what to do, and doing it. */
+/** The dead letters of a sink by cause: what it means, what to do, and doing it. */
 export function DeadLetters({ sink }: { readonly sink: string }) {
   const asked = useAsked<{ readonly groups: readonly DeadLetterGroupView[] }>(
     `/api/dead-letters?sink=${encodeURIComponent(sink)}`,
@@ -29,7 +29,7 @@ export function DeadLetters({ sink }: { readonly sink: string }) {
       <AwaitAnswer asked={asked} lines={1}>
         {({ groups }) =>
           groups.length === 0 ? (
-            <p class="empty">Nothing that was refused is left.</p>
+            <p class="empty">There are no dead letters.</p>
           ) : (
             <ul class="causes">
               {groups.map((group) => (
@@ -59,6 +59,8 @@ function Cause({ group, onRedriven }: CauseProps) {
   const { cause, list, changes, meaning, help, detail, oldest, newest } = group;
   const [open, setOpen] = useState(false);
   const mayOperate = useMay('operate');
+  // Redriving helps only after the mapping was corrected, and applying the corrected file does it as well.
+  const isMapping = cause.startsWith('mapping');
   const id = `cause-${list}-${cause}`.replace(/[^A-Za-z0-9]+/g, '-');
   return (
     <li>
@@ -72,7 +74,7 @@ function Cause({ group, onRedriven }: CauseProps) {
             <dd>
               <code>{cause}</code>
             </dd>
-            <dt>It answered</dt>
+            <dt>{isMapping ? 'What failed' : 'It answered'}</dt>
             <dd>{detail === null ? <span class="dim">nothing</span> : <Sentence text={detail} />}</dd>
             <dt>What to do</dt>
             <dd>{capitalized(help)}.</dd>
@@ -91,13 +93,13 @@ function Cause({ group, onRedriven }: CauseProps) {
           <button type="button" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
             {open ? 'Hide them' : 'Show them'}
           </button>
-          {cause.startsWith('mapping') ? (
-            <a class="button" href={address.configuration}>
+          {isMapping ? (
+            <a class="button main" href={address.configuration}>
               Configuration
             </a>
           ) : null}
           {mayOperate ? (
-            <Button look="main" onPress={() => redrive(group, onRedriven)}>
+            <Button {...(isMapping ? {} : { look: 'main' as const })} onPress={() => redrive(group, onRedriven)}>
               Redrive {grouped(changes)}…
             </Button>
           ) : null}
@@ -121,7 +123,7 @@ async function redrive(group: DeadLetterGroupView, onRedriven: (redriven: Redriv
   const { sink, cause, list, changes, help } = group;
   const given = await askPerson({
     title: `Send ${counted(changes, 'change')} of ${list} to ${sink} again?`,
-    body: `They were refused for "${cause}". ${capitalized(help)}.`,
+    body: `${cause.startsWith('mapping') ? 'Their mapping failed' : 'They were refused'} (${cause}). ${capitalized(help)}.`,
     confirm: 'Redrive',
   });
   if (given === null) return;

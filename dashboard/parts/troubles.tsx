@@ -3,7 +3,7 @@ import type { Trouble } from '../../api/what-is-wrong.js';
 import { act } from '../asking/act.js';
 import { useMay } from '../asking/caller.js';
 import { address, addressOfSee } from '../route.js';
-import { capitalized, grouped } from '../words.js';
+import { grouped } from '../words.js';
 import { Button } from './button.js';
 import { For, Sentence } from './time.js';
 
@@ -19,13 +19,14 @@ export function Troubles({ troubles }: { readonly troubles: readonly Trouble[] }
       {shown.map((trouble) => (
         <li key={`${trouble.code} ${trouble.kind} ${trouble.name}`} class={trouble.severity}>
           <p>
-            <strong>{severityWords[trouble.severity]}</strong> <Sentence text={capitalized(trouble.text)} />
-            {trouble.since === null || trouble.text.includes(trouble.since) ? null : (
+            <strong>{severityWords[trouble.severity]}</strong> <Sentence text={trouble.text} />
+            {trouble.since === null ? null : (
               <small>
                 {' '}
                 for <For since={trouble.since} />
               </small>
             )}
+            {trouble.advice === null ? null : <small class="advice">{trouble.advice}</small>}
           </p>
           <Help trouble={trouble} />
         </li>

@@ -46,12 +46,9 @@ export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wishe
       [lease.sinkId, lease.ref, wishes.released, listNotWanted, wishes.lists],
     );
     if (lease.settings !== null && lease.settings !== wishes.settings) await redriveLane(tx, lease);
-    await tx.query('update lanes set configuration = $3, lists = $4, settings = $5 where sink_id = $1 and ref = $2', [
-      lease.sinkId,
-      lease.ref,
-      wishes.configuration,
-      wishes.lists.join(' '),
-      wishes.settings,
-    ]);
+    await tx.query(
+      'update lanes set configuration = $3, lists = $4, settings = $5, filling_at = clock_timestamp() where sink_id = $1 and ref = $2',
+      [lease.sinkId, lease.ref, wishes.configuration, wishes.lists.join(' '), wishes.settings],
+    );
   });
 }

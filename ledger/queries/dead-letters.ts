@@ -121,7 +121,7 @@ export async function redriveDeadLetters(
          where ${chosen} and u.sink_id = d.sink_id and u.ref = d.ref and u.sequence = d.sequence and u.replay = d.replay
          returning u.sink_id, u.ref),
        counted as (select sink_id, ref, count(*)::int as changes from due group by sink_id, ref)
-       update lanes l set due_at = now() from counted c where l.sink_id = c.sink_id and l.ref = c.ref
+       update lanes l set due_at = now(), filling_at = clock_timestamp() from counted c where l.sink_id = c.sink_id and l.ref = c.ref
        returning l.sink_id, l.ref, c.changes`,
       [...valuesOf(choice), withdrawalsHeld],
     );

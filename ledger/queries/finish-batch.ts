@@ -148,6 +148,7 @@ async function noteOnLane(tx: Queryable, lease: LaneLease, lane: LaneOutcome): P
            when $4::text is not null then coalesce(failing_since, clock_timestamp()) end,
          retry_at = case when $7 then clock_timestamp() + $5::float8 * interval '1 millisecond' else retry_at end,
          delivered = delivered + $6::int,
+         filling_at = case when filling_at is not null and $7 and $4::text is null then clock_timestamp() else filling_at end,
          delivered_at = case when $6::int > 0 then clock_timestamp() else delivered_at end
        where sink_id = $1 and ref = $2`,
     [

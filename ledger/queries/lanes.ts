@@ -145,15 +145,25 @@ interface TakenRow {
 
 /**
  * Gives a lane back with nothing in flight, and notes when it is due again: when the first open delivery is that no
- * earlier one holds.
+ * earlier one holds. A lane on which nothing is left neither fails nor is being filled any longer.
  */
 export async function releaseLane(ledger: Ledger, lease: LaneLease, order: 'item' | 'pigeonhole'): Promise<void> {
   await ledger.db.query(
-    `update lanes l set owner = null, lease_expires_at = null, due_at = ${order === 'pigeonhole' ? firstOfLane : firstOfItems}
-     where l.sink_id = $1 and l.ref = $2 and l.epoch = $3`,
+    `with first as materialized (select ${order === 'pigeonhole' ? firstOfLane : firstOfItems} as due_at),
+     place as materialized (select next_sequence - 1 as newest from pigeonholes where ref = $2)
+     update lanes l set owner = null, lease_expires_at = null, due_at = first.due_at,
+       filling_at = case when ${isEmpty} then null else l.filling_at end,
+       failure = case when ${isEmpty} then null else l.failure end,
+       failing_since = case when ${isEmpty} then null else l.failing_since end,
+       retry_at = case when ${isEmpty} then null else l.retry_at end
+     from first, place where l.sink_id = $1 and l.ref = $2 and l.epoch = $3`,
     [lease.sinkId, lease.ref, lease.epoch],
   );
 }
+
+/** Nothing is left to send: a failure that is still noted ended with what failed. */
+const isEmpty = `(first.due_at is null and l.watermark >= place.newest and not exists (
+  select 1 from replay_lanes r where r.sink_id = l.sink_id and r.ref = l.ref and r.done_at is null))`;
 
 const firstOfLane = `(select coalesce(d.due_at, now()) from (
     (select sequence, replay, due_at from deliveries o where ${byOrder('o', '$1', '$2')}
@@ -168,6 +178,19 @@ const firstOfItems = `(select min(coalesce(first.due_at, now())) from (
     select distinct on (d.list, d.key) d.due_at from deliveries d
     where ${byItem('d', '$1', '$2')} and d.state in ('waiting', 'sending', 'retry')
     order by d.list, d.key, d.sequence, d.replay) first)`;
+
+/** Notes that old changes are sent on these lanes again, whose age is no sign that the sink is behind. */
+export async function noteFilling(
+  tx: Queryable,
+  lanes: readonly { readonly sinkId: number; readonly ref: number }[],
+): Promise<void> {
+  await tx.query(
+    `with locked as materialized (select sink_id, ref from lanes
+       where (sink_id, ref) in (select * from unnest($1::int4[], $2::int4[])) order by sink_id, ref for update)
+     update lanes l set filling_at = clock_timestamp() from locked where l.sink_id = locked.sink_id and l.ref = locked.ref`,
+    [lanes.map(({ sinkId }) => sinkId), lanes.map(({ ref }) => ref)],
+  );
+}
 
 /** Goes on holding a lane. @returns false when another attempt has taken it */
 export async function renewLane(ledger: Ledger, lease: LaneLease, leaseMs: number): Promise<boolean> {

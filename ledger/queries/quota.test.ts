@@ -77,6 +77,34 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     ).toMatchObject({ limit: 2000, remaining: 1009 });
   });
 
+  it('counts anew when a quota appears, or becomes smaller than what was counted', async () => {
+    for (let n = 0; n < 9; n += 1) await spend(null);
+    const spent = await spend(null);
+    expect(spent).toMatchObject({ used: 10, limit: null });
+    expect(await noteAnswer(ledger, key, permit(spent), { limit: 6, remaining: 5, resetInMs: hour })).toMatchObject({
+      limit: 6,
+      used: 1,
+      remaining: 5,
+    });
+    const again = await spend(6);
+    expect(await noteAnswer(ledger, key, permit(again), { ...nothing, limit: 1 })).toMatchObject({
+      used: 1,
+      remaining: 0,
+    });
+  });
+
+  it('never counts more than the limit that a refusal names', async () => {
+    for (let n = 0; n < 9; n += 1) await spend(null);
+    const refused = await noteRefusal(
+      ledger,
+      key,
+      permit(await spend(null)),
+      { limit: 6, remaining: 0, resetInMs: hour },
+      1000,
+    );
+    expect(refused).toMatchObject({ limit: 6, used: 6, remaining: 0 });
+  });
+
   it('gives no permit below what has to stay, nor when the caller knows another limit', async () => {
     await told(1000, 101);
     expect(await spend(null)).toBeNull();

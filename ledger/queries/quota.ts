@@ -196,7 +196,9 @@ export async function noteAnswer(
   const isRefilled = `coalesce(${isOwn} and reset_at is null and $7::float8 is null
     and coalesce($5::int, request_limit) = request_limit
     and $6::int > remaining + greatest(${refilled.atLeast}, request_limit / ${refilled.partOfLimit}), false)`;
-  const isAnother = `(${isFullAgain} or ${isRefilled} or coalesce(reset_at + ${sameWindowMs} * interval '1 millisecond'
+  // A quota that appears, or shrinks, below what was counted: requests before it were none of its window.
+  const isNewlyLimited = `coalesce($5::int is distinct from request_limit and used > $5::int, false)`;
+  const isAnother = `(${isFullAgain} or ${isRefilled} or ${isNewlyLimited} or coalesce(reset_at + ${sameWindowMs} * interval '1 millisecond'
     < now() + $7::float8 * interval '1 millisecond', false))`;
   const limit = `coalesce($5::int, request_limit, used + $6::int)`;
   const corrects = `($5::int is not null and $5::int is distinct from request_limit)`;
@@ -272,7 +274,7 @@ export async function noteRefusal(
        request_limit = case when ${learns} then ${counted} - unsure else coalesce($5::int, request_limit) end,
        limit_until = case when ${learns} then now() + window_ms * ${learntForWindows} * interval '1 millisecond'
          when $5::int is not null then null else limit_until end,
-       used = ${counted},
+       used = least(${counted}, $5::int),
        window_ms = case when $6::float8 is not null then ${toldWindow('$6')} else window_ms end,
        window_told = window_told or $6::float8 is not null,
        remaining = case when $6::float8 is not null or reset_at is not null then 0 end, -- else: probe
@@ -299,6 +301,19 @@ export async function noteUsedUp(ledger: Ledger, fingerprint: string, waitMs: nu
     [fingerprint, waitMs],
   );
   return await readQuota(ledger, fingerprint);
+}
+
+/**
+ * An operator says that the quota may be larger or full again: one request may be made now, whose answer tells. Changes
+ * nothing where requests may be made anyway.
+ */
+export async function askQuotaAgain(ledger: Ledger, fingerprint: string): Promise<void> {
+  await ledger.db.query(
+    `update quotas set remaining = null, refusals = greatest(refusals, 1), refused_window = window_number,
+       wait_until = null, alone_until = null
+     where fingerprint = $1 and (wait_until > now() or remaining <= 0)`,
+    [fingerprint],
+  );
 }
 
 /**

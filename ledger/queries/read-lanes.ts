@@ -19,6 +19,11 @@ export interface LaneState {
   readonly deliveredAt: Date | null;
   /** When the oldest change that is not settled was found; null: there is none. */
   readonly undeliveredSince: Date | null;
+  /**
+   * Since when a change waits for longer than its sink takes: as `undeliveredSince`, but while the lane is being filled,
+   * when the sink last made progress, or began to fail. Null: nothing waits.
+   */
+  readonly waitsSince: Date | null;
   readonly failure: string | null;
   readonly failingSince: Date | null;
   readonly retryAt: Date | null;
@@ -49,17 +54,23 @@ export async function laneStates(
   },
 ): Promise<LaneState[]> {
   return await ledger.db.query<LaneState & Record<string, unknown>>(
-    `select k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId", l.watermark,
+    `with progress as materialized (
+       select sink_id, max(greatest(filling_at, delivered_at)) as at from lanes group by sink_id)
+     select k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId", l.watermark,
        p.next_sequence - 1 as newest, ${openCount('l.sink_id', 'l.ref')} as open, l.delivered,
-       l.delivered_at as "deliveredAt", least(
+       l.delivered_at as "deliveredAt", oldest.found_at as "undeliveredSince",
+       case when oldest.found_at is null or l.filling_at is null then oldest.found_at
+         else greatest(oldest.found_at, coalesce(l.failing_since, progress.at)) end as "waitsSince",
+       l.failure, l.failing_since as "failingSince", l.retry_at as "retryAt"
+     from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
+       join progress on progress.sink_id = l.sink_id
+       cross join lateral (select least(
          (select min(c.found_at) from changes c where c.ref = l.ref and c.sequence > l.watermark
             and c.sequence <= l.watermark + ${mostLookedAt}
             and (l.lists = '' or c.list = any(string_to_array(l.lists, ' ')))),
          (select c.found_at from changes c where c.ref = l.ref and c.sequence = ${oldestOpen('l.sink_id', 'l.ref')}),
          (select c.found_at from changes c where c.ref = l.ref and c.sequence = l.watermark + ${mostLookedAt} + 1)
-       ) as "undeliveredSince",
-       l.failure, l.failing_since as "failingSince", l.retry_at as "retryAt"
-     from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
+       ) as found_at) oldest
      where ($1::text is null or k.name = $1) and ($2::text is null or p.workspace = $2)
        and ($3::text is null or (p.workspace, p.pigeonhole_id) > ($3, $4::int8))
      order by k.name, p.workspace, p.pigeonhole_id limit $5::int8`,

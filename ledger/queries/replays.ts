@@ -1,5 +1,6 @@
 import type { Ledger } from '../ledger.js';
 import { byOrder } from './addressed-indexes.js';
+import { noteFilling } from './lanes.js';
 
 export interface ReplayRequest {
   /** A UUID that whoever asks has made, so that asking twice is one replay; it stands in the envelope of what is emitted. */
@@ -28,6 +29,7 @@ export async function requestReplay(ledger: Ledger, replay: ReplayRequest): Prom
       [replay.id, replay.lists?.join(' ') ?? null, replay.from, replay.by, replay.reason],
     );
     if (row === undefined) return false;
+    await noteFilling(tx, replay.lanes);
     await tx.query(
       `insert into replay_lanes (replay, sink_id, ref, until)
        select $1, n.sink_id, n.ref, p.next_sequence - 1

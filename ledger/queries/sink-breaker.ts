@@ -9,16 +9,24 @@ export interface SinkStanding {
   readonly retryInMs: number;
   /** It has begun to pass again: so many changes at once. Null: as many as it takes. */
   readonly ramp: number | null;
+  /** When an operator last asked to try the sink now, in epoch ms; null: never. */
+  readonly triedNowAtMs: number | null;
 }
 
 export async function sinkStanding(ledger: Ledger, sinkId: number): Promise<SinkStanding> {
-  const [row] = await ledger.db.query<{ failing_ms: number; retry_ms: number; ramp: number | null }>(
+  const [row] = await ledger.db.query<{
+    failing_ms: number;
+    retry_ms: number;
+    ramp: number | null;
+    tried_ms: number | null;
+  }>(
     `select coalesce(extract(epoch from now() - failing_since), 0)::float8 * 1000 as failing_ms,
-       coalesce(extract(epoch from retry_at - now()), 0)::float8 * 1000 as retry_ms, ramp
+       coalesce(extract(epoch from retry_at - now()), 0)::float8 * 1000 as retry_ms, ramp,
+       (extract(epoch from try_now_at) * 1000)::float8 as tried_ms
      from sinks where id = $1`,
     [sinkId],
   );
-  return { failingForMs: row!.failing_ms, retryInMs: row!.retry_ms, ramp: row!.ramp };
+  return { failingForMs: row!.failing_ms, retryInMs: row!.retry_ms, ramp: row!.ramp, triedNowAtMs: row!.tried_ms };
 }
 
 /** @param retryInMs null: it passes */
@@ -37,8 +45,8 @@ export async function saveSinkStanding(
 }
 
 /**
- * A person says that the cause is gone: the sink, its lanes and what failed there are tried at the next turn, whatever
- * they wait for.
+ * An operator says that the cause is gone: the sink, its lanes and the deliveries that failed are due now, whatever they
+ * wait for. Every process also forgets how long the destination asked it to wait.
  */
 export async function trySinkNow(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.transaction(async (tx) => {
@@ -53,6 +61,6 @@ export async function trySinkNow(ledger: Ledger, name: string): Promise<void> {
        where s.name = $1 and d.sink_id = s.id and d.state = 'retry' and d.due_at > now()`,
       [name],
     );
-    await tx.query('update sinks set retry_at = now() where name = $1 and retry_at > now()', [name]);
+    await tx.query('update sinks set retry_at = least(retry_at, now()), try_now_at = now() where name = $1', [name]);
   });
 }

@@ -18,6 +18,9 @@ export interface WorkspaceStatus {
   readonly waitUntil: Date | null;
   /** Its pigeonholes were chosen from at least once. */
   readonly discovered: boolean;
+  /** When the first request was sent that the service has not answered, with none answered since; null: it answers. */
+  readonly unansweredSince: Date | null;
+  readonly unansweredReason: string | null;
 }
 
 export interface PigeonholeStatus {
@@ -35,6 +38,8 @@ export interface PigeonholeStatus {
   /** Streams whose first sweep has not ended. */
   readonly backfilling: number;
   readonly failing: number;
+  /** Streams that fail or are due. */
+  readonly waiting: number;
   /** One of the failures; null when nothing fails. */
   readonly failure: string | null;
   /** The end of the oldest last read of its streams; null while one was never read. */
@@ -74,7 +79,10 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
       wait_reason: string | null;
       wait_until: Date | null;
       discovered: boolean;
-    }>('select name, wait_reason, wait_until, discovered_at is not null as discovered from workspaces order by name'),
+      unanswered_since: Date | null;
+      unanswered_reason: string | null;
+    }>(`select name, wait_reason, wait_until, discovered_at is not null as discovered, unanswered_since, unanswered_reason
+        from workspaces order by name`),
     ledger.db.query<PigeonholeRow>(
       `select p.workspace, p.pigeonhole_id,
          (select ${readableJson('i.payload')} ->> 'name' from pigeonholes r join items i on i.ref = r.ref
@@ -83,6 +91,7 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
          p.status, p.next_sequence - 1 as changes, count(s.id)::int as streams,
          (count(*) filter (where s.swept_at is null and s.gone_at is null))::int as backfilling, -- a pigeonhole without streams counts as one
          (count(*) filter (where s.failures > 0 and s.gone_at is null))::int as failing,
+         (count(*) filter (where (s.failures > 0 or s.due_at <= now()) and s.gone_at is null))::int as waiting,
          max(s.failure) filter (where s.gone_at is null) as failure,
          case when bool_and(s.polled_at is not null or s.gone_at is not null)
            then min(s.polled_at) filter (where s.gone_at is null) end as fresh_as_of,
@@ -139,6 +148,8 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
       waitReason: row.wait_reason,
       waitUntil: row.wait_until,
       discovered: row.discovered,
+      unansweredSince: row.unanswered_since,
+      unansweredReason: row.unanswered_reason,
     })),
     pigeonholes: pigeonholes.map((row) => ({
       workspace: row.workspace,
@@ -149,6 +160,7 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
       streams: row.streams,
       backfilling: row.backfilling,
       failing: row.failing,
+      waiting: row.waiting,
       failure: row.failure,
       syncs: row.syncs?.split(' ') ?? [],
       freshAsOf: row.fresh_as_of,
@@ -182,6 +194,7 @@ interface PigeonholeRow {
   streams: number;
   backfilling: number;
   failing: number;
+  waiting: number;
   failure: string | null;
   fresh_as_of: Date | null;
   set_aside: number;

@@ -82,6 +82,39 @@ export async function pollWorkspaceNow(ledger: Ledger, name: string): Promise<vo
   );
 }
 
+/** Makes the streams of a workspace that fail due now. */
+export async function retryFailingStreams(ledger: Ledger, name: string): Promise<void> {
+  await ledger.db.query(
+    `update streams set due_at = now() where wanted and failures > 0 and due_at > now()
+       and ref in (select ref from pigeonholes where workspace = $1)`,
+    [name],
+  );
+}
+
+/** Notes since when the service has not answered this workspace. A later note of the same incident keeps its start. */
+export async function noteUnanswered(
+  ledger: Ledger,
+  name: string,
+  { forMs, reason }: { readonly forMs: number; readonly reason: string },
+): Promise<void> {
+  await ledger.db.query(
+    `insert into workspaces (name, unanswered_since, unanswered_reason)
+     values ($1, clock_timestamp() - $2::float8 * interval '1 millisecond', $3)
+     on conflict (name) do update set unanswered_since = coalesce(workspaces.unanswered_since, excluded.unanswered_since),
+       unanswered_reason = excluded.unanswered_reason`,
+    [name, forMs, reason],
+  );
+}
+
+/** The service answers again. Writes only when it had not. */
+export async function noteAnswering(ledger: Ledger, name: string): Promise<void> {
+  await ledger.db.query(
+    `update workspaces set unanswered_since = null, unanswered_reason = null
+     where name = $1 and unanswered_since is not null`,
+    [name],
+  );
+}
+
 /** Makes whole walks of every stream of a workspace due at once, or (`list`) of those of one list. */
 export async function sweepWorkspaceNow(ledger: Ledger, name: string, list: string | null): Promise<void> {
   await ledger.db.query(

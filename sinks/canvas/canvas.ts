@@ -52,14 +52,15 @@ export function createCanvasSink(
       kind,
       make,
     ) ?? make();
+  const limiter = shared(
+    'requests',
+    () => new RollingLimiter({ ...DEFAULT_LIMIT, limit: per10s ?? DEFAULT_LIMIT.limit }, per10s, clock),
+  );
   const client = new CanvasClient({
     baseUrl: config.baseUrl,
     token: config.token,
     dispatcher,
-    limiter: shared(
-      'requests',
-      () => new RollingLimiter({ ...DEFAULT_LIMIT, limit: per10s ?? DEFAULT_LIMIT.limit }, per10s, clock),
-    ),
+    limiter,
     requestTimeoutMs: tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     now: tuning.now ?? Date.now,
   });
@@ -104,6 +105,7 @@ export function createCanvasSink(
     },
     send: (operations, lane, signal) => carryOut(operations, lane, signal, sendAssignment),
     recover: (operations, lane, signal) => carryOut(operations, lane, signal, recoverAssignment),
+    tryNow: () => limiter.reopen(),
     close: () => dispatcher.close(),
   };
 }

@@ -50,6 +50,11 @@ export class DailyLimit {
     const nowMs = this.#now();
     this.#closedUntilMs = this.#timeZone === undefined ? nowMs + hourMs : nextMidnight(this.#timeZone, nowMs);
   }
+
+  /** Ends what an answer closed: the limit may be larger now. */
+  reopen(): void {
+    this.#closedUntilMs = 0;
+  }
 }
 
 const hourMs = 3_600_000;

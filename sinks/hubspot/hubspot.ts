@@ -57,16 +57,18 @@ export function createHubSpotSink(
       kind,
       make,
     ) ?? make();
+  const limiter = shared(
+    'requests',
+    () => new RollingLimiter(tuning.limit ?? { ...LEAST_LIMIT, limit: per10s ?? LEAST_LIMIT.limit }, per10s),
+  );
+  const daily = shared('day', () => new DailyLimit(perDay, now));
   const client = new HubSpotClient({
     baseUrl: config.baseUrl,
     token: config.token,
     apiVersion: config.apiVersion,
     dispatcher,
-    limiter: shared(
-      'requests',
-      () => new RollingLimiter(tuning.limit ?? { ...LEAST_LIMIT, limit: per10s ?? LEAST_LIMIT.limit }, per10s),
-    ),
-    daily: shared('day', () => new DailyLimit(perDay, now)),
+    limiter,
+    daily,
     requestTimeoutMs: tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     now,
   });
@@ -106,6 +108,10 @@ export function createHubSpotSink(
         }
         return { outcomes: tasks.map((): Outcome => ({ kind: 'unsent' })) };
       }),
+    tryNow() {
+      limiter.reopen();
+      daily.reopen();
+    },
     recover: (operations, _lane, signal) =>
       run(signal, async (asking): Promise<SendResult> => {
         const outcomes: Outcome[] = operations.map(() => ({ kind: 'unsent' })); // a repeat is harmless

@@ -95,6 +95,12 @@ export class RollingLimiter {
     this.#serve();
   }
 
+  /** Ends what `close` began. */
+  reopen(): void {
+    this.#closedUntil = Number.NEGATIVE_INFINITY;
+    this.#serve();
+  }
+
   #permit(): Permit {
     this.#open += 1;
     let answered = false;

@@ -110,6 +110,11 @@ export class SalesforceClient {
     await this.#sessions.get();
   }
 
+  /** Forgets how long Salesforce asked to wait. */
+  tryNow(): void {
+    this.#heldUntilMs = Number.NEGATIVE_INFINITY;
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.#dispatchers.values()].map((dispatcher) => dispatcher.close()));
   }

@@ -51,6 +51,7 @@ export function createSalesforceSink(
         return deliverBatch(org, operations, lane, turn, newPeople);
       });
     },
+    tryNow: () => client.tryNow(),
     close: () => client.close(),
   };
 }

@@ -41,7 +41,7 @@ suite('the first view', () => {
     await go('#/');
     for (const name of ['conference', 'archive', 'hooks', 'late', 'ACME Summit 101']) await shows(name);
     await shows(/sink hooks has refused 2 changes/i);
-    await page.getByRole('link', { name: 'Look at them' }).click();
+    await page.getByRole('link', { name: 'Show the dead letters' }).click();
     await page.getByRole('heading', { name: 'hooks', exact: true }).waitFor();
     expect(page.url()).toContain('#/sink/hooks?part=dead-letters');
   });
@@ -120,7 +120,7 @@ suite('a sink', () => {
     await confirm('Redrive');
     await shows(/Sent 2 of attendees to hooks again/);
     await shows('2 settled');
-    await shows('Nothing that was refused is left.');
+    await shows('There are no dead letters.');
     expect((await system.status()).sinks.find(({ name }) => name === 'hooks')!.dead).toEqual({});
   });
 
@@ -129,7 +129,7 @@ suite('a sink', () => {
     await press('Pause…');
     await page.getByLabel('Why').fill('the disk is moved');
     await confirm('Pause');
-    await shows(/sink archive is paused and keeps its backlog.*the disk is moved/i);
+    await shows(/sink archive is paused: the disk is moved.*It keeps its backlog/i);
     expect((await system.status()).sinks.find(({ name }) => name === 'archive')!.pause?.reason).toBe(
       'the disk is moved',
     );
@@ -197,7 +197,7 @@ suite('a pigeonhole', () => {
     await shows('Pigeonhole acme/101 is swept');
     await press('Pause…');
     await confirm('Pause');
-    await shows(/pigeonhole acme\/101 is paused, so nothing of it is read/i);
+    await shows(/pigeonhole acme\/101 is paused.*Nothing of it is read/i);
     await press('Resume');
     await shows('Pigeonhole acme/101 goes on');
   });

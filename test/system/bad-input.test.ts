@@ -194,8 +194,8 @@ describe('pigeonpost start', () => {
       '--config',
       configuration('no-service', { baseUrl: `http://127.0.0.1:${port}` }),
     ]);
-    await until('the log says that the service cannot be reached', () =>
-      /service cannot be reached/.test(program.errors()),
+    await until('the log says that the service does not answer', () =>
+      /The service has not answered workspace \w+ since/.test(program.errors()),
     );
     expect(program.output()).not.toContain('ready');
     const late = await runSandbox({ port, attendees: 5, sessions: 1, questions: 1, frozen: true });

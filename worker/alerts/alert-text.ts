@@ -1,5 +1,7 @@
 import type { AlertFacts, NewAlertMessage, Occasion } from '../../ledger/queries/alerts/looks.js';
-import { count, grouped } from './alert-numbers.js';
+import { grouped, instantInWords } from '../../operations/numbers-in-words.js';
+import { problemWords } from '../../operations/problem-words.js';
+import type { ProblemCode } from '../../operations/problems.js';
 import { severalWords } from './several-words.js';
 
 /** What a person is told, in sentences of our own; nothing that anybody else wrote stands in it. */
@@ -55,100 +57,35 @@ function placeOf({ occasion, subject }: ToldOfOne): string {
   }
 }
 
+/** Returns the sentences of the catalogue of problems: the page and `pigeonpost status` show the same. */
 function raisedWords({ occasion, subject, facts }: ToldOfOne): Words {
-  switch (occasion) {
-    case 'sink-paused':
-      return { title: `Sink ${subject} is paused`, ...pauseWords('sink', subject, facts) };
-    case 'workspace-paused':
-      return { title: `Workspace ${subject} is paused`, ...pauseWords('workspace', subject, facts) };
-    case 'behind':
-      return {
-        title: `Sink ${subject} is behind`,
-        says: `Its oldest change waits since ${instant(facts['oldestAt'])}; ${count(facts['backlog'], 'change')} ${facts['backlog'] === 1 ? 'waits' : 'wait'}.`,
-        todo: 'See on its page whether the destination answers, and that a worker runs; nothing is lost meanwhile.',
-      };
-    case 'dead-letters':
-      return {
-        title: `Sink ${subject} has refused ${count(facts['letters'], 'change')}`,
-        says: 'They are parked as dead letters, by cause. All others go on.',
-        todo: `Look at the causes ("pigeonpost dead-letters list --sink ${subject}"), mend what they name, then redrive them.`,
-      };
-    case 'deletions-held':
-      return {
-        title: `${count(facts['items'], 'deletion')} in pigeonhole ${subject} ${facts['items'] === 1 ? 'waits' : 'wait'} for a person`,
-        says: 'So much of a list is gone at once at the service that it may be a mistake. No sink is told until somebody decides.',
-        todo: 'Look at what is missing ("pigeonpost deletions list"), then confirm or reject it.',
-      };
-    case 'quota-short':
-      return {
-        title: `The request quota of workspace ${subject} will not last`,
-        says: `${quotaWords(facts)} Reading slows down, and stops when nothing is left; imports keep their reserve.`,
-        todo: 'Read less often ("every" of its syncs), or ask for a larger quota; "pigeonpost check --estimate" counts what the calendar needs.',
-      };
-    case 'import-ended':
-      return importWords(subject, facts);
-    default:
-      return occasion satisfies never;
-  }
+  if (occasion === 'import-ended') return importWords(subject, facts);
+  const { title, says, todo } = problemWords(codeOf[occasion], subject, facts);
+  return { title, says: says ?? '', todo };
 }
 
+const codeOf: Readonly<Record<Exclude<Occasion, 'import-ended'>, ProblemCode>> = {
+  'service-down': 'service-down',
+  'sink-paused': 'sink-paused',
+  'workspace-paused': 'workspace-paused',
+  behind: 'sink-behind',
+  'dead-letters': 'dead-letters',
+  'deletions-held': 'deletions-held',
+  'quota-short': 'quota-short',
+};
+
 function overWords({ occasion, subject, since }: ToldOfOne): Words {
-  const at = `Since ${instant(since.toISOString())}.`;
+  const at = `Since ${instantInWords(since.toISOString())}.`;
   const titles: Readonly<Record<Exclude<Occasion, 'import-ended'>, string>> = {
+    'service-down': `The service answers workspace ${subject} again`,
     'sink-paused': `Sink ${subject} is no longer paused`,
     'workspace-paused': `Workspace ${subject} is no longer paused`,
     behind: `Sink ${subject} is no longer behind`,
     'dead-letters': `Sink ${subject} has fewer dead letters again`,
-    'deletions-held': `No deletions of pigeonhole ${subject} wait any more`,
+    'deletions-held': `No deletions of pigeonhole ${subject} wait any longer`,
     'quota-short': `The request quota of workspace ${subject} lasts again`,
   };
   return { title: titles[occasion as keyof typeof titles], says: at, todo: null };
-}
-
-function pauseWords(kind: 'sink' | 'workspace', name: string, facts: AlertFacts): Omit<Words, 'title'> {
-  const since = `since ${instant(facts['pausedAt'])}`;
-  const kept = kind === 'sink' ? 'It keeps its backlog.' : 'Nothing of it is read.';
-  const resume = `"pigeonpost resume ${kind}:${name}"`;
-  if (facts['pausedBy'] === 'person') {
-    return {
-      says: `A person has paused it ${since}. ${kept}`,
-      todo: `"pigeonpost status" says who and why; ${resume} when it may go on.`,
-    };
-  }
-  switch (facts['cause']) {
-    case 'credential':
-      return {
-        says: `Its credentials are refused ${since}. ${kept}`,
-        todo: `Renew them and restart, or mend their rights and ${resume}; with others it goes on by itself.`,
-      };
-    case 'gone':
-      return {
-        says: `The destination has asked to be sent nothing more ${since}. ${kept}`,
-        todo: `See that the address is still wanted, or change it; then ${resume}.`,
-      };
-    case 'destination':
-      return {
-        says: `The destination is not what it was ${since}. ${kept}`,
-        todo: `Its page says what is different; mend it, then ${resume}.`,
-      };
-    case 'restored':
-      return {
-        says: `The ledger was restored from a backup ${since}, and what was delivered after that backup would be again. ${kept}`,
-        todo: `See what a repeat does there (docs/deployment.md, "Backup and restore"), then ${resume}.`,
-      };
-    default:
-      return {
-        says: `It was paused by a cause ${since}. ${kept}`,
-        todo: `Its page says which; mend it, then ${resume}.`,
-      };
-  }
-}
-
-function quotaWords({ left, limit, lastsUntil, resetAt }: AlertFacts): string {
-  const of = limit == null ? '' : ` of ${grouped(limit)}`;
-  const has = left == null ? 'Nobody knows how much is left.' : `${grouped(left)}${of} requests are left.`;
-  const lasts = lastsUntil == null ? '' : ` At this rate they last until ${instant(lastsUntil)}.`;
-  return `${has}${lasts}${resetAt == null ? '' : ` The window ends at ${instant(resetAt)}.`}`;
 }
 
 /** Rows that somebody has to look at. */
@@ -167,9 +104,4 @@ function importWords(id: string, facts: AlertFacts): Words {
         ? null
         : `Its report says why, row by row ("pigeonpost import report ${id}"): correct the rows and import it again.`,
   };
-}
-
-/** `2026-11-21 09:30 UTC`: receivers sit anywhere. */
-function instant(iso: AlertFacts[string] | undefined): string {
-  return `${String(iso).slice(0, 16).replace('T', ' ')} UTC`;
 }

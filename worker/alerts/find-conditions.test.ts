@@ -1,14 +1,13 @@
-import type { Status } from '../../api/status-view.js';
 import type { AlertsConfig } from '../../config/config.js';
-import type { Pause } from '../../ledger/queries/pauses.js';
-import type { LaneState } from '../../ledger/queries/read-lanes.js';
-import { findConditions, type LookedAt } from './find-conditions.js';
+import type { Standing } from '../../operations/find-problems.js';
+import { findConditions } from './find-conditions.js';
 
 const now = new Date('2026-11-21T10:00:00Z');
 const ago = (ms: number): Date => new Date(now.getTime() - ms);
 
 /** Of each occasion what its `alerts.when` asks for. */
 const everything: AlertsConfig['when'] = {
+  serviceDown: true,
   sinkPaused: true,
   workspacePaused: true,
   behindMs: 60_000,
@@ -18,6 +17,7 @@ const everything: AlertsConfig['when'] = {
   importEnded: true,
 };
 const nothing: AlertsConfig['when'] = {
+  serviceDown: false,
   sinkPaused: false,
   workspacePaused: false,
   deletionsHeld: false,
@@ -33,64 +33,72 @@ const quota = {
   resetAt: '2026-11-22T00:00:00.000Z',
 };
 
-interface Standing {
+interface Given {
   readonly sink?: object;
   readonly workspace?: object;
   readonly held?: number;
-  readonly pauses?: readonly Partial<Pause>[];
   /** For how long the oldest change of a lane waits. */
   readonly waitMs?: readonly number[];
 }
 
-function looked({ sink = {}, workspace = {}, held = 0, pauses = [], waitMs = [] }: Standing): LookedAt {
-  const status = {
+function standing({ sink = {}, workspace = {}, held = 0, waitMs = [] }: Given): Standing {
+  return {
+    trouble: null,
     workspaces: [
       {
         name: 'acme',
         state: 'working',
         reason: 'unread: Person 1',
+        until: null,
+        pause: null,
+        unanswered: null,
+        waitingLists: 13,
         quota: null,
         pigeonholes: [
-          { id: 101, heldDeletions: held },
-          { id: 102, heldDeletions: 0 },
+          { id: 101, pause: null, failing: 0, reason: null, goneAt: null, heldDeletions: held, foreignRows: 0 },
+          { id: 102, pause: null, failing: 0, reason: null, goneAt: null, heldDeletions: 0, foreignRows: 0 },
         ],
         ...workspace,
       },
     ],
     sinks: [
-      { name: 'hooks', state: 'working', backlog: 3, dead: {}, observation: null, approval: null, ...sink },
-      { name: 'other', state: 'working', backlog: 0, dead: {}, observation: null, approval: null },
+      { ...idle, name: 'hooks', backlog: 3, ...sink },
+      { ...idle, name: 'other' },
     ],
-  } as unknown as Status;
-  const lanes = waitMs.map((ms) => ({ sink: 'hooks', undeliveredSince: ago(ms) })) as unknown as LaneState[];
-  const own = pauses.map((pause) => ({
-    scope: 'sink',
-    name: 'hooks',
-    pausedBy: 'cause',
-    cause: 'gone',
-    detail: 'refused for Person 1',
-    since: ago(1000),
-    ...pause,
-  })) as unknown as Pause[];
-  return { status, pauses: own, lanes, now };
+    lanes: waitMs.map((ms) => ({ sink: 'hooks', waitsSince: ago(ms), failingSince: null, retryAt: null })),
+    late: [],
+    now,
+  };
 }
+
+const idle = { state: 'working', reason: null, pause: null, backlog: 0, dead: {}, observation: null, approval: null };
+const pause = {
+  pausedBy: 'cause',
+  cause: 'credential',
+  actor: null,
+  reason: 'refused for Person 1',
+  since: '2026-11-21T09:59:59.000Z',
+} as const;
+const unanswered = (ms: number): object => ({
+  unanswered: { since: ago(ms).toISOString(), reason: 'refused for Person 1' },
+});
 
 const observation = { wouldSend: 1 };
 const used = { ...quota, left: 50 };
 const waits = { state: 'waiting', reason: 'quota' };
 
 describe('a look', () => {
-  it.each<[string, Standing, readonly string[]]>([
+  it.each<[string, Given, readonly string[]]>([
     ['nothing while all goes on', {}, []],
-    ['a sink that a cause has paused', { pauses: [{}] }, ['sink-paused hooks holds']],
+    ['a sink that is paused', { sink: { state: 'paused', pause } }, ['sink-paused hooks holds']],
+    ['a workspace that is paused', { workspace: { state: 'paused', pause } }, ['workspace-paused acme holds']],
+    ['a service that has not answered for a minute', { workspace: unanswered(60_000) }, ['service-down acme holds']],
+    ['nothing of one that has not for less', { workspace: unanswered(59_000) }, []],
     [
-      'a sink that a person and a cause have paused, once',
-      { pauses: [{ pausedBy: 'person', cause: 'asked' }, {}] },
-      ['sink-paused hooks holds'],
+      'that nobody knows whether the service answers while it refuses the key',
+      { workspace: { ...unanswered(90_000), state: 'paused', pause } },
+      ['workspace-paused acme holds', 'service-down acme unknown'],
     ],
-    ['nothing of a pause of a sink that is configured no more', { pauses: [{ name: 'old' }] }, []],
-    ['nothing of a paused pigeonhole', { pauses: [{ scope: 'pigeonhole', name: 'acme/101' }] }, []],
-    ['a workspace that is paused', { pauses: [{ scope: 'workspace', name: 'acme' }] }, ['workspace-paused acme holds']],
     ['a change that waits for longer than is wanted', { waitMs: [10, 60_001] }, ['behind hooks holds']],
     ['nothing of one that does not wait for longer', { waitMs: [60_000] }, []],
     ['nothing of the backlog of a sink that only observes', { sink: { observation }, waitMs: [90_000] }, []],
@@ -101,7 +109,7 @@ describe('a look', () => {
     ],
     [
       'that nobody knows whether a paused sink is behind',
-      { sink: { state: 'paused' }, pauses: [{}], waitMs: [90_000] },
+      { sink: { state: 'paused', pause }, waitMs: [90_000] },
       ['sink-paused hooks holds', 'behind hooks unknown'],
     ],
     ['as many dead letters as are wanted', { sink: { dead: { a: 1, b: 1 } } }, ['dead-letters hooks holds']],
@@ -122,34 +130,33 @@ describe('a look', () => {
     ],
     ['a workspace that waits for its quota', { workspace: waits }, ['quota-short acme holds']],
     ['nothing of one that waits for another reason', { workspace: { ...waits, reason: 'throttled' } }, []],
-  ])('finds %s', (_, standing, expected) => {
-    const found = findConditions(looked(standing), everything);
+  ])('finds %s', (_, given, expected) => {
+    const found = findConditions(standing(given), everything);
     expect(found.map(({ occasion, subject, found: how }) => `${occasion} ${subject} ${how}`)).toEqual(expected);
-    expect(findConditions(looked(standing), nothing)).toEqual([]);
+    expect(findConditions(standing(given), nothing)).toEqual([]);
   });
 
   it('finds that a paused sink is behind where nobody wants to hear of the pause', () => {
-    const standing = looked({ sink: { state: 'paused' }, pauses: [{}], waitMs: [90_000] });
-    expect(findConditions(standing, { ...nothing, behindMs: 60_000 })).toMatchObject([
+    const given = standing({ sink: { state: 'paused', pause }, waitMs: [90_000] });
+    expect(findConditions(given, { ...nothing, behindMs: 60_000 })).toMatchObject([
       { occasion: 'behind', found: 'holds' },
     ]);
   });
 
-  it('takes the cause of a pause, since that ends only when somebody mends something, and no text', () => {
-    const person = { pausedBy: 'person', cause: 'asked', detail: 'Person 1 asked', actor: 'Person 2' } as const;
-    const [found] = findConditions(looked({ pauses: [person, { cause: 'credential' }] }), everything);
+  it('takes counts, codes and instants of what it finds, and no text', () => {
+    const [found] = findConditions(standing({ sink: { state: 'paused', pause } }), everything);
     expect(found!.facts).toEqual({ pausedBy: 'cause', cause: 'credential', pausedAt: '2026-11-21T09:59:59.000Z' });
   });
 
   it('counts what it finds, and says since when', () => {
-    const standing = looked({
+    const given = standing({
       sink: { dead: { a: 4, b: 1 } },
       waitMs: [70_000, 90_000],
       held: 7,
       workspace: { quota: used },
     });
     expect(
-      Object.fromEntries(findConditions(standing, everything).map(({ occasion, facts }) => [occasion, facts])),
+      Object.fromEntries(findConditions(given, everything).map(({ occasion, facts }) => [occasion, facts])),
     ).toEqual({
       behind: { oldestAt: ago(90_000).toISOString(), backlog: 3 },
       'dead-letters': { letters: 5 },

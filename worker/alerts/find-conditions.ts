@@ -1,102 +1,73 @@
-import type { Status } from '../../api/status-view.js';
 import type { AlertsConfig } from '../../config/config.js';
 import type { AlertFacts, Occasion } from '../../ledger/queries/alerts/looks.js';
-import type { Pause } from '../../ledger/queries/pauses.js';
-import type { LaneState } from '../../ledger/queries/read-lanes.js';
+import { behindAfterMs, findProblems, type Standing } from '../../operations/find-problems.js';
+import type { Problem, ProblemCode } from '../../operations/problems.js';
 import type { Found } from './judge-alert.js';
+
+export type LastingOccasion = Exclude<Occasion, 'import-ended'>;
 
 /** Something that is so, or of which it cannot be said just now; what is not among them is not so. */
 export interface Condition {
-  readonly occasion: Exclude<Occasion, 'import-ended'>;
+  readonly occasion: LastingOccasion;
   readonly subject: string;
   readonly found: Exclude<Found, 'over'>;
-  /** Counts, codes and instants alone: what a person or a vendor wrote stays where it is. */
+  /** Counts, codes and instants only: what a person or a vendor wrote stays where it is. */
   readonly facts: AlertFacts;
 }
 
-export interface LookedAt {
-  readonly status: Status;
-  readonly pauses: readonly Pause[];
-  /** Of what sinks are sent; lanes that nothing is sent on any more are no backlog. */
-  readonly lanes: readonly LaneState[];
-  readonly now: Date;
-}
+/** The problems that people on duty are notified of. The page, `status` and the metrics show all of them. */
+const occasions: Readonly<Partial<Record<ProblemCode, LastingOccasion>>> = {
+  'service-down': 'service-down',
+  'workspace-paused': 'workspace-paused',
+  'sink-paused': 'sink-paused',
+  'sink-behind': 'behind',
+  'dead-letters': 'dead-letters',
+  'deletions-held': 'deletions-held',
+  'quota-short': 'quota-short',
+};
 
-/** What is worth telling at this moment, of the occasions that are wanted. Pure. */
-export function findConditions(looked: LookedAt, when: AlertsConfig['when']): Condition[] {
-  const { workspaces, sinks } = looked.status;
-  return [
-    ...(when.workspacePaused ? pausedOnes(looked, 'workspace', workspaces) : []),
-    ...(when.sinkPaused ? pausedOnes(looked, 'sink', sinks) : []),
-    ...sinks.flatMap((sink) => [...behind(sink, looked, when), ...deadLetters(sink, when)]),
-    ...workspaces.flatMap((workspace) => [...held(workspace, when), ...quotaShort(workspace, when)]),
-  ];
-}
+/** A service that does not answer for less is a hiccup of the network, and wakes nobody up. */
+const serviceDownAfterMs = 60_000;
 
-function pausedOnes(
-  { pauses }: LookedAt,
-  scope: 'workspace' | 'sink',
-  configured: readonly { readonly name: string }[],
-): Condition[] {
-  const occasion = scope === 'sink' ? 'sink-paused' : 'workspace-paused';
-  return configured.flatMap(({ name }): Condition[] => {
-    const own = pauses.filter((pause) => pause.scope === scope && pause.name === name);
-    // A cause is the worse news: it ends only when somebody mends something.
-    const pause = own.find(({ pausedBy }) => pausedBy === 'cause') ?? own[0];
-    if (pause === undefined) return [];
-    const { pausedBy, cause, since } = pause;
-    return [{ occasion, subject: name, found: 'holds', facts: { pausedBy, cause, pausedAt: since.toISOString() } }];
+/** Returns the problems of this moment that are worth an alert, for the occasions that are wanted. Pure. */
+export function findConditions(standing: Standing, when: AlertsConfig['when']): Condition[] {
+  const problems = findProblems(standing, { behindMs: when.behindMs ?? behindAfterMs });
+  return problems.flatMap((problem): Condition[] => {
+    const occasion = occasions[problem.code];
+    if (occasion === undefined || !isWanted(occasion, when) || !isWorthTelling(problem, standing.now, when)) return [];
+    // A problem that another one explains is not reported, but it is not over either.
+    const cover = problem.coveredBy === null ? undefined : occasions[problem.coveredBy];
+    const found = cover !== undefined && isWanted(cover, when) ? 'unknown' : 'holds';
+    return [{ occasion, subject: problem.name, found, facts: problem.facts }];
   });
 }
 
-function behind(
-  { name, state, backlog, observation, approval }: Status['sinks'][number],
-  { lanes, now }: LookedAt,
-  { behindMs, sinkPaused }: AlertsConfig['when'],
-): Condition[] {
-  if (behindMs === undefined || (observation !== null && approval === null)) return [];
-  const waiting = lanes.filter((lane) => lane.sink === name).flatMap(({ undeliveredSince }) => undeliveredSince ?? []);
-  if (waiting.length === 0) return [];
-  const oldestAt = new Date(Math.min(...waiting.map((each) => each.getTime())));
-  if (now.getTime() - oldestAt.getTime() <= behindMs) return [];
-  // That it is paused is told, and that it is behind then goes without saying; but it is not over either.
-  const found = state === 'paused' && sinkPaused ? 'unknown' : 'holds';
-  return [{ occasion: 'behind', subject: name, found, facts: { oldestAt: oldestAt.toISOString(), backlog } }];
+/** Says whether the configuration wants alerts of an occasion. Pure. */
+export function isWanted(occasion: Occasion, when: AlertsConfig['when']): boolean {
+  switch (occasion) {
+    case 'service-down':
+      return when.serviceDown;
+    case 'sink-paused':
+      return when.sinkPaused;
+    case 'workspace-paused':
+      return when.workspacePaused;
+    case 'behind':
+      return when.behindMs !== undefined;
+    case 'dead-letters':
+      return when.deadLetters !== undefined;
+    case 'deletions-held':
+      return when.deletionsHeld;
+    case 'quota-short':
+      return when.quotaShort;
+    case 'import-ended':
+      return when.importEnded;
+    default:
+      return occasion satisfies never;
+  }
 }
 
-function deadLetters(
-  { name, dead }: Status['sinks'][number],
-  { deadLetters: most }: AlertsConfig['when'],
-): Condition[] {
-  const letters = Object.values(dead).reduce((sum, n) => sum + n, 0);
-  if (most === undefined || letters < most) return [];
-  return [{ occasion: 'dead-letters', subject: name, found: 'holds', facts: { letters } }];
-}
-
-function held(
-  { name, pigeonholes }: Status['workspaces'][number],
-  { deletionsHeld }: AlertsConfig['when'],
-): Condition[] {
-  if (!deletionsHeld) return [];
-  return pigeonholes
-    .filter(({ heldDeletions }) => heldDeletions > 0)
-    .map(({ id, heldDeletions }) => ({
-      occasion: 'deletions-held',
-      subject: `${name}/${id}`,
-      found: 'holds',
-      facts: { items: heldDeletions },
-    }));
-}
-
-function quotaShort(
-  { name, quota, reason, state }: Status['workspaces'][number],
-  { quotaShort: isWanted }: AlertsConfig['when'],
-): Condition[] {
-  if (!isWanted) return [];
-  const waits = state === 'waiting' && reason === 'quota';
-  // A quota that is used up lasts until no instant: `lastsUntil` alone would say that all is well again.
-  const isUsedUp = quota !== null && quota.left !== null && quota.left <= quota.reserved && quota.nextHour.all > 0;
-  if (!waits && !isUsedUp && (quota === null || quota.lastsUntil === null)) return [];
-  const { left = null, limit = null, lastsUntil = null, resetAt = null } = quota ?? {};
-  return [{ occasion: 'quota-short', subject: name, found: 'holds', facts: { left, limit, lastsUntil, resetAt } }];
+function isWorthTelling({ code, facts, since }: Problem, now: Date, when: AlertsConfig['when']): boolean {
+  if (code === 'dead-letters') return Number(facts['letters']) >= (when.deadLetters ?? 1);
+  if (code === 'service-down') return since !== null && now.getTime() - since.getTime() >= serviceDownAfterMs;
+  return true;
 }

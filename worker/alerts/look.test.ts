@@ -5,6 +5,7 @@ import { judgeStates } from './look.js';
 const at = new Date('2026-11-21T10:00:00Z');
 const calm = { firstMs: 10, longestMs: 60, forgetMs: 100 };
 const when = {
+  serviceDown: false,
   sinkPaused: false,
   workspacePaused: false,
   deadLetters: 1,

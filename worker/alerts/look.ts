@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { sentLanes } from '../../api/sent-lanes.js';
-import { readStatus, type StatusSources } from '../../api/status.js';
+import { readStanding, type StatusSources } from '../../api/status.js';
 import type { AlertsConfig } from '../../config/config.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import {
@@ -13,10 +12,7 @@ import {
   takeLook,
 } from '../../ledger/queries/alerts/looks.js';
 import { endedImports } from '../../ledger/queries/imports/ended-imports.js';
-import { allPauses } from '../../ledger/queries/pauses.js';
-import { pigeonholeNames } from '../../ledger/queries/pigeonholes.js';
-import { laneStates } from '../../ledger/queries/read-lanes.js';
-import { type Condition, findConditions } from './find-conditions.js';
+import { type Condition, findConditions, isWanted } from './find-conditions.js';
 import { type AlertState, type Calm, heldBack, judgeAlert } from './judge-alert.js';
 import { type Pace, paceMessages, type Telling } from './pace-messages.js';
 
@@ -43,7 +39,7 @@ export async function look(
   const turn = await takeLook(ledger, everyMs * 0.8);
   if (turn === undefined) return 0;
   const rows = await readAlerts(ledger);
-  const conditions = await presentConditions(sources, alerts, turn.at);
+  const conditions = await presentConditions(sources, alerts);
   const states = judgeStates(rows, conditions, alerts.when, turn.at, calm);
   const ends = alerts.when.importEnded ? await judgeImports(ledger, rows, turn) : nothingFound;
   const tellings = [...states.tellings, ...ends.tellings];
@@ -58,15 +54,11 @@ export async function look(
   return isWritten ? found.messages.length : 0;
 }
 
-async function presentConditions(sources: StatusSources, { when }: AlertsConfig, now: Date): Promise<Condition[]> {
-  const { ledger, config } = sources;
-  const [status, pauses, lanes, places] = await Promise.all([
-    readStatus(when.quotaShort ? sources : { ...sources, quotas: async () => new Map() }, false), // a forecast is dear
-    allPauses(ledger),
-    laneStates(ledger, { sink: null, workspace: null, after: null, limit: null }),
-    pigeonholeNames(ledger, null),
-  ]);
-  return findConditions({ status, pauses, lanes: sentLanes(config, lanes, places), now }, when);
+async function presentConditions(sources: StatusSources, { when }: AlertsConfig): Promise<Condition[]> {
+  // Without the forecast of the quota, which is expensive, where nobody is notified of it.
+  const needed = when.quotaShort ? sources : { ...sources, quotas: async () => new Map() };
+  const { standing } = await readStanding(needed, false, null);
+  return findConditions(standing, when);
 }
 
 /** What a look has found, before it is decided what of it is told now. `rows` have nothing to be told. */
@@ -123,27 +115,6 @@ export function judgeStates(
     });
   }
   return { rows: kept, forgotten, tellings };
-}
-
-function isWanted(occasion: AlertRow['occasion'], when: AlertsConfig['when']): boolean {
-  switch (occasion) {
-    case 'sink-paused':
-      return when.sinkPaused;
-    case 'workspace-paused':
-      return when.workspacePaused;
-    case 'behind':
-      return when.behindMs !== undefined;
-    case 'dead-letters':
-      return when.deadLetters !== undefined;
-    case 'deletions-held':
-      return when.deletionsHeld;
-    case 'quota-short':
-      return when.quotaShort;
-    case 'import-ended':
-      return when.importEnded;
-    default:
-      return occasion satisfies never;
-  }
 }
 
 /** That an import has ended is told once, and never over. */

@@ -1,5 +1,5 @@
 import type { NewAlertMessage, Occasion } from '../../ledger/queries/alerts/looks.js';
-import { count, grouped } from './alert-numbers.js';
+import { count, grouped } from '../../operations/numbers-in-words.js';
 import type { AlertText } from './alert-text.js';
 
 /** A message names so many; the page and the command line have all of them. */
@@ -20,6 +20,7 @@ export function severalWords(message: Several): Omit<AlertText, 'link'> {
 }
 
 const commands: Readonly<Record<Occasion, string>> = {
+  'service-down': 'pigeonpost status',
   'sink-paused': 'pigeonpost status',
   'workspace-paused': 'pigeonpost status',
   behind: 'pigeonpost status',
@@ -31,6 +32,8 @@ const commands: Readonly<Record<Occasion, string>> = {
 
 function raisedTitle({ occasion, subjects: { length: n }, facts }: Several): string {
   switch (occasion) {
+    case 'service-down':
+      return `The service does not answer ${grouped(n)} workspaces`;
     case 'sink-paused':
       return `${grouped(n)} sinks are paused`;
     case 'workspace-paused':
@@ -52,6 +55,7 @@ function raisedTitle({ occasion, subjects: { length: n }, facts }: Several): str
 
 function overTitle({ occasion, subjects: { length: n } }: Several): string {
   const titles: Readonly<Record<Exclude<Occasion, 'import-ended'>, string>> = {
+    'service-down': `The service answers ${grouped(n)} workspaces again`,
     'sink-paused': `${grouped(n)} sinks are no longer paused`,
     'workspace-paused': `${grouped(n)} workspaces are no longer paused`,
     behind: `${grouped(n)} sinks are no longer behind`,

@@ -2,6 +2,7 @@ import type { Ledger } from '../../ledger.js';
 
 /** What is told, as `alerts.when` of the configuration calls it. */
 export type Occasion =
+  | 'service-down'
   | 'sink-paused'
   | 'workspace-paused'
   | 'behind'

@@ -1,0 +1,61 @@
+import { positionFrom, positionText } from './feed-position.js';
+import { byMinute } from './minutes.js';
+import { withoutValues } from './without-values.js';
+
+const now = new Date('2026-11-21T10:00:00Z');
+const ago = (ms: number): Date => new Date(now.getTime() - ms);
+
+describe('the position of a reader of changes', () => {
+  it('comes back as it went', () => {
+    const position = new Map([
+      [1, 5],
+      [40_000, 2 ** 40],
+    ]);
+    expect(positionFrom(positionText(position)!)).toEqual(position);
+    expect(positionFrom('')).toEqual(new Map());
+  });
+
+  it.each(['x', '1-', '-1', '1-2.', '1-2,3-4', '1-zzzzzzzzzzzz', `1-2${'.1-2'.repeat(4000)}`])(
+    'is none in %.20s',
+    (text) => {
+      expect(positionFrom(text)).toBeUndefined();
+    },
+  );
+
+  it('has no text where it would be longer than a header', () => {
+    const many = new Map(Array.from({ length: 3000 }, (_, ref) => [ref, 100_000]));
+    expect(positionText(many)).toBeUndefined();
+  });
+});
+
+describe('the minutes of a chart', () => {
+  it('end with the present one and leave out what is older or not meant', () => {
+    const at = (ms: number, changes: number, name: string | null = null) => ({
+      workspace: 'acme',
+      pigeonholeId: 101,
+      sink: name,
+      minute: ago(ms),
+      changes,
+    });
+    const minutes = byMinute(
+      [at(0, 3), at(60_000, 2), at(59 * 60_000, 7), at(60 * 60_000, 100), at(0, 50, 'hooks')],
+      (each) => each.sink === null,
+      now,
+    );
+    expect([minutes.length, minutes[59], minutes[58], minutes[0]]).toEqual([60, 3, 2, 7]);
+    expect(minutes.reduce((sum, n) => sum + n)).toBe(12);
+  });
+});
+
+describe('data without what it says', () => {
+  it('keeps its members and kinds alone', () => {
+    expect(withoutValues({ Name: 'Ann', ids: [7, 'x'], yes: true, none: null, empty: '', deep: { a: 'b' } })).toEqual({
+      Name: '(text)',
+      ids: ['(number)', '(text)'],
+      yes: true,
+      none: null,
+      empty: '',
+      deep: { a: '(text)' },
+    });
+  });
+});

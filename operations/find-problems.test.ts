@@ -1,0 +1,273 @@
+import type { LaneState } from '../ledger/queries/read-lanes.js';
+import {
+  findProblems,
+  type PigeonholeFacts,
+  shownProblems,
+  type SinkFacts,
+  type Standing,
+  type WorkspaceFacts,
+} from './find-problems.js';
+import { problemCodes } from './problems.js';
+
+const now = new Date('2026-11-21T10:00:00Z');
+const ago = (ms: number): Date => new Date(now.getTime() - ms);
+const pause = {
+  pausedBy: 'person',
+  cause: 'asked',
+  actor: 'ada',
+  reason: 'moved for Person 1',
+  since: '2026-11-21T09:00:00.000Z',
+} as const;
+const refused = {
+  ...pause,
+  pausedBy: 'cause',
+  cause: 'credential',
+  actor: null,
+  reason: 'invalid key of Person 1',
+} as const;
+const pigeonhole: PigeonholeFacts = {
+  id: 101,
+  pause: null,
+  failing: 0,
+  reason: null,
+  goneAt: null,
+  heldDeletions: 0,
+  foreignRows: 0,
+};
+const workspace: WorkspaceFacts = {
+  name: 'acme',
+  state: 'working',
+  reason: null,
+  until: null,
+  pause: null,
+  unanswered: null,
+  waitingLists: 13,
+  quota: null,
+  pigeonholes: [],
+};
+const sink: SinkFacts = {
+  name: 'hooks',
+  state: 'working',
+  reason: null,
+  pause: null,
+  backlog: 7,
+  dead: {},
+  observation: null,
+  approval: null,
+};
+const quota = {
+  limit: 100,
+  left: 40,
+  reserved: 5,
+  nextHour: { all: 3 },
+  lastsUntil: null,
+  resetAt: null,
+};
+const unanswered = { since: '2026-11-21T09:57:00.000Z', reason: 'connection refused by Person 1' };
+
+interface Given {
+  readonly trouble?: string;
+  readonly of?: Partial<WorkspaceFacts>;
+  readonly holds?: Partial<PigeonholeFacts>;
+  readonly to?: Partial<SinkFacts>;
+  readonly lane?: Partial<LaneState>;
+  readonly late?: boolean;
+}
+
+function standing({ trouble, of = {}, holds = {}, to = {}, lane = {}, late = false }: Given): Standing {
+  return {
+    trouble: trouble ?? null,
+    workspaces: [{ ...workspace, ...of, pigeonholes: [{ ...pigeonhole, ...holds }] }],
+    sinks: [{ ...sink, ...to }],
+    lanes: [{ sink: 'hooks', waitsSince: null, failingSince: null, retryAt: null, ...lane }],
+    late: late ? [{ workspace: 'acme', pigeonholeId: 101, since: ago(300_000), streams: 2 }] : [],
+    now,
+  };
+}
+
+const shown = (given: Given) => shownProblems(findProblems(standing(given)));
+
+const each: readonly (readonly [string, Given, string | null, string | null, RegExp])[] = [
+  ['process-failing', { trouble: 'the disk is full' }, null, null, /^pigeonpost makes no progress$/],
+  [
+    'service-down',
+    { of: { state: 'failing', unanswered }, holds: { failing: 9, reason: 'timeout' }, late: true },
+    'try-now workspace acme',
+    'Try now',
+    /^The service has not answered workspace acme since 2026-11-21 09:57 UTC; 13 lists wait$/,
+  ],
+  [
+    'workspace-paused',
+    { of: { pause, state: 'paused' } },
+    'resume workspace acme',
+    'Resume',
+    /^Workspace acme is paused$/,
+  ],
+  [
+    'workspace-paused',
+    { of: { pause: refused, state: 'paused' }, holds: { failing: 1 } },
+    'try-now workspace acme',
+    'Try now',
+    /^The service refuses the key of workspace acme$/,
+  ],
+  [
+    'workspace-waiting',
+    { of: { state: 'waiting', reason: 'throttled', until: '2026-11-21T10:05:00.000Z' }, late: true },
+    'try-now workspace acme',
+    'Try now',
+    /wait until 2026-11-21 10:05 UTC$/,
+  ],
+  [
+    'quota-short',
+    { of: { state: 'waiting', reason: 'quota', until: '2026-11-21T10:30:00.000Z', quota: { ...quota, left: 0 } } },
+    'try-now workspace acme',
+    'Try now',
+    /^The request quota of workspace acme is used up$/,
+  ],
+  [
+    'quota-short',
+    { of: { quota: { ...quota, lastsUntil: '2026-11-21T10:30:00.000Z' } } },
+    '/api/quota',
+    'Show the quota',
+    /will not last$/,
+  ],
+  [
+    'pigeonhole-paused',
+    { holds: { pause } },
+    'resume pigeonhole acme/101',
+    'Resume',
+    /^Pigeonhole acme\/101 is paused$/,
+  ],
+  [
+    'pigeonhole-failing',
+    { holds: { failing: 2 }, late: true },
+    'poll-now pigeonhole acme/101',
+    'Read now',
+    /cannot read 2 lists of/,
+  ],
+  [
+    'pigeonhole-gone',
+    { holds: { goneAt: '2026-11-21T09:00:00.000Z', failing: 1 } },
+    null,
+    null,
+    /was deleted in the service$/,
+  ],
+  [
+    'reading-late',
+    { late: true },
+    'poll-now pigeonhole acme/101',
+    'Read now',
+    /^2 lists of pigeonhole acme\/101 should have been read at 2026-11-21 09:55 UTC$/,
+  ],
+  [
+    'deletions-held',
+    { holds: { heldDeletions: 1 } },
+    '/api/deletions',
+    'Show the deletions',
+    /^1 deletion in .* waits for an operator$/,
+  ],
+  [
+    'filters-ignored',
+    { holds: { foreignRows: 9 } },
+    '/api/pigeonholes/acme/101/streams',
+    'Show the streams',
+    /ignores filter/,
+  ],
+  [
+    'sink-paused',
+    { to: { pause, state: 'paused' }, lane: { waitsSince: ago(900_000) } },
+    'resume sink hooks',
+    'Resume',
+    /^Sink hooks is paused$/,
+  ],
+  [
+    'sink-paused',
+    { to: { pause: refused, state: 'paused' } },
+    'try-now sink hooks',
+    'Try now',
+    /refuses its credentials$/,
+  ],
+  [
+    'sink-failing',
+    {
+      to: { state: 'failing', reason: 'HTTP 429' },
+      lane: { failingSince: ago(60_000), retryAt: ago(-1_800_000), waitsSince: ago(900_000) },
+    },
+    'try-now sink hooks',
+    'Try now',
+    /^Sink hooks accepts nothing$/,
+  ],
+  [
+    'sink-behind',
+    { lane: { waitsSince: ago(121_000) } },
+    '/api/sinks/hooks',
+    'Show its backlog',
+    /^Sink hooks is behind$/,
+  ],
+  ['sink-observing', { to: { observation: {} } }, 'approve sink hooks', 'Let it send', /observes and sends nothing$/],
+  [
+    'dead-letters',
+    { to: { dead: { 'http:422': 2 } } },
+    '/api/dead-letters?sink=hooks',
+    'Show the dead letters',
+    /^Sink hooks has refused 2 changes$/,
+  ],
+  [
+    'dead-letters',
+    { to: { dead: { 'mapping: crm.x: T0410': 3 } } },
+    '/api/dead-letters?sink=hooks',
+    'Show the dead letters',
+    /^The mapping of sink hooks failed on 3 changes$/,
+  ],
+];
+
+describe('the catalogue of problems', () => {
+  it('finds nothing while everything works', () => {
+    expect(shown({})).toEqual([]);
+  });
+
+  it.each(each)(
+    'shows %s as one problem, in words without those of others, with what helps (%j)',
+    (code, given, help, label, title) => {
+      const [found, ...more] = shown(given);
+      expect([found!.code, more]).toEqual([code, []]);
+      expect(found!.title).toMatch(title);
+      expect([found!.title, found!.says ?? '', found!.todo ?? ''].join(' ')).not.toMatch(/Person 1|undefined|null|NaN/);
+      const { action, see } = found!.help ?? { action: null, see: null };
+      expect(action === null ? see : `${action.do} ${action.kind} ${action.name}`).toBe(help);
+      expect(found!.help?.label ?? null).toBe(label);
+    },
+  );
+
+  it('has an example of each code', () => {
+    expect([...new Set(each.map(([code]) => code))].toSorted()).toEqual([...problemCodes].toSorted());
+  });
+
+  it.each<[string, Given]>([
+    ['a change waits for less than two minutes', { lane: { waitsSince: ago(119_000) } }],
+    ['a sink that observes was approved', { to: { observation: {}, approval: {} } }],
+    [
+      'nobody needs a quota of which only the reserve is left',
+      { of: { quota: { ...quota, left: 5, nextHour: { all: 0 } } } },
+    ],
+  ])('shows nothing while %s', (_, given) => {
+    expect(shown(given)).toEqual([]);
+  });
+
+  it('begins with errors, and keeps what another problem explains for alerts', () => {
+    const given = { of: { pause, state: 'paused', unanswered }, late: true, to: { dead: { x: 1 }, observation: {} } };
+    expect(shown(given).map(({ code }) => code)).toEqual(['workspace-paused', 'dead-letters', 'sink-observing']);
+    const hidden = findProblems(standing(given)).filter(({ coveredBy }) => coveredBy !== null);
+    expect(hidden.map(({ code, coveredBy }) => `${code} by ${coveredBy}`)).toEqual([
+      'service-down by workspace-paused',
+      'reading-late by workspace-paused',
+    ]);
+  });
+
+  it('tells what to do about a mapping that failed, beside what the destination refused', () => {
+    const [found] = shown({ to: { dead: { 'mapping: crm.x: T0410': 3, 'http:422': 2 } } });
+    expect(found!.title).toBe('Sink hooks has refused 2 changes');
+    expect(found!.says).toContain('The mapping failed on 3 more changes.');
+    expect(found!.todo).toMatch(/redrive them\. Test the expression .*config apply/);
+  });
+});

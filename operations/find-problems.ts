@@ -1,0 +1,221 @@
+import type { LaneState } from '../ledger/queries/read-lanes.js';
+import type { LateReading } from '../ledger/queries/read-streams.js';
+import { describeProblem, type FoundProblem, type Problem, type ProblemCode, severities } from './problems.js';
+
+/** What the rules read of a workspace; the status of the API fits. */
+export interface WorkspaceFacts {
+  readonly name: string;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly until: string | null;
+  readonly pause: PauseFacts | null;
+  /** Null while the service answers. */
+  readonly unanswered: { readonly since: string; readonly reason: string } | null;
+  /** Wanted streams that fail or are due. */
+  readonly waitingLists: number;
+  readonly quota: {
+    readonly limit: number | null;
+    readonly left: number | null;
+    readonly reserved: number;
+    readonly nextHour: { readonly all: number };
+    readonly lastsUntil: string | null;
+    readonly resetAt: string | null;
+  } | null;
+  readonly pigeonholes: readonly PigeonholeFacts[];
+}
+
+export interface PigeonholeFacts {
+  readonly id: number;
+  readonly pause: PauseFacts | null;
+  /** Streams whose last read failed. */
+  readonly failing: number;
+  readonly reason: string | null;
+  readonly goneAt: string | null;
+  readonly heldDeletions: number;
+  readonly foreignRows: number;
+}
+
+export interface SinkFacts {
+  readonly name: string;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly pause: PauseFacts | null;
+  readonly backlog: number;
+  readonly dead: Readonly<Record<string, number>>;
+  readonly observation: object | null;
+  readonly approval: object | null;
+}
+
+export interface PauseFacts {
+  readonly pausedBy: 'person' | 'cause';
+  readonly cause: string;
+  readonly actor: string | null;
+  readonly reason: string;
+  readonly since: string;
+}
+
+export interface Standing {
+  /** Why the process makes no progress; null: it does. */
+  readonly trouble: string | null;
+  readonly workspaces: readonly WorkspaceFacts[];
+  readonly sinks: readonly SinkFacts[];
+  /** Of what sinks are sent. */
+  readonly lanes: readonly Pick<LaneState, 'sink' | 'waitsSince' | 'failingSince' | 'retryAt'>[];
+  readonly late: readonly LateReading[];
+  readonly now: Date;
+}
+
+/** A delivery that is retried soon, or a batch in progress, is no backlog yet. */
+export const behindAfterMs = 120_000;
+
+/** Returns everything that an operator should know, errors first. Problems that another one explains are included. Pure. */
+export function findProblems(standing: Standing, thresholds = { behindMs: behindAfterMs }): Problem[] {
+  const { trouble, workspaces, sinks } = standing;
+  const found = [
+    ...(trouble === null ? [] : [problem('process-failing', 'process', '', { detail: trouble })]),
+    ...workspaces.flatMap((workspace) => ofWorkspace(workspace, standing)),
+    ...sinks.flatMap((sink) => ofSink(sink, standing, thresholds.behindMs)),
+  ].map(describeProblem);
+  return severities.flatMap((severity) => found.filter((each) => each.severity === severity));
+}
+
+/** Returns the problems to show: without those that another one explains. Pure. */
+export function shownProblems(problems: readonly Problem[]): Problem[] {
+  return problems.filter(({ coveredBy }) => coveredBy === null);
+}
+
+function problem(
+  code: ProblemCode,
+  kind: FoundProblem['kind'],
+  name: string,
+  given: Partial<Pick<FoundProblem, 'facts' | 'detail' | 'coveredBy'>> & { readonly since?: string | Date | null },
+): FoundProblem {
+  const { since = null, facts = {}, detail = null, coveredBy = null } = given;
+  return { code, kind, name, facts, detail, coveredBy, since: since === null ? null : new Date(since) };
+}
+
+function ofWorkspace(workspace: WorkspaceFacts, standing: Standing): FoundProblem[] {
+  const { name, pause, unanswered, waitingLists, state, reason, until } = workspace;
+  const found: FoundProblem[] = [];
+  const hindrance: ProblemCode | null =
+    pause !== null
+      ? 'workspace-paused'
+      : unanswered !== null
+        ? 'service-down'
+        : state === 'waiting'
+          ? 'workspace-waiting'
+          : null;
+  if (pause !== null) {
+    const facts = { ...pauseFacts(pause), lists: waitingLists };
+    found.push(
+      problem('workspace-paused', 'workspace', name, { facts, detail: pauseDetail(pause), since: pause.since }),
+    );
+  }
+  if (unanswered !== null) {
+    const facts = { unansweredAt: unanswered.since, lists: waitingLists };
+    const coveredBy = pause === null ? null : 'workspace-paused';
+    found.push(
+      problem('service-down', 'workspace', name, {
+        facts,
+        detail: unanswered.reason,
+        since: unanswered.since,
+        coveredBy,
+      }),
+    );
+  }
+  if (hindrance === 'workspace-waiting' && reason !== 'quota') {
+    found.push(problem('workspace-waiting', 'workspace', name, { facts: { waitUntil: until } }));
+  }
+  return [
+    ...found,
+    ...ofQuota(workspace),
+    ...workspace.pigeonholes.flatMap((each) => ofPigeonhole(name, each, hindrance, standing)),
+  ];
+}
+
+function ofQuota({ name, quota, state, reason, until }: WorkspaceFacts): FoundProblem[] {
+  const waits = state === 'waiting' && reason === 'quota';
+  // A quota that is used up lasts until no instant, so `lastsUntil` is null then as well.
+  const isUsedUp = quota !== null && quota.left !== null && quota.left <= quota.reserved && quota.nextHour.all > 0;
+  if (!waits && !isUsedUp && (quota === null || quota.lastsUntil === null)) return [];
+  const { left = null, limit = null, lastsUntil = null, resetAt = null } = quota ?? {};
+  const facts = { left, limit, lastsUntil, resetAt, ...(waits ? { waits: 1, waitUntil: until } : {}) };
+  return [problem('quota-short', 'workspace', name, { facts })];
+}
+
+function ofPigeonhole(
+  workspace: string,
+  pigeonhole: PigeonholeFacts,
+  hindrance: ProblemCode | null,
+  standing: Standing,
+): FoundProblem[] {
+  const { id, pause, failing, reason, goneAt, heldDeletions, foreignRows } = pigeonhole;
+  const name = `${workspace}/${id}`;
+  const coveredBy = hindrance ?? (pause === null ? null : 'pigeonhole-paused');
+  const found: FoundProblem[] = [];
+  const add = (code: ProblemCode, given: Parameters<typeof problem>[3]): void => {
+    found.push(problem(code, 'pigeonhole', name, given));
+  };
+  if (pause !== null)
+    add('pigeonhole-paused', { facts: pauseFacts(pause), detail: pauseDetail(pause), since: pause.since });
+  if (goneAt !== null) add('pigeonhole-gone', { since: goneAt });
+  else if (failing > 0) add('pigeonhole-failing', { facts: { failing }, detail: reason, coveredBy });
+  const late = standing.late.find((each) => each.workspace === workspace && each.pigeonholeId === id);
+  if (late !== undefined && goneAt === null) {
+    const facts = { streams: late.streams, dueAt: late.since.toISOString() };
+    add('reading-late', {
+      facts,
+      since: late.since,
+      coveredBy: coveredBy ?? (failing > 0 ? 'pigeonhole-failing' : null),
+    });
+  }
+  if (heldDeletions > 0) add('deletions-held', { facts: { items: heldDeletions } });
+  if (foreignRows > 0) add('filters-ignored', { facts: { rows: foreignRows } });
+  return found;
+}
+
+function ofSink(sink: SinkFacts, { lanes, now }: Standing, behindMs: number): FoundProblem[] {
+  const { name, pause, state, reason, backlog, dead, observation, approval } = sink;
+  const own = lanes.filter((lane) => lane.sink === name);
+  const observes = observation !== null && approval === null;
+  const waitsSince = oldest(own.map((lane) => lane.waitsSince));
+  const found: FoundProblem[] = [];
+  const add = (code: ProblemCode, given: Parameters<typeof problem>[3]): void => {
+    found.push(problem(code, 'sink', name, given));
+  };
+  if (pause !== null) add('sink-paused', { facts: pauseFacts(pause), detail: pauseDetail(pause), since: pause.since });
+  const isFailing = pause === null && state === 'failing';
+  if (isFailing) {
+    const retryAt = oldest(own.filter(({ failingSince }) => failingSince !== null).map((lane) => lane.retryAt));
+    const facts = { backlog, retryAt: retryAt === null || retryAt < now ? null : retryAt.toISOString() };
+    add('sink-failing', { facts, detail: reason, since: oldest(own.map(({ failingSince }) => failingSince)) });
+  }
+  if (!observes && waitsSince !== null && now.getTime() - waitsSince.getTime() > behindMs) {
+    const facts = { oldestAt: waitsSince.toISOString(), backlog };
+    const coveredBy = pause !== null ? 'sink-paused' : isFailing ? 'sink-failing' : null;
+    add('sink-behind', { facts, since: waitsSince, coveredBy });
+  }
+  if (observes) add('sink-observing', {});
+  const letters = Object.values(dead).reduce((sum, n) => sum + n, 0);
+  const mapping = Object.entries(dead).reduce((sum, [cause, n]) => (isMappingCause(cause) ? sum + n : sum), 0);
+  if (letters > 0) add('dead-letters', { facts: mapping === 0 ? { letters } : { letters, mapping } });
+  return found;
+}
+
+/** Says whether a dead letter never reached the destination because an expression of the mapping failed on it. */
+export function isMappingCause(cause: string): boolean {
+  return cause.startsWith('mapping');
+}
+
+function pauseFacts({ pausedBy, cause, since }: PauseFacts): FoundProblem['facts'] {
+  return { pausedBy, cause, pausedAt: since };
+}
+
+function pauseDetail({ pausedBy, actor, reason }: PauseFacts): string {
+  return pausedBy === 'person' && actor !== null ? `${reason} (${actor})` : reason;
+}
+
+function oldest(instants: readonly (Date | null)[]): Date | null {
+  const known = instants.flatMap((each) => (each === null ? [] : [each.getTime()]));
+  return known.length === 0 ? null : new Date(Math.min(...known));
+}
