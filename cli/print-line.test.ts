@@ -1,4 +1,4 @@
-import { printLine } from './print-line.js';
+import { printLabelled, printLine } from './print-line.js';
 
 function printed(text: string, terminal: boolean): string[] {
   const lines: string[] = [];
@@ -16,5 +16,27 @@ describe('a line that is printed', () => {
   it('stays as it is where it has room, and where another program reads it', () => {
     expect(printed('a  table  row', true)).toEqual(['a  table  row']);
     expect(printed(long, false)).toEqual([long]);
+  });
+});
+
+describe('a text beside a label', () => {
+  const labelled = (terminal: boolean, colours: boolean): string[] => {
+    const lines: string[] = [];
+    const out = { line: (line: string) => void lines.push(line), terminal, columns: 30, colours };
+    printLabelled(out, ['PROBLEM', 'red'], 'sink crm: the token is refused, so nothing is sent');
+    return lines;
+  };
+
+  it('keeps its column on every line of a terminal', () => {
+    expect(labelled(true, false)).toEqual([
+      'PROBLEM sink crm: the token is',
+      '        refused, so nothing is',
+      '        sent',
+    ]);
+    expect(labelled(true, true)[0]).toBe('\u001b[31mPROBLEM\u001b[39m sink crm: the token is');
+  });
+
+  it('is one line for other programs', () => {
+    expect(labelled(false, false)).toEqual(['PROBLEM sink crm: the token is refused, so nothing is sent']);
   });
 });

@@ -1,4 +1,7 @@
 import type { Output } from './context.js';
+import { paint } from './paint.js';
+import type { Style } from './text-line.js';
+import { widthOf } from './text-width.js';
 import { wrapText } from './wrap-text.js';
 
 /**
@@ -7,7 +10,26 @@ import { wrapText } from './wrap-text.js';
  */
 export function printLine(out: Pick<Output, 'line' | 'terminal' | 'columns'>, text: string): void {
   const { terminal, columns } = out;
-  if (!terminal || text.length <= columns) return out.line(text);
+  if (!terminal || widthOf(text) <= columns) return out.line(text);
   const lead = /^ */.exec(text)![0];
   for (const line of wrapText(text, { columns, lead, indent: lead.length + 4 })) out.line(line);
+}
+
+const labelWidth = 8;
+
+/**
+ * Prints a label in a column of its own and a text beside it. On a terminal the text is broken between words and stays in
+ * its column.
+ */
+export function printLabelled(
+  out: Pick<Output, 'line' | 'terminal' | 'columns' | 'colours'>,
+  [label, style]: readonly [label: string, style: Style],
+  text: string,
+): void {
+  const { terminal, columns, colours } = out;
+  const lead = label.padEnd(labelWidth);
+  const lines = terminal ? wrapText(text, { columns, lead }) : [`${lead}${text}`];
+  for (const [index, line] of lines.entries()) {
+    out.line(index === 0 ? `${paint(label, style, colours)}${line.slice(label.length)}` : line);
+  }
 }

@@ -32,7 +32,7 @@ function addInit(program: Command, context: () => Context, finish: Finish): void
   program
     .command('init')
     .description('write a pigeonpost.yaml from the answers to a few questions, and look at what it names')
-    .option('--service <url>', 'address of the service, without /v2')
+    .option('--service <url>', 'address of the service')
     .option('--key-variable <name>', 'environment variable with the API key')
     .option('--pigeonholes <which>', 'all, ids such as 101,102, or statuses such as upcoming,live')
     .option('--sink <type>', 'where changes go first: file, webhook, slack, hubspot or postgres')

@@ -16,6 +16,7 @@ import {
   oneOf,
   parseDurationMs,
   percent,
+  serviceUrl,
   regularExpression,
   secret,
   wholeNumber,
@@ -196,5 +197,13 @@ describe('other values', () => {
   ])('%s is not anything else', (_, schema: z.ZodType, values: unknown[]) => {
     for (const value of values)
       expect([value, messageOf(schema, value)]).toEqual([value, expect.stringContaining('allowed: ')]);
+  });
+});
+
+describe('the address of the service', () => {
+  it.each(['', '/', '/v2', '/v2/'])('is the same with "%s" at its end', (end) => {
+    expect(serviceUrl().parse(`https://engagement.example.com/events${end}`)).toBe(
+      'https://engagement.example.com/events',
+    );
   });
 });

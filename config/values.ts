@@ -85,7 +85,12 @@ export const headerSecret = () =>
  * alone, where no one can listen. Refuses user and password (they are secrets and belong to a key of their own), query
  * and fragment (paths are appended).
  */
-export const baseUrl = () =>
+export const baseUrl = () => address((url) => url);
+
+/** As `baseUrl`, of the service: people copy it with or without the version of its paths, which every request adds. */
+export const serviceUrl = () => address((url) => withoutSlash(url.replace(/\/v2$/, '')));
+
+const address = (cleaned: (url: string) => string) =>
   text(
     'an https address such as https://engagement.example.com (http for loopback alone), without user, query or fragment',
     (found) => {
@@ -94,9 +99,13 @@ export const baseUrl = () =>
       const secure = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
       // not url.search: an empty query is '' there, and the ? would end up in the middle of every address
       if (!secure || url.username !== '' || url.password !== '' || /[?#]/.test(found)) return undefined;
-      return url.href.replace(/\/+$/, '');
+      return cleaned(withoutSlash(url.href));
     },
   );
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '');
+}
 
 /** A folder, as it was written. Whoever uses it resolves it against the folder of pigeonpost.yaml. */
 export const folder = () => text('the path of a folder', (found) => (isPath(found) ? found : undefined));

@@ -9,6 +9,10 @@ import { loadProcessConfig } from './load-process-config.js';
 
 /** What is said of the workspace, which comes first. */
 async function checkWorkspace(options: SandboxOptions, keys = ''): Promise<Checked> {
+  return (await checkFirst(1, options, { keys }))[0]!;
+}
+
+async function checkFirst(lines: number, options: SandboxOptions, { keys = '', choice = '' }): Promise<Checked[]> {
   const sandbox = await runSandbox({ seed: 3, frozen: true, attendees: 0, pigeonholes: 1, ...options });
   const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-check-'));
   try {
@@ -16,13 +20,16 @@ async function checkWorkspace(options: SandboxOptions, keys = ''): Promise<Check
     writeFileSync(
       file,
       `workspaces: { acme: { baseUrl: "${sandbox.baseUrl}", apiKey: "\${KEY}"${keys} } }
-syncs: { all: { workspace: acme, sinks: [archive] } }
+syncs: { all: { workspace: acme, sinks: [archive]${choice} } }
 sinks: { archive: { type: file, folder: ./archive } }
 `,
     );
     const config = await loadProcessConfig(file, { KEY: 'sandbox-key' });
-    for await (const checked of check(config, binarySources(), AbortSignal.timeout(30_000))) return checked;
-    throw new Error('nothing was checked');
+    const found: Checked[] = [];
+    for await (const checked of check(config, binarySources(), AbortSignal.timeout(30_000))) {
+      if (found.push(checked) === lines) break;
+    }
+    return found;
   } finally {
     await sandbox.close();
     rmSync(folder, { recursive: true });
@@ -57,5 +64,17 @@ describe('the check of a workspace', () => {
       result: 'refused',
       text: expect.stringMatching(/^subscriptionId 4242: /),
     });
+  });
+});
+
+describe('the check of a sync', () => {
+  it.each<[string, string, RegExp]>([
+    ['all', '', /^selects 2 of 2 events: \S.* \(101, live\), \S.* \(102, ended\)$/],
+    ['by status', ', pigeonholes: { status: [live] }', /^selects 1 of 2 events: \S.* \(101, live\)$/],
+    ['none', ', pigeonholes: { name: "^nothing" }', /^selects none of 2 events$/],
+    ['by id', ', pigeonholes: [102, 999]', /^selects 1 of 2 events: .*\(102, ended\); the service does not list 999$/],
+  ])('names the events that it selects: %s', async (_, choice, text) => {
+    const [, selection] = await checkFirst(2, { pigeonholes: 2 }, { choice });
+    expect(selection).toEqual({ what: 'sync all', result: 'ok', text: expect.stringMatching(text) as string });
   });
 });

@@ -13,6 +13,7 @@ import { connectTemporal } from './connect-temporal.js';
 import { type BinarySources, findBinary } from './embedded-temporal/find-binary.js';
 import { keyProblem } from './key-place-of.js';
 import { createWorkspaceClient } from './open-clients.js';
+import { listEvents, type ListedEvents, selectEvents, selectionInWords } from './list-events.js';
 import { createSink } from './open-sinks.js';
 import { messageOf } from './orchestration.js';
 
@@ -33,32 +34,53 @@ export async function* check(
   binarySources: BinarySources,
   signal: AbortSignal,
 ): AsyncGenerator<Checked, void, undefined> {
-  for (const name of Object.keys(config.workspaces)) yield await checkWorkspace(config, name, signal);
+  for (const name of Object.keys(config.workspaces)) yield* checkWorkspace(config, name, signal);
   for (const name of Object.keys(config.sinks)) yield* await checkSink(config, name, signal);
   yield await checkStore(config);
   yield await checkTemporal(config, binarySources);
 }
 
-async function checkWorkspace(config: Config, name: string, signal: AbortSignal): Promise<Checked> {
+/** The key, then what each sync of the workspace selects. */
+async function* checkWorkspace(
+  config: Config,
+  name: string,
+  signal: AbortSignal,
+): AsyncGenerator<Checked, void, undefined> {
   const what = `workspace ${name}`;
-  const { baseUrl, subscriptionId } = config.workspaces[name]!;
+  const { baseUrl } = config.workspaces[name]!;
   const client = createWorkspaceClient(config, name);
   try {
-    const page = await client.page({ list: 'pigeonholes' }, { count: 1, signal });
-    const some = page.items.length > 0 ? '' : ', which has no pigeonholes yet';
-    const chosen = chooseSubscription(subscriptionId ?? null, await subscriptionsOf(client, signal));
-    if (!('problem' in chosen)) return { what, result: 'ok', text: `${baseUrl} accepts the key${some}` };
-    // Without one, only what creates pigeonholes needs it, and an event file may name it.
-    return subscriptionId === undefined
-      ? { what, result: 'ok', text: `${baseUrl} accepts the key${some}; for "pigeonpost apply": ${chosen.problem}` }
-      : { what, result: 'refused', text: `subscriptionId ${subscriptionId}: ${chosen.problem}` };
+    const listed = await listEvents(client, signal);
+    yield { what, ...(await checkSubscription(config, name, { client, listed, signal })) };
+    for (const selection of selectEvents(config, name, listed)) {
+      yield { what: `sync ${selection.sync}`, result: 'ok', text: selectionInWords(selection, listed) };
+    }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const unreachable = error.kind === 'transient' || error.kind === 'throttled';
-    return { what, result: unreachable ? 'unreachable' : 'refused', text: `${baseUrl}: ${error.message}` };
+    yield { what, result: unreachable ? 'unreachable' : 'refused', text: `${baseUrl}: ${error.message}` };
   } finally {
     await client.close();
   }
+}
+
+async function checkSubscription(
+  config: Config,
+  name: string,
+  {
+    client,
+    listed,
+    signal,
+  }: { readonly client: PigeonholeClient; readonly listed: ListedEvents; readonly signal: AbortSignal },
+): Promise<Pick<Checked, 'result' | 'text'>> {
+  const { baseUrl, subscriptionId } = config.workspaces[name]!;
+  const some = listed.events.length > 0 ? '' : ', which has no pigeonholes yet';
+  const chosen = chooseSubscription(subscriptionId ?? null, await subscriptionsOf(client, signal));
+  if (!('problem' in chosen)) return { result: 'ok', text: `${baseUrl} accepts the key${some}` };
+  // Without one, only what creates pigeonholes needs it, and an event file may name it.
+  return subscriptionId === undefined
+    ? { result: 'ok', text: `${baseUrl} accepts the key${some}; for "pigeonpost apply": ${chosen.problem}` }
+    : { result: 'refused', text: `subscriptionId ${subscriptionId}: ${chosen.problem}` };
 }
 
 /** None where the service does not offer them, as in a Personal workspace. */

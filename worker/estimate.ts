@@ -1,4 +1,4 @@
-import { choose, type DiscoveredPigeonhole } from '../activities/discover.js';
+import { choose } from '../activities/discover.js';
 import { eventTimes, sessionTimes } from '../activities/event-times.js';
 import { syncsOf } from '../activities/read-pigeonhole.js';
 import { planReading } from '../activities/reading-plan.js';
@@ -8,6 +8,7 @@ import type { PigeonholeClient } from '../pigeonhole/client.js';
 import type { ListRef } from '../pigeonhole/lists.js';
 import { adviseOnQuota, type Advice } from './advise-on-quota.js';
 import { calendarDemand, type DayDemand, type PlannedPigeonhole } from './calendar-demand.js';
+import { toListed } from './list-events.js';
 import { createWorkspaceClient } from './open-clients.js';
 
 /** What reading would cost of one key's quota. */
@@ -84,7 +85,7 @@ async function readCalendar(
 ): Promise<PlannedPigeonhole[]> {
   const shown = await readAll(asking, { list: 'pigeonholes' });
   const items = new Map(shown.map((item) => [item['id'] as number, item]));
-  const known = [...items.values()].map(toDiscovered);
+  const known = [...items.values()].map(toListed);
   const syncsById = new Map<number, string[]>();
   for (const sync of syncsOf(config, workspace)) {
     for (const id of choose(config.syncs[sync]!.pigeonholes, known)) {
@@ -120,14 +121,4 @@ async function readAll(asking: Asking, list: ListRef): Promise<Readonly<Record<s
     items.push(...page.items);
   }
   return items.filter(({ id }) => typeof id === 'number');
-}
-
-function toDiscovered(item: Readonly<Record<string, unknown>>): DiscoveredPigeonhole {
-  const text = (name: string): string => (typeof item[name] === 'string' ? item[name] : '');
-  return {
-    id: item['id'] as number,
-    name: text('name'),
-    status: text('status') === '' ? null : text('status'),
-    startDate: text('startDate'),
-  };
 }

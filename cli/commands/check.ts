@@ -7,7 +7,7 @@ import { checkFields } from '../check-fields.js';
 import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
 import { formatEstimate } from '../format-estimate.js';
-import { printLine } from '../print-line.js';
+import { printLabelled } from '../print-line.js';
 
 /** A request or two for each pigeonhole, one after another. */
 const estimateTimeoutMs = 10 * 60_000;
@@ -25,18 +25,18 @@ export async function check(
   const loaded = await loadProcessConfig(config);
   const results: Checked[] = [{ what: 'configuration', result: 'ok', text: `${config} can be used` }];
   const show = ({ what, result, text }: Checked): void => {
-    if (!json) printLine(out, `${result === 'ok' ? 'ok     ' : 'PROBLEM'} ${what}: ${text}`);
+    if (!json) printLabelled(out, result === 'ok' ? ['ok', 'green'] : ['PROBLEM', 'red'], `${what}: ${text}`);
   };
   show(results[0]!);
   for (const { line, key, message } of loaded.warnings) {
-    if (!json) printLine(out, `note    ${config}:${line}: ${key}: ${message}`);
+    if (!json) printLabelled(out, ['note', 'yellow'], `${config}:${line}: ${key}: ${message}`);
   }
   for await (const result of checkAll(loaded, binarySources(), AbortSignal.timeout(60_000))) {
     results.push(result);
     show(result);
   }
   const notes = [...(await checkConsent(loaded)), ...(await checkFields(loaded))];
-  for (const note of notes) if (!json) printLine(out, `note    ${note}`);
+  for (const note of notes) if (!json) printLabelled(out, ['note', 'yellow'], note);
   const estimates: Estimate[] = [];
   const canRead = results.every(({ what, result }) => result === 'ok' || !what.startsWith('workspace '));
   if (wantsEstimate && canRead) {

@@ -1,10 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { checkDraft } from '../../worker/check-draft.js';
+import { eventsOfDraft } from '../../worker/list-events.js';
 import type { Context, Output } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import type { InitAnswers, InitSinkType } from '../init/answers.js';
 import { askAtTerminal } from '../init/ask-at-terminal.js';
+import { formatEvents } from '../init/format-events.js';
 import { askAll, type InitFlags } from '../init/questions.js';
 import { writeConfiguration } from '../init/write-configuration.js';
 
@@ -23,8 +26,11 @@ export interface InitOptions extends InitFlags {
 export async function init(context: Context, { yes, check, json, ...flags }: InitOptions): Promise<ExitCode> {
   const { config: file, out } = context;
   if (existsSync(file)) throw thereAlready(file);
-  const terminal = askAtTerminal(out, { interactive: process.stdin.isTTY === true && !yes });
-  const answers = await askAll(flags, terminal.ask).finally(() => terminal.close());
+  const interactive = process.stdin.isTTY === true && !yes;
+  const terminal = askAtTerminal(out, { interactive });
+  const answers = await askAll(flags, terminal.ask, async (found) =>
+    interactive ? await showEvents(out, found, file) : null,
+  ).finally(() => terminal.close());
   const text = writeConfiguration(answers);
   const { problems, unset } = await checkDraft(text, file, standInsFor(answers));
   if (problems.length > 0) {
@@ -46,6 +52,36 @@ export async function init(context: Context, { yes, check, json, ...flags }: Ini
     found === ExitCode.Done ? `next: ${next}` : `mend what is a PROBLEM above, then: ${withConfig(file, 'check')}`,
   );
   return found;
+}
+
+/** More are only counted; live events are shown first. */
+const maxShown = 20;
+
+/** Shows the events of the workspace where its key can be used already. @returns their ids; null where none are known */
+async function showEvents(
+  out: Output,
+  { service, keyVariable }: { readonly service: string; readonly keyVariable: string },
+  file: string,
+): Promise<readonly number[] | null> {
+  const draft: InitAnswers = {
+    service,
+    keyVariable,
+    pigeonholes: 'all',
+    sink: { type: 'file', destination: './archive', secretVariable: '' },
+  };
+  const text = writeConfiguration(draft);
+  const { problems, unset } = await checkDraft(text, file, standInsFor(draft));
+  if (unset.length > 0) {
+    out.note(`  set ${keyVariable} before "pigeonpost init" to have the events of the workspace listed here`);
+    return null;
+  }
+  const listed = problems.length > 0 ? { problem: problems.join('; ') } : await eventsOfDraft(text, resolve(file));
+  if ('problem' in listed) {
+    out.note(`  the events cannot be listed: ${listed.problem}`);
+    return null;
+  }
+  for (const line of formatEvents(listed, maxShown)) out.note(`  ${line}`);
+  return listed.hasMore ? null : listed.events.map(({ id }) => id);
 }
 
 async function lookAtIt(context: Context, out: Output): Promise<ExitCode> {

@@ -1,6 +1,7 @@
 import { checkDraft } from '../../worker/check-draft.js';
 import { type InitAnswers, type InitSinkType, sinkTypes } from './answers.js';
 import { asker } from './ask-at-terminal.js';
+import { formatEvents } from './format-events.js';
 import { askAll, type InitFlags } from './questions.js';
 import { writeConfiguration } from './write-configuration.js';
 
@@ -21,7 +22,11 @@ const secrets: Readonly<Record<InitSinkType, string>> = {
 };
 
 /** At a terminal that gives these answers, one after another. */
-async function asked(answers: string[], flags: InitFlags = {}): Promise<{ found: InitAnswers; said: string[] }> {
+async function asked(
+  answers: string[],
+  flags: InitFlags = {},
+  ids: readonly number[] | null = null,
+): Promise<{ found: InitAnswers; said: string[] }> {
   const said: string[] = [];
   const ask = asker({ note: (text) => void said.push(text) }, async (text) => {
     said.push(text);
@@ -29,11 +34,11 @@ async function asked(answers: string[], flags: InitFlags = {}): Promise<{ found:
     if (answer === undefined) throw new Error(`nothing is left to answer to: ${text}`);
     return answer;
   });
-  return { found: await askAll(flags, ask), said };
+  return { found: await askAll(flags, ask, async () => ids), said };
 }
 
 const unasked = async (flags: InitFlags): Promise<InitAnswers> =>
-  await askAll(flags, asker({ note: () => undefined }, undefined));
+  await askAll(flags, asker({ note: () => undefined }, undefined), async () => null);
 
 describe('the questions of init', () => {
   it('are few, and have an answer that is taken when nothing is written', async () => {
@@ -64,6 +69,16 @@ describe('the questions of init', () => {
     expect(said.filter((line) => line.startsWith('  '))).toHaveLength(4);
   });
 
+  it.each(['', '/', '/v2', '/v2/'])('take an address of the service that ends in "%s"', async (end) => {
+    expect((await unasked({ service: `${service}${end}` })).service).toBe(service);
+  });
+
+  it('let a person choose from the events that were listed, and no other', async () => {
+    const { found, said } = await asked([service, '', '103', '102', '', ''], {}, [101, 102]);
+    expect(found.pigeonholes).toEqual({ ids: [102] });
+    expect(said).toContain('  103 is not in the list above');
+  });
+
   it('are not asked where a flag has answered them', async () => {
     const { found, said } = await asked(['', ''], { service, pigeonholes: 'all', sink: 'slack', destination: 'C1' });
     expect(found).toMatchObject({ pigeonholes: 'all', sink: { type: 'slack', secretVariable: 'SLACK_BOT_TOKEN' } });
@@ -73,7 +88,6 @@ describe('the questions of init', () => {
   it.each<[string, InitFlags, RegExp]>([
     ['a flag that is missing', {}, /^--service is needed/],
     ['a secret in the place of its name', { service, keyVariable: 'abc-def' }, /^--key-variable: .*never the secret/],
-    ['a version in the address', { service: `${service}/v2` }, /leave \/v2 out/],
     ['statuses that are none', { service, pigeonholes: 'live,soon' }, /^--pigeonholes: /],
     ['a destination that is missing', { service, sink: 'webhook' }, /^--destination is needed/],
   ])('name, where nobody can be asked, %s', async (_, flags, message) => {
@@ -128,5 +142,26 @@ describe('the file that init writes', () => {
       MY_SECRET: 'xoxb-x',
     });
     expect(problems.join()).toMatch(/channel/);
+  });
+});
+
+describe('the events that init lists', () => {
+  it('begin with the live ones, in order of their days, and are cut to a line', () => {
+    const event = (id: number, status: string, startDate: string, name = `Summit ${id}`) => ({
+      id,
+      name,
+      status,
+      startDate,
+    });
+    const events = [
+      event(1, 'ended', '2026-01-02'),
+      event(22, 'live', '2026-03-02'),
+      event(3, 'upcoming', '2026-05-02', '東京'.repeat(30)),
+    ];
+    const [live, upcoming, more] = formatEvents({ events, hasMore: false }, 2);
+    expect(live).toMatch(/^22 {2}Summit 22 +live {6}2026-03-02$/);
+    expect(upcoming).toMatch(/^ 3 {2}(東京)+東?… *upcoming {2}2026-05-02$/);
+    expect(more).toBe('and 1 more pigeonhole');
+    expect(formatEvents({ events: [], hasMore: false }, 2)).toEqual(['the workspace has no pigeonholes yet']);
   });
 });

@@ -30,18 +30,26 @@ export interface Question {
 /** Gives the answer to a question, one that has no problem. @throws when there is none */
 export type Asker = (question: Question, given: string | undefined) => Promise<string>;
 
-/** Asks what `init` has to know, in an order in which each question is meaningful. */
-export async function askAll(flags: InitFlags, ask: Asker): Promise<InitAnswers> {
-  const service = await ask(serviceQuestion, flags.service);
+/**
+ * Asks what `init` has to know, in an order in which each question is meaningful.
+ * @param showEvents shows what the workspace has, once the key's variable is known; null: nothing could be shown
+ */
+export async function askAll(
+  flags: InitFlags,
+  ask: Asker,
+  showEvents: (found: { readonly service: string; readonly keyVariable: string }) => Promise<readonly number[] | null>,
+): Promise<InitAnswers> {
+  const service = (await ask(serviceQuestion, flags.service)).replace(/\/+$/, '').replace(/\/v2$/, '');
   const keyVariable = await ask(
     variable('Environment variable with the API key', '--key-variable', 'ENGAGEMENT_API_KEY'),
     flags.keyVariable,
   );
-  const pigeonholes = toPigeonholes(await ask(pigeonholesQuestion, flags.pigeonholes)) as PigeonholeAnswer;
+  const ids = flags.pigeonholes === undefined ? await showEvents({ service, keyVariable }) : null;
+  const pigeonholes = toPigeonholes(await ask(pigeonholesQuestion(ids), flags.pigeonholes)) as PigeonholeAnswer;
   const type = (await ask(sinkQuestion, flags.sink)) as InitSinkType;
   const { destination, secret } = sinkFacts[type];
   return {
-    service: service.replace(/\/+$/, ''),
+    service,
     keyVariable,
     pigeonholes,
     sink: {
@@ -62,23 +70,30 @@ export async function askAll(flags: InitFlags, ask: Asker): Promise<InitAnswers>
 }
 
 const serviceQuestion: Question = {
-  text: 'Address of the service, without /v2',
+  text: 'Address of the service',
   flag: '--service',
   suggested: null,
-  problem: (answer) => {
-    const url = URL.canParse(answer) ? new URL(answer) : undefined;
-    if (url === undefined || !/^https?:$/.test(url.protocol)) return 'write an address such as https://api.example.com';
-    return /\/v2\/?$/.test(url.pathname) ? 'leave /v2 out: it is added' : null;
-  },
+  problem: (answer) =>
+    URL.canParse(answer) && /^https?:$/.test(new URL(answer).protocol)
+      ? null
+      : 'write an address such as https://api.example.com',
 };
 
-const pigeonholesQuestion: Question = {
-  text: `Which pigeonholes: all, ids such as 101,102, or statuses (${statuses.join(', ')})`,
-  flag: '--pigeonholes',
-  suggested: 'new,upcoming,live',
-  problem: (answer) =>
-    toPigeonholes(answer) === undefined ? `write all, ids such as 101,102, or some of ${statuses.join(', ')}` : null,
-};
+/** @param ids of the events that were shown; null: none were, so any may be meant */
+function pigeonholesQuestion(ids: readonly number[] | null): Question {
+  return {
+    text: 'Which pigeonholes: all, ids, or statuses',
+    flag: '--pigeonholes',
+    suggested: 'new,upcoming,live',
+    problem: (answer) => {
+      const chosen = toPigeonholes(answer);
+      if (chosen === undefined) return `write all, ids such as 101,102, or some of ${statuses.join(', ')}`;
+      const unknown =
+        chosen === 'all' || !('ids' in chosen) || ids === null ? [] : chosen.ids.filter((id) => !ids.includes(id));
+      return unknown.length === 0 ? null : `${unknown.join(', ')} is not in the list above`;
+    },
+  };
+}
 
 const sinkQuestion: Question = {
   text: `Where changes go first: ${sinkTypes.join(', ')}`,

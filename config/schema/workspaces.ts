@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { baseUrl, headerSecret, identifier, name, nonEmptyText, percent } from '../values.js';
+import { headerSecret, identifier, name, nonEmptyText, percent, serviceUrl } from '../values.js';
 
 /** `workspaces`: one per API key of the service. */
 export const workspacesSchema = z
@@ -7,11 +7,7 @@ export const workspacesSchema = z
     name(),
     z
       .strictObject({
-        baseUrl: baseUrl()
-          .refine((url) => !url.endsWith('/v2'), {
-            error: 'the address ends in /v2, which every request adds by itself; leave out /v2',
-          })
-          .describe('Address of the service, without the `/v2` of its paths.'),
+        baseUrl: serviceUrl().describe('Address of the service, with or without the `/v2` of its paths.'),
         apiKey: headerSecret().describe('API key of the workspace. It gives access to everything in it.'),
         subscriptionId: identifier()
           .optional()
