@@ -97,14 +97,26 @@ async function writeDelivered(
   );
 }
 
+/**
+ * Writes outcomes one by one. If an item was erased while this change of it was being sent, its row ends as
+ * `forgetDeliveries` leaves the others: without the destination's words, and not to be sent again. The change that
+ * takes the item back is its last one and keeps its outcome.
+ */
 async function writeEach(tx: Queryable, lease: LaneLease, settled: readonly Settled[]): Promise<void> {
   await tx.query(
     `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, reason, detail,
          attempts, due_at, updated_at)
-       select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration, n.state, n.reason,
-         n.detail, n.attempts, clock_timestamp() + n.retry_in_ms * interval '1 millisecond', clock_timestamp()
+       select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration,
+         case when e.erased and n.state in ('waiting', 'retry', 'dead', 'withheld') then 'superseded' else n.state end,
+         case when e.erased and n.state in ('waiting', 'retry', 'dead', 'withheld') then null else n.reason end,
+         case when not e.erased then n.detail end, n.attempts,
+         case when not e.erased or n.state = 'sending'
+           then clock_timestamp() + n.retry_in_ms * interval '1 millisecond' end,
+         clock_timestamp()
        from unnest($3::int8[], $4::int4[], $5::text[], $6::text[], $7::text[], $8::int4[], $9::float8[])
          as n (sequence, replay, state, reason, detail, attempts, retry_in_ms) ${knownDelivery}
+         cross join lateral (select coalesce((select i.erased and d.sequence < i.last_sequence from items i
+           where i.ref = d.ref and i.list = d.list and i.key = d.key limit 1), false) as erased) e
        on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = excluded.reason,
          detail = excluded.detail, attempts = excluded.attempts, due_at = excluded.due_at,
          updated_at = excluded.updated_at`,
