@@ -1,6 +1,7 @@
 import { isApproved } from '../ledger/queries/approvals.js';
 import { eraseCopies } from '../ledger/queries/erasures/erase-copies.js';
 import { eraseItems, itemsToErase, slicesOf } from '../ledger/queries/erasures/erase-items.js';
+import { eraseReasons } from '../ledger/queries/erasures/erase-reasons.js';
 import { eraseRegistrants } from '../ledger/queries/erasures/erase-registrants.js';
 import type { Erasure, Receipt } from '../ledger/queries/erasures/erasure.js';
 import { erasingLanes, type ErasingLane, settleErasingLane } from '../ledger/queries/erasures/erasing-lanes.js';
@@ -39,6 +40,8 @@ export async function forgetAttendeeTurn(to: Collaborators, id: string, signal: 
   if (erasure === undefined || erasure.endedAt !== null) {
     return { items: 0, open: 0, nextDueInMs: 0, state: 'finished' };
   }
+  // First: the names that a reason is searched for are in the person's records.
+  if (erasure.names !== null) await eraseReasons(to.ledger, erasure.names);
   let items = erasure.names === null ? 0 : await eraseFromItems(to, erasure);
   const own = await clearLedger(to, erasure);
   const sinks = await askSinks(to, erasure, signal);

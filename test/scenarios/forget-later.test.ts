@@ -127,7 +127,9 @@ describe.each(kinds)('what comes after a person was forgotten, on %s', (kind) =>
     await forget(stage, scene, await askToForget(scene, { by: 'id', text: '11' }));
     // As a version that knows nothing of forgetting would take it in.
     await stage.db.query(
-      `update items set erased = false, payload = '{"Name":"MARK-name"}' where list = 'attendees' and key = '11'`,
+      `update items set erased = false, payload = '{"Name":"MARK-name"}', subject = $1
+       where list = 'attendees' and key = '11'`,
+      [scene.ledger.hash.subject('acme', 11, 'named')],
     );
     await forget(stage, scene, await askToForget(scene, { by: 'id', text: '11' }));
     expect((await dumpLedger(stage.db)).includes('MARK')).toBe(false);

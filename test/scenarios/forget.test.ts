@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { kinds } from '../kit/scenario-kinds.js';
 import { receiptsOf } from '../../ledger/queries/erasures/read-erasures.js';
+import { pause } from '../../ledger/queries/pauses.js';
+import { requestReplay } from '../../ledger/queries/replays.js';
 import { dumpLedger } from '../kit/dump-ledger.js';
 import { askToForget, forget } from '../kit/forget.js';
 import { session } from '../kit/items.js';
@@ -54,6 +57,8 @@ describe.each(kinds)('people who are forgotten, on %s', (kind) => {
         ['withdrawing', { by: 'email', text: `${markerOf('withdrawing')}@EXAMPLE.com` }],
         ['anonymous', { by: 'id', text: String(people.anonymous) }],
       ] as const;
+      await typeReasons(scene, 'withdrawing');
+      await typeReasons(scene, 'turning');
       for (const [who, name] of asked) {
         await forget(stage, scene, await askToForget(scene, name));
         expect(sinks.taken(scene).filter((line) => holdsMarker(line, who))).toEqual([]);
@@ -97,6 +102,23 @@ async function standNowhere(stage: Stage, scene: Scene): Promise<void> {
     expect(gone.filter((who) => holdsMarker(text, who))).toEqual([]);
   }
   expect(holdsMarker(dump, 'turning')).toBe(true);
+  const reasons = await stage.db.query<{ reason: string | null }>(
+    'select detail as reason from pauses union all select reason from replays',
+  );
+  const kept = reasons.filter(({ reason }) => reason !== null && holdsMarker(reason, 'turning'));
+  expect(kept).toHaveLength(2);
+  // And nothing tells a reader of the database which tombstones were one person's.
+  const linked = await stage.db.query('select i.list, i.key from items i join forgotten f on f.subject = i.subject');
+  expect(linked).toEqual([]);
+}
+
+/** Operators have typed why they paused something and had items sent again, and have named a person in it. */
+async function typeReasons({ ledger }: Scene, who: Person): Promise<void> {
+  const reason = `asked for by ${String(record(who)['Name'])}`;
+  const name = `paused-${who}`;
+  const asked = { pausedBy: 'person', cause: 'asked', fingerprint: null } as const;
+  await pause(ledger, { ...asked, scope: 'import', name, detail: reason });
+  await requestReplay(ledger, { id: randomUUID(), lanes: [], lists: null, from: null, by: null, reason });
 }
 
 /** Slack takes a message a second in a channel, so that it may still have some to be sent: those are not sent then. */

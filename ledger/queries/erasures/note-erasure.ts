@@ -47,7 +47,11 @@ export async function noteCleared(ledger: Ledger, erasure: number): Promise<void
   );
 }
 
-/** Every place has answered. What sinks had been told is forgotten; that nothing is taken in again stays. */
+/**
+ * Every place has answered. What sinks had been told is forgotten; that nothing is taken in again stays. The tombstones
+ * lose the HMAC by which the erasure found them: `forgotten` has the same one, so a reader of the database could join
+ * what one person did by name with what they did anonymously (decision 0055).
+ */
 export async function endErasure(ledger: Ledger, erasure: number): Promise<void> {
   await ledger.db.transaction(async (tx) => {
     const ended = await tx.query(
@@ -56,6 +60,11 @@ export async function endErasure(ledger: Ledger, erasure: number): Promise<void>
     );
     if (ended.length === 0) return;
     await tx.query(`delete from erasing e where e.erasure = $1 and not ${isLeft('e')}`, [erasure]);
+    await tx.query(
+      `update items set subject = null
+       where erased and subject = any(array(select subject from forgotten where erasure = $1))`,
+      [erasure],
+    );
   });
 }
 

@@ -129,6 +129,13 @@ async function keepQuestionsAway(
            and position('"question":{"content"' in i.payload::text) > 0 and position('"id":' || n.key in i.payload::text) > 0)`,
     [ref, subjects, keys, listsWithQuestions],
   );
+  // An erasure that continues needs the subject to find the question; one that has ended leaves none (`endErasure`).
+  await tx.query(
+    `update items set subject = null
+     where ref = $1 and list = $2 and key = any($3::text[]) and erased and subject in (
+       select f.subject from forgotten f join erasures e on e.number = f.erasure and e.ended_at is not null)`,
+    [ref, list, keys],
+  );
 }
 
 const questionLists = ['questions', 'qna-questions'] as const;

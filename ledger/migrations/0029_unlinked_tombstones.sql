@@ -1,0 +1,9 @@
+-- 0029: tombstones of an erasure that has ended no longer say whose they were.
+-- Locks: rows that are written. Previous version: keeps running; tombstones that it makes lose their subject with the next
+-- erasure of the same person.
+
+update items i set subject = null
+where i.erased and i.subject is not null
+  and not exists (
+    select 1 from forgotten f join erasures e on e.number = f.erasure
+    where f.subject = i.subject and e.ended_at is null);
