@@ -23,6 +23,7 @@ const facts = (more: Partial<StreamFacts>): StreamFacts => ({
   event: { startsAt: now - day, endsAt: now + day },
   lastChangeAt: null,
   quietReads: 0,
+  isUnordered: false,
   pages: 3,
   sweptAt: now - minute,
   endedAt: null,

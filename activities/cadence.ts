@@ -27,6 +27,8 @@ export interface StreamFacts {
   readonly quietReads: number;
   /** Of the last whole sweep; null: none has ended. */
   readonly pages: number | null;
+  /** Its walks have shown no order, so that no poll can tell what is new. */
+  readonly isUnordered: boolean;
   readonly sweptAt: number | null;
   /** When the pigeonhole was first seen as ended; null: it is not, or was not seen. */
   readonly endedAt: number | null;
@@ -79,6 +81,8 @@ export const finalSweepsMs = [hourMs, dayMs, 7 * dayMs] as const;
 const wholePages = 5;
 /** A sweep that is due is read on by so many pages at a time. */
 export const dueSlicePages = 10;
+/** Of a live list in no order, each read takes this many pages: a new item can be on any of them. */
+const unorderedPages = 10;
 
 /**
  * How often a stream is read. Pure; the only place that decides. What is configured is kept while the stream is live: in
@@ -116,6 +120,15 @@ export function cadenceOf(facts: StreamFacts, every: Intervals, now: number): Ca
     isLive: false,
   });
   return { ...read, pollInMs: Math.min(read.pollInMs, untilOpen(facts, now)) };
+}
+
+/** Returns how many pages of the sweep one read takes: beside its poll, or, of a live list in no order, instead of one. Pure. */
+export function slicePagesOf(
+  { slicePages, priority }: Pick<Cadence, 'slicePages' | 'priority'>,
+  { isUnordered, pages }: Pick<StreamFacts, 'isUnordered' | 'pages'>,
+): number {
+  if (!isUnordered || priority !== 'live') return slicePages;
+  return Math.max(slicePages, Math.min(unorderedPages, Math.max(1, pages ?? 1)));
 }
 
 function isActive({ lastChangeAt }: StreamFacts, now: number): boolean {

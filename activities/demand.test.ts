@@ -24,6 +24,7 @@ const facts = (more: Partial<StreamFacts>): StreamFacts => ({
   lastChangeAt: null,
   quietReads: 10,
   pages: 1,
+  isUnordered: false,
   sweptAt: now,
   endedAt: null,
   stretch: unstretched,
@@ -34,6 +35,13 @@ describe('what a stream needs of the quota', () => {
   it.each<[string, Partial<StreamFacts>, number, { live: number; idle: number; sweep: number }]>([
     ['is its live polls, which sweep a single page', {}, hour, { live: 360, idle: 0, sweep: 0 }],
     ['is a page of the rolling sweep beside each of them', { pages: 50 }, hour, { live: 360, idle: 0, sweep: 360 }],
+    [
+      'is ten pages a read where its walks have shown no order, which are not put off as sweeps are',
+      { pages: 50, isUnordered: true },
+      hour,
+      { live: 3600, idle: 0, sweep: 0 },
+    ],
+    ['is all of a shorter such list', { pages: 3, isUnordered: true }, hour, { live: 1080, idle: 0, sweep: 0 }],
     [
       'is all of its pages where a thousand questions are moderated',
       { list: 'qna-questions', pages: 4 },

@@ -1,5 +1,13 @@
 import type { Intervals } from '../config/config.js';
-import { activeForMs, cadenceOf, finalSweepsMs, marginAfterMs, marginBeforeMs, type StreamFacts } from './cadence.js';
+import {
+  activeForMs,
+  cadenceOf,
+  finalSweepsMs,
+  marginAfterMs,
+  marginBeforeMs,
+  slicePagesOf,
+  type StreamFacts,
+} from './cadence.js';
 import type { Needs } from './quota-rules.js';
 
 export const noNeeds: Needs = { live: 0, idle: 0, sweep: 0 };
@@ -44,6 +52,9 @@ function demandOfPiece(facts: StreamFacts, every: Intervals, startMs: number, en
   const cadence = cadenceOf({ ...facts, sweptAt: startMs }, every, startMs);
   if (cadence.pollInMs === null || cadence.sweepInMs === null) return noNeeds;
   const polls = (endMs - startMs) / cadence.pollInMs;
+  // Its pages are requested as live polls are.
+  if (facts.isUnordered && cadence.priority === 'live')
+    return { ...noNeeds, live: polls * slicePagesOf(cadence, facts) };
   const sweep = sweptPages(facts.pages ?? 1, cadence.slicePages, polls, (endMs - startMs) / cadence.sweepInMs);
   return cadence.priority === 'live' ? { live: polls, idle: 0, sweep } : { live: 0, idle: polls, sweep };
 }

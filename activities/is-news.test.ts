@@ -11,6 +11,7 @@ const known: QuotaState = {
   usedIdle: 0,
   usedSweeps: 0,
   window: 1,
+  planInMs: 60_000,
   resetInMs: 60_000,
   resetTold: true,
   refusals: 0,

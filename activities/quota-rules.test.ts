@@ -23,6 +23,7 @@ const quota = (more: Partial<QuotaState> = {}): QuotaState => ({
   usedSweeps: 50,
   window: 1,
   resetInMs: 3_600_000,
+  planInMs: 3_600_000,
   resetTold: true,
   refusals: 0,
   waitMs: 0,

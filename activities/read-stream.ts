@@ -9,7 +9,7 @@ import {
   takeStream,
 } from '../ledger/queries/streams.js';
 import type { OpenWalk } from '../ledger/queries/walk.js';
-import { type Cadence, cadenceOf, untilNextRead } from './cadence.js';
+import { type Cadence, cadenceOf, slicePagesOf, untilNextRead } from './cadence.js';
 import type { Collaborators } from './collaborators.js';
 import { examineMissing } from './examine-missing.js';
 import { isEndWorthALine, isToBeJudged } from './failures.js';
@@ -31,8 +31,6 @@ import { walkStart } from './walk-progress.js';
 const dormantMs = 30 * 24 * 3_600_000;
 /** What cannot be swept beside its polls is tried again at the latest then, also where no poll is to come. */
 const sweepAgainMs = 3_600_000;
-/** Of a list in no order each read takes so many pages, since what is new may stand anywhere. */
-const unorderedSlice = 10;
 
 /**
  * Reads a stream from where it stands. What is new comes from a poll, where the order of the list allows one: on from
@@ -138,6 +136,7 @@ function cadenceNow({ to, place, lease, stretch }: StreamReading, afterNews: boo
     changedAt: afterNews ? to.ledger.clock.now() : lease.changedAt,
     quietReads: afterNews ? 0 : lease.quietReads,
     pages: lease.pageCount,
+    order: lease.order,
     sweptAt: swept ? to.ledger.clock.now() : lease.sweptAt,
   };
   return cadenceOf(factsOf(stream, place.schedule, stretch), place.plan.everyMs, to.ledger.clock.nowMs());
@@ -146,9 +145,7 @@ function cadenceNow({ to, place, lease, stretch }: StreamReading, afterNews: boo
 /** Pages of the rolling sweep beside a poll. */
 function sliceOf(lease: StreamLease, cadence: Cadence): number {
   if (isReadWhole(lease, cadence)) return cadence.slicePages + 1; // to its end, should it have grown by a page
-  const { slicePages, priority } = cadence;
-  const all = Math.min(unorderedSlice, Math.max(1, lease.pageCount ?? 1));
-  return lease.order === 'unordered' && priority === 'live' ? Math.max(slicePages, all) : slicePages;
+  return slicePagesOf(cadence, { isUnordered: lease.order === 'unordered', pages: lease.pageCount });
 }
 
 /** A live stream of which each read takes all pages along. */

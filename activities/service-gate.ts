@@ -217,7 +217,7 @@ export class ServiceGate {
     const state = await this.#stateOf(key);
     const left = leftForReading(state, reserveOf(way.config, workspace));
     if (left === null) return unstretched;
-    return stretchFor(await this.#needsOf(way, key, workspace, state), left, state.resetInMs);
+    return stretchFor(await this.#needsOf(way, key, workspace, state), left, state.planInMs);
   }
 
   async #take(way: Way, key: Key, workspace: string, priority: Priority): Promise<Held> {
@@ -315,13 +315,13 @@ export class ServiceGate {
     return key.state ?? learn(key, await readQuota(this.ledger, key.fingerprint));
   }
 
-  /** Until the reset. Where no limit is known, nothing is held against it. */
+  /** Until the reset, as far as it is known. Where no limit is known, nothing is held against it. */
   async #needsOf(way: Way, key: Key, workspace: string, state: QuotaState): Promise<Needs> {
     if (state.limit === null) return nothingNeeded;
     const now = performance.now();
-    const { resetInMs } = state;
-    if (key.needs === undefined || now - key.needs.at > forecastMs || resetInMs > 2 * key.needs.spanMs) {
-      const spanMs = Math.max(resetInMs, forecastMs);
+    const { planInMs } = state;
+    if (key.needs === undefined || now - key.needs.at > forecastMs || planInMs > 2 * key.needs.spanMs) {
+      const spanMs = Math.max(planInMs, forecastMs);
       const { fingerprint } = this.#keyOf(way.config, workspace);
       const sharing = Object.keys(way.config.workspaces).filter(
         (name) => this.#keyOf(way.config, name).fingerprint === fingerprint,
@@ -338,7 +338,7 @@ export class ServiceGate {
       });
     }
     const { spanMs, value } = key.needs;
-    return needsUntil({ needs: await value, spanMs }, resetInMs);
+    return needsUntil({ needs: await value, spanMs }, planInMs);
   }
 
   #keyOf(config: Config, workspace: string): Key {

@@ -39,7 +39,7 @@ function scheduleOf(record: PigeonholeRecord, sessions: ReadonlyMap<number, Sess
 
 /** All that the cadence of a stream depends on. */
 export function factsOf(
-  stream: Pick<StreamRecord, 'list' | 'sessionId' | 'changedAt' | 'quietReads' | 'pages' | 'sweptAt'>,
+  stream: Pick<StreamRecord, 'list' | 'sessionId' | 'changedAt' | 'quietReads' | 'pages' | 'sweptAt' | 'order'>,
   schedule: Schedule,
   stretch: Stretch,
 ): StreamFacts {
@@ -53,6 +53,7 @@ export function factsOf(
     lastChangeAt: stream.changedAt?.getTime() ?? null,
     quietReads: stream.quietReads,
     pages: stream.pages,
+    isUnordered: stream.order === 'unordered',
     sweptAt: stream.sweptAt?.getTime() ?? null,
     endedAt: schedule.endedAt,
     stretch,

@@ -96,7 +96,14 @@ function demandOfDay(pigeonhole: PlannedPigeonhole, dayAt: number): Needs {
       return streamsOf(pigeonhole.plan, [...pigeonhole.sessions.keys()])
         .map((stream) => {
           const pages = pagesOf(stream.list, pigeonhole.expectedParticipants ?? 0);
-          const record = { ...stream, changedAt: null, quietReads: longQuiet, pages, sweptAt: new Date(from) };
+          const record = {
+            ...stream,
+            changedAt: null,
+            quietReads: longQuiet,
+            pages,
+            sweptAt: new Date(from),
+            order: 'ascending',
+          };
           return demandBetween(factsOf(record, schedule, unstretched), pigeonhole.plan.everyMs, from, to);
         })
         .reduce(addNeeds, noNeeds);

@@ -13,6 +13,7 @@ const state: QuotaState = {
   usedSweeps: 0,
   window: 1,
   resetInMs: 4 * hour,
+  planInMs: 4 * hour,
   resetTold: true,
   refusals: 0,
   waitMs: 0,
@@ -35,7 +36,7 @@ describe('the view of a quota', () => {
   });
 
   it('says nothing of an end where it lasts until the reset, or no limit is known', () => {
-    expect(viewQuota({ ...state, resetInMs: hour }, 0.1, needs, now).lastsUntil).toBeNull();
+    expect(viewQuota({ ...state, planInMs: hour }, 0.1, needs, now).lastsUntil).toBeNull();
     expect(viewQuota({ ...state, limit: null, remaining: null }, 0.1, needs, now)).toMatchObject({
       left: null,
       reserved: 0,

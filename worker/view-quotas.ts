@@ -30,7 +30,7 @@ export async function viewQuotas(config: Config, ledger: Ledger, now: number): P
 export function viewQuota(state: QuotaState, reserve: number, needs: Needs, now: number): QuotaView {
   const left = state.waitMs > 0 ? 0 : state.remaining;
   const forReading = leftForReading({ ...state, remaining: left }, reserve);
-  const lasts = lastsMs(forReading, allNeeds(needs), state.resetInMs);
+  const lasts = lastsMs(forReading, allNeeds(needs), state.planInMs);
   return {
     limit: state.limit,
     learnt: state.limit !== null && !state.told,

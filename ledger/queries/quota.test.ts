@@ -196,6 +196,21 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect(state.resetInMs).toBeLessThan(120_000);
   });
 
+  it('is planned for four times as long as its window has lasted until the length of one is known', async () => {
+    const say = async (remaining: number, resetInMs: number | null): Promise<QuotaState> => {
+      const spent = await spend((await readQuota(ledger, key)).limit);
+      return await noteAnswer(ledger, key, permit(spent), { limit: 300, remaining, resetInMs });
+    };
+    expect((await say(290, null)).planInMs).toBe(60_000);
+    await pass(90_000);
+    const { planInMs, resetInMs } = await say(200, null);
+    expect(planInMs / 360_000).toBeCloseTo(1, 1);
+    expect(resetInMs).toBeGreaterThan(20 * hour);
+    const learnt = await say(298, null);
+    expect(learnt.planInMs).toBe(learnt.resetInMs);
+    expect((await say(290, 5 * hour)).planInMs / hour).toBeCloseTo(5, 1);
+  });
+
   it('that is used up, by the service’s own count, is probed where no reset is told', async () => {
     const spent = await spend(null);
     await noteAnswer(ledger, key, permit(spent), { limit: 300, remaining: 0, resetInMs: null });

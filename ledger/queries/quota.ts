@@ -18,6 +18,8 @@ export interface QuotaState {
   readonly window: number;
   /** Until the next window, at most. */
   readonly resetInMs: number;
+  /** For how long what is left has to last: until the reset, or, where nobody has said when that is, a guess. */
+  readonly planInMs: number;
   /** The service said so; else the longest that a window can last. */
   readonly resetTold: boolean;
   /** Refusals in a row, those under way at once being one. */
@@ -38,6 +40,7 @@ interface QuotaRow {
   used_sweeps: number;
   window_number: number;
   reset_in_ms: number;
+  plan_in_ms: number;
   reset_told: boolean;
   refusals: number;
   wait_ms: number;
@@ -61,9 +64,21 @@ const usedNow = (name: string): string => `(case when ${isOver} then 0 else ${na
 const toldWindow = (resetInMs: string): string =>
   `greatest(case when window_told then window_ms else 1000 end, ${resetInMs}::float8::int8)`;
 
+/** As migrations made it: nobody has said how long a window is, and none was seen to end. */
+const unknownWindowMs = 86_400_000;
+/** What is left of a window of unknown length is planned to last for at least this long. */
+const minPlanMs = 60_000;
+/** And for this many times as long as the window has lasted (decision 0056). */
+const planAhead = 4;
+const planEnd = `case when reset_at is null and not window_told and window_ms >= ${unknownWindowMs}
+    then least(${windowEnd},
+      now() + greatest(${planAhead} * (now() - window_from), ${minPlanMs} * interval '1 millisecond'))
+    else ${windowEnd} end`;
+
 const columns = `${limitNow} as request_limit, limit_until is null as told, ${leftNow} as remaining,
   ${usedNow('used')} as used, ${usedNow('used_imports')} as used_imports, ${usedNow('used_idle')} as used_idle,
-  ${usedNow('used_sweeps')} as used_sweeps, window_number, ${millisecondsTo(windowEnd)} as reset_in_ms, reset_at is not null as reset_told, refusals,
+  ${usedNow('used_sweeps')} as used_sweeps, window_number, ${millisecondsTo(windowEnd)} as reset_in_ms,
+  ${millisecondsTo(planEnd)} as plan_in_ms, reset_at is not null as reset_told, refusals,
   ${millisecondsTo('wait_until')} as wait_ms, ${millisecondsTo('alone_until')} as alone_ms`;
 
 /**
@@ -97,6 +112,7 @@ function toState(row: QuotaRow): QuotaState {
     usedSweeps: row.used_sweeps,
     window: row.window_number,
     resetInMs: row.reset_in_ms,
+    planInMs: row.plan_in_ms,
     resetTold: row.reset_told,
     refusals: row.refusals,
     waitMs: Math.ceil(row.wait_ms),

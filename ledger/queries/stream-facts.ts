@@ -11,6 +11,8 @@ export interface StreamRecord {
   /** Of the last whole sweep; null: none has ended. */
   readonly pages: number | null;
   readonly sweptAt: Date | null;
+  /** As its walks have shown it: ascending, descending, unordered or unknown. */
+  readonly order: string;
 }
 
 export interface PigeonholeRecord {
@@ -53,19 +55,23 @@ export async function streamRecords(ledger: Ledger, refs: readonly number[]): Pr
     quiet_reads: number;
     pages: number | null;
     swept_at: Date | null;
+    item_order: string;
   }>(
-    `select ref, list, session_id, changed_at, quiet_reads, swept_at,
+    `select ref, list, item_order, session_id, changed_at, quiet_reads, swept_at,
        case when swept_at is not null then greatest(1, ceil(item_count::float8 / greatest(1, per_page)))::int4 end as pages
      from streams where wanted and ref = any($1::int4[])`,
     [refs],
   );
-  return rows.map(({ session_id: sessionId, changed_at: changedAt, quiet_reads: quietReads, swept_at, ...row }) => ({
-    ...row,
-    sessionId,
-    changedAt,
-    quietReads,
-    sweptAt: swept_at,
-  }));
+  return rows.map(
+    ({ session_id: sessionId, changed_at: changedAt, quiet_reads: quietReads, swept_at, item_order, ...row }) => ({
+      ...row,
+      order: item_order,
+      sessionId,
+      changedAt,
+      quietReads,
+      sweptAt: swept_at,
+    }),
+  );
 }
 
 /** The sessions of these pigeonholes, as canonical JSON. */
