@@ -23,11 +23,23 @@ interface GoneRow {
  * @returns how many there were
  */
 export async function deleteItems(tx: Queryable, scope: PageScope, keys: readonly string[], at: Date): Promise<number> {
-  if (keys.length === 0) return 0;
+  let deleted = 0;
+  for (let from = 0; from < keys.length; from += keysAtOnce) {
+    // oxlint-disable-next-line no-await-in-loop -- slices: a hold that is confirmed may be most of a list
+    deleted += await deleteSlice(tx, scope, keys.slice(from, from + keysAtOnce), at);
+  }
+  return deleted;
+}
+
+/** Items that one statement turns into tombstones. */
+const keysAtOnce = 1000;
+
+async function deleteSlice(tx: Queryable, scope: PageScope, keys: readonly string[], at: Date): Promise<number> {
   const rows = await tx.query<GoneRow>(
-    `select key, session_id, revision, content_hash, visibility, last_sequence from items
-     where ref = $1 and list = $2 and key = any($3::text[]) and payload is not null
-       and not ${seenLater('seen_at', '$4')} order by key`,
+    `select i.* from (select distinct key from unnest($3::text[]) as n (key)) n cross join lateral (
+       select key, session_id, revision, content_hash, visibility, last_sequence from items
+       where ref = $1 and list = $2 and key = n.key and payload is not null
+         and not ${seenLater('seen_at', '$4')} limit 1) i order by i.key`,
     [scope.ref, scope.list, keys, at],
   );
   if (rows.length === 0) return 0;
@@ -42,10 +54,13 @@ export async function deleteItems(tx: Queryable, scope: PageScope, keys: readonl
   await Promise.all([
     tx.query(keepSnapshot, [scope.ref, scope.list, gone, rows.map((row) => row.last_sequence)]),
     tx.query(
-      `update items i set payload = null, expired = false, copies_hash = null, revision = n.revision, last_sequence = n.sequence,
-         seen_at = least($3, clock_timestamp())
+      `insert into items (ref, list, key, stream_id, content_hash, rules, seen_at, revision, last_sequence)
+       select $1, $2, n.key, i.stream_id, i.content_hash, i.rules, least($3, clock_timestamp()), n.revision, n.sequence
        from unnest($4::text[], $5::int4[], $6::int8[]) as n (key, revision, sequence)
-       where i.ref = $1 and i.list = $2 and i.key = n.key`,
+         cross join lateral (select stream_id, content_hash, rules from items
+           where ref = $1 and list = $2 and key = n.key limit 1) i
+       on conflict (ref, list, key) do update set payload = null, expired = false, copies_hash = null,
+         revision = excluded.revision, last_sequence = excluded.last_sequence, seen_at = excluded.seen_at`,
       [scope.ref, scope.list, at, gone, deletions.map(({ next }) => next), deletions.map(({ sequence }) => sequence)],
     ),
     tx.query(

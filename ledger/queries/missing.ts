@@ -7,6 +7,7 @@ import {
   type PageBounds,
   type StreamDeletionLimits,
 } from '../missing-evidence.js';
+import { useIndexOrder } from './addressed-indexes.js';
 import { deleteOrHold } from './holds.js';
 import type { StreamLease } from './streams.js';
 import type { OpenWalk } from './walk.js';
@@ -31,6 +32,7 @@ export async function settleMissing(
   walk: OpenWalk,
   how: { limits: StreamDeletionLimits; unmovedSince: Date; perPage: number },
 ): Promise<number> {
+  await useIndexOrder(tx);
   const keys = await absentKeys(tx, lease, walk);
   const pages = keys.length === 0 ? [] : await boundsOf(tx, lease, walk, how.perPage);
   const between = keys.map((key) => lacksBetweenNeighbours(Number(key), pages, hasIds(key) ? walk.direction : 'mixed'));
@@ -68,6 +70,7 @@ export async function settleMissing(
 
 /** Drops the candidates that a walk has shown, and adds none: the end of a walk that proves nothing. */
 export async function forgetFound(tx: Queryable, lease: StreamLease, walk: OpenWalk): Promise<void> {
+  await useIndexOrder(tx);
   const keys = await absentKeys(tx, lease, walk);
   await tx.query(`delete from missing where stream_id = $1 and not (key = any($2::text[]))`, [lease.streamId, keys]);
 }
@@ -78,7 +81,8 @@ const seenBefore = '(i.seen_at < $5 or i.seen_at > clock_timestamp())';
 /**
  * Keys of what the stream holds and the walk did not show. Both sides are counted together, and what is lacking is
  * looked up: a join of the two would be one of each with each, for minutes in a long list, as long as nothing has
- * analyzed the tables. After a first walk nothing is held that it did not write itself, and no page is opened.
+ * analyzed the tables. Under `useIndexOrder`, or the planner may read the items of all pigeonholes for those of one list.
+ * After a first walk nothing is held that it did not write itself, and no page is opened.
  */
 async function absentKeys(tx: Queryable, lease: StreamLease, walk: OpenWalk): Promise<string[]> {
   const rows = await tx.query<{ key: string }>(
@@ -140,6 +144,7 @@ async function confirmedKeys(
   at: Date,
   limits: StreamDeletionLimits,
 ): Promise<Set<string>> {
+  await useIndexOrder(tx);
   const [stream] = await tx.query<{ n: number }>(
     `select count(*)::int as n from items
      where ref = $1 and list = $2 and stream_id = $3 and payload is not null`,
@@ -159,9 +164,10 @@ async function confirmedKeys(
 async function stillMissing(tx: Queryable, lease: StreamLease, keys: readonly string[]): Promise<string[]> {
   if (keys.length === 0) return [];
   const rows = await tx.query<{ key: string }>(
-    `select m.key from missing m join items i on i.ref = m.ref and i.list = m.list and i.key = m.key
-     where m.ref = $1 and m.list = $2 and m.key = any($4::text[]) and m.stream_id = $3 and m.state = 'open'
-       and i.stream_id = m.stream_id`,
+    `select n.key from unnest($4::text[]) as n (key)
+       cross join lateral (select stream_id, state from missing where ref = $1 and list = $2 and key = n.key limit 1) m
+       cross join lateral (select stream_id from items where ref = $1 and list = $2 and key = n.key limit 1) i
+     where m.stream_id = $3 and m.state = 'open' and i.stream_id = m.stream_id`,
     [lease.ref, lease.list, lease.streamId, keys],
   );
   return rows.map(({ key }) => key);
@@ -242,9 +248,12 @@ export async function confirmMissing(
      from (
        select m.stream_id, min(case when m.confirm_at is null then interval '0' else greatest(m.confirm_at - w.swept_from, interval '0') end) as wait,
          bool_or(m.confirm_at is not null) as confirms
-       from missing m join streams w on w.id = m.stream_id
-       join items i on i.ref = m.ref and i.list = m.list and i.key = m.key and i.payload is not null
-       join changes c on c.ref = i.ref and c.sequence = i.last_sequence
+       from missing m
+         cross join lateral (select foreign_rows, swept_from from streams where id = m.stream_id limit 1) w
+         cross join lateral (select last_sequence from items
+           where ref = m.ref and list = m.list and key = m.key and payload is not null limit 1) i
+         cross join lateral (select kind, found_at from changes
+           where ref = m.ref and sequence = i.last_sequence limit 1) c
        where m.stream_id = $1 and m.state = 'open' and w.foreign_rows = 0
          and (m.confirm_at >= w.swept_from
            or ($4 and m.walks = 1 and m.since = w.swept_from
@@ -272,8 +281,9 @@ const lookAgainMs = 10 * 60_000;
 export async function missingItems(ledger: Ledger, lease: StreamLease, most: number): Promise<MissingItem[]> {
   const rows = await ledger.db.query<MissingRow>(
     `select m.key, i.session_id, i.attendee_id, i.payload
-     from missing m join items i on i.ref = m.ref and i.list = m.list and i.key = m.key
-     where m.stream_id = $1 and m.state = 'open' and i.payload is not null
+     from missing m cross join lateral (select session_id, attendee_id, payload from items
+       where ref = m.ref and list = m.list and key = m.key and payload is not null limit 1) i
+     where m.stream_id = $1 and m.state = 'open'
        and (m.looked_at is null or m.looked_at < now() - $3 * interval '1 millisecond'
          or (m.looked_at < m.confirm_at and m.confirm_at <= now()))
      order by m.since, m.key limit $2`,
@@ -324,9 +334,12 @@ export async function doubledItems(ledger: Ledger, lease: StreamLease, most: num
        from pages p cross join lateral unnest(p.keys) as u (key) where p.stream_id = $1
        group by 1 having count(*) > 1)
      select i.key, i.session_id, i.attendee_id, i.payload
-     from seen s join items i on i.ref = $2 and i.list = $3 and i.key = s.base
-     where i.payload is not null and not exists (select 1 from items c
-       where c.ref = $2 and c.list = $3 and c.key = s.base || '#' || s.copies and c.payload is not null)
+     from seen s
+       cross join lateral (select key, session_id, attendee_id, payload from items
+         where ref = $2 and list = $3 and key = s.base and payload is not null limit 1) i
+       left join lateral (select true as held from items
+         where ref = $2 and list = $3 and key = s.base || '#' || s.copies and payload is not null limit 1) c on true
+     where c.held is null
      order by i.key limit $4`,
     [lease.streamId, lease.ref, lease.list, most],
   );

@@ -20,6 +20,8 @@ import type { PageScope } from './write-changes.js';
 /** Changes looked at in one transaction, and people counted anew in one. */
 const changesAtOnce = 200;
 const peopleAtOnce = 200;
+/** Changes of any list that one statement reads to find those of the lists that are counted. */
+const sequencesAtOnce = 5000;
 /** Changes of lists that are not counted pass by in one go once there are so many. */
 const farBehind = 1000;
 /** What is offered to all changes everyone's row: at most so often. */
@@ -57,13 +59,14 @@ export async function recountEngagement(ledger: Ledger, ref: number, sinkIds: re
       streamId: 0, // of no stream: nobody reads it
       nextSequence: place.next_sequence,
     };
-    const news = await nextChanges(tx, ref);
-    const isAll = news.rows.length < changesAtOnce;
-    const until = isAll ? place.next_sequence - 1 : news.rows.at(-1)!.sequence;
+    const end = place.next_sequence - 1;
+    const news = await nextChanges(tx, ref, end);
+    const until = news.rows.length < changesAtOnce ? news.end : news.rows.at(-1)!.sequence;
+    const isAll = until === end;
     const hasNewPrompts = await notePrompts(tx, ref, news.position, until);
     await moveOn(tx, ref, until, { everyone: news.rows.some(turnedAnonymous), soon: hasNewPrompts });
     const touched = [...new Set(news.rows.flatMap(({ attendee_id: id }) => (id === null ? [] : [id])))];
-    const people = news.rows.length > 0 ? touched : await nextOfPass(tx, ref);
+    const people = news.rows.length > 0 || !isAll ? touched : await nextOfPass(tx, ref);
     const changed = await storeCounts(ledger, tx, scope, people);
     return { more: await isLeft(tx, ref, isAll), woken: changed ? await wakeSinks(tx, sinkIds) : [] };
   });
@@ -92,9 +95,14 @@ interface ChangeRow {
 }
 
 /** `lateral`, here and below, as in `placeItems`: one look-up a row, also while no table has statistics. */
-async function nextChanges(tx: Queryable, ref: number): Promise<{ position: number; rows: ChangeRow[] }> {
+async function nextChanges(
+  tx: Queryable,
+  ref: number,
+  last: number,
+): Promise<{ position: number; end: number; rows: ChangeRow[] }> {
   const [state] = await tx.query<{ position: number }>('select position from engagement_counts where ref = $1', [ref]);
   const position = state!.position;
+  const end = Math.min(last, position + sequencesAtOnce);
   const rows = await tx.query<ChangeRow>(
     `select c.sequence, case when i.visibility = 'named' then i.attendee_id end as attendee_id,
        i.visibility = 'named' as shown, coalesce(b.visibility = 'named', false) as shown_before
@@ -102,11 +110,11 @@ async function nextChanges(tx: Queryable, ref: number): Promise<{ position: numb
        cross join lateral (select * from items where ref = c.ref and list = c.list and key = c.key limit 1) i
        left join lateral (select visibility from changes
          where ref = c.ref and sequence = c.previous_sequence limit 1) b on true
-     where c.ref = $1 and c.sequence > $2 and c.list = any($3::text[])
+     where c.ref = $1 and c.sequence > $2 and c.sequence <= $4 and c.list = any($3::text[])
      order by c.sequence limit ${changesAtOnce}`,
-    [ref, position, countedLists],
+    [ref, position, countedLists, end],
   );
-  return { position, rows };
+  return { position, end, rows };
 }
 
 /** Whose it was is forgotten with that, so that only a pass finds the row that still counts it. */
@@ -160,8 +168,14 @@ async function nextOfPass(tx: Queryable, ref: number): Promise<number[]> {
   const after = begun?.after_attendee ?? state!.after_attendee;
   if (after === null) return [];
   const people = await tx.query<{ attendee_id: number }>(
-    `select distinct attendee_id from items
-     where ref = $1 and attendee_id > $2 and visibility = 'named' and list <> 'attendees' order by attendee_id limit ${peopleAtOnce}`,
+    `with recursive people (attendee_id, n) as (
+       select $2::int8, 0
+       union all
+       select i.attendee_id, p.n + 1 from people p cross join lateral (select attendee_id from items
+         where ref = $1 and attendee_id > p.attendee_id and visibility = 'named' and list <> 'attendees'
+         order by attendee_id limit 1) i
+       where p.n < ${peopleAtOnce})
+     select attendee_id from people where n > 0 order by n`,
     [ref, after],
   );
   await tx.query('update engagement_counts set after_attendee = $2 where ref = $1', [

@@ -12,6 +12,20 @@ import { type PageScope, writeChanges } from './write-changes.js';
 /** Most items that one transaction revises; a session with more is revised in slices. */
 const sliceSize = 500;
 
+const reviewedLists = ['answer_ratings', 'answers', 'questions', 'votes'] as const;
+
+const reviewed =
+  'list, key, session_id, stream_id, revision, last_sequence, payload::text, visibility, attendee_id, rules';
+const isReviewed = 'payload is not null and not expired and visibility is not null';
+
+/**
+ * Items of a session and of the list `l.list`, behind a key. A range of `items_by_session`: for plain equalities the
+ * planner may go through the whole list by its primary key, which has the same order (decision 0038).
+ */
+const bySession = (ref: string, sessionId: string, after: string): string =>
+  `ref = ${ref} and session_id is not null and (session_id, list, key) > (${sessionId}, l.list, ${after})
+     and (session_id, list) <= (${sessionId}, l.list)`;
+
 interface ReviewedRow {
   list: string;
   key: string;
@@ -37,13 +51,15 @@ export async function reviewVisibility(
   about: { sessionIds: readonly number[]; questionKeys: readonly string[] },
 ): Promise<{ changed: number; left: boolean }> {
   const rows = await tx.query<ReviewedRow>(
-    `select list, key, session_id, stream_id, revision, last_sequence, payload, visibility, attendee_id, rules
-     from items
-     where ref = $1 and payload is not null and not expired and visibility is not null
-       and list in ('questions', 'votes', 'answers', 'answer_ratings')
-       and (session_id = any($2::int8[]) or (list = 'questions' and key = any($3::text[])))
+    `select i.* from unnest($2::int8[]) as s (id) cross join unnest($4::text[]) as l (list)
+       cross join lateral (select ${reviewed} from items
+         where ${bySession('$1', 's.id', `''`)} and ${isReviewed} order by session_id, list, key limit ${sliceSize + 1}) i
+     union
+     select i.* from unnest($3::text[]) as n (key)
+       cross join lateral (select ${reviewed} from items
+         where ref = $1 and list = 'questions' and key = n.key and ${isReviewed} limit 1) i
      order by list, key limit ${sliceSize + 1}`,
-    [scope.ref, about.sessionIds, about.questionKeys],
+    [scope.ref, about.sessionIds, about.questionKeys, reviewedLists],
   );
   if (rows.length <= sliceSize) return { changed: await revise(ledger, tx, scope, rows), left: false };
   await tx.query(
@@ -76,12 +92,12 @@ export async function continueReview(
     );
     if (place === undefined || review === undefined) return { more: false, woken: [] };
     const rows = await tx.query<ReviewedRow>(
-      `select list, key, session_id, stream_id, revision, last_sequence, payload, visibility, attendee_id, rules
-     from items
-       where ref = $1 and session_id = $2 and payload is not null and not expired and visibility is not null
-         and list in ('questions', 'votes', 'answers', 'answer_ratings') and (list, key) > ($3, $4)
-       order by list, key limit ${sliceSize}`,
-      [ref, review.session_id, review.after_list, review.after_key],
+      `select i.* from unnest($5::text[]) as l (list)
+         cross join lateral (select ${reviewed} from items
+           where ${bySession('$1', '$2::int8', `case when l.list = $3 then $4 else '' end`)} and ${isReviewed}
+           order by session_id, list, key limit ${sliceSize}) i
+       where l.list >= $3 order by i.list, i.key limit ${sliceSize}`,
+      [ref, review.session_id, review.after_list, review.after_key, reviewedLists],
     );
     const scope = {
       ref,

@@ -7,6 +7,8 @@ import type { PageScope } from './write-changes.js';
 
 /** Changes of attendees that are taken in at a time. */
 const changesAtOnce = 200;
+/** Changes of any list that one statement reads to find them. */
+const sequencesAtOnce = 5000;
 
 export interface AttendeeRow {
   attendee_id: number;
@@ -29,24 +31,28 @@ interface SignIn {
 
 /**
  * Takes in the next changes of attendees: who says now to be which registrant.
- * @returns codes, as hashes, of the registrants whom this may concern; undefined when there was no such change
+ * @returns codes, as hashes, of the registrants whom this may concern; undefined when no such change is left
  */
 export async function takeInAttendees(
   ledger: Ledger,
   tx: Queryable,
   scope: PageScope,
 ): Promise<readonly Buffer[] | undefined> {
+  const [list] = await tx.query<{ position: number }>('select position from registrant_lists where ref = $1', [
+    scope.ref,
+  ]);
+  const position = list?.position ?? scope.nextSequence - 1;
+  const end = Math.min(scope.nextSequence - 1, position + sequencesAtOnce);
   const changes = await tx.query<{ sequence: number; key: string }>(
-    `select c.sequence, c.key from registrant_lists l join changes c on c.ref = l.ref and c.sequence > l.position
-     where l.ref = $1 and c.list = 'attendees' order by c.sequence limit ${changesAtOnce}`,
-    [scope.ref],
+    `select sequence, key from changes where ref = $1 and list = 'attendees' and sequence > $2 and sequence <= $3
+     order by sequence limit ${changesAtOnce}`,
+    [scope.ref, position, end],
   );
-  const isAll = changes.length < changesAtOnce;
   await tx.query('update registrant_lists set position = $2 where ref = $1 and position < $2', [
     scope.ref,
-    isAll ? scope.nextSequence - 1 : changes.at(-1)!.sequence,
+    changes.length < changesAtOnce ? end : changes.at(-1)!.sequence,
   ]);
-  if (changes.length === 0) return undefined;
+  if (changes.length === 0) return end < scope.nextSequence - 1 ? [] : undefined;
   const attendees = await tx.query<AttendeeRow>(
     `select i.key::int8 as attendee_id, i.payload from unnest($2::text[]) as n (key)
        cross join lateral (select key, payload from items where ref = $1 and list = 'attendees' and key = n.key limit 1) i`,
@@ -62,7 +68,9 @@ async function replaceSignIns(
   attendees: readonly AttendeeRow[],
 ): Promise<readonly Buffer[]> {
   const before = await tx.query<SignInRow>(
-    `delete from sign_ins where ref = $1 and attendee_id = any($2::int8[])
+    `delete from sign_ins where ctid = any(array(
+       select s.at from unnest($2::int8[]) as n (attendee_id) cross join lateral (select ctid as at from sign_ins
+         where ref = $1 and attendee_id = n.attendee_id limit 1) s))
      returning attendee_id, code_hash, registrant_id`,
     [ref, attendees.map(({ attendee_id }) => attendee_id)],
   );

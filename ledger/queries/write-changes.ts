@@ -234,14 +234,21 @@ async function followItems(
 ): Promise<void> {
   const rows = placed.map((each) => ({ ...each, stored: storedForm(ledger, scope, each) }));
   await tx.query(
-    `update items i set seen_at = coalesce($3, i.seen_at), content_hash = n.content_hash, copies_hash = n.copies_hash,
-       payload = n.payload, rules = n.rules, visibility = n.visibility, attendee_id = n.attendee_id,
-       subject = n.subject, says_anonymous = n.says_anonymous, consent = n.consent,
-       expired = false, stream_id = case when $14 = 0 then i.stream_id else $14 end
+    `insert into items (ref, list, key, session_id, revision, last_sequence, seen_at, stream_id, content_hash,
+       copies_hash, payload, rules, visibility, attendee_id, subject, says_anonymous, consent)
+     select $1, $2, n.key, i.session_id, i.revision, i.last_sequence, coalesce($3, i.seen_at),
+       case when $14 = 0 then i.stream_id else $14 end, n.content_hash, n.copies_hash, n.payload, n.rules,
+       n.visibility, n.attendee_id, n.subject, n.says_anonymous, n.consent
      from unnest($4::text[], $5::bytea[], $6::bytea[], $7::json[], $8::text[], $9::text[], $10::int8[], $11::bytea[],
        $12::boolean[], $13::text[]) as n (key, content_hash, copies_hash, payload, rules, visibility, attendee_id,
        subject, says_anonymous, consent)
-     where i.ref = $1 and i.list = $2 and i.key = n.key`,
+       cross join lateral (select session_id, revision, last_sequence, seen_at, stream_id from items
+         where ref = $1 and list = $2 and key = n.key limit 1) i
+     on conflict (ref, list, key) do update set seen_at = excluded.seen_at, content_hash = excluded.content_hash,
+       copies_hash = excluded.copies_hash, payload = excluded.payload, rules = excluded.rules,
+       visibility = excluded.visibility, attendee_id = excluded.attendee_id, subject = excluded.subject,
+       says_anonymous = excluded.says_anonymous, consent = excluded.consent, expired = false,
+       stream_id = excluded.stream_id`,
     [
       scope.ref,
       scope.list,

@@ -78,7 +78,7 @@ const pairs: readonly {
   },
   {
     name: 'a lane under another configuration, beside records that are selected again',
-    moment: 'insert into deliveries (sink_id, ref, sequence',
+    moment: 'with recursive slice',
     first: async ({ ref, sinkId }, ledger) => {
       const lease = await takeLane(ledger, { sinkId, ref, owner: 'test', leaseMs: 60_000 });
       const wishes = { configuration: 1, lists: ['pigeonholes'], released: [notSelected], settings: null };
