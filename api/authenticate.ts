@@ -69,7 +69,8 @@ export async function callerOf(sources: AccessSources, holder: Holder): Promise<
 
 async function authenticateSession(sources: AccessSources, header: Header): Promise<Caller> {
   const text = sessionIn(header('cookie'), header('host') ?? '');
-  const holder = text === undefined ? undefined : readSession(administratorsToken(sources), text, Date.now());
+  const holder =
+    text === undefined ? undefined : readSession(administratorsToken(sources), text, sources.ledger.clock.nowMs());
   if (holder === undefined) {
     throw unauthenticated(
       'send a token as "Authorization: Bearer …"; "pigeonpost open" prints a link that signs a browser in',

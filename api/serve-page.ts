@@ -58,7 +58,7 @@ async function signIn(c: ApiContext, sources: PageSources, code: string): Promis
   if (holder === undefined) return false;
   c.set('caller', await callerOf(sources, holder));
   const session = await audited(c, sources.ledger, { action: 'sign-in', target: null }, async () =>
-    makeSession(administratorsToken(sources), holder, Date.now()),
+    makeSession(administratorsToken(sources), holder, sources.ledger.clock.nowMs()),
   );
   c.header('Set-Cookie', sessionCookie(session, sources.config.server, c.req.header('host') ?? ''));
   return true;

@@ -14,6 +14,7 @@ import { isLoopback } from '../config/loopback.js';
 import type { Database } from '../ledger/drivers/database.js';
 import { openDatabase } from '../ledger/drivers/open-database.js';
 import { bindCluster, openLedger } from '../ledger/ledger.js';
+import { wasClockSetBack } from '../ledger/queries/clock-set-back.js';
 import { endCanaryLeases } from '../ledger/queries/canaries.js';
 import { useConfiguration } from '../ledger/queries/configurations.js';
 import { freeDroppedFiles } from '../ledger/queries/imports/dropped-files.js';
@@ -221,6 +222,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   await reconcileNow();
   const tend = async (): Promise<void> => {
     if (await switching.catchUp()) await reconcileNow(); // with another configuration it would start what is not wanted
+    // Workflows wait for instants of the same clock, which is Temporal's as well where all is on one machine.
+    if (works && (await wasClockSetBack(ledger))) await wakeEverything([editions.current.config], ledger, starter);
   };
   closers.push(repeat(reconcileEveryMs, tend, 'reconciling failed', log));
   const wakeImport = async (id: string): Promise<void> => {

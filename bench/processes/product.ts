@@ -137,6 +137,25 @@ export class Product {
     );
   }
 
+  /** Waits until that many items of a list are stored that were new after `fromMs`. @returns when, epoch ms */
+  async untilAllStored(list: string, items: number, fromMs: number, timeoutMs: number): Promise<number> {
+    let looked = 0;
+    let created = 0;
+    return await this.program.until(
+      `has stored ${items} new items of ${list}`,
+      (lines) => {
+        for (; looked < lines.length; looked += 1) {
+          const page = storedPage(lines[looked]!);
+          if (page?.list !== list || page.atMs < fromMs) continue;
+          created += page.created;
+          if (created >= items) return page.atMs;
+        }
+        return undefined;
+      },
+      timeoutMs,
+    );
+  }
+
   /** Waits until each of the sinks has been delivered that many changes. @returns when the last batch was committed, epoch ms */
   async untilDelivered(sinks: readonly string[], changes: number, timeoutMs: number): Promise<number> {
     const delivered = new Map(sinks.map((sink) => [sink, 0]));

@@ -1,6 +1,7 @@
 import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
 import { LedgerError } from '../ledger-error.js';
+import { isOfFuture } from './clock-set-back.js';
 import { lockPlace } from './lock-order.js';
 import type { ItemOrder, OpenWalk, WalkKind } from './walk.js';
 
@@ -83,21 +84,23 @@ export async function ensureStreams(ledger: Ledger, ref: number, wanted: readonl
   });
 }
 
+const isSweepDue = `(coalesce(sweep_due_at <= now(), false) or ${isOfFuture('swept_at')})`;
+
 /** Streams that are due so soon behind the next one are waited for, so that one turn reads them all. */
 const togetherMs = 100;
 
 /**
  * The streams whose time has come, and the milliseconds until the next turn is worth its while, by the database's
- * clock.
+ * clock. If that clock was set back since a stream was read, the stream is due.
  */
 export async function dueStreams(
   ledger: Ledger,
   ref: number,
 ): Promise<{ due: DueStream[]; nextDueInMs: number | null }> {
   const rows = await ledger.db.query<DueStream & { session_id: number; is_new: boolean; in_ms: number }>(
-    `select id, list, session_id, swept_at is null or coalesce(sweep_due_at <= now(), false) as walking, polled_at is null as is_new,
-       (extract(epoch from due_at - now()) * 1000)::float8 as in_ms
-     from streams where ref = $1 and wanted order by due_at, id`,
+    `select id, list, session_id, swept_at is null or ${isSweepDue} as walking, polled_at is null as is_new,
+       case when ${isOfFuture('polled_at')} then 0 else (extract(epoch from due_at - now()) * 1000)::float8 end as in_ms
+     from streams where ref = $1 and wanted order by in_ms, id`,
     [ref],
   );
   const due = rows.filter((row) => row.in_ms <= 0);
@@ -165,9 +168,12 @@ interface WalkRow {
 export async function takeStream(ledger: Ledger, streamId: number, owner: string): Promise<StreamLease> {
   const askedAt = ledger.clock.monotonic();
   const [row] = await ledger.db.query<StreamRow>(
-    `update streams set epoch = epoch + 1, owner = $2 where id = $1
+    `update streams set epoch = epoch + 1, owner = $2,
+       due_at = case when ${isOfFuture('polled_at')} then clock_timestamp() else due_at end,
+       polled_at = case when ${isOfFuture('polled_at')} then clock_timestamp() else polled_at end
+     where id = $1
      returning ref, list, session_id, epoch, item_order, clean_walks, clean_direction, promote_at,
-       coalesce(sweep_due_at <= now(), false) as sweep_due, failures, checkpoint, checkpoint_key, head_id, per_page, highest_id, sweeps,
+       ${isSweepDue} as sweep_due, failures, checkpoint, checkpoint_key, head_id, per_page, highest_id, sweeps,
        page_count, swept_at, changed_at, quiet_reads, differs, clock_timestamp() as taken_at`,
     [streamId, owner],
   );

@@ -1,4 +1,5 @@
 import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
+import { wasClockSetBack } from '../../ledger/queries/clock-set-back.js';
 import { attendee, question, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Scene } from '../kit/scene.js';
@@ -96,6 +97,24 @@ describe.each(kinds)('a process whose clock is an hour off, on %s', (kind) => {
       ['12', 2, 'questions.deleted'],
     ]);
     expect(await minutesAhead(stage, 'items', 'seen_at')).toEqual([0, 60]); // what nobody has changed stays as it is
+  });
+
+  it('reads on at once after the clock of the database itself was set back', async () => {
+    const stage = await stages.open(kind);
+    await fill(stage);
+    const scene = await stage.webhookScene();
+    await scene.settle();
+    expect(await wasClockSetBack(scene.ledger)).toBe(false);
+    await stage.timePasses(-2 * hourMs); // all that is stored lies two hours ahead
+    await stage.patch('questions', 11, { question: { id: 11, content: 'edited', status: 'approved' } });
+    expect(await wasClockSetBack(scene.ledger)).toBe(true);
+    await scene.discover();
+    await scene.read(place);
+    expect(await wasClockSetBack(scene.ledger)).toBe(false);
+    await scene.deliver('hooks');
+    expect(revisions(stage, 'questions').at(-1)).toEqual(['11', 2, 'questions.updated']);
+    const again = await scene.read(place);
+    expect(again.nextDueInMs).toBeLessThan(60_000);
   });
 
   it.each(wrongClocks)('(%s) plans the next reads as any other does', async (_, aheadMs) => {
