@@ -306,7 +306,16 @@ describe('a backup of an embedded store', () => {
     const name = what.replaceAll(' ', '-');
     const unpacked = join(folder, `unpacked-${name}`);
     mkdirSync(unpacked);
-    execFileSync('tar', ['-C', unpacked, '-xzf', file]);
+    // As much of the backup as makes it one. A whole store would only take longer to pack.
+    execFileSync('tar', [
+      '-C',
+      unpacked,
+      '-xzf',
+      file,
+      'backup.json',
+      'postgres/PG_VERSION',
+      'postgres/base/1/PG_VERSION',
+    ]);
     spoil(unpacked);
     const hostile = join(folder, `${name}.tar.gz`);
     execFileSync('tar', ['-C', unpacked, '-P', ...more, '-czf', hostile, 'backup.json', 'postgres']);
