@@ -8,10 +8,21 @@ const longest = [
   '/test/chaos/',
   '/test/properties/',
   '/test/browser/',
+  '/test/system/bad-input',
+  '/worker/backup/',
   '/test/system/',
+  '/test/conformance/sinks/file',
   '/test/crash/',
-  '/ledger/drivers/',
+  '/ledger/drivers/embedded.test',
+  '/test/scenarios/first-load',
+  '/test/scenarios/errors',
+  '/cli/exit-codes',
+  '/test/embedded-temporal/',
+  '/test/conformance/',
+  '/sinks/mapping/expression.test',
+  '/test/imports/',
   '/test/scenarios/',
+  '/ledger/',
 ];
 
 /** Jest's order, but the folders whose tests take longest before all others. */
