@@ -141,10 +141,16 @@ export class Stage {
     await this.db.query('update streams set due_at = now(), sweep_due_at = now()');
   }
 
-  /** Ends every wait of the sinks' side: records that are to be tried later, and lanes that wait. */
+  /**
+   * Ends every wait of the sinks' side: records that are to be tried later, and lanes that wait. A lane that has failed
+   * keeps an instant, as when time passes, because the lanes that were never tried go first.
+   */
   async retriesAreDue(): Promise<void> {
     await this.db.query(`update deliveries set due_at = now() where due_at > now()`);
-    await this.db.query('update lanes set retry_at = null, due_at = now(), lease_expires_at = now() where true');
+    await this.db.query(
+      `update lanes set retry_at = case when retry_at > now() then now() else retry_at end, due_at = now(),
+         lease_expires_at = now() where true`,
+    );
     await this.db.query('update sinks set retry_at = now() where retry_at is not null');
   }
 

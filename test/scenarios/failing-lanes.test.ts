@@ -26,17 +26,17 @@ describe.each(kinds)('a sink some of whose pigeonholes always fail, on %s', (kin
   it('takes what there is of all the others, now and at once when more comes', async () => {
     const stage = await stages.open(kind, { pigeonholes: 8, sessions: 8 });
     const sink = new StateSink();
-    const refs = new Map<string, number>();
+    let isDown = true; // or it would depend on the machine whether another lane passes before the sink is left alone
     const failing = new Set([101, 102]);
     const scene = await sceneWith(stage, sink);
     const send = sink.send.bind(sink);
     sink.send = async (operations, ...rest) => {
       const [lane] = rest as unknown as [{ pigeonholeId: number }];
-      if (failing.has(lane.pigeonholeId)) return { outcomes: operations.map(() => later) };
-      for (const { name } of operations) refs.set(name, lane.pigeonholeId);
+      if (isDown || failing.has(lane.pigeonholeId)) return { outcomes: operations.map(() => later) };
       return await send(operations);
     };
     await scene.settle();
+    isDown = false;
     await turns(stage, scene, 6);
     const passed = `select count(*)::int as n from lanes where delivered > 0`;
     expect(await stage.db.query(passed)).toEqual([{ n: 6 }]);
