@@ -155,6 +155,8 @@ export type AlertReceiver =
       readonly type: 'smtp';
       readonly host: string;
       readonly port: number;
+      /** Off loopback, mail may be sent without TLS. */
+      readonly allowPlainText?: boolean;
       readonly username?: string;
       readonly password?: Secret;
       readonly from: string;

@@ -204,6 +204,13 @@ describe('a mistake in a part', () => {
       ),
       ['13: alerts.to[0]: username and password belong together; give both or none'],
     ],
+    [
+      'a password for a mail server that may be spoken to in plain text',
+      atEnd(
+        'alerts: { to: [{ type: smtp, host: a.example, username: x, password: "${ACME_API_KEY}", allowPlainText: true, from: a@b.example, to: c@d.example }], when: {} }\n',
+      ),
+      ['13: alerts.to[0]: a password is never sent without TLS: remove allowPlainText, or username and password'],
+    ],
     ['a mistyped key', atEnd('alert: {}\n'), ['13: alert: unknown key, did you mean "alerts"?']],
   ])('%s is told with line and key, what was found and what is allowed', async (_, text, problems) => {
     expect(await problemsOf(text, smallestEnvironment)).toEqual(problems);

@@ -47,10 +47,16 @@ const receiver = z
       host: nonEmptyText('the name of a mail server').describe('Mail server.'),
       port: wholeNumber({ min: 1, max: 65_535 })
         .prefault(587)
-        .describe('Its port: 465 begins with TLS; on others TLS is begun where the server can (STARTTLS).'),
-      username: nonEmptyText('the name of a user')
+        .describe(
+          'Its port. On 465 the connection starts with TLS, on any other port with STARTTLS. Off loopback, nothing is sent without TLS.',
+        ),
+      allowPlainText: z
+        .boolean()
         .optional()
-        .describe('User at the mail server; needs `password`. Off loopback nothing is sent then without TLS.'),
+        .describe(
+          'Sends mail without TLS if the server offers no STARTTLS. Alerts name your sinks and events, so set this only on a network that you trust. Not allowed with `password`.',
+        ),
+      username: nonEmptyText('the name of a user').optional().describe('User at the mail server; needs `password`.'),
       password: secret().optional().describe('Password of that user.'),
       from: nonEmptyText('an e-mail address').describe('Sender.'),
       to: nonEmptyText('an e-mail address').describe('Receiver.'),
@@ -58,6 +64,9 @@ const receiver = z
   ])
   .refine((found) => found.type !== 'smtp' || (found.username === undefined) === (found.password === undefined), {
     error: 'username and password belong together; give both or none',
+  })
+  .refine((found) => found.type !== 'smtp' || found.password === undefined || found.allowPlainText !== true, {
+    error: 'a password is never sent without TLS: remove allowPlainText, or username and password',
   });
 
 const occasion = (sentence: string) => z.boolean().optional().describe(sentence);

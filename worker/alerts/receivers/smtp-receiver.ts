@@ -14,8 +14,8 @@ const implicitTlsPort = 465;
 type SmtpSettings = Extract<AlertReceiver, { type: 'smtp' }>;
 
 /**
- * Sends alerts by e-mail, a connection each. TLS is used wherever the server offers it, and demanded where a password
- * would travel without it. Goes by no proxy.
+ * Sends alerts by e-mail, one connection for each. Off loopback the server must offer TLS, unless the configuration says
+ * `allowPlainText`. On loopback TLS is used where the server offers it. Uses no proxy.
  */
 export function openSmtpReceiver(settings: SmtpSettings, network: Pick<NetworkSettings, 'ca'>): OpenReceiver {
   const { host, port, to } = settings;
@@ -37,7 +37,7 @@ export function openSmtpReceiver(settings: SmtpSettings, network: Pick<NetworkSe
 }
 
 async function mail(
-  { host, port, username, password, from, to }: SmtpSettings,
+  { host, port, allowPlainText = false, username, password, from, to }: SmtpSettings,
   { ca }: Pick<NetworkSettings, 'ca'>,
   alert: OutgoingAlert,
   signal: AbortSignal,
@@ -50,7 +50,7 @@ async function mail(
       host,
       port,
       secure: port === implicitTlsPort,
-      requireTLS: username !== undefined && !isLoopback(host),
+      requireTLS: !allowPlainText && !isLoopback(host),
       ...(username === undefined ? {} : { auth: { user: username, pass: password?.reveal() ?? '' } }),
       tls: {
         ...strictTls,
@@ -86,7 +86,7 @@ async function mail(
 
 const sentences: Readonly<Record<string, string>> = {
   EAUTH: 'refuses username and password',
-  ETLS: 'offers no TLS that can be trusted: use its TLS port, or name its certificate in "network.ca"',
+  ETLS: 'offers no TLS that can be trusted: use its TLS port, or name its certificate in "network.ca". On a network that you trust, "allowPlainText: true" sends without TLS',
   EENVELOPE: 'refuses the sender or the receiver: check "from" and "to"',
   EMESSAGE: 'refuses the message',
   ECONNECTION: 'ended the connection in the middle',
