@@ -350,6 +350,29 @@ describe.each(kinds)('the audit log, on %s', (kind) => {
     ]);
   });
 
+  it.each([
+    [
+      'refused for its workspace',
+      { method: 'POST', path: '/api/actions', body: { do: 'pause', kind: 'workspace', name: 'other' } },
+      403,
+    ],
+    [
+      'refused since nothing of that name is there',
+      { method: 'POST', path: '/api/erasures/plan', body: { attendee: 'id:1' } },
+      404,
+    ],
+    ['done, but without a lasting change', { method: 'POST', path: '/api/page-codes', body: {} }, 200],
+  ])('holds a bounded number of lines for what one token repeats and is %s', async (_, request, first) => {
+    const { app, ledger } = await open(kind);
+    const token = await tokenWith(ledger, 'own', ['operator', 'privacy'], { workspace: 'acme' });
+    const statuses = new Set<number>();
+    for (let n = 0; n < 150; n += 1) statuses.add((await ask(app, request, token)).status);
+    expect([...statuses]).toEqual(first === 403 ? [403] : [first, 429]);
+    const [row] = await ledger.db.query<{ n: number }>('select count(*)::int as n from audit');
+    expect(row!.n).toBeLessThanOrEqual(240);
+    expect((await ask(app, pauseHooks, token)).status).toBe(200); // another action of the same token is still done
+  });
+
   it('cannot be rewritten', async () => {
     const { app, ledger } = await open(kind);
     await ask(app, pauseHooks, serverToken);

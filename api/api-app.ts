@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Caller } from './authenticate.js';
+import type { RefusedActions } from './refused-actions.js';
 
 /** What every request carries through its routes. */
 export interface ApiEnvironment {
@@ -12,6 +13,8 @@ export interface ApiEnvironment {
     looksLike: string | undefined;
     /** Number of the audit log's row in which this request stands; undefined: in none yet. */
     audited: number | undefined;
+    /** Bounds the audit lines of requests that change nothing. */
+    refusedActions: RefusedActions;
   };
 }
 

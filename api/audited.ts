@@ -9,29 +9,37 @@ export interface Audited {
   readonly target: string | null;
   readonly detail?: AskedAction['detail'];
   readonly subject?: Buffer | null;
+  /** The action changes nothing that lasts, and any token may do it: each one counts against the bound, done or refused. */
+  readonly changesNothing?: boolean;
 }
 
 /**
  * Does something of which the audit log has to tell: what is asked is noted first, so that nothing is done unseen, and
  * how it ended afterwards. A process that dies between the two leaves an action whose end is not known.
+ * @throws {Refused} 429 once a named token has had too many requests of this action refused: see RefusedActions
  */
 export async function audited<Result>(
   c: ApiContext,
   ledger: Ledger,
-  { action, target, detail = {}, subject = null }: Audited,
+  { action, target, detail = {}, subject = null, changesNothing = false }: Audited,
   work: () => Promise<Result>,
 ): Promise<Result> {
   const { name: who, token } = c.get('caller');
   const requestId = c.get('requestId');
+  const kind = token === null ? undefined : `${token} ${action}`; // the administrator's token may do everything
+  const refusedActions = c.get('refusedActions');
+  if (kind !== undefined) refusedActions.admit(kind);
   const asked = await noteAsked(ledger, { who, token, action, target, detail, subject, requestId });
   c.set('audited', asked);
   try {
     const result = await work();
+    if (kind !== undefined && changesNothing) refusedActions.count(kind);
     await noteEnded(ledger, asked, { outcome: 'done', status: 200, requestId });
     return result;
   } catch (error) {
     const refused = error instanceof Refused && error.status < 500;
     const status = error instanceof Refused ? error.status : 500;
+    if (kind !== undefined && refused) refusedActions.count(kind);
     await noteEnded(ledger, asked, { outcome: refused ? 'refused' : 'failed', status, requestId });
     throw error;
   }

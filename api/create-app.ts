@@ -23,6 +23,7 @@ import { allowedMethods, documentApi, type DocumentSources, methodsWrittenOut } 
 import { isOwnHost, isOwnOrigin } from './own-address.js';
 import { type PreviewSources, servePreview } from './preview.js';
 import { type Fault, problemResponse, Refused } from './problem.js';
+import { RefusedActions } from './refused-actions.js';
 import { type ReplaySources, serveReplays } from './replay-request.js';
 import { secureHeaders } from './secure-headers.js';
 import { serveAuditLog } from './audit-log.js';
@@ -77,7 +78,12 @@ export function createApp(sources: ApiSources): ApiApp {
   const app: ApiApp = new OpenAPIHono<ApiEnvironment>({ defaultHook: refuseWhatIsWrong });
   const guard = new TokenGuard(sources);
   const refusals = new BoundedNotes();
+  const refusedActions = new RefusedActions();
   app.use(headWithoutBody, named, secureHeaders, countAnswers(sources.meters));
+  app.use(async (c, next) => {
+    c.set('refusedActions', refusedActions);
+    await next();
+  });
   serveHealth(app, sources);
   app.use(onlyFromHere(sources));
   documentApi(app, sources);

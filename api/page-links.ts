@@ -83,8 +83,11 @@ export function servePageCodes(app: ApiApp, { ledger, pageCodes }: PageCodeSourc
   app.openapi(codeRoute, async (c) => {
     const { token } = c.get('caller');
     const holder: Holder = token === null ? { kind: 'administrator' } : { kind: 'token', id: token };
-    const made = await audited(c, ledger, { action: 'create-page-code', target: null }, async () =>
-      pageCodes.make(holder),
+    const made = await audited(
+      c,
+      ledger,
+      { action: 'create-page-code', target: null, changesNothing: true },
+      async () => pageCodes.make(holder),
     );
     return c.json({ code: made.code, expiresAt: made.expiresAt.toISOString() }, 200);
   });

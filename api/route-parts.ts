@@ -86,7 +86,7 @@ const reasons = {
   413: 'The body is too large.',
   415: 'The body is not JSON.',
   421: 'The host name is not served here.',
-  429: 'Too many wrong tokens came from this address.',
+  429: 'Too many wrong tokens came from this address, or too many requests of this kind were refused.',
   422: 'The configuration cannot be used.',
   500: 'It failed.',
   503: 'The process is starting, or has too much to do.',
