@@ -3,6 +3,8 @@ export type LedgerErrorKind =
   | 'stale'
   /** The store's schema is newer than this code. */
   | 'version'
+  /** Another session keeps a table locked that a migration needs. */
+  | 'busy'
   /** Another Temporal drives this ledger. */
   | 'cluster'
   /** The process runs a configuration that is no longer, or not yet again, the current one. */

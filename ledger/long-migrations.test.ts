@@ -111,6 +111,42 @@ onServer('a migration of a server whose statements may take 300 ms', () => {
     expect(lines.filter((line) => /0002_step_2.* \d+ s/.test(line)).length).toBeGreaterThan(1);
   });
 
+  it('waits for a lock in short attempts, lets others through between them, and is done once the lock is free', async () => {
+    const [db, other] = await fresh('locked');
+    await migrate(db, { folder: migrations(setTheTable) });
+    const add = '-- 0002: a column.\nalter table guests add column seat integer;\n';
+    const waits = { lockTimeoutMs: 300, giveUpAfterMs: 60_000, maxPauseMs: 200 };
+    const holder = await openPostgres({ url: (await urlOf(db))! });
+    opened.push(holder);
+    let finish!: () => void;
+    const unfinished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const holding = holder.transaction(async (tx) => {
+      await tx.query('select from guests');
+      await unfinished;
+    });
+    await until('the table is in use', async () => (await readLocks(other)) > 0);
+    const folderOfBoth = migrations(setTheTable, add);
+    await expect(migrate(db, { folder: folderOfBoth, waits: { ...waits, giveUpAfterMs: 0 } })).rejects.toMatchObject({
+      kind: 'busy',
+      message: expect.stringMatching(/^0002_step_2\.sql needs a table .*: end that session, then start again/),
+    });
+    const lines: string[] = [];
+    const migrating = migrate(db, { folder: folderOfBoth, waits, onProgress: (line) => lines.push(line) });
+    const waiting = /\(probably process \d+ of the server: pigeonpost, idle in transaction.*\): tried again in 0\.2 s$/;
+    await until('two attempts are over', () => lines.filter((line) => waiting.test(line)).length >= 2);
+    await until('a reader gets through', () =>
+      other.query('select from guests').then(
+        () => true,
+        () => false,
+      ),
+    );
+    finish();
+    await Promise.all([holding, migrating]);
+    expect(await numbersOf(db)).toHaveLength(2);
+  });
+
   it('is waited for by the other process, however long it takes', async () => {
     const [first, second] = await fresh('waited');
     const slow = '-- 0002: takes long.\nselect pg_sleep(1.5);\n';
@@ -179,6 +215,12 @@ onServer('a migration of a server whose statements may take 300 ms', () => {
   const lockedTables = async (db: Database): Promise<number> => {
     const [row] = await db.query<{ n: number }>(
       `select count(*)::int as n from pg_locks where relation = 'guests'::regclass and mode = 'RowExclusiveLock'`,
+    );
+    return row!.n;
+  };
+  const readLocks = async (db: Database): Promise<number> => {
+    const [row] = await db.query<{ n: number }>(
+      `select count(*)::int as n from pg_locks where relation = 'guests'::regclass and mode = 'AccessShareLock'`,
     );
     return row!.n;
   };

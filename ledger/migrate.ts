@@ -4,6 +4,7 @@ import { buildIndexes, isOutsideTransaction } from './build-indexes.js';
 import type { Database, Session } from './drivers/database.js';
 import { LedgerError } from './ledger-error.js';
 import { reportProgress } from './migration-progress.js';
+import { type LockWaits, retryLock } from './retry-lock.js';
 
 const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
 
@@ -15,6 +16,8 @@ export interface MigrateOptions {
   readonly onProgress?: ((line: string) => void) | undefined;
   /** How often that is said. */
   readonly everyMs?: number;
+  /** How a migration in a transaction waits for its locks. */
+  readonly waits?: LockWaits | undefined;
 }
 
 /** The number of the newest migration that this version has. */
@@ -28,14 +31,15 @@ async function migrationFiles(folder: string): Promise<string[]> {
 
 /**
  * Brings the schema to the newest version this code knows; a second run does nothing. No statement has a time limit here:
- * a large table takes as long as it takes. Each migration runs in a transaction that records its number first, under a
+ * a large table takes as long as it takes. Only the wait for a lock is limited, and repeated (retry-lock.ts). Each migration runs in a transaction that records its number first, under a
  * lock on that table, so two processes cannot both apply one; one that builds indexes outside a transaction records its
  * number last, and can be run again from any point.
- * @throws {LedgerError} kind `version` when the store was written by a newer version of pigeonpost
+ * @throws {LedgerError} kind `version` when the store was written by a newer version of pigeonpost; kind `busy` when another
+ * session keeps a table locked
  */
 export async function migrate(
   db: Database,
-  { folder = ownFolder, onProgress = () => undefined, everyMs = 10_000 }: MigrateOptions = {},
+  { folder = ownFolder, onProgress = () => undefined, everyMs = 10_000, waits }: MigrateOptions = {},
 ): Promise<void> {
   const files = await migrationFiles(folder);
   await db.withoutLimits(async (session) => {
@@ -50,7 +54,9 @@ export async function migrate(
         const what = `the store is brought up to date: ${name} (${at + 1} of ${missing.length})`;
         if (applied.length > 0) onProgress(what);
         // oxlint-disable-next-line no-await-in-loop -- each rests on those before it
-        await reportProgress({ db, what, onProgress, everyMs }, () => apply(session, folder, name));
+        await reportProgress({ db, what, onProgress, everyMs }, () =>
+          apply(session, join(folder, name), { name, onProgress, waits }),
+        );
       }
     } finally {
       // The lock ends with its connection as well: a failure here is the connection's.
@@ -104,15 +110,16 @@ async function refuseNewer(newest: number, folder: string): Promise<void> {
   );
 }
 
-async function apply(session: Session, folder: string, name: string): Promise<void> {
-  const sql = await readFile(join(folder, name), 'utf8');
+async function apply(session: Session, file: string, options: Parameters<typeof retryLock>[1]): Promise<void> {
+  const { name } = options;
+  const sql = await readFile(file, 'utf8');
   const record = 'insert into migrations (number) values ($1) on conflict (number) do nothing returning number';
   if (isOutsideTransaction(sql)) {
     await buildIndexes(session, name, sql);
     await session.query(record, [numberOf(name)]);
     return;
   }
-  await session.transaction(async (tx) => {
+  await retryLock(session, options, async (tx) => {
     await tx.query('lock table migrations in exclusive mode');
     const added = await tx.query(record, [numberOf(name)]);
     if (added.length === 1) await tx.script(sql);
