@@ -11,7 +11,8 @@ which is not needed.
 
 Examples:
   pigeonpost backup /backups/pigeonpost-$(date +%F).tar.gz       an embedded store
-  pigeonpost backup /backups/pigeonpost-$(date +%F).dump         PostgreSQL, by pg_dump`;
+  pigeonpost backup /backups/pigeonpost-$(date +%F).dump         PostgreSQL, by pg_dump
+  pigeonpost backup /backups/pigeonpost.tar.gz.age --encrypt-to age1...`;
 
 const restoreHelp = `
 Stop every process first. Afterwards every sink is paused:
@@ -21,6 +22,7 @@ Examples:
   pigeonpost restore /backups/pigeonpost-2026-11-20.tar.gz
   pigeonpost restore pigeonpost.dump --erasures erasures.json
   pigeonpost restore backup.tar.gz --key-file /safe/ledger.key
+  pigeonpost restore backup.tar.gz.age --identity /safe/identity.txt
   pigeonpost restore --mark-only        after pg_restore, a snapshot or point-in-time recovery`;
 
 const keyHelp = `
@@ -37,10 +39,16 @@ export function addBackupCommands(program: Command, context: () => Context, fini
   program
     .command('backup <file>')
     .description('copy the ledger into a file, while everything runs; "-" is standard output')
+    .option(
+      '--encrypt-to <recipient>',
+      'encrypt it to this public key of age (age1…); repeat it for several',
+      collect,
+      [],
+    )
     .addHelpText('after', backupHelp)
-    .action(async (file: string) => {
+    .action(async (file: string, options: { encryptTo: string[] }) => {
       const { backup } = await import('./commands/backup.js');
-      finish(await backup(context(), { file }));
+      finish(await backup(context(), { file, ...options }));
     });
   const key = program.command('key').description('the key that the ledger hashes with, which is in no backup');
   key
@@ -57,6 +65,7 @@ export function addBackupCommands(program: Command, context: () => Context, fini
     .option('--mark-only', 'the store was restored by other means: only pause the sinks', false)
     .option('--erasures <file>', 'of "erasures export": whoever is in it is forgotten again')
     .option('--key-file <file>', "the ledger's key, where the folder does not have it")
+    .option('--identity <file>', 'the identity file of age that decrypts a backup made with --encrypt-to')
     .option('--other-ledger', 'also in the place of a store that is another ledger', false)
     .option('--yes', 'do not ask', false)
     .option('--json', 'one JSON document', false)
@@ -65,4 +74,8 @@ export function addBackupCommands(program: Command, context: () => Context, fini
       const { restore } = await import('./commands/restore.js');
       finish(await restore(context(), { file, ...options }));
     });
+}
+
+function collect(text: string, before: readonly string[]): string[] {
+  return [...before, text];
 }

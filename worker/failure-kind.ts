@@ -18,7 +18,7 @@ export type FailureKind = 'configuration' | 'unreachable' | 'failed';
 export function failureKindOf(error: unknown): FailureKind | undefined {
   if (error instanceof ConfigError || error instanceof ClientOptionsError) return 'configuration';
   if (error instanceof ListenError || error instanceof EmbeddedTemporalError) return 'failed';
-  if (error instanceof BackupError) return 'failed';
+  if (error instanceof BackupError) return error.kind === 'wrongUse' ? 'configuration' : 'failed';
   if (error instanceof LocalTokenError) return 'configuration';
   if (error instanceof LedgerError) return error.kind === 'configuration' ? 'configuration' : 'failed';
   if (error instanceof StoreError) return error.kind === 'unreachable' ? 'unreachable' : 'failed';

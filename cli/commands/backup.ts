@@ -4,15 +4,21 @@ import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { keyPlaceOf } from '../../worker/key-place-of.js';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { encrypterTo } from '../../worker/backup/age.js';
 import { type BackupBytes, dumpPostgres, packUnusedStore, writeBackup } from '../../worker/backup/backup-store.js';
 import { passOn } from '../../worker/backup/write-whole.js';
 
 /**
  * `pigeonpost backup <file>`: the ledger as it is at one instant, while everything runs. An embedded store is asked of the
  * process that has it, or copied where none has; PostgreSQL's own tool dumps a database. Exit 0, 1 when it is not done.
- * @param file `-` writes to standard output (embedded stores alone)
+ * @param asked.file `-` writes to standard output (only of an embedded store)
+ * @param asked.encryptTo recipients of age; none: the backup is not encrypted
  */
-export async function backup({ config, out }: Context, { file }: { file: string }): Promise<ExitCode> {
+export async function backup(
+  { config, out }: Context,
+  { file, encryptTo }: { file: string; encryptTo: readonly string[] },
+): Promise<ExitCode> {
+  const encrypt = encryptTo.length === 0 ? undefined : await encrypterTo(encryptTo);
   const loaded = await loadProcessConfig(config);
   const { store } = loaded;
   if (file === '-' && (store.kind === 'postgres' || process.stdout.isTTY)) {
@@ -22,10 +28,10 @@ export async function backup({ config, out }: Context, { file }: { file: string 
     );
   }
   if (store.kind === 'postgres') {
-    await dumpPostgres(store, file);
+    await dumpPostgres(store, file, encrypt);
   } else {
     const use = async (bytes: BackupBytes): Promise<void> =>
-      file === '-' ? await passOn(bytes, process.stdout) : await writeBackup(file, bytes);
+      file === '-' ? await passOn(encrypt?.(bytes) ?? bytes, process.stdout) : await writeBackup(file, bytes, encrypt);
     try {
       await packUnusedStore(store.folder, use);
     } catch (error) {
@@ -34,7 +40,11 @@ export async function backup({ config, out }: Context, { file }: { file: string 
     }
   }
   if (file !== '-') out.line(`${file} is a backup of ${store.kind === 'postgres' ? 'the database' : store.folder}`);
-  out.note('it holds personal data as the ledger does: keep it where those may be kept, and no longer');
+  out.note(
+    encrypt === undefined
+      ? 'it holds personal data as the ledger does: keep it where those may be kept, and no longer'
+      : `only the identity of ${encryptTo.length === 1 ? 'its recipient' : `one of its ${encryptTo.length} recipients`} decrypts it: "pigeonpost restore FILE --identity IDENTITY-FILE". It holds personal data: delete it when it is no longer needed`,
+  );
   out.note(
     `the ledger's key is not in it and is needed to restore it: "pigeonpost key export" writes it (it is kept in ${keyPlaceOf(loaded).name})`,
   );

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { isEncrypted } from '../../worker/backup/age.js';
 import { readErasureListFile } from '../../worker/backup/read-erasure-list.js';
 import { configuredKey, type LedgerKey, readKeyFile } from '../../worker/key-place-of.js';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
@@ -21,6 +22,8 @@ export interface RestoreArguments {
   readonly otherLedger: boolean;
   /** A file of `key export`. */
   readonly keyFile?: string | undefined;
+  /** A file with the identity that decrypts the backup. */
+  readonly identity?: string | undefined;
   readonly yes: boolean;
   readonly json: boolean;
 }
@@ -46,6 +49,7 @@ export async function restore({ config, out }: Context, asked: RestoreArguments)
       '--key-file is for a backup of an embedded store: give the key of a database as LEDGER_KEY',
     );
   }
+  if (file !== undefined) await requireIdentity(file, asked.identity);
   const where = store.kind === 'postgres' ? 'the database' : store.folder;
   const isThere = store.kind === 'embedded' && existsSync(join(store.folder, 'postgres'));
   const question =
@@ -63,6 +67,7 @@ export async function restore({ config, out }: Context, asked: RestoreArguments)
     otherLedger: asked.otherLedger,
     key: asked.keyFile === undefined ? undefined : await keyIn(asked.keyFile),
     configuredKey: configuredKey(loaded),
+    identityFile: asked.identity,
   };
   const done =
     file === undefined ? await markStoreRestored(store, mark, list) : await restoreStore(file, store, mark, terms);
@@ -90,6 +95,19 @@ function aboutErasures(count: number | null): string {
   }
   if (count === 0) return 'nobody was forgotten after the backup';
   return `${count === 1 ? 'one erasure was' : `${count} erasures were`} made after the backup: from the next start on they are carried out again`;
+}
+
+async function requireIdentity(file: string, identity: string | undefined): Promise<void> {
+  const encrypted = await isEncrypted(file);
+  if (encrypted && identity === undefined) {
+    throw new CommandError(
+      ExitCode.WrongUse,
+      `${file} is encrypted: add --identity FILE with the identity of one of its recipients`,
+    );
+  }
+  if (!encrypted && identity !== undefined && existsSync(file)) {
+    throw new CommandError(ExitCode.WrongUse, `${file} is not encrypted by age: leave --identity out`);
+  }
 }
 
 async function keyIn(file: string): Promise<LedgerKey> {

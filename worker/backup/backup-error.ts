@@ -4,6 +4,8 @@ export class BackupError extends Error {
 
   constructor(
     readonly kind:
+      /** What was given cannot be meant. */
+      | 'wrongUse'
       /** A program of this machine is missing. */
       | 'tool'
       /** Something is in the way: a running process, a store that is not empty, a file that exists. */

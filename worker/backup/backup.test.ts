@@ -419,7 +419,7 @@ describe('a backup of an embedded store', () => {
 
   it('needs the programs of PostgreSQL, and says which command they would run', async () => {
     await expect(
-      dumpPostgres(storeAt(postgres.url), join(folder, 'none.dump'), { PATH: folder }),
+      dumpPostgres(storeAt(postgres.url), join(folder, 'none.dump'), undefined, { PATH: folder }),
     ).rejects.toMatchObject({
       kind: 'tool',
       message: expect.stringContaining('pg_dump --format=custom'),

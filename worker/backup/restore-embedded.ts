@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { lstat, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Database } from '../../ledger/drivers/database.js';
 import { openEmbedded } from '../../ledger/drivers/embedded.js';
@@ -11,11 +11,13 @@ import { migrate, newestMigration } from '../../ledger/migrate.js';
 import { markRestored, type RestoredFrom } from '../../ledger/mark-restored.js';
 import { type ErasureList, takeOverErasures } from '../../ledger/queries/erasures/erasure-list.js';
 import { readStoredKey, removeStoredKey } from '../../ledger/take-up-key.js';
+import { decrypted } from './age.js';
 import { BackupError } from './backup-error.js';
 import { type BackupFacts, factsFile, readBackupFacts } from './backup-facts.js';
 import { lookAtPresentStore } from './look-at-present-store.js';
 import { withoutTar } from './pack-store.js';
 import { runTool } from './run-tool.js';
+import { writeBytes } from './write-whole.js';
 
 export interface RestoredStore {
   readonly facts: BackupFacts;
@@ -34,6 +36,8 @@ export interface RestoreTerms {
   readonly key?: LedgerKey | undefined;
   /** The key of the configuration, which then needs no file in the folder. */
   readonly configuredKey?: LedgerKey | undefined;
+  /** A file with the identity that decrypts the backup; undefined for one that is not encrypted. */
+  readonly identityFile?: string | undefined;
 }
 
 /**
@@ -56,7 +60,7 @@ export async function restoreEmbedded(
   const lock = await lockFolder(folder);
   const work = await mkdtemp(join(folder, 'postgres.new-'));
   try {
-    await unpack(file, work);
+    await unpack(await plainArchive(file, work, terms.identityFile), work, file);
     const facts = await readBackupFacts(work);
     await refuseNewer(facts);
     if (present !== undefined && !terms.otherLedger) refuseOther(file, facts, present);
@@ -77,7 +81,17 @@ export async function restoreEmbedded(
   }
 }
 
-async function unpack(file: string, into: string): Promise<void> {
+/** Decrypted beside what is unpacked from it, which is plain text as well; both are deleted together. */
+async function plainArchive(file: string, work: string, identityFile: string | undefined): Promise<string> {
+  if (identityFile === undefined) return file;
+  const archive = join(work, 'backup.tar.gz');
+  await writeFile(archive, '', { mode: 0o600 });
+  await writeBytes(archive, await decrypted(file, identityFile));
+  return archive;
+}
+
+/** @param shown what messages call the archive */
+async function unpack(file: string, into: string, shown: string): Promise<void> {
   const tar = async (...args: string[]): Promise<string> => {
     const run = runTool({ command: 'tar', args, stdio: ['ignore', 'pipe', 'pipe'], otherwise: withoutTar });
     let listed = '';
@@ -97,10 +111,10 @@ async function unpack(file: string, into: string): Promise<void> {
   );
   const isPlain = [...kinds].every((kind) => kind === '-' || kind === 'd');
   if (strange || !isPlain || !names.includes(factsFile) || !names.includes('postgres/PG_VERSION')) {
-    throw notOurs(file);
+    throw notOurs(shown);
   }
   await tar('-C', into, '-xzof', file); // "o": as whoever restores, not as whoever has backed up
-  if (!(await holdsPlainFilesOnly(into))) throw notOurs(file);
+  if (!(await holdsPlainFilesOnly(into))) throw notOurs(shown);
 }
 
 /** Not every tar marks the second name of a file as one. */

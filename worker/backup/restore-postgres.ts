@@ -8,10 +8,12 @@ import { migrate } from '../../ledger/migrate.js';
 import { type ErasureList, takeOverErasures } from '../../ledger/queries/erasures/erasure-list.js';
 import { readStoredKey } from '../../ledger/take-up-key.js';
 import type { LedgerKey } from '../../ledger/ledger-key.js';
+import { decrypted } from './age.js';
 import { BackupError } from './backup-error.js';
+import type { BackupBytes } from './backup-store.js';
 import type { RestoreTerms } from './restore-embedded.js';
 import { postgresTool } from './postgres-tool.js';
-import { runTool } from './run-tool.js';
+import { runTool, type RunningTool } from './run-tool.js';
 
 /**
  * Restores a dump into an empty database: rows and the mark are one transaction, so that no kill leaves a ledger that
@@ -25,7 +27,7 @@ export async function restorePostgres(
   store: string,
   mark: Omit<RestoredFrom, 'madeAt'>,
   environment: Environment,
-  { erasures, configuredKey }: Pick<RestoreTerms, 'erasures' | 'configuredKey'>,
+  { erasures, configuredKey, identityFile }: Pick<RestoreTerms, 'erasures' | 'configuredKey' | 'identityFile'>,
 ): Promise<{ erasures: number | null; keyProblem: string | null }> {
   if (!existsSync(file)) throw new BackupError('missing', `there is no file ${file}`);
   await withDatabase(store, async (db) => {
@@ -39,7 +41,8 @@ export async function restorePostgres(
       );
     }
   });
-  await runScript(file, store, markRestored({ ...mark, madeAt: null }), environment);
+  const dump = identityFile === undefined ? file : await decrypted(file, identityFile);
+  await runScript(dump, store, markRestored({ ...mark, madeAt: null }), environment);
   return await withDatabase(store, async (db) => {
     await migrate(db);
     const goOn = erasures === null ? null : await takeOverErasures(db, erasures);
@@ -84,15 +87,20 @@ async function refuseInUse(db: Database): Promise<void> {
 }
 
 /** `pg_restore` writes SQL, `psql` carries it out, and the mark after it, in one transaction. */
-async function runScript(file: string, store: string, mark: string, environment: Environment): Promise<void> {
+async function runScript(
+  source: string | BackupBytes,
+  store: string,
+  mark: string,
+  environment: Environment,
+): Promise<void> {
   const { url, variables } = postgresTool(store, environment);
   const otherwise =
     'install PostgreSQL\'s client programs; or restore where they are (pg_restore --no-owner --no-privileges --exit-on-error --dbname="$DATABASE_URL" FILE), then run "pigeonpost restore --mark-only" before anything starts';
   const dump = runTool({
     command: 'pg_restore',
-    args: ['--no-owner', '--no-privileges', '--file=-', file],
+    args: ['--no-owner', '--no-privileges', '--file=-', ...(typeof source === 'string' ? [source] : [])],
     environment: variables,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [typeof source === 'string' ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     otherwise,
   });
   const psql = runTool({
@@ -108,10 +116,13 @@ async function runScript(file: string, store: string, mark: string, environment:
   const begun = Promise.all([once(dump.child, 'spawn'), once(psql.child, 'spawn')]);
   try {
     await begun.catch(() => Promise.all([dump.done, psql.done]));
+    const given = typeof source === 'string' ? Promise.resolve() : give(source, dump);
+    given.catch(() => dump.child.kill());
     into.write('begin;\n');
     for await (const bytes of dump.child.stdout!) {
       if (!into.write(bytes)) await Promise.race([once(into, 'drain'), psql.done]);
     }
+    await given; // a backup that was cut off says so, and not that the program was ended for it
     await dump.done; // before the commit: without it everything is rolled back
     into.end(`\nreset search_path;\n${mark}\ncommit;\n`);
     await psql.done;
@@ -121,6 +132,16 @@ async function runScript(file: string, store: string, mark: string, environment:
     await Promise.allSettled([dump.done, psql.done]);
     throw error;
   }
+}
+
+/** @throws what reading throws. A program that has ended says itself why. */
+async function give(bytes: BackupBytes, { child, done }: RunningTool): Promise<void> {
+  const into = child.stdin!;
+  into.on('error', () => undefined);
+  for await (const piece of bytes) {
+    if (!into.write(piece)) await Promise.race([once(into, 'drain'), done]);
+  }
+  into.end();
 }
 
 async function withDatabase<T>(store: string, use: (db: Database) => Promise<T>): Promise<T> {

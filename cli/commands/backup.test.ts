@@ -1,0 +1,118 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, truncateSync, copyFileSync, writeFileSync, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { testKeyText } from '../../ledger/ledger-key.test-kit.js';
+import { placeEmbeddedStore } from '../../test/embedded-store.js';
+import { hasPostgres, startPostgres } from '../../test/postgres.js';
+
+const command = join(__dirname, '../../dist/cli/main.js');
+const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-encrypted-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  return spawnSync(process.execPath, [command, ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'], KEY: 'a-secret-key', ...env },
+  });
+}
+
+/** Writes an identity file as age-keygen does. @returns its recipient */
+function makeIdentity(name: string): string {
+  const script = `import('age-encryption').then(async (age) => {
+    const identity = await age.generateX25519Identity();
+    process.stdout.write(JSON.stringify([identity, await age.identityToRecipient(identity)]));
+  })`;
+  const made = spawnSync(process.execPath, ['-e', script], { cwd: __dirname, encoding: 'utf8' });
+  const [identity, recipient] = JSON.parse(made.stdout) as [string, string];
+  writeFileSync(join(folder, name), `# public key: ${recipient}\n${identity}\n`);
+  return recipient;
+}
+
+function configuration(...more: string[]): string[] {
+  return [
+    'workspaces: { acme: { baseUrl: "https://engagement.example.com", apiKey: "${KEY}" } }',
+    'syncs: { all: { workspace: acme, sinks: [archive] } }',
+    'sinks: { archive: { type: file, folder: ./archive } }',
+    'server: { port: 1 }', // where nothing listens
+    ...more,
+  ];
+}
+
+describe('a backup that is encrypted to two recipients', () => {
+  const recipients: string[] = [];
+  beforeAll(async () => {
+    recipients.push(makeIdentity('one.txt'), makeIdentity('two.txt'));
+    makeIdentity('other.txt');
+    await placeEmbeddedStore(join(folder, 'data'));
+    writeFileSync(join(folder, 'pigeonpost.yaml'), configuration().join('\n'));
+  });
+  const encryptTo = () => recipients.flatMap((recipient) => ['--encrypt-to', recipient]);
+
+  it('restores an embedded store with the identity of either, and with no other', () => {
+    const made = run(['backup', 'store.age', ...encryptTo()]);
+    expect([made.status, made.stderr]).toEqual([0, expect.stringContaining('one of its 2 recipients')]);
+    const bytes = readFileSync(join(folder, 'store.age'));
+    expect(bytes.toString('latin1', 0, 22)).toBe('age-encryption.org/v1\n');
+    expect(spawnSync('tar', ['-tzf', join(folder, 'store.age')]).status).not.toBe(0);
+
+    const refused: [string[], number, RegExp][] = [
+      [[], 2, /store\.age is encrypted: add --identity FILE/],
+      [['--identity', 'other.txt'], 1, /store\.age cannot be decrypted with other\.txt/],
+      [['--identity', 'pigeonpost.yaml'], 2, /pigeonpost\.yaml is no identity file of age/],
+      [['--identity', 'missing.txt'], 2, /missing\.txt cannot be read \(ENOENT\)/],
+    ];
+    for (const [args, status, sentence] of refused) {
+      const done = run(['restore', 'store.age', '--yes', ...args]);
+      expect([done.status, done.stderr]).toEqual([status, expect.stringMatching(sentence)]);
+    }
+    copyFileSync(join(folder, 'store.age'), join(folder, 'cut.age'));
+    truncateSync(join(folder, 'cut.age'), bytes.length - 1000);
+    const cut = run(['restore', 'cut.age', '--yes', '--identity', 'two.txt']);
+    expect([cut.status, cut.stderr]).toEqual([1, expect.stringContaining('cut.age is cut off or was changed')]);
+
+    const done = run(['restore', 'store.age', '--yes', '--identity', 'two.txt']);
+    expect([done.status, done.stdout]).toEqual([0, expect.stringMatching(/data is as it was at 20/)]);
+    const left = readdirSync(join(folder, 'data')).filter((name) => /new-|tar/.test(name));
+    expect(left).toEqual([]);
+  });
+
+  it('is written to standard output as well', () => {
+    const script = `"${process.execPath}" "${command}" backup - --encrypt-to ${recipients[0]} > out.age`;
+    const made = spawnSync('sh', ['-c', script], { cwd: folder, encoding: 'utf8', env: { ...process.env, KEY: 'k' } });
+    expect(made.status).toBe(0);
+    expect(readFileSync(join(folder, 'out.age')).toString('latin1', 0, 21)).toBe('age-encryption.org/v1');
+  });
+
+  it('is not begun for a text that is no recipient', () => {
+    const made = run(['backup', 'none.age', '--encrypt-to', 'age1nobody']);
+    expect([made.status, made.stderr]).toEqual([2, expect.stringContaining('"age1nobody" is no recipient of age')]);
+    const plain = run(['backup', 'plain.tar.gz']);
+    expect([plain.status, run(['restore', 'plain.tar.gz', '--yes', '--identity', 'one.txt']).stderr]).toEqual([
+      0,
+      expect.stringContaining('plain.tar.gz is not encrypted by age: leave --identity out'),
+    ]);
+  });
+
+  (hasPostgres() ? it : it.skip)('restores a database', async () => {
+    const postgres = (await startPostgres())!;
+    try {
+      writeFileSync(join(folder, 'postgres.yaml'), configuration('store: "${DATABASE_URL}"').join('\n'));
+      const [from, to] = [await postgres.createDatabase('source'), await postgres.createDatabase('target')];
+      const at = (url: string) => ({ DATABASE_URL: url, LEDGER_KEY: testKeyText });
+      const prepared = run(['restore', '--mark-only', '--yes', '--config', 'postgres.yaml'], at(from)); // makes the schema
+      expect(prepared.status).toBe(0);
+      const made = run(['backup', 'db.age', '--config', 'postgres.yaml', ...encryptTo()], at(from));
+      expect([made.status, made.stderr]).toEqual([0, expect.any(String)]);
+      expect(readFileSync(join(folder, 'db.age')).toString('latin1', 0, 21)).toBe('age-encryption.org/v1');
+      const restore = ['restore', 'db.age', '--yes', '--config', 'postgres.yaml', '--identity'];
+      const wrong = run([...restore, 'other.txt'], at(to));
+      expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringContaining('cannot be decrypted')]);
+      const done = run([...restore, 'one.txt'], at(to));
+      expect([done.status, done.stderr]).toEqual([0, expect.stringContaining('sinks and imports are paused')]);
+    } finally {
+      await postgres.stop();
+    }
+  });
+});

@@ -1,0 +1,92 @@
+import { open, readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { BackupError } from './backup-error.js';
+import type { BackupBytes, Encrypt } from './backup-store.js';
+
+/** The first bytes of every file in age's binary format. Source: C2SP, age-encryption.org/v1. */
+const firstLine = 'age-encryption.org/v1\n';
+
+/**
+ * Returns what encrypts a stream to recipients, in the age format and with flat memory.
+ * @throws {BackupError} kind `wrongUse` for a text that is no recipient
+ */
+export async function encrypterTo(recipients: readonly string[]): Promise<Encrypt> {
+  const { Encrypter } = await import('age-encryption');
+  const encrypter = new Encrypter();
+  for (const recipient of recipients) {
+    try {
+      encrypter.addRecipient(recipient);
+    } catch {
+      throw new BackupError(
+        'wrongUse',
+        `"${recipient.slice(0, 80)}" is no recipient of age: give a public key that begins with age1, as age-keygen prints it`,
+      );
+    }
+  }
+  return async function* (bytes) {
+    yield* await encrypter.encrypt(ReadableStream.from(bytes));
+  };
+}
+
+/** Whether a file is in age's binary format. False also for a file that is missing. */
+export async function isEncrypted(file: string): Promise<boolean> {
+  const opened = await open(file, 'r').catch(() => undefined);
+  if (opened === undefined) return false;
+  try {
+    const { buffer, bytesRead } = await opened.read(Buffer.alloc(firstLine.length), 0, firstLine.length, 0);
+    return buffer.toString('latin1', 0, bytesRead) === firstLine;
+  } finally {
+    await opened.close();
+  }
+}
+
+/**
+ * The plain bytes of an encrypted backup. The stream ends with a BackupError where the file is cut off or was changed.
+ * @param identityFile as age-keygen writes it
+ * @throws {BackupError} when no identity of the file is one that the backup was encrypted to
+ */
+export async function decrypted(file: string, identityFile: string): Promise<BackupBytes> {
+  const { Decrypter } = await import('age-encryption');
+  const decrypter = new Decrypter();
+  for (const identity of await identitiesIn(identityFile)) {
+    try {
+      decrypter.addIdentity(identity);
+    } catch {
+      throw new BackupError('wrongUse', `${identityFile} holds an identity that is not valid: copy the file again`);
+    }
+  }
+  const source = createReadStream(file);
+  let plain: AsyncIterable<Uint8Array>;
+  try {
+    plain = await decrypter.decrypt(ReadableStream.from(source as AsyncIterable<Uint8Array>));
+  } catch {
+    source.destroy();
+    throw new BackupError(
+      'unusable',
+      `${file} cannot be decrypted with ${identityFile}: give the identity of a recipient that the backup was encrypted to`,
+    );
+  }
+  return checked(file, plain);
+}
+
+async function* checked(file: string, plain: AsyncIterable<Uint8Array>): BackupBytes {
+  try {
+    yield* plain;
+  } catch (error) {
+    throw new BackupError('unusable', `${file} is cut off or was changed, and cannot be decrypted: give another copy`, {
+      cause: error,
+    });
+  }
+}
+
+async function identitiesIn(file: string): Promise<string[]> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new BackupError('wrongUse', `the identity ${file} cannot be read (${error.code}): correct the path`);
+  });
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'));
+  if (lines.length > 0 && lines.every((line) => line.startsWith('AGE-SECRET-KEY-'))) return lines;
+  throw new BackupError(
+    'wrongUse',
+    `${file} is no identity file of age: give one as age-keygen writes it, with lines that begin with AGE-SECRET-KEY-. For a plugin or a passphrase, decrypt the backup with age first`,
+  );
+}
