@@ -22,6 +22,7 @@ describe.each(kinds)('an empty cluster at the address of the one that drives a l
     let clusterId = 'first';
     const started: string[] = [];
     const client = {
+      withDeadline: async <Result>(_: number, work: () => Promise<Result>) => await work(),
       workflowService: { getClusterInfo: async () => ({ clusterId }) },
       workflow: {
         async *list() {},
@@ -30,7 +31,7 @@ describe.each(kinds)('an empty cluster at the address of the one that drives a l
     } as unknown as Client;
     const namespace = 'default';
     await bindCluster(ledger, { clusterId, namespace, adopt: false });
-    const cluster = new ClusterGuard(ledger, client, { namespace, adopt: false });
+    const cluster = new ClusterGuard(ledger, client, { address: '127.0.0.1:7233', namespace, adopt: false });
     const starter = createStarter(client, 'queue', log, () => cluster.refusal);
     const reconciling = () => reconcile({ config, ledger, client, cluster, starter, taskQueue: 'queue', log });
     expect(await reconciling()).toBe(1);

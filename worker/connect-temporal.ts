@@ -13,15 +13,9 @@ export interface TemporalConnections {
 }
 
 /** @throws {TemporalUnreachableError} */
-export async function connectTemporal(
-  address: string,
-  { namespace, apiKey, tls }: Config['temporal'],
-): Promise<TemporalConnections> {
-  const options = {
-    address,
-    ...(apiKey === undefined ? {} : { apiKey: apiKey.reveal() }),
-    ...(tls === undefined ? {} : { tls: tlsOptions(tls) }),
-  };
+export async function connectTemporal(address: string, temporal: Config['temporal']): Promise<TemporalConnections> {
+  const { namespace } = temporal;
+  const options = connectionOptions(address, temporal);
   const connection = Connection.lazy({ ...options, connectTimeout: '10 seconds' });
   let found: string | undefined;
   try {
@@ -42,6 +36,27 @@ export async function connectTemporal(
   }
 }
 
+/**
+ * A client for a process that only serves the API. It does not wait for Temporal: calls fail while Temporal cannot be
+ * reached, and succeed as soon as it can. Whoever opens it closes it.
+ */
+export function openTemporalClient(
+  address: string,
+  temporal: Config['temporal'],
+): Pick<TemporalConnections, 'client' | 'close'> {
+  const connection = Connection.lazy(connectionOptions(address, temporal));
+  const client = new Client({ connection, namespace: temporal.namespace });
+  return { client, close: () => connection.close() };
+}
+
+function connectionOptions(address: string, { apiKey, tls }: Config['temporal']) {
+  return {
+    address,
+    ...(apiKey === undefined ? {} : { apiKey: apiKey.reveal() }),
+    ...(tls === undefined ? {} : { tls: tlsOptions(tls) }),
+  };
+}
+
 function tlsOptions(tls: NonNullable<Config['temporal']['tls']>): object {
   const { ca, certificate, key } = tls;
   return {
@@ -52,7 +67,8 @@ function tlsOptions(tls: NonNullable<Config['temporal']['tls']>): object {
   };
 }
 
-function unreachable(address: string, error: unknown, namespace: string | undefined): TemporalUnreachableError {
+/** @param namespace when the server was reached, and refused this */
+export function unreachable(address: string, error: unknown, namespace?: string): TemporalUnreachableError {
   const why = error instanceof Error ? error.message.split('\n')[0] : String(error);
   const where = namespace === undefined ? address : `${address}, namespace ${namespace}`;
   return new TemporalUnreachableError(

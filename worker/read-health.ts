@@ -1,7 +1,7 @@
 import type { ConnectionLike } from '@temporalio/client';
 import type { PartHealth } from '../api/health.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { RunningWorker } from './run-worker.js';
+import type { GuardedWorker } from './guarded-worker.js';
 
 const withinMs = 3000;
 
@@ -17,7 +17,7 @@ export async function readHealth({
   /** Null where the API is what others want of it: that needs the store alone. */
   readonly work: {
     readonly connection: ConnectionLike;
-    readonly worker: Pick<RunningWorker, 'isPolling'> | null;
+    readonly worker: Pick<GuardedWorker, 'isPolling'>;
   } | null;
 }): Promise<PartHealth[]> {
   const store = answers(ledger.db.query('select 1'));
@@ -29,7 +29,7 @@ export async function readHealth({
   return [
     { part: 'store', ready: await store },
     { part: 'temporal', ready: await temporal },
-    ...(worker === null ? [] : [{ part: 'worker' as const, ready: worker.isPolling() }]),
+    { part: 'worker', ready: worker.isPolling() },
   ];
 }
 

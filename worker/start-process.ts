@@ -13,7 +13,7 @@ import type { Config } from '../config/config.js';
 import { isLoopback } from '../config/loopback.js';
 import type { Database } from '../ledger/drivers/database.js';
 import { openDatabase } from '../ledger/drivers/open-database.js';
-import { bindCluster, openLedger } from '../ledger/ledger.js';
+import { openLedger } from '../ledger/ledger.js';
 import { wasClockSetBack } from '../ledger/queries/clock-set-back.js';
 import { endCanaryLeases } from '../ledger/queries/canaries.js';
 import { useConfiguration } from '../ledger/queries/configurations.js';
@@ -26,14 +26,16 @@ import { packStore } from './backup/pack-store.js';
 import { relaxHeap } from './bound-heap.js';
 import { withdrawCanaries } from './canary/withdraw-canaries.js';
 import { ClusterGuard } from './cluster-guard.js';
-import { connectTemporal, type TemporalConnections } from './connect-temporal.js';
+import { connectTemporal, openTemporalClient, type TemporalConnections, unreachable } from './connect-temporal.js';
 import { Editions } from './editions.js';
 import { type EmbeddedTemporal, startEmbeddedTemporal } from './embedded-temporal/embedded-temporal.js';
 import type { BinarySources } from './embedded-temporal/find-binary.js';
 import { findBinary } from './embedded-temporal/find-binary.js';
 import { DropFolders } from './imports/drop-folders.js';
 import { findMissingWorkers } from './find-missing-workers.js';
+import { GuardedWorker } from './guarded-worker.js';
 import { keyPlaceOf } from './key-place-of.js';
+import { leaveToReconciler } from './leave-to-reconciler.js';
 import { loadProcessConfig } from './load-process-config.js';
 import { keepLocalToken } from './local-token.js';
 import type { ProcessLog } from './log.js';
@@ -43,7 +45,7 @@ import { packageVersion } from './package-root.js';
 import { readHealth } from './read-health.js';
 import { readTemporalMetrics } from './read-temporal-metrics.js';
 import { reconcile, wakeEverything } from './reconcile.js';
-import { type RunningWorker, runWorker } from './run-worker.js';
+import { runWorker } from './run-worker.js';
 import { openTracer } from './tracing/open-tracer.js';
 import { TurnTroubles } from './turn-troubles.js';
 import { createConfigurationSwitch } from './take-up-configuration.js';
@@ -56,6 +58,8 @@ const dropFoldersEveryMs = 2000;
 /** What a process that died has left at a sink stands there no longer than this after the next start. */
 const withdrawCanariesEveryMs = 30_000;
 const lookForWorkersEveryMs = 10_000;
+/** How long a worker polls another cluster's task queue at most before it notices. */
+const guardClusterEveryMs = 5000;
 /** Charts show minutes; what a process did in its last seconds is found by the next. */
 const noteProgressEveryMs = 10_000;
 
@@ -137,22 +141,20 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   if (embedded) await endLeases(ledger);
   if (embedded) await freeDroppedFiles(ledger);
   if (embedded) await endCanaryLeases(ledger);
-  const temporal = await openTemporal(options, closers, fail);
-  const { namespace } = config.temporal;
-  await bindCluster(ledger, {
-    clusterId: temporal.connections.clusterId,
-    namespace,
-    // The folder's lock proves that no other process uses this ledger, and so no other Temporal.
-    adopt: options.adopt || embedded,
-  });
+  const { address, client, native } = await openTemporal(options, closers, fail);
+  const { namespace, taskQueue } = config.temporal;
+  // The folder's lock proves that no other process uses this ledger, and so no other Temporal.
+  const adopting = new ClusterGuard(ledger, client, { address, namespace, adopt: options.adopt || embedded });
   // Adopted once, at the start: a cluster that comes later is nobody's choice.
-  const cluster = new ClusterGuard(ledger, temporal.connections.client, { namespace, adopt: embedded });
+  const cluster = new ClusterGuard(ledger, client, { address, namespace, adopt: embedded });
+  if (works) await adopting.check();
+  else await cluster.look(); // "status" is wanted most while Temporal is away, or is another one
 
-  const starter = createStarter(temporal.connections.client, config.temporal.taskQueue, log, () => cluster.refusal);
+  const starter = createStarter(client, taskQueue, log, () => cluster.refusal);
   const stopping = new AbortController();
   const turnTroubles = new TurnTroubles(() => performance.now());
   let missingWorkers: string | null = null;
-  const trouble = (): string | null => cluster.refusal ?? turnTroubles.present ?? missingWorkers;
+  const trouble = (): string | null => cluster.trouble ?? turnTroubles.present ?? missingWorkers;
   const meters = new ProcessMeters({ withNode: true });
   const owner = `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
   const tracer = openTracer(config, { owner, log }, closers);
@@ -181,8 +183,6 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const editions = new Editions(first, (error) => log.warn({ error: messageOf(error) }, 'closing failed'));
   closers.push(() => editions.close());
 
-  const { client } = temporal.connections;
-  const { taskQueue } = config.temporal;
   const reconcileNow = (): Promise<number> =>
     reconcile({ config: editions.current.config, ledger, client, cluster, starter, taskQueue, log });
   const loadOwn = (): Promise<Config> => loadProcessConfig(config.file);
@@ -192,43 +192,53 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   });
   editions.catchUp = () => switching.catchUp();
 
-  let worker: RunningWorker | null = null;
+  const worker = new GuardedWorker(cluster, {
+    run: () => runWorker(editions, { native: native!, temporal: config.temporal }),
+    onFailure: (error) => fail(error instanceof Error ? error : new Error(messageOf(error))),
+    log,
+  });
   if (works) {
     options.onProgress('starting the worker');
-    const working = await runWorker(editions, { native: temporal.connections.native, temporal: config.temporal });
-    worker = working;
-    working.ended.then(
-      () => undefined,
-      (error: unknown) => fail(error instanceof Error ? error : new Error(messageOf(error))),
-    );
+    await worker.follow();
     closers.push(async () => {
       stopping.abort();
-      const { inFlight } = working;
+      const { inFlight } = worker;
       options.onProgress(
         inFlight === 0
           ? 'ending the worker, which has nothing in progress'
           : `ending the worker: up to 7 s for ${inFlight} ${inFlight === 1 ? 'read or delivery' : 'reads and deliveries'} in progress`,
       );
-      await working.stop();
+      await worker.stop();
     });
   } else {
     const lookForWorkers = async (): Promise<void> => {
-      missingWorkers = await findMissingWorkers(client, taskQueue, Date.now());
+      if (cluster.trouble !== null) return;
+      missingWorkers = await findMissingWorkers(client, taskQueue, Date.now()).catch(
+        (error: unknown) => unreachable(address, error, namespace).message,
+      );
     };
     await lookForWorkers();
     closers.push(repeat(lookForWorkersEveryMs, lookForWorkers, 'asking Temporal for workers failed', log));
   }
+  const guardCluster = async (): Promise<void> => {
+    const isBack = await cluster.look();
+    if (works) await worker.follow();
+    if (isBack) await reconcileNow();
+  };
+  closers.push(repeat(guardClusterEveryMs, guardCluster, 'checking the Temporal cluster failed', log));
 
-  await reconcileNow();
+  if (works) await reconcileNow();
+  else await reconcileNow().catch((error: unknown) => log.warn({ error: messageOf(error) }, 'reconciling failed'));
   const tend = async (): Promise<void> => {
     if (await switching.catchUp()) await reconcileNow(); // with another configuration it would start what is not wanted
     // Workflows wait for instants of the same clock, which is Temporal's as well where all is on one machine.
     if (works && (await wasClockSetBack(ledger))) await wakeEverything([editions.current.config], ledger, starter);
   };
   closers.push(repeat(reconcileEveryMs, tend, 'reconciling failed', log));
+  const askedStarter = leaveToReconciler(starter, log);
   const wakeImport = async (id: string): Promise<void> => {
     const workflow = importing(id);
-    if (!(await starter.signal(workflow.id, 'wake'))) await starter.start(workflow);
+    if (!(await askedStarter.signal(workflow.id, 'wake'))) await askedStarter.start(workflow);
   };
   if (works) {
     const dropFolders = new DropFolders({ editions, wake: wakeImport });
@@ -278,14 +288,24 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   if (serves) {
     const backup = embedded ? async () => (await packStore(db, embeddedFolder(config))).bytes : null;
     api?.serve(
-      apiSources(common, { alerts, backup, pageCodes, editions, starter, switching, ledger, wake: wakeImport, log }),
+      apiSources(common, {
+        alerts,
+        backup,
+        pageCodes,
+        editions,
+        starter: askedStarter,
+        switching,
+        ledger,
+        wake: wakeImport,
+        log,
+      }),
     );
   } else if (api !== undefined && listensAt !== null) {
     api.serveProbes(probeSources(common, editions, listensAt));
   }
   closers.push(closeApi); // in order it is the first to close; a second close does nothing
   const pageLink = serves && api !== undefined ? () => pageLinkTo(api.url, config, pageCodes) : undefined;
-  return { api, pageLink, temporalAddress: temporal.address, failed };
+  return { api, pageLink, temporalAddress: address, failed };
 }
 
 function once<Result>(work: () => Result): () => Result {
@@ -326,7 +346,7 @@ async function openTemporal(
   options: ProcessOptions,
   closers: (() => Promise<void>)[],
   onFatal: (error: Error) => void,
-): Promise<{ address: string; connections: TemporalConnections }> {
+): Promise<{ address: string; client: TemporalConnections['client']; native: TemporalConnections['native'] | null }> {
   const { config, log, onProgress } = options;
   let { address } = config.temporal;
   if (address === 'embedded') {
@@ -345,9 +365,14 @@ async function openTemporal(
     });
     ({ address } = server);
   } else onProgress(`connecting to Temporal at ${address}`);
+  if (options.role === 'api') {
+    const opened = openTemporalClient(address, config.temporal);
+    closers.push(() => opened.close());
+    return { address, client: opened.client, native: null };
+  }
   const connections = await connectTemporal(address, config.temporal);
   closers.push(() => connections.close());
-  return { address, connections };
+  return { address, client: connections.client, native: connections.native };
 }
 
 /** Embedded Temporal's data lies in the embedded store's folder, under the same lock. */
