@@ -42,6 +42,21 @@ describe('a screen that is redrawn in place', () => {
     expect(lines.join('\n')).toMatch(/… and \d+ more events/);
   });
 
+  it('cuts the advice and the number of problems before it hides a sink', () => {
+    const troubles = Array.from({ length: 9 }, (_, n) =>
+      troubleOf({
+        name: `s${n}`,
+        text: `Sink s${n} accepts nothing: ${'it does not answer '.repeat(9)}`,
+        advice: 'Look.',
+      }),
+    );
+    const shown = (rows: number): string =>
+      liveScreen(head, momentOf({}, troubles), now, { columns: 80, rows, colours: false }).join('\n');
+    expect(shown(60)).toContain('Look.');
+    expect(shown(24)).toMatch(/^PROBLEM {2}Sink s7[^]*hooks \(webhook\)/m);
+    expect(shown(16)).toMatch(/^PROBLEM {2}Sink s0[^]*^… and \d more problems$[^]*hooks \(webhook\)/m);
+  });
+
   it('has colours where the terminal has them', () => {
     const screen = { columns: 80, rows: 24 };
     expect(liveScreen(head, momentOf({}, [troubleOf()]), now, { ...screen, colours: true }).join('')).toContain(

@@ -2,7 +2,7 @@ import { renderLine, span, type TextLine } from '../text-line.js';
 import { eventLines } from './event-lines.js';
 import { rateLines, separated } from './format-status.js';
 import type { Moment } from './moment.js';
-import { problemLines } from './problem-lines.js';
+import { problemLines, shortProblemLines } from './problem-lines.js';
 import { sinkLines } from './sink-lines.js';
 
 export interface Screen {
@@ -12,39 +12,68 @@ export interface Screen {
 }
 
 /**
- * Returns what is redrawn in place: the head is always whole, and what follows gives way until everything fits. Events go
- * first, then problems and sinks from their ends, with a line that says so. Pure.
+ * Returns what is redrawn in place: the head is always whole, and what follows gives way until everything fits. First
+ * events are left out, then the advice to problems, then problems, then what stands below sinks. Pure.
  * @param head what must stay readable: the title, the address of the page, what is going on
  * @param moment null: nothing is known yet
  */
 export function liveScreen(head: readonly TextLine[], moment: Moment | null, now: Date, screen: Screen): string[] {
-  const { columns } = screen;
   const rows = screen.rows - 1; // below the last line stands the cursor
-  return fitted(head, moment, { now, columns, rows }).map((line) => renderLine(line, screen));
+  return fitted(head, moment, { now, columns: screen.columns, rows }).map((line) => renderLine(line, screen));
 }
 
-function fitted(
-  head: readonly TextLine[],
-  moment: Moment | null,
-  { now, columns, rows }: { readonly now: Date; readonly columns: number; readonly rows: number },
-): TextLine[] {
+/** How much of each section is shown. */
+interface Amount {
+  readonly maxEvents: number;
+  /** Infinity: each whole, with its advice. */
+  readonly maxProblems: number;
+  readonly hasRemarks: boolean;
+}
+
+interface Room {
+  readonly now: Date;
+  readonly columns: number;
+  readonly rows: number;
+}
+
+const fewEvents = 5;
+
+function fitted(head: readonly TextLine[], moment: Moment | null, room: Room): TextLine[] {
+  const { rows } = room;
   if (moment === null) return head.slice(0, rows);
-  const { status } = moment;
-  const whole = (maxEvents: number): TextLine[] =>
-    separated([
-      [...head, ...rateLines(moment, columns)],
-      problemLines(moment, now, columns),
-      ...status.workspaces.map((workspace) => eventLines(workspace, { now, columns, maxEvents })),
-      sinkLines(status.sinks, { now, columns, says: 'state' }),
-    ]);
-  const mostEvents = Math.min(rows, Math.max(0, ...status.workspaces.map(({ pigeonholes }) => pigeonholes.length)));
-  for (let maxEvents = mostEvents; maxEvents > 0; maxEvents -= 1) {
-    const lines = whole(maxEvents);
+  const mostEvents = Math.min(rows, Math.max(0, ...moment.status.workspaces.map((each) => each.pigeonholes.length)));
+  const downTo = (from: number, to: number): number[] =>
+    Array.from({ length: Math.max(0, from - to) }, (_, n) => from - n);
+  const amounts: Amount[] = [
+    ...[...downTo(mostEvents, fewEvents), Math.min(mostEvents, fewEvents)].map((maxEvents) => ({
+      maxEvents,
+      maxProblems: Infinity,
+      hasRemarks: true,
+    })),
+    ...[12, 8, 4].map((maxProblems) => ({ maxEvents: fewEvents, maxProblems, hasRemarks: true })),
+    ...[3, 2, 1].map((least) => ({ maxEvents: least, maxProblems: least, hasRemarks: false })),
+  ];
+  for (const amount of amounts) {
+    const lines = sections(head, moment, room, amount);
     if (lines.length <= rows) return lines;
     const dense = lines.filter((line) => line.length > 0);
     if (dense.length <= rows) return dense;
   }
-  const dense = whole(1).filter((line) => line.length > 0);
-  if (dense.length <= rows) return dense;
-  return [...dense.slice(0, Math.max(0, rows - 1)), [span('… enlarge the window, or see "pigeonpost status"', 'dim')]];
+  const least = sections(head, moment, room, amounts.at(-1)!).filter((line) => line.length > 0);
+  return [...least.slice(0, Math.max(0, rows - 1)), [span('… enlarge the window, or see "pigeonpost status"', 'dim')]];
+}
+
+function sections(
+  head: readonly TextLine[],
+  moment: Moment,
+  { now, columns }: Room,
+  { maxEvents, maxProblems, hasRemarks }: Amount,
+): TextLine[] {
+  const { workspaces, sinks } = moment.status;
+  return separated([
+    [...head, ...rateLines(moment, columns)],
+    maxProblems === Infinity ? problemLines(moment, now, columns) : shortProblemLines(moment, maxProblems),
+    ...workspaces.map((workspace) => eventLines(workspace, { now, columns, maxEvents })),
+    sinkLines(sinks, { now, columns, says: hasRemarks ? 'state' : 'nothing' }),
+  ]);
 }

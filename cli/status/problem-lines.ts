@@ -1,4 +1,5 @@
 import type { Trouble } from '../../api/what-is-wrong.js';
+import { counted } from '../grouped.js';
 import { inWords } from '../in-words.js';
 import { span, type Style, type TextLine } from '../text-line.js';
 import { wrapText } from '../wrap-text.js';
@@ -28,6 +29,18 @@ export function problemLines({ overview }: Moment, now: Date, columns: number): 
       ]),
     ];
   });
+}
+
+/** Returns a line each for the first problems, without advice, and the number of the others. Pure. */
+export function shortProblemLines({ overview: { troubles } }: Moment, maxProblems: number): TextLine[] {
+  const more = troubles.length - maxProblems;
+  return [
+    ...troubles.slice(0, maxProblems).map(({ severity, text }): TextLine => {
+      const [label, style] = labels[severity];
+      return [span(label.padEnd(labelWidth), style), span(text, style === 'dim' ? 'dim' : undefined)];
+    }),
+    ...(more > 0 ? [[span(`… and ${counted(more, 'more problem', 'more problems')}`, 'dim')] satisfies TextLine] : []),
+  ];
 }
 
 function indented(sentence: string, columns: number): string[] {

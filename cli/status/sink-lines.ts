@@ -15,8 +15,11 @@ const lastWidth = 12;
 export interface SinkSheet {
   readonly now: Date;
   readonly columns: number;
-  /** `reason`: below a sink that does not work stands why. `state`: only its state, where problems are listed apart. */
-  readonly says: 'reason' | 'state';
+  /**
+   * What stands below a sink. `reason`: its remarks, and why it does not work. `state`: as `reason`, without the reason,
+   * where problems are listed apart. `nothing`: there is no room.
+   */
+  readonly says: 'reason' | 'state' | 'nothing';
 }
 
 /**
@@ -41,7 +44,7 @@ export function sinkLines(sinks: readonly SinkView[], sheet: SinkSheet): TextLin
         span(grouped(sink.backlog).padStart(numberWidth), sink.backlog > 0 ? 'yellow' : undefined),
         ...(hasLast ? [span(lastOf(sink, now).padStart(lastWidth), 'dim')] : []),
       ],
-      ...remarks(sink, sheet),
+      ...(sheet.says === 'nothing' ? [] : remarks(sink, sheet)),
     ]),
   ];
 }
