@@ -12,12 +12,12 @@ const keysOf = (scene: Scene, list: string): number[] =>
     .toSorted((a, b) => a - b);
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
 
-/** A stage whose attendees stand on pages of ten, read once. */
+/** A stage whose attendees stand on pages of ten, read once. Nothing is polled again until a test makes it due. */
 async function readOnce(kind: (typeof kinds)[number], count: number): Promise<{ stage: Stage; scene: Scene }> {
   const stage = await stages.open(kind);
   await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
   await stage.put('attendees', ...people(count));
-  const scene = await stage.scene();
+  const scene = await stage.scene({ sync: 'every: { live: 1h }' });
   await scene.settle();
   await stage.requests();
   return { stage, scene };
