@@ -172,6 +172,7 @@ async function load(stage: Stage, { items, store: kind, target, profileFolder }:
     };
   } finally {
     await product.stop();
+    await receiver?.stop();
   }
 }
 
@@ -204,9 +205,10 @@ function ms(noted: Noted | undefined): string {
 async function bareLoad(stage: Stage, { items, store: kind, target }: Compared): Promise<Run> {
   const folder = stage.nextFolder();
   const store = await stage.freshStore(kind, folder);
+  const receiver = target.sinks.includes('hooks') ? await Receiver.start(stage) : undefined;
   const deliver: BareDelivery = {
     ...(target.sinks.includes('archive') && { file: join(folder, 'archive', 'attendees.ndjson') }),
-    ...(target.sinks.includes('hooks') && { webhook: (await Receiver.start(stage)).target }),
+    ...(receiver !== undefined && { webhook: receiver.target }),
   };
   const task = {
     baseUrl: stage.sandbox.baseUrl,
@@ -214,5 +216,9 @@ async function bareLoad(stage: Stage, { items, store: kind, target }: Compared):
     store: store.kind === 'postgres' ? { url: store.url } : { folder: store.folder },
     deliver,
   } as const;
-  return await runBareLoop(`bare loop, ${kind} to ${target.name}`, { folder, items }, task);
+  try {
+    return await runBareLoop(`bare loop, ${kind} to ${target.name}`, { folder, items }, task);
+  } finally {
+    await receiver?.stop();
+  }
 }

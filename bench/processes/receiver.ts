@@ -17,9 +17,12 @@ export interface Received {
   readonly atMs: number;
 }
 
-/** The receiver of signed webhooks as a process of its own; it ends with the stage. */
+/** The receiver of signed webhooks as a process of its own; it ends with the stage, or sooner by `stop`. */
 export class Receiver {
-  private constructor(private readonly url: string) {}
+  private constructor(
+    private readonly url: string,
+    private readonly program: Program,
+  ) {}
 
   static async start(stage: Stage): Promise<Receiver> {
     const folder = stage.nextFolder();
@@ -32,7 +35,12 @@ export class Receiver {
     });
     stage.onClose(() => program.stop());
     const ready = await program.lineLike(/^webhook receiver ready at (\S+)/);
-    return new Receiver(ready[1]!);
+    return new Receiver(ready[1]!, program);
+  }
+
+  /** Ends the process. A bench of many runs stops each receiver after its run: one that has finished still holds memory. */
+  async stop(): Promise<void> {
+    await this.program.stop();
   }
 
   /** For whoever sends here otherwise. */
