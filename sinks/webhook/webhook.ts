@@ -10,7 +10,7 @@ import { toWebhookOperation, type WebhookOperation } from './format.js';
 /** Requests under way at once, and connections held to the receiver. */
 const CONCURRENCY = 16;
 /** Taken and settled together: two commits for so many requests. */
-const BATCH_SIZE = 256;
+const BATCH_SIZE = 500;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** After this time a `send` begins no further request: a slow receiver must not keep a lane's turn for minutes. */
 const START_WINDOW_MS = 30_000;
