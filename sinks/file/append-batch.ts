@@ -4,7 +4,7 @@ import { classifyFailure } from './classify-failure.js';
 import { committedLength } from './committed-length.js';
 import { DayFile } from './day-file.js';
 import type { FileAccess } from './file-access.js';
-import { lineBytes, type FileOperation } from './format.js';
+import { linesBytes, type FileOperation } from './format.js';
 import { isSafePath } from './safe-path.js';
 
 /**
@@ -31,7 +31,7 @@ export async function appendBatch(
       try {
         await confirmHeld();
         const file = await fileFor(run.path);
-        await file.append(Buffer.concat(run.positions.map((position) => lineBytes(operations[position]!))));
+        await file.append(linesBytes(run.positions.map((position) => operations[position]!)));
       } catch (error) {
         failure = { position: run.positions[0]!, error };
         break;

@@ -21,5 +21,10 @@ export function toFileOperation(change: Change): FileOperation {
 
 /** What is written for an operation. */
 export function lineBytes(operation: FileOperation): Buffer {
-  return Buffer.from(`${operation.line}\n`);
+  return linesBytes([operation]);
+}
+
+/** What is written for operations that follow each other in one file. */
+export function linesBytes(operations: readonly FileOperation[]): Buffer {
+  return Buffer.from(`${operations.map(({ line }) => line).join('\n')}\n`);
 }
