@@ -1,6 +1,6 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import { adoptConfiguration, listNotWanted } from '../ledger/queries/adopt-configuration.js';
-import { beginBatch, type Decision, inFlight, putOffLookUps } from '../ledger/queries/begin-batch.js';
+import { type Batch, beginBatch, type Decision, inFlight, putOffLookUps } from '../ledger/queries/begin-batch.js';
 import { ownRecords } from '../ledger/own-records.js';
 import type { Candidate } from '../ledger/queries/candidates.js';
 import { objectsOfSink } from '../ledger/queries/sink-objects.js';
@@ -158,7 +158,7 @@ class LaneSender {
     const subjects = await this.#subjects(sent);
     const found = await lookUpSent(this.#plan.sink.sink, subjects, this.#held);
     const settlements = found.settlements.map((each, index) => this.#unlessHidden(sent[index]!, each));
-    return await this.#commit(sent, { ...found, settlements }, 'lookedUp');
+    return await this.#commit(sent, { ...found, settlements }, { isLookedUp: true });
   }
 
   /** What is found to have arrived with a person who may be shown no more is sent again without them. */
@@ -223,18 +223,18 @@ class LaneSender {
     const { workspace, pigeonholeId: pigeonhole } = this.#work;
     const attributes = { sink: this.#plan.sink.name, workspace, pigeonhole, changes: batch.sending.length };
     const sent = await this.#to.tracer.span('send', attributes, () => sendPlanned(sink, planned, 'send', this.#held));
-    return await this.#commit(batch.sending, sent);
+    return await this.#commit(batch.sending, sent, { begun: batch.begun });
   }
 
   async #commit(
     settling: readonly Sent[],
     { settlements, memory }: Settlements,
-    how: 'sent' | 'lookedUp' = 'sent',
+    { begun, isLookedUp = false }: { readonly begun?: Batch['begun']; readonly isLookedUp?: boolean },
   ): Promise<LaneState> {
     const sent = settling.map(({ candidate }, index) => ({ candidate, outcome: settlements[index]! }));
     const { order, repeats } = this.#plan.sink.sink.traits;
     const lookUp = repeats === 'lookUp';
-    const lookedUp = lookUp && how === 'lookedUp';
+    const lookedUp = lookUp && isLookedUp;
     const failsAlone = await this.#failsAlone();
     const lane = { failingForMs: this.#failingForMs, failsAlone, holdsAll: order === 'pigeonhole', lookUp, lookedUp };
     const verdict = settleOutcomes(sent, lane, Math.random());
@@ -244,6 +244,7 @@ class LaneSender {
       failing: verdict.failing,
       onlyLatest: this.#plan.sink.sink.traits.revisions === 'latest',
       delivered: verdict.settled.filter(({ state, replay }) => state === 'delivered' && replay === 0).length,
+      begun,
     });
     this.#turn.delivered += verdict.delivered;
     this.#turn.failed += sent.length - verdict.delivered;

@@ -76,6 +76,19 @@ create table audit (
   CHECK ((outcome = ANY (ARRAY['done'::text, 'refused'::text, 'failed'::text])))
 );
 
+create table begun_batches (
+  sink_id integer not null,
+  ref integer not null,
+  reached bigint not null,
+  configuration integer not null,
+  begun_at timestamp with time zone not null default now(),
+  sequences bigint[] not null,
+  identities boolean[] not null,
+  others json not null,
+  PRIMARY KEY (sink_id, ref),
+  FOREIGN KEY (sink_id, ref) REFERENCES lanes(sink_id, ref)
+);
+
 create table canaries (
   number bigint not null generated always as identity,
   mark bigint not null,

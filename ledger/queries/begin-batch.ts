@@ -11,6 +11,7 @@ import {
   newChanges,
   toCandidates,
 } from './candidates.js';
+import { type BegunBatch, moveWatermark, noteBegunBatch } from './begun-batches.js';
 import { type LaneLease, type LockedLane, lockLane } from './lanes.js';
 import { refreshInteractions } from './refresh-interactions.js';
 import { continueReplay } from './replay-lanes.js';
@@ -41,6 +42,8 @@ export interface Batch {
   /** To be sent, in sequence, each with whether the person may be shown; already committed as being sent. */
   readonly sending: readonly { readonly candidate: Candidate; readonly identity: boolean }[];
   readonly withheld: number;
+  /** Their deliveries are not written yet: to be given to `finishBatch`. Undefined: they are. */
+  readonly begun?: BegunBatch;
   /** There was nothing to look at: the lane is done for now. */
   readonly empty: boolean;
 }
@@ -73,6 +76,17 @@ export async function beginBatch(ledger: Ledger, lease: LaneLease, request: Batc
       const judged = await toCandidates(tx, lease.ref, [...open, ...added.filter((row) => !row.held)]);
       const decisions = await request.decide(tx, judged);
       const decided = judged.map((candidate, index) => ({ candidate, decision: decisions[index]! }));
+      const sending = decided
+        .flatMap(({ candidate, decision }) =>
+          decision.kind === 'send' ? [{ candidate, identity: decision.identity }] : [],
+        )
+        .toSorted((a, b) => inOrder(a.candidate, b.candidate));
+      const withheld = decided.filter(({ decision }) => decision.kind === 'withhold').length;
+      if (open.length === 0 && again.rows.length === 0 && isWrittenLater(request, fresh, decided)) {
+        const begun = begunBatch(request.configuration, fresh, decided);
+        await noteBegunBatch(tx, lease, begun);
+        return { sending, withheld, begun, empty: false };
+      }
       const opened = new Set(open.map(nameOf));
       const inserting = insertRows(tx, lease, request.configuration, [
         ...added
@@ -95,17 +109,57 @@ export async function beginBatch(ledger: Ledger, lease: LaneLease, request: Batc
       }
       await Promise.all([inserting, updating, watermark > lane.watermark && moveWatermark(tx, lease, watermark)]);
       return {
-        sending: decided
-          .flatMap(({ candidate, decision }) =>
-            decision.kind === 'send' ? [{ candidate, identity: decision.identity }] : [],
-          )
-          .toSorted((a, b) => inOrder(a.candidate, b.candidate)),
-        withheld: decided.filter(({ decision }) => decision.kind === 'withhold').length,
+        sending,
+        withheld,
         empty: open.length === 0 && added.length === 0 && (room === 0 || fresh.reached === lane.newest) && again.done,
       };
     },
     { beginsByLocking: true },
   );
+}
+
+interface Decided {
+  readonly candidate: Candidate;
+  readonly decision: Decision;
+}
+
+/**
+ * Whether the deliveries of a batch are written with their outcomes: of a sink of every revision, where all of the batch is
+ * new and nothing in it waits, and something is sent. Removals are written at once: an erasure ends by their rows.
+ */
+function isWrittenLater(request: BatchRequest, fresh: FoundChanges, decided: readonly Decided[]): boolean {
+  return (
+    !request.onlyLatest &&
+    !request.failedLast &&
+    fresh.rows.every(({ held }) => !held) &&
+    decided.every(({ candidate }) => candidate.kind !== 'deleted' && candidate.erased === null) &&
+    decided.some(({ decision }) => decision.kind === 'send')
+  );
+}
+
+function begunBatch(configuration: number, fresh: FoundChanges, decided: readonly Decided[]): BegunBatch {
+  const rows = decided.map((each) => {
+    const { candidate, state, reason, detail, identity } = newRow(each);
+    const { sequence, list, key, revision, attempts } = candidate;
+    return {
+      sequence,
+      list,
+      key,
+      revision,
+      state,
+      reason,
+      detail: detail ?? null,
+      identity,
+      attempts,
+      retryInMs: null,
+    };
+  });
+  return {
+    configuration,
+    reached: fresh.reached,
+    sent: rows.filter(({ state }) => state === 'sending'),
+    others: rows.filter(({ state }) => state !== 'sending'),
+  };
 }
 
 /**
@@ -260,14 +314,14 @@ async function unseen(
 }
 
 interface NewRow {
-  readonly candidate: Pick<Candidate, 'sequence' | 'replay' | 'list' | 'key' | 'revision'>;
+  readonly candidate: Pick<Candidate, 'sequence' | 'replay' | 'list' | 'key' | 'revision' | 'attempts'>;
   readonly state: 'waiting' | 'sending' | 'withheld' | 'superseded' | 'dead';
   readonly reason: string | null;
   readonly detail?: string;
   readonly identity: boolean | null;
 }
 
-function newRow({ candidate, decision }: { candidate: Candidate; decision: Decision }): NewRow {
+function newRow({ candidate, decision }: Decided): NewRow {
   switch (decision.kind) {
     case 'send':
       return { candidate, state: 'sending', reason: null, identity: decision.identity };
@@ -337,12 +391,4 @@ async function updateRows(
       rows.map(({ detail }) => detail ?? null),
     ],
   );
-}
-
-async function moveWatermark(tx: Queryable, lease: LaneLease, watermark: number): Promise<void> {
-  await tx.query('update lanes set watermark = greatest(watermark, $3) where sink_id = $1 and ref = $2', [
-    lease.sinkId,
-    lease.ref,
-    watermark,
-  ]);
 }

@@ -1,6 +1,7 @@
 import type { Queryable } from '../drivers/database.js';
 import type { Ledger } from '../ledger.js';
 import { byItem, byOrder, knownDelivery } from './addressed-indexes.js';
+import { type BegunBatch, endBegunBatch, type FirstDelivery, writeFirstDeliveries } from './begun-batches.js';
 import { type LaneLease, lockLane } from './lanes.js';
 
 /**
@@ -34,9 +35,14 @@ export interface LaneOutcome {
   readonly onlyLatest: boolean;
   /** Changes delivered by themselves; what replays emit is counted with the replay. */
   readonly delivered: number;
+  /** The batch, where its deliveries are not written yet. */
+  readonly begun?: BegunBatch | undefined;
 }
 
-/** Commits the outcomes of a batch. @throws {LedgerError} kind `stale` when the lane was taken over meanwhile */
+/**
+ * Commits the outcomes of a batch.
+ * @throws {LedgerError} kind `stale` when the lane was taken over meanwhile
+ */
 export async function finishBatch(
   ledger: Ledger,
   lease: LaneLease,
@@ -47,10 +53,17 @@ export async function finishBatch(
   const objects = settled.flatMap(({ object }) => (object === undefined ? [] : [object]));
   await ledger.db.transaction(
     async (tx) => {
-      await lockLane(tx, lease);
+      const { begun } = lane;
+      // The second under the lock of the first.
+      const [, isBegun] = await Promise.all([
+        lockLane(tx, lease),
+        begun === undefined ? false : endBegunBatch(tx, lease),
+      ]);
       // Sent together: none needs another's result.
       await Promise.all([
-        writeOutcomes(tx, lease, settled),
+        begun !== undefined && isBegun
+          ? writeFirstDeliveries(tx, lease, begun, firstDeliveries(begun, settled))
+          : writeOutcomes(tx, lease, settled),
         lane.onlyLatest && supersedeDead(tx, lease, delivered),
         keepObjects(tx, lease, objects),
         noteOnLane(tx, lease, lane),
@@ -60,13 +73,27 @@ export async function finishBatch(
   );
 }
 
+function firstDeliveries({ sent, others }: BegunBatch, settled: readonly Settled[]): FirstDelivery[] {
+  const outcomes = new Map(settled.map((each) => [each.sequence, each]));
+  const settledNow = sent.map(({ sequence, list, key, revision, identity }) => {
+    const { state, reason, detail, attempts, retryInMs } = outcomes.get(sequence)!;
+    return { sequence, list, key, revision, identity, state, reason, detail, attempts, retryInMs };
+  });
+  return others.length === 0 ? settledNow : [...settledNow, ...others].toSorted((a, b) => a.sequence - b.sequence);
+}
+
 async function writeOutcomes(tx: Queryable, lease: LaneLease, settled: readonly Settled[]): Promise<void> {
   const plain = new Map<number, number[]>();
   const others: Settled[] = [];
   for (const each of settled) {
     const isPlain = each.state === 'delivered' && each.replay === 0 && each.detail === null && each.reason === null;
-    if (isPlain) plain.set(each.attempts, (plain.get(each.attempts) ?? []).concat(each.sequence));
-    else others.push(each);
+    if (!isPlain) {
+      others.push(each);
+      continue;
+    }
+    const sequences = plain.get(each.attempts);
+    if (sequences === undefined) plain.set(each.attempts, [each.sequence]);
+    else sequences.push(each.sequence);
   }
   await Promise.all([
     ...[...plain].map(([attempts, sequences]) => writeDelivered(tx, lease, attempts, sequences)),

@@ -1,4 +1,5 @@
 import type { Queryable } from '../drivers/database.js';
+import { writeBegunBatches } from './begun-batches.js';
 
 /*
  * The order in which transactions lock what they share, so that none waits for one that waits for it:
@@ -30,12 +31,14 @@ export async function lockPlace(tx: Queryable, ref: number): Promise<LockedPlace
 
 /**
  * Locks a pigeonhole's row and all its lanes until commit. For a transaction that takes stored payloads away and has to
- * know which sinks were sent them: a sender reads payloads under its lane's lock alone, and its delivery rows are only
- * visible once it has committed. A lane that is added meanwhile waits for the pigeonhole's row (`addLane`).
+ * know which sinks were sent them: a sender reads payloads under its lane's lock alone, and its delivery rows, or its
+ * begun batch, are only visible once it has committed; what is begun becomes delivery rows. A lane that is added
+ * meanwhile waits for the pigeonhole's row (`addLane`).
  */
 export async function lockPlaceWithLanes(tx: Queryable, ref: number): Promise<LockedPlace | undefined> {
   const place = await lockPlace(tx, ref);
   await tx.query('select 1 from lanes where ref = $1 order by sink_id for update', [ref]);
+  await writeBegunBatches(tx, ref);
   return place;
 }
 

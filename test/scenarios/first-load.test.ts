@@ -16,33 +16,40 @@ describe.each(kinds)('each statement of a first load into a file, on %s,', (kind
   it.each([
     { items: 30_000, tables: 'nobody has analyzed', prepare: async () => undefined },
     { items: 6000, tables: 'have the statistics of other pigeonholes', prepare: fillOtherPigeonhole },
-  ])('does no more the more is stored, where tables $tables', async ({ items, prepare }) => {
-    const stage = await stages.open(kind, { attendees: items });
-    await prepare(stage.db);
-    const heavy: Weighed[] = [];
-    const db = weighedDatabase(stage.db, (weighed) => {
-      if (weighed.rows > most.rows || weighed.pages > most.pages) heavy.push(weighed);
-    });
-    const scene = await stage.scene({ store: db, sync: 'lists: [attendees]' });
-    const sources = {
-      ledger: scene.ledger,
-      config: scene.to.config,
-      configuration: scene.to.configuration,
-      trouble: () => null,
-      quotas: async () => new Map(),
-    };
-    await scene.discover();
-    for (let left = true; left;) {
-      const read = await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
-      const present = await readPresent(sources, null);
-      const sent = await scene.deliver('archive');
-      left = read.created > 0 || sent.delivered > 0 || !present.status.settled;
-    }
-    expect(archived(scene, 'attendees')).toHaveLength(items);
-    expect(
-      heavy.map(({ sql, rows, pages, plan }) => `${rows} rows, ${pages} pages:\n${sql}\n${formatPlan(plan)}`),
-    ).toEqual([]);
-  });
+  ])(
+    'does no more the more is stored, and writes each delivery once, where tables $tables',
+    async ({ items, prepare }) => {
+      const stage = await stages.open(kind, { attendees: items });
+      await prepare(stage.db);
+      const heavy: Weighed[] = [];
+      const written: string[] = [];
+      const db = weighedDatabase(stage.db, (weighed) => {
+        if (/^(insert into|update) deliveries/.test(weighed.sql)) written.push(weighed.sql);
+        if (weighed.rows > most.rows || weighed.pages > most.pages) heavy.push(weighed);
+      });
+      const scene = await stage.scene({ store: db, sync: 'lists: [attendees]' });
+      const sources = {
+        ledger: scene.ledger,
+        config: scene.to.config,
+        configuration: scene.to.configuration,
+        trouble: () => null,
+        quotas: async () => new Map(),
+      };
+      await scene.discover();
+      for (let left = true; left;) {
+        const read = await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
+        const present = await readPresent(sources, null);
+        const sent = await scene.deliver('archive');
+        left = read.created > 0 || sent.delivered > 0 || !present.status.settled;
+      }
+      expect(archived(scene, 'attendees')).toHaveLength(items);
+      expect(written.filter((sql) => sql.startsWith('update'))).toEqual([]);
+      expect(written).not.toEqual([]);
+      expect(
+        heavy.map(({ sql, rows, pages, plan }) => `${rows} rows, ${pages} pages:\n${sql}\n${formatPlan(plan)}`),
+      ).toEqual([]);
+    },
+  );
 });
 
 /** What a store in use looks like to the planner, before a pigeonhole is read that its statistics do not know. */

@@ -15,8 +15,11 @@ import { until } from '../until.js';
 const stages = useStages();
 const never = new AbortController().signal;
 const said = { question: { id: 21, content: 'MARK-said', status: 'approved' } };
-/** Of the statement by which a delivery says what it is about to send. */
-const beginning = 'insert into deliveries (sink_id, ref, configuration';
+/** Of the statements by which a delivery notes what it is about to send: a batch of new changes, and any other. */
+const beginnings = [
+  'insert into begun_batches (sink_id, ref',
+  'insert into deliveries (sink_id, ref, configuration, sequence',
+];
 const theirs = ['attendees 11', 'questions 21'];
 
 /** Attendee 11 is forgotten; 12 has voted for the question that 11 asked. */
@@ -37,10 +40,10 @@ async function holding(
   return { to: { ...scene.to, ledger: await openLedger(held.db, testKey) }, held };
 }
 
-/** A statement of a sink's lane in the pigeonhole. */
-async function inPigeonhole(stage: Stage, start: string): Promise<Moment> {
+/** A delivery to the pigeonhole's lane of a sink has read what it will send. */
+async function beginsBatch(stage: Stage): Promise<Moment> {
   const rows = await stage.db.query<{ ref: number }>(`select ref from pigeonholes where pigeonhole_id = ${pigeonhole}`);
-  return (sql, params) => sql.startsWith(start) && params[1] === rows[0]!.ref;
+  return (sql, params) => beginnings.some((start) => sql.startsWith(start)) && params[1] === rows[0]!.ref;
 }
 
 /** What was received last of each item, as `<list> <key>` and the kind of change. */
@@ -73,7 +76,7 @@ const onServer = kinds.filter((kind) => kind === 'postgres'); // embedded there 
 
 (onServer.length > 0 ? describe : describe.skip)('an erasure beside a delivery, on two connections', () => {
   it.each<[string, (stage: Stage) => Promise<Moment>]>([
-    ['has read what it will send', (stage) => inPigeonhole(stage, beginning)],
+    ['has read what it will send', beginsBatch],
     [
       'has sent it, and has not committed what became of it',
       async (stage) => () => stage.received('attendees').length > 0,
@@ -111,7 +114,7 @@ const onServer = kinds.filter((kind) => kind === 'postgres'); // embedded there 
     const eraser = await holding(stage, scene, (sql) => sql.startsWith('select distinct i.ref from forgotten'));
     const erasing = forgetAttendeeTurn(eraser.to, erasure, never);
     await until('the erasure is held', () => eraser.held.isHeld());
-    const sender = await holding(stage, scene, await inPigeonhole(stage, beginning));
+    const sender = await holding(stage, scene, await beginsBatch(stage));
     const delivering = deliverToSinkTurn(sender.to, 'hooks', never);
     await until('the delivery is held', () => sender.held.isHeld());
     eraser.held.letGo();
