@@ -10,6 +10,9 @@ import { formatPlan, type Weighed, weighedDatabase } from '../kit/weighed-databa
  */
 const most = { rows: 60_000, pages: 60_000 };
 
+/** A delivery that was written as being sent, and is written again. */
+const settlesRow = /^update deliveries d set state = 'delivered'/;
+
 const stages = useStages();
 
 describe.each(kinds)('each statement of a first load into a file, on %s,', (kind) => {
@@ -24,7 +27,7 @@ describe.each(kinds)('each statement of a first load into a file, on %s,', (kind
       const heavy: Weighed[] = [];
       const written: string[] = [];
       const db = weighedDatabase(stage.db, (weighed) => {
-        if (/^(insert into|update) deliveries/.test(weighed.sql)) written.push(weighed.sql);
+        if (weighed.sql.includes('into deliveries') || settlesRow.test(weighed.sql)) written.push(weighed.sql);
         if (weighed.rows > most.rows || weighed.pages > most.pages) heavy.push(weighed);
       });
       const scene = await stage.scene({ store: db, sync: 'lists: [attendees]' });
