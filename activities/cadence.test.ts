@@ -27,6 +27,7 @@ const facts = (more: Partial<StreamFacts>): StreamFacts => ({
   pages: 3,
   sweptAt: now - minute,
   endedAt: null,
+  rehearsalUntil: null,
   stretch: unstretched,
   ...more,
 });
@@ -155,6 +156,75 @@ describe('how often a stream is read', () => {
   });
 });
 
+describe('the interval that a configuration states', () => {
+  const stated = { ...every, quiet: every.live };
+  const over = { ...votes, session: isOver, quietReads: 99 };
+
+  it.each<[string, Partial<StreamFacts>, Intervals, Partial<ReturnType<typeof cadenceOf>>]>([
+    ['is kept outside session times', over, stated, { pollInMs: 5 * second, reason: 'stated', priority: 'idle' }],
+    [
+      'is kept on a day that is not one of the event',
+      { event: isOver, quietReads: 9 },
+      stated,
+      { pollInMs: 5 * second },
+    ],
+    [
+      'is kept for a list of its own interval',
+      { ...over, list: 'answers', sessionType: 'poll_word_cloud' },
+      every,
+      { pollInMs: 15 * second, reason: 'stated' },
+    ],
+    [
+      'gives way to a longest one that is stated as well',
+      over,
+      { ...every, quiet: minute },
+      { pollInMs: minute, reason: 'no-session' },
+    ],
+    [
+      'does not make lists be read that nothing fills',
+      { ...over, sessionType: 'poll_quiz' },
+      stated,
+      { pollInMs: 6 * hour, reason: 'unfilled' },
+    ],
+    [
+      'is lengthened by the quota before that of lists whose session runs',
+      { ...over, stretch: { live: 1, idle: 4, sweep: 1, untilMs: day } },
+      stated,
+      { pollInMs: 20 * second, wantedMs: 5 * second },
+    ],
+    [
+      'is kept after the end',
+      { status: 'ended', endedAt: now - 2 * day, sweptAt: now - day, quietReads: 9 },
+      { ...every, ended: hour, longestEnded: hour },
+      { pollInMs: hour, reason: 'ended' },
+    ],
+  ])('%s', (_, more, intervals, expected) => {
+    expect(cadenceOf(facts(more), intervals, now)).toMatchObject(expected);
+  });
+
+  it('sweeps as a live one, so that an edit is seen as soon as a new item', () => {
+    expect(cadenceOf(facts({ list: 'questions', event: isOver, pages: 4 }), stated, now).slicePages).toBe(4);
+  });
+});
+
+describe('in a rehearsal', () => {
+  const rehearsalUntil = now + hour;
+  it.each<[string, Partial<StreamFacts>]>([
+    ['before the event', { status: 'upcoming' }],
+    ['outside session times', { ...votes, session: isToCome, quietReads: 99 }],
+    ['after the end', { status: 'ended', endedAt: now - 9 * day, sweptAt: now }],
+  ])('a list is read at the live interval %s', (_, more) => {
+    const expected = { pollInMs: 5 * second, reason: 'rehearsal', priority: 'live', dormant: false };
+    expect(cadenceOf(facts({ ...more, rehearsalUntil }), every, now)).toMatchObject(expected);
+    expect(cadenceOf(facts({ ...more, rehearsalUntil: now }), every, now).reason).not.toBe('rehearsal');
+  });
+
+  it('the quota still lengthens the interval', () => {
+    const stretch = { live: 3, idle: 9, sweep: 9, untilMs: day };
+    expect(cadenceOf(facts({ status: 'upcoming', rehearsalUntil, stretch }), every, now).pollInMs).toBe(15 * second);
+  });
+});
+
 describe('after the end of a pigeonhole, a stream', () => {
   const ended = (since: number, sweptSince: number | null, more: Partial<StreamFacts> = {}) =>
     cadenceOf(
@@ -249,6 +319,12 @@ describe('the intervals of several syncs', () => {
 
   it('are the shortest of each', () => {
     expect(shortest([one, { ...one, live: 20, new: 30, sweep: 95 }])).toEqual({ ...one, new: 30 });
+  });
+
+  it('are kept outside session times where one sync states its own', () => {
+    expect(shortest([one, one])).not.toHaveProperty('quiet');
+    expect(shortest([one, { ...one, quiet: 10 }])).toMatchObject({ live: 10, quiet: 10 });
+    expect(shortest([one, { ...one, quiet: 900_000 }])).toMatchObject({ quiet: 300_000 });
   });
 
   it('let a sync that reads a list rarely slow down no other', () => {

@@ -1,4 +1,5 @@
 import type { Intervals } from '../config/config.js';
+import { type CadenceReason, isLiveReason } from '../operations/freshness.js';
 import type { ListName } from '../pigeonhole/lists.js';
 import type { Stretch } from './quota-rules.js';
 
@@ -32,6 +33,8 @@ export interface StreamFacts {
   readonly sweptAt: number | null;
   /** When the pigeonhole was first seen as ended; null: it is not, or was not seen. */
   readonly endedAt: number | null;
+  /** The end of the rehearsal that an operator started in the pigeonhole; null or past: none is on. */
+  readonly rehearsalUntil: number | null;
   /** From the quota: how much longer everything waits. */
   readonly stretch: Stretch;
 }
@@ -40,6 +43,10 @@ export interface StreamFacts {
 export interface Cadence {
   /** From one read to the next; null: it is not read any more. */
   readonly pollInMs: number | null;
+  /** The polling interval before the quota lengthens it; null: it is not read any more. */
+  readonly wantedMs: number | null;
+  /** What decided the polling interval. */
+  readonly reason: CadenceReason;
   /** From one whole sweep to the next, or until the one that is due by the calendar; null: none is to come. */
   readonly sweepInMs: number | null;
   /** Pages of the rolling sweep that each read takes along; of a stream of one page, 1 is the whole of it. */
@@ -71,8 +78,10 @@ export const marginBeforeMs = 10 * minuteMs;
 export const marginAfterMs = 30 * minuteMs;
 /** What was found so lately means that more is on its way, whatever the calendar says. */
 export const activeForMs = 2 * minuteMs;
-/** The longest that a quiet stream of a live pigeonhole waits outside of its window. */
+/** The longest that a quiet stream of a live pigeonhole waits outside of its window, where the configuration states no interval. */
 const longestQuietMs = 5 * minuteMs;
+/** The longest interval after the end of a pigeonhole, where the configuration does not state `every.ended`. */
+const longestEndedMs = dayMs;
 /** The longest that a list waits which its session's type does not fill. */
 const longestUnfilledMs = 6 * hourMs;
 /** Whole sweeps after the end: what is approved, withdrawn or signed in late. Behind the last the stream is dormant. */
@@ -85,50 +94,76 @@ export const dueSlicePages = 10;
 const unorderedPages = 10;
 
 /**
- * How often a stream is read. Pure; the only place that decides. What is configured is kept while the stream is live: in
+ * How often a stream is read, and why. Pure; the only place that decides. What is configured is kept while the stream is live: in
  * a pigeonhole that is live (or of a status never heard of: reading too often is the smaller mistake), inside its window
- * and the margins around it, where a window that is not known counts as open, and after activity. Outside it backs off
- * while nothing changes, but never sleeps past the beginning of its window. Where the quota does not reach for all,
- * `stretch` lengthens it.
+ * and the margins around it, where a window that is not known counts as open, after activity, and in a rehearsal whatever the status. Outside
+ * its window a stream keeps an interval that the configuration states; the default backs off while nothing changes, but never sleeps past the
+ * beginning of the window. Where the quota does not reach for all, `stretch` lengthens it.
  */
 export function cadenceOf(facts: StreamFacts, every: Intervals, now: number): Cadence {
   const { list } = facts;
   if (list === 'pigeonholes' || list === 'subscriptions') {
     // The state of each pigeonhole is an edit on an old page.
     const slicePages = list === 'pigeonholes' ? halfOf(facts.pages) : 0;
-    return cadence(facts, now, { pollMs: liveInterval(list, every), sweepMs: every.sweep, slicePages, isLive: false });
+    const pollMs = liveInterval(list, every);
+    return cadence(facts, now, { pollMs, sweepMs: every.sweep, slicePages, reason: 'workspace', priority: 'idle' });
   }
-  if (facts.status === 'ended') return afterTheEnd(facts, every, now);
+  const isRehearsed = facts.rehearsalUntil !== null && now < facts.rehearsalUntil;
+  if (facts.status === 'ended' && !isRehearsed) return afterTheEnd(facts, every, now);
   if (isUnfilled(facts) && !isActive(facts, now)) {
     const rarely = backedOff(every.sweep, facts.quietReads, Math.max(longestUnfilledMs, every.sweep));
-    return cadence(facts, now, { pollMs: rarely, sweepMs: rarely, slicePages: 0, isLive: false });
-  }
-  if (facts.status === 'new' || facts.status === 'upcoming') {
-    const pollMs = every[facts.status];
-    return cadence(facts, now, { pollMs, sweepMs: Math.max(every.sweep, pollMs), slicePages: 0, isLive: false });
+    return cadence(facts, now, {
+      pollMs: rarely,
+      sweepMs: rarely,
+      slicePages: 0,
+      reason: 'unfilled',
+      priority: 'idle',
+    });
   }
   const liveMs = liveInterval(list, every);
-  if (isActive(facts, now) || isWithin(windowOf(facts), now)) {
-    const slicePages = moderatedLists.has(list) ? moderatedSlice(facts.pages) : 1;
-    return cadence(facts, now, { pollMs: liveMs, sweepMs: every.sweep, slicePages, isLive: true });
+  const slicePages = moderatedLists.has(list) ? moderatedSlice(facts.pages) : 1;
+  const live = { pollMs: liveMs, sweepMs: every.sweep, slicePages, priority: 'live' } as const;
+  if (isRehearsed) return cadence(facts, now, { ...live, reason: 'rehearsal' });
+  if (facts.status === 'new' || facts.status === 'upcoming') {
+    const pollMs = every[facts.status];
+    const sweepMs = Math.max(every.sweep, pollMs);
+    return cadence(facts, now, { pollMs, sweepMs, slicePages: 0, reason: facts.status, priority: 'idle' });
   }
-  const quietMs = backedOff(liveMs, facts.quietReads, Math.max(longestQuietMs, liveMs));
+  if (isWithin(windowOf(facts), now)) return cadence(facts, now, { ...live, reason: 'live' });
+  if (isActive(facts, now)) return cadence(facts, now, { ...live, reason: 'found' });
+  const longestMs = longestQuiet(list, every);
+  // The interval is kept, and the quota lengthens it before those of lists whose session runs.
+  if (longestMs <= liveMs) return cadence(facts, now, { ...live, reason: 'stated', priority: 'idle' });
+  const quietMs = backedOff(liveMs, facts.quietReads, longestMs);
   const read = cadence(facts, now, {
     pollMs: quietMs,
     sweepMs: Math.max(every.sweep, quietMs),
     slicePages: 0,
-    isLive: false,
+    reason: hasOwnWindow(facts) ? 'no-session' : 'no-event-day',
+    priority: 'idle',
   });
   return { ...read, pollInMs: Math.min(read.pollInMs, untilOpen(facts, now)) };
 }
 
 /** Returns how many pages of the sweep one read takes: beside its poll, or, of a live list in no order, instead of one. Pure. */
 export function slicePagesOf(
-  { slicePages, priority }: Pick<Cadence, 'slicePages' | 'priority'>,
+  { slicePages, reason }: Pick<Cadence, 'slicePages' | 'reason'>,
   { isUnordered, pages }: Pick<StreamFacts, 'isUnordered' | 'pages'>,
 ): number {
-  if (!isUnordered || priority !== 'live') return slicePages;
+  if (!isUnordered || !isLiveReason(reason)) return slicePages;
   return Math.max(slicePages, Math.min(unorderedPages, Math.max(1, pages ?? 1)));
+}
+
+/** Whether a stream is read as one that people watch: with the pages of its rolling sweep that show edits within seconds. */
+export function isLive({ reason }: Pick<Cadence, 'reason'>): boolean {
+  return isLiveReason(reason);
+}
+
+/** The longest interval outside the window. An interval that the configuration states is kept unless it states `quiet` as well. */
+function longestQuiet(list: ListName, every: Intervals): number {
+  const own = liveInterval(list, every);
+  if (every.quiet !== undefined) return every.quiet <= every.live ? own : Math.max(every.quiet, own);
+  return list in every.lists ? own : Math.max(longestQuietMs, own);
 }
 
 function isActive({ lastChangeAt }: StreamFacts, now: number): boolean {
@@ -136,8 +171,12 @@ function isActive({ lastChangeAt }: StreamFacts, now: number): boolean {
 }
 
 /** The session's window; for a list of the whole pigeonhole, its days. */
-function windowOf({ list, session, event }: StreamFacts): TimeWindow {
-  return perSessionLists.has(list) && (session.startsAt ?? session.endsAt) !== null ? session : event;
+function windowOf(facts: StreamFacts): TimeWindow {
+  return hasOwnWindow(facts) ? facts.session : facts.event;
+}
+
+function hasOwnWindow({ list, session }: StreamFacts): boolean {
+  return perSessionLists.has(list) && (session.startsAt ?? session.endsAt) !== null;
 }
 
 function isWithin({ startsAt, endsAt }: TimeWindow, now: number): boolean {
@@ -156,15 +195,26 @@ function isUnfilled({ list, sessionType }: StreamFacts): boolean {
   return fills !== undefined && sessionType !== undefined && sessionType !== fills;
 }
 
+const dormant: Cadence = {
+  pollInMs: null,
+  wantedMs: null,
+  reason: 'dormant',
+  sweepInMs: null,
+  slicePages: 0,
+  priority: 'idle',
+  dormant: true,
+};
+
 /** Fewer polls the longer nothing comes, and whole sweeps at their times; an end that was not dated begins now. */
 function afterTheEnd(facts: StreamFacts, every: Intervals, now: number): Cadence {
   const { quietReads, sweptAt, endedAt } = facts;
   const marks = finalSweepsMs.map((afterMs) => (endedAt ?? now) + afterMs);
   const open = marks.filter((mark) => sweptAt === null || sweptAt < mark);
   const due = open.findLast((mark) => mark <= now) ?? open[0]; // of several that were missed one is enough
-  if (due === undefined) return { pollInMs: null, sweepInMs: null, slicePages: 0, priority: 'idle', dormant: true };
-  const pollMs = backedOff(every.ended, quietReads, Math.max(dayMs, every.ended));
-  const read = cadence(facts, now, { pollMs, sweepMs: Number.POSITIVE_INFINITY, slicePages: 0, isLive: false });
+  if (due === undefined) return dormant;
+  const pollMs = backedOff(every.ended, quietReads, every.longestEnded ?? Math.max(longestEndedMs, every.ended));
+  const want = { pollMs, sweepMs: Number.POSITIVE_INFINITY, slicePages: 0, reason: 'ended', priority: 'idle' } as const;
+  const read = cadence(facts, now, want);
   const sweepInMs = Math.max(0, due - now);
   return {
     ...read,
@@ -178,17 +228,19 @@ function afterTheEnd(facts: StreamFacts, every: Intervals, now: number): Cadence
 function cadence(
   { stretch, sweptAt, pages }: StreamFacts,
   now: number,
-  want: { pollMs: number; sweepMs: number; slicePages: number; isLive: boolean },
+  want: { pollMs: number; sweepMs: number; slicePages: number } & Pick<Cadence, 'reason' | 'priority'>,
 ): Cadence & { pollInMs: number } {
   const sweepInMs = stretched(want.sweepMs, stretch.sweep, stretch.untilMs);
   const isDue = sweptAt === null || sweptAt + sweepInMs <= now;
   const rolling = Math.floor(want.slicePages / stretch.sweep);
   return {
-    pollInMs: stretched(want.pollMs, want.isLive ? stretch.live : stretch.idle, stretch.untilMs),
+    pollInMs: stretched(want.pollMs, want.priority === 'live' ? stretch.live : stretch.idle, stretch.untilMs),
+    wantedMs: want.pollMs,
+    reason: want.reason,
     sweepInMs,
     // A stream of one page is swept by each poll, at no cost.
     slicePages: isDue ? dueSlicePages : pages === 1 ? 1 : rolling,
-    priority: want.isLive ? 'live' : 'idle',
+    priority: want.priority,
     dormant: false,
   };
 }
@@ -247,7 +299,16 @@ export function shortest(all: readonly Intervals[]): Intervals {
     // Also of those who set none for this list: they want it as often as all that is live.
     lists[list] = least((every) => liveInterval(list, every));
   }
+  // A sync that states nothing backs off to the default; one that keeps its interval is not slowed down by it.
+  const quiet = all.some((every) => every.quiet !== undefined)
+    ? { quiet: least((every) => every.quiet ?? longestQuietMs) }
+    : {};
+  const longestEnded = all.some((every) => every.longestEnded !== undefined)
+    ? { longestEnded: least((every) => every.longestEnded ?? Math.max(longestEndedMs, every.ended)) }
+    : {};
   return {
+    ...quiet,
+    ...longestEnded,
     live: least((every) => every.live),
     new: least((every) => every.new),
     upcoming: least((every) => every.upcoming),

@@ -27,6 +27,7 @@ const facts = (more: Partial<StreamFacts>): StreamFacts => ({
   isUnordered: false,
   sweptAt: now,
   endedAt: null,
+  rehearsalUntil: null,
   stretch: unstretched,
   ...more,
 });

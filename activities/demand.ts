@@ -3,6 +3,7 @@ import {
   activeForMs,
   cadenceOf,
   finalSweepsMs,
+  isLive,
   marginAfterMs,
   marginBeforeMs,
   slicePagesOf,
@@ -32,13 +33,14 @@ export function allNeeds({ live, idle, sweep }: Needs): number {
   return live + idle + sweep;
 }
 
-function turningPoints({ session, event, endedAt, lastChangeAt }: StreamFacts): number[] {
+function turningPoints({ session, event, endedAt, lastChangeAt, rehearsalUntil }: StreamFacts): number[] {
   const windows = [session, event].flatMap(({ startsAt, endsAt }) => [
     ...(startsAt === null ? [] : [startsAt - marginBeforeMs]),
     ...(endsAt === null ? [] : [endsAt + marginAfterMs]),
   ]);
   const finals = endedAt === null ? [] : finalSweepsMs.map((afterMs) => endedAt + afterMs);
-  return [...windows, ...finals, ...(lastChangeAt === null ? [] : [lastChangeAt + activeForMs])];
+  const ends = [...(lastChangeAt === null ? [] : [lastChangeAt + activeForMs]), rehearsalUntil ?? []].flat();
+  return [...windows, ...finals, ...ends];
 }
 
 /** One that is due at the beginning, or never ended yet. */
@@ -53,8 +55,8 @@ function demandOfPiece(facts: StreamFacts, every: Intervals, startMs: number, en
   if (cadence.pollInMs === null || cadence.sweepInMs === null) return noNeeds;
   const polls = (endMs - startMs) / cadence.pollInMs;
   // Its pages are requested as live polls are.
-  if (facts.isUnordered && cadence.priority === 'live')
-    return { ...noNeeds, live: polls * slicePagesOf(cadence, facts) };
+  if (facts.isUnordered && isLive(cadence))
+    return { ...noNeeds, [cadence.priority]: polls * slicePagesOf(cadence, facts) };
   const sweep = sweptPages(facts.pages ?? 1, cadence.slicePages, polls, (endMs - startMs) / cadence.sweepInMs);
   return cadence.priority === 'live' ? { live: polls, idle: 0, sweep } : { live: 0, idle: polls, sweep };
 }

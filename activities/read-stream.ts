@@ -9,7 +9,7 @@ import {
   takeStream,
 } from '../ledger/queries/streams.js';
 import type { OpenWalk } from '../ledger/queries/walk.js';
-import { type Cadence, cadenceOf, slicePagesOf, untilNextRead } from './cadence.js';
+import { type Cadence, cadenceOf, isLive, slicePagesOf, untilNextRead } from './cadence.js';
 import type { Collaborators } from './collaborators.js';
 import { examineMissing } from './examine-missing.js';
 import { isEndWorthALine, isToBeJudged } from './failures.js';
@@ -84,7 +84,7 @@ export async function readStream(
 async function pollAndSweep(reading: StreamReading, anew: boolean): Promise<'done' | 'distrusted'> {
   const { to, lease, turn } = reading;
   const cadence = cadenceNow(reading, false);
-  const live = cadence.priority === 'live';
+  const live = isLive(cadence);
   reading.isLive = live;
   const polls = canPoll(lease) && !anew;
   const through = isThrough(lease, polls, live) || anew;
@@ -149,8 +149,8 @@ function sliceOf(lease: StreamLease, cadence: Cadence): number {
 }
 
 /** A live stream of which each read takes all pages along. */
-function isReadWhole({ pageCount }: StreamLease, { slicePages, priority }: Cadence): boolean {
-  return priority === 'live' && pageCount !== null && slicePages >= pageCount;
+function isReadWhole({ pageCount }: StreamLease, cadence: Cadence): boolean {
+  return isLive(cadence) && pageCount !== null && cadence.slicePages >= pageCount;
 }
 
 /** Whether what is new can be told without a sweep. A stream of one page is swept by every read, at the same cost. */
@@ -213,12 +213,15 @@ function restAfter(
 
 /** @param restMs at least so long; @param swept behind a sweep */
 function nextReads(reading: StreamReading, { restMs, swept }: { restMs: number; swept: boolean }): NextReads {
-  const next = (cadence: Cadence): NextRead => ({
-    dueInMs: Math.max(
-      untilNextRead(cadence.pollInMs ?? dormantMs, reading.place.ref, reading.to.ledger.clock.nowMs()),
-      restMs,
-    ),
-    sweepInMs: cadence.sweepInMs ?? dormantMs,
-  });
+  const next = (cadence: Cadence): NextRead => {
+    const pollMs = cadence.pollInMs ?? dormantMs;
+    return {
+      dueInMs: Math.max(untilNextRead(pollMs, reading.place.ref, reading.to.ledger.clock.nowMs()), restMs),
+      everyMs: Math.round(Math.max(pollMs, restMs)),
+      wantedMs: Math.round(cadence.wantedMs ?? dormantMs),
+      reason: restMs > pollMs ? 'whole-walk' : cadence.reason,
+      sweepInMs: cadence.sweepInMs ?? dormantMs,
+    };
+  };
   return { afterNews: next(cadenceNow(reading, true, swept)), afterNothing: next(cadenceNow(reading, false, swept)) };
 }

@@ -15,6 +15,8 @@ export interface Schedule {
   readonly status: string | null;
   /** Epoch ms. */
   readonly endedAt: number | null;
+  /** Epoch ms; null: no rehearsal was started. */
+  readonly rehearsalUntil: number | null;
   readonly event: TimeWindow;
   /** By session id. */
   readonly sessions: ReadonlyMap<number, SessionTimes>;
@@ -32,6 +34,7 @@ function scheduleOf(record: PigeonholeRecord, sessions: ReadonlyMap<number, Sess
   return {
     status: record.status,
     endedAt: record.endedAt?.getTime() ?? null,
+    rehearsalUntil: record.rehearsalUntil?.getTime() ?? null,
     event: record.payload === null ? noWindow : eventTimes(JSON.parse(record.payload)),
     sessions,
   };
@@ -56,6 +59,7 @@ export function factsOf(
     isUnordered: stream.order === 'unordered',
     sweptAt: stream.sweptAt?.getTime() ?? null,
     endedAt: schedule.endedAt,
+    rehearsalUntil: schedule.rehearsalUntil,
     stretch,
   };
 }

@@ -1,7 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { findRef, pigeonholeNames } from '../ledger/queries/pigeonholes.js';
 import { type StreamState, streamStates } from '../ledger/queries/read-streams.js';
+import { type CadenceReason, cadenceWords, latenessMs } from '../operations/freshness.js';
 import type { ApiApp, ApiContext } from './api-app.js';
+import { cadenceShape } from './freshness-view.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { byMinute, minutesSchema } from './minutes.js';
 import { type Present, readPresent } from './present.js';
@@ -36,6 +38,8 @@ const streamSchema = z
       .describe("The service's cursor at which the next poll begins; null: at the beginning."),
     dueAt: instant().describe('Of the next poll.'),
     polledAt: instant().nullable(),
+    ...cadenceShape,
+    lateSeconds: z.number().describe('How long it has been due by its own interval; 0: it is in time.'),
     sweepDueAt: instant().nullable().describe('Of the next whole sweep; null: none is to come.'),
     sweptAt: instant().nullable().describe('The end of the last whole sweep.'),
     items: z.int().nullable().describe('As that sweep has counted.'),
@@ -219,9 +223,15 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function viewStream(row: StreamState): StreamView {
+function viewStream({ wantedMs, ...row }: StreamState): StreamView {
+  const reason = row.reason as CadenceReason | null;
+  const isRead = row.wanted && row.goneAt === null;
+  const reading = { reason, everyMs: row.everyMs, readAt: row.polledAt, dueAt: row.dueAt };
   return {
     ...row,
+    reason,
+    cadence: cadenceWords({ reason, everyMs: row.everyMs, wantedMs }),
+    lateSeconds: isRead ? latenessMs(reading, new Date()) / 1000 : 0,
     dueAt: row.dueAt.toISOString(),
     polledAt: row.polledAt?.toISOString() ?? null,
     sweepDueAt: row.sweepDueAt?.toISOString() ?? null,

@@ -52,7 +52,7 @@ function readingCheck({ pigeonhole, troubles }: Standing): ReadyCheck {
       todo: 'ask again in some minutes',
     };
   }
-  return { ...about, state: 'ok', says: `${by} reads it; all of it was read by ${freshAsOf}` };
+  return { ...about, state: 'ok', says: `${by} reads it; the oldest read of its lists ended at ${freshAsOf}` };
 }
 
 const stops = {

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { freshnessSchema } from './freshness-view.js';
 import { instant } from './route-parts.js';
 import { operatedSinkSchema, pauseViewSchema } from './sink-view.js';
 import { troubleSchema } from './what-is-wrong.js';
@@ -41,9 +42,16 @@ export const pigeonholeViewSchema = z
     changes: z.int().describe('Found so far.'),
     streams: z.int(),
     failing: z.int().describe('Streams whose last read failed.'),
-    freshAsOf: instant()
+    freshAsOf: instant().nullable().describe('As `freshness.readAt`.'),
+    freshness: freshnessSchema.describe('How fresh its lists are, each against the polling interval in force for it.'),
+    rehearsal: z
+      .object({
+        since: instant(),
+        until: instant(),
+        by: z.string().nullable().describe('Who started it, where known.'),
+      })
       .nullable()
-      .describe('The end of the oldest last read of its streams; null while one was never read.'),
+      .describe('The rehearsal that is on: all lists are read at the live interval until it ends; null: none.'),
     setAside: z.int().describe('Rows without any identity, as the last sweeps showed them.'),
     foreignRows: z
       .int()

@@ -33,7 +33,7 @@ const pigeonhole = {
   foreignRows: 0,
   heldDeletions: 0,
   goneAt: null,
-  freshAsOf: new Date('2026-11-21T09:30:00Z'),
+  rehearsal: null,
 };
 const lane: LaneStatus = {
   sink: 'hooks',

@@ -9,6 +9,9 @@ import { type LaneState, laneStates } from '../ledger/queries/read-lanes.js';
 import { lateReadings } from '../ledger/queries/read-streams.js';
 import { openReplays } from '../ledger/queries/replays.js';
 import { countItems, type LaneStatus, type LedgerStatus, ledgerStatus } from '../ledger/queries/status.js';
+import { judgeFreshness } from '../operations/freshness.js';
+import { type AllFreshness, readFreshness } from '../operations/read-freshness.js';
+import { viewFreshness } from './freshness-view.js';
 import { noOperations, operatedSink, type SinkOperations, viewPause } from './sink-operations.js';
 import type { OperatedSink } from './sink-view.js';
 import {
@@ -26,9 +29,6 @@ import { configOf, workspaceOf } from './scope.js';
 import { whatIsWrong } from './what-is-wrong.js';
 import type { Standing } from '../operations/find-problems.js';
 import { serviceDownTitle, waitWords } from '../operations/problem-words.js';
-
-/** A stream that is read a few seconds late is not worth a problem. */
-const lateAfterMs = 60_000;
 
 /** The status and what its problems were found in. */
 export interface StatusStanding {
@@ -85,11 +85,11 @@ export async function readStanding(
   workspace: string | null,
 ): Promise<StatusStanding> {
   // Asked for together: the embedded store answers one after the other, and each would queue behind a page or a batch.
-  const [whole, allLanes, places, late, pauses, observed, approvals, replays, quota] = await Promise.all([
+  const [whole, allLanes, places, freshness, pauses, observed, approvals, replays, quota] = await Promise.all([
     ledgerStatus(ledger),
     laneStates(ledger, { sink: null, workspace, after: null, limit: null }),
     pigeonholeNames(ledger, workspace),
-    lateReadings(ledger, lateAfterMs),
+    readFreshness(ledger),
     allPauses(ledger),
     observedLanes(ledger),
     allApprovals(ledger),
@@ -105,11 +105,12 @@ export async function readStanding(
     configuration,
     trouble: trouble(),
     status: read,
+    freshness,
     pauses,
     operations,
     quotas: quota,
   });
-  const standing = { ...view, lanes, late, now };
+  const standing = { ...view, lanes, now };
   const status = { ...view, problems: whatIsWrong(standing) };
   if (!withCounts) return { status, standing, places };
   const { items, deliveries } = await countItems(ledger);
@@ -138,6 +139,7 @@ export function viewStatus({
   configuration,
   trouble,
   status,
+  freshness = { at: new Date(0), byPlace: new Map() },
   pauses,
   operations = noOperations,
   quotas,
@@ -146,12 +148,13 @@ export function viewStatus({
   readonly configuration: number;
   readonly trouble: string | null;
   readonly status: LedgerStatus;
+  readonly freshness?: AllFreshness;
   readonly pauses: readonly Pause[];
   readonly operations?: SinkOperations;
   readonly quotas: ReadonlyMap<string, QuotaView>;
 }): Omit<Status, 'problems'> {
   const workspaces = Object.keys(config.workspaces).map((name) =>
-    workspaceView(name, status, pauses, quotas.get(name) ?? null),
+    workspaceView(name, { status, freshness, pauses }, quotas.get(name) ?? null),
   );
   const lanes = sentLanes(config, status.lanes, status.pigeonholes);
   const sinks = Object.entries(config.sinks).map(([name, { type, mode }]) =>
@@ -161,12 +164,14 @@ export function viewStatus({
   return { configuration, trouble, settled, workspaces, sinks };
 }
 
-function workspaceView(
-  name: string,
-  status: LedgerStatus,
-  pauses: readonly Pause[],
-  quota: QuotaView | null,
-): WorkspaceView {
+interface ReadingFacts {
+  readonly status: LedgerStatus;
+  readonly freshness: AllFreshness;
+  readonly pauses: readonly Pause[];
+}
+
+function workspaceView(name: string, reading: ReadingFacts, quota: QuotaView | null): WorkspaceView {
+  const { status, pauses } = reading;
   const row = status.workspaces.find((workspace) => workspace.name === name);
   const pause = pauses.find((each) => each.scope === 'workspace' && each.name === name);
   const rows = status.pigeonholes.filter((pigeonhole) => pigeonhole.workspace === name);
@@ -177,7 +182,9 @@ function workspaceView(
       ? null
       : { since: row.unansweredSince.toISOString(), reason: row.unansweredReason ?? 'the service does not answer' };
   const facts = { pause: pause === undefined ? null : viewPause(pause), unanswered, waits: row?.waitReason ?? null };
-  const pigeonholes = rows.map((pigeonhole) => pigeonholeView(pigeonhole, pauses, waitWords(name, facts)));
+  const pigeonholes = rows.map((pigeonhole) =>
+    pigeonholeView(pigeonhole, reading, { waits: waitWords(name, facts), isPaused: pause !== undefined }),
+  );
   const failing = pigeonholes.find(({ state }) => state === 'failing');
   return {
     name,
@@ -204,14 +211,21 @@ function workspaceView(
   };
 }
 
-/** @param waits what keeps all of its workspace from being read; null: nothing does */
+/**
+ * @param workspace.waits what keeps all of its workspace from being read; null: nothing does
+ * @param workspace.isPaused whether its workspace is paused, by an operator or by a cause
+ */
 function pigeonholeView(
   row: LedgerStatus['pigeonholes'][number],
-  pauses: readonly Pause[],
-  waits: string | null,
+  { freshness: { at, byPlace }, pauses }: ReadingFacts,
+  { waits, isPaused }: { readonly waits: string | null; readonly isPaused: boolean },
 ): PigeonholeView {
   const name = `${row.workspace}/${row.pigeonholeId}`;
+  const { rehearsal } = row;
+  const known = byPlace.get(name) ?? { groups: [], maybeLate: [] };
   const pause = pauses.find((each) => each.scope === 'pigeonhole' && each.name === name);
+  const paused = isPaused || pause !== undefined;
+  const freshness = viewFreshness(judgeFreshness(known, { paused, now: at }));
   return {
     id: row.pigeonholeId,
     name: row.name,
@@ -230,7 +244,12 @@ function pigeonholeView(
     changes: row.changes,
     streams: row.streams,
     failing: row.failing,
-    freshAsOf: row.freshAsOf?.toISOString() ?? null,
+    freshAsOf: freshness.readAt,
+    freshness,
+    rehearsal:
+      rehearsal === null
+        ? null
+        : { since: rehearsal.since.toISOString(), until: rehearsal.until.toISOString(), by: rehearsal.by },
     setAside: row.setAside,
     foreignRows: row.foreignRows,
     heldDeletions: row.heldDeletions,

@@ -1,8 +1,10 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { pigeonholeNames } from '../ledger/queries/pigeonholes.js';
+import { combineFreshness } from '../operations/freshness.js';
 import type { ApiApp } from './api-app.js';
 import { byMinute, minutesSchema } from './minutes.js';
 import { type Present, readPresent } from './present.js';
+import { freshnessSummary } from './freshness-view.js';
 import { configuredName } from './printable.js';
 import { Refused } from './problem.js';
 import { instant, jsonAnswer, needs, problems } from './route-parts.js';
@@ -21,12 +23,20 @@ const syncSchema = z
     pigeonholes: z.int(),
     live: z.int().describe('Of these, now live.'),
     backfilling: z.int().describe('Of these, being read for the first time.'),
-    freshAsOf: instant()
-      .nullable()
-      .describe('The oldest of its live pigeonholes, or of all where none is live; null: one was never read whole.'),
+    freshAsOf: instant().nullable().describe('As `freshness.readAt`.'),
+    freshness: z
+      .object(freshnessSummary)
+      .describe('Of its pigeonholes with live lists together, or of all where none has one.'),
     every: z
-      .object({ live: z.int(), new: z.int(), upcoming: z.int(), ended: z.int(), sweep: z.int() })
-      .describe('How often it reads, in milliseconds, by the status of the pigeonhole.'),
+      .object({
+        live: z.int(),
+        quiet: z.int().nullable().describe('Longest outside session times; null: not stated, the default slows down.'),
+        new: z.int(),
+        upcoming: z.int(),
+        ended: z.int(),
+        sweep: z.int(),
+      })
+      .describe('The configured intervals in milliseconds. `freshness` of a pigeonhole shows those in force.'),
     foundByMinute: minutesSchema,
     troubles: z.array(troubleSchema).readonly(),
   })
@@ -142,6 +152,7 @@ export function viewSync(
   const pigeonholes = (within?.pigeonholes ?? []).filter(({ id }) => own.has(`${workspace}/${id}`));
   const present = pigeonholes.filter(({ goneAt }) => goneAt === null);
   const live = present.filter((each) => each.status === 'live');
+  const freshness = combineFreshness(present.map((each) => each.freshness));
   const states = [...pigeonholes.map(({ state }) => state), ...(within === undefined ? [] : [within.state])].filter(
     // A workspace says of a single pigeonhole of it, perhaps another's, that it fails.
     (state, position) => position < pigeonholes.length || state === 'paused' || state === 'waiting',
@@ -159,9 +170,11 @@ export function viewSync(
     pigeonholes: pigeonholes.length,
     live: live.length,
     backfilling: pigeonholes.filter(({ state }) => state === 'backfilling').length,
-    freshAsOf: oldest((live.length > 0 ? live : present).map(({ freshAsOf }) => freshAsOf)),
+    freshAsOf: freshness.readAt,
+    freshness,
     every: {
       live: everyMs.live,
+      quiet: everyMs.quiet ?? null,
       new: everyMs.new,
       upcoming: everyMs.upcoming,
       ended: everyMs.ended,
@@ -174,14 +187,4 @@ export function viewSync(
     ),
     troubles: troubles.filter(isOwn),
   };
-}
-
-/** ISO 8601 in UTC sorts as text. */
-function inTime(a: string | null, b: string | null): number {
-  return (a ?? '') < (b ?? '') ? -1 : 1;
-}
-
-/** Null while one of them is null: what was never read whole is as old as can be. */
-function oldest(instants: readonly (string | null)[]): string | null {
-  return instants.includes(null) ? null : (instants.toSorted(inTime)[0] ?? null);
 }

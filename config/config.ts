@@ -93,6 +93,13 @@ export type PigeonholeStatus = 'new' | 'upcoming' | 'live' | 'ended';
 
 export interface Intervals {
   readonly live: number;
+  /**
+   * The longest interval of a live pigeonhole's lists outside their session times. `live` or less: none slows down. Absent: neither `quiet` nor
+   * `live` is stated, and the default slows down.
+   */
+  readonly quiet?: number;
+  /** The longest interval after the end; absent: `ended` is not stated, and the default slows down. */
+  readonly longestEnded?: number;
   readonly new: number;
   readonly upcoming: number;
   readonly ended: number;

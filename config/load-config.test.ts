@@ -209,9 +209,11 @@ describe('a setting', () => {
       lists: ['attendees', 'votes'],
       everyMs: {
         live: 1_000,
+        quiet: 1_000, // what is stated is kept
         new: 7_200_000,
         upcoming: 600_000,
         ended: 86_400_000,
+        longestEnded: 86_400_000,
         sweep: 3_600_000,
         lists: { votes: 15_000 },
       },

@@ -485,6 +485,9 @@ create table pigeonholes (
   gone_at timestamp with time zone,
   ended_at timestamp with time zone,
   read_by_id_at timestamp with time zone,
+  rehearsal_since timestamp with time zone,
+  rehearsal_until timestamp with time zone,
+  rehearsal_by text,
   UNIQUE (workspace, pigeonhole_id),
   PRIMARY KEY (ref)
 );
@@ -702,6 +705,9 @@ create table streams (
   changed_at timestamp with time zone,
   quiet_reads integer not null default 0,
   foreign_rows integer not null default 0,
+  every_ms bigint,
+  every_reason text,
+  wanted_ms bigint,
   UNIQUE (ref, list, session_id),
   PRIMARY KEY (id),
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref),

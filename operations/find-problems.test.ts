@@ -33,6 +33,12 @@ const pigeonhole: PigeonholeFacts = {
   goneAt: null,
   heldDeletions: 0,
   foreignRows: 0,
+  freshness: { lateLists: 0, lateSeconds: 0, late: null },
+};
+const late = {
+  lateLists: 2,
+  lateSeconds: 300,
+  late: 'votes of session 5001 (every 5 s: the event is live) and 1 more',
 };
 const workspace: WorkspaceFacts = {
   name: 'acme',
@@ -71,16 +77,17 @@ interface Given {
   readonly holds?: Partial<PigeonholeFacts>;
   readonly to?: Partial<SinkFacts>;
   readonly lane?: Partial<LaneState>;
-  readonly late?: boolean;
+  readonly isLate?: boolean;
 }
 
-function standing({ trouble, of = {}, holds = {}, to = {}, lane = {}, late = false }: Given): Standing {
+function standing({ trouble, of = {}, holds = {}, to = {}, lane = {}, isLate = false }: Given): Standing {
   return {
     trouble: trouble ?? null,
-    workspaces: [{ ...workspace, ...of, pigeonholes: [{ ...pigeonhole, ...holds }] }],
+    workspaces: [
+      { ...workspace, ...of, pigeonholes: [{ ...pigeonhole, ...(isLate ? { freshness: late } : {}), ...holds }] },
+    ],
     sinks: [{ ...sink, ...to }],
     lanes: [{ sink: 'hooks', waitsSince: null, failingSince: null, retryAt: null, ...lane }],
-    late: late ? [{ workspace: 'acme', pigeonholeId: 101, since: ago(300_000), streams: 2 }] : [],
     now,
   };
 }
@@ -91,7 +98,7 @@ const each: readonly (readonly [string, Given, string | null, string | null, Reg
   ['process-failing', { trouble: 'the disk is full' }, null, null, /^pigeonpost makes no progress$/],
   [
     'service-down',
-    { of: { state: 'failing', unanswered }, holds: { failing: 9, reason: 'timeout' }, late: true },
+    { of: { state: 'failing', unanswered }, holds: { failing: 9, reason: 'timeout' }, isLate: true },
     'try-now workspace acme',
     'Try now',
     /^The service has not answered workspace acme since 2026-11-21 09:57 UTC; 13 lists wait$/,
@@ -112,7 +119,7 @@ const each: readonly (readonly [string, Given, string | null, string | null, Reg
   ],
   [
     'workspace-waiting',
-    { of: { state: 'waiting', reason: 'throttled', until: '2026-11-21T10:05:00.000Z' }, late: true },
+    { of: { state: 'waiting', reason: 'throttled', until: '2026-11-21T10:05:00.000Z' }, isLate: true },
     'try-now workspace acme',
     'Try now',
     /wait until 2026-11-21 10:05 UTC$/,
@@ -140,7 +147,7 @@ const each: readonly (readonly [string, Given, string | null, string | null, Reg
   ],
   [
     'pigeonhole-failing',
-    { holds: { failing: 2 }, late: true },
+    { holds: { failing: 2 }, isLate: true },
     'poll-now pigeonhole acme/101',
     'Read now',
     /cannot read 2 lists of/,
@@ -154,7 +161,7 @@ const each: readonly (readonly [string, Given, string | null, string | null, Reg
   ],
   [
     'reading-late',
-    { late: true },
+    { isLate: true },
     'poll-now pigeonhole acme/101',
     'Read now',
     /^2 lists of pigeonhole acme\/101 should have been read at 2026-11-21 09:55 UTC$/,
@@ -255,7 +262,7 @@ describe('the catalogue of problems', () => {
   });
 
   it('begins with errors, and keeps what another problem explains for alerts', () => {
-    const given = { of: { pause, state: 'paused', unanswered }, late: true, to: { dead: { x: 1 }, observation: {} } };
+    const given = { of: { pause, state: 'paused', unanswered }, isLate: true, to: { dead: { x: 1 }, observation: {} } };
     expect(shown(given).map(({ code }) => code)).toEqual(['workspace-paused', 'dead-letters', 'sink-observing']);
     const hidden = findProblems(standing(given)).filter(({ coveredBy }) => coveredBy !== null);
     expect(hidden.map(({ code, coveredBy }) => `${code} by ${coveredBy}`)).toEqual([

@@ -1,5 +1,4 @@
 import type { LaneState } from '../ledger/queries/read-lanes.js';
-import type { LateReading } from '../ledger/queries/read-streams.js';
 import { describeProblem, type FoundProblem, type Problem, type ProblemCode, severities } from './problems.js';
 
 /** What the rules read of a workspace; the status of the API fits. */
@@ -33,6 +32,13 @@ export interface PigeonholeFacts {
   readonly goneAt: string | null;
   readonly heldDeletions: number;
   readonly foreignRows: number;
+  readonly freshness: {
+    readonly lateLists: number;
+    /** How long the latest list has been due. */
+    readonly lateSeconds: number;
+    /** The latest list, as a sentence; null: none is late. */
+    readonly late: string | null;
+  };
 }
 
 export interface SinkFacts {
@@ -61,7 +67,6 @@ export interface Standing {
   readonly sinks: readonly SinkFacts[];
   /** Of what sinks are sent. */
   readonly lanes: readonly Pick<LaneState, 'sink' | 'waitsSince' | 'failingSince' | 'retryAt'>[];
-  readonly late: readonly LateReading[];
   readonly now: Date;
 }
 
@@ -129,7 +134,7 @@ function ofWorkspace(workspace: WorkspaceFacts, standing: Standing): FoundProble
   return [
     ...found,
     ...ofQuota(workspace),
-    ...workspace.pigeonholes.flatMap((each) => ofPigeonhole(name, each, hindrance, standing)),
+    ...workspace.pigeonholes.flatMap((each) => ofPigeonhole(name, each, hindrance, standing.now)),
   ];
 }
 
@@ -147,9 +152,9 @@ function ofPigeonhole(
   workspace: string,
   pigeonhole: PigeonholeFacts,
   hindrance: ProblemCode | null,
-  standing: Standing,
+  now: Date,
 ): FoundProblem[] {
-  const { id, pause, failing, reason, goneAt, heldDeletions, foreignRows } = pigeonhole;
+  const { id, pause, failing, reason, goneAt, freshness, heldDeletions, foreignRows } = pigeonhole;
   const name = `${workspace}/${id}`;
   const coveredBy = hindrance ?? (pause === null ? null : 'pigeonhole-paused');
   const found: FoundProblem[] = [];
@@ -160,12 +165,13 @@ function ofPigeonhole(
     add('pigeonhole-paused', { facts: pauseFacts(pause), detail: pauseDetail(pause), since: pause.since });
   if (goneAt !== null) add('pigeonhole-gone', { since: goneAt });
   else if (failing > 0) add('pigeonhole-failing', { facts: { failing }, detail: reason, coveredBy });
-  const late = standing.late.find((each) => each.workspace === workspace && each.pigeonholeId === id);
-  if (late !== undefined && goneAt === null) {
-    const facts = { streams: late.streams, dueAt: late.since.toISOString() };
+  const { lateLists, lateSeconds, late } = freshness;
+  if (late !== null && goneAt === null) {
+    const since = new Date(now.getTime() - lateSeconds * 1000);
     add('reading-late', {
-      facts,
-      since: late.since,
+      facts: { streams: lateLists, dueAt: since.toISOString() },
+      detail: late,
+      since,
       coveredBy: coveredBy ?? (failing > 0 ? 'pigeonhole-failing' : null),
     });
   }

@@ -8,6 +8,8 @@ const minute = 60 * second;
 const hour = 60 * minute;
 /** As a person would write them. */
 const liveSteps = [10 * second, 15 * second, 30 * second, minute, 2 * minute, 5 * minute, 10 * minute];
+/** The longest interval outside session times that a file without `every.live` has. */
+const usualQuiet = 5 * minute;
 const upcomingSteps = [15 * minute, 30 * minute, hour, 6 * hour];
 
 export interface Advice {
@@ -46,13 +48,16 @@ export function adviseOnQuota(
         )!.needs,
       ),
     );
+  const keepsLive = pigeonholes.some(({ plan }) => (plan.everyMs.quiet ?? usualQuiet) < usualQuiet);
   for (const upcoming of [0, ...upcomingSteps]) {
     for (const live of [0, ...liveSteps]) {
-      if (upcoming === 0 && live === 0) continue;
+      if (upcoming === 0 && live === 0 && !keepsLive) continue;
       const less = needWith((every) => longer(every, live, upcoming));
       if (less > usable) continue;
       const changes = [
         ...(live === 0 ? [] : [`live: ${inShort(live)}`]),
+        // A file that states `live` alone keeps it outside session times as well.
+        ...((keepsLive || live > 0) && live < usualQuiet ? [`quiet: ${inShort(usualQuiet)}`] : []),
         ...(upcoming === 0 ? [] : [`upcoming: ${inShort(upcoming)}`]),
       ];
       return { fits: false, text: `${over}: with "every: { ${changes.join(', ')} }" it needs ${less}.` };
@@ -65,6 +70,7 @@ function longer(every: Intervals, live: number, upcoming: number): Intervals {
   return {
     ...every,
     live: Math.max(every.live, live),
+    quiet: Math.max(every.quiet ?? 0, usualQuiet),
     upcoming: Math.max(every.upcoming, upcoming),
     lists: Object.fromEntries(
       Object.entries(every.lists).map(([list, ms]) => [list, list === 'pigeonholes' ? ms : Math.max(ms, live)]),

@@ -83,7 +83,7 @@ describe('the advice on a quota', () => {
   it.each<[string, number | null, boolean | null, RegExp]>([
     ['that it fits', 20_000, true, /needs about 8640 requests of the 18000 that reading may use: it fits/],
     ['that nobody knows', null, null, /give it with --quota N/],
-    ['the shortest interval that fits', 5000, false, /with "every: \{ live: 30s \}" it needs 2880/],
+    ['the shortest interval that fits', 5000, false, /with "every: \{ live: 30s, quiet: 5m \}" it needs 2880/],
     ['to read less where no interval helps', 10, false, /read fewer lists or pigeonholes/],
   ])('says %s', (_, quota, fits, text) => {
     const advice = adviseOnQuota(busiest, { quota, reserve: 0.1 }, pigeonholes, []);

@@ -92,7 +92,8 @@ function takesPlace({ startsAt, endsAt }: TimeWindow, dayAt: number): boolean {
 function demandOfDay(pigeonhole: PlannedPigeonhole, dayAt: number): Needs {
   return phasesOf(pigeonhole, dayAt)
     .map(({ status, endedAt, from, to }) => {
-      const schedule = { status, endedAt, event: pigeonhole.event, sessions: pigeonhole.sessions };
+      const { event, sessions } = pigeonhole;
+      const schedule = { status, endedAt, event, sessions, rehearsalUntil: null };
       return streamsOf(pigeonhole.plan, [...pigeonhole.sessions.keys()])
         .map((stream) => {
           const pages = pagesOf(stream.list, pigeonhole.expectedParticipants ?? 0);

@@ -33,10 +33,17 @@ export function compareConfigurations(
       const keys = changedKeys(old[name], next[name], []);
       return keys.length === 0
         ? []
-        : [{ ...change, kind: 'changed', keys: keys.map((path) => shown(what, path, isFilled)) }];
+        : [{ ...change, kind: 'changed', keys: unique(keys.map((path) => shown(what, path, isFilled))) }];
     });
   });
 }
+
+/** A stated interval differs from the same default in two members of the document, which are one key of the file. */
+function unique(keys: readonly ChangedKey[]): ChangedKey[] {
+  return keys.filter(({ key }, at) => keys.findIndex((other) => other.key === key) === at);
+}
+
+const keyNames: Readonly<Record<string, string>> = { everyMs: 'every', longestEnded: 'ended' };
 
 interface Difference {
   readonly path: readonly string[];
@@ -59,7 +66,7 @@ function shown(
 ): ChangedKey {
   const [first, ...rest] = path;
   const mayHoldSecrets = what === 'workspace' || what === 'alerts' || first === 'settings';
-  const key = (first === 'settings' ? rest : path).map((step) => (step === 'everyMs' ? 'every' : step)).join('.');
+  const key = (first === 'settings' ? rest : path).map((step) => keyNames[step] ?? step).join('.');
   if (mayHoldSecrets || isFilled(key)) return { key };
   const text = (value: unknown): string => {
     if (value === undefined) return 'nothing';

@@ -2,6 +2,7 @@ import type { Config } from '../../config/config.js';
 import type { AlertFigures, ImportFigures, SweepState } from '../../ledger/queries/metrics.js';
 import type { NamedPigeonhole } from '../../ledger/queries/pigeonholes.js';
 import type { LaneState } from '../../ledger/queries/read-lanes.js';
+import { combineFreshness } from '../../operations/freshness.js';
 import { problemCodes } from '../../operations/problems.js';
 import type { Status } from '../status-view.js';
 import type { Figure, Sample } from './figure.js';
@@ -55,6 +56,7 @@ function ofSyncs({ now, config, status, lanes, places, sweeps }: LedgerFacts): F
   const age: Sample[] = [];
   const backlog: Sample[] = [];
   const fresh: Sample[] = [];
+  const late: Sample[] = [];
   const swept: Sample[] = [];
   const states: Sample[] = [];
   for (const [sync, { workspace, sinks }] of Object.entries(config.syncs)) {
@@ -86,16 +88,10 @@ function ofSyncs({ now, config, status, lanes, places, sweeps }: LedgerFacts): F
         ),
       );
     }
-    const live = views.filter((view) => view.status === 'live');
-    fresh.push(
-      of(
-        { sync },
-        oldestAge(
-          live.map(({ freshAsOf }) => dateOf(freshAsOf)),
-          now,
-        ),
-      ),
-    );
+    const freshness = combineFreshness(views.map((view) => view.freshness));
+    const readAt = freshness.liveLists === 0 ? null : dateOf(freshness.readAt);
+    fresh.push(of({ sync }, oldestAge([readAt], now)));
+    late.push(of({ sync }, freshness.lateSeconds));
     const whole = sweeps.filter(
       (each) => each.workspace === workspace && each.pigeonholeId !== 0 && own.has(each.pigeonholeId),
     );
@@ -121,8 +117,13 @@ function ofSyncs({ now, config, status, lanes, places, sweeps }: LedgerFacts): F
     gauge('pigeonpost_backlog_changes', 'Changes of a sync that a sink has not settled, of all lists.', backlog),
     gauge(
       'pigeonpost_read_age_seconds',
-      'Since the oldest last read among the live pigeonholes of a sync; 0: none is live.',
+      'Since the oldest last read among the lists of a sync that are live now; 0: none is live, or reading is paused.',
       fresh,
+    ),
+    gauge(
+      'pigeonpost_read_late_seconds',
+      'How long the latest list of a sync has been due by the polling interval in force for it; 0: all are in time, or reading is paused.',
+      late,
     ),
     gauge(
       'pigeonpost_sweep_age_seconds',

@@ -31,13 +31,14 @@ const pigeonhole = (id: number, given: object): object => ({
   status: 'live',
   state: 'working',
   changes: 100,
-  freshAsOf: secondsAgo(4).toISOString(),
+  freshness: { state: 'current', liveLists: 6, readAt: secondsAgo(4).toISOString(), lateLists: 0, lateSeconds: 0 },
   setAside: 0,
   foreignRows: 0,
   heldDeletions: 0,
   goneAt: null,
   ...given,
 });
+const ended = { state: 'late', liveLists: 0, readAt: secondsAgo(9999).toISOString(), lateLists: 1, lateSeconds: 400 };
 const status = {
   configuration: 3,
   trouble: null,
@@ -52,10 +53,7 @@ const status = {
         nextHour: { all: 720 },
         lastsUntil: new Date(now.getTime() + 600_000).toISOString(),
       },
-      pigeonholes: [
-        pigeonhole(101, {}),
-        pigeonhole(102, { status: 'ended', freshAsOf: secondsAgo(9999).toISOString(), heldDeletions: 7 }),
-      ],
+      pigeonholes: [pigeonhole(101, {}), pigeonhole(102, { status: 'ended', freshness: ended, heldDeletions: 7 })],
     },
   ],
   problems: [{ code: 'service-down' }],
@@ -89,7 +87,8 @@ describe('the figures of a ledger', () => {
   it.each([
     'pigeonpost_undelivered_age_seconds{sync="events",sink="hooks"} 30', // what nothing is sent to any more is no lag
     'pigeonpost_backlog_changes{sync="events",sink="hooks"} 12',
-    'pigeonpost_read_age_seconds{sync="events"} 4', // of what is live, where something is
+    'pigeonpost_read_age_seconds{sync="events"} 4', // of the lists that are live now
+    'pigeonpost_read_late_seconds{sync="events"} 400', // of any list, by its own interval
     'pigeonpost_sweep_age_seconds{sync="events"} 600',
     'pigeonpost_service_unanswered_seconds{workspace="acme"} 90',
     'pigeonpost_problems{code="service-down"} 1',

@@ -42,6 +42,7 @@ syncs:
     workspace: ${demoNames.workspace}
     every: # an own event is well served by the defaults; this one is for watching
       live: 1s
+      quiet: 30s
       new: 10s
       upcoming: 10s
       ended: 10s

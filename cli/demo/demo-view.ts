@@ -34,11 +34,10 @@ export function listLines(source: ReadonlyMap<string, number>, status: Status | 
   return lists.map((list) => ({ list, source: source.get(list) ?? null, ledger: ledger.get(list) ?? 0 }));
 }
 
-/** Since when the live pigeonholes may have changed unseen: the oldest last read among them. Null: one was never read whole. */
+/** The end of the oldest last read of a list that is live now; null: none is live, or none was read. */
 export function liveFreshness(status: Status): Date | null {
-  const pigeonholes = status.workspaces.flatMap((workspace) => workspace.pigeonholes);
-  const live = pigeonholes.filter((pigeonhole) => pigeonhole.status === 'live');
-  const read = live.map(({ freshAsOf }) => freshAsOf);
-  if (read.length === 0 || read.includes(null)) return null;
-  return new Date(Math.min(...read.map((at) => Date.parse(at!))));
+  const read = status.workspaces
+    .flatMap(({ pigeonholes }) => pigeonholes)
+    .flatMap(({ freshness }) => (freshness.liveLists === 0 || freshness.readAt === null ? [] : [freshness.readAt]));
+  return read.length === 0 ? null : new Date(Math.min(...read.map((at) => Date.parse(at))));
 }

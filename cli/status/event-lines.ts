@@ -16,6 +16,8 @@ export interface EventSheet {
   readonly columns: number;
   /** More events are only counted; those that need attention and those that are live are shown first. */
   readonly maxEvents: number;
+  /** With a line for the polling intervals in force in each event. */
+  readonly hasIntervals?: boolean;
 }
 
 /**
@@ -29,7 +31,7 @@ export function eventLines(workspace: WorkspaceView, sheet: EventSheet): TextLin
   const rows = inOrder.map((pigeonhole) => ({
     pigeonhole,
     name: nameOf(pigeonhole),
-    read: freshness(pigeonhole, now),
+    read: freshness(pigeonhole, sheet),
   }));
   const widest = Math.max('event'.length, ...rows.map(({ name }) => widthOf(name)));
   const readWidth = Math.max(0, ...rows.map(({ read }) => widthOf(read)));
@@ -78,8 +80,12 @@ function nameOf({ id, name }: PigeonholeView): string {
   return name === null ? `pigeonhole ${id}` : `${name} (${id})`;
 }
 
-function freshness({ freshAsOf }: PigeonholeView, now: Date): string {
-  return freshAsOf === null ? 'not yet read whole' : inWords(new Date(freshAsOf), now);
+/** "3 s ago, next in 2 s", of the lists that are live now; of the others where none is. */
+function freshness({ freshness: { readAt, nextAt } }: PigeonholeView, { now, columns }: EventSheet): string {
+  if (readAt === null) return 'not read yet';
+  const read = inWords(new Date(readAt), now);
+  if (nextAt === null || columns < 60) return read;
+  return `${read}, next ${Date.parse(nextAt) <= now.getTime() ? 'now' : inWords(new Date(nextAt), now)}`;
 }
 
 function headLines({ name, state, until, reason }: WorkspaceView, { now, columns }: EventSheet): TextLine[] {
@@ -99,10 +105,16 @@ function headLines({ name, state, until, reason }: WorkspaceView, { now, columns
 }
 
 /** Facts that are no problem of their own. */
-function asideLines({ setAside }: PigeonholeView, { columns }: EventSheet): TextLine[] {
-  if (setAside === 0) return [];
-  const text = `${counted(setAside, 'row')} without an id set aside`;
-  return wrapText(text, { columns, lead: '  ', indent: 4 }).map((line) => [span(line, 'dim')]);
+function asideLines({ setAside, freshness: { groups }, rehearsal }: PigeonholeView, sheet: EventSheet): TextLine[] {
+  const cadences = groups.map(({ lists, cadence }) => `${counted(lists, 'list')} ${cadence}`);
+  const facts = [
+    ...(rehearsal === null ? [] : [`the rehearsal ends ${inWords(new Date(rehearsal.until), sheet.now)}`]),
+    ...(cadences.length === 0 || sheet.hasIntervals !== true ? [] : [cadences.join('; ')]),
+    ...(setAside === 0 ? [] : [`${counted(setAside, 'row')} without an id set aside`]),
+  ];
+  return facts.flatMap((text) =>
+    wrapText(text, { columns: sheet.columns, lead: '  ', indent: 4 }).map((line): TextLine => [span(line, 'dim')]),
+  );
 }
 
 /** What of the quota is used and left, until when, and what the next hour needs of it. */

@@ -2,7 +2,7 @@ import type { Trouble } from '../../api/what-is-wrong.js';
 import type { Status } from '../../api/status-view.js';
 import { widthOf } from '../text-width.js';
 import { formatStatus } from './format-status.js';
-import { momentOf, pigeonholeOf, quotaOf, sinkOf, troubleOf, workspaceOf } from './status.test-kit.js';
+import { freshnessOf, momentOf, pigeonholeOf, quotaOf, sinkOf, troubleOf, workspaceOf } from './status.test-kit.js';
 
 const now = new Date('2026-11-21T09:30:00.000Z');
 const page = 'http://127.0.0.1:8088/';
@@ -16,7 +16,8 @@ describe('a status for a person', () => {
     expect(lines()).toEqual([
       'workspace acme: working',
       'event                status    state          changes  read',
-      'Annual Summit (101)  live      working          1,234  3 s ago',
+      'Annual Summit (101)  live      working          1,234  3 s ago, next in 2 s',
+      '  6 lists every 5 s: the event is live',
       '',
       'sink            delivered  withheld     to go        last',
       'hooks (webhook)     1,200         0         0     2 s ago',
@@ -73,12 +74,26 @@ describe('a status for a person', () => {
   });
 
   it('names the lists of the workspace, an event without a name, and rows that are set aside', () => {
-    const own = pigeonholeOf({ id: 0, name: null, status: null, freshAsOf: null, state: 'backfilling', changes: 5 });
-    const unnamed = pigeonholeOf({ name: null, setAside: 2 });
+    const freshness = freshnessOf({ readAt: null, groups: [] });
+    const own = pigeonholeOf({ id: 0, name: null, status: null, freshness, state: 'backfilling', changes: 5 });
+    const unnamed = pigeonholeOf({ name: null, setAside: 2, freshness: freshnessOf({ groups: [] }) });
     expect(lines({ workspaces: [workspaceOf({ pigeonholes: [own, unnamed] })] }).slice(2, 5)).toEqual([
-      'lists of the workspace            backfilling          5  not yet read whole',
-      'pigeonhole 101          live      working          1,234  3 s ago',
+      'lists of the workspace            backfilling          5  not read yet',
+      'pigeonhole 101          live      working          1,234  3 s ago, next in 2 s',
       '  2 rows without an id set aside',
+    ]);
+  });
+
+  it('says how often lists are read and why, and how long a rehearsal lasts', () => {
+    const { groups } = freshnessOf();
+    const rare = { ...groups[0]!, lists: 12, cadence: 'every 5 min: no session runs' };
+    const freshness = freshnessOf({ nextAt: now.toISOString(), groups: [...groups, rare] });
+    const rehearsal = { since: '2026-11-21T09:00:00.000Z', until: '2026-11-21T11:30:00.000Z', by: null };
+    const workspaces = [workspaceOf({ pigeonholes: [pigeonholeOf({ freshness, rehearsal })] })];
+    expect(lines({ workspaces }).slice(2, 5)).toEqual([
+      'Annual Summit (101)  live      working          1,234  3 s ago, next now',
+      '  the rehearsal ends in 2 h',
+      '  6 lists every 5 s: the event is live; 12 lists every 5 min: no session runs',
     ]);
   });
 
@@ -134,7 +149,7 @@ describe('a status for a person', () => {
   it.each([40, 60, 80, 140])('is not wider than %d columns, whatever its names and reasons are', (columns) => {
     const hostile = '\u001b[2J東京カンファレンス2026 \u202egnp 🎉🎉 e\u0301\nsecond line '.repeat(3);
     const quota = quotaOf({ resetAt: '2026-11-21T11:30:00.000Z', lastsUntil: '2026-11-21T11:10:00.000Z' });
-    const pigeonholes = [pigeonholeOf({ name: hostile, setAside: 3 }), pigeonholeOf({ id: 0, freshAsOf: null })];
+    const pigeonholes = [pigeonholeOf({ name: hostile, setAside: 3 }), pigeonholeOf({ id: 0 })];
     const sink = sinkOf({ name: 'a'.repeat(60), state: 'failing', withheld: { 'consent-refused': 1_000_000 } });
     const shown = lines(
       { workspaces: [workspaceOf({ quota, pigeonholes })], sinks: [sink] },

@@ -23,7 +23,9 @@ export function formatStatus(moment: Moment, { now, columns, colours, page }: St
   const { status } = moment;
   const sections: readonly TextLine[][] = [
     problemLines(moment, now, columns),
-    ...status.workspaces.map((workspace) => eventLines(workspace, { now, columns, maxEvents: Infinity })),
+    ...status.workspaces.map((workspace) =>
+      eventLines(workspace, { now, columns, maxEvents: Infinity, hasIntervals: true }),
+    ),
     sinkLines(status.sinks, { now, columns, says: 'state' }),
     [...rateLines(moment, columns), ...pageLines(page, columns), summary(moment)],
   ];

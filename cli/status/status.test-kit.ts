@@ -80,6 +80,31 @@ export function pigeonholeOf(given: Partial<PigeonholeView> = {}): PigeonholeVie
     heldDeletions: 0,
     goneAt: null,
     freshAsOf: '2026-11-21T09:29:57.000Z',
+    freshness: freshnessOf(),
+    rehearsal: null,
+    ...given,
+  };
+}
+
+/** Six lists of a live event, read three seconds ago. */
+export function freshnessOf(given: Partial<PigeonholeView['freshness']> = {}): PigeonholeView['freshness'] {
+  const readAt = '2026-11-21T09:29:57.000Z';
+  const nextAt = '2026-11-21T09:30:02.000Z';
+  const cadence = {
+    reason: 'live',
+    everyMs: 5000,
+    longestEveryMs: 5000,
+    cadence: 'every 5 s: the event is live',
+  } as const;
+  return {
+    state: 'current',
+    liveLists: 6,
+    readAt,
+    nextAt,
+    lateLists: 0,
+    lateSeconds: 0,
+    late: null,
+    groups: [{ ...cadence, lists: 6, readAt, nextAt }],
     ...given,
   };
 }

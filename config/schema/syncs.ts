@@ -32,17 +32,25 @@ const pigeonholeFilters = z.strictObject({
 
 const everySchema = z
   .strictObject({
+    // Optional, not filled in here: a stated interval is kept where the default slows down.
     live: interval()
-      .prefault('5s')
+      .optional()
+      .meta({ default: '5s' })
       .describe(
-        'While a session runs, with ten minutes before and half an hour after, or something was just found; less often outside.',
+        'Polling interval of the lists of a live pigeonhole. If you state it, it is kept all the time. If you leave it out, lists outside their session times (ten minutes before a session to half an hour after it) slow down to 5m while nothing changes.',
+      ),
+    quiet: interval()
+      .optional()
+      .describe(
+        'Longest polling interval of a live pigeonhole outside session times. The interval doubles from `live` with each read that finds nothing. Default: `live` if you state it, else `5m`.',
       ),
     new: interval().prefault('1h').describe('Pigeonholes in status `new`.'),
     upcoming: interval().prefault('5m').describe('Pigeonholes in status `upcoming`.'),
     ended: interval()
-      .prefault('6h')
+      .optional()
+      .meta({ default: '6h' })
       .describe(
-        'Pigeonholes in status `ended`, less often the longer nothing comes; no more after the last sweep, a week later.',
+        'Pigeonholes in status `ended`, until the last sweep a week later. If you leave it out, the interval doubles up to 1d while nothing changes.',
       ),
     sweep: interval().prefault('30m').describe('Between two walks over a whole list, which find edits and late rows.'),
     lists: z
@@ -50,8 +58,15 @@ const everySchema = z
       .prefault({})
       .describe('Other intervals for single lists while they are live, e.g. `votes: 15s`.'),
   })
+  .transform(({ live, quiet = live, ended, ...every }) => ({
+    live: live ?? 5000,
+    ...(quiet === undefined ? {} : { quiet }),
+    ended: ended ?? 6 * 3_600_000,
+    ...(ended === undefined ? {} : { longestEnded: ended }),
+    ...every,
+  }))
   .prefault({})
-  .describe('How often is read. Durations from 1s to 30d. The request quota can stretch them.');
+  .describe('Polling intervals, from 1s to 30d. If the request quota is short, pigeonpost lengthens them.');
 
 const deletionsSchema = z
   .strictObject({

@@ -35,7 +35,9 @@ export async function endWalk(
   await tx.query(
     `update streams set item_order = $2, clean_walks = $3, clean_direction = $4, promote_at = $5, checkpoint = $6,
        checkpoint_key = $7, head_id = case when $2 = 'descending' then greatest(head_id, $8) end, failures = 0,
-       failure = null, gone_count = 0, gone_since = null, gone_at = null where id = $1`,
+       failure = null, gone_count = 0, gone_since = null, gone_at = null,
+       -- what is new is known now, also where the turn reads on in a long sweep
+       polled_at = case when $9::boolean then clock_timestamp() else polled_at end where id = $1`,
     [
       lease.streamId,
       order,
@@ -44,6 +46,7 @@ export async function endWalk(
       end.order.promoteAt,
       ...checkpoint,
       walk.topId,
+      walk.kind === 'poll',
     ],
   );
   await tx.query('delete from walks where stream_id = $1 and kind = $2', [lease.streamId, walk.kind]);
@@ -51,11 +54,13 @@ export async function endWalk(
   // What the first sweep finds was there already: it says nothing of how much is going on.
   const foundNews = lease.sweeps > 0 && (end.foundNews || pageHasNews || deleted > 0);
   if (end.next !== null) {
+    const { dueInMs, everyMs, reason, wantedMs } = foundNews ? end.next.afterNews : end.next.afterNothing;
     await tx.query(
-      `update streams set ${readEnded('$3')}, owner = null, polled_at = clock_timestamp(), due_at = case
+      `update streams set ${readEnded('$3')}, owner = null, polled_at = clock_timestamp(), every_ms = $4,
+         every_reason = $5, wanted_ms = $6, due_at = case
          when sweep_due_at <= clock_timestamp() then clock_timestamp()
          else clock_timestamp() + $2 * interval '1 millisecond' end where id = $1`,
-      [lease.streamId, (foundNews ? end.next.afterNews : end.next.afterNothing).dueInMs, foundNews],
+      [lease.streamId, dueInMs, foundNews, everyMs, reason, wantedMs],
     );
   }
   return deleted;

@@ -14,7 +14,9 @@ export async function sweepStates(ledger: Ledger): Promise<SweepState[]> {
     `select p.workspace, p.pigeonhole_id as "pigeonholeId",
        case when bool_and(s.swept_at is not null) then min(s.swept_at) end as "oldestSweptAt"
      from streams s join pigeonholes p on p.ref = s.ref
-     where s.wanted and s.gone_at is null and p.gone_at is null and p.status = 'live' group by p.ref`,
+     where s.wanted and s.gone_at is null and p.gone_at is null and p.status = 'live'
+       and s.every_reason is distinct from 'unfilled' -- swept every few hours on purpose: nothing fills it
+     group by p.ref`,
   );
 }
 

@@ -12,6 +12,10 @@ export interface StreamState {
   readonly checkpoint: string | null;
   readonly dueAt: Date;
   readonly polledAt: Date | null;
+  /** The polling interval in force, what decided it, and the interval without what the quota adds; null: not read yet. */
+  readonly everyMs: number | null;
+  readonly reason: string | null;
+  readonly wantedMs: number | null;
   readonly sweepDueAt: Date | null;
   readonly sweptAt: Date | null;
   /** As the last whole sweep has counted. */
@@ -43,32 +47,12 @@ export async function streamStates(
 ): Promise<StreamState[]> {
   return await ledger.db.query<StreamState & Record<string, unknown>>(
     `select s.list, nullif(s.session_id, 0) as "sessionId", s.wanted, s.item_order as order, s.checkpoint,
-       s.due_at as "dueAt", s.polled_at as "polledAt", s.sweep_due_at as "sweepDueAt", s.swept_at as "sweptAt",
+       s.due_at as "dueAt", s.polled_at as "polledAt", s.every_ms as "everyMs", s.every_reason as reason, s.wanted_ms as "wantedMs", s.sweep_due_at as "sweepDueAt", s.swept_at as "sweptAt",
        s.item_count as items, s.page_count as pages, s.changed_at as "changedAt", s.quiet_reads as "quietReads",
        s.set_aside as "setAside", s.foreign_rows as "foreignRows", s.failures, s.failure, s.gone_at as "goneAt", w.pages as "sweepPages"
      from streams s left join walks w on w.stream_id = s.id and w.kind = 'sweep'
      where s.ref = $1 and ($2::text is null or (s.list, s.session_id) > ($2, $3::int8))
      order by s.list, s.session_id limit $4`,
     [ref, after?.list ?? null, after?.sessionId ?? null, limit],
-  );
-}
-
-/** Pigeonholes in which something should have been read for a while. */
-export interface LateReading {
-  readonly workspace: string;
-  readonly pigeonholeId: number;
-  /** When it was due. */
-  readonly since: Date;
-  readonly streams: number;
-}
-
-/** What waits for its reader for longer than `forMs`, by the database's clock. */
-export async function lateReadings(ledger: Ledger, forMs: number): Promise<LateReading[]> {
-  return await ledger.db.query<LateReading & Record<string, unknown>>(
-    `select p.workspace, p.pigeonhole_id as "pigeonholeId", min(s.due_at) as since, count(*)::int as streams
-     from streams s join pigeonholes p on p.ref = s.ref
-     where s.wanted and s.gone_at is null and s.due_at < now() - $1 * interval '1 millisecond'
-     group by p.ref order by p.workspace, p.pigeonhole_id`,
-    [forMs],
   );
 }

@@ -42,8 +42,8 @@ export interface PigeonholeStatus {
   readonly waiting: number;
   /** One of the failures; null when nothing fails. */
   readonly failure: string | null;
-  /** The end of the oldest last read of its streams; null while one was never read. */
-  readonly freshAsOf: Date | null;
+  /** The rehearsal that is on; null: none. */
+  readonly rehearsal: { readonly since: Date; readonly until: Date; readonly by: string | null } | null;
   /** Rows without any identity that the last sweeps showed: counted, and delivered nowhere. */
   readonly setAside: number;
   /** Rows of other sessions than the one asked for, that the last sweeps showed: the service ignores a filter. */
@@ -93,8 +93,8 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
          (count(*) filter (where s.failures > 0 and s.gone_at is null))::int as failing,
          (count(*) filter (where (s.failures > 0 or s.due_at <= now()) and s.gone_at is null))::int as waiting,
          max(s.failure) filter (where s.gone_at is null) as failure,
-         case when bool_and(s.polled_at is not null or s.gone_at is not null)
-           then min(s.polled_at) filter (where s.gone_at is null) end as fresh_as_of,
+         p.rehearsal_since, p.rehearsal_by,
+         case when p.rehearsal_until > clock_timestamp() then p.rehearsal_until end as rehearsal_until,
          coalesce(sum(s.set_aside), 0)::int as set_aside,
          coalesce(sum(s.foreign_rows), 0)::int as foreign_rows, p.gone_at,
          (select count(*)::int from missing m where m.ref = p.ref and m.state = 'held') as held_deletions,
@@ -163,7 +163,10 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
       waiting: row.waiting,
       failure: row.failure,
       syncs: row.syncs?.split(' ') ?? [],
-      freshAsOf: row.fresh_as_of,
+      rehearsal:
+        row.rehearsal_until === null
+          ? null
+          : { since: row.rehearsal_since!, until: row.rehearsal_until, by: row.rehearsal_by },
       setAside: row.set_aside,
       foreignRows: row.foreign_rows,
       heldDeletions: row.held_deletions,
@@ -196,7 +199,9 @@ interface PigeonholeRow {
   failing: number;
   waiting: number;
   failure: string | null;
-  fresh_as_of: Date | null;
+  rehearsal_since: Date | null;
+  rehearsal_until: Date | null;
+  rehearsal_by: string | null;
   set_aside: number;
   foreign_rows: number;
   held_deletions: number;

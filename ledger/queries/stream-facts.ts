@@ -21,6 +21,8 @@ export interface PigeonholeRecord {
   readonly status: string | null;
   /** First seen as ended; null: it is not. */
   readonly endedAt: Date | null;
+  /** The end of the rehearsal that an operator started last; null: none was. */
+  readonly rehearsalUntil: Date | null;
   /** As its workspace's list shows it, canonical JSON; null: it was not seen there. */
   readonly payload: string | null;
 }
@@ -30,19 +32,25 @@ interface PigeonholeRow {
   pigeonhole_id: number;
   status: string | null;
   ended_at: Date | null;
+  rehearsal_until: Date | null;
   payload: string | null;
 }
 
 /** Pigeonholes with what says when they take place. */
 export async function pigeonholeRecords(ledger: Ledger, refs: readonly number[]): Promise<PigeonholeRecord[]> {
   const rows = await ledger.db.query<PigeonholeRow>(
-    `select p.ref, p.pigeonhole_id, p.status, p.ended_at, i.payload
+    `select p.ref, p.pigeonhole_id, p.status, p.ended_at, p.rehearsal_until, i.payload
      from pigeonholes p left join pigeonholes w on w.workspace = p.workspace and w.pigeonhole_id = 0
        left join items i on i.ref = w.ref and i.list = 'pigeonholes' and i.key = p.pigeonhole_id::text
      where p.ref = any($1::int4[]) order by p.ref`,
     [refs],
   );
-  return rows.map(({ pigeonhole_id: pigeonholeId, ended_at: endedAt, ...row }) => ({ ...row, pigeonholeId, endedAt }));
+  return rows.map(({ pigeonhole_id: pigeonholeId, ended_at: endedAt, rehearsal_until: rehearsalUntil, ...row }) => ({
+    ...row,
+    pigeonholeId,
+    endedAt,
+    rehearsalUntil,
+  }));
 }
 
 /** The streams that are read of these pigeonholes. */

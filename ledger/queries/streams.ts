@@ -268,6 +268,10 @@ export async function abandonWalks(ledger: Ledger, lease: StreamLease): Promise<
 /** When a stream is read next. */
 export interface NextRead {
   readonly dueInMs: number;
+  /** The polling interval in force, with the word for what decided it, and without what the quota adds to it. */
+  readonly everyMs: number;
+  readonly reason: string;
+  readonly wantedMs: number;
   /** Until the next sweep is due, should one end with this read. */
   readonly sweepInMs: number;
 }
@@ -285,13 +289,15 @@ export async function scheduleStream(
   next: NextReads,
   foundNews: boolean,
 ): Promise<void> {
+  const { dueInMs, everyMs, reason, wantedMs } = foundNews ? next.afterNews : next.afterNothing;
   await commit(
     ledger.db,
     lease,
     `${readEnded('$4')}, owner = null, polled_at = clock_timestamp(), failures = 0, failure = null, gone_count = 0, gone_since = null,
-     gone_at = null, due_at = case when sweep_due_at <= clock_timestamp() then clock_timestamp()
+     gone_at = null, every_ms = $5, every_reason = $6, wanted_ms = $7,
+     due_at = case when sweep_due_at <= clock_timestamp() then clock_timestamp()
        else clock_timestamp() + $3 * interval '1 millisecond' end`,
-    [(foundNews ? next.afterNews : next.afterNothing).dueInMs, foundNews],
+    [dueInMs, foundNews, everyMs, reason, wantedMs],
   );
 }
 

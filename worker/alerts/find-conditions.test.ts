@@ -66,7 +66,6 @@ function standing({ sink = {}, workspace = {}, held = 0, waitMs = [] }: Given): 
       { ...idle, name: 'other' },
     ],
     lanes: waitMs.map((ms) => ({ sink: 'hooks', waitsSince: ago(ms), failingSince: null, retryAt: null })),
-    late: [],
     now,
   };
 }

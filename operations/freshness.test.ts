@@ -1,0 +1,149 @@
+import {
+  type CadenceGroup,
+  cadenceWords,
+  combineFreshness,
+  type FreshnessSummary,
+  judgeFreshness,
+  latenessMs,
+  lateWords,
+  type ListReading,
+} from './freshness.js';
+
+const now = new Date('2026-11-21T10:00:00.000Z');
+const secondsAgo = (seconds: number): Date => new Date(now.getTime() - seconds * 1000);
+const minute = 60_000;
+const group = (given: Partial<CadenceGroup>): CadenceGroup => ({
+  reason: 'live',
+  lists: 1,
+  everyMs: 5000,
+  longestEveryMs: given.everyMs ?? 5000,
+  wantedMs: given.everyMs ?? 5000,
+  readAt: secondsAgo(3),
+  nextAt: secondsAgo(-2),
+  ...given,
+});
+const list = (given: Partial<ListReading>): ListReading => ({
+  list: 'questions',
+  sessionId: null,
+  reason: 'live',
+  everyMs: 5000,
+  readAt: secondsAgo(3),
+  dueAt: secondsAgo(-2),
+  ...given,
+});
+const judge = (groups: readonly CadenceGroup[], maybeLate: readonly ListReading[] = [], paused = false) =>
+  judgeFreshness({ groups, maybeLate }, { paused, now });
+
+describe('the freshness of a pigeonhole', () => {
+  it('is that of its live lists, however long ago lists that are rarely read on purpose were read', () => {
+    const rare = group({ reason: 'unfilled', lists: 8, everyMs: 360 * minute, readAt: secondsAgo(1770) });
+    const quiet = group({ reason: 'no-session', lists: 12, everyMs: 5 * minute, readAt: secondsAgo(240) });
+    const freshness = judge([group({ lists: 6 }), quiet, rare]);
+    expect(freshness).toMatchObject({ state: 'current', liveLists: 6, readAt: secondsAgo(3), nextAt: secondsAgo(-2) });
+  });
+
+  it.each<[string, readonly CadenceGroup[], Date | null]>([
+    [
+      'the oldest of all usual lists where none is live',
+      [group({ reason: 'upcoming', readAt: secondsAgo(200) })],
+      secondsAgo(200),
+    ],
+    [
+      'without lists that hold nothing',
+      [group({ reason: 'ended', readAt: secondsAgo(9) }), group({ reason: 'unfilled', readAt: secondsAgo(999) })],
+      secondsAgo(9),
+    ],
+    [
+      'of what is left where all lists hold nothing',
+      [group({ reason: 'dormant', readAt: secondsAgo(999) })],
+      secondsAgo(999),
+    ],
+    ['unknown before the first read', [group({ reason: null, everyMs: null, readAt: null })], null],
+  ])('is %s', (_, groups, readAt) => {
+    expect(judge(groups)).toMatchObject({ liveLists: 0, readAt, state: readAt === null ? 'unread' : 'current' });
+  });
+
+  it('is late by the list that is most overdue, in words', () => {
+    const late = [list({ readAt: secondsAgo(40) }), list({ list: 'votes', sessionId: 5001, readAt: secondsAgo(65) })];
+    const freshness = judge([group({})], late);
+    expect(freshness.state).toBe('late');
+    expect(lateWords(freshness)).toBe('votes of session 5001 (every 5 s: the event is live) and 1 more');
+  });
+
+  it('is neither late nor due while reading is paused', () => {
+    const freshness = judge([group({})], [list({ readAt: secondsAgo(4000) })], true);
+    expect(freshness).toMatchObject({ state: 'paused', nextAt: null, late: [] });
+    expect(lateWords(freshness)).toBeNull();
+  });
+});
+
+describe('a list is late', () => {
+  it.each<[string, Partial<ListReading>, number]>([
+    ['not within 15 s after its interval', { readAt: secondsAgo(20) }, 0],
+    ['15 s after an interval of 5 s', { readAt: secondsAgo(21) }, 16_000],
+    ['not within its own interval again', { everyMs: minute, readAt: secondsAgo(120) }, 0],
+    [
+      '5 min after a long interval',
+      { everyMs: 360 * minute, reason: 'ended', readAt: secondsAgo(365 * 60 + 1) },
+      301_000,
+    ],
+    [
+      'by its interval, whenever a failed read is tried again',
+      { readAt: secondsAgo(60), dueAt: secondsAgo(-300) },
+      55_000,
+    ],
+    [
+      'by its due time before the first read',
+      { everyMs: null, reason: null, readAt: null, dueAt: secondsAgo(30) },
+      30_000,
+    ],
+    ['never once it is no longer read', { reason: 'dormant', everyMs: minute, readAt: secondsAgo(9e6) }, 0],
+  ])('%s', (_, given, lateMs) => {
+    expect(latenessMs(list(given), now)).toBe(lateMs);
+  });
+});
+
+describe('an interval in force', () => {
+  it.each<[string, Partial<CadenceGroup>]>([
+    ['every 5 s: the event is live', {}],
+    ['every 5 s: a rehearsal is on', { reason: 'rehearsal' }],
+    [
+      'every 10 s to 5 min: no session runs',
+      { reason: 'no-session', everyMs: 10_000, longestEveryMs: 5 * minute, wantedMs: 5 * minute },
+    ],
+    ['every 40 s: the event is live, lengthened from 5 s so that the quota lasts', { everyMs: 40_000, wantedMs: 5000 }],
+    ['every 6 h: sessions of this type do not fill the list', { reason: 'unfilled', everyMs: 360 * minute }],
+    ['not read any more: the event ended more than a week ago', { reason: 'dormant' }],
+    ['not read yet', { reason: null, everyMs: null }],
+  ])('is "%s"', (words, given) => {
+    expect(cadenceWords(group(given))).toBe(words);
+  });
+});
+
+describe('the freshness of several pigeonholes', () => {
+  const summary = (given: Partial<FreshnessSummary>): FreshnessSummary => ({
+    state: 'current',
+    liveLists: 0,
+    readAt: secondsAgo(300).toISOString(),
+    nextAt: secondsAgo(-60).toISOString(),
+    lateLists: 0,
+    lateSeconds: 0,
+    ...given,
+  });
+  const live = summary({ liveLists: 6, readAt: secondsAgo(3).toISOString(), nextAt: secondsAgo(-2).toISOString() });
+
+  it('is that of the live ones', () => {
+    expect(combineFreshness([summary({}), live])).toEqual(live);
+  });
+
+  it('is late when one of them is, live or not', () => {
+    const late = summary({ state: 'late', lateLists: 2, lateSeconds: 90 });
+    expect(combineFreshness([late, live])).toEqual({ ...live, state: 'late', lateLists: 2, lateSeconds: 90 });
+  });
+
+  it('leaves out what is paused', () => {
+    const paused = summary({ state: 'paused', liveLists: 9, readAt: secondsAgo(9999).toISOString(), nextAt: null });
+    expect(combineFreshness([paused, live])).toEqual(live);
+    expect(combineFreshness([paused])).toMatchObject({ state: 'paused', liveLists: 0, readAt: null });
+  });
+});

@@ -1,0 +1,204 @@
+/**
+ * How fresh the data of a pigeonhole is. This file is the only definition; docs/operations.md#freshness describes it. Status, page, API, metrics
+ * and alerts show what it returns.
+ *
+ * Each list is judged against the polling interval in force for it, which the reader stores with its reason at the end of each read. A list
+ * that is rarely read on purpose (its session does not run, the event has ended) is therefore never stale, and a list that misses its own
+ * interval always is. All functions are pure.
+ */
+
+/** Why a list has the polling interval that is in force. The reader decides (`activities/cadence.ts`), the ledger stores the word. */
+export const cadenceReasons = [
+  'live',
+  'found',
+  'rehearsal',
+  'stated',
+  'no-session',
+  'no-event-day',
+  'unfilled',
+  'new',
+  'upcoming',
+  'ended',
+  'dormant',
+  'workspace',
+  'whole-walk',
+] as const;
+export type CadenceReason = (typeof cadenceReasons)[number];
+
+/** Lists with one of these reasons are live now: people expect their items within seconds. */
+const liveReasons: ReadonlySet<CadenceReason> = new Set(['live', 'found', 'rehearsal', 'stated']);
+export function isLiveReason(reason: CadenceReason | null): boolean {
+  return reason !== null && liveReasons.has(reason);
+}
+
+/** Nothing new is expected in these lists, so their age does not count as the age of the pigeonhole. */
+const rareReasons: ReadonlySet<CadenceReason> = new Set(['unfilled', 'dormant']);
+
+/** The lists of a pigeonhole that share a reason. */
+export interface CadenceGroup {
+  /** Null: not read yet by this version. */
+  readonly reason: CadenceReason | null;
+  readonly lists: number;
+  /** The shortest and the longest interval in force; null: not read yet by this version. */
+  readonly everyMs: number | null;
+  readonly longestEveryMs: number | null;
+  /** The longest interval that the configuration alone would give; shorter than `longestEveryMs` when the quota lengthens it. */
+  readonly wantedMs: number | null;
+  /** The end of the oldest last read; null: none was read. */
+  readonly readAt: Date | null;
+  /** When the first of them is due. */
+  readonly nextAt: Date;
+}
+
+/** One list of a pigeonhole, or of one of its sessions. */
+export interface ListReading {
+  readonly list: string;
+  readonly sessionId: number | null;
+  readonly reason: CadenceReason | null;
+  readonly everyMs: number | null;
+  readonly readAt: Date | null;
+  readonly dueAt: Date;
+}
+
+/** A list may be due for its own interval before it is late: at least 15 s, at most 5 min. */
+const graceMs = { least: 15_000, most: 5 * 60_000 };
+
+/** The shortest time after which any list can be late. Lists read or due more recently need no look. */
+export const shortestGraceMs = graceMs.least;
+
+/**
+ * Milliseconds since a list should have been read; 0 while it is in time. Failures and retries do not move that instant: a list that the service
+ * refuses grows late. A list that was never read is judged by when it was due.
+ */
+export function latenessMs(reading: Omit<ListReading, 'list' | 'sessionId'>, now: Date): number {
+  if (reading.reason === 'dormant') return 0;
+  const overdueMs = now.getTime() - expectedAt(reading).getTime();
+  return overdueMs > Math.min(Math.max(reading.everyMs ?? 0, graceMs.least), graceMs.most) ? overdueMs : 0;
+}
+
+function expectedAt({ everyMs, readAt, dueAt }: Pick<ListReading, 'everyMs' | 'readAt' | 'dueAt'>): Date {
+  // Before the first read by this version, the stored due time is all that is known.
+  return readAt === null || everyMs === null ? dueAt : new Date(readAt.getTime() + everyMs);
+}
+
+export interface Freshness {
+  /**
+   * `current`: every list is in time. `late`: at least one list missed its interval. `paused`: an operator or a cause stopped reading.
+   * `unread`: no list that counts was read yet.
+   */
+  readonly state: 'current' | 'late' | 'paused' | 'unread';
+  /** Lists that are live now. */
+  readonly liveLists: number;
+  /** The end of the oldest last read of the live lists. Where no list is live: of the others that are not rarely read on purpose. */
+  readonly readAt: Date | null;
+  /** When the first of the same lists is read next; null: reading is paused, or there is no list. */
+  readonly nextAt: Date | null;
+  readonly late: readonly (ListReading & { readonly lateMs: number })[];
+  readonly groups: readonly CadenceGroup[];
+}
+
+/** Judges one pigeonhole. @param maybeLate every list that may be late; lists that are in time may be among them */
+export function judgeFreshness(
+  { groups, maybeLate }: { readonly groups: readonly CadenceGroup[]; readonly maybeLate: readonly ListReading[] },
+  { paused, now }: { readonly paused: boolean; readonly now: Date },
+): Freshness {
+  const live = groups.filter(({ reason }) => isLiveReason(reason));
+  const usual = groups.filter(({ reason }) => reason === null || !rareReasons.has(reason));
+  const counted = live.length > 0 ? live : usual.length > 0 ? usual : groups;
+  const read = counted.flatMap(({ readAt }) => readAt?.getTime() ?? []);
+  const due = counted.map(({ nextAt }) => nextAt.getTime());
+  const late = paused
+    ? []
+    : maybeLate
+        .map((each) => ({ ...each, lateMs: latenessMs(each, now) }))
+        .filter(({ lateMs }) => lateMs > 0)
+        .toSorted((a, b) => b.lateMs - a.lateMs);
+  return {
+    state: paused ? 'paused' : late.length > 0 ? 'late' : read.length === 0 ? 'unread' : 'current',
+    liveLists: live.reduce((sum, { lists }) => sum + lists, 0),
+    readAt: read.length === 0 ? null : new Date(Math.min(...read)),
+    nextAt: paused || due.length === 0 ? null : new Date(Math.min(...due)),
+    late,
+    groups,
+  };
+}
+
+/** The freshness of one pigeonhole or of several, as the API shows it. Instants are ISO 8601 in UTC, which sort as text. */
+export interface FreshnessSummary {
+  readonly state: Freshness['state'];
+  readonly liveLists: number;
+  readonly readAt: string | null;
+  readonly nextAt: string | null;
+  readonly lateLists: number;
+  readonly lateSeconds: number;
+}
+
+/** The freshness of several pigeonholes together. Where one has live lists, those without do not count; what is paused never does. */
+export function combineFreshness(all: readonly FreshnessSummary[]): FreshnessSummary {
+  const running = all.filter(({ state }) => state !== 'paused');
+  const live = running.filter(({ liveLists }) => liveLists > 0);
+  const counted = live.length > 0 ? live : running;
+  const first = (instants: readonly (string | null)[]): string | null =>
+    instants.filter((each) => each !== null).toSorted()[0] ?? null;
+  const readAt = first(counted.map((each) => each.readAt));
+  const lateLists = running.reduce((sum, each) => sum + each.lateLists, 0);
+  const isPaused = all.length > 0 && running.length === 0;
+  return {
+    state: isPaused ? 'paused' : lateLists > 0 ? 'late' : readAt === null ? 'unread' : 'current',
+    liveLists: live.reduce((sum, { liveLists }) => sum + liveLists, 0),
+    readAt,
+    nextAt: first(counted.map((each) => each.nextAt)),
+    lateLists,
+    lateSeconds: Math.max(0, ...running.map(({ lateSeconds }) => lateSeconds)),
+  };
+}
+
+const reasonWords: Readonly<Record<CadenceReason, string>> = {
+  live: 'the event is live',
+  found: 'changes were found within the last 2 min',
+  rehearsal: 'a rehearsal is on',
+  stated: 'the configuration states this interval',
+  'no-session': 'no session runs',
+  'no-event-day': 'today is not a day of the event',
+  unfilled: 'sessions of this type do not fill the list',
+  new: 'the event is new',
+  upcoming: 'the event is upcoming',
+  ended: 'the event has ended',
+  dormant: 'the event ended more than a week ago',
+  workspace: "one of the workspace's own lists",
+  'whole-walk': 'the list has no order, so every read is a whole walk',
+};
+
+/** "every 5 s: the event is live". */
+export function cadenceWords({
+  reason,
+  everyMs,
+  longestEveryMs = everyMs,
+  wantedMs,
+}: Partial<Pick<CadenceGroup, 'longestEveryMs'>> & Pick<CadenceGroup, 'reason' | 'everyMs' | 'wantedMs'>): string {
+  if (reason === null || everyMs === null || longestEveryMs === null) return 'not read yet';
+  if (reason === 'dormant') return `not read any more: ${reasonWords.dormant}`;
+  const [shortest, longest] = [intervalWords(everyMs), intervalWords(longestEveryMs)];
+  const every = shortest === longest ? `every ${shortest}` : `every ${shortest} to ${longest}`;
+  const isStretched = wantedMs !== null && wantedMs < longestEveryMs && reason !== 'whole-walk';
+  const stretched = isStretched ? `, lengthened from ${intervalWords(wantedMs)} so that the quota lasts` : '';
+  return `${every}: ${reasonWords[reason]}${stretched}`;
+}
+
+/** "5 s", "5 min", "6 h", in the longest unit that leaves a number of 2 or more, rounded to it. */
+export function intervalWords(ms: number): string {
+  const seconds = ms / 1000;
+  if (seconds < 100) return `${Math.max(1, Math.round(seconds))} s`;
+  if (seconds < 100 * 60) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 48 * 3600) return `${Math.round(seconds / 3600)} h`;
+  return `${Math.round(seconds / 86_400)} d`;
+}
+
+/** "votes of session 5001 (every 5 s: the event is live) and 1 more": the lists that are late; null: none is. */
+export function lateWords({ late }: Pick<Freshness, 'late'>): string | null {
+  const [worst] = late;
+  if (worst === undefined) return null;
+  const list = worst.sessionId === null ? worst.list : `${worst.list} of session ${worst.sessionId}`;
+  const every = worst.reason === null ? '' : ` (${cadenceWords({ ...worst, wantedMs: null })})`;
+  return `${list}${every}${late.length === 1 ? '' : ` and ${late.length - 1} more`}`;
+}

@@ -1,0 +1,96 @@
+import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
+import { createApp } from '../../api/create-app.js';
+import type { PigeonholeDetails, StreamView } from '../../api/pigeonholes.js';
+import type { Status } from '../../api/status-view.js';
+import { kinds } from '../kit/scenario-kinds.js';
+import { attendee, question, session } from '../kit/items.js';
+import type { Scene } from '../kit/scene.js';
+import { pigeonhole, type Stage, useStages } from '../kit/stage.js';
+
+const stages = useStages();
+const hoursFromNow = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString();
+
+/** Everything that tells people how fresh the data is: status, page, metric. */
+async function told({ to }: Scene) {
+  const { ledger, config, configuration } = to;
+  const app = createApp(apiSources({ ledger, config, configuration, quotas: async () => new Map() }));
+  const get = async (path: string): Promise<string> => await (await app.request(path, { headers: asLocalUser })).text();
+  const status = JSON.parse(await get('/api/status')) as Status;
+  const page = JSON.parse(await get(`/api/pigeonholes/acme/${pigeonhole}`)) as PigeonholeDetails;
+  const streams = JSON.parse(await get(`/api/pigeonholes/acme/${pigeonhole}/streams`)) as { items: StreamView[] };
+  const metrics = await get('/metrics');
+  const figure = (name: string): number =>
+    Number(new RegExp(`^${name}\\{sync="events"\\} (.*)$`, 'm').exec(metrics)![1]);
+  const { freshness } = status.workspaces[0]!.pigeonholes.find(({ id }) => id === pigeonhole)!;
+  expect(page.freshness).toEqual({ ...freshness, lateSeconds: expect.any(Number) });
+  return {
+    freshness,
+    streams: streams.items,
+    readAge: figure('pigeonpost_read_age_seconds'),
+    lateSeconds: figure('pigeonpost_read_late_seconds'),
+    troubles: page.troubles.map(({ code }) => code),
+  };
+}
+
+/** A live event: one session runs, one was over two hours ago, and one is of a type that fills no list of votes. */
+async function liveEvent(stage: Stage, sync?: string): Promise<Scene> {
+  await stage.put(
+    'sessions',
+    session(1, { type: 'qna', startDate: hoursFromNow(-1), endDate: hoursFromNow(1) }),
+    session(2, { type: 'qna', startDate: hoursFromNow(-4), endDate: hoursFromNow(-2) }),
+    session(3, { type: 'poll_quiz', startDate: hoursFromNow(-1), endDate: hoursFromNow(1) }),
+  );
+  await stage.put('attendees', attendee(1));
+  await stage.put('questions', question(1, 1, 1));
+  const scene = await stage.scene(sync === undefined ? {} : { sync });
+  await scene.settle();
+  return scene;
+}
+
+describe.each(kinds)('the freshness of a live event, on %s', (kind) => {
+  it('is that of the lists that are live, and late only against their own interval', async () => {
+    const stage = await stages.open(kind);
+    const scene = await liveEvent(stage);
+    // What fills no list is not read again within half an hour. The others are.
+    await stage.timePasses(25 * 60_000);
+    await stage.db.query(`update streams set due_at = now() where every_reason <> 'unfilled'`);
+    await scene.settle();
+    const healthy = await told(scene);
+    expect(healthy.freshness).toMatchObject({ state: 'current', lateLists: 0, late: null });
+    expect(Date.now() - Date.parse(healthy.freshness.readAt!)).toBeLessThan(60_000);
+    expect(healthy.readAge).toBeLessThan(60);
+    expect([healthy.lateSeconds, healthy.troubles]).toEqual([0, []]);
+    const cadences = healthy.streams.map(({ list, sessionId, cadence }) => `${list} ${sessionId ?? '-'} ${cadence}`);
+    expect(cadences).toEqual(
+      expect.arrayContaining([
+        'questions - every 5 s: the event is live',
+        'votes 1 every 5 s: the event is live',
+        expect.stringMatching(/^votes 2 every \d+ s: no session runs$/),
+        expect.stringMatching(/^votes 3 every \d+ min: sessions of this type do not fill the list$/),
+      ]),
+    );
+
+    await stage.timePasses(60_000); // nothing is read meanwhile
+    const late = await told(scene);
+    expect(late.freshness).toMatchObject({
+      state: 'late',
+      late: expect.stringMatching(/ \(every 5 s: the event is live\) and \d+ more$/),
+    });
+    expect(late.troubles).toEqual(['reading-late']);
+    expect(late.lateSeconds).toBeGreaterThan(50);
+    expect(late.readAge).toBeGreaterThan(55);
+    expect(late.streams.find(({ list, sessionId }) => list === 'votes' && sessionId === 3)!.lateSeconds).toBe(0);
+  });
+
+  it('is read at the interval that the file states, also where no session runs', async () => {
+    const stage = await stages.open(kind);
+    const scene = await liveEvent(stage, 'every: { live: 7s }');
+    await stage.timePasses(25 * 60_000);
+    await stage.pollsAreDue();
+    await scene.settle();
+    const { streams } = await told(scene);
+    const [votes] = streams.filter(({ list, sessionId }) => list === 'votes' && sessionId === 2);
+    expect(votes).toMatchObject({ everyMs: 7000, cadence: 'every 7 s: the configuration states this interval' });
+    expect(Date.parse(votes!.dueAt) - Date.parse(votes!.polledAt!)).toBeLessThan(10_000);
+  });
+});
