@@ -1,4 +1,4 @@
-import { capitalized, counted, grouped, intervalInWords, spanInWords, splitAtInstants, whenInWords } from './words.js';
+import { capitalized, counted, grouped, spanInWords, splitAtInstants, whenInWords } from './words.js';
 
 describe('words for numbers and times', () => {
   it.each([
@@ -17,15 +17,6 @@ describe('words for numbers and times', () => {
     [180_000, 'in 3 min'],
   ])('%d ms from now is %s', (differenceMs, words) => {
     expect(whenInWords(1_000_000 + differenceMs, 1_000_000)).toBe(words);
-  });
-
-  it.each([
-    [1000, '1 s'],
-    [90_000, '90 s'],
-    [300_000, '5 min'],
-    [21_600_000, '6 h'],
-  ])('an interval of %d ms is %s', (ms, words) => {
-    expect(intervalInWords(ms)).toBe(words);
   });
 
   it('group thousands, and have a plural', () => {

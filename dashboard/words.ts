@@ -31,14 +31,6 @@ export function counted(n: number, one: string, many = `${one}s`): string {
   return `${grouped(n)} ${n === 1 ? one : many}`;
 }
 
-/** "5 s", "30 min", "6 h", of a configured interval. */
-export function intervalInWords(ms: number): string {
-  const seconds = ms / 1000;
-  if (seconds < minuteS || seconds % minuteS !== 0) return `${grouped(seconds)} s`;
-  if (seconds < hourS || seconds % hourS !== 0) return `${grouped(seconds / minuteS)} min`;
-  return `${grouped(seconds / hourS)} h`;
-}
-
 /** The instants within a sentence, and what stands between them, in order. */
 export function splitAtInstants(sentence: string): { readonly text: string; readonly instant: boolean }[] {
   return sentence

@@ -2,6 +2,7 @@ import type { Overview as OverviewAnswer, SyncView } from '../../api/syncs.js';
 import type { SinkDetails } from '../../api/sinks.js';
 import { useAsked } from '../asking/use-asked.js';
 import { AwaitAnswer } from '../parts/await-answer.js';
+import { ReadAge } from '../parts/freshness.js';
 import { MinutesChart, perMinute } from '../parts/minutes-chart.js';
 import { Panel } from '../parts/panel.js';
 import { PigeonholeTable } from '../parts/pigeonhole-table.js';
@@ -95,7 +96,7 @@ function Syncs({ syncs }: { readonly syncs: readonly SyncView[] }) {
           <tr>
             <th>Sync</th>
             <th>State</th>
-            <th class="number">Fresh as of</th>
+            <th class="number">Read</th>
             <th class="number wide">Pigeonholes</th>
             <th class="wide">Sends to</th>
             <th class="number mid">A minute</th>
@@ -115,7 +116,7 @@ function Syncs({ syncs }: { readonly syncs: readonly SyncView[] }) {
                 <ReadingState state={sync.state} troubles={sync.troubles} />
               </td>
               <td class="number">
-                <Ago at={sync.freshAsOf} never="not read yet" />
+                <ReadAge freshness={sync.freshness} />
               </td>
               <td class="number wide">
                 {grouped(sync.pigeonholes)} <small>{grouped(sync.live)} live</small>

@@ -1,8 +1,8 @@
 import type { PigeonholeDetails, StreamView } from '../../api/pigeonholes.js';
-import type { SyncView } from '../../api/syncs.js';
 import { allParts } from '../asking/all-parts.js';
 import { useAsked, useAsking } from '../asking/use-asked.js';
 import { AwaitAnswer } from '../parts/await-answer.js';
+import { Cadences } from '../parts/freshness.js';
 import { MinutesChart, perMinute } from '../parts/minutes-chart.js';
 import { PageHead } from '../parts/page-head.js';
 import { Fact, Facts, Panel } from '../parts/panel.js';
@@ -10,10 +10,10 @@ import { PauseButton, ReadButtons } from '../parts/pause-button.js';
 import { QuotaPanel } from '../parts/quota-panel.js';
 import { ReadingState } from '../parts/state-word.js';
 import { StreamTable } from '../parts/stream-table.js';
-import { Ago } from '../parts/time.js';
+import { Ago, Until } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
 import { address } from '../route.js';
-import { grouped, intervalInWords } from '../words.js';
+import { counted, grouped } from '../words.js';
 
 interface Place {
   readonly workspace: string;
@@ -78,20 +78,28 @@ function Note({ pigeonhole }: { readonly pigeonhole: PigeonholeDetails }) {
 }
 
 function Reading({ pigeonhole }: { readonly pigeonhole: PigeonholeDetails }) {
-  const { freshAsOf, changes, setAside, heldDeletions, foundByMinute, syncs } = pigeonhole;
+  const { freshness, changes, setAside, heldDeletions, foundByMinute } = pigeonhole;
+  const { liveLists, readAt, nextAt } = freshness;
+  const next =
+    nextAt === null ? (
+      'reading is paused'
+    ) : (
+      <>
+        next <Until at={nextAt} />
+      </>
+    );
   return (
     <>
       <div class="inside">
         <MinutesChart minutes={foundByMinute} of="changes found" large />
       </div>
       <Facts>
-        <Fact label="Fresh as of" note="the oldest of its streams">
-          <Ago at={freshAsOf} never="not read yet" />
+        <Fact label={liveLists === 0 ? 'Read' : `${counted(liveLists, 'live list')} read`} note={next}>
+          <Ago at={readAt} never="not read yet" />
         </Fact>
         <Fact label="Found" note={`${grouped(perMinute(foundByMinute))} in the last minute`}>
           {grouped(changes)}
         </Fact>
-        {pigeonhole.id === 0 ? null : <Cadence sync={syncs[0]} status={pigeonhole.status} />}
         <Fact label="Set aside" note="rows without an identity">
           {grouped(setAside)}
         </Fact>
@@ -102,19 +110,7 @@ function Reading({ pigeonhole }: { readonly pigeonhole: PigeonholeDetails }) {
           {grouped(heldDeletions)}
         </Fact>
       </Facts>
+      <Cadences freshness={freshness} />
     </>
-  );
-}
-
-const intervals = ['live', 'new', 'upcoming', 'ended'] as const;
-
-function Cadence({ sync, status }: { readonly sync: string | undefined; readonly status: string | null }) {
-  const { data } = useAsked<SyncView>(sync === undefined ? null : `/api/syncs/${encodeURIComponent(sync)}`, 30_000);
-  const own = intervals.find((each) => each === status);
-  if (data === undefined) return <Fact label="Cadence">–</Fact>;
-  return (
-    <Fact label="Cadence" note={`a sweep every ${intervalInWords(data.every.sweep)}`}>
-      {own === undefined ? 'as it comes' : `every ${intervalInWords(data.every[own])}`}
-    </Fact>
   );
 }

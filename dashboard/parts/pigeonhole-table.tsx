@@ -6,10 +6,10 @@ import { filterPigeonholes, noFilter, type PigeonholeFilter } from '../filter-pi
 import { address } from '../route.js';
 import { counted, grouped } from '../words.js';
 import { AwaitAnswer } from './await-answer.js';
+import { ReadAge } from './freshness.js';
 import { MinutesChart, perMinute } from './minutes-chart.js';
 import { Panel } from './panel.js';
 import { ReadingState } from './state-word.js';
-import { Ago } from './time.js';
 
 /** The pigeonholes that are read, those with trouble first; with a search, since there may be hundreds. */
 export function PigeonholeTable({ workspace }: { readonly workspace?: string }) {
@@ -108,7 +108,7 @@ function Rows({ pigeonholes }: { readonly pigeonholes: readonly PigeonholeDetail
             <th>Pigeonhole</th>
             <th>State</th>
             <th class="wide">Status there</th>
-            <th class="number">Fresh as of</th>
+            <th class="number">Read</th>
             <th class="number wide">Changes</th>
             <th class="number mid">A minute</th>
             <th class="chart wide">Last hour</th>
@@ -128,7 +128,7 @@ function Rows({ pigeonholes }: { readonly pigeonholes: readonly PigeonholeDetail
               </td>
               <td class="wide">{each.status ?? '–'}</td>
               <td class="number">
-                <Ago at={each.freshAsOf} never="not read yet" />
+                <ReadAge freshness={each.freshness} />
               </td>
               <td class="number wide">{grouped(each.changes)}</td>
               <td class="number mid">{grouped(perMinute(each.foundByMinute))}</td>

@@ -27,6 +27,7 @@ export function StreamTable({ streams, name }: { readonly streams: readonly Stre
             <th>State</th>
             <th class="number">Read</th>
             <th class="number mid">Next</th>
+            <th class="wide">Polling interval</th>
             <th class="number mid">Last sweep</th>
             <th class="number wide">Items</th>
             <th class="wide">Order</th>
@@ -53,6 +54,7 @@ export function StreamTable({ streams, name }: { readonly streams: readonly Stre
                 <Ago at={stream.polledAt} never="not yet" />
               </td>
               <td class="number mid">{stream.wanted ? <Until at={stream.dueAt} /> : '–'}</td>
+              <td class="wide">{stream.wanted ? stream.cadence : '–'}</td>
               <td class="number mid">
                 {stream.sweepPages === null ? (
                   <Ago at={stream.sweptAt} never="not yet" />
@@ -104,17 +106,18 @@ export function StreamTable({ streams, name }: { readonly streams: readonly Stre
 }
 
 /** First what fails, then what holds something; a conference has dozens that hold nothing. */
-function rank({ failures, items, goneAt, setAside, foreignRows, polledAt, sweptAt }: StreamView): number {
-  if (failures > 0) return 0;
+function rank({ failures, lateSeconds, items, goneAt, setAside, foreignRows, polledAt, sweptAt }: StreamView): number {
+  if (failures > 0 || lateSeconds > 0) return 0;
   const untold = polledAt === null && sweptAt === null;
   return goneAt === null && (untold || (items ?? 0) > 0 || setAside + foreignRows > 0) ? 1 : 2;
 }
 
 function StreamState({ stream }: { readonly stream: StreamView }) {
-  const { goneAt, wanted, failures, polledAt, sweptAt, setAside, foreignRows, quietReads } = stream;
+  const { goneAt, wanted, failures, lateSeconds, polledAt, sweptAt, setAside, foreignRows, quietReads } = stream;
   if (goneAt !== null) return <StateWord tone="quiet">gone there</StateWord>;
   if (!wanted) return <StateWord tone="quiet">not needed</StateWord>;
   if (failures > 0) return <StateWord tone="bad">{`failing, ${failures} times`}</StateWord>;
+  if (lateSeconds > 0) return <StateWord tone="warning">late</StateWord>;
   if (polledAt === null && sweptAt === null) return <StateWord tone="busy">first read</StateWord>;
   if (foreignRows > 0) return <StateWord tone="warning">{`${grouped(foreignRows)} of other sessions`}</StateWord>;
   if (setAside > 0) return <StateWord tone="warning">{`${grouped(setAside)} set aside`}</StateWord>;

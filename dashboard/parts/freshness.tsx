@@ -1,0 +1,55 @@
+import type { FreshnessSummary, FreshnessView } from '../../api/freshness-view.js';
+import { counted } from '../words.js';
+import { Ago, Sentence, Until } from './time.js';
+
+/** "3 s ago" above "next in 2 s"; how many lists are late where some are. */
+export function ReadAge({ freshness }: { readonly freshness: FreshnessSummary }) {
+  const { state, readAt, nextAt, lateLists } = freshness;
+  return (
+    <>
+      <Ago at={readAt} never="not read yet" />
+      {lateLists > 0 ? (
+        <small class="bad">{counted(lateLists, 'list')} late</small>
+      ) : state === 'paused' || nextAt === null ? null : (
+        <small>
+          next <Until at={nextAt} />
+        </small>
+      )}
+    </>
+  );
+}
+
+/** Every interval in force with its reason, and the list that is latest. */
+export function Cadences({ freshness }: { readonly freshness: FreshnessView }) {
+  return (
+    <>
+      {freshness.late === null ? null : (
+        <p class="bad inside">
+          <Sentence text={freshness.late} />
+        </p>
+      )}
+      <table class="cadences">
+        <thead>
+          <tr>
+            <th>Lists</th>
+            <th>Polling interval in force</th>
+            <th class="number">Read</th>
+            <th class="number">Next</th>
+          </tr>
+        </thead>
+        <tbody>
+          {freshness.groups.map(({ reason, lists, cadence, readAt, nextAt }) => (
+            <tr key={reason}>
+              <th scope="row">{counted(lists, 'list')}</th>
+              <td>{cadence}</td>
+              <td class="number">
+                <Ago at={readAt} never="not yet" />
+              </td>
+              <td class="number">{freshness.state === 'paused' ? '–' : <Until at={nextAt} />}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
