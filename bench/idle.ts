@@ -25,7 +25,7 @@ export const idle: Bench = {
         folder,
         sandboxUrl: stage.sandbox.baseUrl,
         databaseUrl: store.kind === 'postgres' ? store.url : undefined,
-        sync: ['pigeonholes: [101]', `every: { live: ${pollIntervalMs}ms, sweep: 1h }`, 'sinks: [archive]'],
+        sync: ['pigeonholes: [101]', `every: { live: ${pollIntervalMs}ms, quiet: 5m, sweep: 1h }`, 'sinks: [archive]'],
         sinks: ['archive: { type: file, folder: ./archive }'],
         profileFolder: options.profileFolder,
       });

@@ -116,7 +116,7 @@ async function start(
     sync: [
       `pigeonholes: [${pigeonholes.join(', ')}]`,
       `lists: [${read.join(', ')}]`,
-      'every: { live: 1s }',
+      'every: { live: 1s, quiet: 5m }',
       'sinks: [archive]',
     ],
     sinks: ['archive: { type: file, folder: ./archive }'],
