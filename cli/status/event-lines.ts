@@ -25,7 +25,7 @@ export interface EventSheet {
  * first, then the status, then the ends of names. Pure.
  */
 export function eventLines(workspace: WorkspaceView, sheet: EventSheet): TextLine[] {
-  const { now, columns } = sheet;
+  const { columns } = sheet;
   const shown = mostUrgentFirst(workspace.pigeonholes).slice(0, sheet.maxEvents);
   const inOrder = workspace.pigeonholes.filter((pigeonhole) => shown.includes(pigeonhole));
   const rows = inOrder.map((pigeonhole) => ({
