@@ -6,7 +6,6 @@ import { observedLanes } from '../ledger/queries/observations.js';
 import { allPauses, type Pause } from '../ledger/queries/pauses.js';
 import { type NamedPigeonhole, pigeonholeNames } from '../ledger/queries/pigeonholes.js';
 import { type LaneState, laneStates } from '../ledger/queries/read-lanes.js';
-import { lateReadings } from '../ledger/queries/read-streams.js';
 import { openReplays } from '../ledger/queries/replays.js';
 import { countItems, type LaneStatus, type LedgerStatus, ledgerStatus } from '../ledger/queries/status.js';
 import { judgeFreshness } from '../operations/freshness.js';

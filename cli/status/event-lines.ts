@@ -1,6 +1,7 @@
 import type { PigeonholeView, WorkspaceView } from '../../api/status-view.js';
 import { counted, grouped } from '../grouped.js';
 import { inWords } from '../in-words.js';
+import { shownInLine } from '../shown-text.js';
 import { span, type TextLine } from '../text-line.js';
 import { cell, widthOf } from '../text-width.js';
 import { wrapText } from '../wrap-text.js';
@@ -77,7 +78,8 @@ function mostUrgentFirst(pigeonholes: readonly PigeonholeView[]): PigeonholeView
 
 function nameOf({ id, name }: PigeonholeView): string {
   if (id === 0) return 'lists of the workspace';
-  return name === null ? `pigeonhole ${id}` : `${name} (${id})`;
+  // As it is printed, before its width is measured: a character that is replaced may have another width.
+  return name === null ? `pigeonhole ${id}` : `${shownInLine(name)} (${id})`;
 }
 
 /** "3 s ago, next in 2 s", of the lists that are live now; of the others where none is. */

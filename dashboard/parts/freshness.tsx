@@ -1,6 +1,6 @@
 import type { FreshnessSummary, FreshnessView } from '../../api/freshness-view.js';
 import { counted } from '../words.js';
-import { Ago, Sentence, Until } from './time.js';
+import { Ago, Until } from './time.js';
 
 /** "3 s ago" above "next in 2 s"; how many lists are late where some are. */
 export function ReadAge({ freshness }: { readonly freshness: FreshnessSummary }) {
@@ -23,11 +23,7 @@ export function ReadAge({ freshness }: { readonly freshness: FreshnessSummary })
 export function Cadences({ freshness }: { readonly freshness: FreshnessView }) {
   return (
     <>
-      {freshness.late === null ? null : (
-        <p class="bad inside">
-          <Sentence text={freshness.late} />
-        </p>
-      )}
+      {freshness.late === null ? null : <p class="bad inside">Late: {freshness.late}</p>}
       <table class="cadences">
         <thead>
           <tr>
