@@ -114,11 +114,15 @@ function codeOf(error: unknown): string {
 }
 
 function lineReport(out: Output, log: ProcessLog): StartReport {
+  let phase: 'start' | 'stop' = 'start';
   return {
-    step: (text) => log.info(text),
+    step: (text) => log.info({ step: phase }, text),
     serving: (_api, pageLink) => out.line(`page: ${pageLink()}`),
     ready: (workspaces) => out.line(`ready: reading ${workspaces.join(', ')}`),
-    stopping: () => log.info('stopping; a second signal ends the process immediately'),
+    stopping: () => {
+      phase = 'stop';
+      log.info({ step: phase }, 'stopping; a second signal ends the process immediately');
+    },
     end: () => undefined,
   };
 }

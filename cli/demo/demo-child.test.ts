@@ -24,6 +24,20 @@ describe('a child of the demo', () => {
     await child.stop(5000);
   });
 
+  it('tells the step of a start that its log names last, and no other line of that log', async () => {
+    const child = startDemoChild({ ...receiver, args: ['--secret', secret], logFile });
+    await child.lineLike(/ready/);
+    const log = (fields: object): string => `${JSON.stringify({ level: 30, ...fields })}\n`;
+    const step = log({ step: 'start', msg: 'building the Temporal server with Go' });
+    appendFileSync(
+      logFile,
+      `${step}${log({ msg: 'page stored' })}${log({ step: 'stop', msg: 'stopping' })}12:00 x\nEND\n`,
+    );
+    await child.lineLike(/^END$/);
+    expect(child.lastLine).toBe('building the Temporal server with Go');
+    await child.stop(5000);
+  });
+
   it('that ends by itself is told in one sentence with its own reason', async () => {
     const first = startDemoChild({ ...receiver, args: ['--secret', secret], logFile });
     const [, port] = (await first.lineLike(/:(\d+)\/$/)) as unknown as [string, string];

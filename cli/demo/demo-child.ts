@@ -23,7 +23,7 @@ export interface DemoChild {
   readonly failed: Promise<never>;
   /** Waits for the first line of its output that matches, from the last one looked at. @throws as `failed` */
   lineLike(pattern: RegExp): Promise<RegExpExecArray>;
-  /** The last line that it wrote for a person while `lineLike` was waiting. */
+  /** The last line that it wrote for a person, or the last step of its start, while `lineLike` was waiting. */
   readonly lastLine: string | null;
   /** Ends it, in order if that takes no longer. */
   stop(timeoutMs: number): Promise<void>;
@@ -55,7 +55,7 @@ export function startDemoChild(options: DemoChildOptions): DemoChild {
         for (const line of tail.newLines()) {
           const match = pattern.exec(line);
           if (match !== null) return match;
-          if (isForPeople(line)) lastLine = line;
+          lastLine = textForPeople(line) ?? lastLine;
         }
         await Promise.race([pause(lookEveryMs), failed]);
       }
@@ -79,9 +79,15 @@ function commandOf({
   return { command: '/usr/bin/env', args: [...assignments, process.execPath, ...own] };
 }
 
-/** Not of the log proper, which is JSON, nor of Temporal's, which begins with a time, nor of a stack. */
-function isForPeople(line: string): boolean {
-  return /^[^\s{\d]/.test(line);
+/**
+ * A line that is written for a person, or a step of a start, which the log has with `step`. Null: another line of the log,
+ * which is JSON, one of Temporal's, which begins with a time, or one of a stack.
+ */
+function textForPeople(line: string): string | null {
+  if (/^[^\s{\d]/.test(line)) return line;
+  if (!line.startsWith('{') || !line.includes('"step":')) return null;
+  const { step, msg } = JSON.parse(line) as { readonly step?: unknown; readonly msg?: unknown };
+  return step === 'start' && typeof msg === 'string' ? msg : null;
 }
 
 /** Programs here say why they end as `<program>: <sentence>`, last of all. */

@@ -12,7 +12,7 @@ export interface TerminalOptions {
   /** False: NO_COLOR is set. */
   readonly colours?: boolean;
   /** A file that takes standard error, as `2>file` of a shell. */
-  readonly errorsTo?: string;
+  readonly errorsTo?: string | undefined;
 }
 
 /** `pigeonpost` on a terminal of its own, by script(1) of util-linux, with what a person would see and type. */

@@ -39,8 +39,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function atTerminal(args: readonly string[], columns: number, rows: number): TerminalSession {
-  const session = new TerminalSession(args, { cwd: folder, env, columns, rows });
+function atTerminal(args: readonly string[], columns: number, rows: number, errorsTo?: string): TerminalSession {
+  const session = new TerminalSession(args, { cwd: folder, env, columns, rows, errorsTo });
   sessions = [...sessions, session];
   return session;
 }
@@ -95,6 +95,19 @@ describe('start on a terminal', () => {
     expect(main.written).toMatch(/ending the worker(, which has nothing|: up to 7 s for \d+ )/);
     expect(screen.lines[0]).toMatch(/^pigeonpost has stopped after \d+ s$/);
     expect(screen.wrapped + watch.screen.wrapped).toBe(0);
+  });
+
+  it('leaves the log where standard error is directed, and ends in order when it is stopped while it starts', async () => {
+    const size = statSync(join(folder, 'pigeonpost.log')).size;
+    const main = atTerminal(['start'], 60, 12, join(folder, 'errors.log'));
+    await untilShown(main, /^log {3}on standard error$/m);
+    await untilShown(main, /^> /m);
+    main.type(ctrlC);
+    expect(await main.exited).toBe(0);
+    expect(main.screen.lines[0]).toMatch(/^pigeonpost has stopped after \d+ s$/);
+    expect(main.screen.wrapped).toBe(0);
+    expect(existsSync(join(folder, 'errors.log'))).toBe(true);
+    expect(statSync(join(folder, 'pigeonpost.log')).size).toBe(size);
   });
 
   it('prints the address of the page on standard output without one, and keeps it out of the log', async () => {
