@@ -54,14 +54,11 @@ export async function finishBatch(
   await ledger.db.transaction(
     async (tx) => {
       const { begun } = lane;
-      // The second under the lock of the first.
-      const [, isBegun] = await Promise.all([
-        lockLane(tx, lease),
-        begun === undefined ? false : endBegunBatch(tx, lease),
-      ]);
+      await lockLane(tx, lease); // before the row of the batch, which an erasure locks in this order
+      const isBegun = begun !== undefined && (await endBegunBatch(tx, lease));
       // Sent together: none needs another's result.
       await Promise.all([
-        begun !== undefined && isBegun
+        isBegun
           ? writeFirstDeliveries(tx, lease, begun, firstDeliveries(begun, settled))
           : writeOutcomes(tx, lease, settled),
         lane.onlyLatest && supersedeDead(tx, lease, delivered),
