@@ -123,10 +123,10 @@ export function waitWords(workspace: string, { pause, unanswered, waits }: Works
   return waits === null ? null : 'waits because the service asked for it';
 }
 
-/** Returns `pigeonhole acme/101`, or the name that people use for the lists of the workspace itself. */
+/** Returns `pigeonhole acme/101`; the lists of the workspace itself have the workspace's name. */
 function pigeonhole(name: string): string {
   const [workspace, id] = name.split('/');
-  return id === '0' ? `the workspace lists of ${workspace}` : `pigeonhole ${name}`;
+  return id === '0' ? `workspace ${workspace}` : `pigeonhole ${name}`;
 }
 
 function capital(title: string): string {

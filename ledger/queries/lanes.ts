@@ -154,7 +154,7 @@ export async function releaseLane(ledger: Ledger, lease: LaneLease, order: 'item
     `with first as materialized (select ${order === 'pigeonhole' ? firstOfLane : firstOfItems} as due_at),
      place as materialized (select next_sequence - 1 as newest from pigeonholes where ref = $2)
      update lanes l set owner = null, lease_expires_at = null, due_at = first.due_at,
-       filling_at = case when ${isEmpty} then null else l.filling_at end,
+       filling_at = case when ${isEmpty} and ${isReadWhole} then null else l.filling_at end,
        failure = case when ${isEmpty} then null else l.failure end,
        failing_since = case when ${isEmpty} then null else l.failing_since end,
        retry_at = case when ${isEmpty} then null else l.retry_at end
@@ -166,6 +166,10 @@ export async function releaseLane(ledger: Ledger, lease: LaneLease, order: 'item
 /** Nothing is left to send: a failure that is still noted ended with what failed. */
 const isEmpty = `(first.due_at is null and l.watermark >= place.newest and not exists (
   select 1 from replay_lanes r where r.sink_id = l.sink_id and r.ref = l.ref and r.done_at is null))`;
+
+/** What the first read of a pigeonhole still finds belongs to the first fill of its sinks. */
+const isReadWhole = `(exists (select 1 from streams s where s.ref = l.ref) and not exists (
+  select 1 from streams s where s.ref = l.ref and s.wanted and s.swept_at is null and s.gone_at is null))`;
 
 const firstOfLane = `(select coalesce(d.due_at, now()) from (
     (select sequence, replay, due_at from deliveries o where ${byOrder('o', '$1', '$2')}

@@ -137,4 +137,12 @@ describe('a rolling limiter', () => {
     expect(await early).toBeUndefined();
     expect(await later).toBeDefined();
   });
+
+  it('gives again at once when it is reopened, whatever it was told to wait', async () => {
+    const { limiter } = limiterOf(10);
+    limiter.close(1_800_000);
+    const waiting = limiter.take(never, longMs);
+    limiter.reopen();
+    expect(await waiting).toBeDefined();
+  });
 });

@@ -199,7 +199,7 @@ suite('a pigeonhole', () => {
     await confirm('Pause');
     await shows(/pigeonhole acme\/101 is paused.*Nothing of it is read/i);
     await press('Resume');
-    await shows('Pigeonhole acme/101 goes on');
+    await shows('Pigeonhole acme/101 continues');
   });
 
   it('belongs to a workspace with its quota', async () => {

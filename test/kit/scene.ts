@@ -1,3 +1,4 @@
+import type { ProcessMeters } from '../../api/metrics/process-meters.js';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -57,6 +58,8 @@ export interface SceneOptions {
   /** Further YAML lines of the sync. */
   readonly sync?: string;
   readonly environment?: Readonly<Record<string, string>>;
+  /** Counts as a process does; nothing by default. */
+  readonly meters?: ProcessMeters;
   /** In place of the client that the configuration makes. */
   readonly client?: PigeonholeClient;
   /** In place of, or beside, the configured sinks. */
@@ -81,7 +84,11 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
   const made = await openSinks(config, ledger);
   const clients =
     options.client === undefined
-      ? openClients(config, { log, now: ledger.clock.nowMs })
+      ? openClients(config, {
+          log,
+          now: ledger.clock.nowMs,
+          onRequest: (request) => options.meters?.requested(request),
+        })
       : new Map([['acme', options.client]]);
   const stopping = new AbortController();
   const to: Collaborators = {
@@ -95,7 +102,7 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
     orchestration: { wakeSinks: async () => undefined, startReading: async () => undefined },
     log,
     stopping: stopping.signal,
-    meters: noMeters,
+    meters: options.meters ?? noMeters,
     tracer: noTracer,
     onPage: () => undefined,
     onTurn: () => undefined,

@@ -17,6 +17,7 @@ import {
 import { attendee, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
+import { tryNow } from '../../operations/try-now.js';
 import { until } from '../until.js';
 
 const stages = useStages();
@@ -192,6 +193,36 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     for (const { data } of hook.taken) expect(data['todo']).toMatch(/\w/);
     const [sink] = (await readStatus({ ...scene.to, trouble: () => null, quotas: async () => new Map() }, false)).sinks;
     expect(sink!.dead).toEqual({ 'http:422': 1 });
+  });
+
+  it('tell of a service that does not answer as one incident, in the words of the status, and that it answers again', async () => {
+    const stage = await stages.open(kind);
+    const scene = await withBacklog(stage);
+    const desk = openDesk(scene, 'one');
+    const problems = async () =>
+      (await readStatus({ ...scene.to, trouble: () => null, quotas: async () => new Map() }, false)).problems;
+    await stage.fault({ kind: 'dropBefore' });
+    await stage.pollsAreDue();
+    await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+    await lookAndSend(desk);
+    expect(told()).toEqual([]); // it may be over in a moment
+    await stage.timePasses(60_000);
+    await lookAndSend(desk);
+    const [problem, ...more] = await problems();
+    expect([problem!.code, more]).toEqual(['service-down', []]);
+    expect(problem!.title).toMatch(/^The service has not answered workspace acme since .* UTC; \d+ lists wait$/);
+    expect(hook.taken.map(({ data }) => [data['title'], data['says'], data['todo']])).toEqual([
+      [problem!.title, problem!.says, problem!.advice],
+    ]);
+    expect(scene.logText()).toContain('The service has not answered workspace acme since ');
+    expect(scene.logText()).not.toContain('stream cannot be read');
+
+    await stage.control('DELETE', 'faults');
+    expect(await tryNow(scene.ledger, { kind: 'workspace', name: 'acme', key: null })).toBeUndefined();
+    await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+    await lookAndSend(desk, desk);
+    expect((await problems()).map(({ code }) => code)).not.toContain('service-down');
+    expect(told()).toEqual(['alert.raised service-down acme', 'alert.recovered service-down acme']);
   });
 
   it('of two hundred workspaces whose keys are refused, and taken again, are one message and one more', async () => {

@@ -1,4 +1,5 @@
 import { handleRequest } from '../../activities/handle-request.js';
+import { tryNow } from '../../operations/try-now.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { failingAccess } from '../../sinks/file/failing-access.test-kit.js';
 import { createFileSink } from '../../sinks/file/file.js';
@@ -45,6 +46,36 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
     const changes = stage.received('attendees').map(({ key, revision }) => `${key} ${revision}`);
     expect(changes).toHaveLength(94);
     expect(changes.filter((change) => change.startsWith('7 '))).toEqual(['7 1', '7 2', '7 3', '7 4', '7 5']);
+  });
+
+  it('is tried now in spite of a Retry-After of half an hour, once a person asks, also by a process that remembers it', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', ...people(3));
+    const forgets: string[] = [];
+    const scene = await stage.webhookScene(undefined, {
+      openSinks: (made) =>
+        new Map(
+          [...made].map(([name, open]) => [
+            name,
+            { ...open, sink: { ...open.sink, tryNow: () => void forgets.push(name) } },
+          ]),
+        ),
+    });
+    await stage.planAnswer({ status: 429, retryAfter: '1800', count: 100_000 });
+    await scene.settle();
+    await stage.forgetAnswers();
+    await scene.deliver('hooks');
+    expect([stage.received(), forgets]).toEqual([[], []]); // its time has not come
+
+    expect(await tryNow(scene.ledger, { kind: 'sink', name: 'hooks', key: null })).toBeUndefined();
+    await scene.settle();
+    expect([stage.received('attendees').length, forgets]).toEqual([3, ['hooks']]);
+    expect(await stage.db.query('select 1 from lanes where failure is not null or filling_at is not null')).toEqual([]);
+
+    await handleRequest(scene.ledger, { kind: 'sink', name: 'hooks' }, { do: 'pause' });
+    expect(await tryNow(scene.ledger, { kind: 'sink', name: 'hooks', key: null })).toMatch(
+      /pigeonpost resume sink:hooks/,
+    );
   });
 
   it('is left alone by all its pigeonholes but one while it takes nothing, and drains them all once it does', async () => {

@@ -100,7 +100,7 @@ describe.each(kinds)('whether an event can begin, on %s', (kind) => {
     const todo = Object.fromEntries(found.checks.map((check) => [check.id, check.todo]));
     expect(todo).toMatchObject({
       registrants: 'switch them on in the dashboard of the service',
-      running: 'pigeonpost resume sink:hooks',
+      running: 'pigeonpost resume sink:hooks; pigeonpost try-now sink:gone',
       parked: 'pigeonpost dead-letters show --sink hooks',
     });
   });

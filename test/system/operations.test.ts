@@ -264,6 +264,51 @@ describe('a running pigeonpost', () => {
   });
 });
 
+describe('a service that stops answering', () => {
+  it('is one incident: the same sentence in status, on the page, in the metrics and in the log, and try-now ends the wait', async () => {
+    const control = async (method: string, body?: object): Promise<void> => {
+      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+      await fetch(`${baseUrl}/_control/faults`, { method, ...sent });
+    };
+    interface Problem {
+      readonly code: string;
+      readonly title: string;
+      readonly text: string;
+    }
+    const ask = async <T>(path: string): Promise<T> =>
+      (await (await fetch(`http://127.0.0.1:${port}${path}`, { headers: apiHeaders(folder) })).json()) as T;
+    const problems = async (): Promise<readonly Problem[]> =>
+      (await ask<{ problems: readonly Problem[] }>('/api/status')).problems;
+    const isDown = (found: readonly Problem[]): boolean => found.some(({ code }) => code === 'service-down');
+    await control('POST', { kind: 'dropBefore' });
+    await until('the outage is known', async () => isDown(await problems()), 60_000);
+    const { out } = await run('status');
+    const { troubles } = await ask<{ troubles: readonly Problem[] }>('/api/overview');
+    expect(troubles.map(({ code }) => code)).toEqual(['service-down']);
+    const sentence = 'The service has not answered workspace acme since ';
+    expect(troubles[0]!.title).toMatch(new RegExp(`^${sentence}.* UTC; \\d+ lists wait$`));
+    expect(out).toContain(sentence);
+    expect(out).toContain('pigeonpost try-now workspace:acme');
+    await until('the metric says so', async () =>
+      /pigeonpost_problems\{code="service-down"\} 1/.test(
+        await (await fetch(`http://127.0.0.1:${port}/metrics`, { headers: apiHeaders(folder) })).text(),
+      ),
+    );
+    expect(main.errors().split(sentence).length).toBe(2); // one line, however many streams find out
+
+    await control('DELETE');
+    expect((await run('try-now', 'workspace:acme')).out).toBe('workspace acme is tried now\n');
+    await until('it answers again', async () => !isDown(await problems()), 60_000);
+    expect((await run('pause', 'sink:archive')).code).toBe(0);
+    expect(await run('try-now', 'sink:archive')).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('pigeonpost resume sink:archive'),
+    });
+    expect((await run('resume', 'sink:archive')).code).toBe(0);
+    await untilSettled();
+  });
+});
+
 describe('a backup of a running pigeonpost', () => {
   it('is restored once it has stopped, and nothing is doubled: the sinks wait until a person has looked', async () => {
     expect(await run('backup', 'ledger.tar.gz')).toMatchObject({
