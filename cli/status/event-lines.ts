@@ -3,7 +3,7 @@ import { counted, grouped } from '../grouped.js';
 import { inWords } from '../in-words.js';
 import { shownInLine } from '../shown-text.js';
 import { span, type TextLine } from '../text-line.js';
-import { cell, widthOf } from '../text-width.js';
+import { cell, cutToWidth, widthOf } from '../text-width.js';
 import { wrapText } from '../wrap-text.js';
 import { stateStyle } from './state-style.js';
 
@@ -34,7 +34,7 @@ export function eventLines(workspace: WorkspaceView, sheet: EventSheet): TextLin
     name: nameOf(pigeonhole),
     read: freshness(pigeonhole, sheet),
   }));
-  const widest = Math.max('event'.length, ...rows.map(({ name }) => widthOf(name)));
+  const widest = Math.max('event'.length, ...rows.map(({ name: { name, id } }) => widthOf(name) + id.length));
   const readWidth = Math.max(0, ...rows.map(({ read }) => widthOf(read)));
   const needed = Math.min(widest, 16) + gap + stateWidth + gap + readWidth;
   const hasStatus = columns >= needed + statusWidth;
@@ -57,7 +57,7 @@ export function eventLines(workspace: WorkspaceView, sheet: EventSheet): TextLin
         ]),
     ...rows.flatMap(({ pigeonhole, name, read }): TextLine[] => [
       [
-        span(`${cell(name, nameWidth)}${' '.repeat(gap)}`),
+        span(`${nameCell(name, nameWidth)}${' '.repeat(gap)}`),
         ...(hasStatus ? [span(cell(pigeonhole.status ?? '', statusWidth), 'dim')] : []),
         span(cell(pigeonhole.state, stateWidth), stateStyle(pigeonhole.state)),
         ...(hasChanges ? [span(grouped(pigeonhole.changes).padStart(changesWidth))] : []),
@@ -76,10 +76,20 @@ function mostUrgentFirst(pigeonholes: readonly PigeonholeView[]): PigeonholeView
   return pigeonholes.toSorted((a, b) => rank(a) - rank(b));
 }
 
-function nameOf({ id, name }: PigeonholeView): string {
-  if (id === 0) return 'lists of the workspace';
+interface EventName {
+  readonly name: string;
+  /** Stays when the name is cut: commands take the id. */
+  readonly id: string;
+}
+
+function nameOf({ id, name }: PigeonholeView): EventName {
+  if (id === 0) return { name: 'workspace lists', id: '' };
   // As it is printed, before its width is measured: a character that is replaced may have another width.
-  return name === null ? `pigeonhole ${id}` : `${shownInLine(name)} (${id})`;
+  return name === null ? { name: `pigeonhole ${id}`, id: '' } : { name: shownInLine(name), id: ` (${id})` };
+}
+
+function nameCell({ name, id }: EventName, columns: number): string {
+  return cell(`${cutToWidth(name, Math.max(1, columns - id.length))}${id}`, columns);
 }
 
 /** "3 s ago, next in 2 s", of the lists that are live now; of the others where none is. */

@@ -78,8 +78,8 @@ describe('a status for a person', () => {
     const own = pigeonholeOf({ id: 0, name: null, status: null, freshness, state: 'backfilling', changes: 5 });
     const unnamed = pigeonholeOf({ name: null, setAside: 2, freshness: freshnessOf({ groups: [] }) });
     expect(lines({ workspaces: [workspaceOf({ pigeonholes: [own, unnamed] })] }).slice(2, 5)).toEqual([
-      'lists of the workspace            backfilling          5  not read yet',
-      'pigeonhole 101          live      working          1,234  3 s ago, next in 2 s',
+      'workspace lists            backfilling          5  not read yet',
+      'pigeonhole 101   live      working          1,234  3 s ago, next in 2 s',
       '  2 rows without an id set aside',
     ]);
   });
@@ -157,6 +157,7 @@ describe('a status for a person', () => {
       columns,
     );
     expect(shown.filter((line) => widthOf(line) > columns)).toEqual([]);
+    if (columns >= 60) expect(shown.join('\n')).toContain('… (101)'); // commands take the id
     expect(shown.join('\n')).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
   });
 });

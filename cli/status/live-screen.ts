@@ -13,7 +13,7 @@ export interface Screen {
 
 /**
  * Returns what is redrawn in place: the head is always whole, and what follows gives way until everything fits. First
- * events are left out, then the advice to problems, then problems, then what stands below sinks. Pure.
+ * the polling intervals are left out, then events, then the advice to problems, then problems, then what stands below sinks. Pure.
  * @param head what must stay readable: the title, the address of the page, what is going on
  * @param moment null: nothing is known yet
  */
@@ -28,6 +28,8 @@ interface Amount {
   /** Infinity: each whole, with its advice. */
   readonly maxProblems: number;
   readonly hasRemarks: boolean;
+  /** The polling intervals in force, below each event. */
+  readonly hasIntervals?: boolean;
 }
 
 interface Room {
@@ -45,6 +47,7 @@ function fitted(head: readonly TextLine[], moment: Moment | null, room: Room): T
   const downTo = (from: number, to: number): number[] =>
     Array.from({ length: Math.max(0, from - to) }, (_, n) => from - n);
   const amounts: Amount[] = [
+    { maxEvents: mostEvents, maxProblems: Infinity, hasRemarks: true, hasIntervals: true },
     ...[...downTo(mostEvents, fewEvents), Math.min(mostEvents, fewEvents)].map((maxEvents) => ({
       maxEvents,
       maxProblems: Infinity,
@@ -67,13 +70,15 @@ function sections(
   head: readonly TextLine[],
   moment: Moment,
   { now, columns }: Room,
-  { maxEvents, maxProblems, hasRemarks }: Amount,
+  { maxEvents, maxProblems, hasRemarks, hasIntervals }: Amount,
 ): TextLine[] {
   const { workspaces, sinks } = moment.status;
   return separated([
     [...head, ...rateLines(moment, columns)],
     maxProblems === Infinity ? problemLines(moment, now, columns) : shortProblemLines(moment, maxProblems),
-    ...workspaces.map((workspace) => eventLines(workspace, { now, columns, maxEvents })),
+    ...workspaces.map((workspace) =>
+      eventLines(workspace, { now, columns, maxEvents, hasIntervals: hasIntervals === true }),
+    ),
     sinkLines(sinks, { now, columns, says: hasRemarks ? 'state' : 'nothing' }),
   ]);
 }

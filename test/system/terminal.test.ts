@@ -5,7 +5,7 @@ import { freeTestPort } from '../free-port.js';
 import { placeEmbeddedStore } from '../embedded-store.js';
 import { type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
 import { endAll } from '../kit/promises.js';
-import { TerminalSession } from '../kit/terminal.js';
+import { type TerminalOptions, TerminalSession } from '../kit/terminal.js';
 import { until } from '../until.js';
 
 /** What a person sees on a terminal while `start` runs. A webhook that nobody receives is the problem on the screen. */
@@ -39,8 +39,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function atTerminal(args: readonly string[], columns: number, rows: number, errorsTo?: string): TerminalSession {
-  const session = new TerminalSession(args, { cwd: folder, env, columns, rows, errorsTo });
+function atTerminal(
+  args: readonly string[],
+  columns: number,
+  rows: number,
+  more: Pick<TerminalOptions, 'colours' | 'errorsTo'> = {},
+): TerminalSession {
+  const session = new TerminalSession(args, { cwd: folder, env, columns, rows, ...more });
   sessions = [...sessions, session];
   return session;
 }
@@ -99,13 +104,15 @@ describe('start on a terminal', () => {
 
   it('leaves the log where standard error is directed, and ends in order when it is stopped while it starts', async () => {
     const size = statSync(join(folder, 'pigeonpost.log')).size;
-    const main = atTerminal(['start'], 60, 12, join(folder, 'errors.log'));
+    const main = atTerminal(['start'], 60, 12, { colours: false, errorsTo: join(folder, 'errors.log') });
     await untilShown(main, /^log {3}on standard error$/m);
     await untilShown(main, /^> /m);
     main.type(ctrlC);
     expect(await main.exited).toBe(0);
     expect(main.screen.lines[0]).toMatch(/^pigeonpost has stopped after \d+ s$/);
     expect(main.screen.wrapped).toBe(0);
+    // oxlint-disable-next-line no-control-regex -- colours are control sequences
+    expect(main.written).not.toMatch(/\u001b\[\d+m/);
     expect(existsSync(join(folder, 'errors.log'))).toBe(true);
     expect(statSync(join(folder, 'pigeonpost.log')).size).toBe(size);
   });
