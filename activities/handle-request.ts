@@ -3,6 +3,7 @@ import { trySinkNow } from '../ledger/queries/sink-breaker.js';
 import { pause, type PauseScope, pigeonholeName, resume } from '../ledger/queries/pauses.js';
 import { refOf } from '../ledger/queries/pigeonholes.js';
 import { pollNow, sweepNow } from '../ledger/queries/streams.js';
+import { endRehearsal, startRehearsal } from '../operations/rehearsal.js';
 import { forgetRefusedKey, pollWorkspaceNow, sweepWorkspaceNow } from '../ledger/queries/workspaces.js';
 import type { PigeonholeName, WorkRequest } from './turns.js';
 
@@ -15,6 +16,8 @@ export interface PersonsRequest {
   readonly do: WorkRequest;
   /** Of a sweep: this list alone. */
   readonly list?: string | undefined;
+  /** Of a poll: read at the live interval for this long; 0 ends that. */
+  readonly forSeconds?: number | undefined;
   readonly by?: string | undefined;
   readonly reason?: string | undefined;
 }
@@ -50,7 +53,11 @@ export async function handleRequest(ledger: Ledger, scope: WorkScope, request: P
       return;
     case 'poll-now':
       if (scope.kind === 'pigeonhole') {
-        await pollNow(ledger, await refOf(ledger, scope.name.workspace, scope.name.pigeonholeId));
+        const ref = await refOf(ledger, scope.name.workspace, scope.name.pigeonholeId);
+        const { forSeconds, by = null } = request;
+        if (forSeconds === 0) await endRehearsal(ledger, ref);
+        else if (forSeconds !== undefined) await startRehearsal(ledger, ref, { forSeconds, by });
+        await pollNow(ledger, ref); // each read also decides when the next one is due
       } else if (scope.kind === 'workspace') {
         await pollNow(ledger, await refOf(ledger, scope.name, 0));
       }

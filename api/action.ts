@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { longestRehearsalSeconds } from '../operations/rehearsal.js';
 import { printable } from './printable.js';
 import { serviceLists } from '../config/schema/list-names.js';
 
@@ -13,6 +14,12 @@ export const actionSchema = z
     kind: z.enum(['workspace', 'pigeonhole', 'sink']),
     name: printable(200).describe("A workspace's or a sink's name; for a pigeonhole `<workspace>/<id>`."),
     list: z.enum(serviceLists).optional().describe('Of a sweep: this list alone.'),
+    forSeconds: z
+      .int()
+      .min(0)
+      .max(longestRehearsalSeconds)
+      .optional()
+      .describe('With poll-now of a pigeonhole: read every list at the live interval for this long. 0 ends it.'),
     by: printable(200).optional().describe('Who asks; of a named token its name is taken.'),
     reason: printable(500).optional().describe('Why; shown in the status.'),
   })
@@ -24,6 +31,14 @@ export const actionSchema = z
     error: 'a pigeonhole waits for nothing of its own: write workspace:NAME, or poll-now',
     path: ['kind'],
   })
+  .refine(
+    ({ forSeconds, ...action }) =>
+      forSeconds === undefined || (action.do === 'poll-now' && action.kind === 'pigeonhole'),
+    {
+      error: 'only poll-now of a pigeonhole takes a time',
+      path: ['forSeconds'],
+    },
+  )
   .openapi('Action');
 export type Action = z.infer<typeof actionSchema>;
 

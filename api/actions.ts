@@ -26,7 +26,7 @@ const actionRoute = createRoute({
   ...needs({
     right: 'operate',
     looksLike:
-      'an action has "do" (pause, resume, try-now, poll-now, sweep; approve for a sink), "kind" (workspace, pigeonhole, sink), "name", and may have "list", "by" and "reason"',
+      'an action has "do" (pause, resume, try-now, poll-now, sweep; approve for a sink), "kind" (workspace, pigeonhole, sink), "name", and may have "list", "forSeconds", "by" and "reason"',
   }),
   request: { body: jsonBody(actionSchema) },
   responses: { 200: jsonAnswer('It is done.', doneSchema), ...problems(404, 409, 413, 415) },
@@ -48,7 +48,10 @@ export function serveActions(app: ApiApp, sources: ActionSources): void {
       {
         action: action.do,
         target: kind === 'sink' ? sinkTarget(sources, name) : auditedPlace(kind, name),
-        detail: { list: action.list ?? null },
+        detail: {
+          list: action.list ?? null,
+          ...(action.forSeconds === undefined ? {} : { forSeconds: action.forSeconds }),
+        },
       },
       async () => {
         const by = actorOf(c, action.by);

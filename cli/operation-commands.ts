@@ -20,6 +20,8 @@ export function addOperationCommands(program: Command, context: () => Context, f
 interface ActionOptions {
   readonly json: boolean;
   readonly list?: string;
+  readonly for?: string;
+  readonly end?: boolean;
   readonly reason?: string;
 }
 
@@ -42,7 +44,7 @@ function addActions(program: Command, context: () => Context, finish: (code: Exi
     [
       'poll-now',
       'read now instead of at the next interval: workspace:NAME or pigeonhole:WORKSPACE/ID',
-      'poll-now pigeonhole:acme/101',
+      'poll-now pigeonhole:acme/101 --for 2h',
     ],
     [
       'sweep',
@@ -61,6 +63,14 @@ function addActions(program: Command, context: () => Context, finish: (code: Exi
         finish(await act(context(), { verb, what, ...options }));
       });
     if (verb === 'pause') command.option('--reason <text>', why);
+    if (verb === 'poll-now') {
+      command
+        .option(
+          '--for <duration>',
+          'read every list of the pigeonhole at the live interval this long, for a rehearsal: 30m, 2h, up to 24h',
+        )
+        .option('--end', 'end what --for started');
+    }
     if (verb === 'sweep') command.option('--list <list>', 'this list alone');
   }
 }

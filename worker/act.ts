@@ -29,8 +29,8 @@ export async function act({ to, starter }: ActingProcess, action: Action): Promi
       ? await tryItNow(to, action)
       : await carryOut(to, target.scope, { ...action, do: action.do });
   if (refusal !== undefined) return { refused: refusal };
-  const { do: verb, kind, name, list } = action;
-  to.log.info({ do: verb, kind, target: name, list }, 'a person asked'); // who and why are for the audit log: people write names there
+  const { do: verb, kind, name, list, forSeconds } = action;
+  to.log.info({ do: verb, kind, target: name, list, forSeconds }, 'a person asked'); // who and why are for the audit log: people write names there
   await starter.signal(target.workflow.id, 'wake'); // where it is not running, the reconciler starts it
   if (kind === 'workspace' && (verb === 'resume' || verb === 'try-now' || verb === 'sweep'))
     await wakeAll(to, starter, name);
@@ -52,9 +52,9 @@ async function carryOut(
   scope: WorkScope,
   action: Omit<Action, 'do'> & { readonly do: Exclude<Action['do'], 'try-now'> },
 ): Promise<string | undefined> {
-  const { by, reason, list } = action;
+  const { by, reason, list, forSeconds } = action;
   if (action.do !== 'approve') {
-    await handleRequest(ledger, scope, { do: action.do, list, by, reason });
+    await handleRequest(ledger, scope, { do: action.do, list, forSeconds, by, reason });
     return undefined;
   }
   const sink = scope.kind === 'sink' ? sinks.get(scope.name) : undefined;

@@ -18,10 +18,15 @@ beforeEach(() => {
 });
 afterAll(async () => await api.close());
 
-async function run(verb: Action['do'], what: string, json = false): Promise<{ code: number; lines: string[] }> {
+async function run(
+  verb: Action['do'],
+  what: string,
+  json = false,
+  more: { for?: string; end?: boolean } = {},
+): Promise<{ code: number; lines: string[] }> {
   const lines: string[] = [];
   const out = { line: (text: string) => void lines.push(text) } as Context['out'];
-  const code = await act({ config: api.config, debug: false, out }, { verb, what, json });
+  const code = await act({ config: api.config, debug: false, out }, { verb, what, json, ...more });
   return { code, lines };
 }
 
@@ -43,6 +48,38 @@ describe('pause, resume, poll-now, sweep and approve', () => {
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
       { done: true, do: 'pause', kind: 'sink', name: 'hooks' },
     ]);
+  });
+
+  it.each([
+    [
+      { for: '2h' },
+      7200,
+      'every list of pigeonhole acme/101 is read at the live interval for 2 h; end it with: pigeonpost poll-now pigeonhole:acme/101 --end',
+    ],
+    [
+      { for: '90s' },
+      90,
+      'every list of pigeonhole acme/101 is read at the live interval for 90 s; end it with: pigeonpost poll-now pigeonhole:acme/101 --end',
+    ],
+    [{ end: true }, 0, 'the rehearsal of pigeonhole acme/101 is over'],
+  ])('poll-now %j is a rehearsal of %d s', async (more, forSeconds, sentence) => {
+    expect((await run('poll-now', 'pigeonhole:acme/101', false, more)).lines).toEqual([sentence]);
+    expect(asked).toMatchObject([{ do: 'poll-now', forSeconds }]);
+  });
+
+  it.each([
+    ['pigeonhole:acme/101', { for: '2 hours' }, '--for is "2 hours": write a duration from 1s to 24h'],
+    ['pigeonhole:acme/101', { for: '25h' }, 'from 1s to 24h'],
+    ['pigeonhole:acme/101', { for: '0s' }, 'from 1s to 24h'],
+    ['pigeonhole:acme/101', { for: '2h', end: true }, 'not both'],
+    ['workspace:acme', { for: '2h' }, '--for and --end take one pigeonhole'],
+  ])('poll-now %s %j is refused', async (what, more, message) => {
+    const refused = run('poll-now', what, false, more);
+    await expect(refused).rejects.toMatchObject({
+      exitCode: ExitCode.WrongUse,
+      message: expect.stringContaining(message),
+    });
+    expect(asked).toEqual([]);
   });
 
   it('ask nothing when a sink is to be read, since there is nothing to read', async () => {

@@ -9,6 +9,7 @@ import { Fact, Facts, Panel } from '../parts/panel.js';
 import { PauseButton, ReadButtons } from '../parts/pause-button.js';
 import { QuotaPanel } from '../parts/quota-panel.js';
 import { ReadingState } from '../parts/state-word.js';
+import { RehearsalButton } from '../parts/rehearsal.js';
 import { StreamTable } from '../parts/stream-table.js';
 import { Ago, Until } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
@@ -40,6 +41,7 @@ export function Pigeonhole({ workspace, id }: Place) {
           </a>
         )}
         <ReadButtons kind="pigeonhole" name={name} />
+        {id === '0' || data === undefined ? null : <RehearsalButton name={name} rehearsal={data.rehearsal} />}
         <PauseButton kind="pigeonhole" name={name} paused={data?.pause != null} />
       </PageHead>
       <Troubles troubles={data?.troubles ?? []} />
@@ -97,6 +99,11 @@ function Reading({ pigeonhole }: { readonly pigeonhole: PigeonholeDetails }) {
         <Fact label={liveLists === 0 ? 'Read' : `${counted(liveLists, 'live list')} read`} note={next}>
           <Ago at={readAt} never="not read yet" />
         </Fact>
+        {pigeonhole.rehearsal === null ? null : (
+          <Fact label="Rehearsal" note="every list at the live interval">
+            ends <Until at={pigeonhole.rehearsal.until} />
+          </Fact>
+        )}
         <Fact label="Found" note={`${grouped(perMinute(foundByMinute))} in the last minute`}>
           {grouped(changes)}
         </Fact>

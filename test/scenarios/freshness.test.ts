@@ -2,10 +2,12 @@ import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
 import { createApp } from '../../api/create-app.js';
 import type { PigeonholeDetails, StreamView } from '../../api/pigeonholes.js';
 import type { Status } from '../../api/status-view.js';
+import { handleRequest } from '../../activities/handle-request.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { attendee, question, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
-import { pigeonhole, type Stage, useStages } from '../kit/stage.js';
+import { archived, pigeonhole, type Stage, useStages } from '../kit/stage.js';
+import { until } from '../until.js';
 
 const stages = useStages();
 const hoursFromNow = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString();
@@ -21,11 +23,13 @@ async function told({ to }: Scene) {
   const metrics = await get('/metrics');
   const figure = (name: string): number =>
     Number(new RegExp(`^${name}\\{sync="events"\\} (.*)$`, 'm').exec(metrics)![1]);
-  const { freshness } = status.workspaces[0]!.pigeonholes.find(({ id }) => id === pigeonhole)!;
+  const { freshness, rehearsal } = status.workspaces[0]!.pigeonholes.find(({ id }) => id === pigeonhole)!;
   expect(page.freshness).toEqual({ ...freshness, lateSeconds: expect.any(Number) });
   return {
     freshness,
+    rehearsal,
     streams: streams.items,
+    cadenceOf: (list: string) => streams.items.find((stream) => stream.list === list)?.cadence,
     readAge: figure('pigeonpost_read_age_seconds'),
     lateSeconds: figure('pigeonpost_read_late_seconds'),
     troubles: page.troubles.map(({ code }) => code),
@@ -92,5 +96,36 @@ describe.each(kinds)('the freshness of a live event, on %s', (kind) => {
     const [votes] = streams.filter(({ list, sessionId }) => list === 'votes' && sessionId === 2);
     expect(votes).toMatchObject({ everyMs: 7000, cadence: 'every 7 s: the configuration states this interval' });
     expect(Date.parse(votes!.dueAt) - Date.parse(votes!.polledAt!)).toBeLessThan(10_000);
+  });
+
+  it('is read at the live interval in a rehearsal, also after a restart, until it ends', async () => {
+    const stage = await stages.open(kind);
+    await stage.patch('pigeonholes', pigeonhole, { status: 'upcoming' });
+    const scene = await liveEvent(stage);
+    expect((await told(scene)).cadenceOf('questions')).toBe('every 5 min: the event is upcoming');
+
+    const rehearse = (forSeconds: number): Promise<void> =>
+      handleRequest(
+        scene.ledger,
+        { kind: 'pigeonhole', name: { workspace: 'acme', pigeonholeId: pigeonhole } },
+        { do: 'poll-now', forSeconds, by: 'ana' },
+      );
+    await rehearse(7200);
+    await scene.settle();
+    const restarted = await stage.scene();
+    await stage.put('questions', question(2, 1, 1));
+    await until('the question is found', async () => {
+      await restarted.settle();
+      return archived(restarted, 'questions', 2).length > 0;
+    });
+    const rehearsed = await told(restarted);
+    expect(rehearsed.cadenceOf('questions')).toBe('every 5 s: a rehearsal is on');
+    expect(rehearsed.rehearsal).toMatchObject({ by: 'ana' });
+    expect(Date.parse(rehearsed.rehearsal!.until) - Date.now()).toBeGreaterThan(7_000_000);
+
+    await rehearse(0);
+    await restarted.settle();
+    const over = await told(restarted);
+    expect([over.rehearsal, over.cadenceOf('questions')]).toEqual([null, 'every 5 min: the event is upcoming']);
   });
 });
