@@ -186,7 +186,7 @@ describe('an action', () => {
     const { api, actions } = await serving();
     const answer = await askToAct(api, body);
     expect(answer).toMatchObject({ status: 400, type: 'application/problem+json' });
-    expect(answer.text).toContain('an action has \\"do\\" (pause, resume, poll-now, sweep');
+    expect(answer.text).toContain('an action has \\"do\\" (pause, resume, try-now, poll-now, sweep');
     expect(actions).toEqual([]);
   });
 
