@@ -5,11 +5,13 @@ import { ownRecords } from '../ledger/own-records.js';
 import type { Candidate } from '../ledger/queries/candidates.js';
 import { objectsOfSink } from '../ledger/queries/sink-objects.js';
 import { hasFewOpen } from '../ledger/queries/open-deliveries.js';
-import { finishBatch } from '../ledger/queries/finish-batch.js';
+import { finishBatch, type Settled } from '../ledger/queries/finish-batch.js';
 import { type LaneLease, type LaneWork, leaveLane, releaseLane, rememberOnLane } from '../ledger/queries/lanes.js';
 import { pause } from '../ledger/queries/pauses.js';
 import { withdrawalsLeft } from '../ledger/queries/withdrawals.js';
 import { surroundingsOf } from '../ledger/queries/surroundings.js';
+import { mappingReasons } from '../operations/mapping-reasons.js';
+import { type RecentByList, remember } from '../operations/recent-decisions.js';
 import type { Lane, Outcome, Subject } from '../sinks/sink.js';
 import type { Collaborators, OpenSink } from './collaborators.js';
 import { consentReason, decideDelivery, isWithdrawn } from './decide-delivery.js';
@@ -68,6 +70,7 @@ export async function deliverLane(
         configuration: to.configuration,
         lists: plan.lists,
         released,
+        curable: mappingReasons,
         settings: sink.fingerprint,
       });
     }
@@ -100,6 +103,7 @@ class LaneSender {
   #lane: Lane;
   readonly #breaker: SinkBreaker;
   #failingForMs: number;
+  #recent: RecentByList;
   /** So many more people may be forgotten in this turn; undefined: not counted yet. */
   #withdrawalsLeft: number | undefined;
 
@@ -122,6 +126,7 @@ class LaneSender {
     this.#signal = signal;
     this.#turn = turn;
     this.#failingForMs = lease.failingForMs;
+    this.#recent = JSON.parse(lease.recent) as RecentByList;
     this.#lane = {
       workspace: work.workspace,
       pigeonholeId: work.pigeonholeId,
@@ -243,7 +248,8 @@ class LaneSender {
       memory: memory === undefined ? undefined : this.#lane.memory,
       failing: verdict.failing,
       onlyLatest: this.#plan.sink.sink.traits.revisions === 'latest',
-      delivered: verdict.settled.filter(({ state, replay }) => state === 'delivered' && replay === 0).length,
+      delivered: verdict.delivered,
+      recent: this.#remember(sent, verdict.settled),
       begun,
     });
     this.#turn.delivered += verdict.delivered;
@@ -258,6 +264,15 @@ class LaneSender {
     else if (verdict.failing != null) this.#breaker.failed(verdict.failing.retryInMs, this.#work.failsAlone);
     if (order === 'pigeonhole' && verdict.settled.some(({ state }) => state === 'sending')) return 'unsettled';
     return verdict.failing == null && verdict.pause === null ? 'more' : 'done';
+  }
+
+  /** What the latest decisions come to with these; undefined: they add nothing. */
+  #remember(sent: readonly { readonly candidate: Candidate }[], settled: readonly Settled[]): string | undefined {
+    const decided = settled.map(({ state, reason }, index) => ({ list: sent[index]!.candidate.list, state, reason }));
+    const after = remember(this.#recent, decided);
+    if (after === this.#recent) return undefined;
+    this.#recent = after;
+    return JSON.stringify(after);
   }
 
   /**

@@ -178,8 +178,8 @@ async function open(
       }),
       lookAtEvent: async () => emptyEvent,
       applyEvent: async () => emptyEvent,
-      preview: async () => ({ items: [], more: false, counts: [] }),
-      replay: async ({ id }) => ({ id, dryRun: true, counts: [] }),
+      preview: async () => ({ items: [], more: false, counts: [], problems: [], notes: [] }),
+      replay: async ({ id }) => ({ id, dryRun: true, counts: [], problems: [], notes: [] }),
       planConfiguration: async () => ({
         current: 1,
         changes: [],

@@ -44,9 +44,9 @@ const selectionChangeSchema = z.object({
 export type SelectionChange = z.infer<typeof selectionChangeSchema>;
 
 const deliveryCauseSchema = z
-  .enum(['history', 'list-added', 'released', 'since-watermark'])
+  .enum(['history', 'list-added', 'released', 'cured', 'redriven', 'since-watermark'])
   .describe(
-    '`history`: the sink is new there; `list-added`: it gets a list that it did not get before; `released`: what was withheld for `reason` is withheld no more; `since-watermark`: it was left out for a while, and gets what it missed.',
+    '`history`: the sink is new there; `list-added`: it gets a list that it did not get before; `released`: what was withheld for `reason` is withheld no more; `cured`: the mapping withheld it, and the changed one sends it; `redriven`: it was refused for `reason`, and is sent again; `since-watermark`: it was left out for a while, and gets what it missed.',
   );
 export type DeliveryCause = z.infer<typeof deliveryCauseSchema>;
 
@@ -54,10 +54,11 @@ const causedDeliveriesSchema = z.object({
   sink: z.string(),
   list: z.string(),
   cause: deliveryCauseSchema,
-  reason: z.string().nullable().describe('Of `released`: what they were withheld for.'),
+  reason: z.string().nullable().describe('Of `released` and `redriven`: what they were withheld or refused for.'),
   changes: z.int(),
   withheld: z.record(z.string(), z.int()).readonly().describe('Not sent on purpose, by reason.'),
   observed: z.boolean().describe('The sink observes: they are counted, and not sent.'),
+  estimated: z.boolean().describe('There are so many that only the newest were planned: `changes` is an estimate.'),
 });
 export type CausedDeliveries = z.infer<typeof causedDeliveriesSchema>;
 

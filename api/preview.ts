@@ -58,8 +58,12 @@ export type PreviewedItem = z.infer<typeof previewedItemSchema>;
 
 const previewCountSchema = z.object({
   list: z.string(),
-  items: z.int(),
-  withheld: z.record(z.string(), z.int()).readonly(),
+  items: z.int().describe('Sent.'),
+  withheld: z.record(z.string(), z.int()).readonly().describe('By reason: consent, and what the mapping leaves out.'),
+  failed: z.int().describe('Dead letters, since the mapping fails on them.'),
+  estimated: z
+    .boolean()
+    .describe('There are so many that only the newest were planned: what the mapping makes of the rest is estimated.'),
 });
 export type PreviewCount = z.infer<typeof previewCountSchema>;
 
@@ -71,6 +75,11 @@ export const previewSchema = z
       .array(previewCountSchema)
       .readonly()
       .describe('Of all stored items: how many would be sent, and how many withheld, by reason.'),
+    problems: z
+      .array(z.string())
+      .readonly()
+      .describe('A sentence for each list of which the mapping would withhold everything.'),
+    notes: z.array(z.string()).readonly().describe('Fields that the mapping reads and no stored item has.'),
   })
   .openapi('Preview');
 export type Preview = z.infer<typeof previewSchema>;

@@ -62,6 +62,7 @@ const stops = {
   'pigeonhole-paused': 'failed',
   'sink-paused': 'failed',
   'sink-failing': 'failed',
+  'sink-withholding': 'failed',
   'workspace-waiting': 'warning',
   'quota-short': 'warning',
   'sink-behind': 'warning',

@@ -91,10 +91,22 @@ export const sinkViewSchema = operatedSinkSchema
     state: workStateSchema,
     reason: z.string().nullable(),
     pause: pauseViewSchema.nullable(),
-    delivered: z.int(),
+    delivered: z.int().describe('Deliveries that the destination accepted, those of replays included.'),
     backlog: z.int().describe('Changes found and not yet settled; of a sink that observes, not yet looked at.'),
-    withheld: countsSchema.describe('Not sent on purpose, by reason.'),
+    withheld: countsSchema.describe('Changes not sent on purpose, and not delivered since, by reason.'),
     dead: countsSchema.describe('Dead letters, by cause.'),
+    withholding: z
+      .array(
+        z.object({
+          list: z.string(),
+          kind: z
+            .enum(['all', 'more'])
+            .describe('`all`: nothing of the list was ever sent; `more`: far more than before.'),
+          text: z.string().describe('A sentence: it names fields and counts, never a value.'),
+        }),
+      )
+      .readonly()
+      .describe('Lists that it withholds for want of a value, and should probably send.'),
     deliveredAt: instant().nullable(),
   })
   .openapi('SinkStatus');

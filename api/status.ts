@@ -11,6 +11,8 @@ import { countItems, type LaneStatus, type LedgerStatus, ledgerStatus } from '..
 import { judgeFreshness } from '../operations/freshness.js';
 import { type AllFreshness, readFreshness } from '../operations/read-freshness.js';
 import { viewFreshness } from './freshness-view.js';
+import { findWithholding } from '../operations/find-withholding.js';
+import { byReason } from '../operations/counts.js';
 import { noOperations, operatedSink, type SinkOperations, viewPause } from './sink-operations.js';
 import type { OperatedSink } from './sink-view.js';
 import {
@@ -99,8 +101,10 @@ export async function readStanding(
   const operations = { observed: own(observed, workspace), approvals, replays };
   const now = new Date(ledger.clock.nowMs());
   const lanes = sentLanes(config, allLanes, places);
+  const ownConfig = configOf(config, workspace);
+  const sent = sentLanes(ownConfig, read.lanes, read.pigeonholes);
   const view = viewStatus({
-    config: configOf(config, workspace),
+    config: ownConfig,
     configuration,
     trouble: trouble(),
     status: read,
@@ -108,6 +112,7 @@ export async function readStanding(
     pauses,
     operations,
     quotas: quota,
+    withholding: await findWithholding(ledger, ownConfig, sent),
   });
   const standing = { ...view, lanes, now };
   const status = { ...view, problems: whatIsWrong(standing) };
@@ -142,6 +147,7 @@ export function viewStatus({
   pauses,
   operations = noOperations,
   quotas,
+  withholding = new Map(),
 }: {
   readonly config: Config;
   readonly configuration: number;
@@ -151,13 +157,19 @@ export function viewStatus({
   readonly pauses: readonly Pause[];
   readonly operations?: SinkOperations;
   readonly quotas: ReadonlyMap<string, QuotaView>;
+  /** By sink. */
+  readonly withholding?: ReadonlyMap<string, SinkView['withholding']>;
 }): Omit<Status, 'problems'> {
   const workspaces = Object.keys(config.workspaces).map((name) =>
     workspaceView(name, { status, freshness, pauses }, quotas.get(name) ?? null),
   );
   const lanes = sentLanes(config, status.lanes, status.pigeonholes);
   const sinks = Object.entries(config.sinks).map(([name, { type, mode }]) =>
-    sinkView({ name, type, ...operatedSink(name, mode, operations) }, lanes, pauses),
+    sinkView(
+      { name, type, ...operatedSink(name, mode, operations), withholding: withholding.get(name) ?? [] },
+      lanes,
+      pauses,
+    ),
   );
   const settled = trouble === null && isSettled(config, status, { workspaces, sinks });
   return { configuration, trouble, settled, workspaces, sinks };
@@ -257,7 +269,7 @@ function pigeonholeView(
 }
 
 function sinkView(
-  sink: OperatedSink & Pick<SinkView, 'name' | 'type'>,
+  sink: OperatedSink & Pick<SinkView, 'name' | 'type' | 'withholding'>,
   all: readonly LaneStatus[],
   pauses: readonly Pause[],
 ): SinkView {
@@ -267,6 +279,7 @@ function sinkView(
   // What failed may have been superseded or withheld since: a failure ends with what failed.
   const failing = lanes.find(({ failure, behind, open }) => failure !== null && behind + open > 0);
   const latest = Math.max(...lanes.map(({ deliveredAt }) => deliveredAt?.getTime() ?? 0), 0);
+  const outcomes = lanes.flatMap((lane) => lane.outcomes);
   const observes = sink.observation !== null && sink.approval === null;
   return {
     ...sink,
@@ -275,16 +288,10 @@ function sinkView(
     pause: pause === undefined ? null : viewPause(pause),
     delivered: lanes.reduce((sum, lane) => sum + lane.delivered, 0),
     backlog: observes ? sink.observation!.behind : lanes.reduce((sum, lane) => sum + lane.behind + lane.open, 0),
-    withheld: addUp(lanes.map((lane) => lane.withheld)),
-    dead: addUp(lanes.map((lane) => lane.dead)),
+    withheld: byReason(outcomes, 'withheld'),
+    dead: byReason(outcomes, 'dead'),
     deliveredAt: latest === 0 ? null : new Date(latest).toISOString(),
   };
-}
-
-function addUp(counts: readonly LaneStatus['withheld'][]): Record<string, number> {
-  const sum: Record<string, number> = {};
-  for (const [reason, n] of counts.flatMap((each) => Object.entries(each))) sum[reason] = (sum[reason] ?? 0) + n;
-  return sum;
 }
 
 /**

@@ -13,6 +13,7 @@ const reasons: Readonly<Record<string, string>> = {
   'no-person': 'the person may not be named',
   observe: 'the sink only observes',
   erased: 'the person was forgotten, and this sink had been told nothing of it',
+  'by-replay': 'a replay has delivered it',
   expired: 'its text was kept for its time, and dropped',
 };
 

@@ -40,7 +40,8 @@ export interface ApiClient {
   deadLetters(choice: DeadLetterChoice): Promise<{ groups: DeadLetterGroupView[] }>;
   deadLetterItems(choice: DeadLetterChoice): Promise<{ items: DeadLetterView[]; more: boolean }>;
   redriveDeadLetters(choice: DeadLetterChoice): Promise<{ changes: number }>;
-  preview(asked: PreviewRequest): Promise<Preview>;
+  /** @param personal with what would be sent, which is audited */
+  preview(asked: PreviewRequest, wish: { readonly personal: boolean }): Promise<Preview>;
   why(asked: { list: string; key: string; pigeonhole?: string }): Promise<Why[]>;
   items(asked: ItemsQuery): Promise<{ items: ItemView[]; next: string | null }>;
   /** Server-sent events, as they come. No end but the server's, or the signal's. */
@@ -172,7 +173,8 @@ export function apiClient(url: string, token?: string): ApiClient {
         more: boolean;
       },
     redriveDeadLetters: async (choice) => (await post('/api/dead-letters/redrive', choice)) as { changes: number },
-    preview: async (asked) => (await post('/api/preview?personal=1', asked, countingMs)) as Preview,
+    preview: async (asked, { personal }) =>
+      (await post(`/api/preview${personal ? '?personal=1' : ''}`, asked, countingMs)) as Preview,
     why: async (asked) => ((await ask(`/api/why?${new URLSearchParams(asked).toString()}`)) as { items: Why[] }).items,
     items: async ({ workspace, id, list, limit, session, after, personal }) => {
       const query = new URLSearchParams({

@@ -11,7 +11,15 @@ const plan = (given: Partial<ConfigurationPlan>): ConfigurationPlan => ({
   warnings: [],
   ...given,
 });
-const caused = { sink: 'hooks', list: 'votes', reason: null, changes: 7, withheld: {}, observed: false } as const;
+const caused = {
+  sink: 'hooks',
+  list: 'votes',
+  reason: null,
+  changes: 7,
+  withheld: {},
+  observed: false,
+  estimated: false,
+} as const;
 
 describe('a plan for a person', () => {
   it('says so when nothing changes', () => {

@@ -5,6 +5,7 @@ import type {
   KeptItems,
   SelectionChange,
 } from '../api/configuration-plan.js';
+import { grouped } from './grouped.js';
 import { reasonWords } from './reason-words.js';
 
 /** What a configuration changes and causes, for a person. Pure. */
@@ -18,6 +19,18 @@ export function formatPlan(plan: ConfigurationPlan): string[] {
   ];
   const changed = lines.length === 0 ? [`nothing changes: this is configuration ${plan.current}`] : lines;
   return [...changed, ...plan.warnings.map((warning) => `note: ${warning}`)];
+}
+
+/** The number of changes that sinks are sent because of it, and whether that is an estimate. Pure. */
+export function deliveriesOf({ deliveries }: ConfigurationPlan): {
+  readonly changes: number;
+  readonly estimated: boolean;
+} {
+  const sent = deliveries.filter(({ observed }) => !observed);
+  return {
+    changes: sent.reduce((sum, { changes }) => sum + changes, 0),
+    estimated: sent.some(({ estimated }) => estimated),
+  };
 }
 
 function changeLines({ kind, what, name, keys, note }: ConfigurationChange): string[] {
@@ -46,10 +59,10 @@ function pigeonholes(ids: readonly number[]): string {
 }
 
 function deliveryLine(caused: CausedDeliveries): string {
-  const { sink, list, changes, withheld, observed } = caused;
-  const kept = Object.entries(withheld).map(([reason, n]) => `${n} withheld: ${reasonWords(reason)}`);
+  const { sink, list, changes, withheld, observed, estimated } = caused;
+  const kept = Object.entries(withheld).map(([reason, n]) => `${grouped(n)} withheld: ${reasonWords(reason)}`);
   const verb = observed ? 'counts, and does not send,' : 'is sent';
-  return `sink ${sink} ${verb} ${[`${changes} ${list}`, ...kept].join(', ')} (${causeWords(caused)})`;
+  return `sink ${sink} ${verb} ${[`${estimated ? 'about ' : ''}${grouped(changes)} ${list}`, ...kept].join(', ')} (${causeWords(caused)})`;
 }
 
 function keptLine({ sink, list, reason, items }: KeptItems): string {
@@ -64,6 +77,10 @@ function causeWords({ cause, reason }: CausedDeliveries): string {
       return 'what is there already: the list is new to it';
     case 'released':
       return `withheld until now: ${reasonWords(reason ?? '')}`;
+    case 'cured':
+      return 'withheld until now: the changed mapping sends it';
+    case 'redriven':
+      return `dead letters: ${reason ?? ''}`;
     case 'since-watermark':
       return 'what it missed while it was left out';
   }

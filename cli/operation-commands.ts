@@ -251,9 +251,10 @@ function addConfigCommands(program: Command, context: () => Context, finish: (co
   config
     .command('apply')
     .description('make the file that "start" was given, as it stands now, the running configuration')
+    .option('--yes', 'do not ask, also where it sends changes to sinks', false)
     .option('--json', 'one JSON document', false)
     .addHelpText('after', exampleText('config apply'))
-    .action(async (options: { json: boolean }) => {
+    .action(async (options: { json: boolean; yes: boolean }) => {
       const { applyConfig } = await import('./commands/configuration.js');
       finish(await applyConfig(context(), options));
     });

@@ -149,6 +149,7 @@ export interface AlertsConfig {
     readonly behindMs?: number;
     /** Of one sink. */
     readonly deadLetters?: number;
+    readonly withholding: boolean;
     readonly deletionsHeld: boolean;
     readonly quotaShort: boolean;
     readonly importEnded: boolean;

@@ -94,6 +94,7 @@ function toAlerts({ to, when }: NonNullable<ParsedConfig['alerts']>): AlertsConf
       workspacePaused: when['workspace-paused'] ?? false,
       behindMs: when.behind,
       deadLetters: when['dead-letters'],
+      withholding: when.withholding,
       deletionsHeld: when['deletions-held'] ?? false,
       quotaShort: when['quota-short'] ?? false,
       importEnded: when['import-ended'] ?? false,

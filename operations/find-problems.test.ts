@@ -58,6 +58,7 @@ const sink: SinkFacts = {
   pause: null,
   backlog: 7,
   dead: {},
+  withholding: [],
   observation: null,
   approval: null,
 };

@@ -48,6 +48,8 @@ export interface SinkFacts {
   readonly pause: PauseFacts | null;
   readonly backlog: number;
   readonly dead: Readonly<Record<string, number>>;
+  /** Lists that it should probably send: a sentence each, of names of fields and counts. */
+  readonly withholding: readonly { readonly list: string; readonly text: string }[];
   readonly observation: object | null;
   readonly approval: object | null;
 }
@@ -201,6 +203,7 @@ function ofSink(sink: SinkFacts, { lanes, now }: Standing, behindMs: number): Fo
     const coveredBy = pause !== null ? 'sink-paused' : isFailing ? 'sink-failing' : null;
     add('sink-behind', { facts, since: waitsSince, coveredBy });
   }
+  for (const { list, text } of sink.withholding) add('sink-withholding', { facts: { list, text } });
   if (observes) add('sink-observing', {});
   const letters = Object.values(dead).reduce((sum, n) => sum + n, 0);
   const mapping = Object.entries(dead).reduce((sum, [cause, n]) => (isMappingCause(cause) ? sum + n : sum), 0);

@@ -83,6 +83,12 @@ export function problemWords(code: ProblemCode, name: string, facts: AlertFacts)
         says: null,
         todo: `Compare what it would send ("pigeonpost preview --sink ${name}"), then run "pigeonpost sink approve ${name}".`,
       };
+    case 'sink-withholding':
+      return {
+        title: `Sink ${name} withholds what it should probably send: ${String(facts['text'])}`,
+        says: 'Everything else continues.',
+        todo: `Correct the mapping in pigeonpost.yaml, test it with "pigeonpost preview --sink ${name}", and run "pigeonpost config apply": that sends what was withheld.`,
+      };
     case 'dead-letters':
       return deadLetters(name, facts);
     default:

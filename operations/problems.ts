@@ -17,6 +17,7 @@ export const problemCodes = [
   'sink-paused',
   'sink-failing',
   'sink-behind',
+  'sink-withholding',
   'sink-observing',
   'dead-letters',
 ] as const;
@@ -98,6 +99,7 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
   'sink-paused': { severity: 'error', help: liftPause },
   'sink-failing': { severity: 'error', help: (found) => button('Try now', 'try-now', found) },
   'sink-behind': { severity: 'warning', help: (found) => link('Show its backlog', placeOf(found)) },
+  'sink-withholding': { severity: 'error', help: (found) => link('Preview what it would send', placeOf(found)) },
   'sink-observing': { severity: 'notice', help: (found) => button('Let it send', 'approve', found) },
   'dead-letters': {
     severity: 'warning',

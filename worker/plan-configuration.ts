@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Collaborators } from '../activities/collaborators.js';
-import type { Candidate, ConfigurationChange, ConfigurationPlan } from '../api/configuration-plan.js';
-import type { Config } from '../config/config.js';
+import type { Candidate, CausedDeliveries, ConfigurationChange, ConfigurationPlan } from '../api/configuration-plan.js';
+import type { Config, SinkConfig } from '../config/config.js';
 import { formatProblem } from '../config/config-error.js';
 import type { Environment } from '../config/environment.js';
 import { Secret } from '../config/secret.js';
@@ -40,16 +40,22 @@ export async function planFor(
 ): Promise<ConfigurationPlan> {
   await tryToOpen(now, log);
   const selected = { before: await selectedNow(before, ledger), now: await selectedThen(before, now, ledger) };
-  const both = { before, now, selectedBefore: selected.before, selectedNow: selected.now };
   const changes = compareConfigurations(documentOf(before, ledger), documentOf(now, ledger), [
     ...(before.filledKeys ?? []),
     ...(now.filledKeys ?? []),
   ]);
+  const changedSinks = new Set(
+    changes.flatMap(({ what, kind, name }) => (what === 'sink' && kind === 'changed' ? [name] : [])),
+  );
+  const both = { before, now, selectedBefore: selected.before, selectedNow: selected.now, changedSinks };
   return {
     current: configuration,
     changes: await Promise.all(changes.map((change) => withNote(change, before, now, ledger))),
     pigeonholes: await compareSelections(ledger, { before, now }, selected),
-    deliveries: await planDeliveries(ledger, both),
+    deliveries: [
+      ...(await planDeliveries(ledger, both)),
+      ...(await Promise.all([...changedSinks].map((name) => redriven(ledger, name, now.sinks[name]!)))).flat(),
+    ],
     kept: await planKept(ledger, both),
     atNextStart: (['store', 'temporal', 'server'] as const).filter(
       (key) => !isDeepStrictEqual(revealed(before[key]), revealed(now[key])),
@@ -86,18 +92,25 @@ async function withNote(
   if (change.kind === 'added' && (await knownLanes(ledger, [change.name])).length > 0) {
     return { ...change, note: 'known from before: it goes on at its watermark' };
   }
-  if (change.kind === 'changed') {
-    const parked = await parkedThatGoAgain(ledger, change.name);
-    return parked === 0 ? change : { ...change, note: `its dead letters, ${parked} now, are sent again` };
-  }
   const unused = syncsTo(now, change.name).length === 0 && before.sinks[change.name] === undefined;
   return unused ? { ...change, note: 'no sync names it, so nothing is sent to it' } : change;
 }
 
 /** As `redriveLane` does once the sink is another: what only a person can decide stays where it is. */
-async function parkedThatGoAgain(ledger: Current['ledger'], sink: string): Promise<number> {
+async function redriven(ledger: Current['ledger'], sink: string, { mode }: SinkConfig): Promise<CausedDeliveries[]> {
   const groups = await deadLetterGroups(ledger, { sink });
-  return groups.filter(({ cause }) => !waitsForAPerson.includes(cause)).reduce((sum, { changes }) => sum + changes, 0);
+  return groups
+    .filter(({ cause }) => !waitsForAPerson.includes(cause))
+    .map(({ list, cause: reason, changes }) => ({
+      sink,
+      list,
+      cause: 'redriven',
+      reason,
+      changes,
+      withheld: {},
+      observed: mode === 'observe',
+      estimated: false,
+    }));
 }
 
 async function leftBehind(ledger: Current['ledger'], sink: string): Promise<number> {

@@ -7,8 +7,10 @@ import { countChangesBehind, countWithheld, type KnownLane, knownLanes } from '.
 import { findRef } from '../ledger/queries/pigeonholes.js';
 import { notSelected } from '../ledger/queries/release-selected.js';
 import { countWhatGoes, type WhatGoes } from './count-what-goes.js';
-import { acceptedBy, historyMs } from './open-sinks.js';
+import { mappingReasons } from '../operations/mapping-reasons.js';
+import { acceptedBy, createSink, historyMs } from './open-sinks.js';
 import type { SelectedBySync } from './plan-selections.js';
+import { tallyStored } from './tally-stored.js';
 
 /** The two configurations, each with what its syncs read. */
 export interface Both {
@@ -16,6 +18,8 @@ export interface Both {
   readonly now: Config;
   readonly selectedBefore: SelectedBySync;
   readonly selectedNow: SelectedBySync;
+  /** Sinks whose settings are others: what their mapping withheld is decided anew. */
+  readonly changedSinks: ReadonlySet<string>;
 }
 
 /**
@@ -33,6 +37,8 @@ export async function planDeliveries(ledger: Ledger, both: Both): Promise<Caused
       const isBack = lane !== undefined && (lane.isArchived || !wasPlanned.has(nameOf(plan)));
       // oxlint-disable-next-line no-await-in-loop -- each reads whole lists: not all at once
       all.push(...(await planLane(ledger, now, sink, plan, lane, isBack)));
+      // oxlint-disable-next-line no-await-in-loop
+      if (lane !== undefined && both.changedSinks.has(sink)) all.push(...(await cured(ledger, now, sink, plan, lane)));
     }
   }
   return sumUp(all);
@@ -63,6 +69,7 @@ async function planLane(
       changes: items,
       withheld,
       observed: sinkConfig.mode === 'observe',
+      estimated: false,
     }));
   const asked = { ref, since: historyStart(historyMs(sinkConfig)), until: null, withoutRowOf: null };
   if (lane === undefined) {
@@ -111,6 +118,39 @@ async function released(
   ];
 }
 
+/** A plan answers within some seconds: what is not planned by then is estimated. */
+const planningMs = 2000;
+
+/** What the mapping withheld and, as it is now, sends. */
+async function cured(
+  ledger: Ledger,
+  config: Config,
+  sinkName: string,
+  lane: PlannedLane,
+  { sinkId, ref }: KnownLane,
+): Promise<CausedDeliveries[]> {
+  const rows = await countWithheld(ledger, { sinkId, ref, lists: lane.lists, keys: null });
+  const withheld = rows.filter(({ reason }) => mappingReasons.includes(reason));
+  const sink = createSink(config, sinkName);
+  try {
+    const all: CausedDeliveries[] = [];
+    for (const list of new Set(withheld.map((row) => row.list))) {
+      const to = { ledger, config, sinkName, sink, lane, sinkId, ref };
+      const asked = { list, withheldFor: mappingReasons };
+      // oxlint-disable-next-line no-await-in-loop -- each plans a whole list: not all at once
+      const { sent, given, complete } = await tallyStored(to, asked, performance.now() + planningMs);
+      const rest = withheld.filter((row) => row.list === list).reduce((n, { changes }) => n + changes, 0);
+      const changes = complete || given === 0 ? sent : Math.round((rest * sent) / given);
+      const observed = config.sinks[sinkName]!.mode === 'observe';
+      const estimated = !complete;
+      all.push({ sink: sinkName, list, cause: 'cured', reason: null, changes, withheld: {}, observed, estimated });
+    }
+    return all;
+  } finally {
+    await sink.close();
+  }
+}
+
 function historyStart(ms: number | null): Date | null {
   return ms === null ? null : new Date(Date.now() - ms);
 }
@@ -121,11 +161,15 @@ function nameOf({ workspace, pigeonholeId }: { workspace: string; pigeonholeId: 
 
 /** By sink, list, cause and reason; what is nothing is left out. */
 function sumUp(all: readonly CausedDeliveries[]): CausedDeliveries[] {
-  const sums = new Map<string, CausedDeliveries & { changes: number; withheld: Record<string, number> }>();
+  const sums = new Map<
+    string,
+    CausedDeliveries & { changes: number; estimated: boolean; withheld: Record<string, number> }
+  >();
   for (const each of all) {
     const name = JSON.stringify([each.sink, each.list, each.cause, each.reason]);
     const sum = sums.get(name) ?? { ...each, changes: 0, withheld: {} };
     sum.changes += each.changes;
+    sum.estimated ||= each.estimated;
     for (const [reason, n] of Object.entries(each.withheld)) sum.withheld[reason] = (sum.withheld[reason] ?? 0) + n;
     sums.set(name, sum);
   }

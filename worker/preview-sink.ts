@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Collaborators } from '../activities/collaborators.js';
-import { decideDelivery } from '../activities/decide-delivery.js';
 import { type PlannedLane, plannedLanes } from '../activities/lane-plans.js';
-import { nothingAround, toSubject } from '../activities/to-subject.js';
 import type { Preview, PreviewCount, PreviewedItem, PreviewedOperation, PreviewRequest } from '../api/preview.js';
 import type { Config } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
@@ -10,13 +8,19 @@ import type { Candidate } from '../ledger/queries/candidates.js';
 import { findRef } from '../ledger/queries/pigeonholes.js';
 import { findSink } from '../ledger/queries/sinks.js';
 import { storedItems } from '../ledger/queries/stored-items.js';
-import { surroundingsOf } from '../ledger/queries/surroundings.js';
-import type { Planned, Sink } from '../sinks/sink.js';
+import type { ItemsAsked } from '../ledger/queries/count-items.js';
+import { fieldNotes, type SeenByList } from '../operations/field-notes.js';
+import { fieldsSeen } from '../operations/fields-seen.js';
+import { lackOf } from '../operations/lacking-values.js';
+import { judgeWithholding, withholdingText } from '../operations/withholding.js';
+import { expressionsIn } from '../sinks/mapping/expressions-in.js';
+import type { Sink } from '../sinks/sink.js';
 import { shownWord } from './command-words.js';
-import { countWhatGoes } from './count-what-goes.js';
+import { countWhatGoes, type WhatGoes } from './count-what-goes.js';
 import { loadCandidate } from './load-candidate.js';
-import { acceptedBy, createSink } from './open-sinks.js';
+import { createSink } from './open-sinks.js';
 import { selectedThen } from './plan-selections.js';
+import { planStored, type StoredPlan, type Tally, tallyStored } from './tally-stored.js';
 
 type Current = Pick<Collaborators, 'config' | 'ledger'>;
 
@@ -75,15 +79,75 @@ async function preview(
     if (ref === undefined || lists.length === 0) continue;
     const of = { ref, lists, since: null, until: null, withoutRowOf: null, selected: lane.selected };
     // oxlint-disable-next-line no-await-in-loop
-    if (asked.key === null) counts.push(...(await countWhatGoes(ledger, now!.config.sinks[asked.sink]!, of)));
+    if (asked.key === null) counts.push(...(await countLane(current, { asked, lane, sinkId, ref }, now!, of)));
     const room = asked.limit + 1 - items.length;
     if (room <= 0) continue;
     // oxlint-disable-next-line no-await-in-loop
-    const found = await storedItems(ledger, { sinkId, ref, lists, key: asked.key }, before === undefined ? room : 1000);
+    const found = await storedItems(
+      ledger.db,
+      { sinkId, ref, lists, key: asked.key },
+      before === undefined ? room : 1000,
+    );
     // oxlint-disable-next-line no-await-in-loop
     items.push(...(await planItems(current, { asked, lane, sinkId, ref }, found, now!, before)).slice(0, room));
   }
-  return { items: items.slice(0, asked.limit), more: items.length > asked.limit, counts: sumUp(counts) };
+  const summed = sumUp(counts);
+  const { syncs, sinks } = now!.config;
+  const alone = { syncs, sinks: { [asked.sink]: sinks[asked.sink]! } };
+  const seen = await fieldsSeen(ledger, alone);
+  return {
+    items: items.slice(0, asked.limit),
+    more: items.length > asked.limit,
+    counts: summed,
+    problems: summed.flatMap((count) => problemOf(count, alone, asked.sink, seen)),
+    notes: fieldNotes(alone, seen),
+  };
+}
+
+/** As the status says it once it is so. */
+function problemOf(
+  { list, items, failed, withheld, estimated }: PreviewCount,
+  config: Pick<Config, 'syncs' | 'sinks'>,
+  sink: string,
+  seen: SeenByList,
+): string[] {
+  const withholding = judgeWithholding({
+    list,
+    counts: [
+      { state: 'delivered', reason: '', changes: items + failed },
+      ...Object.entries(withheld).map(([reason, changes]) => ({ state: 'withheld' as const, reason, changes })),
+    ],
+    recent: { sent: 0, lacking: 0 },
+  });
+  if (withholding === null) return [];
+  const text = withholdingText(withholding, lackOf(config, { sink, list, reason: withholding.reason }, seen));
+  return [estimated ? `${text} (of the newest, which were planned)` : text];
+}
+
+/** A preview answers within some seconds: what is not planned by then is estimated. */
+const planningMs = 1500;
+
+/** Counts what would become of the stored items of a lane: who may be sent, in SQL; what the mapping makes of them, by planning. */
+async function countLane(
+  { ledger }: Current,
+  { asked, lane, sinkId, ref }: Place,
+  { config, sink }: Variant,
+  of: ItemsAsked,
+): Promise<PreviewCount[]> {
+  const counts = await countWhatGoes(ledger, config.sinks[asked.sink]!, of);
+  const maps = expressionsIn(config.sinks[asked.sink]!.settings).length > 0;
+  const counted: PreviewCount[] = [];
+  for (const count of counts) {
+    if (!maps || count.items === 0) {
+      counted.push({ ...count, failed: 0, estimated: false });
+      continue;
+    }
+    const to = { ledger, config, sinkName: asked.sink, sink, lane, sinkId, ref };
+    // oxlint-disable-next-line no-await-in-loop -- each plans a whole list: not all at once
+    const tally = await tallyStored(to, { list: count.list, withheldFor: null }, performance.now() + planningMs);
+    counted.push(withMapping(count, tally));
+  }
+  return counted;
 }
 
 interface Place {
@@ -116,42 +180,14 @@ async function planUnder(
   found: readonly Candidate[],
   { config, sink }: Variant,
 ): Promise<PreviewedOperation[]> {
-  const decided = found.map((candidate) => ({
-    candidate,
-    decision: decideDelivery(candidate, {
-      accepts: acceptedBy(config.sinks[asked.sink]!),
-      revisions: sink.traits.revisions,
-      selected: new Set(lane.selected),
-      onConsentWithdrawn: config.sinks[asked.sink]!.onConsentWithdrawn,
-      mayForget: () => true,
-    }),
-  }));
-  const sending = decided.filter(({ decision }) => decision.kind === 'send');
-  const around = sink.traits.looksAround
-    ? await surroundingsOf(
-        ledger.db,
-        { sinkId, ref },
-        sending.map(({ candidate }) => candidate),
-      )
-    : [];
-  const planned = await sink.plan(
-    sending.map(({ candidate, decision }, index) => {
-      const identity = decision.kind === 'send' && decision.identity;
-      return toSubject(candidate, around[index] ?? nothingAround, { identity, place: lane });
-    }),
-  );
-  const plans = new Map(sending.map(({ candidate }, index) => [candidate, planned[index]!]));
-  return decided.map(({ candidate, decision }) => {
-    const plan = plans.get(candidate);
-    if (plan !== undefined) return shown(plan);
-    return { kind: 'withhold', reason: decision.kind === 'withhold' ? decision.reason : decision.kind };
-  });
+  return (await planStored({ ledger, config, sinkName: asked.sink, sink, lane, sinkId, ref }, found)).map(shown);
 }
 
-function shown(plan: Planned): PreviewedOperation {
+function shown(plan: StoredPlan): PreviewedOperation {
   switch (plan.kind) {
     case 'send':
       return { kind: 'send', operation: plan.operation };
+    case 'kept':
     case 'nothing':
       return { kind: 'withhold', reason: plan.reason };
     case 'unplannable':
@@ -161,12 +197,26 @@ function shown(plan: Planned): PreviewedOperation {
 
 /** Over all pigeonholes, by list. */
 function sumUp(counts: readonly PreviewCount[]): PreviewCount[] {
-  const sums = new Map<string, { list: string; items: number; withheld: Record<string, number> }>();
-  for (const { list, items, withheld } of counts) {
-    const sum = sums.get(list) ?? { list, items: 0, withheld: {} };
+  const sums = new Map<string, Mutable<PreviewCount> & { withheld: Record<string, number> }>();
+  for (const { list, items, withheld, failed, estimated } of counts) {
+    const sum = sums.get(list) ?? { list, items: 0, withheld: {}, failed: 0, estimated: false };
     sum.items += items;
+    sum.failed += failed;
+    sum.estimated ||= estimated;
     for (const [reason, n] of Object.entries(withheld)) sum.withheld[reason] = (sum.withheld[reason] ?? 0) + n;
     sums.set(list, sum);
   }
   return [...sums.values()];
+}
+
+type Mutable<Shape> = { -readonly [Key in keyof Shape]: Shape[Key] };
+
+/** What the mapping makes of those who may be sent: exact where all were planned, else in the proportion of the newest. Pure. */
+export function withMapping({ list, items, withheld }: WhatGoes, tally: Tally): PreviewCount {
+  const share = (n: number): number => (tally.given === 0 ? 0 : Math.round((items * n) / tally.given));
+  const count = tally.complete ? (n: number): number => n : share;
+  const byMapping = Object.fromEntries(Object.entries(tally.withheld).map(([reason, n]) => [reason, count(n)]));
+  const all = { ...withheld };
+  for (const [reason, n] of Object.entries(byMapping)) all[reason] = (all[reason] ?? 0) + n;
+  return { list, items: count(tally.sent), withheld: all, failed: count(tally.failed), estimated: !tally.complete };
 }

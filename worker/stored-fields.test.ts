@@ -5,7 +5,7 @@ import type { Config } from '../config/config.js';
 import { openEmbedded } from '../ledger/drivers/embedded.js';
 import { openLedger } from '../ledger/ledger.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
-import { storedFields } from './stored-fields.js';
+import { storedFieldNotes } from './stored-fields.js';
 
 let folder: string;
 beforeEach(() => {
@@ -13,32 +13,27 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const fieldsIn = (where: string): ReturnType<typeof storedFields> =>
-  storedFields({ store: { kind: 'embedded', folder: where } } as Config, ['attendees', 'votes']);
+const notesIn = (where: string): ReturnType<typeof storedFieldNotes> =>
+  storedFieldNotes({ store: { kind: 'embedded', folder: where }, syncs: {}, sinks: {} } as unknown as Config);
 
-describe('the fields stored by a pigeonpost that does not run', () => {
+describe('notes about the fields stored by a pigeonpost that does not run', () => {
   it('are not known where there is no store, and none is made', async () => {
     const nowhere = join(folder, 'data');
-    expect(await fieldsIn(nowhere)).toBeUndefined();
+    expect(await notesIn(nowhere)).toBeUndefined();
     expect(existsSync(nowhere)).toBe(false);
   });
 
   it('are read when it can be opened; not while it is in use, or before it is a ledger', async () => {
     const db = await openEmbedded({ folder });
     try {
-      expect(await fieldsIn(folder)).toBeUndefined(); // in use
+      expect(await notesIn(folder)).toBeUndefined(); // in use
     } finally {
       await db.close();
     }
-    expect(await fieldsIn(folder)).toBeUndefined(); // no tables
+    expect(await notesIn(folder)).toBeUndefined(); // no tables
     const again = await openEmbedded({ folder });
     await openLedger(again, testKey);
     await again.close();
-    expect(await fieldsIn(folder)).toEqual(
-      new Map([
-        ['attendees', []],
-        ['votes', []],
-      ]),
-    );
+    expect(await notesIn(folder)).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@ import type { Config } from '../../config/config.js';
 import type { AlertFigures, ImportFigures, SweepState } from '../../ledger/queries/metrics.js';
 import type { NamedPigeonhole } from '../../ledger/queries/pigeonholes.js';
 import type { LaneState } from '../../ledger/queries/read-lanes.js';
+import { total } from '../../operations/counts.js';
 import { combineFreshness } from '../../operations/freshness.js';
 import { problemCodes } from '../../operations/problems.js';
 import type { Status } from '../status-view.js';
@@ -136,11 +137,10 @@ function ofSyncs({ now, config, status, lanes, places, sweeps }: LedgerFacts): F
 
 function ofSinks({ status }: LedgerFacts): Figure[] {
   const { sinks } = status;
-  const total = (counts: Readonly<Record<string, number>>): number => Object.values(counts).reduce((a, b) => a + b, 0);
   return [
     counter(
       'pigeonpost_delivered_changes_total',
-      'Changes that a sink has taken, ever.',
+      'Deliveries that a sink has accepted, ever, those of replays included.',
       sinks.map(({ name, delivered }) => of({ sink: name }, delivered)),
     ),
     gauge(
@@ -150,8 +150,13 @@ function ofSinks({ status }: LedgerFacts): Figure[] {
     ),
     gauge(
       'pigeonpost_withheld_changes',
-      'Changes that a sink was not sent on purpose: consent, anonymity, conditions.',
+      'Changes that a sink was not sent on purpose and that nothing has delivered since: consent, conditions, a missing value.',
       sinks.map(({ name, withheld }) => of({ sink: name }, total(withheld))),
+    ),
+    gauge(
+      'pigeonpost_sink_withholding',
+      'Lists that a sink withholds for want of a value, and should probably send.',
+      sinks.map(({ name, withholding }) => of({ sink: name }, withholding.length)),
     ),
     gauge(
       'pigeonpost_sink_paused',

@@ -58,7 +58,14 @@ const status = {
   ],
   problems: [{ code: 'service-down' }],
   sinks: [
-    { name: 'hooks', pause: { pausedBy: 'cause' }, delivered: 88, dead: { 'http:422': 3 }, withheld: { observe: 1 } },
+    {
+      name: 'hooks',
+      pause: { pausedBy: 'cause' },
+      delivered: 88,
+      dead: { 'http:422': 3 },
+      withheld: { observe: 1 },
+      withholding: [{}],
+    },
   ],
 } as unknown as Status;
 const facts: LedgerFacts = {

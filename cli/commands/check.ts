@@ -2,19 +2,20 @@ import { check as checkAll, type Checked } from '../../worker/check.js';
 import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
 import { type Estimate, estimate } from '../../worker/estimate.js';
-import { checkConsent } from '../check-consent.js';
-import { checkFields } from '../check-fields.js';
+import { checkSinks } from '../check-sinks.js';
 import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
 import { formatEstimate } from '../format-estimate.js';
 import { printLabelled } from '../print-line.js';
+import { whileWaiting } from '../while-waiting.js';
 
 /** A request or two for each pigeonhole, one after another. */
 const estimateTimeoutMs = 10 * 60_000;
 
 /**
  * `pigeonpost check`: the configuration, each key, each sink, the store, Temporal, a line each; and a note for each field
- * that a mapping reads and no stored item has, and for how many people each sink is sent. With `--estimate` also what reading will need of the request quota on the
+ * that a mapping reads and no stored item has, and for how many people each sink is sent. A list of which a mapping
+ * withholds everything is a problem. With `--estimate` also what reading will need of the request quota on the
  * busiest day of the calendar. Exit 0 when all is well, 2 for a wrong configuration, 3 when something cannot be reached,
  * 1 when something refuses; notes change nothing of that.
  */
@@ -35,7 +36,12 @@ export async function check(
     results.push(result);
     show(result);
   }
-  const notes = [...(await checkConsent(loaded)), ...(await checkFields(loaded))];
+  const { problems, notes } = await whileWaiting('planning what is stored', () => checkSinks(loaded));
+  for (const { sink, text } of problems) {
+    const problem: Checked = { what: `sink ${sink}`, result: 'refused', text };
+    results.push(problem);
+    show(problem);
+  }
   for (const note of notes) if (!json) printLabelled(out, ['note', 'yellow'], note);
   const estimates: Estimate[] = [];
   const canRead = results.every(({ what, result }) => result === 'ok' || !what.startsWith('workspace '));

@@ -1,9 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
 import { apiClientFor } from '../api-client.js';
+import { askYesOrNo } from '../ask-yes-or-no.js';
 import type { Context } from '../context.js';
-import { ExitCode } from '../exit-code.js';
-import { formatPlan } from '../format-plan.js';
+import { CommandError, ExitCode } from '../exit-code.js';
+import { deliveriesOf, formatPlan } from '../format-plan.js';
+import { counted } from '../grouped.js';
+import { whileWaiting } from '../while-waiting.js';
 
 /**
  * `pigeonpost config plan`: what the file changes in the place of the running configuration, and the deliveries that
@@ -12,26 +15,52 @@ import { formatPlan } from '../format-plan.js';
 export async function planConfig({ config, out }: Context, { json }: { json: boolean }): Promise<ExitCode> {
   const loaded = await loadProcessConfig(config);
   const text = await readFile(loaded.file, 'utf8');
-  const plan = await apiClientFor(loaded).planConfiguration({ file: loaded.file, text });
+  const plan = await whileWaiting('counting what it sends', () =>
+    apiClientFor(loaded).planConfiguration({ file: loaded.file, text }),
+  );
   if (json) out.line(JSON.stringify(plan));
   else for (const line of formatPlan(plan)) out.line(line);
   return ExitCode.Done;
 }
 
+export interface ApplyConfigOptions {
+  readonly json: boolean;
+  readonly yes: boolean;
+}
+
 /**
  * `pigeonpost config apply`: makes the file that `start` was given, as it stands now, the running configuration,
- * without a restart. Exit 0, also when it is that already; 2 when the file cannot be used: then nothing has changed.
+ * without a restart. Where that sends changes to sinks, a person is asked first, or `--yes` says so. Exit 0, also when it
+ * is that already; 1 when the person says no; 2 when the file cannot be used, or nobody can be asked: then nothing has
+ * changed.
  */
-export async function applyConfig({ config, out }: Context, { json }: { json: boolean }): Promise<ExitCode> {
+export async function applyConfig({ config, out }: Context, { json, yes }: ApplyConfigOptions): Promise<ExitCode> {
   const loaded = await loadProcessConfig(config);
-  const applied = await apiClientFor(loaded).applyConfiguration({ file: loaded.file });
-  if (json) {
-    out.line(JSON.stringify(applied));
-    return ExitCode.Done;
+  const client = apiClientFor(loaded);
+  const text = await readFile(loaded.file, 'utf8');
+  const plan = await whileWaiting('counting what it sends', () =>
+    client.planConfiguration({ file: loaded.file, text }),
+  );
+  const { changes, estimated } = deliveriesOf(plan);
+  if (!json) for (const line of formatPlan(plan)) out.line(line);
+  if (changes > 0 && !yes) {
+    if (json) for (const line of formatPlan(plan)) out.note(line);
+    const number = `${estimated ? 'about ' : ''}${counted(changes, 'change')}`;
+    const agreed = await askYesOrNo(`Apply it, which sends ${number} to sinks?`);
+    if (agreed === undefined) {
+      throw new CommandError(
+        ExitCode.WrongUse,
+        `applying it sends ${number} to sinks, and there is no terminal to ask at: add --yes`,
+      );
+    }
+    if (!agreed) {
+      out.note('nothing is applied');
+      return ExitCode.Failed;
+    }
   }
-  if (applied.changed) {
-    for (const line of formatPlan(applied.plan)) out.line(line);
-    out.line(`configuration ${applied.number} is current`);
-  } else out.line(`nothing has changed: configuration ${applied.number} is current`);
+  const applied = await client.applyConfiguration({ file: loaded.file });
+  if (json) out.line(JSON.stringify(applied));
+  else if (applied.changed) out.line(`configuration ${applied.number} is current`);
+  else out.line(`nothing has changed: configuration ${applied.number} is current`);
   return ExitCode.Done;
 }

@@ -12,10 +12,7 @@ let folder: string;
 let shown: Preview;
 beforeAll(async () => {
   server = createServer((request, response) => {
-    const field = { field: 'E-mail', member: null, types: { string: 1 }, filled: 1, values: null };
-    const pigeonholes = [{ workspace: 'acme', pigeonholeId: 101, items: 1, fields: [field] }];
-    const isPreview = request.url === '/api/preview?personal=1';
-    request.resume().on('end', () => response.end(JSON.stringify(isPreview ? shown : { pigeonholes })));
+    request.resume().on('end', () => response.end(JSON.stringify(shown)));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   folder = mkdtempSync(join(tmpdir(), 'preview-'));
@@ -52,14 +49,22 @@ const note =
   'crm.records[0].properties.email (line 4) reads item.Email, never seen on attendees of pigeonhole acme/101; seen: "E-mail"';
 
 describe('a preview on the command line', () => {
-  it('notes which fields the mapping of this sink reads that nobody has seen', async () => {
-    shown = { items: [], more: false, counts: [] };
-    expect(await run()).toEqual(['there is nothing stored to send', `note    ${note}`]);
-    expect(JSON.parse((await run({ json: true }))[0]!)).toEqual({ ...shown, notes: [note] });
+  it('says what becomes of all that is stored, what is wrong with it, and which fields nobody has seen', async () => {
+    const count = { list: 'attendees', items: 2, withheld: { 'no-match': 2140 }, failed: 1, estimated: true };
+    shown = { items: [], more: false, counts: [count], problems: ['all 2,140 attendees lack a value'], notes: [note] };
+    expect(await run()).toEqual([
+      'there is nothing stored to send',
+      '',
+      'of all that is stored:',
+      '  attendees: about 2 to send, 2,140 withheld: no value to match by, 1 on which the mapping fails',
+      'PROBLEM all 2,140 attendees lack a value',
+      `note    ${note}`,
+    ]);
+    expect(JSON.parse((await run({ json: true }))[0]!)).toEqual(shown);
   });
 
   it('says in a sentence that there is no such item, and ends as not found', async () => {
-    shown = { items: [], more: false, counts: [] };
+    shown = { items: [], more: false, counts: [], problems: [], notes: [] };
     await expect(run({ item: `attendee:it's "100 %"` })).rejects.toMatchObject({
       exitCode: 4,
       message: `no attendees:it's "100 %" is stored that sink crm would be sent: "pigeonpost why" tells what is known of it`,

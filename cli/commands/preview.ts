@@ -5,13 +5,13 @@ import type { Preview, PreviewedItem, PreviewedOperation } from '../../api/previ
 import { shownWord } from '../../worker/command-words.js';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
 import { apiClientFor } from '../api-client.js';
-import { checkFields } from '../check-fields.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { reasonWords } from '../reason-words.js';
 import { grouped } from '../grouped.js';
 import { itemNamed } from '../item-named.js';
 import { anyListNamed } from '../list-named.js';
+import { whileWaiting } from '../while-waiting.js';
 
 export interface PreviewOptions {
   readonly sink: string;
@@ -34,7 +34,7 @@ export async function preview({ config, out }: Context, options: PreviewOptions)
   const loaded = await loadProcessConfig(config);
   const item = options.item === undefined ? null : itemNamed(options.item);
   const sink = options.sink.replace(/^sink:/, '');
-  const shown = await apiClientFor(loaded).preview({
+  const asked = {
     sink,
     list: item?.list ?? (options.list === undefined ? null : anyListNamed(options.list)),
     key: item?.key ?? null,
@@ -42,7 +42,10 @@ export async function preview({ config, out }: Context, options: PreviewOptions)
     limit: options.limit,
     configuration: await candidateAt(loaded.file),
     changedFrom: options.changedFrom === undefined ? null : await candidateAt(resolve(options.changedFrom)),
-  });
+  };
+  const shown = await whileWaiting('planning what is stored', () =>
+    apiClientFor(loaded).preview(asked, { personal: true }),
+  );
   if (item !== null && shown.items.length === 0 && options.changedFrom === undefined) {
     const name = `${item.list}:${shownWord(item.key)}`;
     throw new CommandError(
@@ -50,11 +53,11 @@ export async function preview({ config, out }: Context, options: PreviewOptions)
       `no ${name} is stored that sink ${shownWord(sink)} would be sent: "pigeonpost why" tells what is known of it`,
     );
   }
-  const notes = await checkFields(loaded, [sink]);
-  if (options.json) out.line(JSON.stringify({ ...shown, notes }));
+  if (options.json) out.line(JSON.stringify(shown));
   else {
     for (const line of lines(shown, options.changedFrom !== undefined)) out.line(line);
-    for (const note of notes) out.line(`note    ${note}`);
+    for (const problem of shown.problems) out.line(`PROBLEM ${problem}`);
+    for (const note of shown.notes) out.line(`note    ${note}`);
   }
   return shown.items.some(({ now }) => now.kind === 'fail') ? ExitCode.DoneWithRejects : ExitCode.Done;
 }
@@ -74,11 +77,20 @@ function lines({ items, more, counts }: Preview, compares: boolean): string[] {
     ...(items.length === 0 ? [compares ? 'the two files make no difference' : 'there is nothing stored to send'] : []),
     ...(more ? ['there are more: --limit shows them'] : []),
     ...(counts.length === 0 ? [] : ['', 'of all that is stored:']),
-    ...counts.map(({ list, items: n, withheld }) => {
-      const kept = Object.entries(withheld).map(([reason, m]) => `${grouped(m)} withheld: ${reasonWords(reason)}`);
-      return `  ${list}: ${[`${grouped(n)} to send`, ...kept].join(', ')}`;
-    }),
+    ...counts.map((count) => `  ${count.list}: ${countWords(count)}`),
   ];
+}
+
+/** `2 to send, 2,140 withheld: no value to match by`. */
+export function countWords({ items, withheld, failed, estimated }: Preview['counts'][number]): string {
+  const parts = [
+    `${estimated ? 'about ' : ''}${grouped(items)} to send`,
+    ...Object.entries(withheld)
+      .filter(([, n]) => n > 0)
+      .map(([reason, n]) => `${grouped(n)} withheld: ${reasonWords(reason)}`),
+    ...(failed === 0 ? [] : [`${grouped(failed)} on which the mapping fails`]),
+  ];
+  return parts.join(', ');
 }
 
 function itemLines({ workspace, pigeonholeId, list, key, revision, now, before }: PreviewedItem): string[] {

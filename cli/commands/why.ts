@@ -102,6 +102,8 @@ function inWords(state: string, reason: string | null): string {
       return 'not reached yet';
     case 'passed':
       return 'of no interest under the configuration of that time';
+    case 'delivered':
+      return reason === 'by-replay' ? 'delivered by a replay' : 'delivered';
     case 'sending':
       return 'on its way, outcome not known yet';
     case 'retry':

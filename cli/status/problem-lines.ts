@@ -52,7 +52,8 @@ function began({ since }: Trouble, now: Date): string {
 }
 
 /** The command for what the page offers as a button; null where no command helps. */
-function commandOf({ help, kind, name }: Trouble): string | null {
+function commandOf({ code, help, kind, name }: Trouble): string | null {
+  if (code === 'sink-withholding') return `pigeonpost preview --sink ${name}`;
   if (help === null) return null;
   const { action, see } = help;
   if (action !== null) {

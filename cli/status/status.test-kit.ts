@@ -124,6 +124,7 @@ export function sinkOf(given: Partial<SinkView> = {}): SinkView {
     backlog: 0,
     withheld: {},
     dead: {},
+    withholding: [],
     deliveredAt: '2026-11-21T09:29:58.000Z',
     ...given,
   };

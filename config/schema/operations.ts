@@ -83,6 +83,10 @@ export const alertsSchema = z
         'dead-letters': wholeNumber({ min: 1, max: 1_000_000_000, unit: 'changes' })
           .optional()
           .describe('A sink has this number of dead letters.'),
+        withholding: z
+          .boolean()
+          .prefault(true)
+          .describe('A sink withholds all of a list, or suddenly far more than before, for want of a value.'),
         'deletions-held': occasion('Deletions wait for a person.'),
         'quota-short': occasion('The request quota will not last.'),
         'import-ended': occasion('An import has ended.'),

@@ -13,7 +13,9 @@ export interface LaneWishes {
   readonly lists: readonly string[];
   /** Reasons of withholding that no longer hold. */
   readonly released: readonly string[];
-  /** Keyed fingerprint of the sink's settings: what another setting refused is tried again under this one. */
+  /** Reasons of withholding that other settings may cure. */
+  readonly curable: readonly string[];
+  /** Keyed fingerprint of the sink's settings: what another setting refused or withheld is tried again under this one. */
   readonly settings: string | null;
 }
 
@@ -24,6 +26,7 @@ const atOnce = 500;
  * Brings a lane under another configuration. What the watermark has passed because nobody wanted it, and what was
  * withheld for a reason that is gone, is due now, and so are dead letters when the sink's settings have changed; whether
  * it is sent is decided anew, as for everything that is due.
+ * So is what a mapping withheld for want of a value or by its condition: the other one may find it.
  * Of a list that is wanted for the first time each item's last change is taken, as a new sink would: as far back as its
  * `history` reaches. Of one that was wanted before, also what has become of the items that were sent then. Of what was withheld from a replay nothing is released: the change itself is.
  *
@@ -37,14 +40,20 @@ export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wishe
     // oxlint-disable-next-line no-await-in-loop -- slice after slice
     for (let after: string | null = ''; after !== null;) after = await addSlice(ledger, lease, { list, after, wishes });
   }
+  const isAnother = lease.settings !== null && lease.settings !== wishes.settings;
+  // Most of it is withheld again where the mapping is the same: that is decided when it is planned.
+  const cured = isAnother ? wishes.curable : [];
   const released = [...new Set([...wishes.lists, ...lease.lists])].flatMap((list) =>
-    [...wishes.released, ...(wishes.lists.includes(list) ? [listNotWanted] : [])].map((reason) => ({ list, reason })),
+    [...wishes.released, ...(wishes.lists.includes(list) ? [listNotWanted, ...cured] : [])].map((reason) => ({
+      list,
+      reason,
+    })),
   );
   // oxlint-disable-next-line no-await-in-loop
   while (await releaseSlice(ledger, lease, released));
   await ledger.db.transaction(async (tx) => {
     await lockLane(tx, lease);
-    if (lease.settings !== null && lease.settings !== wishes.settings) await redriveLane(tx, lease);
+    if (isAnother) await redriveLane(tx, lease);
     await tx.query(
       'update lanes set configuration = $3, lists = $4, settings = $5, filling_at = clock_timestamp() where sink_id = $1 and ref = $2',
       [lease.sinkId, lease.ref, wishes.configuration, wishes.lists.join(' '), wishes.settings],

@@ -102,7 +102,7 @@ export async function beginBatch(ledger: Ledger, lease: LaneLease, request: Batc
       );
       const watermark = fresh.reached;
       if (request.onlyLatest) {
-        await Promise.all([inserting, updating]);
+        await Promise.all([inserting, updating, supersedeWithheld(tx, lease, added)]);
         const between = request.lists.includes('attendees') ? null : { after: lane.watermark, until: watermark };
         const people = peopleAmong(added, decided);
         await refreshInteractions(tx, lease, request.accepts, { people, between });
@@ -390,5 +390,27 @@ async function updateRows(
       rows.map(({ identity }) => identity),
       rows.map(({ detail }) => detail ?? null),
     ],
+  );
+}
+
+/**
+ * Only the latest revision is of interest: an earlier one that was withheld is superseded once a later one is looked at,
+ * so what is withheld counts once an item. What took nothing back from the sink (`identity` false) stays as it is: it
+ * says what the sink holds.
+ */
+async function supersedeWithheld(tx: Queryable, lease: LaneLease, added: readonly CandidateRow[]): Promise<void> {
+  const later = added.filter(({ revision, replay }) => revision > 1 && replay === 0);
+  if (later.length === 0) return;
+  await tx.query(
+    `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, updated_at)
+     select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration, 'superseded', clock_timestamp()
+     from unnest($3::int8[]) as n (sequence)
+       cross join lateral (select previous_sequence from changes where ref = $2 and sequence = n.sequence limit 1) c
+       cross join lateral (select * from deliveries where sink_id = $1 and ref = $2 and sequence = c.previous_sequence
+         and replay = 0 limit 1) d
+     where d.state = 'withheld' and d.identity is distinct from false
+     on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = null,
+       updated_at = excluded.updated_at`,
+    [lease.sinkId, lease.ref, later.map(({ sequence }) => sequence)],
   );
 }

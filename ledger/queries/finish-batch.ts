@@ -33,10 +33,12 @@ export interface LaneOutcome {
   readonly failing: { readonly detail: string; readonly retryInMs: number } | null | undefined;
   /** The sink wants only the latest revision: an older one that it refused is of no interest once a later one has passed. */
   readonly onlyLatest: boolean;
-  /** Changes delivered by themselves; what replays emit is counted with the replay. */
+  /** Deliveries that the destination accepted, those of replays included. */
   readonly delivered: number;
   /** The batch, where its deliveries are not written yet. */
   readonly begun?: BegunBatch | undefined;
+  /** Replaces what the lane knows of its latest decisions; undefined: unchanged. */
+  readonly recent?: string | undefined;
 }
 
 /**
@@ -58,9 +60,10 @@ export async function finishBatch(
       const isBegun = begun !== undefined && (await endBegunBatch(tx, lease));
       // Sent together: none needs another's result.
       await Promise.all([
-        isBegun
+        (isBegun
           ? writeFirstDeliveries(tx, lease, begun, firstDeliveries(begun, settled))
-          : writeOutcomes(tx, lease, settled),
+          : writeOutcomes(tx, lease, settled)
+        ).then(() => settleReplayed(tx, lease, settled)),
         lane.onlyLatest && supersedeDead(tx, lease, delivered),
         keepObjects(tx, lease, objects),
         noteOnLane(tx, lease, lane),
@@ -176,6 +179,33 @@ async function supersedeDead(tx: Queryable, lease: LaneLease, delivered: readonl
   );
 }
 
+/** Why a change counts as delivered that was not delivered by its own delivery. */
+export const byReplay = 'by-replay';
+
+/**
+ * A change that was withheld or refused, and that a replay has delivered since, is delivered: as the replay showed it,
+ * with the person or without. So it counts once, and nothing sends it again when its cause is gone.
+ */
+async function settleReplayed(tx: Queryable, lease: LaneLease, settled: readonly Settled[]): Promise<void> {
+  const delivered = settled.filter(({ state, replay }) => state === 'delivered' && replay > 0);
+  if (delivered.length === 0) return;
+  await tx.query(
+    `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, reason, identity,
+         attempts, updated_at)
+       select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration, 'delivered', '${byReplay}',
+         r.identity, d.attempts, clock_timestamp()
+       from unnest($3::int8[], $4::int4[]) as n (sequence, replay)
+         cross join lateral (select * from deliveries where sink_id = $1 and ref = $2 and sequence = n.sequence
+           and replay = 0 limit 1) d
+         cross join lateral (select identity from deliveries where sink_id = $1 and ref = $2 and sequence = n.sequence
+           and replay = n.replay limit 1) r
+       where d.state in ('withheld', 'dead')
+       on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = excluded.reason,
+         detail = null, identity = excluded.identity, due_at = null, updated_at = excluded.updated_at`,
+    [lease.sinkId, lease.ref, delivered.map(({ sequence }) => sequence), delivered.map(({ replay }) => replay)],
+  );
+}
+
 async function noteOnLane(tx: Queryable, lease: LaneLease, lane: LaneOutcome): Promise<void> {
   await tx.query(
     `update lanes set memory = coalesce($3::json, memory),
@@ -185,7 +215,8 @@ async function noteOnLane(tx: Queryable, lease: LaneLease, lane: LaneOutcome): P
          retry_at = case when $7 then clock_timestamp() + $5::float8 * interval '1 millisecond' else retry_at end,
          delivered = delivered + $6::int,
          filling_at = case when filling_at is not null and $7 and $4::text is null then clock_timestamp() else filling_at end,
-         delivered_at = case when $6::int > 0 then clock_timestamp() else delivered_at end
+         delivered_at = case when $6::int > 0 then clock_timestamp() else delivered_at end,
+         recent = coalesce($8::text, recent)
        where sink_id = $1 and ref = $2`,
     [
       lease.sinkId,
@@ -195,6 +226,7 @@ async function noteOnLane(tx: Queryable, lease: LaneLease, lane: LaneOutcome): P
       lane.failing?.retryInMs ?? null,
       lane.delivered,
       lane.failing !== undefined,
+      lane.recent ?? null,
     ],
   );
 }

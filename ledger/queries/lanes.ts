@@ -19,6 +19,8 @@ export interface LaneLease {
   readonly lists: readonly string[];
   /** Keyed fingerprint of the sink's settings then; null: not noted. */
   readonly settings: string | null;
+  /** What its latest decisions came to, as JSON. */
+  readonly recent: string;
 }
 
 export interface LaneWork {
@@ -118,7 +120,7 @@ export async function takeLane(
     if (before.owner !== null) await writeBegunBatches(tx, lane.ref, lane.sinkId);
     const [row] = await tx.query<TakenRow>(
       `update lanes set owner = $3, epoch = epoch + 1, lease_expires_at = now() + $4 * interval '1 millisecond'
-       where sink_id = $1 and ref = $2 returning epoch, memory, configuration, lists, settings,
+       where sink_id = $1 and ref = $2 returning epoch, memory, configuration, lists, settings, recent,
          coalesce(extract(epoch from now() - failing_since)::float8 * 1000, 0) as failing_ms`,
       [lane.sinkId, lane.ref, lane.owner, lane.leaseMs],
     );
@@ -132,6 +134,7 @@ export async function takeLane(
       configuration: row!.configuration,
       lists: row!.lists.split(' ').filter(Boolean),
       settings: row!.settings,
+      recent: row!.recent,
     };
   });
 }
@@ -143,6 +146,7 @@ interface TakenRow {
   configuration: number | null;
   lists: string;
   settings: string | null;
+  recent: string;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Ledger } from '../ledger.js';
-import { openCount, oldestOpen } from './addressed-indexes.js';
+import { byOrder, openCount, oldestOpen } from './addressed-indexes.js';
 
 /** So many changes behind a watermark are looked at for one that the sink wants; the next counts as one. */
 const mostLookedAt = 5000;
@@ -87,20 +87,26 @@ export interface OutcomeCount {
   readonly changes: number;
 }
 
-/** All deliveries of a sink that are not delivered or superseded, by list, state and reason; most first. */
+/** Changes of a sink that are on their way, withheld or dead letters, by list, state and reason; most first. */
 export async function outcomeCounts(
   ledger: Ledger,
   { sink, workspace }: { readonly sink: string; readonly workspace: string | null },
 ): Promise<OutcomeCount[]> {
   return await ledger.db.query<OutcomeCount & Record<string, unknown>>(
     `with counted as materialized (
-       select d.ref, d.list, d.state, case when d.state in ('withheld', 'dead') then d.reason end as reason, count(*) as n
-       from sinks s join deliveries d on d.sink_id = s.id
-       where s.name = $1 and d.state in ('withheld', 'dead', 'waiting', 'sending', 'retry') group by 1, 2, 3, 4)
-     select d.list, d.state, d.reason, sum(d.n)::int as changes
-     from counted d join pigeonholes p on p.ref = d.ref
+       select l.ref, d.list, d.state, count(*) as n
+       from sinks s join lanes l on l.sink_id = s.id cross join lateral (
+         (select list, state from deliveries o where ${byOrder('o', 'l.sink_id', 'l.ref')} and o.state in ('waiting', 'retry'))
+         union all
+         (select list, state from deliveries o where ${byOrder('o', 'l.sink_id', 'l.ref')} and o.state = 'sending')) d
+       where s.name = $1 group by 1, 2, 3)
+     select c.list, c.state, c.reason, sum(c.n)::int as changes
+     from (select ref, list, state, null::text as reason, n from counted
+         union all select c.ref, c.list, c.state, c.reason, c.changes from sinks s join delivery_counts c on c.sink_id = s.id
+           where s.name = $1 and c.state in ('withheld', 'dead') and c.changes > 0) c
+       join pigeonholes p on p.ref = c.ref
      where $2::text is null or p.workspace = $2
-     group by d.list, d.state, d.reason order by changes desc, d.list, d.state, d.reason`,
+     group by 1, 2, 3 order by changes desc, 1, 2, 3`,
     [sink, workspace],
   );
 }

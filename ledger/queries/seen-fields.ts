@@ -28,6 +28,8 @@ export interface FieldsAsked {
   readonly workspace: string | null;
   /** Null: every pigeonhole. */
   readonly pigeonholeId: number | null;
+  /** At most this number of items of each pigeonhole is read; absent: all. */
+  readonly sample?: number;
 }
 
 /**
@@ -67,7 +69,9 @@ export async function seenFields(ledger: Pick<Ledger, 'db'>, asked: FieldsAsked)
          then e.value::text end as value,
        count(*)::int as items,
        (count(*) filter (where json_typeof(e.value) <> 'null' and e.value::text !~ '^"[[:space:]]*"$'))::int as filled
-     from items i join pigeonholes p on p.ref = i.ref
+     from pigeonholes p
+       cross join lateral (select payload from items where ref = p.ref and list = $1 and payload is not null
+         order by ref, list, key limit $6::int8) i
        cross join lateral (select ${readableJson('i.payload')} as payload) c
        cross join lateral (
          select null as field, null as member, null::json as value
@@ -75,7 +79,7 @@ export async function seenFields(ledger: Pick<Ledger, 'db'>, asked: FieldsAsked)
          union all select t.key, m.key, m.value from json_each(c.payload) t
            cross join lateral json_each(case json_typeof(t.value) when 'object' then t.value else '{}'::json end) m
        ) e
-     where i.list = $1 and i.payload is not null and ($2::text is null or p.workspace = $2)
+     where ($2::text is null or p.workspace = $2)
        and ($3::int8 is null or p.pigeonhole_id = $3)
      group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4 nulls first, 5, 6`,
     [
@@ -84,6 +88,7 @@ export async function seenFields(ledger: Pick<Ledger, 'db'>, asked: FieldsAsked)
       asked.pigeonholeId,
       statusFields[asked.list] ?? [],
       listsOfPeople.includes(asked.list),
+      asked.sample ?? null,
     ],
   );
   const places = new Map<string, FieldRow[]>();
@@ -92,6 +97,25 @@ export async function seenFields(ledger: Pick<Ledger, 'db'>, asked: FieldsAsked)
     places.set(name, [...(places.get(name) ?? []), row]);
   }
   return [...places.values()].map(inPlace);
+}
+
+/**
+ * The names of all fields that stored items of a list have, by `<workspace>/<id>`. Reads every item's text once, and
+ * nothing of its values: a tenth of the work of `seenFields`.
+ */
+export async function fieldNames(
+  ledger: Pick<Ledger, 'db'>,
+  list: string,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const rows = await ledger.db.query<{ place: string; names: string[] }>(
+    `select p.workspace || '/' || p.pigeonhole_id as place, n.names from pigeonholes p cross join lateral (
+       select array_agg(distinct k.name) as names from items i
+         cross join lateral json_object_keys(${readableJson('i.payload')}) k (name)
+       where i.ref = p.ref and i.list = $1 and i.payload is not null) n
+     where n.names is not null`,
+    [list],
+  );
+  return new Map(rows.map(({ place, names }) => [place, names]));
 }
 
 interface FieldRow {

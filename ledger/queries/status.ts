@@ -62,18 +62,28 @@ export interface LaneStatus {
   readonly behind: number;
   /** Deliveries begun and not settled. */
   readonly open: number;
+  /** Deliveries that the destination accepted, those of replays included. */
   readonly delivered: number;
-  /** By reason. */
-  readonly withheld: Readonly<Record<string, number>>;
-  /** Dead letters, by cause. */
-  readonly dead: Readonly<Record<string, number>>;
+  /** By list, state and reason. */
+  readonly outcomes: readonly LaneOutcomeCount[];
+  /** JSON: what the latest decisions came to, by list. */
+  readonly recent: string;
   readonly failure: string | null;
   readonly failingSince: Date | null;
   readonly deliveredAt: Date | null;
 }
 
+/** Changes of a list that are delivered, withheld or dead letters. */
+export interface LaneOutcomeCount {
+  readonly list: string;
+  readonly state: 'delivered' | 'withheld' | 'dead';
+  /** Empty for delivered. */
+  readonly reason: string;
+  readonly changes: number;
+}
+
 export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
-  const [workspaces, pigeonholes, lanes, parked] = await Promise.all([
+  const [workspaces, pigeonholes, lanes, counts] = await Promise.all([
     ledger.db.query<{
       name: string;
       wait_reason: string | null;
@@ -105,43 +115,24 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
          and not exists (select 1 from syncs y where y.name = n.sync and y.archived_at is not null)) group by p.ref order by p.workspace, p.pigeonhole_id`,
     ),
     ledger.db.query<LaneRow>(
-      `select k.name as sink, p.workspace, p.pigeonhole_id,
+      `select l.sink_id, l.ref, k.name as sink, p.workspace, p.pigeonhole_id,
          case when l.lists = '' or p.next_sequence - 1 - l.watermark > ${mostCounted} then p.next_sequence - 1 - l.watermark
            else (select count(*) from changes c where c.ref = l.ref and c.sequence > l.watermark
              and c.sequence <= l.watermark + ${mostCounted} and c.list = any(string_to_array(l.lists, ' '))) end as behind,
          ${openCount('l.sink_id', 'l.ref')} as open,
-         l.delivered, l.failure, l.failing_since, l.delivered_at
+         l.delivered, l.recent, l.failure, l.failing_since, l.delivered_at
        from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
        order by k.name, p.workspace, p.pigeonhole_id`,
     ),
-    ledger.db.query<{
-      sink: string;
-      workspace: string;
-      pigeonhole_id: number;
-      state: 'withheld' | 'dead';
-      reason: string;
-      n: number;
-    }>(
-      // counted before anything is joined: each would be joined alone
-      `with parked as materialized (
-         select sink_id, ref, state, coalesce(reason, '') as reason, count(*)::int as n
-         from deliveries where state in ('withheld', 'dead') and (state = 'dead' or replay = 0) group by 1, 2, 3, 4)
-       select k.name as sink, p.workspace, p.pigeonhole_id, d.state, d.reason, d.n
-       from parked d join sinks k on k.id = d.sink_id join pigeonholes p on p.ref = d.ref`,
+    ledger.db.query<LaneOutcomeCount & { sink_id: number; ref: number }>(
+      'select sink_id, ref, list, state, reason, changes from delivery_counts where changes > 0',
     ),
   ]);
-  const reasonsOf = (lane: LaneRow, state: 'withheld' | 'dead'): Record<string, number> =>
-    Object.fromEntries(
-      parked
-        .filter(
-          (row) =>
-            row.state === state &&
-            row.sink === lane.sink &&
-            row.workspace === lane.workspace &&
-            row.pigeonhole_id === lane.pigeonhole_id,
-        )
-        .map(({ reason, n }) => [reason, n]),
-    );
+  const outcomes = new Map<string, LaneOutcomeCount[]>();
+  for (const { sink_id: sinkId, ref, ...count } of counts) {
+    const lane = `${sinkId} ${ref}`;
+    outcomes.set(lane, [...(outcomes.get(lane) ?? []), count]);
+  }
   return {
     workspaces: workspaces.map((row) => ({
       name: row.name,
@@ -179,8 +170,8 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
       behind: row.behind,
       open: row.open,
       delivered: row.delivered,
-      withheld: reasonsOf(row, 'withheld'),
-      dead: reasonsOf(row, 'dead'),
+      outcomes: outcomes.get(`${row.sink_id} ${row.ref}`) ?? [],
+      recent: row.recent,
       failure: row.failure,
       failingSince: row.failing_since,
       deliveredAt: row.delivered_at,
@@ -210,6 +201,9 @@ interface PigeonholeRow {
 }
 
 interface LaneRow {
+  sink_id: number;
+  ref: number;
+  recent: string;
   sink: string;
   workspace: string;
   pigeonhole_id: number;

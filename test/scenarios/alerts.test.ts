@@ -42,6 +42,7 @@ const everything: NonNullable<Config['alerts']>['when'] = {
   workspacePaused: true,
   behindMs: 60_000,
   deadLetters: 1,
+  withholding: true,
   deletionsHeld: true,
   quotaShort: true,
   importEnded: true,

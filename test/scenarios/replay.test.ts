@@ -3,6 +3,9 @@ import type { Collaborators } from '../../activities/collaborators.js';
 import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
 import type { ReplayRequest, ReplayResult } from '../../api/replay-request.js';
 import { readStatus } from '../../api/status.js';
+import { explain } from '../../api/why.js';
+import { timeline } from '../../cli/commands/why.js';
+import { outcomeCounts } from '../../ledger/queries/read-lanes.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { replayedChangeId } from '../../ledger/keyed-hash.js';
 import { startReplay } from '../../worker/start-replay.js';
@@ -10,11 +13,20 @@ import { attendee, question, session, vote } from '../kit/items.js';
 import { mortalDatabase, ProcessDied } from '../kit/mortal-database.js';
 import type { Scene } from '../kit/scene.js';
 import { archive, everyone, pigeonhole, type Stage, useStages } from '../kit/stage.js';
+import { StateSink } from '../kit/state-sink.js';
 import { deleteItem } from '../kit/tombstone.js';
 
 const stages = useStages();
 const never = new AbortController().signal;
 const place = { workspace: 'acme', pigeonholeId: pigeonhole };
+
+/** What the counts that are kept say otherwise than the deliveries themselves. */
+const countedAnew = `select * from (
+    select sink_id, ref, list, state, case when state = 'delivered' then '' else coalesce(reason, '') end as reason,
+      count(*) as n from deliveries where state = 'dead' or (state in ('delivered', 'withheld') and replay = 0)
+    group by 1, 2, 3, 4, 5) d
+  full join (select * from delivery_counts where changes > 0) c using (sink_id, ref, list, state, reason)
+  where n is distinct from changes`;
 
 type Line = ReturnType<typeof archive>[number] & { readonly replay?: string };
 
@@ -55,7 +67,7 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     await stage.sweepsAreDue();
     await scene.settle();
     const before = archive(scene) as Line[];
-    const watermarks = await stage.db.query('select sink_id, ref, watermark, delivered from lanes order by 1, 2');
+    const watermarks = await stage.db.query('select sink_id, ref, watermark from lanes order by 1, 2');
     const receipts = stage.received().length;
 
     const id = idOf(await replay(scene));
@@ -71,9 +83,7 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     }
     expect(archive(scene)).toHaveLength(before.length + lines.length);
     expect(stage.received().length - receipts).toBe(lines.length);
-    expect(await stage.db.query('select sink_id, ref, watermark, delivered from lanes order by 1, 2')).toEqual(
-      watermarks,
-    );
+    expect(await stage.db.query('select sink_id, ref, watermark from lanes order by 1, 2')).toEqual(watermarks);
   });
 
   it('goes where, and reaches as far back, as was asked', async () => {
@@ -120,6 +130,60 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     expect(await replay(scene, { pigeonhole: 'acme/777' })).toEqual({
       unknown: 'no pigeonhole acme/777 is read for any sink',
     });
+  });
+
+  it('is counted as delivered, and takes what it delivers out of what is withheld and dead', async () => {
+    const stage = await stages.open(kind);
+    await filled(stage, 5);
+    const crm = new StateSink();
+    crm.planned = ({ change }) =>
+      change.list !== 'attendees'
+        ? undefined
+        : change.key === '1'
+          ? { kind: 'unplannable', cause: 'mapping: x', detail: 'it failed' }
+          : { kind: 'nothing', reason: 'no-match' };
+    const scene = await stage.scene({
+      sinks: { crm: `{ type: file, folder: ./crm, ${everyone} }` },
+      openSinks: crm.inPlaceOf('crm'),
+    });
+    await scene.settle();
+    const sources = {
+      ledger: scene.ledger,
+      config: scene.to.config,
+      configuration: 1,
+      trouble: () => null,
+      quotas: async () => new Map(),
+    };
+    const sinkNow = async () => (await readStatus(sources, false)).sinks[0]!;
+    const first = await sinkNow();
+    expect(first).toMatchObject({ withheld: { 'no-match': 4 }, dead: { 'mapping: x': 1 } });
+    crm.planned = ({ change }) => (change.key === '5' ? { kind: 'nothing', reason: 'no-match' } : undefined);
+    const id = idOf(await replay(scene, { lists: ['attendees'] }));
+    await scene.settle();
+    expect(await sinkNow()).toMatchObject({ delivered: first.delivered + 4, withheld: { 'no-match': 1 }, dead: {} });
+    expect(
+      (await outcomeCounts(scene.ledger, { sink: 'crm', workspace: null })).map(({ state, changes }) => [
+        state,
+        changes,
+      ]),
+    ).toEqual([['withheld', 1]]);
+    const counted = (await readStatus(sources, true)).counts!.deliveries.filter(({ list }) => list === 'attendees');
+    expect(counted.map(({ state, items }) => [state, items])).toEqual([
+      ['delivered', 4],
+      ['withheld', 1],
+    ]);
+    const [why] = await explain(scene.ledger, { list: 'attendees', key: '2', pigeonhole: null });
+    expect(timeline(why!).filter((line) => line.includes('delivered'))).toEqual([
+      expect.stringContaining('crm: delivered by a replay'),
+      expect.stringMatching(new RegExp(`crm: delivered;.* replay ${id}`)),
+    ]);
+    // A later revision of what is still withheld takes its place: an item counts once.
+    crm.planned = ({ change }) => (change.list === 'attendees' ? { kind: 'nothing', reason: 'no-match' } : undefined);
+    await stage.patch('attendees', 5, { Name: 'Renamed' });
+    await stage.sweepsAreDue();
+    await scene.settle();
+    expect((await sinkNow()).withheld).toEqual({ 'no-match': 1 });
+    expect(await scene.ledger.db.query(countedAnew)).toEqual([]);
   });
 
   it('asked for twice under one id is one replay', async () => {

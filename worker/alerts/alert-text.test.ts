@@ -144,6 +144,7 @@ describe('what a person is told', () => {
     ['workspace-paused', 'acme', 'Workspace acme is no longer paused'],
     ['behind', 'crm', 'Sink crm is no longer behind'],
     ['dead-letters', 'crm', 'Sink crm has fewer dead letters again'],
+    ['withholding', 'crm', 'Sink crm no longer withholds what it should send'],
     ['deletions-held', 'acme/101', 'No deletions of pigeonhole acme/101 wait any longer'],
     ['quota-short', 'acme', 'The request quota of workspace acme lasts again'],
   ])('when %s of %s is over', (occasion, subject, title) => {

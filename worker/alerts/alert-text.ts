@@ -47,6 +47,7 @@ function placeOf({ occasion, subject }: ToldOfOne): string {
     case 'sink-paused':
     case 'behind':
     case 'dead-letters':
+    case 'withholding':
       return `/sink/${subject}`;
     case 'deletions-held':
       return `/sync/${subject}`;
@@ -70,6 +71,7 @@ const codeOf: Readonly<Record<Exclude<Occasion, 'import-ended'>, ProblemCode>> =
   'workspace-paused': 'workspace-paused',
   behind: 'sink-behind',
   'dead-letters': 'dead-letters',
+  withholding: 'sink-withholding',
   'deletions-held': 'deletions-held',
   'quota-short': 'quota-short',
 };
@@ -82,6 +84,7 @@ function overWords({ occasion, subject, since }: ToldOfOne): Words {
     'workspace-paused': `Workspace ${subject} is no longer paused`,
     behind: `Sink ${subject} is no longer behind`,
     'dead-letters': `Sink ${subject} has fewer dead letters again`,
+    withholding: `Sink ${subject} no longer withholds what it should send`,
     'deletions-held': `No deletions of pigeonhole ${subject} wait any longer`,
     'quota-short': `The request quota of workspace ${subject} lasts again`,
   };

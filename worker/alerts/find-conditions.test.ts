@@ -88,7 +88,7 @@ function standing({ sink = {}, workspace = {}, held = 0, waitMs = [] }: Given): 
   };
 }
 
-const idle = { state: 'working', reason: null, pause: null, backlog: 0, dead: {}, observation: null, approval: null };
+const idle = { state: 'working', reason: null, pause: null, backlog: 0, dead: {}, withholding: [], observation: null, approval: null };
 const pause = {
   pausedBy: 'cause',
   cause: 'credential',

@@ -22,6 +22,7 @@ const occasions: Readonly<Partial<Record<ProblemCode, LastingOccasion>>> = {
   'sink-paused': 'sink-paused',
   'sink-behind': 'behind',
   'dead-letters': 'dead-letters',
+  'sink-withholding': 'withholding',
   'deletions-held': 'deletions-held',
   'quota-short': 'quota-short',
 };
@@ -55,6 +56,8 @@ export function isWanted(occasion: Occasion, when: AlertsConfig['when']): boolea
       return when.behindMs !== undefined;
     case 'dead-letters':
       return when.deadLetters !== undefined;
+    case 'withholding':
+      return when.withholding;
     case 'deletions-held':
       return when.deletionsHeld;
     case 'quota-short':

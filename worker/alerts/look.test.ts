@@ -9,6 +9,7 @@ const when = {
   sinkPaused: false,
   workspacePaused: false,
   deadLetters: 1,
+  withholding: false,
   deletionsHeld: false,
   quotaShort: false,
   importEnded: false,

@@ -41,6 +41,7 @@ describe('what a person is told of many at once', () => {
       /dead-letters list/,
       '/',
     ],
+    ['withholding', 'raised', {}, '12 sinks withhold what they should probably send', names, /status/, '/'],
     [
       'deletions-held',
       'raised',
@@ -62,6 +63,7 @@ describe('what a person is told of many at once', () => {
     ['workspace-paused', '12 workspaces are no longer paused'],
     ['behind', '12 sinks are no longer behind'],
     ['dead-letters', '12 sinks have fewer dead letters again'],
+    ['withholding', '12 sinks no longer withhold what they should send'],
     ['deletions-held', 'No deletions of 12 pigeonholes wait any more'],
     ['quota-short', 'The request quotas of 12 workspaces last again'],
   ])('when %s is over', (occasion, title) => {

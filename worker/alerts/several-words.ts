@@ -25,6 +25,7 @@ const commands: Readonly<Record<Occasion, string>> = {
   'workspace-paused': 'pigeonpost status',
   behind: 'pigeonpost status',
   'dead-letters': 'pigeonpost dead-letters list',
+  withholding: 'pigeonpost status',
   'deletions-held': 'pigeonpost deletions list',
   'quota-short': 'pigeonpost status',
   'import-ended': 'pigeonpost import list',
@@ -42,6 +43,8 @@ function raisedTitle({ occasion, subjects: { length: n }, facts }: Several): str
       return `${grouped(n)} sinks are behind`;
     case 'dead-letters':
       return `${grouped(n)} sinks have refused ${count(facts['letters'], 'change')}`;
+    case 'withholding':
+      return `${grouped(n)} sinks withhold what they should probably send`;
     case 'deletions-held':
       return `${count(facts['items'], 'deletion')} in ${grouped(n)} pigeonholes wait for a person`;
     case 'quota-short':
@@ -60,6 +63,7 @@ function overTitle({ occasion, subjects: { length: n } }: Several): string {
     'workspace-paused': `${grouped(n)} workspaces are no longer paused`,
     behind: `${grouped(n)} sinks are no longer behind`,
     'dead-letters': `${grouped(n)} sinks have fewer dead letters again`,
+    withholding: `${grouped(n)} sinks no longer withhold what they should send`,
     'deletions-held': `No deletions of ${grouped(n)} pigeonholes wait any more`,
     'quota-short': `The request quotas of ${grouped(n)} workspaces last again`,
   };

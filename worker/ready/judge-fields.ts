@@ -1,7 +1,7 @@
 import type { ReadyCheck } from '../../api/readiness.js';
 import type { Config } from '../../config/config.js';
 import type { SeenFields } from '../../ledger/queries/seen-fields.js';
-import { fieldNotes, mentionedLists, type SeenByList } from '../field-notes.js';
+import { fieldNotes, mentionedLists, type SeenByList } from '../../operations/field-notes.js';
 import { countOf } from './count-of.js';
 
 const about = { id: 'profile-fields', label: 'Profile fields' };

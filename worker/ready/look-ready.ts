@@ -17,7 +17,7 @@ import { sessionItems } from '../../ledger/queries/stream-facts.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { judgeLeftCanary } from '../canary/judge-canary.js';
 import { countWhatGoes } from '../count-what-goes.js';
-import { mentionedLists } from '../field-notes.js';
+import { mentionedLists } from '../../operations/field-notes.js';
 import { profileFieldsOf } from '../imports/profile-fields.js';
 import { judgeConsent } from './judge-consent.js';
 import { judgeFields } from './judge-fields.js';

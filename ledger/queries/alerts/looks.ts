@@ -7,6 +7,7 @@ export type Occasion =
   | 'workspace-paused'
   | 'behind'
   | 'dead-letters'
+  | 'withholding'
   | 'deletions-held'
   | 'quota-short'
   | 'import-ended';

@@ -10,7 +10,7 @@ import { mentionedFields, type Mention, type ViewPart } from '../sinks/mapping/m
 export type SeenByList = ReadonlyMap<string, readonly SeenFields[]>;
 
 /** The lists whose fields the expressions of all sinks mention: what `fieldNotes` wants to know. Empty without expressions. */
-export function mentionedLists(config: Config): ListName[] {
+export function mentionedLists(config: Pick<Config, 'sinks'>): ListName[] {
   const lists = allExpressions(config).flatMap((placed) =>
     mentionedFields(placed.expression).flatMap((mention) => sourcesOf(mention, placed)),
   );
@@ -22,7 +22,7 @@ export function mentionedLists(config: Config): ListName[] {
  * events name the same profile field differently, and a mapping that finds nothing fails silently. Pure. Where nothing
  * of a list is stored there is nothing to say.
  */
-export function fieldNotes(config: Config, seen: SeenByList): string[] {
+export function fieldNotes(config: Pick<Config, 'syncs' | 'sinks'>, seen: SeenByList): string[] {
   return allExpressions(config).flatMap((placed) =>
     mentionedFields(placed.expression).flatMap((mention) => noteOf(placed, mention, config, seen)),
   );
@@ -32,10 +32,12 @@ interface SinkExpression extends PlacedExpression {
   readonly sink: string;
 }
 
-function allExpressions(config: Config): SinkExpression[] {
-  return Object.entries(config.sinks).flatMap(([sink, { settings }]) =>
-    expressionsIn(settings).map((placed) => ({ ...placed, sink })),
-  );
+function allExpressions(config: Pick<Config, 'sinks'>): SinkExpression[] {
+  return Object.keys(config.sinks).flatMap((sink) => expressionsOf(config, sink));
+}
+
+function expressionsOf({ sinks }: Pick<Config, 'sinks'>, sink: string): SinkExpression[] {
+  return expressionsIn(sinks[sink]?.settings).map((placed) => ({ ...placed, sink }));
 }
 
 const listOfPart: Readonly<Partial<Record<ViewPart, string>>> = {
@@ -51,27 +53,64 @@ function sourcesOf(mention: Mention, { from }: PlacedExpression): string[] {
   return list === undefined || mention.path.length === 0 ? [] : [list];
 }
 
-function noteOf(placed: SinkExpression, mention: Mention, config: Config, seen: SeenByList): string[] {
-  const sources = sourcesOf(mention, placed);
-  const places = sources.flatMap((list) => seen.get(list) ?? []).filter(isSentTo(config, placed.sink));
+/** A field that an expression reads and that no stored item has. */
+interface Unseen {
+  /** As the expression writes it. */
+  readonly reads: string;
+  /** The lists in whose items it may stand. */
+  readonly lists: readonly string[];
+  /** Where it was not seen. */
+  readonly places: readonly string[];
+  /** The fields that are there: what was probably meant, else all. */
+  readonly seen: string;
+}
+
+function unseenOf(
+  placed: SinkExpression,
+  mention: Mention,
+  config: Pick<Config, 'syncs'>,
+  seen: SeenByList,
+): Unseen | null {
+  const lists = sourcesOf(mention, placed);
+  const places = lists.flatMap((list) => seen.get(list) ?? []).filter(isSentTo(config, placed.sink));
   const names = [...new Set(places.map(placeName))];
   const lacking = names.filter((name) => {
     const fields = places.filter((place) => placeName(place) === name).flatMap((place) => place.fields);
     return !hasField(fields, mention);
   });
-  if (lacking.length === 0) return [];
+  if (lacking.length === 0) return null;
   const fields = places.filter((place) => lacking.includes(placeName(place))).flatMap((place) => place.fields);
+  const reads = mention.of === 'field' ? `$field(${mention.names.map(quoted).join(', ')})` : written(mention);
+  return { reads, lists, places: lacking, seen: alike(mention, fields) };
+}
+
+function noteOf(placed: SinkExpression, mention: Mention, config: Pick<Config, 'syncs'>, known: SeenByList): string[] {
+  const unseen = unseenOf(placed, mention, config, known);
+  if (unseen === null) return [];
+  const { reads, lists, places, seen } = unseen;
   const { place } = placed.expression;
   const where =
     place === undefined ? `${placed.sink}.${placed.key}` : `${place.key.replace(/^sinks\./, '')} (line ${place.line})`;
-  const what = mention.of === 'field' ? `$field(${mention.names.map(quoted).join(', ')})` : written(mention);
-  return [
-    `${where} reads ${what}, never seen on ${sources.join(' or ')} of ${placesInWords(lacking)}; seen: ${alike(mention, fields)}`,
-  ];
+  return [`${where} reads ${reads}, never seen on ${lists.join(' or ')} of ${placesInWords(places)}; seen: ${seen}`];
+}
+
+/** What these expressions of a sink read that no stored item has: `reads item.email; fields seen: "Email"`; null: nothing. */
+export function unseenFields(
+  config: Pick<Config, 'syncs' | 'sinks'>,
+  { sink, keys }: { readonly sink: string; readonly keys: readonly string[] },
+  seen: SeenByList,
+): string | null {
+  for (const placed of expressionsOf(config, sink).filter(({ key }) => keys.includes(key))) {
+    for (const mention of mentionedFields(placed.expression)) {
+      const unseen = unseenOf(placed, mention, config, seen);
+      if (unseen !== null) return `reads ${unseen.reads}; fields seen: ${unseen.seen}`;
+    }
+  }
+  return null;
 }
 
 /** The pigeonholes of the workspaces that a sync of the sink reads; where it names them, these alone. */
-function isSentTo(config: Config, sink: string): (place: SeenFields) => boolean {
+function isSentTo(config: Pick<Config, 'syncs'>, sink: string): (place: SeenFields) => boolean {
   const syncs = Object.values(config.syncs).filter(({ sinks }) => sinks.includes(sink));
   return ({ workspace, pigeonholeId }) =>
     syncs.some(

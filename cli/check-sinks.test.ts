@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import type { Config } from '../worker/load-process-config.js';
+import { checkSinks } from './check-sinks.js';
+
+const note = 'crm.email reads item.Email, never seen on attendees of pigeonhole acme/101; seen: "E-mail"';
+const problem = 'all 20 attendees lack a value for email: crm.records[0].match';
+let server: Server;
+let folder: string;
+let asked: (string | undefined)[] = [];
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    const counts = [
+      { list: 'attendees', items: 0, withheld: { 'no-match': 20 }, failed: 0, estimated: false },
+      { list: 'votes', items: 7, withheld: {}, failed: 0, estimated: false },
+    ];
+    const preview = { items: [], more: false, counts, problems: [problem], notes: [note] };
+    request.resume().on('end', () => response.end(JSON.stringify(preview)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  folder = mkdtempSync(join(tmpdir(), 'check-sinks-'));
+  writeFileSync(join(folder, 'pigeonpost.yaml'), '');
+});
+beforeEach(() => {
+  asked = [];
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  rmSync(folder, { recursive: true });
+});
+
+function configFor(port: number): Config {
+  return {
+    file: join(folder, 'pigeonpost.yaml'),
+    syncs: { all: { workspace: 'acme', pigeonholes: {}, sinks: ['crm'] } },
+    sinks: { crm: { type: 'hubspot', settings: {} } },
+    server: { host: '127.0.0.1', port },
+    store: { kind: 'embedded', folder: join(folder, 'there-is-no-such-store') },
+  } as unknown as Config;
+}
+
+describe('what check finds out about sinks', () => {
+  it('comes from the pigeonpost that runs, without values, so that nothing is audited', async () => {
+    expect(await checkSinks(configFor((server.address() as AddressInfo).port))).toEqual({
+      problems: [{ sink: 'crm', text: problem }],
+      notes: ['sink crm: of the attendees read so far 0 to send, 20 withheld: no value to match by', note],
+    });
+    expect(asked).toEqual(['POST /api/preview']);
+  });
+
+  it('is nothing where none runs and nothing is stored', async () => {
+    expect(await checkSinks(configFor(1))).toEqual({ problems: [], notes: [] });
+  });
+});

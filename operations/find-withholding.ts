@@ -1,0 +1,81 @@
+import type { Config } from '../config/config.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { LaneStatus } from '../ledger/queries/status.js';
+import { fieldsSeen } from './fields-seen.js';
+import { lackOf } from './lacking-values.js';
+import type { RecentByList } from './recent-decisions.js';
+import { judgeWithholding, type ListOutcomes, withholdingText } from './withholding.js';
+
+/** A list of which a sink withholds everything, or suddenly far more than before. */
+export interface SinkWithholding {
+  readonly list: string;
+  readonly kind: 'all' | 'more';
+  /** A sentence for a person: it names fields and counts, never a value. */
+  readonly text: string;
+}
+
+type Lane = Pick<LaneStatus, 'sink' | 'outcomes' | 'recent'>;
+
+/** The fields that are there change seldom, and the status is asked for every few seconds. */
+const rememberedMs = 30_000;
+const remembered = new WeakMap<Ledger, Map<string, { readonly at: number; readonly text: string }>>();
+
+/**
+ * Returns what sinks withhold that they should probably send, by sink; sinks without such a list are left out. Reads the
+ * stored fields only where something is withheld so, and at most twice a minute.
+ * @param lanes of what sinks are sent now
+ */
+export async function findWithholding(
+  ledger: Ledger,
+  config: Pick<Config, 'syncs' | 'sinks'>,
+  lanes: readonly Lane[],
+): Promise<ReadonlyMap<string, readonly SinkWithholding[]>> {
+  const found = new Map<string, SinkWithholding[]>();
+  for (const sink of Object.keys(config.sinks)) {
+    for (const outcomes of byList(lanes.filter((lane) => lane.sink === sink))) {
+      const withholding = judgeWithholding(outcomes);
+      if (withholding === null) continue;
+      const { list, kind, reason } = withholding;
+      const place = JSON.stringify([sink, withholding, String(config.sinks[sink]!.type)]);
+      // oxlint-disable-next-line no-await-in-loop -- seldom one, hardly ever two
+      const text = await rememberedText(ledger, place, async () => {
+        const alone = { syncs: config.syncs, sinks: { [sink]: config.sinks[sink]! } };
+        return withholdingText(withholding, lackOf(alone, { sink, list, reason }, await fieldsSeen(ledger, alone)));
+      });
+      found.set(sink, [...(found.get(sink) ?? []), { list, kind, text }]);
+    }
+  }
+  return found;
+}
+
+async function rememberedText(ledger: Ledger, place: string, make: () => Promise<string>): Promise<string> {
+  const texts = remembered.get(ledger) ?? new Map<string, { readonly at: number; readonly text: string }>();
+  remembered.set(ledger, texts);
+  const known = texts.get(place);
+  if (known !== undefined && performance.now() - known.at < rememberedMs) return known.text;
+  const text = await make();
+  for (const [each, { at }] of texts) if (performance.now() - at >= rememberedMs) texts.delete(each);
+  texts.set(place, { at: performance.now(), text });
+  return text;
+}
+
+/** Of all lanes of a sink together. Pure. */
+export function byList(lanes: readonly Pick<Lane, 'outcomes' | 'recent'>[]): ListOutcomes[] {
+  const lists = new Map<
+    string,
+    { list: string; counts: ListOutcomes['counts'][number][]; recent: ListOutcomes['recent'] }
+  >();
+  const of = (list: string): { counts: ListOutcomes['counts'][number][]; recent: ListOutcomes['recent'] } => {
+    const known = lists.get(list) ?? { list, counts: [], recent: { sent: 0, lacking: 0 } };
+    lists.set(list, known);
+    return known;
+  };
+  for (const { outcomes, recent } of lanes) {
+    for (const { list, ...count } of outcomes) of(list).counts.push(count);
+    for (const [list, { sent, lacking }] of Object.entries(JSON.parse(recent) as RecentByList)) {
+      const known = of(list);
+      known.recent = { sent: known.recent.sent + sent, lacking: known.recent.lacking + lacking };
+    }
+  }
+  return [...lists.values()];
+}

@@ -1,0 +1,51 @@
+import { isLacking } from './mapping-reasons.js';
+
+/** What the latest decisions about a list came to, weighted: older ones fade as newer ones arrive. */
+export interface Recent {
+  /** Sent, whether the destination accepted it or not. */
+  readonly sent: number;
+  /** Withheld because the mapping found no value. */
+  readonly lacking: number;
+}
+
+/** By list. */
+export type RecentByList = Readonly<Record<string, Recent>>;
+
+/** About this number of decisions is remembered. */
+const remembered = 200;
+
+/** A settled change. */
+export interface Decided {
+  readonly list: string;
+  readonly state: string;
+  readonly reason: string | null;
+}
+
+/** Returns the memory with these decisions added. Decisions that say nothing about the mapping are left out. */
+export function remember(before: RecentByList, decided: readonly Decided[]): RecentByList {
+  const added = new Map<string, { sent: number; lacking: number }>();
+  for (const { list, state, reason } of decided) {
+    const isSent = state === 'delivered' || state === 'dead';
+    if (!isSent && !(state === 'withheld' && isLacking(reason ?? ''))) continue;
+    const sum = added.get(list) ?? { sent: 0, lacking: 0 };
+    if (isSent) sum.sent += 1;
+    else sum.lacking += 1;
+    added.set(list, sum);
+  }
+  if (added.size === 0) return before;
+  const after: Record<string, Recent> = { ...before };
+  for (const [list, sum] of added) {
+    const old = before[list] ?? { sent: 0, lacking: 0 };
+    const kept = Math.max(0, 1 - (sum.sent + sum.lacking) / remembered);
+    after[list] = {
+      sent: rounded(old.sent * kept + sum.sent),
+      lacking: rounded(old.lacking * kept + sum.lacking),
+    };
+  }
+  return after;
+}
+
+/** Keeps what is stored short. */
+function rounded(n: number): number {
+  return Math.round(n * 10) / 10;
+}
