@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../config/config.js';
 import { openEmbedded } from '../ledger/drivers/embedded.js';
+import { Expression } from '../sinks/mapping/expression.js';
 import { openLedger } from '../ledger/ledger.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { storedFieldNotes } from './stored-fields.js';
@@ -14,7 +15,11 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const notesIn = (where: string): ReturnType<typeof storedFieldNotes> =>
-  storedFieldNotes({ store: { kind: 'embedded', folder: where }, syncs: {}, sinks: {} } as unknown as Config);
+  storedFieldNotes({
+    store: { kind: 'embedded', folder: where },
+    syncs: {},
+    sinks: { crm: { settings: { from: 'attendees', email: new Expression('item.Email') } } },
+  } as unknown as Config);
 
 describe('notes about the fields stored by a pigeonpost that does not run', () => {
   it('are not known where there is no store, and none is made', async () => {

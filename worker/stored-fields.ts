@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/config.js';
 import { openDatabase } from '../ledger/drivers/open-database.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
-import { fieldNotes } from '../operations/field-notes.js';
+import { fieldNotes, mentionedLists } from '../operations/field-notes.js';
 import { fieldsSeen } from '../operations/fields-seen.js';
 
 /**
@@ -13,6 +13,7 @@ import { fieldsSeen } from '../operations/fields-seen.js';
  */
 export async function storedFieldNotes(config: Config): Promise<string[] | undefined> {
   const { store } = config;
+  if (mentionedLists(config).length === 0) return [];
   if (store.kind === 'embedded' && !existsSync(join(store.folder, 'postgres'))) return undefined;
   try {
     const db = await openDatabase(store.kind === 'embedded' ? store : { kind: 'postgres', url: store.url.reveal() });

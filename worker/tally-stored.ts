@@ -74,9 +74,11 @@ export interface Tally {
 }
 
 const slice = 250;
+/** So many are planned however long it takes: a number is exact where it can be. */
+const minPlanned = 3000;
 
 /**
- * Plans stored items of a list, newest first, until all are planned or the time is up. Sends and changes nothing.
+ * Plans stored items of a list, newest first, until all are planned or, after 3,000, the time is up. Sends and changes nothing.
  * @param withheldFor only items whose last change the sink withholds for one of these reasons; null: all
  * @param until by `performance.now()`
  */
@@ -90,6 +92,7 @@ export async function tallyStored(
   const withheld: Record<string, number> = {};
   const kept: Record<string, number> = {};
   let before: number | null = null;
+  let planned = 0;
   for (;;) {
     const asked = { sinkId, ref, lists: [list], key: null, before, withheldFor };
     // oxlint-disable no-await-in-loop -- each slice begins where the one before ended
@@ -109,7 +112,8 @@ export async function tallyStored(
     }
     // oxlint-enable no-await-in-loop
     before = found.at(-1)?.sequence ?? null;
+    planned += found.length;
     if (found.length < slice) return { ...sum, withheld, kept, complete: true };
-    if (performance.now() > until) return { ...sum, withheld, kept, complete: false };
+    if (planned >= minPlanned && performance.now() > until) return { ...sum, withheld, kept, complete: false };
   }
 }

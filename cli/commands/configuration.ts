@@ -42,9 +42,12 @@ export async function applyConfig({ config, out }: Context, { json, yes }: Apply
     client.planConfiguration({ file: loaded.file, text }),
   );
   const { changes, estimated } = deliveriesOf(plan);
-  if (!json) for (const line of formatPlan(plan)) out.line(line);
-  if (changes > 0 && !yes) {
-    if (json) for (const line of formatPlan(plan)) out.note(line);
+  const wasShown = changes > 0 && !yes;
+  if (wasShown) {
+    for (const line of formatPlan(plan)) {
+      if (json) out.note(line);
+      else out.line(line);
+    }
     const number = `${estimated ? 'about ' : ''}${counted(changes, 'change')}`;
     const agreed = await askYesOrNo(`Apply it, which sends ${number} to sinks?`);
     if (agreed === undefined) {
@@ -60,7 +63,9 @@ export async function applyConfig({ config, out }: Context, { json, yes }: Apply
   }
   const applied = await client.applyConfiguration({ file: loaded.file });
   if (json) out.line(JSON.stringify(applied));
-  else if (applied.changed) out.line(`configuration ${applied.number} is current`);
-  else out.line(`nothing has changed: configuration ${applied.number} is current`);
+  else if (applied.changed) {
+    if (!wasShown) for (const line of formatPlan(applied.plan)) out.line(line);
+    out.line(`configuration ${applied.number} is current`);
+  } else out.line(`nothing has changed: configuration ${applied.number} is current`);
   return ExitCode.Done;
 }

@@ -33,7 +33,7 @@ export function Configuration() {
   const apply = async (): Promise<void> => {
     const given = await askPerson({
       title: 'Apply the file?',
-      body: 'It becomes the running configuration, without a restart.',
+      body: `It becomes the running configuration, without a restart.${plan === null ? '' : sendsWords(plan)}`,
       confirm: 'Apply',
     });
     if (given === null) return;
@@ -66,6 +66,23 @@ export function Configuration() {
       </div>
     </>
   );
+}
+
+const causeWords: Readonly<Record<ConfigurationPlan['deliveries'][number]['cause'], string>> = {
+  history: 'what is there already: the sink is new there',
+  'list-added': 'what is there already: the list is new to it',
+  released: 'withheld until now',
+  cured: 'withheld until now: the changed mapping sends it',
+  redriven: 'dead letters',
+  'since-watermark': 'what it missed while it was left out',
+};
+
+/** What applying it sends, as a sentence; empty where it sends nothing. */
+function sendsWords({ deliveries }: ConfigurationPlan): string {
+  const sent = deliveries.filter(({ observed }) => !observed);
+  const changes = sent.reduce((sum, { changes: n }) => sum + n, 0);
+  if (changes === 0) return '';
+  return ` It sends ${sent.some(({ estimated }) => estimated) ? 'about ' : ''}${counted(changes, 'change')} to sinks.`;
 }
 
 function Plan({ plan }: { readonly plan: ConfigurationPlan }) {
@@ -105,9 +122,11 @@ function Plan({ plan }: { readonly plan: ConfigurationPlan }) {
               {unread > 0 ? ` (${grouped(unread)} never read before)` : ''} and {grouped(removed.length)} no longer
             </li>
           ))}
-          {deliveries.map(({ sink, list, cause, changes: n, observed }) => (
-            <li key={`delivery ${sink} ${list} ${cause}`}>
-              <b>Sink {sink}</b> {observed ? 'would be sent' : 'is sent'} {counted(n, 'change')} of {list} ({cause})
+          {deliveries.map(({ sink, list, cause, reason, changes: n, observed, estimated }) => (
+            <li key={`delivery ${sink} ${list} ${cause} ${reason ?? ''}`}>
+              <b>Sink {sink}</b> {observed ? 'would be sent' : 'is sent'} {estimated ? 'about ' : ''}
+              {counted(n, 'change')} of {list} ({causeWords[cause]}
+              {reason === null ? '' : `: ${reason}`})
             </li>
           ))}
           {kept.map(({ sink, list, items, reason }) => (

@@ -71,15 +71,24 @@ export function Preview({ sink }: { readonly sink: string }) {
   );
 }
 
-function Shown({ preview: { items, counts, more } }: { readonly preview: PreviewAnswer }) {
+function Shown({ preview: { items, counts, more, problems } }: { readonly preview: PreviewAnswer }) {
   return (
     <div class="previewed">
       {counts.length === 0 && items.length === 0 ? <p class="empty">No stored item fits.</p> : null}
+      {problems.map((problem) => (
+        <p key={problem} class="refused">
+          {capitalized(problem)}.
+        </p>
+      ))}
       <ul class="counts">
-        {counts.map(({ list, items: n, withheld }) => (
+        {counts.map(({ list, items: n, withheld, failed, estimated }) => (
           <li key={list}>
-            <b>{list}</b>: {grouped(n)} would be sent
-            {Object.entries(withheld).map(([reason, k]) => `, ${grouped(k)} withheld (${reason})`)}
+            <b>{list}</b>: {estimated ? 'about ' : ''}
+            {grouped(n)} would be sent
+            {Object.entries(withheld)
+              .filter(([, k]) => k > 0)
+              .map(([reason, k]) => `, ${grouped(k)} withheld (${reason})`)}
+            {failed === 0 ? '' : `, the mapping fails on ${grouped(failed)}`}
           </li>
         ))}
       </ul>

@@ -1,4 +1,6 @@
 import { kinds } from '../kit/scenario-kinds.js';
+import { readStatus } from '../../api/status.js';
+import type { SinkView } from '../../api/status-view.js';
 import { deadLetterGroups, redriveDeadLetters } from '../../ledger/queries/dead-letters.js';
 import { planConfiguration } from '../../worker/plan-configuration.js';
 import { previewSink } from '../../worker/preview-sink.js';
@@ -19,9 +21,24 @@ beforeEach(async () => {
 });
 afterEach(() => hubspot.close());
 
-function crm(firstname: string): string {
+function crm(firstname: string, email = 'item.Email'): string {
   return `{ type: hubspot, token: "\${HUBSPOT_TOKEN}", baseUrl: "${hubspot.url}", records: [
-    { from: attendees, object: contacts, match: [email], properties: { email: item.Email, firstname: '${firstname}' } } ] }`;
+    { from: attendees, object: contacts, match: [email], properties: { email: ${email}, firstname: '${firstname}' } } ] }`;
+}
+
+/** A configuration file with such a sink. */
+function candidateOf(stage: Stage, sink: string): { file: string; text: string } {
+  const text = [
+    `workspaces: { acme: { baseUrl: "${stage.sandbox.baseUrl}", apiKey: "\${SCENE_KEY}" } }`,
+    'syncs: { events: { workspace: acme, sinks: [crm] } }',
+    `sinks:\n  crm: ${sink}`,
+  ].join('\n');
+  return { file: '/elsewhere/pigeonpost.yaml', text };
+}
+
+async function sinkOf({ ledger, to: { config } }: Scene): Promise<SinkView> {
+  const sources = { ledger, config, configuration: 1, trouble: () => null, quotas: async () => new Map() };
+  return (await readStatus(sources, false)).sinks[0]!;
 }
 
 async function sceneWith(stage: Stage, firstname: string): Promise<Scene> {
@@ -72,13 +89,7 @@ describe.each(kinds)('a mapping that fails for one item of a hundred, on %s', (k
     await scene.settle();
     const ask = { sink: 'crm', list: 'attendees', pigeonhole: null, key: null, limit: 5 };
     const requests = hubspot.requests.length;
-    const text = (firstname: string): string =>
-      [
-        `workspaces: { acme: { baseUrl: "${stage.sandbox.baseUrl}", apiKey: "\${SCENE_KEY}" } }`,
-        'syncs: { events: { workspace: acme, sinks: [crm] } }',
-        `sinks:\n  crm: ${crm(firstname)}`,
-      ].join('\n');
-    const candidate = (firstname: string) => ({ file: '/elsewhere/pigeonpost.yaml', text: text(firstname) });
+    const candidate = (firstname: string) => candidateOf(stage, crm(firstname));
     const shown = await previewSink(
       scene.to,
       { ...ask, configuration: candidate(mended), changedFrom: candidate(failing) },
@@ -90,5 +101,40 @@ describe.each(kinds)('a mapping that fails for one item of a hundred, on %s', (k
     const plan = await planConfiguration(scene.to, candidate(mended), environment);
     expect(plan.deliveries).toMatchObject([{ sink: 'crm', list: 'attendees', cause: 'redriven', changes: 3 }]);
     expect(hubspot.requests).toHaveLength(requests);
+  });
+});
+
+describe.each(kinds)('a mapping that reads a field by a name that nobody has, on %s', (kind) => {
+  it('is a problem that names the field, and what it withheld is sent once it is corrected', async () => {
+    const stage = await stages.open(kind);
+    await putPeople(stage);
+    const wrong = crm('item.Name', 'item.email');
+    const before = await stage.scene({ sinks: { crm: wrong }, environment });
+    await before.settle();
+    const says =
+      'all 300 attendees lack a value for email: crm.records[0].match, which reads item.email; fields seen: "Email"';
+    const sink = await sinkOf(before);
+    expect(sink).toMatchObject({ delivered: 0, withheld: { 'no-match': 300 } });
+    expect(sink.withholding).toEqual([{ list: 'attendees', kind: 'all', text: says }]);
+    const audited = await before.ledger.db.query('select 1 from audit');
+    const ask = { sink: 'crm', list: null, pigeonhole: null, key: null, limit: 1, changedFrom: null };
+    const shown = await previewSink(before.to, { ...ask, configuration: candidateOf(stage, wrong) }, environment);
+    if ('unknown' in shown) throw new Error(shown.unknown);
+    expect(shown.counts).toEqual([
+      { list: 'attendees', items: 0, withheld: { 'no-match': 300 }, failed: 0, estimated: false },
+    ]);
+    expect(shown.problems).toEqual([says]);
+    expect(shown.notes).toEqual([expect.stringContaining('reads item.email, never seen on attendees')]);
+
+    const right = crm('item.Name');
+    const plan = await planConfiguration(before.to, candidateOf(stage, right), environment);
+    expect(plan.deliveries).toEqual([
+      expect.objectContaining({ sink: 'crm', list: 'attendees', cause: 'cured', changes: 300, estimated: false }),
+    ]);
+    expect(await before.ledger.db.query('select 1 from audit')).toEqual(audited);
+    const after = await stage.scene({ sinks: { crm: right }, environment });
+    await after.settle();
+    expect(await sinkOf(after)).toMatchObject({ delivered: 300, withheld: {}, withholding: [] });
+    expect(firstNames()).toHaveLength(300);
   });
 });

@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ALL_SCOPES } from '../doubles/hubspot/account.js';
+import { type HubSpotDouble, startHubSpotDouble } from '../doubles/hubspot/start-hubspot-double.js';
 import { freeTestPort } from '../free-port.js';
 import { placeEmbeddedStore } from '../embedded-store.js';
 import { apiHeaders } from '../kit/api-headers.js';
@@ -22,6 +24,7 @@ let baseUrl: string;
 let port: number;
 let env: Readonly<Record<string, string>>;
 let alerted: HookServer;
+let hubspot: HubSpotDouble;
 const alertSecret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
 /** Bodies that a collector of traces was sent. */
 const traced: string[] = [];
@@ -41,7 +44,8 @@ beforeAll(async () => {
   sandbox = startProgram('sandbox/main.js', ['--attendees', '60', '--seed', '9', '--frozen'], { cwd: folder });
   baseUrl = (await untilOutput(sandbox, /http:\/\/127\.0\.0\.1:\d+/))[0];
   port = await freeTestPort();
-  env = { SERVICE_KEY: 'sandbox-key', ALERT_SECRET: alertSecret };
+  hubspot = await startHubSpotDouble({ tokens: { 'hubspot-token': ALL_SCOPES } });
+  env = { SERVICE_KEY: 'sandbox-key', ALERT_SECRET: alertSecret, HUBSPOT_TOKEN: 'hubspot-token' };
   configure({ archive: '' });
   main = startProgram('cli/main.js', ['start'], { cwd: folder, env });
   await untilOutput(main, /ready/);
@@ -51,6 +55,7 @@ afterAll(async () => {
   await endAll([main]);
   await endAll([sandbox]);
   await alerted.close();
+  await hubspot.close();
   collector.close();
   collector.closeAllConnections();
   expect(processesNaming(folder)).toEqual([]);
@@ -63,7 +68,8 @@ function configure(sinks: Readonly<Record<string, string>>, more: readonly strin
     `syncs: { all: { workspace: acme, every: { live: 1s }, sinks: [${Object.keys(sinks).join(', ')}] } }`,
     'sinks:',
     ...Object.entries(sinks).map(
-      ([sink, keys]) => `  ${sink}: { type: file, folder: ./${sink}${keys === '' ? '' : `, ${keys}`} }`,
+      ([sink, keys]) =>
+        `  ${sink}: ${keys.startsWith('{') ? keys : `{ type: file, folder: ./${sink}${keys === '' ? '' : `, ${keys}`} }`}`,
     ),
     `server: { port: ${port} }`,
     `alerts: { to: [{ type: webhook, url: "${alerted.url}", secret: "\${ALERT_SECRET}" }], when: { sink-paused: true } }`,
@@ -90,6 +96,8 @@ interface SinkStatus {
   readonly name: string;
   readonly state: string;
   readonly delivered: number;
+  readonly withheld: Readonly<Record<string, number>>;
+  readonly withholding: readonly { readonly text: string }[];
   readonly backlog: number;
   readonly pause: { readonly reason: string; readonly actor: string } | null;
   readonly observation: { readonly wouldSend: number } | null;
@@ -100,6 +108,11 @@ interface SinkStatus {
 async function status(): Promise<{ configuration: number; settled: boolean; sinks: SinkStatus[] }> {
   const answer = await fetch(`http://127.0.0.1:${port}/api/status`, { headers: apiHeaders(folder) });
   return (await answer.json()) as { configuration: number; settled: boolean; sinks: SinkStatus[] };
+}
+
+/** Text as a terminal has wrapped it, as one line. */
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ');
 }
 
 async function untilSettled(): Promise<void> {
@@ -234,6 +247,57 @@ describe('a running pigeonpost', () => {
     expect((await run('config', 'apply')).out).toBe('nothing has changed: configuration 2 is current\n');
     expect(await run('sink', 'approve', 'archive')).toMatchObject({ code: 1 });
     expect(await run('sink', 'approve', 'nobody')).toMatchObject({ code: 4 });
+  });
+
+  it('calls a typo of a mapping a problem everywhere, and asks before it sends what the corrected one finds', async () => {
+    const crm = (email: string): string =>
+      `{ type: hubspot, token: "\${HUBSPOT_TOKEN}", baseUrl: "${hubspot.url}", lists: [attendees], consent: { accept: [obtained, refused, not-asked, not-known] }, records: [{ from: attendees, object: contacts, match: [email], properties: { email: '$email(${email})' } }] }`;
+    const late = 'mode: observe, lists: [sessions]';
+    const crmNow = async (): Promise<SinkStatus> => (await status()).sinks.find(({ name }) => name === 'crm')!;
+    const figure = async (name: string): Promise<string | undefined> => {
+      const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+      return new RegExp(`^pigeonpost_${name}{[^}]*sink="crm"[^}]*} (\\S+)$`, 'm').exec(text)?.[1];
+    };
+    configure({ archive: '', late, crm: crm('item.email') });
+    expect((await run('config', 'apply')).errors).toMatch(/applying it sends [\d,]+ changes to sinks.*add --yes\n$/);
+    expect((await run('config', 'apply', '--yes')).code).toBe(0);
+    await until('all of it is withheld', async () => (await crmNow())?.withheld['no-match'] !== undefined);
+    await untilSettled();
+    const withheld = (await crmNow()).withheld['no-match']!;
+    const says = `all ${withheld} attendees lack a value for email: crm.records[0].match, which reads item.email; fields seen: "Email"`;
+    expect((await crmNow()).withholding.map(({ text }) => text)).toEqual([says]);
+    expect(oneLine((await run('status')).out)).toContain(says);
+    expect(await figure('sink_withholding')).toBe('1');
+    expect(await figure('withheld_changes')).toBe(String(withheld));
+    const audited = (await run('audit', '--json')).out;
+    const checked = await run('check');
+    expect([checked.code, checked.out]).toEqual([1, expect.stringContaining(`PROBLEM sink crm: ${says}`)]);
+    expect((await run('audit', '--json')).out).toBe(audited);
+    await until('the alert has arrived', () =>
+      alerted.taken.some((alert) => JSON.stringify(alert).includes('withholds attendees')),
+    );
+
+    configure({ archive: '', late, crm: crm('item.Email') });
+    const planned = await run('config', 'plan');
+    const toSend = /sink crm is sent (\d+) attendees \(withheld until now: the changed mapping sends it\)/.exec(
+      planned.out,
+    );
+    expect(toSend).not.toBeNull();
+    expect(await run('config', 'apply')).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining(`applying it sends ${toSend![1]} changes to sinks`),
+    });
+    expect((await run('config', 'apply', '--yes')).code).toBe(0);
+    const sent = Number(toSend![1]);
+    await until('it is sent', async () => (await crmNow()).delivered === sent);
+    expect(await crmNow()).toMatchObject({ withholding: [] });
+    expect((await run('replay', 'crm')).code).toBe(0);
+    await until('a replay is counted', async () => (await crmNow()).delivered === 2 * sent);
+    expect(await figure('delivered_changes_total')).toBe(String(2 * sent));
+    expect(await figure('sink_withholding')).toBe('0');
+    configure({ archive: '', late });
+    expect((await run('config', 'apply')).code).toBe(0);
+    await untilSettled();
   });
 
   it('creates an event from a file, once', async () => {
