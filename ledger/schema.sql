@@ -158,6 +158,17 @@ create table deliveries (
   CHECK ((state = ANY (ARRAY['waiting'::text, 'sending'::text, 'retry'::text, 'delivered'::text, 'withheld'::text, 'superseded'::text, 'dead'::text])))
 );
 
+create table delivery_counts (
+  sink_id integer not null,
+  ref integer not null,
+  list text not null,
+  state text not null,
+  reason text not null,
+  changes bigint not null,
+  PRIMARY KEY (sink_id, ref, list, state, reason),
+  CHECK ((state = ANY (ARRAY['delivered'::text, 'withheld'::text, 'dead'::text])))
+);
+
 create table dropped_files (
   ref integer not null,
   content_hash bytea not null,
@@ -389,6 +400,7 @@ create table lanes (
   observed bigint,
   observed_configuration integer,
   settings text,
+  recent text not null default '{}'::text,
   filling_at timestamp with time zone default now(),
   PRIMARY KEY (sink_id, ref),
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref),

@@ -212,6 +212,13 @@ const each: readonly (readonly [string, Given, string | null, string | null, Reg
     'Show its backlog',
     /^Sink hooks is behind$/,
   ],
+  [
+    'sink-withholding',
+    { to: { withholding: [{ list: 'attendees', text: 'all 20 attendees lack a value for email' }] } },
+    '/api/sinks/hooks',
+    'Preview what it would send',
+    /^Sink hooks withholds what it should probably send: all 20 attendees lack a value for email$/,
+  ],
   ['sink-observing', { to: { observation: {} } }, 'approve sink hooks', 'Let it send', /observes and sends nothing$/],
   [
     'dead-letters',

@@ -65,6 +65,7 @@ describe.each(kinds)('each statement after a first load, on %s,', (kind) => {
     await adoptConfiguration(scene.ledger, lease!, {
       configuration: 99,
       lists: ['sessions', 'attendees', 'questions', 'votes'],
+      curable: [],
       released: ['consent-refused'],
       settings: null,
     });

@@ -12,6 +12,7 @@ const everything: AlertsConfig['when'] = {
   workspacePaused: true,
   behindMs: 60_000,
   deadLetters: 2,
+  withholding: true,
   deletionsHeld: true,
   quotaShort: true,
   importEnded: true,
@@ -20,6 +21,7 @@ const nothing: AlertsConfig['when'] = {
   serviceDown: false,
   sinkPaused: false,
   workspacePaused: false,
+  withholding: false,
   deletionsHeld: false,
   quotaShort: false,
   importEnded: false,
@@ -88,7 +90,16 @@ function standing({ sink = {}, workspace = {}, held = 0, waitMs = [] }: Given): 
   };
 }
 
-const idle = { state: 'working', reason: null, pause: null, backlog: 0, dead: {}, withholding: [], observation: null, approval: null };
+const idle = {
+  state: 'working',
+  reason: null,
+  pause: null,
+  backlog: 0,
+  dead: {},
+  withholding: [],
+  observation: null,
+  approval: null,
+};
 const pause = {
   pausedBy: 'cause',
   cause: 'credential',
