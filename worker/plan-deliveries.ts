@@ -118,8 +118,8 @@ async function released(
   ];
 }
 
-/** A plan answers within some seconds: what is not planned by then is estimated. */
-const planningMs = 2000;
+/** A plan answers within some seconds: what is not planned is estimated. */
+const effort = { items: 3000, ms: 2000 };
 
 /** What the mapping withheld and, as it is now, sends. */
 async function cured(
@@ -138,7 +138,7 @@ async function cured(
       const to = { ledger, config, sinkName, sink, lane, sinkId, ref };
       const asked = { list, withheldFor: mappingReasons };
       // oxlint-disable-next-line no-await-in-loop -- each plans a whole list: not all at once
-      const { sent, given, complete } = await tallyStored(to, asked, performance.now() + planningMs);
+      const { sent, given, complete } = await tallyStored(to, asked, effort);
       const rest = withheld.filter((row) => row.list === list).reduce((n, { changes }) => n + changes, 0);
       const changes = complete || given === 0 ? sent : Math.round((rest * sent) / given);
       const observed = config.sinks[sinkName]!.mode === 'observe';

@@ -124,8 +124,8 @@ function problemOf(
   return [estimated ? `${text} (of the newest, which were planned)` : text];
 }
 
-/** A preview answers within some seconds: what is not planned by then is estimated. */
-const planningMs = 1500;
+/** A preview answers within some seconds: what is not planned is estimated. */
+const effort = { items: 1000, ms: 500 };
 
 /** Counts what would become of the stored items of a lane: who may be sent, in SQL; what the mapping makes of them, by planning. */
 async function countLane(
@@ -144,7 +144,7 @@ async function countLane(
     }
     const to = { ledger, config, sinkName: asked.sink, sink, lane, sinkId, ref };
     // oxlint-disable-next-line no-await-in-loop -- each plans a whole list: not all at once
-    const tally = await tallyStored(to, { list: count.list, withheldFor: null }, performance.now() + planningMs);
+    const tally = await tallyStored(to, { list: count.list, withheldFor: null }, effort);
     counted.push(withMapping(count, tally));
   }
   return counted;

@@ -74,19 +74,24 @@ export interface Tally {
 }
 
 const slice = 250;
-/** So many are planned however long it takes: a number is exact where it can be. */
-const minPlanned = 3000;
+/** How much is planned. A number is exact where everything is. */
+export interface Effort {
+  /** This number is planned however long it takes. */
+  readonly items: number;
+  /** And more until this time has passed. */
+  readonly ms: number;
+}
 
 /**
- * Plans stored items of a list, newest first, until all are planned or, after 3,000, the time is up. Sends and changes nothing.
+ * Plans stored items of a list, newest first, until all are planned or the effort is spent. Sends and changes nothing.
  * @param withheldFor only items whose last change the sink withholds for one of these reasons; null: all
- * @param until by `performance.now()`
  */
 export async function tallyStored(
   to: PlanningLane,
   { list, withheldFor }: { readonly list: string; readonly withheldFor: readonly string[] | null },
-  until: number,
+  effort: Effort,
 ): Promise<Tally> {
+  const until = performance.now() + effort.ms;
   const { ledger, sinkId, ref } = to;
   const sum = { given: 0, sent: 0, failed: 0 };
   const withheld: Record<string, number> = {};
@@ -114,6 +119,6 @@ export async function tallyStored(
     before = found.at(-1)?.sequence ?? null;
     planned += found.length;
     if (found.length < slice) return { ...sum, withheld, kept, complete: true };
-    if (planned >= minPlanned && performance.now() > until) return { ...sum, withheld, kept, complete: false };
+    if (planned >= effort.items && performance.now() > until) return { ...sum, withheld, kept, complete: false };
   }
 }
