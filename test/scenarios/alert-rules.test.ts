@@ -1,0 +1,154 @@
+import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
+import { createApp } from '../../api/create-app.js';
+import { ProcessMeters } from '../../api/metrics/process-meters.js';
+import { tryNow } from '../../operations/try-now.js';
+import { viewQuotas } from '../../worker/view-quotas.js';
+import { attendee, pollVote, question, session } from '../kit/items.js';
+import { PrometheusRules } from '../kit/prometheus-rules.js';
+import { kinds } from '../kit/scenario-kinds.js';
+import type { Scene } from '../kit/scene.js';
+import { type Stage, useStages } from '../kit/stage.js';
+
+/*
+ * The rules of deploy/alerts.yml over what /metrics prints: a minute of the ledger passes between two scrapes, in which the
+ * work that is due is done and the audience does something.
+ */
+const stages = useStages();
+const minuteMs = 60_000;
+const workspace = { kind: 'workspace', name: 'acme' } as const;
+
+class EventDay {
+  readonly #rules = new PrometheusRules();
+  #minute = 0;
+  #question = 100;
+
+  private constructor(
+    readonly stage: Stage,
+    readonly scene: Scene,
+    private readonly meters: ProcessMeters,
+  ) {}
+
+  /** A live pigeonhole: one session runs, a poll has ended filling its lists, two sessions come later. */
+  static async open(kind: (typeof kinds)[number]): Promise<EventDay> {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { quota: { limit: 1_000_000, windowSeconds: 86_400, headers: true } });
+    const poll = { type: 'poll_mcq' };
+    const later = { startDate: '2099-01-01T07:00:00+00:00' };
+    await stage.put('sessions', session(1), session(2, poll), session(3, later), session(4, { ...poll, ...later }));
+    await stage.put('attendees', ...Array.from({ length: 20 }, (_, index) => attendee(index + 1)));
+    await stage.put('poll-mcq-votes', pollVote(51, { id: 1, anonymous: false }, 2));
+    const meters = new ProcessMeters({ withNode: false });
+    const scene = await stage.webhookScene(undefined, { meters });
+    await scene.settle();
+    return new EventDay(stage, scene, meters);
+  }
+
+  /** Lets minutes pass, until a condition holds. @returns the alerts that fire then, and every one that fired meanwhile */
+  async pass(
+    minutes: number,
+    isEnough: (firing: readonly string[]) => boolean = () => false,
+  ): Promise<{ firing: string[]; fired: string[] }> {
+    let firing: string[] = [];
+    const fired = new Set<string>();
+    for (let left = minutes; left > 0; left -= 1) {
+      await this.stage.timePasses(minuteMs);
+      this.#minute += 1;
+      this.#question += 1;
+      const asked = question(this.#question, 1 + (this.#question % 20), 1, { createdAt: new Date().toISOString() });
+      await this.stage.put('questions', asked);
+      await this.scene.settle();
+      firing = this.#rules.scrape(await this.#metrics(), this.#minute * minuteMs);
+      for (const alert of firing) fired.add(alert);
+      if (isEnough(firing)) break;
+    }
+    return { firing, fired: [...fired] };
+  }
+
+  /** Causes a fault. @returns the alerts that fired within the minutes, after the first expected one nothing is waited for */
+  async expectAlert(alert: string, minutes: number): Promise<void> {
+    const { fired } = await this.pass(minutes, (firing) => firing.includes(alert));
+    expect(fired).toContain(alert);
+  }
+
+  async expectCalm(minutes: number): Promise<void> {
+    const { firing } = await this.pass(minutes, (found) => found.length === 0);
+    expect(firing).toEqual([]);
+  }
+
+  async #metrics(): Promise<string> {
+    const { ledger, config, configuration } = this.scene.to;
+    const quotas = () => viewQuotas(config, ledger, Date.now());
+    const app = createApp(apiSources({ ledger, config, configuration, quotas, meters: this.meters }));
+    const answer = await app.request('/metrics', { headers: asLocalUser });
+    expect(answer.status).toBe(200);
+    return await answer.text();
+  }
+
+  async tryNow(): Promise<void> {
+    const { ledger, config } = this.scene.to;
+    const key = ledger.hash.fingerprint(config.workspaces['acme']!.apiKey.reveal());
+    expect(await tryNow(ledger, { ...workspace, key })).toBeUndefined();
+    expect(await tryNow(ledger, { kind: 'sink', name: 'hooks', key: null })).toBeUndefined();
+  }
+}
+
+describe.each(kinds)('the shipped rules for Prometheus, on %s', (kind) => {
+  it('are silent over an hour of a healthy event, and while a sink is filled', async () => {
+    const day = await EventDay.open(kind);
+    expect((await day.pass(60)).fired).toEqual([]);
+  }, 240_000);
+
+  it('fire for each fault, and are silent again after it', async () => {
+    const day = await EventDay.open(kind);
+    const { stage } = day;
+    await day.pass(2);
+
+    await stage.fault({ kind: 'dropBefore' });
+    await day.expectAlert('PigeonpostServiceDown', 6);
+    await stage.control('DELETE', 'faults');
+    await day.tryNow();
+    await day.expectCalm(16);
+
+    await stage.control('POST', 'keys', { accepted: ['another-key'] });
+    await day.expectAlert('PigeonpostWorkspacePaused', 3);
+    await stage.control('POST', 'keys', { accepted: ['sandbox-key'] });
+    await day.tryNow();
+    await day.expectCalm(3);
+
+    await stage.control('PATCH', 'knobs', { quota: { limit: 1, windowSeconds: 1800, headers: true } });
+    await day.expectAlert('PigeonpostQuotaShort', 10);
+    await stage.control('PATCH', 'knobs', { quota: { limit: 1_000_000, windowSeconds: 86_400, headers: true } });
+    await day.tryNow();
+    await day.expectCalm(10);
+
+    for (const answer of [{ status: 503 }, { status: 429, retryAfter: '1800' }]) {
+      await stage.planAnswer({ ...answer, count: 100_000 });
+      await day.expectAlert('PigeonpostBehind', 8);
+      await stage.forgetAnswers();
+      await day.tryNow();
+      await day.expectCalm(6);
+    }
+
+    await stage.planAnswer({ status: 410, count: 1 });
+    await day.expectAlert('PigeonpostSinkPaused', 3);
+    await stage.db.query('delete from pauses');
+    await day.expectCalm(6);
+
+    await stage.planAnswer({ status: 422, list: 'attendees', count: 12 });
+    await stage.put('attendees', ...Array.from({ length: 12 }, (_, index) => attendee(index + 200)));
+    await day.expectAlert('PigeonpostDeadLetters', 4);
+    // A mapping that fails parks changes under the same metric.
+    await stage.db.query("update deliveries set reason = 'mapping: hooks.x: T0410' where state = 'dead'");
+    await day.expectAlert('PigeonpostDeadLetters', 2);
+  }, 240_000);
+
+  it('fire when no pigeonpost answers, or its store does not', () => {
+    const rules = new PrometheusRules();
+    for (let minute = 0; minute < 3; minute += 1) rules.scrape(null, minute * minuteMs);
+    expect(rules.scrape(null, 3 * minuteMs)).toContain('PigeonpostDown');
+    const noStore = ['build_info{version="1"} 1', 'store_up 0', 'process_failing 1'];
+    const text = noStore.map((line) => `pigeonpost_${line}`).join('\n');
+    for (let minute = 4; minute < 7; minute += 1) rules.scrape(text, minute * minuteMs);
+    expect(rules.scrape(text, 7 * minuteMs)).toEqual(['PigeonpostFailing', 'PigeonpostStoreUnreachable']);
+  });
+});
