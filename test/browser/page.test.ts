@@ -124,6 +124,13 @@ suite('a sink', () => {
     expect((await system.status()).sinks.find(({ name }) => name === 'hooks')!.dead).toEqual({});
   });
 
+  it('that is not configured is one sentence, with nothing to press', async () => {
+    await go('#/sink/nowhere');
+    await shows('No sink of that name is configured.');
+    expect(await page.locator('main').getByRole('button').count()).toBe(0);
+    expect(await page.locator('.refused').count()).toBe(0);
+  });
+
   it('is paused for a reason that others see, and resumed', async () => {
     await go('#/sink/archive');
     await press('Pause…');

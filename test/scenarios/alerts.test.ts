@@ -196,6 +196,35 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     expect(sink!.dead).toEqual({ 'http:422': 1 });
   });
 
+  it('take the first fill of a sink for a backlog only when it makes no progress, and a later change by its age', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(1), attendee(2), attendee(3));
+    const scene = await stage.webhookScene();
+    const desk = openDesk(scene, 'one');
+    await scene.discover();
+    await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+    await stage.timePasses(600_000);
+    await stage.planAnswer({ status: 503, list: 'attendees', key: '3', count: 1000 });
+    await scene.deliver('hooks');
+    await lookAndSend(desk);
+    expect([stage.received('attendees').length, told()]).toEqual([2, []]);
+    await stage.timePasses(61_000);
+    await lookAndSend(desk);
+    expect(told()).toEqual(['alert.raised behind hooks']);
+
+    await stage.forgetAnswers();
+    await stage.retriesAreDue();
+    await scene.settle();
+    await lookAndSend(desk, desk);
+    expect(told()).toEqual(['alert.raised behind hooks', 'alert.recovered behind hooks']);
+    await stage.put('attendees', attendee(4));
+    await stage.pollsAreDue();
+    await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+    await stage.timePasses(61_000);
+    await lookAndSend(desk);
+    expect(told().at(-1)).toBe('alert.raised behind hooks');
+  });
+
   it('tell of a service that does not answer as one incident, in the words of the status, and that it answers again', async () => {
     const stage = await stages.open(kind);
     const scene = await withBacklog(stage);
