@@ -1,3 +1,6 @@
+import type { AlertFacts } from '../ledger/queries/alerts/looks.js';
+import { problemWords } from '../operations/problem-words.js';
+import type { ProblemCode } from '../operations/problems.js';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,6 +49,18 @@ describe('the README', () => {
     );
     expect(store.kind).toBe('postgres');
     expect(temporal.address).toBe('127.0.0.1:7233');
+  });
+
+  it.each<[ProblemCode, AlertFacts]>([
+    ['quota-short', { waits: 1 }],
+    ['workspace-paused', { pausedBy: 'cause', cause: 'credential' }],
+    ['sink-failing', {}],
+    ['service-down', { unansweredAt: '2026-11-21T09:57:00.000Z', lists: 13 }],
+    ['dead-letters', { letters: 7 }],
+    ['dead-letters', { letters: 7, mapping: 7 }],
+  ])('quotes the problem %s (%j) as status prints it', (code, facts) => {
+    const { title } = problemWords(code, 'NAME', facts);
+    expect(readme).toContain(`\`${title.replace(/ since .*/, ' since …').replace(' 7 ', ' N ')}\``);
   });
 
   it('quotes a wait for the quota as status prints it', () => {
