@@ -116,7 +116,7 @@ function Delivering({ sink }: { readonly sink: SinkDetails }) {
         >
           {grouped(backlog)}
         </Fact>
-        <Fact label="Withheld" note="not sent on purpose">
+        <Fact label="Withheld" note={sink.withholding.length > 0 ? 'more than it should be' : 'not sent on purpose'}>
           {grouped(sum(Object.values(withheld)))}
         </Fact>
         <Fact label="Dead letters" note="refused, or their mapping failed">

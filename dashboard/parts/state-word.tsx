@@ -47,6 +47,7 @@ export function ReadingState({ state, gone = false, troubles = [] }: ReadingProp
 export interface SinkStanding {
   readonly state: WorkState;
   readonly backlog: number;
+  readonly withholding: readonly object[];
   readonly observation: object | null;
   readonly approval: object | null;
 }
@@ -54,5 +55,6 @@ export interface SinkStanding {
 export function SinkState({ sink }: { readonly sink: SinkStanding }) {
   if (sink.state !== 'working') return <ReadingState state={sink.state} />;
   if (sink.observation !== null && sink.approval === null) return <StateWord tone="quiet">observing</StateWord>;
+  if (sink.withholding.length > 0) return <StateWord tone="bad">withholds too much</StateWord>;
   return sink.backlog > 0 ? <StateWord tone="busy">sending</StateWord> : <StateWord tone="good">up to date</StateWord>;
 }
