@@ -26,8 +26,9 @@ export interface PersonsRequest {
  * Writes a person's request to the ledger; whoever runs the work sees it at its next turn. Resuming lifts what a
  * person paused, and for a sink or a workspace also what a cause did: the person says that it is mended. A refused key
  * is tried again at once, over all lists of its workspace. A sweep of a workspace is one of its pigeonholes too.
+ * @returns false for something to be resumed that was not paused
  */
-export async function handleRequest(ledger: Ledger, scope: WorkScope, request: PersonsRequest): Promise<void> {
+export async function handleRequest(ledger: Ledger, scope: WorkScope, request: PersonsRequest): Promise<boolean> {
   const name = scope.kind === 'pigeonhole' ? pigeonholeName(scope.name.workspace, scope.name.pigeonholeId) : scope.name;
   const kind: PauseScope = scope.kind;
   switch (request.do) {
@@ -41,16 +42,17 @@ export async function handleRequest(ledger: Ledger, scope: WorkScope, request: P
         fingerprint: null,
         actor: request.by ?? null,
       });
-      return;
-    case 'resume':
-      await resume(ledger, kind, name, 'person');
-      if (scope.kind !== 'pigeonhole') await resume(ledger, kind, name, 'cause');
+      return true;
+    case 'resume': {
+      let wasPaused = await resume(ledger, kind, name, 'person');
+      if (scope.kind !== 'pigeonhole') wasPaused = (await resume(ledger, kind, name, 'cause')) || wasPaused;
       if (scope.kind === 'sink') await trySinkNow(ledger, scope.name);
       if (scope.kind === 'workspace') {
         await forgetRefusedKey(ledger, scope.name);
         await pollWorkspaceNow(ledger, scope.name);
       }
-      return;
+      return wasPaused;
+    }
     case 'poll-now':
       if (scope.kind === 'pigeonhole') {
         const ref = await refOf(ledger, scope.name.workspace, scope.name.pigeonholeId);
@@ -61,7 +63,7 @@ export async function handleRequest(ledger: Ledger, scope: WorkScope, request: P
       } else if (scope.kind === 'workspace') {
         await pollNow(ledger, await refOf(ledger, scope.name, 0));
       }
-      return;
+      return true;
     case 'sweep':
       if (scope.kind === 'pigeonhole') {
         await sweepNow(
@@ -72,6 +74,6 @@ export async function handleRequest(ledger: Ledger, scope: WorkScope, request: P
       } else if (scope.kind === 'workspace') {
         await sweepWorkspaceNow(ledger, scope.name, request.list ?? null);
       }
-      return;
+      return true;
   }
 }

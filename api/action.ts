@@ -42,5 +42,5 @@ export const actionSchema = z
   .openapi('Action');
 export type Action = z.infer<typeof actionSchema>;
 
-/** `unknown`: nothing of that name is there. */
-export type ActionResult = 'done' | 'unknown' | { readonly refused: string };
+/** `unknown`: nothing of that name is there. `note`: there was nothing to do, in a sentence. */
+export type ActionResult = 'done' | 'unknown' | { readonly note: string } | { readonly refused: string };

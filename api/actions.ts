@@ -13,7 +13,13 @@ export interface ActionSources extends ScopeSources {
   readonly act: (action: Action) => Promise<ActionResult>;
 }
 
-export const doneSchema = z.object({ done: z.literal(true) }).openapi('Done');
+export const doneSchema = z
+  .object({
+    done: z.literal(true),
+    note: z.string().optional().describe('A sentence, when there was nothing to do.'),
+  })
+  .openapi('Done');
+export type Done = z.infer<typeof doneSchema>;
 
 const nothingToReadAtSink = 'there is nothing to read at a sink: write workspace:NAME or pigeonhole:WORKSPACE/ID';
 
@@ -42,7 +48,7 @@ export function serveActions(app: ApiApp, sources: ActionSources): void {
     }
     if (kind === 'sink') requireSink(c, sources, name);
     else requireWorkspace(c, name.split('/')[0]!);
-    await audited(
+    const note = await audited(
       c,
       sources.ledger,
       {
@@ -59,10 +65,12 @@ export function serveActions(app: ApiApp, sources: ActionSources): void {
         if (result === 'unknown') {
           throw new Refused(404, `no ${kind} ${name} is known; "pigeonpost status" shows what is`);
         }
-        if (result !== 'done') throw new Refused(409, result.refused);
+        if (result === 'done') return undefined;
+        if ('note' in result) return result.note;
+        throw new Refused(409, result.refused);
       },
     );
-    return c.json({ done: true } as const, 200);
+    return c.json({ done: true as const, ...(note === undefined ? {} : { note }) }, 200);
   });
 }
 

@@ -20,6 +20,7 @@ import { type ErasureSources, serveErasures } from './erasures.js';
 import { serveForgotten } from './forgotten.js';
 import { serveFields } from './fields.js';
 import { allowedMethods, documentApi, type DocumentSources, methodsWrittenOut } from './openapi-document.js';
+import { type InstanceSources, serveInstance } from './instance.js';
 import { isOwnHost, isOwnOrigin } from './own-address.js';
 import { type PreviewSources, servePreview } from './preview.js';
 import { type Fault, problemResponse, Refused } from './problem.js';
@@ -67,7 +68,7 @@ export interface ApiSources
     HealthSources,
     PageSources,
     ErasureSources,
-    AccessSources,
+    InstanceSources,
     CanarySources {
   /** Tells sinks that there is something to deliver. */
   readonly wakeSinks: (names: readonly string[]) => Promise<void>;
@@ -86,6 +87,7 @@ export function createApp(sources: ApiSources): ApiApp {
   });
   serveHealth(app, sources);
   app.use(onlyFromHere(sources));
+  serveInstance(app, sources);
   documentApi(app, sources);
   servePage(app, sources);
   app.use('/api/*', onlyCallers(sources, guard, authenticate), onlyItsMethods(app));

@@ -25,12 +25,16 @@ describe('a command that asks a running pigeonpost', () => {
     [401, ExitCode.Failed],
   ])('ends for HTTP %d with exit code %d and the sentence of the answer', async (status, exitCode) => {
     answer = { status, body: JSON.stringify({ status, title: 'A Status', detail: 'the sentence' }) };
-    await expect(apiClient(url).status({ counts: false })).rejects.toMatchObject({ exitCode, message: 'the sentence' });
+    await expect(
+      apiClient(() => Promise.resolve({ url, token: undefined })).status({ counts: false }),
+    ).rejects.toMatchObject({ exitCode, message: 'the sentence' });
   });
 
   it('is told that pigeonpost is starting, with the exit code of what cannot be reached', async () => {
     const api = await startApi({ host: '127.0.0.1', port: 0 });
-    await expect(apiClient(api.url).status({ counts: false })).rejects.toMatchObject({
+    await expect(
+      apiClient(() => Promise.resolve({ url: api.url, token: undefined })).status({ counts: false }),
+    ).rejects.toMatchObject({
       exitCode: ExitCode.Unreachable,
       message: 'pigeonpost is starting: ask again in some seconds',
     });

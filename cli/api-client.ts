@@ -3,6 +3,7 @@ import type { AlertsView, TestedAlerts } from '../api/alerts.js';
 import type { DeadLetterChoice, DeadLetterGroupView, DeadLetterView } from '../api/dead-letters.js';
 import type { Decision, HeldDeletions } from '../api/deletions.js';
 import type { Action } from '../api/action.js';
+import type { Done } from '../api/actions.js';
 import type { ItemView } from '../api/items.js';
 import type { AppliedConfiguration, Candidate, ConfigurationPlan } from '../api/configuration-plan.js';
 import type { Preview, PreviewRequest } from '../api/preview.js';
@@ -19,9 +20,8 @@ import type { PersonView } from '../api/persons.js';
 import type { Status } from '../api/status-view.js';
 import type { Why } from '../api/why.js';
 import type { PageCodeView } from '../api/page-links.js';
-import type { Config } from '../worker/load-process-config.js';
-import { readLocalToken } from '../worker/local-token.js';
 import { CommandError, ExitCode } from './exit-code.js';
+import { type ApiAddress, findInstance, type InstanceConfig, nobodyAnswers } from './find-instance.js';
 import { type Part, type PartAsked, partQuery } from './first-of-list.js';
 
 /** The HTTP API of a running pigeonpost, as commands use it. */
@@ -33,7 +33,7 @@ export interface ApiClient {
     pigeonhole: { readonly id: string; readonly workspace: string },
     sinks: readonly string[],
   ): Promise<Canaries>;
-  act(action: Action): Promise<void>;
+  act(action: Action): Promise<Done>;
   deletions(): Promise<{ held: HeldDeletions[] }>;
   heldDeletions(id: number): Promise<HeldDeletions>;
   decideDeletions(id: number, decision: Decision): Promise<{ items: number }>;
@@ -49,7 +49,7 @@ export interface ApiClient {
   fields(query: FieldsQuery): Promise<{ list: string; pigeonholes: SeenFields[] }>;
   replay(wanted: ReplayRequest): Promise<Extract<ReplayResult, { id: string }>>;
   planConfiguration(candidate: Candidate): Promise<ConfigurationPlan>;
-  applyConfiguration(asked: { readonly file: string }): Promise<AppliedConfiguration>;
+  applyConfiguration(asked: { readonly file?: string }): Promise<AppliedConfiguration>;
   lookAtEvent(asked: EventRequest): Promise<EventView>;
   /** One turn: to be asked again until nothing is left. */
   applyEvent(asked: EventRequest): Promise<EventView>;
@@ -86,23 +86,18 @@ export interface ItemsQuery {
   readonly personal: boolean;
 }
 
-/** Where the API is, and the token that it asks for. */
-export interface ApiAddress {
-  readonly url: string;
-  readonly token: string | undefined;
-}
+/** Finds the address at the first call, and gives the same one afterwards. */
+export type FindAddress = () => Promise<ApiAddress>;
 
-/** Of the API that this configuration's `start` serves, with `server.token` or the token that it has made for itself. */
-export function apiAddressOf(config: Config): ApiAddress {
-  const { server } = config;
-  const host = server.host.includes(':') ? `[${server.host}]` : server.host;
-  return { url: `http://${host}:${server.port}`, token: server.token?.reveal() ?? readLocalToken(config) };
+/** Of the process that this configuration's `start` runs: proven before it is sent anything. */
+export function addressOf(config: InstanceConfig): FindAddress {
+  let found: Promise<ApiAddress> | undefined;
+  return () => (found ??= findInstance(config));
 }
 
 /** A client of the API that this configuration's `start` serves. */
-export function apiClientFor(config: Config): ApiClient {
-  const { url, token } = apiAddressOf(config);
-  return apiClient(url, token);
+export function apiClientFor(config: InstanceConfig): ApiClient {
+  return apiClient(addressOf(config));
 }
 
 /** 503 is what `start` answers until it serves: as if nothing could be reached yet. */
@@ -110,15 +105,6 @@ function exitCodeFor(status: number): ExitCode {
   if (status === 404) return ExitCode.NotFound;
   if (status === 422) return ExitCode.WrongUse; // a file that cannot be used
   return status === 503 ? ExitCode.Unreachable : ExitCode.Failed;
-}
-
-/** Nothing listens there. */
-export function nobodyAnswers(url: string, cause: unknown): CommandError {
-  return new CommandError(
-    ExitCode.Unreachable,
-    `no pigeonpost answers at ${url}: start it with "pigeonpost start", or check server.host and server.port`,
-    { cause },
-  );
 }
 
 /** What an answer that is no success ends a command with. @param body JSON; RFC 9457 */
@@ -130,15 +116,12 @@ export function refusalOf(status: number, body: unknown): CommandError {
 /** For what reads whole lists of the ledger. */
 const countingMs = 5 * 60_000;
 
-export function apiClient(url: string, token?: string): ApiClient {
-  const ownHeaders = {
-    'content-type': 'application/json',
-    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-  };
+export function apiClient(address: FindAddress): ApiClient {
   const ask = async (path: string, init: RequestInit = {}, timeoutMs = 30_000): Promise<unknown> => {
+    const { url, token } = await address();
     const answer = await fetch(`${url}${path}`, {
       ...init,
-      headers: ownHeaders,
+      headers: headersWith(token),
       signal: AbortSignal.timeout(timeoutMs),
     }).catch((error: unknown) => {
       throw nobodyAnswers(url, error);
@@ -158,9 +141,7 @@ export function apiClient(url: string, token?: string): ApiClient {
     },
     sendCanaries: async ({ id, workspace }, sinks) =>
       (await post(`/api/pigeonholes/${id}/canaries`, { workspace, sinks }, countingMs)) as Canaries,
-    act: async (action) => {
-      await post('/api/actions', action);
-    },
+    act: async (action) => (await post('/api/actions', action)) as Done,
     deletions: async () => (await ask('/api/deletions')) as { held: HeldDeletions[] },
     heldDeletions: async (id) => (await ask(`/api/deletions/${id}`)) as HeldDeletions,
     decideDeletions: async (id, decision) =>
@@ -188,7 +169,8 @@ export function apiClient(url: string, token?: string): ApiClient {
     },
     liveChanges: async (query) => {
       const asked = new URLSearchParams(query).toString();
-      const answer = await fetch(`${url}/api/changes/live?${asked}`, { headers: ownHeaders }).catch(
+      const { url, token } = await address();
+      const answer = await fetch(`${url}/api/changes/live?${asked}`, { headers: headersWith(token) }).catch(
         (error: unknown) => {
           throw nobodyAnswers(url, error);
         },
@@ -233,4 +215,9 @@ export function apiClient(url: string, token?: string): ApiClient {
       return (await ask(`/api/audit?${query.toString()}`)) as Part<AuditEntryView>;
     },
   };
+}
+
+function headersWith(token: string | undefined): Record<string, string> {
+  const json = { 'content-type': 'application/json' };
+  return token === undefined ? json : { ...json, authorization: `Bearer ${token}` };
 }

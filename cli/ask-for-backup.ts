@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { CommandError, ExitCode } from './exit-code.js';
-import { type ApiAddress, nobodyAnswers, refusalOf } from './api-client.js';
+import { refusalOf } from './api-client.js';
+import { type ApiAddress, nobodyAnswers, requestOf } from './find-instance.js';
 
 /**
  * The embedded store of a running pigeonpost, piece by piece. By node:http: `fetch` has limits of its own for answers that
@@ -10,7 +11,7 @@ import { type ApiAddress, nobodyAnswers, refusalOf } from './api-client.js';
  * @throws {CommandError}, also while it is read, when the process ends in the middle or cannot go on
  */
 export async function askForBackup({ url, token }: ApiAddress): Promise<AsyncIterable<Uint8Array>> {
-  const asked = request(`${url}/api/backup`, {
+  const asked = requestOf(url)(`${url}/api/backup`, {
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
   });
   asked.end();

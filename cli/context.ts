@@ -2,6 +2,10 @@
 export interface Context {
   /** Path of pigeonpost.yaml, as the user wrote it. */
   readonly config: string;
+  /** Where another pigeonpost than the one of `config` is asked. */
+  readonly url?: string | undefined;
+  /** Of that one. */
+  readonly token?: string | undefined;
   /** Show the stack of an error that nobody expected. */
   readonly debug: boolean;
   readonly out: Output;

@@ -25,7 +25,7 @@ interface ActionOptions {
   readonly reason?: string;
 }
 
-const places = 'workspace:NAME, pigeonhole:WORKSPACE/ID or sink:NAME';
+const places = 'workspace:NAME, pigeonhole:WORKSPACE/ID or sink:NAME, or NAME alone';
 const why = 'why, for those who look later; shown in status, so without personal data';
 
 function addActions(program: Command, context: () => Context, finish: (code: ExitCode) => void): void {

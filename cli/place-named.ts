@@ -8,5 +8,6 @@ export function placeNamed(
 ): { readonly workspace: string; readonly id: string } {
   const { id, workspace = workspaces.length === 1 ? workspaces[0] : undefined } = pigeonholeNamed(word);
   if (workspace !== undefined) return { workspace, id };
-  throw new CommandError(ExitCode.WrongUse, `write WORKSPACE/${id}: there are workspaces ${workspaces.join(', ')}`);
+  const known = workspaces.length === 0 ? '' : `: there are workspaces ${workspaces.join(', ')}`;
+  throw new CommandError(ExitCode.WrongUse, `write WORKSPACE/${id}${known}`);
 }

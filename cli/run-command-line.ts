@@ -23,12 +23,21 @@ const exitCodes =
 /** Commands that run until they are told to stop, and end in order then. */
 const lasting: ReadonlySet<string> = new Set(['start', 'worker', 'api', 'demo', 'import', 'follow']);
 
+interface GlobalOptions {
+  readonly config: string;
+  readonly url?: string;
+  readonly token?: string;
+  readonly debug?: boolean;
+}
+
 /** The command line: what it takes, and nothing of what it does. Each command is loaded when it is asked for. */
 export function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
   const program = new Command('pigeonpost')
     .description('Delivers what an audience does at an event to the systems where people already work.')
     .version(packageVersion())
     .option('--config <file>', 'the configuration', './pigeonpost.yaml')
+    .option('--url <address>', 'ask the pigeonpost at this address, and not the one of the configuration')
+    .option('--token <token>', 'a token of that one; better in PIGEONPOST_TOKEN, which other accounts cannot read')
     .option('--debug', 'show the stack of an unexpected error')
     .showHelpAfterError('(pigeonpost --help shows what there is)')
     .configureHelp({
@@ -51,8 +60,8 @@ export function createProgram(out: Output, finish: (code: ExitCode) => void): Co
       if (!lasting.has(command.name())) releaseSignals();
     });
   const context = (): Context => {
-    const { config, debug } = program.opts<{ config: string; debug?: boolean }>();
-    return { config, debug: debug === true, out };
+    const { config, url, token, debug } = program.opts<GlobalOptions>();
+    return { config, url, token, debug: debug === true, out };
   };
 
   addSetupCommands(program, context, finish);
@@ -137,7 +146,15 @@ export function createProgram(out: Output, finish: (code: ExitCode) => void): Co
       finish(await demo(context(), options));
     });
   groupCommands(program);
+  for (const command of program.commands) pointToOwnHelp(command, 'pigeonpost');
   return program;
+}
+
+/** After wrong use, names the help of the command that was used wrongly. */
+function pointToOwnHelp(command: Command, parent: string): void {
+  const name = `${parent} ${command.name()}`;
+  command.showHelpAfterError(`(${name} --help shows how it is used)`);
+  for (const below of command.commands) pointToOwnHelp(below, name);
 }
 
 function isEmpty(value: unknown): boolean {

@@ -8,6 +8,8 @@ export interface Problem {
   readonly key: string;
   /** What was found and what is allowed, or what to do. One sentence without a full stop. */
   readonly message: string;
+  /** A reference that this process cannot fill; another one may. */
+  readonly isUnresolved?: boolean;
 }
 
 /** `missing` and `unreadable`: the file; `empty`: nothing stands in it; `syntax`: it is not YAML; `invalid`: what stands in it is not allowed. */

@@ -11,12 +11,20 @@ export type Filled =
   | { readonly kind: 'literal'; readonly text: string }
   | { readonly kind: 'reference'; readonly secret: Secret; readonly references: readonly string[] }
   | { readonly kind: 'absent' }
-  | { readonly kind: 'problem'; readonly message: string; readonly references: readonly string[] };
+  | {
+      readonly kind: 'problem';
+      readonly message: string;
+      readonly references: readonly string[];
+      /** The text is right, and this process lacks what it refers to. */
+      readonly isUnresolved: boolean;
+    };
 
 export interface ReferenceSources {
   readonly environment: Environment;
   /** Relative `${file:…}` paths are taken from here. */
   readonly folder: string;
+  /** The process runs already: a variable that is set now does not reach it. */
+  readonly isRunning?: boolean | undefined;
 }
 
 /**
@@ -28,19 +36,21 @@ export interface ReferenceSources {
  */
 export function fillReferences(text: string, sources: ReferenceSources): Filled {
   const references: string[] = [];
-  const problems: string[] = [];
+  const problems: { readonly problem: string; readonly isUnresolved?: boolean }[] = [];
   const filled = text.replace(/\$\$\{|\$\{([^}]*)(\}?)/g, (match: string, inner: string | undefined, end: string) => {
     if (inner === undefined) return '${';
     const found =
       end === ''
         ? { problem: '"${" is never closed; write ${NAME}, or $${ for a literal "${"' }
         : lookUp(inner, sources);
-    if ('problem' in found) problems.push(found.problem);
+    if ('problem' in found) problems.push(found);
     else if (found.reference !== undefined) references.push(found.reference);
     return 'text' in found ? found.text : match;
   });
   const [problem] = problems;
-  if (problem !== undefined) return { kind: 'problem', message: problem, references };
+  if (problem !== undefined) {
+    return { kind: 'problem', message: problem.problem, references, isUnresolved: problem.isUnresolved === true };
+  }
   if (filled === '' && text !== '') return { kind: 'absent' };
   return references.length === 0
     ? { kind: 'literal', text: filled }
@@ -52,7 +62,9 @@ export function hasReference(text: string): boolean {
   return text.replaceAll('$${', '').includes('${');
 }
 
-type Found = { readonly text: string; readonly reference?: string } | { readonly problem: string };
+type Found =
+  | { readonly text: string; readonly reference?: string }
+  | { readonly problem: string; readonly isUnresolved?: boolean };
 
 function lookUp(inner: string, sources: ReferenceSources): Found {
   if (inner.startsWith('file:')) return readReferenced(inner.slice('file:'.length), sources.folder);
@@ -67,9 +79,12 @@ function lookUp(inner: string, sources: ReferenceSources): Found {
   const value = Object.hasOwn(sources.environment, name) ? (sources.environment[name] ?? '') : '';
   if (value !== '') return { text: value, reference: name };
   if (fallback !== undefined) return { text: fallback };
-  return {
-    problem: `the environment variable ${name} is not set; set it, or write \${${name}:-} where it may be absent`,
-  };
+  const todo =
+    sources.isRunning === true
+      ? `restart pigeonpost with it, or write the value to a file and \${file:/path} here, which "config apply" reads again`
+      : `set it, or write \${${name}:-} where it may be absent`;
+  const where = sources.isRunning === true ? ' in the running process' : '';
+  return { problem: `the environment variable ${name} is not set${where}; ${todo}`, isUnresolved: true };
 }
 
 /** Synchronous: a handful of small files at start, and the text is filled from the inside of a replacement. */
@@ -77,10 +92,10 @@ function readReferenced(path: string, folder: string): Found {
   if (path.trim() === '') return { problem: 'no path stands after "file:"; write ${file:/run/secrets/name}' };
   try {
     const text = readFileSync(resolve(folder, path), 'utf8').replace(/\r?\n$/, '');
-    if (text === '') return { problem: `the file ${path} is empty; write the secret into it` };
+    if (text === '') return { problem: `the file ${path} is empty; write the secret into it`, isUnresolved: true };
     return { text, reference: `file:${path}` };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    return { problem: `the file ${path} cannot be read (${code}); create it, or correct the path` };
+    return { problem: `the file ${path} cannot be read (${code}); create it, or correct the path`, isUnresolved: true };
   }
 }

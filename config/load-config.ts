@@ -26,6 +26,8 @@ export interface LoadOptions {
    * no file is read that the running file does not name at the same key (decision 0045).
    */
   readonly running?: string | undefined;
+  /** The process that loads it runs already, and keeps the environment that it was started with. */
+  readonly isRunning?: boolean | undefined;
 }
 
 /**
@@ -37,12 +39,13 @@ export interface LoadOptions {
 export async function loadConfig(
   file: string,
   environment: Environment,
-  { sinkSchemas }: LoadOptions,
+  { sinkSchemas, isRunning }: LoadOptions,
 ): Promise<Config> {
   const shownFile = normalize(file);
   const absoluteFile = resolve(file);
-  return await loadConfigText(await readText(absoluteFile, shownFile), { shownFile, absoluteFile }, environment, {
+  return await loadConfigText(await readConfigFile(absoluteFile, shownFile), { shownFile, absoluteFile }, environment, {
     sinkSchemas,
+    isRunning,
   });
 }
 
@@ -55,11 +58,11 @@ export async function loadConfigText(
   text: string,
   { shownFile, absoluteFile }: { readonly shownFile: string; readonly absoluteFile: string },
   environment: Environment,
-  { sinkSchemas, running }: LoadOptions,
+  { sinkSchemas, running, isRunning }: LoadOptions,
 ): Promise<Config> {
   const folder = dirname(absoluteFile);
   const within = running === undefined ? undefined : runningReferences(running, text);
-  const written = readDocument(text, shownFile, { environment, folder, within });
+  const written = readDocument(text, shownFile, { environment, folder, within, isRunning });
   const document = withEnvironmentDefaults(written, environment);
 
   // each looks at the document for itself, so that a problem found by one hides none of another's
@@ -90,7 +93,8 @@ export async function loadConfigText(
   });
 }
 
-async function readText(absoluteFile: string, shownFile: string): Promise<string> {
+/** The text of pigeonpost.yaml. @throws {ConfigError} `missing` or `unreadable` */
+export async function readConfigFile(absoluteFile: string, shownFile: string): Promise<string> {
   let bytes: Buffer;
   try {
     bytes = await readFile(absoluteFile);

@@ -193,7 +193,7 @@ class DocumentReader {
         if (within === undefined) return filled.secret;
         return new StandIn(filled.secret.reveal(), { isOfSameKey: within.isOfSameKey(path) });
       case 'problem':
-        return this.#refuse(path, at('a reference'), filled.message);
+        return this.#refuse(path, at('a reference'), filled.message, { isUnresolved: filled.isUnresolved });
     }
   }
 
@@ -209,9 +209,14 @@ class DocumentReader {
   }
 
   /** Answers a value that fits nowhere, so that the schema has something to stumble over; what it says of it is left out. */
-  #refuse(path: KeyPath, { line, column }: { line: number; column: number }, message: string): Secret {
+  #refuse(
+    path: KeyPath,
+    { line, column }: { line: number; column: number },
+    message: string,
+    more: Pick<Problem, 'isUnresolved'> = {},
+  ): Secret {
     this.#broken.add(pathId(path));
-    this.#problems.push({ line, column, key: formatKey(path), message });
+    this.#problems.push({ line, column, key: formatKey(path), message, ...(more.isUnresolved === true ? more : {}) });
     return new Secret('');
   }
 }

@@ -28,7 +28,7 @@ export async function act({ to, starter }: ActingProcess, action: Action): Promi
     action.do === 'try-now'
       ? await tryItNow(to, action)
       : await carryOut(to, target.scope, { ...action, do: action.do });
-  if (refusal !== undefined) return { refused: refusal };
+  if (refusal !== undefined && refusal !== notPaused) return { refused: refusal };
   const { do: verb, kind, name, list, forSeconds } = action;
   to.log.info({ do: verb, kind, target: name, list, forSeconds }, 'a person asked'); // who and why are for the audit log: people write names there
   await starter.signal(target.workflow.id, 'wake'); // where it is not running, the reconciler starts it
@@ -36,8 +36,13 @@ export async function act({ to, starter }: ActingProcess, action: Action): Promi
     await wakeAll(to, starter, name);
   if (kind === 'sink' && (verb === 'resume' || verb === 'try-now' || verb === 'approve'))
     await wakeErasures(to, starter);
-  return 'done';
+  if (refusal !== notPaused) return 'done';
+  const hint = kind === 'pigeonhole' ? '' : `. To end a wait, run "pigeonpost try-now ${kind}:${name}"`;
+  return { note: `${kind} ${name} was not paused${hint}` };
 }
+
+/** Of something to be resumed: nothing was lifted. */
+const notPaused = Symbol('not paused');
 
 /** @returns why nothing was tried; undefined when it was */
 async function tryItNow({ config, ledger }: ActingProcess['to'], { kind, name }: Action): Promise<string | undefined> {
@@ -51,11 +56,11 @@ async function carryOut(
   { ledger, sinks }: ActingProcess['to'],
   scope: WorkScope,
   action: Omit<Action, 'do'> & { readonly do: Exclude<Action['do'], 'try-now'> },
-): Promise<string | undefined> {
+): Promise<string | typeof notPaused | undefined> {
   const { by, reason, list, forSeconds } = action;
   if (action.do !== 'approve') {
-    await handleRequest(ledger, scope, { do: action.do, list, forSeconds, by, reason });
-    return undefined;
+    const request = { do: action.do, list, forSeconds, by, reason };
+    return (await handleRequest(ledger, scope, request)) ? undefined : notPaused;
   }
   const sink = scope.kind === 'sink' ? sinks.get(scope.name) : undefined;
   if (sink === undefined) return 'only a sink can be approved: write sink approve NAME';

@@ -1,5 +1,7 @@
+import { ConfigError } from '../config/config-error.js';
 import type { Config } from '../config/config.js';
 import { type Environment, processEnvironment } from '../config/environment.js';
+import { type ClientConfig, loadClientConfig } from '../config/client-config.js';
 import { loadConfig, loadConfigText } from '../config/load-config.js';
 import type { SinkSchemas } from '../config/parse-sinks.js';
 import { allSinks } from '../sinks/all-sinks.js';
@@ -10,6 +12,19 @@ export async function loadProcessConfig(
   environment: Environment = processEnvironment(),
 ): Promise<Config> {
   return await loadConfig(file, environment, { sinkSchemas: sinkSchemas() });
+}
+
+/** As `loadProcessConfig`, in a process that runs already: `${file:…}` is read again, the environment is as at the start. */
+export async function reloadProcessConfig(file: string): Promise<Config> {
+  return await loadConfig(file, processEnvironment(), { sinkSchemas: sinkSchemas(), isRunning: true });
+}
+
+/** What a command needs that asks a running pigeonpost; resolves no other secret than its token. @throws {ConfigError} */
+export async function loadCommandConfig(
+  file: string,
+  environment: Environment = processEnvironment(),
+): Promise<ClientConfig> {
+  return await loadClientConfig(file, environment);
 }
 
 /**
@@ -24,14 +39,38 @@ export async function loadCandidateConfig(
   environment: Environment = processEnvironment(),
   running?: string,
 ): Promise<Config> {
-  return await loadConfigText(text, place, environment, { sinkSchemas: sinkSchemas(), running });
+  return await loadConfigText(text, place, environment, {
+    sinkSchemas: sinkSchemas(),
+    running,
+    isRunning: running !== undefined,
+  });
 }
 
 function sinkSchemas(): SinkSchemas {
   return Object.fromEntries([...allSinks].map(([type, { configSchema }]) => [type, configSchema]));
 }
 
-export type { Config };
+/**
+ * Finds mistakes in the file of a command, before the running process is asked. What only that process has, such as a
+ * secret of its environment, is left to it.
+ * @throws {ConfigError}
+ */
+export async function checkCommandFile(file: string): Promise<void> {
+  try {
+    await loadProcessConfig(file);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const wrong = error.problems.filter(({ isUnresolved }) => isUnresolved !== true);
+    if (wrong.length > 0) throw new ConfigError(error.kind, error.file, wrong);
+  }
+}
+
+/** The token for a pigeonpost that is named by its address; empty: none is given. */
+export function tokenOfEnvironment(environment: Environment = processEnvironment()): string {
+  return environment['PIGEONPOST_TOKEN'] ?? '';
+}
+
+export type { ClientConfig, Config };
 
 /** Of the log on standard error: PIGEONPOST_LOG, one of trace, debug, info, warn, error, silent. */
 export function logLevel(environment: Environment = processEnvironment()): string {

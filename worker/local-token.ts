@@ -1,11 +1,11 @@
 import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { makeToken } from '../api/token-text.js';
-import type { Config } from './load-process-config.js';
+import type { InstancePlace } from './instance-file.js';
 import { LocalTokenError } from './local-token-error.js';
 
 /** What of a configuration says where the token is kept. */
-type TokenPlace = Pick<Config, 'store' | 'folder' | 'file'>;
+type TokenPlace = InstancePlace;
 
 const tokenForm = /^pp_[0-9a-f]{16}_[A-Za-z0-9_-]{43}$/;
 

@@ -34,9 +34,10 @@ import { findBinary } from './embedded-temporal/find-binary.js';
 import { DropFolders } from './imports/drop-folders.js';
 import { findMissingWorkers } from './find-missing-workers.js';
 import { GuardedWorker } from './guarded-worker.js';
+import { noteInstance } from './instance-file.js';
 import { keyPlaceOf } from './key-place-of.js';
 import { leaveToReconciler } from './leave-to-reconciler.js';
-import { loadProcessConfig } from './load-process-config.js';
+import { reloadProcessConfig } from './load-process-config.js';
 import { keepLocalToken } from './local-token.js';
 import type { ProcessLog } from './log.js';
 import { openEdition, type Shared } from './open-edition.js';
@@ -185,7 +186,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
 
   const reconcileNow = (): Promise<number> =>
     reconcile({ config: editions.current.config, ledger, client, cluster, starter, taskQueue, log });
-  const loadOwn = (): Promise<Config> => loadProcessConfig(config.file);
+  const loadOwn = (): Promise<Config> => reloadProcessConfig(config.file);
   const switching = createConfigurationSwitch(loadOwn, editions, shared, async (before, now) => {
     await reconcileNow();
     await wakeEverything([before, now], ledger, starter);
@@ -303,6 +304,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   } else if (api !== undefined && listensAt !== null) {
     api.serveProbes(probeSources(common, editions, listensAt));
   }
+  if (serves && api !== undefined) closers.push(noteInstance(config, { url: api.url, ledger: ledger.id }, log));
   closers.push(closeApi); // in order it is the first to close; a second close does nothing
   const pageLink = serves && api !== undefined ? () => pageLinkTo(api.url, config, pageCodes) : undefined;
   return { api, pageLink, temporalAddress: address, failed };

@@ -43,6 +43,14 @@ describe('pause, resume, poll-now, sweep and approve', () => {
     expect(asked).toEqual([{ do: verb, kind, name, by: userInfo().username }]);
   });
 
+  it('accept a name alone where the configuration has one thing of that name', async () => {
+    expect((await run('pause', 'archive')).lines).toEqual(['sink archive is paused']);
+    expect((await run('poll-now', '101')).lines).toEqual(['pigeonhole acme/101 is read now']);
+    expect((await run('sweep', 'acme')).lines).toEqual(['workspace acme is walked whole now']);
+    expect(asked).toMatchObject([{ kind: 'sink' }, { kind: 'pigeonhole', name: 'acme/101' }, { kind: 'workspace' }]);
+    await expect(run('poll-now', 'archive')).rejects.toMatchObject({ exitCode: ExitCode.WrongUse });
+  });
+
   it('say in JSON what was done', async () => {
     const { lines } = await run('pause', 'sink:hooks', true);
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([

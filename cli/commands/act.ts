@@ -1,11 +1,12 @@
 import type { Action } from '../../api/action.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { apiClientFor } from '../api-client.js';
+import type { ApiClient } from '../api-client.js';
 import { askedBy } from '../asked-by.js';
 import type { Context } from '../context.js';
 import { spanInWords } from '../in-words.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { instanceOf } from '../instance.js';
 import { listNamed } from '../list-named.js';
+import { type KnownNames, thingNamed } from '../thing-named.js';
 
 export interface ActOptions {
   readonly verb: Action['do'];
@@ -22,35 +23,32 @@ export interface ActOptions {
 
 /**
  * `pigeonpost pause|resume|try-now|poll-now|sweep <what>` and `pigeonpost sink approve <name>`: asks the running pigeonpost.
- * What: `workspace:acme`, `pigeonhole:acme/101` or `sink:hooks`. Exit 0, 4 when it is not known.
+ * What: `workspace:acme`, `pigeonhole:acme/101` or `sink:hooks`, or the name alone. Exit 0, 4 when it is not known.
  */
-export async function act({ config, out }: Context, options: ActOptions): Promise<ExitCode> {
+export async function act(context: Context, options: ActOptions): Promise<ExitCode> {
+  const { out } = context;
   const { verb, what, json } = options;
-  const match = /^(workspace|pigeonhole|sink):(.+)$/.exec(what);
-  if (match === null) {
-    throw new CommandError(
-      ExitCode.WrongUse,
-      `"${what}" names nothing: write workspace:NAME, pigeonhole:WORKSPACE/ID or sink:NAME`,
-    );
-  }
-  if ((verb === 'poll-now' || verb === 'sweep') && match[1] === 'sink') {
+  const { client, config } = await instanceOf(context);
+  const { kind, name } = await thingNamed(what, async () => config ?? (await namesAt(client)));
+  if ((verb === 'poll-now' || verb === 'sweep') && kind === 'sink') {
     throw new CommandError(
       ExitCode.WrongUse,
       'there is nothing to read at a sink: write workspace:NAME or pigeonhole:WORKSPACE/ID',
     );
   }
-  const forSeconds = secondsOf(options, match[1]!);
+  const forSeconds = secondsOf(options, kind);
   const list = options.list === undefined ? undefined : listNamed(options.list);
-  const action: Action = { do: verb, kind: match[1] as Action['kind'], name: match[2]! };
-  const told = { ...action, list, forSeconds, by: askedBy(), reason: options.reason };
-  await apiClientFor(await loadProcessConfig(config)).act(told);
-  if (json) out.line(JSON.stringify({ done: true, ...action, list, forSeconds, reason: options.reason }));
-  else if (forSeconds === 0) out.line(`the rehearsal of ${action.kind} ${action.name} is over`);
+  const action: Action = { do: verb, kind, name };
+  const { reason } = options;
+  const { note } = await client.act({ ...action, list, forSeconds, by: askedBy(), reason });
+  if (json) out.line(JSON.stringify({ done: true, ...action, list, forSeconds, reason, note }));
+  else if (note !== undefined) out.line(note);
+  else if (forSeconds === 0) out.line(`the rehearsal of ${kind} ${name} is over`);
   else if (forSeconds !== undefined)
     out.line(
-      `every list of ${action.kind} ${action.name} is read at the live interval for ${spanInWords(forSeconds)}; end it with: pigeonpost poll-now ${what} --end`,
+      `every list of ${kind} ${name} is read at the live interval for ${spanInWords(forSeconds)}; end it with: pigeonpost poll-now ${what} --end`,
     );
-  else out.line(`${action.kind} ${action.name} ${becomes[verb]}${list === undefined ? '' : `: ${list}`}`);
+  else out.line(`${kind} ${name} ${becomes[verb]}${list === undefined ? '' : `: ${list}`}`);
   return ExitCode.Done;
 }
 
@@ -79,3 +77,9 @@ const becomes = {
   sweep: 'is walked whole now',
   approve: 'is approved and sends from its watermark',
 } as const;
+
+/** Of a pigeonpost whose configuration is elsewhere. */
+async function namesAt(client: ApiClient): Promise<KnownNames> {
+  const { workspaces, sinks } = await client.status({ counts: false });
+  return { workspaces: workspaces.map(({ name }) => name), sinks: sinks.map(({ name }) => name) };
+}

@@ -1,13 +1,14 @@
 import type { TestedAlerts } from '../../api/alerts.js';
 import { testAlerts as testFromHere } from '../../worker/alerts/test-alerts.js';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { apiClientFor } from '../api-client.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { clientOf, instanceOf } from '../instance.js';
 
 /** `pigeonpost alerts list`: what was told and is not over, and how the receivers take it. Exit 0, also when all is well. */
-export async function listAlerts({ config, out }: Context, { json }: { json: boolean }): Promise<ExitCode> {
-  const view = await apiClientFor(await loadProcessConfig(config)).alerts();
+export async function listAlerts(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
+  const { out } = context;
+  const view = await (await clientOf(context)).alerts();
   if (json) {
     out.line(JSON.stringify(view));
     return ExitCode.Done;
@@ -28,24 +29,24 @@ export async function listAlerts({ config, out }: Context, { json }: { json: boo
  * where none runs from here, so that it can be tried before the first start. Exit 0, 1 when a receiver does not take it,
  * 2 when there is none.
  */
-export async function testAlerts({ config, out }: Context, { json }: { json: boolean }): Promise<ExitCode> {
-  const loaded = await loadProcessConfig(config);
-  if (loaded.alerts === undefined) {
+export async function testAlerts(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
+  const { out } = context;
+  const { config, client } = await instanceOf(context);
+  if (config?.hasAlerts === false) {
     throw new CommandError(
       ExitCode.WrongUse,
       'nobody is told of anything: name receivers under "alerts.to" in pigeonpost.yaml',
     );
   }
-  const receivers = await apiClientFor(loaded)
-    .testAlerts()
-    .then(
-      (answer) => answer.receivers,
-      async (error: unknown): Promise<TestedAlerts['receivers']> => {
-        if (!(error instanceof CommandError) || error.exitCode !== ExitCode.Unreachable) throw error;
-        out.note('no pigeonpost runs with this configuration: sent from here');
-        return await testFromHere(loaded);
-      },
-    );
+  const receivers = await client.testAlerts().then(
+    (answer) => answer.receivers,
+    async (error: unknown): Promise<TestedAlerts['receivers']> => {
+      if (config === undefined || !(error instanceof CommandError) || error.exitCode !== ExitCode.Unreachable)
+        throw error;
+      out.note('no pigeonpost runs with this configuration: sent from here');
+      return await testFromHere(await loadProcessConfig(config.file));
+    },
+  );
   if (json) out.line(JSON.stringify({ receivers }));
   else for (const { receiver, detail } of receivers) out.line(`${receiver}: ${detail ?? 'delivered'}`);
   return receivers.every(({ delivered }) => delivered) ? ExitCode.Done : ExitCode.Failed;

@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { prove, storeName } from '../../api/instance-proof.js';
+import { hashToken } from '../../api/token-text.js';
 
 export interface AskedOfApi {
   readonly method: string;
@@ -19,24 +21,53 @@ export interface AnsweringApi {
   close(): Promise<void>;
 }
 
+/** What a test says about its configuration otherwise; the kit adds `server`. */
+const smallest = [
+  'workspaces: { acme: { baseUrl: "https://engagement.example.com", apiKey: "${file:key}" } }',
+  'syncs: { all: { workspace: acme, sinks: [archive] } }',
+  'sinks: { archive: { type: file, folder: ./archive } }',
+];
+const token = 'one-token-of-26-characters';
+
+/** As the process of this configuration proves that it is the one. */
+function instanceAnswer(url: string, config: string): string {
+  const challenge = new URL(url, 'http://127.0.0.1').searchParams.get('challenge')!;
+  const proof = (statement: 'ledger' | 'store' | 'file', value: string): string =>
+    prove(hashToken(token), challenge, statement, value);
+  return JSON.stringify({
+    pigeonpost: '0.0.0',
+    ledger: 'a-ledger',
+    proof: proof('ledger', 'a-ledger'),
+    store: proof('store', storeName({ kind: 'embedded', folder: join(dirname(config), 'data') })),
+    file: proof('file', config),
+  });
+}
+
 /** An API that answers commands as a test says, and a configuration by which they find it. */
-export async function answeringApi(answer: (asked: AskedOfApi) => string): Promise<AnsweringApi> {
+export async function answeringApi(
+  answer: (asked: AskedOfApi) => string,
+  configuration: readonly string[] = smallest,
+): Promise<AnsweringApi> {
+  const folder = mkdtempSync(join(tmpdir(), 'answering-api-'));
+  const config = join(folder, 'pigeonpost.yaml');
   const server = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (text: string) => (body += text));
-    request.on('end', () => response.end(answer({ method: request.method!, url: request.url!, body })));
+    request.on('end', () => {
+      const url = request.url!;
+      response.end(
+        url.startsWith('/instance?') ? instanceAnswer(url, config) : answer({ method: request.method!, url, body }),
+      );
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const folder = mkdtempSync(join(tmpdir(), 'answering-api-'));
-  const config = join(folder, 'pigeonpost.yaml');
   const lines = [
-    'workspaces: { acme: { baseUrl: "https://engagement.example.com", apiKey: "${file:key}" } }',
-    'syncs: { all: { workspace: acme, sinks: [archive] } }',
-    'sinks: { archive: { type: file, folder: ./archive } }',
-    `server: { port: ${(server.address() as AddressInfo).port} }`,
+    ...configuration,
+    `server: { port: ${(server.address() as AddressInfo).port}, token: "\${file:token}" }`,
   ];
   writeFileSync(config, lines.join('\n'));
   writeFileSync(join(folder, 'key'), 'a-key');
+  writeFileSync(join(folder, 'token'), token);
   return {
     folder,
     config,

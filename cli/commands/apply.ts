@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import type { EventRequest, EventView } from '../../api/provisioning.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { type ApiClient, apiClientFor } from '../api-client.js';
+import type { ApiClient } from '../api-client.js';
 import { askYesOrNo } from '../ask-yes-or-no.js';
 import { askedBy } from '../asked-by.js';
 import type { Context, Output } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { clientOf } from '../instance.js';
 import { followEvent, untilAnswered, type Wait } from '../follow-event.js';
 import { formatEvent, questionOf } from '../format-event.js';
 
@@ -26,9 +26,10 @@ const largestFileBytes = 1_000_000;
  * exists (or, with `--dry-run`, nothing stands against it), 1 when a person has to say or do something first, 2 for a
  * file that cannot be used, 3 when the service cannot be reached, 5 when it refuses an object.
  */
-export async function apply({ config, out }: Context, options: ApplyOptions): Promise<ExitCode> {
+export async function apply(context: Context, options: ApplyOptions): Promise<ExitCode> {
+  const { out } = context;
   const text = await readEvent(options.file);
-  const client = apiClientFor(await loadProcessConfig(config));
+  const client = await clientOf(context);
   return await applyText(client, out, text, options);
 }
 

@@ -1,8 +1,7 @@
 import type { AuditEntryView } from '../../api/audit-log.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { apiClientFor } from '../api-client.js';
 import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
+import { clientOf } from '../instance.js';
 import { firstOfList, thereIsMore } from '../first-of-list.js';
 import { printLine } from '../print-line.js';
 
@@ -15,8 +14,9 @@ export interface AuditArguments {
 }
 
 /** `pigeonpost audit`: who has asked for what, newest first. Exit 0, also when nobody has. */
-export async function audit({ config, out }: Context, { json, limit, ...choice }: AuditArguments): Promise<ExitCode> {
-  const client = apiClientFor(await loadProcessConfig(config));
+export async function audit(context: Context, { json, limit, ...choice }: AuditArguments): Promise<ExitCode> {
+  const { out } = context;
+  const client = await clientOf(context);
   const { items, more } = await firstOfList(limit, (part) => client.audit({ ...choice, ...part }));
   if (json) out.line(JSON.stringify({ items, more }));
   else if (items.length === 0) out.line('nothing was asked for');

@@ -1,9 +1,7 @@
 import { askForBackup } from '../ask-for-backup.js';
-import { apiAddressOf } from '../api-client.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { keyPlaceOf } from '../../worker/key-place-of.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { instanceOf } from '../instance.js';
 import { encrypterTo } from '../../worker/backup/age.js';
 import { type BackupBytes, dumpPostgres, packUnusedStore, writeBackup } from '../../worker/backup/backup-store.js';
 import { passOn } from '../../worker/backup/write-whole.js';
@@ -15,38 +13,49 @@ import { passOn } from '../../worker/backup/write-whole.js';
  * @param asked.encryptTo recipients of age; none: the backup is not encrypted
  */
 export async function backup(
-  { config, out }: Context,
+  context: Context,
   { file, encryptTo }: { file: string; encryptTo: readonly string[] },
 ): Promise<ExitCode> {
+  const { out } = context;
   const encrypt = encryptTo.length === 0 ? undefined : await encrypterTo(encryptTo);
-  const loaded = await loadProcessConfig(config);
-  const { store } = loaded;
+  const { config, address } = await instanceOf(context);
+  const isElsewhere = config === undefined; // --url
+  const { store } = config ?? { store: { kind: 'elsewhere' as const } };
   if (file === '-' && (store.kind === 'postgres' || process.stdout.isTTY)) {
     throw new CommandError(
       ExitCode.WrongUse,
       'a backup is written to standard output of an embedded store, and never to a terminal: give a file',
     );
   }
-  if (store.kind === 'postgres') {
-    await dumpPostgres(store, file, encrypt);
-  } else {
-    const use = async (bytes: BackupBytes): Promise<void> =>
-      file === '-' ? await passOn(encrypt?.(bytes) ?? bytes, process.stdout) : await writeBackup(file, bytes, encrypt);
-    try {
-      await packUnusedStore(store.folder, use);
-    } catch (error) {
-      if (!(error instanceof Error && 'kind' in error && error.kind === 'locked')) throw error;
-      await use(await askForBackup(apiAddressOf(loaded)));
-    }
+  const use = async (bytes: BackupBytes): Promise<void> =>
+    file === '-' ? await passOn(encrypt?.(bytes) ?? bytes, process.stdout) : await writeBackup(file, bytes, encrypt);
+  switch (store.kind) {
+    case 'unknown':
+      throw new CommandError(
+        ExitCode.WrongUse,
+        `a backup of a database needs its URL: set the environment variable that "store" of ${context.config} names`,
+      );
+    case 'elsewhere':
+      await use(await askForBackup(await address()));
+      break;
+    case 'postgres':
+      await dumpPostgres(store, file, encrypt);
+      break;
+    case 'embedded':
+      try {
+        await packUnusedStore(store.folder, use);
+      } catch (error) {
+        if (!(error instanceof Error && 'kind' in error && error.kind === 'locked')) throw error;
+        await use(await askForBackup(await address()));
+      }
   }
-  if (file !== '-') out.line(`${file} is a backup of ${store.kind === 'postgres' ? 'the database' : store.folder}`);
+  const what = store.kind === 'embedded' ? store.folder : isElsewhere ? context.url : 'the database';
+  if (file !== '-') out.line(`${file} is a backup of ${what}`);
   out.note(
     encrypt === undefined
       ? 'it holds personal data as the ledger does: keep it where those may be kept, and no longer'
       : `only the identity of ${encryptTo.length === 1 ? 'its recipient' : `one of its ${encryptTo.length} recipients`} decrypts it: "pigeonpost restore FILE --identity IDENTITY-FILE". It holds personal data: delete it when it is no longer needed`,
   );
-  out.note(
-    `the ledger's key is not in it and is needed to restore it: "pigeonpost key export" writes it (it is kept in ${keyPlaceOf(loaded).name})`,
-  );
+  out.note(`the ledger's key is not in it and is needed to restore it: "pigeonpost key export FILE" writes it`);
   return ExitCode.Done;
 }

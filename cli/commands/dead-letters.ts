@@ -1,9 +1,8 @@
 import type { DeadLetterChoice, DeadLetterGroupView } from '../../api/dead-letters.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { apiClientFor } from '../api-client.js';
 import { askYesOrNo } from '../ask-yes-or-no.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { clientOf } from '../instance.js';
 import { grouped } from '../grouped.js';
 import { inWords } from '../in-words.js';
 import { itemNamed } from '../item-named.js';
@@ -17,8 +16,9 @@ export interface DeadLetterArguments {
 }
 
 /** `pigeonpost dead-letters list`: what sinks refused, by cause. Exit 0 when there is nothing, 5 when there is. */
-export async function listDeadLetters({ config, out }: Context, asked: DeadLetterArguments): Promise<ExitCode> {
-  const { groups } = await apiClientFor(await loadProcessConfig(config)).deadLetters(choiceOf(asked));
+export async function listDeadLetters(context: Context, asked: DeadLetterArguments): Promise<ExitCode> {
+  const { out } = context;
+  const { groups } = await (await clientOf(context)).deadLetters(choiceOf(asked));
   if (asked.json) out.line(JSON.stringify({ groups }));
   else if (groups.length === 0) out.line('no dead letters');
   else for (const group of groups) for (const line of linesOf(group)) out.line(line);
@@ -26,8 +26,9 @@ export async function listDeadLetters({ config, out }: Context, asked: DeadLette
 }
 
 /** `pigeonpost dead-letters show`: one by one, oldest first. Exit as `list`. */
-export async function showDeadLetters({ config, out }: Context, asked: DeadLetterArguments): Promise<ExitCode> {
-  const found = await apiClientFor(await loadProcessConfig(config)).deadLetterItems(choiceOf(asked));
+export async function showDeadLetters(context: Context, asked: DeadLetterArguments): Promise<ExitCode> {
+  const { out } = context;
+  const found = await (await clientOf(context)).deadLetterItems(choiceOf(asked));
   if (asked.json) out.line(JSON.stringify(found));
   else {
     for (const each of found.items) {
@@ -45,11 +46,12 @@ export async function showDeadLetters({ config, out }: Context, asked: DeadLette
  * the answer is no, 4 when there are none.
  */
 export async function redriveDeadLetters(
-  { config, out }: Context,
+  context: Context,
   { yes, ...asked }: DeadLetterArguments & { readonly yes: boolean },
 ): Promise<ExitCode> {
+  const { out } = context;
   if (asked.sink === undefined) throw new CommandError(ExitCode.WrongUse, 'say of which sink: add --sink NAME');
-  const client = apiClientFor(await loadProcessConfig(config));
+  const client = await clientOf(context);
   const choice = choiceOf(asked);
   const { groups } = await client.deadLetters(choice);
   const changes = groups.reduce((sum, group) => sum + group.changes, 0);

@@ -1,17 +1,17 @@
 import type { HeldDeletions } from '../../api/deletions.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { apiClientFor } from '../api-client.js';
 import { askYesOrNo } from '../ask-yes-or-no.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { clientOf } from '../instance.js';
 import { grouped } from '../grouped.js';
 
 /** Keys shown on a terminal; `--json` has all. */
 const mostKeysShown = 20;
 
 /** `pigeonpost deletions list`: what waits for a person. Exit 0, also when nothing does. */
-export async function listDeletions({ config, out }: Context, { json }: { json: boolean }): Promise<ExitCode> {
-  const { held } = await apiClientFor(await loadProcessConfig(config)).deletions();
+export async function listDeletions(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
+  const { out } = context;
+  const { held } = await (await clientOf(context)).deletions();
   if (json) out.line(JSON.stringify({ held }));
   else if (held.length === 0) out.line('no deletions wait');
   else for (const hold of held) out.line(inWords(hold));
@@ -23,12 +23,13 @@ export async function listDeletions({ config, out }: Context, { json }: { json: 
  * asks, unless told `--yes`. Exit 0, 1 when the set has changed or the answer is no, 4 when there is no such hold.
  */
 export async function decideDeletions(
-  { config, out }: Context,
+  context: Context,
   { id, decision, yes, json }: { id: string; decision: 'confirmed' | 'rejected'; yes: boolean; json: boolean },
 ): Promise<ExitCode> {
+  const { out } = context;
   if (!/^\d+$/.test(id))
     throw new CommandError(ExitCode.WrongUse, `"${id}" is no number: "pigeonpost deletions list" shows them`);
-  const client = apiClientFor(await loadProcessConfig(config));
+  const client = await clientOf(context);
   const hold = await client.heldDeletions(Number(id));
   if (decision === 'confirmed' && !yes) {
     out.note(inWords(hold));
@@ -53,13 +54,11 @@ export async function decideDeletions(
 }
 
 /** `pigeonpost deletions show <id>`: the exact set. */
-export async function showDeletions(
-  { config, out }: Context,
-  { id, json }: { id: string; json: boolean },
-): Promise<ExitCode> {
+export async function showDeletions(context: Context, { id, json }: { id: string; json: boolean }): Promise<ExitCode> {
+  const { out } = context;
   if (!/^\d+$/.test(id))
     throw new CommandError(ExitCode.WrongUse, `"${id}" is no number: "pigeonpost deletions list" shows them`);
-  const hold = await apiClientFor(await loadProcessConfig(config)).heldDeletions(Number(id));
+  const hold = await (await clientOf(context)).heldDeletions(Number(id));
   if (json) out.line(JSON.stringify(hold));
   else {
     out.line(inWords(hold));

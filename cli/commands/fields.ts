@@ -1,8 +1,7 @@
 import { anyListNamed } from '../../worker/command-words.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { apiClientFor } from '../api-client.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { clientOf } from '../instance.js';
 import { formatFields } from '../format-fields.js';
 
 export interface FieldsOptions {
@@ -15,14 +14,15 @@ export interface FieldsOptions {
  * `pigeonpost fields <list>`: which fields the stored items have, by pigeonhole, how many hold something, and the values
  * of states and kinds; no other values. Exit 0, 4 when nothing of the list is stored.
  */
-export async function fields({ config, out }: Context, { list, pigeonhole, json }: FieldsOptions): Promise<ExitCode> {
+export async function fields(context: Context, { list, pigeonhole, json }: FieldsOptions): Promise<ExitCode> {
+  const { out } = context;
   const named = anyListNamed(list);
   if ('problem' in named) throw new CommandError(ExitCode.WrongUse, named.problem);
   const place = pigeonhole?.replace(/^pigeonhole:/, '');
   if (place !== undefined && !/^(?:[a-z0-9-]+\/)?\d+$/.test(place)) {
     throw new CommandError(ExitCode.WrongUse, `--pigeonhole is "${pigeonhole}": write WORKSPACE/ID, or the ID alone`);
   }
-  const found = await apiClientFor(await loadProcessConfig(config)).fields({ list: named.list, pigeonhole: place });
+  const found = await (await clientOf(context)).fields({ list: named.list, pigeonhole: place });
   if (json) out.line(JSON.stringify(found));
   if (found.pigeonholes.length === 0) {
     const where = place === undefined ? '' : ` of pigeonhole ${place}`;

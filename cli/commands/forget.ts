@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { WholeErasureView } from '../../api/erasures.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { type ApiClient, apiClientFor } from '../api-client.js';
+import type { ApiClient } from '../api-client.js';
 import { askYesOrNo } from '../ask-yes-or-no.js';
 import { askedBy } from '../asked-by.js';
 import type { Context, Output } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { clientOf } from '../instance.js';
 import { firstOfList, thereIsMore } from '../first-of-list.js';
 import { writePrivateFile } from '../write-private-file.js';
 import { erasureLines, planLines } from '../format-erasure.js';
@@ -28,8 +28,9 @@ const lookEveryMs = 500;
  * when every place has answered, or after a minute: the erasure goes on by itself then. Exit 0, 1 when the answer is no,
  * 4 when nobody is known by that.
  */
-export async function forget({ config, out }: Context, options: ForgetOptions): Promise<ExitCode> {
-  const client = apiClientFor(await loadProcessConfig(config));
+export async function forget(context: Context, options: ForgetOptions): Promise<ExitCode> {
+  const { out } = context;
+  const client = await clientOf(context);
   if (options.dryRun || !options.yes) {
     const plan = await client.planErasure(options.attendee);
     if (options.dryRun) {
@@ -73,10 +74,11 @@ function show(out: Output, json: boolean, value: object, lines: readonly string[
 
 /** `pigeonpost erasures list`: requests to forget a person, newest first. Exit 0, also when there are none. */
 export async function listErasures(
-  { config, out }: Context,
+  context: Context,
   { limit, json }: { readonly limit: number; readonly json: boolean },
 ): Promise<ExitCode> {
-  const client = apiClientFor(await loadProcessConfig(config));
+  const { out } = context;
+  const client = await clientOf(context);
   const { items, more } = await firstOfList(limit, (part) => client.erasures(part));
   if (json) out.line(JSON.stringify({ items, more }));
   else if (items.length === 0) out.line('nobody was forgotten');
@@ -89,11 +91,9 @@ export async function listErasures(
 }
 
 /** `pigeonpost erasures show <id>`: what became of the person at each place. Exit 0, 4 when there is none of that id. */
-export async function showErasure(
-  { config, out }: Context,
-  { id, json }: { id: string; json: boolean },
-): Promise<ExitCode> {
-  const erasure = await apiClientFor(await loadProcessConfig(config)).erasure(id);
+export async function showErasure(context: Context, { id, json }: { id: string; json: boolean }): Promise<ExitCode> {
+  const { out } = context;
+  const erasure = await (await clientOf(context)).erasure(id);
   show(out, json, erasure, erasureLines(erasure));
   return ExitCode.Done;
 }
@@ -102,8 +102,9 @@ export async function showErasure(
  * `pigeonpost erasures export <file>`: who stays away, by keyed hashes alone, for `restore --erasures`. A file is never
  * written over. Exit 0, 1 when it cannot be written.
  */
-export async function exportErasures({ config, out }: Context, { file }: { file: string }): Promise<ExitCode> {
-  const list = await apiClientFor(await loadProcessConfig(config)).forgotten();
+export async function exportErasures(context: Context, { file }: { file: string }): Promise<ExitCode> {
+  const { out } = context;
+  const list = await (await clientOf(context)).forgotten();
   const text = JSON.stringify(list);
   if (file === '-') {
     out.line(text);
@@ -118,11 +119,9 @@ export async function exportErasures({ config, out }: Context, { file }: { file:
 }
 
 /** `pigeonpost erasures lift <id>`: the person may be taken in again. Exit 0, 1 when it cannot be, 4 when there is none. */
-export async function liftErasure(
-  { config, out }: Context,
-  { id, json }: { id: string; json: boolean },
-): Promise<ExitCode> {
-  await apiClientFor(await loadProcessConfig(config)).liftErasure(id);
+export async function liftErasure(context: Context, { id, json }: { id: string; json: boolean }): Promise<ExitCode> {
+  const { out } = context;
+  await (await clientOf(context)).liftErasure(id);
   out.line(json ? JSON.stringify({ done: true, id }) : 'lifted: what comes of this person is taken in again');
   return ExitCode.Done;
 }

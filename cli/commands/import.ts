@@ -2,12 +2,11 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { ImportCheck } from '../../api/import-views.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { apiAddressOf } from '../api-client.js';
 import { askYesOrNo } from '../ask-yes-or-no.js';
 import { askedBy } from '../asked-by.js';
 import type { Context, Output } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { instanceOf } from '../instance.js';
 import { grouped } from '../grouped.js';
 import { tellEnd } from '../imports/end-of-import.js';
 import { followImport } from '../imports/follow-import.js';
@@ -34,7 +33,8 @@ import { untilStopped } from '../until-stopped.js';
  * answer was no, the import is paused or cancelled, or the command was stopped; 2 for a file that cannot be used, 3 when
  * nothing runs, 4 when the pigeonhole is not known.
  */
-export async function importFile({ config, out }: Context, options: ImportOptions): Promise<ExitCode> {
+export async function importFile(context: Context, options: ImportOptions): Promise<ExitCode> {
+  const { out } = context;
   const { file, json, report } = options;
   const query = uploadQueryOf(options, askedBy());
   await requireFile(file);
@@ -43,7 +43,7 @@ export async function importFile({ config, out }: Context, options: ImportOption
   await requireWritable('--report', report);
   await requireWritable('--problems', options.problems);
   const codesFile = codesFileOf(file);
-  const client = importClient(apiAddressOf(await loadProcessConfig(config)));
+  const client = importClient((await instanceOf(context)).address);
   const stop = stopSignal();
 
   await client.target(query['pigeonhole']!); // first: what stands in the way is told before a large file is sent

@@ -1,11 +1,10 @@
 import type { ImportAction } from '../../api/import-request.js';
 import type { ImportView } from '../../api/import-views.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { apiAddressOf } from '../api-client.js';
 import { askedBy } from '../asked-by.js';
 import { askYesOrNo } from '../ask-yes-or-no.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { instanceOf } from '../instance.js';
 import { firstOfList, thereIsMore } from '../first-of-list.js';
 import { endDocument, exitCodeOf, tellEnd } from '../imports/end-of-import.js';
 import { followImport } from '../imports/follow-import.js';
@@ -22,10 +21,11 @@ import { stopSignal } from './import.js';
 
 /** `pigeonpost import list`: newest first. Exit 0. */
 export async function listImports(
-  { config, out }: Context,
+  context: Context,
   { limit, json }: { readonly limit: number; readonly json: boolean },
 ): Promise<ExitCode> {
-  const client = await clientFor(config);
+  const { out } = context;
+  const client = await clientFor(context);
   const { items, more } = await firstOfList(limit, (part) => client.list(part));
   if (json) {
     out.line(JSON.stringify({ items, more }));
@@ -53,10 +53,11 @@ function importLines(imports: readonly ImportView[], now: Date): string[] {
 
 /** `pigeonpost import status <id>`: how one stands now. Exit 0, 5 when it has ended and rows need a person, 4 unknown. */
 export async function importStatus(
-  { config, out }: Context,
+  context: Context,
   { id, json }: { readonly id: string; readonly json: boolean },
 ): Promise<ExitCode> {
-  const view = await (await clientFor(config)).find(id);
+  const { out } = context;
+  const view = await (await clientFor(context)).find(id);
   if (json) out.line(JSON.stringify(view));
   else {
     for (const line of formatReport(view, [], null)) out.line(line);
@@ -73,9 +74,10 @@ export interface FollowOptions {
 }
 
 /** `pigeonpost import follow <id>`: its progress until it has ended, then the report. Exit as `import`, 4 unknown. */
-export async function followOne({ config, out }: Context, { id, report, json }: FollowOptions): Promise<ExitCode> {
+export async function followOne(context: Context, { id, report, json }: FollowOptions): Promise<ExitCode> {
+  const { out } = context;
   await requireWritable('--report', report);
-  const client = await clientFor(config);
+  const client = await clientFor(context);
   const display = createProgressDisplay(out, json);
   const followed = await followImport(client, await client.find(id), { display, stop: stopSignal() });
   return await tellEnd(out, client, followed, { report, json });
@@ -83,10 +85,11 @@ export async function followOne({ config, out }: Context, { id, report, json }: 
 
 /** `pigeonpost import report <id>`: each row as CSV, ready to be corrected; with `--json` the counts and problems. */
 export async function importReport(
-  { config, out }: Context,
+  context: Context,
   { id, json }: { readonly id: string; readonly json: boolean },
 ): Promise<ExitCode> {
-  const client = await clientFor(config);
+  const { out } = context;
+  const client = await clientFor(context);
   const view = await client.find(id);
   if (json) return await tellEnd(out, client, { kind: 'ended', view }, { json });
   // With the mark at its beginning: without it Excel takes the file for another encoding than UTF-8.
@@ -107,9 +110,10 @@ export interface ActOnImportOptions {
 }
 
 /** `pigeonpost import pause|resume|cancel <id>`. Cancelling asks. Exit 0, 1 when the answer is no, 4 unknown. */
-export async function actOnImport({ config, out }: Context, options: ActOnImportOptions): Promise<ExitCode> {
+export async function actOnImport(context: Context, options: ActOnImportOptions): Promise<ExitCode> {
+  const { out } = context;
   const { verb, id, reason, yes, json } = options;
-  const client = await clientFor(config);
+  const client = await clientFor(context);
   const view = await client.find(id);
   const hasEnded = view.state === 'done' || view.state === 'cancelled';
   if (verb === 'cancel' && !yes && !hasEnded) {
@@ -137,6 +141,6 @@ const becomes = {
   cancel: 'is cancelled as soon as what is under way is settled; what was created stays',
 } as const;
 
-async function clientFor(config: string): Promise<ImportClient> {
-  return importClient(apiAddressOf(await loadProcessConfig(config)));
+async function clientFor(context: Context): Promise<ImportClient> {
+  return importClient((await instanceOf(context)).address);
 }

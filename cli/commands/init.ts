@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { checkDraft } from '../../worker/check-draft.js';
 import { eventsOfDraft } from '../../worker/list-events.js';
+import { isFree } from '../../worker/embedded-temporal/free-port.js';
 import type { Context, Output } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import type { InitAnswers, InitSinkType } from '../init/answers.js';
@@ -31,7 +32,8 @@ export async function init(context: Context, { yes, check, json, ...flags }: Ini
   const answers = await askAll(flags, terminal.ask, async (found) =>
     interactive ? await showEvents(out, found, file) : null,
   ).finally(() => terminal.close());
-  const text = writeConfiguration(answers);
+  const port = await freeServerPort();
+  const text = writeConfiguration(answers, port);
   const { problems, unset } = await checkDraft(text, file, standInsFor(answers));
   if (problems.length > 0) {
     throw new CommandError(
@@ -42,10 +44,13 @@ export async function init(context: Context, { yes, check, json, ...flags }: Ini
   await writeNew(file, text);
   const next = nextCommand(file, unset);
   if (json) {
-    out.line(JSON.stringify({ file, unset, next }));
+    out.line(JSON.stringify({ file, unset, next, port }));
     return ExitCode.Done;
   }
   out.line(`${file} is written`);
+  if (port !== defaultPort) {
+    out.line(`port ${defaultPort} is in use on this machine, so its API listens on ${port} (server.port)`);
+  }
   for (const name of unset) out.line(`set ${name} before you go on: export ${name}=…`);
   const found = check && unset.length === 0 ? await lookAtIt(context, out) : ExitCode.Done;
   out.line(
@@ -82,6 +87,19 @@ async function showEvents(
   }
   for (const line of formatEvents(listed, maxShown)) out.note(`  ${line}`);
   return listed.hasMore ? null : listed.events.map(({ id }) => id);
+}
+
+/** The port of the API unless the file says otherwise. */
+const defaultPort = 8088;
+const highestPort = 8187;
+
+/** The default port, or the next one that nothing listens on: another pigeonpost may run on this machine. */
+async function freeServerPort(): Promise<number> {
+  for (let port = defaultPort; port <= highestPort; port += 1) {
+    // oxlint-disable-next-line no-await-in-loop -- mostly one
+    if (await isFree(port)) return port;
+  }
+  return defaultPort; // "start" says what is in the way
 }
 
 async function lookAtIt(context: Context, out: Output): Promise<ExitCode> {

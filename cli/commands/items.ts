@@ -1,8 +1,7 @@
 import type { ItemView } from '../../api/items.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { apiClientFor } from '../api-client.js';
 import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
+import { instanceOf } from '../instance.js';
 import { anyListNamed } from '../list-named.js';
 import { placeNamed } from '../place-named.js';
 import { printLine } from '../print-line.js';
@@ -19,13 +18,14 @@ export interface ItemsOptions {
 
 /** `pigeonpost items <list>`: what is stored of a list of a pigeonhole, by key. Exit 0, 4 when nothing is. */
 export async function items(
-  { config, out }: Context,
+  context: Context,
   { list, pigeonhole, session, limit, after, personal, json }: ItemsOptions,
 ): Promise<ExitCode> {
-  const loaded = await loadProcessConfig(config);
-  const place = placeNamed(pigeonhole, Object.keys(loaded.workspaces));
+  const { out } = context;
+  const { client, workspaces } = await instanceOf(context);
+  const place = placeNamed(pigeonhole, workspaces);
   const named = anyListNamed(list);
-  const found = await apiClientFor(loaded).items({ ...place, list: named, session, limit, after, personal });
+  const found = await client.items({ ...place, list: named, session, limit, after, personal });
   if (json) out.line(JSON.stringify(found));
   else for (const item of found.items) printLine(out, itemLine(named, item));
   if (found.items.length === 0) {

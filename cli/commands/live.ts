@@ -1,8 +1,7 @@
 import type { LiveChanges } from '../../api/live-changes.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { apiClientFor } from '../api-client.js';
 import type { Context } from '../context.js';
 import type { ExitCode } from '../exit-code.js';
+import { instanceOf } from '../instance.js';
 import { followChanges } from '../follow-changes.js';
 import { listNamed } from '../list-named.js';
 import { placeNamed } from '../place-named.js';
@@ -18,18 +17,19 @@ export interface LiveOptions {
 
 /** `pigeonpost live`: changes as they are found, until Ctrl-C. With `json` a line for each. */
 export async function live(
-  { config, out }: Context,
+  context: Context,
   { list, pigeonhole, recent, personal, json }: LiveOptions,
 ): Promise<ExitCode> {
-  const loaded = await loadProcessConfig(config);
-  const place = pigeonhole === undefined ? undefined : placeNamed(pigeonhole, Object.keys(loaded.workspaces));
+  const { out } = context;
+  const { client, workspaces } = await instanceOf(context);
+  const place = pigeonhole === undefined ? undefined : placeNamed(pigeonhole, workspaces);
   const query = {
     ...(list === undefined ? {} : { list: listNamed(list) }),
     ...(place === undefined ? {} : { pigeonhole: `${place.workspace}/${place.id}` }),
     ...(personal ? { personal: '1' } : {}),
   };
   const onLost = (): void => out.note('pigeonpost does not answer; it is asked again until it does');
-  const followed = followChanges(apiClientFor(loaded), { query, recent, onLost });
+  const followed = followChanges(client, { query, recent, onLost });
   for await (const { changes, skipped } of followed) {
     for (const change of changes) {
       if (json) out.line(JSON.stringify(change));

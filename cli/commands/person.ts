@@ -1,7 +1,6 @@
-import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { apiClientFor } from '../api-client.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { clientOf } from '../instance.js';
 import { writePrivateFile } from '../write-private-file.js';
 
 export interface PersonOptions {
@@ -15,12 +14,13 @@ export interface PersonOptions {
  * `pigeonpost person <id> --export [FILE]`: everything that is stored of a person and where it was sent, as JSON. A file
  * is made for its owner's eyes, and never written over. Exit 0, 4 when nobody is known by that.
  */
-export async function person({ config, out }: Context, options: PersonOptions): Promise<ExitCode> {
+export async function person(context: Context, options: PersonOptions): Promise<ExitCode> {
+  const { out } = context;
   const target = options.export;
   if (target === undefined) {
     throw new CommandError(ExitCode.WrongUse, 'what is to be done with the person: add --export, or --export FILE');
   }
-  const stored = await apiClientFor(await loadProcessConfig(config)).exportPerson(options.attendee);
+  const stored = await (await clientOf(context)).exportPerson(options.attendee);
   const text = JSON.stringify(stored, null, 2);
   if (target === true) out.line(text);
   else {

@@ -1,46 +1,30 @@
-import { createServer, type Server } from 'node:http';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Preview } from '../../api/preview.js';
 import type { Context } from '../context.js';
+import { type AnsweringApi, answeringApi } from './answering-api.test-kit.js';
 import { preview, type PreviewOptions } from './preview.js';
 
-let server: Server;
-let folder: string;
+let api: AnsweringApi;
 let shown: Preview;
 beforeAll(async () => {
-  server = createServer((request, response) => {
-    request.resume().on('end', () => response.end(JSON.stringify(shown)));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  folder = mkdtempSync(join(tmpdir(), 'preview-'));
   const records = (text: string): string =>
     `records: [ { from: attendees, object: contacts, match: [email], properties: { email: '${text}' } } ]`;
-  writeFileSync(
-    join(folder, 'pigeonpost.yaml'),
+  api = await answeringApi(
+    () => JSON.stringify(shown),
     [
       'workspaces: { acme: { baseUrl: "https://engagement.example.com", apiKey: "${file:key}" } }',
       'syncs: { all: { workspace: acme, sinks: [crm, other] } }',
       'sinks:',
       `  crm: { type: hubspot, token: "\${file:key}", ${records('item.Email')} }`,
       `  other: { type: hubspot, token: "\${file:key}", ${records('item.Phone')} }`,
-      `server: { port: ${(server.address() as AddressInfo).port} }`,
-    ].join('\n'),
+    ],
   );
-  writeFileSync(join(folder, 'key'), 'a-key');
 });
-afterAll(async () => {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-  rmSync(folder, { recursive: true });
-});
+afterAll(async () => await api.close());
 
 async function run(options: Partial<PreviewOptions> = {}): Promise<string[]> {
   const lines: string[] = [];
   const out = { line: (text: string) => void lines.push(text) } as Context['out'];
-  const context = { config: join(folder, 'pigeonpost.yaml'), debug: false, out };
+  const context = { config: api.config, debug: false, out };
   await preview(context, { sink: 'crm', limit: 20, json: false, ...options });
   return lines;
 }

@@ -3,10 +3,9 @@ import { resolve } from 'node:path';
 import type { Candidate } from '../../api/configuration-plan.js';
 import type { Preview, PreviewedItem, PreviewedOperation } from '../../api/preview.js';
 import { shownWord } from '../../worker/command-words.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { apiClientFor } from '../api-client.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { instanceOf } from '../instance.js';
 import { reasonWords } from '../reason-words.js';
 import { grouped } from '../grouped.js';
 import { itemNamed } from '../item-named.js';
@@ -30,8 +29,9 @@ export interface PreviewOptions {
  * sent; and, as `check` does, a note for each field that the sink's mapping reads and no stored item has. Shows what would
  * leave, personal data included. Exit 0, 4 when the sink or the item is not known, 5 when a mapping fails.
  */
-export async function preview({ config, out }: Context, options: PreviewOptions): Promise<ExitCode> {
-  const loaded = await loadProcessConfig(config);
+export async function preview(context: Context, options: PreviewOptions): Promise<ExitCode> {
+  const { out } = context;
+  const { config, client } = await instanceOf(context);
   const item = options.item === undefined ? null : itemNamed(options.item);
   const sink = options.sink.replace(/^sink:/, '');
   const asked = {
@@ -40,12 +40,10 @@ export async function preview({ config, out }: Context, options: PreviewOptions)
     key: item?.key ?? null,
     pigeonhole: options.pigeonhole?.replace(/^pigeonhole:/, '') ?? null,
     limit: options.limit,
-    configuration: await candidateAt(loaded.file),
+    configuration: config === undefined ? {} : await candidateAt(config.file),
     changedFrom: options.changedFrom === undefined ? null : await candidateAt(resolve(options.changedFrom)),
   };
-  const shown = await whileWaiting('planning what is stored', () =>
-    apiClientFor(loaded).preview(asked, { personal: true }),
-  );
+  const shown = await whileWaiting('planning what is stored', () => client.preview(asked, { personal: true }));
   if (item !== null && shown.items.length === 0 && options.changedFrom === undefined) {
     const name = `${item.list}:${shownWord(item.key)}`;
     throw new CommandError(

@@ -1,9 +1,9 @@
 import type { Readiness, ReadyCheck } from '../../api/readiness.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { type ApiClient, apiClientFor } from '../api-client.js';
+import type { ApiClient } from '../api-client.js';
 import { askYesOrNo } from '../ask-yes-or-no.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { clientOf } from '../instance.js';
 import { formatCanaries, formatReady } from '../format-ready.js';
 import { pigeonholeNamed } from '../pigeonhole-named.js';
 
@@ -21,11 +21,9 @@ export interface ReadyOptions {
  * when not or when the answer is no, 2 when there is nobody to ask, 3 when no pigeonpost runs, 4 for a pigeonhole that is
  * not known.
  */
-export async function ready(
-  { config, out }: Context,
-  { pigeonhole, canary, yes, json }: ReadyOptions,
-): Promise<ExitCode> {
-  const client = apiClientFor(await loadProcessConfig(config));
+export async function ready(context: Context, { pigeonhole, canary, yes, json }: ReadyOptions): Promise<ExitCode> {
+  const { out } = context;
+  const client = await clientOf(context);
   const found = await client.ready(pigeonholeNamed(pigeonhole));
   if (!json) for (const line of formatReady(found, out)) out.line(line);
   if (!canary) {

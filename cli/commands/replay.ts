@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { ReplayCount, ReplayRequest } from '../../api/replay-request.js';
 import { instantNamed } from '../../worker/command-words.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { apiClientFor } from '../api-client.js';
 import { askedBy } from '../asked-by.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { clientOf } from '../instance.js';
 import { reasonWords } from '../reason-words.js';
 import { anyListNamed } from '../list-named.js';
 
@@ -25,9 +24,10 @@ export interface ReplayOptions {
  * `pigeonpost replay <sink>` or `--all`: has stored items sent again, marked as a replay. Exit 0, 4 when the sink or
  * the pigeonhole is not known. The replay has begun when the command ends; `status` shows how far it is.
  */
-export async function replay({ config, out }: Context, options: ReplayOptions): Promise<ExitCode> {
+export async function replay(context: Context, options: ReplayOptions): Promise<ExitCode> {
+  const { out } = context;
   const wanted = requestOf(options);
-  const result = await apiClientFor(await loadProcessConfig(config)).replay(wanted);
+  const result = await (await clientOf(context)).replay(wanted);
   if (options.json) {
     out.line(JSON.stringify(result));
     return ExitCode.Done;

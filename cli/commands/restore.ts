@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isEncrypted } from '../../worker/backup/age.js';
+import { isEncrypted, requireDecryptable } from '../../worker/backup/age.js';
 import { readErasureListFile } from '../../worker/backup/read-erasure-list.js';
 import { configuredKey, type LedgerKey, readKeyFile } from '../../worker/key-place-of.js';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
@@ -108,6 +108,7 @@ async function requireIdentity(file: string, identity: string | undefined): Prom
   if (!encrypted && identity !== undefined && existsSync(file)) {
     throw new CommandError(ExitCode.WrongUse, `${file} is not encrypted by age: leave --identity out`);
   }
+  if (encrypted && identity !== undefined) await requireDecryptable(file, identity);
 }
 
 async function keyIn(file: string): Promise<LedgerKey> {

@@ -5,7 +5,8 @@ import { installRuntime } from '../../worker/install-runtime.js';
 import { type Config, loadProcessConfig, logLevel } from '../../worker/load-process-config.js';
 import { openLog, type ProcessLog } from '../../worker/log.js';
 import { type ProcessRole, startProcess } from '../../worker/start-process.js';
-import { apiAddressOf, apiClient } from '../api-client.js';
+import { readLocalToken } from '../../worker/local-token.js';
+import { apiClient } from '../api-client.js';
 import type { Context, Output } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { openLogFile } from '../start/log-file.js';
@@ -63,7 +64,11 @@ export async function start({ config, out }: Context, options: StartOptions): Pr
     const { api, pageLink } = running;
     if (role === 'api') out.line(`ready: serving ${api?.url}, while workers read and deliver`);
     if (api !== undefined && pageLink !== undefined) {
-      report.serving(apiClient(api.url, apiAddressOf(loaded).token), pageLink);
+      const token = loaded.server.token?.reveal() ?? readLocalToken(loaded);
+      report.serving(
+        apiClient(() => Promise.resolve({ url: api.url, token })),
+        pageLink,
+      );
     } else if (api !== undefined) out.note(`probes: ${api.url}/readyz`);
     if (role !== 'api') report.step(`waiting for the first page of ${workspaces.join(', ')}`);
     try {

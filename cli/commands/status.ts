@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { type ApiClient, apiAddressOf, apiClientFor } from '../api-client.js';
+import type { ApiClient } from '../api-client.js';
 import type { Context, Output } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { instanceOf } from '../instance.js';
 import { LiveBlock } from '../live-block.js';
 import { printLine } from '../print-line.js';
 import { formatStatus, pageLines } from '../status/format-status.js';
@@ -22,10 +22,10 @@ export interface StatusOptions {
  * `pigeonpost status`: problems, events, sinks. With `--watch` again every two seconds until Ctrl-C: redrawn in place on a
  * terminal, one JSON document a line with `--json`. Exit 0, 3 when no pigeonpost answers or it is still starting.
  */
-export async function status({ config, out }: Context, options: StatusOptions): Promise<ExitCode> {
-  const loaded = await loadProcessConfig(config);
-  const api = apiClientFor(loaded);
-  const page = `${(loaded.server.publicUrl ?? apiAddressOf(loaded).url).replace(/\/$/, '')}/`;
+export async function status(context: Context, options: StatusOptions): Promise<ExitCode> {
+  const { out } = context;
+  const { config, address, client: api } = await instanceOf(context);
+  const page = `${(config?.server.publicUrl ?? (await address()).url).replace(/\/$/, '')}/`;
   if (options.watch && !options.json) return await watch(api, out, page);
   if (options.json) {
     for (;;) {

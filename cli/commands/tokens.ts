@@ -1,9 +1,9 @@
 import type { TokenView } from '../../api/tokens.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { apiClientFor } from '../api-client.js';
 import { askYesOrNo } from '../ask-yes-or-no.js';
+import type { ApiClient } from '../api-client.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { clientOf } from '../instance.js';
 import { inWords } from '../in-words.js';
 
 export interface NewTokenArguments {
@@ -19,9 +19,10 @@ export interface NewTokenArguments {
  * `pigeonpost token create <name>`: prints the token alone on standard output, so that it can be piped into a secret
  * store; it is shown this once. Exit 0, 1 when there is one of that name.
  */
-export async function createToken({ config, out }: Context, asked: NewTokenArguments): Promise<ExitCode> {
+export async function createToken(context: Context, asked: NewTokenArguments): Promise<ExitCode> {
+  const { out } = context;
   const expiresInDays = daysOf(asked.expires);
-  const client = apiClientFor(await loadProcessConfig(config));
+  const client = await clientOf(context);
   const made = await client.createToken({
     name: asked.name,
     roles: asked.role as TokenRole[],
@@ -39,11 +40,12 @@ export async function createToken({ config, out }: Context, asked: NewTokenArgum
   return ExitCode.Done;
 }
 
-type TokenRole = Parameters<ReturnType<typeof apiClientFor>['createToken']>[0]['roles'][number];
+type TokenRole = Parameters<ApiClient['createToken']>[0]['roles'][number];
 
 /** `pigeonpost token list`: those that were not revoked. Exit 0, also when there are none. */
-export async function listTokens({ config, out }: Context, { json }: { json: boolean }): Promise<ExitCode> {
-  const { tokens } = await apiClientFor(await loadProcessConfig(config)).tokens();
+export async function listTokens(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
+  const { out } = context;
+  const { tokens } = await (await clientOf(context)).tokens();
   if (json) out.line(JSON.stringify({ tokens }));
   else if (tokens.length === 0) out.line('no named tokens');
   else for (const token of tokens) out.line(lineOf(token, new Date()));
@@ -52,9 +54,10 @@ export async function listTokens({ config, out }: Context, { json }: { json: boo
 
 /** `pigeonpost token revoke <name>`: whoever holds it is refused from now on. Exit 0, 1 when the answer is no, 4 when there is none. */
 export async function revokeToken(
-  { config, out }: Context,
+  context: Context,
   { name, yes, json }: { name: string; yes: boolean; json: boolean },
 ): Promise<ExitCode> {
+  const { out } = context;
   if (!yes) {
     const agreed = await askYesOrNo(`Refuse whoever presents the token ${name} from now on?`);
     if (agreed === undefined) {
@@ -65,7 +68,7 @@ export async function revokeToken(
       return ExitCode.Failed;
     }
   }
-  await apiClientFor(await loadProcessConfig(config)).revokeToken(name);
+  await (await clientOf(context)).revokeToken(name);
   out.line(json ? JSON.stringify({ done: true, name }) : `token ${name} is revoked`);
   return ExitCode.Done;
 }

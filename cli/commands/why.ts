@@ -1,9 +1,8 @@
 import type { Why, WhyRevision, WhySink } from '../../api/why.js';
 import { shownWord } from '../../worker/command-words.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { apiClientFor } from '../api-client.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { clientOf } from '../instance.js';
 import { reasonWords } from '../reason-words.js';
 import { itemNamed } from '../item-named.js';
 import { printLine } from '../print-line.js';
@@ -13,11 +12,14 @@ import { printLine } from '../print-line.js';
  * Shows no text of the item. Exit 0, 2 when several pigeonholes have that key, 4 when none has.
  */
 export async function why(
-  { config, out }: Context,
+  context: Context,
   { item, pigeonhole, json }: { item: string; pigeonhole?: string | undefined; json: boolean },
 ): Promise<ExitCode> {
+  const { out } = context;
   const { list, key } = itemNamed(item);
-  const found = await apiClientFor(await loadProcessConfig(config)).why({
+  const found = await (
+    await clientOf(context)
+  ).why({
     list,
     key,
     ...(pigeonhole === undefined ? {} : { pigeonhole }),

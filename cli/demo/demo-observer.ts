@@ -57,7 +57,7 @@ export class DemoObserver {
 
   async #lookAtPigeonpost(apiUrl: string): Promise<void> {
     const token = readFileSync(tokenFileOfStore(this.#folder.store), 'utf8').trim();
-    const client = apiClient(apiUrl, token);
+    const client = apiClient(() => Promise.resolve({ url: apiUrl, token }));
     this.#status = await client.status({ counts: true });
     await this.#renewLink(apiUrl, client);
   }

@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
-import { type IncomingMessage, request as httpRequest } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
 import { json as jsonOf } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { ImportAction } from '../../api/import-request.js';
 import type { ImportCheck, ImportReportRow, ImportTarget, ImportView } from '../../api/import-views.js';
-import { type ApiAddress, nobodyAnswers, refusalOf } from '../api-client.js';
+import { type FindAddress, refusalOf } from '../api-client.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { nobodyAnswers, requestOf } from '../find-instance.js';
 import { type Part, type PartAsked, partQuery } from '../first-of-list.js';
 
 /** The query of an upload: how a file is to be imported. */
@@ -48,7 +49,7 @@ interface Ask {
 }
 
 /** By node:http: `fetch` gives up on an answer after five minutes, and a large file may take longer. */
-export function importClient(address: ApiAddress): ImportClient {
+export function importClient(address: FindAddress): ImportClient {
   const json = async (asked: Ask): Promise<unknown> => {
     const signal = asked.signal ?? AbortSignal.timeout(answerMs);
     return await jsonOf(await ask(address, { ...asked, signal }));
@@ -76,13 +77,11 @@ export function importClient(address: ApiAddress): ImportClient {
 }
 
 /** @returns a success, whose body is still to be read */
-async function ask(
-  { url, token }: ApiAddress,
-  { method, path, body, file, signal, onSent }: Ask,
-): Promise<IncomingMessage> {
+async function ask(address: FindAddress, { method, path, body, file, signal, onSent }: Ask): Promise<IncomingMessage> {
+  const { url, token } = await address();
   const bytes = file === undefined ? undefined : createReadStream(file);
   if (bytes !== undefined) await once(bytes, 'open').catch((error: unknown) => unreadable(file!, error));
-  const sent = httpRequest(`${url}${path}`, {
+  const sent = requestOf(url)(`${url}${path}`, {
     method: method ?? 'GET',
     headers: {
       'content-type': file === undefined ? 'application/json' : 'application/octet-stream',

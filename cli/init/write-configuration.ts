@@ -1,7 +1,7 @@
 import { type InitAnswers, type InitSinkType, type PigeonholeAnswer, type SinkAnswer, sinkFacts } from './answers.js';
 
 /** The text of a pigeonpost.yaml that does what was answered, with a comment at what people change first. Pure. */
-export function writeConfiguration({ service, keyVariable, pigeonholes, sink }: InitAnswers): string {
+export function writeConfiguration({ service, keyVariable, pigeonholes, sink }: InitAnswers, port = 8088): string {
   const { name } = sinkFacts[sink.type];
   return `# What pigeonpost reads, and where it sends it. Every key is described in docs/configuration.md.
 # \${NAME} is taken from the environment when pigeonpost starts: a secret never stands in this file.
@@ -30,7 +30,7 @@ ${sinkLines(sink)
 # store: \${DATABASE_URL}
 # ledgerKey: \${LEDGER_KEY} # openssl rand -base64 32; the same for every process, and kept apart from the backups
 # temporal: { address: "127.0.0.1:7233" }
-`;
+${port === 8088 ? '' : `\nserver:\n  port: ${port} # 8088 was in use on this machine\n`}`;
 }
 
 function choice(pigeonholes: PigeonholeAnswer): string {

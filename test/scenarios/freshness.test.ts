@@ -104,7 +104,7 @@ describe.each(kinds)('the freshness of a live event, on %s', (kind) => {
     const scene = await liveEvent(stage);
     expect((await told(scene)).cadenceOf('questions')).toBe('every 5 min: the event is upcoming');
 
-    const rehearse = (forSeconds: number): Promise<void> =>
+    const rehearse = (forSeconds: number): Promise<boolean> =>
       handleRequest(
         scene.ledger,
         { kind: 'pigeonhole', name: { workspace: 'acme', pigeonholeId: pigeonhole } },

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ALL_SCOPES } from '../doubles/hubspot/account.js';
@@ -132,6 +132,54 @@ describe('a running pigeonpost', () => {
     );
     expect((await run('status')).out).toMatch(/paused.*the room is rebuilt \(/);
     expect((await run('resume', `pigeonhole:acme/${id}`)).out).toBe(`pigeonhole acme/${id} is resumed\n`);
+  });
+
+  it('is found without the secrets of its file, and by a name alone, and says that there was nothing to resume', async () => {
+    const bare = async (...args: string[]) => {
+      const program = startProgram('cli/main.js', args, { cwd: folder, env: { SERVICE_KEY: '', ALERT_SECRET: '' } });
+      return { code: await program.exited, out: program.output(), errors: program.errors() };
+    };
+    expect(await bare('status')).toMatchObject({ code: 0, errors: '' });
+    expect(await bare('pause', 'archive')).toEqual({ code: 0, out: 'sink archive is paused\n', errors: '' });
+    expect(await bare('resume', 'archive')).toMatchObject({ out: 'sink archive is resumed\n' });
+    expect((await bare('resume', 'archive')).out).toBe(
+      'sink archive was not paused. To end a wait, run "pigeonpost try-now sink:archive"\n',
+    );
+    expect(await bare('pause', 'archiv')).toMatchObject({ code: 2, errors: expect.stringContaining('names nothing') });
+    const wrong = await bare('pause', '--reson', 'x');
+    expect(wrong).toMatchObject({ code: 2, errors: expect.stringContaining('(pigeonpost pause --help shows') });
+  });
+
+  it('is not steered by the command line of another folder, unless its address and token are given', async () => {
+    const other = mkdtempSync(join(tmpdir(), 'pigeonpost-other-'));
+    const elsewhere = async (args: readonly string[], more: Readonly<Record<string, string>> = {}) => {
+      const program = startProgram('cli/main.js', args, { cwd: other, env: { ...env, ...more } });
+      return { code: await program.exited, out: program.output(), errors: program.errors() };
+    };
+    const init = ['init', '--service', baseUrl, '--sink', 'file', '--yes', '--no-check'];
+    expect((await elsewhere([...init, '--key-variable', 'SERVICE_KEY'])).code).toBe(0);
+    const file = join(other, 'pigeonpost.yaml');
+    writeFileSync(file, `${readFileSync(file, 'utf8').replace(/^server:\n.*$/m, '')}\nserver: { port: ${port} }\n`);
+    for (const args of [['status'], ['pause', 'sink:archive'], ['import', 'list']]) {
+      expect(await elsewhere(args)).toMatchObject({
+        code: 3,
+        out: '',
+        errors: expect.stringContaining(
+          `another pigeonpost answers at http://127.0.0.1:${port}, not the one of ${file}`,
+        ),
+      });
+    }
+    expect((await status()).sinks.find(({ name }) => name === 'archive')!.state).not.toBe('paused');
+
+    const given = ['--url', `http://127.0.0.1:${port}`];
+    expect(await elsewhere([...given, 'status'])).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('PIGEONPOST_TOKEN'),
+    });
+    const token = { PIGEONPOST_TOKEN: readFileSync(join(folder, 'data/api.token'), 'utf8').trim() };
+    expect(await elsewhere([...given, 'status', '--json'], token)).toMatchObject({ code: 0, errors: '' });
+    expect((await elsewhere([...given, 'resume', 'archive'], token)).out).toContain('was not paused');
+    rmSync(other, { recursive: true });
   });
 
   it('is ready, and shows its figures and those of the Temporal SDK at one address, every one that deploy/ names', async () => {

@@ -69,6 +69,12 @@ export async function decrypted(file: string, identityFile: string): Promise<Bac
   return checked(file, plain);
 }
 
+/** Reads the head of an encrypted backup, before anything is asked or changed. @throws {BackupError} as `decrypted` */
+export async function requireDecryptable(file: string, identityFile: string): Promise<void> {
+  const plain = await decrypted(file, identityFile);
+  await plain[Symbol.asyncIterator]().return?.(undefined);
+}
+
 async function* checked(file: string, plain: AsyncIterable<Uint8Array>): BackupBytes {
   try {
     yield* plain;

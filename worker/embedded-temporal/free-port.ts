@@ -17,7 +17,8 @@ export async function freePort(): Promise<number> {
   throw new Error(`no port from ${lowestPort} to ${highestPort} is free on 127.0.0.1: end what listens there`);
 }
 
-function isFree(port: number): Promise<boolean> {
+/** Whether nothing listens on a port of the loopback interface at this moment. */
+export function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer().once('error', () => resolve(false));
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));

@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { type InstanceFile, readInstanceFile } from '../worker/instance-file.js';
+import {
+  hashToken,
+  type InstanceAnswer,
+  isSameProof,
+  prove,
+  realPath,
+  storeName,
+  tokenIdOf,
+} from '../worker/instance-words.js';
+import type { ClientConfig } from '../worker/load-process-config.js';
+import { readLocalToken } from '../worker/local-token.js';
+import { CommandError, ExitCode } from './exit-code.js';
+
+/** Where the API is, and the token that it asks for. */
+export interface ApiAddress {
+  readonly url: string;
+  readonly token: string | undefined;
+}
+
+/** What of a configuration leads to its running process. */
+export type InstanceConfig = Pick<ClientConfig, 'file' | 'folder' | 'store' | 'server'>;
+
+/** An address that was given on purpose, in the place of a configuration's. */
+export interface GivenAddress {
+  readonly url: string;
+  readonly token: string;
+}
+
+const withinMs = 10_000;
+
+/**
+ * Finds the running pigeonpost of a configuration, and makes sure that it is that one before it is sent anything: several may
+ * run on one machine, and another program may listen on the port of one that has ended.
+ * @throws {CommandError} exit 3 when nothing answers, or another pigeonpost or program does; 1 when the token is not accepted
+ */
+export async function findInstance(config: InstanceConfig): Promise<ApiAddress> {
+  const noted = readInstanceFile(config);
+  const configured = configuredUrl(config);
+  const token = config.server.token?.reveal() ?? readLocalToken(config);
+  if (noted !== undefined && noted.url !== configured) {
+    // After a kill the file is of a process that has ended, and the next one may listen where the configuration says.
+    const found = await ask(noted.url, token).catch(() => undefined);
+    if (found !== undefined && isOwn(found, { noted, config, token })) return { url: noted.url, token };
+  }
+  const found = await ask(configured, token);
+  if (isOwn(found, { noted, config, token })) return { url: configured, token };
+  if (noted?.ledger === found.answer.ledger) throw tokenRefused(configured);
+  throw new CommandError(
+    ExitCode.Unreachable,
+    `another pigeonpost answers at ${configured}, not the one of ${config.file}, and nothing was asked of it. Start this one ("pigeonpost start", with a server.port of its own), or add --url ${configured} to mean the other`,
+  );
+}
+
+/** Makes sure that a pigeonpost which knows the token answers there. @throws {CommandError} as findInstance */
+export async function checkGiven({ url, token }: GivenAddress): Promise<ApiAddress> {
+  const { answer, challenge } = await ask(url, token);
+  if (isSameProof(answer.proof, prove(hashToken(token), challenge, 'ledger', answer.ledger))) return { url, token };
+  throw tokenRefused(url);
+}
+
+/** Where the configuration has its process listen, as reached from this machine. */
+export function configuredUrl({ server: { host, port } }: Pick<InstanceConfig, 'server'>): string {
+  if (host === '0.0.0.0') return `http://127.0.0.1:${port}`;
+  if (host === '::') return `http://[::1]:${port}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** What sends a request there, by node:http or node:https: `fetch` has limits of its own for what takes long. */
+export function requestOf(url: string): typeof httpRequest {
+  return url.startsWith('https:') ? httpsRequest : httpRequest;
+}
+
+/** Nothing listens there. */
+export function nobodyAnswers(url: string, cause: unknown): CommandError {
+  return new CommandError(
+    ExitCode.Unreachable,
+    `no pigeonpost answers at ${url}: start it with "pigeonpost start", or check server.host and server.port`,
+    { cause },
+  );
+}
+
+interface Found {
+  readonly answer: InstanceAnswer;
+  readonly challenge: string;
+}
+
+async function ask(url: string, token: string | undefined): Promise<Found> {
+  const challenge = randomBytes(32).toString('base64url');
+  const id = token === undefined ? undefined : tokenIdOf(token);
+  const query = new URLSearchParams({ challenge, ...(id === undefined ? {} : { token: id }) });
+  const response = await fetch(`${url}/instance?${query.toString()}`, {
+    signal: AbortSignal.timeout(withinMs),
+    redirect: 'error',
+  }).catch((error: unknown) => {
+    throw nobodyAnswers(url, error);
+  });
+  const answer: unknown = await response.json().catch(() => undefined);
+  if (response.ok && isAnswer(answer)) return { answer, challenge };
+  if (response.status === 503 && isProblem(answer)) throw new CommandError(ExitCode.Unreachable, answer.detail);
+  throw new CommandError(
+    ExitCode.Unreachable,
+    `another program than pigeonpost, or another version of it, answers at ${url}: end it, or choose another server.port and start pigeonpost`,
+  );
+}
+
+function isOwn(
+  { answer, challenge }: Found,
+  { noted, config, token }: { noted: InstanceFile | undefined; config: InstanceConfig; token: string | undefined },
+): boolean {
+  if (token === undefined || (noted !== undefined && noted.ledger !== answer.ledger)) return false;
+  const key = hashToken(token);
+  const is = (statement: 'ledger' | 'store' | 'file', value: string): boolean =>
+    isSameProof(answer[statement === 'ledger' ? 'proof' : statement], prove(key, challenge, statement, value));
+  if (!is('ledger', answer.ledger)) return false;
+  // The token that an installation makes for itself is its own; one of the configuration may be shared by several.
+  if (noted !== undefined || config.server.token === undefined) return true;
+  const { store, file } = config;
+  return store.kind === 'unknown' ? is('file', realPath(file)) : is('store', storeName(store));
+}
+
+function tokenRefused(url: string): CommandError {
+  return new CommandError(
+    ExitCode.Failed,
+    `the pigeonpost at ${url} does not know this token: it was revoked, or is the token of another one`,
+  );
+}
+
+function isAnswer(value: unknown): value is InstanceAnswer {
+  if (typeof value !== 'object' || value === null) return false;
+  return (['pigeonpost', 'ledger', 'proof', 'store', 'file'] as const).every(
+    (name) => typeof (value as Record<string, unknown>)[name] === 'string',
+  );
+}
+
+function isProblem(value: unknown): value is { readonly detail: string } {
+  return typeof value === 'object' && value !== null && 'detail' in value && typeof value.detail === 'string';
+}

@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadClientConfig } from './client-config.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-client-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function load(lines: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const file = join(folder, 'pigeonpost.yaml');
+  writeFileSync(file, lines.join('\n'));
+  return await loadClientConfig(file, environment);
+}
+
+const secrets = [
+  'workspaces: { acme: { baseUrl: "${BASE}", apiKey: "${KEY}" } }',
+  'sinks: { crm: { type: hubspot, token: "${CRM}" }, hooks: { type: webhook, url: "${URL}", secret: "${file:missing}" } }',
+  'alerts: { to: [{ type: webhook, url: "https://a.example", secret: "${ALERTS}" }], when: {} }',
+];
+
+describe('what a client command needs of a configuration', () => {
+  it('is there without any secret of the file', async () => {
+    expect(await load(secrets)).toMatchObject({
+      store: { kind: 'embedded', folder: join(folder, 'data') },
+      server: { host: '127.0.0.1', port: 8088 },
+      workspaces: ['acme'],
+      sinks: ['crm', 'hooks'],
+      hasAlerts: true,
+    });
+  });
+
+  it('is there although other parts of the file hold mistakes, which are for the running process', async () => {
+    expect(await load([...secrets, 'sinkz: {}', 'retention: { changes: soon }'])).toMatchObject({
+      sinks: ['crm', 'hooks'],
+    });
+  });
+
+  it('leaves a store open whose URL is in a variable that is not set here', async () => {
+    const store = ['store: "${DATABASE}"', 'ledgerKey: "${LEDGER}"'];
+    expect((await load([...secrets, ...store])).store).toEqual({ kind: 'unknown' });
+    const set = await load([...secrets, ...store], { DATABASE: 'postgres://db.example/pigeonpost' });
+    expect(set.store).toMatchObject({ kind: 'postgres' });
+  });
+
+  it.each([
+    ['the token', 'server: { token: "${TOKEN}" }', /server\.token: the environment variable TOKEN is not set/],
+    ['the port', 'server: { port: 99999 }', /server\.port: found 99999/],
+    ['a mistyped key', 'server: { prot: 8089 }', /server\.prot: unknown key, did you mean "port"/],
+    ['a store that is none', 'store: nowhere', /store: found "nowhere"/],
+  ])('names %s when it cannot be used', async (_, line, sentence) => {
+    await expect(load([...secrets, line])).rejects.toThrow(sentence);
+  });
+});

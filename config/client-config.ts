@@ -1,0 +1,76 @@
+import { dirname, normalize, resolve } from 'node:path';
+import { z } from 'zod';
+import { ConfigError } from './config-error.js';
+import type { ServerConfig } from './config.js';
+import { withEnvironmentDefaults } from './environment-defaults.js';
+import type { Environment } from './environment.js';
+import { readConfigFile } from './load-config.js';
+import { parseTree, valueAt } from './parse-tree.js';
+import { readDocument } from './read-document.js';
+import { serverSchema } from './schema/process.js';
+import { storeSchema, type StoreSetting } from './schema/store.js';
+import { Secret } from './secret.js';
+
+/** A store whose URL is in a variable that this command's environment does not have. */
+export interface UnknownStore {
+  readonly kind: 'unknown';
+}
+
+/**
+ * What a command that asks a running pigeonpost needs of pigeonpost.yaml: where it listens, by which token, and the names in
+ * the file. The running process uses the rest, and has its secrets.
+ */
+export interface ClientConfig {
+  /** Absolute path of the file. */
+  readonly file: string;
+  /** Absolute path of the folder that the file lies in. */
+  readonly folder: string;
+  readonly store: StoreSetting | UnknownStore;
+  readonly server: Pick<ServerConfig, 'host' | 'port' | 'publicUrl' | 'token'>;
+  readonly workspaces: readonly string[];
+  readonly sinks: readonly string[];
+  /** Whether the file has receivers of alerts. */
+  readonly hasAlerts: boolean;
+}
+
+/**
+ * Reads pigeonpost.yaml for a client command. References outside `server` and `store` are not needed, and may be unset.
+ * @throws {ConfigError} when the file cannot be read, is no YAML, or `server` or `store` cannot be used
+ */
+export async function loadClientConfig(file: string, environment: Environment): Promise<ClientConfig> {
+  const shownFile = normalize(file);
+  const absoluteFile = resolve(file);
+  const folder = dirname(absoluteFile);
+  const text = await readConfigFile(absoluteFile, shownFile);
+  const document = withEnvironmentDefaults(readDocument(text, shownFile, { environment, folder }), environment);
+  const server = parseTree(serverSchema, valueAt(document.tree, ['server']), document, ['server']);
+  const ownProblems = document.problems.filter(({ key }) => key === 'server' || key.startsWith('server.'));
+  const store = document.isBroken(['store'])
+    ? ({ value: { kind: 'unknown' } } as const)
+    : parseTree(storeSchema, valueAt(document.tree, ['store']), document, ['store']);
+  const problems = [
+    ...ownProblems,
+    ...('problems' in server ? server.problems : []),
+    ...('problems' in store ? store.problems : []),
+  ].sort((one, other) => one.line - other.line);
+  if (problems.length > 0 || 'problems' in server || 'problems' in store) {
+    throw new ConfigError('invalid', shownFile, problems);
+  }
+  const found = store.value;
+  return {
+    file: absoluteFile,
+    folder,
+    store: found.kind === 'embedded' ? { kind: 'embedded', folder: resolve(folder, found.folder) } : found,
+    server: server.value,
+    workspaces: namesAt(document.tree, 'workspaces'),
+    sinks: namesAt(document.tree, 'sinks'),
+    hasAlerts: valueAt(document.tree, ['alerts']) !== undefined,
+  };
+}
+
+function namesAt(tree: unknown, key: string): string[] {
+  const group = valueAt(tree, [key]);
+  return z.record(z.string(), z.unknown()).safeParse(group).success && !(group instanceof Secret)
+    ? Object.keys(group as object)
+    : [];
+}
