@@ -152,4 +152,17 @@ describe.each(kinds)('the shipped rules for Prometheus, on %s', (kind) => {
     for (let minute = 4; minute < 7; minute += 1) rules.scrape(text, minute * minuteMs);
     expect(rules.scrape(text, 7 * minuteMs)).toEqual(['PigeonpostFailing', 'PigeonpostStoreUnreachable']);
   });
+
+  it.each([
+    ['PigeonpostSinkWithholding', 'pigeonpost_sink_withholding{sink="crm"} 1'],
+    ['PigeonpostDeletionsHeld', 'pigeonpost_held_deletions{workspace="acme"} 7'],
+    ['PigeonpostAlertsNotTaken', 'pigeonpost_alert_messages_waiting 1'],
+    ['PigeonpostSweepOld', 'pigeonpost_sweep_age_seconds{sync="all"} 30000'],
+    ['PigeonpostWorkersBusy', 'temporal_worker_task_slots_available{worker_type="ActivityWorker"} 0'],
+  ])('fire %s for %s', (alert, line) => {
+    const rules = new PrometheusRules();
+    const text = `pigeonpost_build_info{version="1"} 1\n${line}\n`;
+    const firing = Array.from({ length: 40 }, (_, minute) => rules.scrape(text, minute * minuteMs)).at(-1);
+    expect(firing).toEqual([alert]);
+  });
 });
