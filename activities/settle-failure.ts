@@ -1,5 +1,6 @@
 import { putOffStream } from '../ledger/queries/put-off-stream.js';
-import { abandonWalks, failStream, noteGone } from '../ledger/queries/streams.js';
+import { noteGone } from '../ledger/queries/gone-streams.js';
+import { abandonWalks, failStream } from '../ledger/queries/streams.js';
 import { waitWorkspace } from '../ledger/queries/workspaces.js';
 import type { ApiError } from '../pigeonhole/api-error.js';
 import { isWorthALine, judgeFailure, type Verdict } from './failures.js';

@@ -1,5 +1,6 @@
 import type { Queryable } from '../drivers/database.js';
-import { existsAgain, type StreamLease, stale } from './streams.js';
+import { existsAgain } from './gone-streams.js';
+import { type StreamLease, stale } from './streams.js';
 import type { PageScope } from './write-changes.js';
 
 /**
