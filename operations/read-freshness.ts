@@ -38,7 +38,7 @@ export async function readFreshness(ledger: Ledger): Promise<AllFreshness> {
          min(s.every_ms) as "everyMs", max(s.every_ms) as "longestEveryMs", max(s.wanted_ms) as "wantedMs",
          min(s.polled_at) as "readAt", min(s.due_at) as "nextAt", clock_timestamp() as at
        from streams s join pigeonholes p on p.ref = s.ref
-       where s.wanted and s.gone_at is null group by p.ref, s.every_reason order by p.ref, s.every_reason`,
+       where s.wanted and s.gone_at is null group by p.ref, s.every_reason order by p.ref, min(s.every_ms) nulls first`,
     ),
     ledger.db.query<LateRow>(
       `select p.workspace, p.pigeonhole_id as "pigeonholeId", s.list, nullif(s.session_id, 0) as "sessionId",

@@ -268,7 +268,7 @@ export async function abandonWalks(ledger: Ledger, lease: StreamLease): Promise<
 /** When a stream is read next. */
 export interface NextRead {
   readonly dueInMs: number;
-  /** The polling interval in force, with the word for what decided it, and without what the quota adds to it. */
+  /** The polling interval in force, what decided it, and the interval without what the quota adds. */
   readonly everyMs: number;
   readonly reason: string;
   readonly wantedMs: number;
@@ -277,10 +277,7 @@ export interface NextRead {
 }
 
 /** By what the read has found: where something moves, more is on its way. */
-export interface NextReads {
-  readonly afterNews: NextRead;
-  readonly afterNothing: NextRead;
-}
+export type NextReads = Readonly<Record<'afterNews' | 'afterNothing', NextRead>>;
 
 /** Says when the stream is due again, after a turn that ended in the middle of a rolling sweep. */
 export async function scheduleStream(
