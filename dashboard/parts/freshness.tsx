@@ -9,9 +9,9 @@ export function ReadAge({ freshness }: { readonly freshness: FreshnessSummary })
     <>
       <Ago at={readAt} never="not read yet" />
       {lateLists > 0 ? (
-        <small class="bad">{counted(lateLists, 'list')} late</small>
+        <small class="below bad">{counted(lateLists, 'list')} late</small>
       ) : state === 'paused' || nextAt === null ? null : (
-        <small>
+        <small class="below">
           next <Until at={nextAt} />
         </small>
       )}

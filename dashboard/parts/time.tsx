@@ -37,7 +37,7 @@ export function Ago({ at, never = '–' }: { readonly at: string | null | undefi
 /** "in 3 s", and "now" once it is due: what waits for its turn then is not a thing of the past. */
 export function Until({ at }: { readonly at: string | null | undefined }) {
   const now = useNow();
-  if (at == null || Date.parse(at) > now) return <Ago at={at} />;
+  if (at == null || Date.parse(at) - now >= 1000) return <Ago at={at} />;
   return (
     <time dateTime={at} title={whole(at)}>
       now
