@@ -45,6 +45,8 @@ export interface StatusSources {
   readonly trouble: () => string | null;
   /** By workspace. */
   readonly quotas: () => Promise<ReadonlyMap<string, QuotaView>>;
+  /** Milliseconds since this process started; absent: so many that the start does not matter. */
+  readonly upMs?: () => number;
 }
 
 const statusRoute = createRoute({
@@ -81,7 +83,7 @@ export async function readStatus(
 
 /** The status with what its problems were found in, read at one moment. @param workspace null: all of them */
 export async function readStanding(
-  { ledger, config, configuration, trouble, quotas }: StatusSources,
+  { ledger, config, configuration, trouble, quotas, upMs }: StatusSources,
   withCounts: boolean,
   workspace: string | null,
 ): Promise<StatusStanding> {
@@ -109,6 +111,7 @@ export async function readStanding(
     trouble: trouble(),
     status: read,
     freshness,
+    upMs: upMs?.(),
     pauses,
     operations,
     quotas: quota,
@@ -144,6 +147,7 @@ export function viewStatus({
   trouble,
   status,
   freshness = { at: new Date(0), byPlace: new Map() },
+  upMs,
   pauses,
   operations = noOperations,
   quotas,
@@ -154,6 +158,7 @@ export function viewStatus({
   readonly trouble: string | null;
   readonly status: LedgerStatus;
   readonly freshness?: AllFreshness;
+  readonly upMs?: number | undefined;
   readonly pauses: readonly Pause[];
   readonly operations?: SinkOperations;
   readonly quotas: ReadonlyMap<string, QuotaView>;
@@ -161,7 +166,7 @@ export function viewStatus({
   readonly withholding?: ReadonlyMap<string, SinkView['withholding']>;
 }): Omit<Status, 'problems'> {
   const workspaces = Object.keys(config.workspaces).map((name) =>
-    workspaceView(name, { status, freshness, pauses }, quotas.get(name) ?? null),
+    workspaceView(name, { status, freshness, upMs, pauses }, quotas.get(name) ?? null),
   );
   const lanes = sentLanes(config, status.lanes, status.pigeonholes);
   const sinks = Object.entries(config.sinks).map(([name, { type, mode }]) =>
@@ -178,6 +183,7 @@ export function viewStatus({
 interface ReadingFacts {
   readonly status: LedgerStatus;
   readonly freshness: AllFreshness;
+  readonly upMs: number | undefined;
   readonly pauses: readonly Pause[];
 }
 
@@ -228,7 +234,7 @@ function workspaceView(name: string, reading: ReadingFacts, quota: QuotaView | n
  */
 function pigeonholeView(
   row: LedgerStatus['pigeonholes'][number],
-  { freshness: { at, byPlace }, pauses }: ReadingFacts,
+  { freshness: { at, byPlace }, upMs, pauses }: ReadingFacts,
   { waits, isPaused }: { readonly waits: string | null; readonly isPaused: boolean },
 ): PigeonholeView {
   const name = `${row.workspace}/${row.pigeonholeId}`;
@@ -236,7 +242,7 @@ function pigeonholeView(
   const known = byPlace.get(name) ?? { groups: [], maybeLate: [] };
   const pause = pauses.find((each) => each.scope === 'pigeonhole' && each.name === name);
   const paused = isPaused || pause !== undefined;
-  const freshness = viewFreshness(judgeFreshness(known, { paused, now: at }));
+  const freshness = viewFreshness(judgeFreshness(known, { paused, now: at, upMs }));
   return {
     id: row.pigeonholeId,
     name: row.name,

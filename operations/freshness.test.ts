@@ -75,6 +75,16 @@ describe('the freshness of a pigeonhole', () => {
     expect(freshness).toMatchObject({ state: 'paused', nextAt: null, late: [] });
     expect(lateWords(freshness)).toBeNull();
   });
+
+  it('is not late within 2 min after a start by lists that were not read since, and is by others', () => {
+    const old = list({ readAt: secondsAgo(4000) });
+    const stateAt = (each: ListReading, upMs: number) =>
+      judgeFreshness({ groups: [group({})], maybeLate: [each] }, { paused: false, now, upMs }).state;
+    expect(stateAt(old, minute)).toBe('current');
+    expect(stateAt(list({ readAt: null, everyMs: null, dueAt: secondsAgo(4000) }), minute)).toBe('current');
+    expect(stateAt(old, 2 * minute)).toBe('late');
+    expect(stateAt(list({ readAt: secondsAgo(50) }), minute)).toBe('late');
+  });
 });
 
 describe('a list is late', () => {

@@ -63,15 +63,24 @@ export interface ListReading {
 /** A list may be due for its own interval before it is late: at least 15 s, at most 5 min. */
 const graceMs = { least: 15_000, most: 5 * 60_000 };
 
+/**
+ * After a start, lists are read one after the other, and those of an old ledger are all overdue. Within this time a list
+ * that was not read since the start is not late.
+ */
+const startGraceMs = 2 * 60_000;
+
 /** The shortest time after which any list can be late. Lists read or due more recently need no look. */
 export const shortestGraceMs = graceMs.least;
 
 /**
  * Milliseconds since a list should have been read; 0 while it is in time. Failures and retries do not move that instant: a list that the service
  * refuses grows late. A list that was never read is judged by when it was due.
+ * @param upMs milliseconds since pigeonpost started; by default so many that the start does not matter
  */
-export function latenessMs(reading: Omit<ListReading, 'list' | 'sessionId'>, now: Date): number {
+export function latenessMs(reading: Omit<ListReading, 'list' | 'sessionId'>, now: Date, upMs = Infinity): number {
   if (reading.reason === 'dormant') return 0;
+  const isReadSinceStart = reading.readAt !== null && reading.readAt.getTime() > now.getTime() - upMs;
+  if (upMs < startGraceMs && !isReadSinceStart) return 0;
   const overdueMs = now.getTime() - expectedAt(reading).getTime();
   return overdueMs > Math.min(Math.max(reading.everyMs ?? 0, graceMs.least), graceMs.most) ? overdueMs : 0;
 }
@@ -100,7 +109,7 @@ export interface Freshness {
 /** Judges one pigeonhole. @param maybeLate every list that may be late; lists that are in time may be among them */
 export function judgeFreshness(
   { groups, maybeLate }: { readonly groups: readonly CadenceGroup[]; readonly maybeLate: readonly ListReading[] },
-  { paused, now }: { readonly paused: boolean; readonly now: Date },
+  { paused, now, upMs }: { readonly paused: boolean; readonly now: Date; readonly upMs?: number | undefined },
 ): Freshness {
   const live = groups.filter(({ reason }) => isLiveReason(reason));
   const usual = groups.filter(({ reason }) => reason === null || !rareReasons.has(reason));
@@ -110,7 +119,7 @@ export function judgeFreshness(
   const late = paused
     ? []
     : maybeLate
-        .map((each) => ({ ...each, lateMs: latenessMs(each, now) }))
+        .map((each) => ({ ...each, lateMs: latenessMs(each, now, upMs) }))
         .filter(({ lateMs }) => lateMs > 0)
         .toSorted((a, b) => b.lateMs - a.lateMs);
   return {

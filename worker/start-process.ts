@@ -256,6 +256,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   closers.push(repeat(analyzeEveryMs, () => db.analyzeGrown(), 'analyzing grown tables failed', log));
   closers.push(repeat(noteProgressEveryMs, () => noteProgress(ledger), 'noting the progress failed', log));
 
+  const readySinceMs = performance.now();
+  const upMs = () => performance.now() - readySinceMs;
   const quotas = () => viewQuotas(editions.current.config, ledger, ledger.clock.nowMs());
   const alerts = new AlertDesk({
     sources: () => ({
@@ -264,6 +266,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
       configuration: editions.current.configuration,
       trouble,
       quotas,
+      upMs,
     }),
     owner: shared.owner,
     isAlone: embedded,
@@ -280,6 +283,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     version: packageVersion(),
     trouble,
     quotas,
+    upMs,
     meters,
     temporalMetrics: () => readTemporalMetrics(options.temporalMetricsAddress),
     // Whoever serves the API is ready while Temporal is away: "status" is wanted then most.
