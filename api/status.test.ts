@@ -98,6 +98,24 @@ describe('a status', () => {
     expect(isSettled({}, [pauseOf(scope, name)])).toBe(false);
   });
 
+  it('waits as a whole while the service does not answer, whatever failed because of that', () => {
+    const unanswered = { ...workspace, unansweredSince: new Date(0), unansweredReason: 'timeout' };
+    const status = {
+      ...done,
+      workspaces: [unanswered],
+      pigeonholes: [{ ...pigeonhole, failing: 3, failure: 'timeout' }],
+    };
+    const [acme] = viewStatus({
+      config,
+      configuration: 1,
+      trouble: null,
+      status,
+      pauses: [],
+      quotas: new Map(),
+    }).workspaces;
+    expect([acme!.state, ...acme!.pigeonholes.map(({ state }) => state)]).toEqual(['waiting', 'waiting']);
+  });
+
   it('is settled where nothing is left of what failed', () => {
     expect(isSettled({ lanes: [{ ...lane, failure: 'refused' }] })).toBe(true);
   });

@@ -207,9 +207,9 @@ function workspaceView(name: string, reading: ReadingFacts, quota: QuotaView | n
     name,
     state: pause
       ? 'paused'
-      : waits
+      : waits || unanswered
         ? 'waiting'
-        : failing || unanswered
+        : failing
           ? 'failing'
           : pigeonholes.some(({ state }) => state === 'backfilling')
             ? 'backfilling'
