@@ -37,6 +37,8 @@ const pigeonhole: PigeonholeDetails = {
 const trouble = (code: Trouble['code'], help: Trouble['help'] = null): Trouble => ({
   code,
   severity: 'error',
+  stops: true,
+  saysSince: false,
   kind: 'sink',
   name: 'crm',
   title: `it is ${code}`,

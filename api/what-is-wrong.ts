@@ -10,8 +10,9 @@ export const troubleSchema = z
     severity: z
       .enum(severities)
       .describe(
-        '`error`: nothing continues there until an operator acts; `warning`: it continues, but not as it should.',
+        '`error`: data does not flow as configured, and an operator should act now; `warning`: it flows, but not as it should.',
       ),
+    stops: z.boolean().describe('Nothing is read or sent there while the problem lasts.'),
     kind: z.enum(['process', 'workspace', 'pigeonhole', 'sink']),
     name: z.string().describe('As an action names it; empty for the process.'),
     title: z.string().describe('One sentence without its full stop; alerts have the same.'),
@@ -23,6 +24,7 @@ export const troubleSchema = z
     advice: z.string().nullable().describe('The action that helps; null: the problem passes without one.'),
     text: z.string().describe('`title`, `detail` and `says` as one paragraph.'),
     since: z.iso.datetime().nullable(),
+    saysSince: z.boolean().describe('`text` names the instant `since`.'),
     help: z
       .object({
         label: z.string().describe('Label of a button.'),
@@ -41,10 +43,11 @@ export function whatIsWrong(standing: Standing): Trouble[] {
 }
 
 function viewProblem(problem: Problem): Trouble {
-  const { code, severity, kind, name, title, detail, says, todo, since, help } = problem;
+  const { code, severity, stops, kind, name, title, detail, says, todo, since, saysSince, help } = problem;
   return {
     code,
     severity,
+    stops,
     kind,
     name,
     title,
@@ -53,6 +56,7 @@ function viewProblem(problem: Problem): Trouble {
     advice: todo,
     text: problemLine(problem),
     since: since?.toISOString() ?? null,
+    saysSince,
     help,
   };
 }

@@ -21,6 +21,7 @@ import { QuestionDialog } from './parts/question-dialog.js';
 import { TokenDialog } from './parts/token-dialog.js';
 import { address, type Route } from './route.js';
 import { useRoute } from './use-route.js';
+import { counted } from './words.js';
 
 /** The frame that every page stands in. */
 export function App() {
@@ -93,7 +94,7 @@ function pageKey(route: Route): string {
 
 function Top({ route }: { readonly route: Route }) {
   const { data } = useAsked<OverviewAnswer>('/api/overview', 5000);
-  const stopped = data?.troubles.filter(({ severity }) => severity === 'error').length ?? 0;
+  const errors = data?.troubles.filter(({ severity }) => severity === 'error').length ?? 0;
   const links: readonly (readonly [string, string, readonly Route['page'][]])[] = [
     [address.overview, 'Overview', ['overview', 'workspace', 'pigeonhole', 'sink', 'ready', 'deletions']],
     [address.live, 'Live', ['live']],
@@ -111,10 +112,10 @@ function Top({ route }: { readonly route: Route }) {
         {links.map(([to, words, pages]) => (
           <a key={to} href={to} aria-current={pages.includes(route.page) ? 'page' : undefined}>
             {words}
-            {to === address.overview && stopped > 0 ? (
-              <span class="count" title={`${stopped} stopped`}>
-                {stopped}
-                <span class="unseen"> stopped</span>
+            {to === address.overview && errors > 0 ? (
+              <span class="count" title={counted(errors, 'problem')}>
+                {errors}
+                <span class="unseen"> {errors === 1 ? 'problem' : 'problems'}</span>
               </span>
             ) : null}
           </a>

@@ -35,5 +35,10 @@ describe('words for numbers and times', () => {
       { text: at, instant: true },
       { text: ', and', instant: false },
     ]);
+    expect(splitAtInstants('paused since 2026-11-21 09:30 UTC.')).toEqual([
+      { text: 'paused since ', instant: false },
+      { text: '2026-11-21T09:30Z', instant: true },
+      { text: '.', instant: false },
+    ]);
   });
 });

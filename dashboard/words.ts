@@ -31,11 +31,17 @@ export function counted(n: number, one: string, many = `${one}s`): string {
   return `${grouped(n)} ${n === 1 ? one : many}`;
 }
 
-/** The instants within a sentence, and what stands between them, in order. */
+/**
+ * The instants within a sentence as ISO 8601, and what stands between them, in order. An instant in words, such as
+ * "2026-11-21 09:30 UTC", has no seconds.
+ */
 export function splitAtInstants(sentence: string): { readonly text: string; readonly instant: boolean }[] {
   return sentence
-    .split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/)
-    .map((text, position) => ({ text, instant: position % 2 === 1 }))
+    .split(/(\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z| \d\d:\d\d UTC))/)
+    .map((text, position) => ({
+      text: position % 2 === 1 ? text.replace(/ (\d\d:\d\d) UTC$/, 'T$1Z') : text,
+      instant: position % 2 === 1,
+    }))
     .filter(({ text }) => text !== '');
 }
 

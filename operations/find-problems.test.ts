@@ -99,7 +99,7 @@ const each: readonly (readonly [string, Given, string | null, string | null, Reg
   ['process-failing', { trouble: 'the disk is full' }, null, null, /^pigeonpost makes no progress$/],
   [
     'service-down',
-    { of: { state: 'failing', unanswered }, holds: { failing: 9, reason: 'timeout' }, isLate: true },
+    { of: { state: 'waiting', unanswered }, holds: { failing: 9, reason: 'timeout' }, isLate: true },
     'try-now workspace acme',
     'Try now',
     /^The service has not answered workspace acme since 2026-11-21 09:57 UTC; 13 lists wait$/,
@@ -256,6 +256,22 @@ describe('the catalogue of problems', () => {
 
   it('has an example of each code', () => {
     expect([...new Set(each.map(([code]) => code))].toSorted()).toEqual([...problemCodes].toSorted());
+  });
+
+  it('says for each problem whether reading or sending has stopped, and whether its sentences name the instant', () => {
+    const stopping = each.filter(([, given]) => shown(given)[0]!.stops).map(([code]) => code);
+    expect([...new Set(stopping)]).toEqual([
+      'process-failing',
+      'service-down',
+      'workspace-paused',
+      'pigeonhole-paused',
+      'sink-paused',
+      'sink-failing',
+    ]);
+    const [down] = shown({ of: { state: 'waiting', unanswered } });
+    expect([down!.since?.toISOString(), down!.saysSince]).toEqual([unanswered.since, true]);
+    const [failing] = shown({ to: { state: 'failing' }, lane: { failingSince: ago(60_000) } });
+    expect([failing!.since, failing!.saysSince]).toEqual([ago(60_000), false]);
   });
 
   it.each<[string, Given]>([

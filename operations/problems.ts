@@ -1,4 +1,5 @@
 import type { AlertFacts } from '../ledger/queries/alerts/looks.js';
+import { instantInWords } from './numbers-in-words.js';
 import { problemWords } from './problem-words.js';
 
 /** Codes are a contract with programs: `GET /api/status`, the label `code` of `pigeonpost_problems`. Never rename one. */
@@ -23,7 +24,7 @@ export const problemCodes = [
 ] as const;
 export type ProblemCode = (typeof problemCodes)[number];
 
-/** `error`: nothing continues there until an operator acts; `warning`: it continues, but not as it should. */
+/** `error`: data does not flow as configured, and an operator should act now; `warning`: it flows, but not as it should. */
 export const severities = ['error', 'warning', 'notice'] as const;
 export type Severity = (typeof severities)[number];
 
@@ -72,32 +73,38 @@ export interface ProblemWords {
 
 export interface Problem extends FoundProblem, ProblemWords {
   readonly severity: Severity;
+  /** Nothing is read or sent there while the problem lasts. */
+  readonly stops: boolean;
+  /** The sentences name the instant `since`, so that nobody adds it to them. */
+  readonly saysSince: boolean;
   readonly help: ProblemHelp | null;
 }
 
 interface CatalogueEntry {
   readonly severity: Severity;
+  /** By default false. */
+  readonly stops?: boolean;
   readonly help: (found: FoundProblem) => ProblemHelp | null;
 }
 
 const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
-  'process-failing': { severity: 'error', help: () => null },
-  'service-down': { severity: 'error', help: (found) => button('Try now', 'try-now', found) },
-  'workspace-paused': { severity: 'error', help: liftPause },
+  'process-failing': { severity: 'error', stops: true, help: () => null },
+  'service-down': { severity: 'error', stops: true, help: (found) => button('Try now', 'try-now', found) },
+  'workspace-paused': { severity: 'error', stops: true, help: liftPause },
   'workspace-waiting': { severity: 'warning', help: (found) => button('Try now', 'try-now', found) },
   'quota-short': {
     severity: 'warning',
     help: (found) =>
       found.facts['waits'] === 1 ? button('Try now', 'try-now', found) : link('Show the quota', '/api/quota'),
   },
-  'pigeonhole-paused': { severity: 'error', help: liftPause },
+  'pigeonhole-paused': { severity: 'error', stops: true, help: liftPause },
   'pigeonhole-failing': { severity: 'warning', help: readNow },
   'pigeonhole-gone': { severity: 'notice', help: () => null },
   'reading-late': { severity: 'warning', help: readNow },
   'deletions-held': { severity: 'warning', help: () => link('Show the deletions', '/api/deletions') },
   'filters-ignored': { severity: 'warning', help: (found) => link('Show the streams', `${placeOf(found)}/streams`) },
-  'sink-paused': { severity: 'error', help: liftPause },
-  'sink-failing': { severity: 'error', help: (found) => button('Try now', 'try-now', found) },
+  'sink-paused': { severity: 'error', stops: true, help: liftPause },
+  'sink-failing': { severity: 'error', stops: true, help: (found) => button('Try now', 'try-now', found) },
   'sink-behind': { severity: 'warning', help: (found) => link('Show its backlog', placeOf(found)) },
   'sink-withholding': { severity: 'error', help: (found) => link('Preview what it would send', placeOf(found)) },
   'sink-observing': { severity: 'notice', help: (found) => button('Let it send', 'approve', found) },
@@ -109,8 +116,11 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
 
 /** Returns the catalogue's entry for a found problem: severity, sentences and what helps. Pure. */
 export function describeProblem(found: FoundProblem): Problem {
-  const { severity, help } = catalogue[found.code];
-  return { ...found, ...problemWords(found.code, found.name, found.facts), severity, help: help(found) };
+  const { severity, stops = false, help } = catalogue[found.code];
+  const words = problemWords(found.code, found.name, found.facts);
+  const since = found.since === null ? null : instantInWords(found.since.toISOString());
+  const saysSince = since !== null && `${words.title} ${words.says ?? ''}`.includes(since);
+  return { ...found, ...words, severity, stops, saysSince, help: help(found) };
 }
 
 /** Returns one line for a log or a terminal: title, then the words of others. Pure. */

@@ -2,7 +2,7 @@ import type { PigeonholeView, WorkspaceView } from '../../api/status-view.js';
 import { counted, grouped } from '../grouped.js';
 import { inWords } from '../in-words.js';
 import { shownInLine } from '../shown-text.js';
-import { span, type TextLine } from '../text-line.js';
+import { type Span, span, type TextLine } from '../text-line.js';
 import { cell, cutToWidth, widthOf } from '../text-width.js';
 import { wrapText } from '../wrap-text.js';
 import { stateStyle } from './state-style.js';
@@ -59,7 +59,7 @@ export function eventLines(workspace: WorkspaceView, sheet: EventSheet): TextLin
       [
         span(`${nameCell(name, nameWidth)}${' '.repeat(gap)}`),
         ...(hasStatus ? [span(cell(pigeonhole.status ?? '', statusWidth), 'dim')] : []),
-        span(cell(pigeonhole.state, stateWidth), stateStyle(pigeonhole.state)),
+        stateCell(pigeonhole),
         ...(hasChanges ? [span(grouped(pigeonhole.changes).padStart(changesWidth))] : []),
         span(`${' '.repeat(gap)}${read}`),
       ],
@@ -67,6 +67,12 @@ export function eventLines(workspace: WorkspaceView, sheet: EventSheet): TextLin
     ]),
     ...(more === 0 ? [] : [[span(`… and ${counted(more, 'more event', 'more events')}`, 'dim')]]),
   ];
+}
+
+/** A list that missed its interval is late, although the next read may succeed. */
+function stateCell({ state, freshness: { lateLists } }: PigeonholeView): Span {
+  const isLate = state === 'working' && lateLists > 0;
+  return span(cell(isLate ? 'late' : state, stateWidth), isLate ? 'yellow' : stateStyle(state));
 }
 
 const urgency = ['failing', 'paused', 'waiting', 'backfilling', 'working'] as const;
@@ -100,9 +106,12 @@ function freshness({ freshness: { readAt, nextAt } }: PigeonholeView, { now, col
   return `${read}, next ${Date.parse(nextAt) <= now.getTime() ? 'now' : inWords(new Date(nextAt), now)}`;
 }
 
-function headLines({ name, state, until, reason }: WorkspaceView, { now, columns }: EventSheet): TextLine[] {
+function headLines(
+  { name, state, until, reason, unanswered }: WorkspaceView,
+  { now, columns }: EventSheet,
+): TextLine[] {
   const again = until === null ? '' : `, again ${inWords(new Date(until), now)}`;
-  const why = state === 'waiting' && reason !== null ? `: ${reason}` : ''; // other reasons are problems of their own
+  const why = state === 'waiting' && unanswered === null && reason !== null ? `: ${reason}` : ''; // other reasons are problems of their own
   const [first = '', ...others] = wrapText(`${name}: ${state}${again}${why}`, {
     columns,
     lead: 'workspace ',

@@ -66,6 +66,31 @@ describe('a status for a person', () => {
     ]);
   });
 
+  it('uses one word for a workspace that has no answer and its events, and names the reason only in the problem', () => {
+    const waiting = workspaceOf({
+      state: 'waiting',
+      reason: 'The service has not answered',
+      unanswered: { since: '2026-11-21T09:20:00.000Z', reason: 'timeout' },
+      pigeonholes: [pigeonholeOf({ state: 'waiting' })],
+    });
+    const text = 'The service has not answered workspace acme since 2026-11-21 09:20 UTC.';
+    const shown = lines({ workspaces: [waiting] }, [troubleOf({ text, saysSince: true })]);
+    expect(shown.slice(0, 3)).toEqual([`PROBLEM  ${text}`, '', 'workspace acme: waiting']);
+    expect(shown[4]).toMatch(/^Annual Summit \(101\) {2}live {6}waiting /);
+  });
+
+  it('shows neither a late event nor a sink with a problem in green', () => {
+    const event = pigeonholeOf({ freshness: freshnessOf({ lateLists: 1, groups: [] }) });
+    const moment = momentOf({ workspaces: [workspaceOf({ pigeonholes: [event] })] }, [
+      troubleOf({ code: 'sink-withholding' }),
+    ]);
+    const shown = formatStatus(moment, { now, columns: 140, colours: true, page });
+    expect(shown.find((line) => line.includes('(101)'))).toContain('\u001b[33mlate');
+    const sink = shown.find((line) => line.includes('(webhook)'));
+    expect(sink).toContain('\u001b[31mhooks');
+    expect(sink).not.toContain('\u001b[32m');
+  });
+
   it('says what is not known of a quota', () => {
     const quota = quotaOf({ limit: 900, learnt: true, used: 40, left: null });
     expect(lines({ workspaces: [workspaceOf({ quota })] })[1]).toMatch(
@@ -141,6 +166,9 @@ describe('a status for a person', () => {
     expect(last({ workspaces: [workspaceOf({ state: 'failing', pigeonholes: [failing, failing] })] })).toBe(
       '2 pigeonholes are failing: see above',
     );
+    const unanswered = { since: '2026-11-21T09:20:00.000Z', reason: 'timeout' };
+    const waiting = workspaceOf({ state: 'waiting', unanswered, pigeonholes: [pigeonholeOf({ state: 'waiting' })] });
+    expect(last({ workspaces: [waiting] })).toBe('1 workspace waits: see above');
     expect(last({ trouble: 'the store is full' })).toBe('nothing gets on: see above');
     expect(last({}, [troubleOf({ severity: 'warning' })])).toBe('1 problem: see above');
     expect(last({ settled: false })).toBe('working');

@@ -26,7 +26,7 @@ export function formatStatus(moment: Moment, { now, columns, colours, page }: St
     ...status.workspaces.map((workspace) =>
       eventLines(workspace, { now, columns, maxEvents: Infinity, hasIntervals: true }),
     ),
-    sinkLines(status.sinks, { now, columns, says: 'state' }),
+    sinkLines(status.sinks, { now, columns, says: 'state', troubles: moment.overview.troubles }),
     [...rateLines(moment, columns), ...pageLines(page, columns), summary(moment)],
   ];
   return separated(sections).map((line) => renderLine(line, { columns: Infinity, colours }));
@@ -76,13 +76,15 @@ function summary({ status, overview }: Moment): TextLine {
     ),
     ...stopped(
       'pigeonhole',
-      workspaces.flatMap(({ pigeonholes }) => pigeonholes),
+      // A pigeonhole waits only because its workspace is paused or waits.
+      workspaces.flatMap(({ pigeonholes }) => pigeonholes.filter(({ state }) => state !== 'waiting')),
     ),
     ...stopped('sink', sinks),
   ];
   if (attention.length > 0) return [span(`${attention.join(', ')}: see above`, 'red')];
-  const open = overview.troubles.filter(({ severity }) => severity !== 'notice').length;
-  if (open > 0) return [span(`${counted(open, 'problem')}: see above`, 'yellow')];
+  const open = overview.troubles.filter(({ severity }) => severity !== 'notice');
+  const style = open.some(({ severity }) => severity === 'error') ? 'red' : 'yellow';
+  if (open.length > 0) return [span(`${counted(open.length, 'problem')}: see above`, style)];
   return settled
     ? [span('settled: everything found is delivered, withheld or parked', 'green')]
     : [span('working', 'green')];

@@ -79,6 +79,6 @@ function sections(
     ...workspaces.map((workspace) =>
       eventLines(workspace, { now, columns, maxEvents, hasIntervals: hasIntervals === true }),
     ),
-    sinkLines(sinks, { now, columns, says: hasRemarks ? 'state' : 'nothing' }),
+    sinkLines(sinks, { now, columns, says: hasRemarks ? 'state' : 'nothing', troubles: moment.overview.troubles }),
   ]);
 }

@@ -47,8 +47,8 @@ function indented(sentence: string, columns: number): string[] {
   return wrapText(sentence, { columns: Math.max(20, columns - labelWidth) });
 }
 
-function began({ since }: Trouble, now: Date): string {
-  return since === null ? '' : ` (began ${inWords(new Date(since), now)})`;
+function began({ since, saysSince }: Trouble, now: Date): string {
+  return since === null || saysSince ? '' : ` (began ${inWords(new Date(since), now)})`;
 }
 
 /** The command for what the page offers as a button; null where no command helps. */

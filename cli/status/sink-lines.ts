@@ -1,4 +1,5 @@
 import type { SinkView } from '../../api/status-view.js';
+import type { Trouble } from '../../api/what-is-wrong.js';
 import { counted, grouped, sumOf } from '../grouped.js';
 import { inWords } from '../in-words.js';
 import { reasonWords } from '../reason-words.js';
@@ -20,6 +21,8 @@ export interface SinkSheet {
    * where problems are listed apart. `nothing`: there is no room.
    */
   readonly says: 'reason' | 'state' | 'nothing';
+  /** A sink with an error or a warning among them has its name in that colour. */
+  readonly troubles?: readonly Trouble[];
 }
 
 /**
@@ -38,8 +41,11 @@ export function sinkLines(sinks: readonly SinkView[], sheet: SinkSheet): TextLin
     [span(`${'sink'.padEnd(nameWidth)}${titles}${hasLast ? 'last'.padStart(lastWidth) : ''}`, 'dim')],
     ...sinks.flatMap((sink) => [
       [
-        span(cell(nameOf(sink, nameWidth), nameWidth)),
-        span(grouped(sink.delivered).padStart(numberWidth), 'green'),
+        span(cell(nameOf(sink, nameWidth), nameWidth), troubleStyle(sink, sheet)),
+        span(
+          grouped(sink.delivered).padStart(numberWidth),
+          troubleStyle(sink, sheet) === undefined ? 'green' : undefined,
+        ),
         span(grouped(sumOf(sink.withheld)).padStart(numberWidth)),
         span(grouped(sink.backlog).padStart(numberWidth), sink.backlog > 0 ? 'yellow' : undefined),
         ...(hasLast ? [span(lastOf(sink, now).padStart(lastWidth), 'dim')] : []),
@@ -47,6 +53,12 @@ export function sinkLines(sinks: readonly SinkView[], sheet: SinkSheet): TextLin
       ...(sheet.says === 'nothing' ? [] : remarks(sink, sheet)),
     ]),
   ];
+}
+
+/** Returns the colour of the worst problem of a sink; undefined: it has none. */
+function troubleStyle({ name }: SinkView, { troubles = [] }: SinkSheet): Style | undefined {
+  const severities = troubles.filter((each) => each.kind === 'sink' && each.name === name).map((each) => each.severity);
+  return severities.includes('error') ? 'red' : severities.includes('warning') ? 'yellow' : undefined;
 }
 
 /** The type goes first where there is no room for it. */

@@ -23,6 +23,7 @@ export function troubleOf(given: Partial<Trouble> = {}): Trouble {
   return {
     code: 'sink-failing',
     severity: 'error',
+    stops: true,
     kind: 'sink',
     name: 'hooks',
     title: 'Sink hooks accepts nothing',
@@ -31,6 +32,7 @@ export function troubleOf(given: Partial<Trouble> = {}): Trouble {
     advice: null,
     text: 'Sink hooks accepts nothing: the receiver does not answer.',
     since: '2026-11-21T09:20:00.000Z',
+    saysSince: false,
     help: null,
     ...given,
   };

@@ -10,6 +10,7 @@ import { ReadingState, SinkState } from '../parts/state-word.js';
 import { Ago } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
 import { address } from '../route.js';
+import { troubleHeading } from '../trouble-words.js';
 import { counted, grouped } from '../words.js';
 
 /** At a glance: does data flow, and what is wrong where it does not. */
@@ -74,10 +75,8 @@ function Flow({
 
 /** The one sentence for whoever has a second. */
 function verdict({ troubles, settled, syncs }: OverviewAnswer): string {
-  const stopped = troubles.filter(({ severity }) => severity === 'error').length;
-  const odd = troubles.filter(({ severity }) => severity === 'warning').length;
-  if (stopped > 0) return stopped === 1 ? 'One thing has stopped' : `${grouped(stopped)} things have stopped`;
-  if (odd > 0) return odd === 1 ? 'One thing to look at' : `${grouped(odd)} things to look at`;
+  const heading = troubleHeading(troubles);
+  if (heading !== null) return heading;
   if (syncs.some(({ backfilling }) => backfilling > 0)) return 'Reading for the first time';
   return settled ? 'Everything is delivered' : 'Data flows';
 }

@@ -28,7 +28,7 @@ export function Workspace({ name }: { readonly name: string }) {
             ' '
           ) : (
             <>
-              <ReadingState state={workspace.state} />
+              <ReadingState state={workspace.state} troubles={troubles} />
               {workspace.reason === null ? null : ` · ${workspace.reason}`}
               {workspace.until === null ? null : (
                 <>

@@ -1,5 +1,6 @@
 import { capitalized } from '../words.js';
-import { StateWord, type Tone } from './state-word.js';
+import { StateWord } from './state-word.js';
+import type { Tone } from '../trouble-words.js';
 import { Sentence } from './time.js';
 
 /** One line of what has to be in order before an event. */

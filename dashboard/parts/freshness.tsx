@@ -7,7 +7,7 @@ export function ReadAge({ freshness }: { readonly freshness: FreshnessSummary })
   const { state, readAt, nextAt, lateLists } = freshness;
   return (
     <>
-      <Ago at={readAt} never="not read yet" />
+      <Ago at={readAt} never="not read yet" />{' '}
       {lateLists > 0 ? (
         <small class="below bad">{counted(lateLists, 'list')} late</small>
       ) : state === 'paused' || nextAt === null ? null : (

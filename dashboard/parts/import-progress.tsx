@@ -1,7 +1,8 @@
 import type { ImportView } from '../../api/import-views.js';
 import { needsAPerson, rowsDone } from '../import-standing.js';
 import { grouped } from '../words.js';
-import { StateWord, type Tone } from './state-word.js';
+import { StateWord } from './state-word.js';
+import type { Tone } from '../trouble-words.js';
 
 const states: Readonly<Record<ImportView['state'], readonly [Tone, string]>> = {
   staging: ['busy', 'is taken in'],

@@ -2,7 +2,8 @@ import { useAsked } from '../asking/use-asked.js';
 import { counted, grouped } from '../words.js';
 import { AwaitAnswer } from './await-answer.js';
 import { Panel } from './panel.js';
-import { StateWord, type Tone } from './state-word.js';
+import { StateWord } from './state-word.js';
+import type { Tone } from '../trouble-words.js';
 
 interface Outcome {
   readonly list: string;

@@ -66,7 +66,8 @@ export function Clock({ at }: { readonly at: string }) {
 
 function clock(at: string): string {
   const date = new Date(at);
-  const time = date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+  const seconds = /T\d\d:\d\dZ$/.test(at) ? {} : ({ second: '2-digit' } as const);
+  const time = date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', ...seconds });
   if (date.toDateString() === new Date().toDateString()) return time;
   return `${date.toLocaleDateString([], { day: 'numeric', month: 'short' })}, ${time}`;
 }

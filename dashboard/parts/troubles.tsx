@@ -3,6 +3,7 @@ import type { Trouble } from '../../api/what-is-wrong.js';
 import { act } from '../asking/act.js';
 import { useMay } from '../asking/caller.js';
 import { address, addressOfSee } from '../route.js';
+import { labelOf } from '../trouble-words.js';
 import { grouped } from '../words.js';
 import { Button } from './button.js';
 import { For, Sentence } from './time.js';
@@ -19,8 +20,8 @@ export function Troubles({ troubles }: { readonly troubles: readonly Trouble[] }
       {shown.map((trouble) => (
         <li key={`${trouble.code} ${trouble.kind} ${trouble.name}`} class={trouble.severity}>
           <p>
-            <strong>{severityWords[trouble.severity]}</strong> <Sentence text={trouble.text} />
-            {trouble.since === null ? null : (
+            <strong>{labelOf(trouble)}</strong> <Sentence text={trouble.text} />
+            {trouble.since === null || trouble.saysSince ? null : (
               <small>
                 {' '}
                 for <For since={trouble.since} />
@@ -41,12 +42,6 @@ export function Troubles({ troubles }: { readonly troubles: readonly Trouble[] }
     </ul>
   );
 }
-
-const severityWords: Readonly<Record<Trouble['severity'], string>> = {
-  error: 'Stopped',
-  warning: 'Look at this',
-  notice: 'Note',
-};
 
 function Help({ trouble: { help, kind, name } }: { readonly trouble: Trouble }) {
   const mayOperate = useMay('operate');

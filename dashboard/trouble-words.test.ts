@@ -1,0 +1,48 @@
+import { labelOf, readingState, sinkState, troubleHeading } from './trouble-words.js';
+
+type Trouble = Parameters<typeof labelOf>[0];
+const failing: Trouble = { code: 'sink-failing', severity: 'error', stops: true };
+const withholding: Trouble = { code: 'sink-withholding', severity: 'error', stops: false };
+const late: Trouble = { code: 'reading-late', severity: 'warning', stops: false };
+const letters: Trouble = { code: 'dead-letters', severity: 'warning', stops: false };
+const observing: Trouble = { code: 'sink-observing', severity: 'notice', stops: false };
+
+describe('the words of the page for problems', () => {
+  it('call only that stopped which has stopped', () => {
+    expect([failing, withholding, late, observing].map(labelOf)).toEqual(['Stopped', 'Problem', 'Warning', 'Note']);
+  });
+
+  it.each<[string | null, readonly Trouble[]]>([
+    ['One thing has stopped', [failing, late]],
+    ['2 things have stopped', [failing, failing]],
+    ['One problem', [withholding, late]],
+    ['2 problems', [failing, withholding]],
+    ['One warning', [late, observing]],
+    [null, [observing]],
+  ])('head the page with %p', (heading, troubles) => {
+    expect(troubleHeading(troubles)).toBe(heading);
+  });
+
+  it.each<[string, string, readonly Trouble[]]>([
+    ['good', 'up to date', [observing]],
+    ['bad', '1 problem', [withholding, letters]],
+    ['bad', '1 problem', [failing]],
+    ['warning', 'late', [late]],
+    ['warning', '1 warning', [letters]],
+  ])('show reading in a tone of %s as %p', (tone, word, troubles) => {
+    expect(readingState('working', troubles)).toEqual([tone, word]);
+    expect(readingState('paused', troubles)).toEqual(['bad', 'paused']);
+  });
+
+  it('show a sink with a problem as anything but up to date', () => {
+    const sink = { state: 'working', backlog: 0, withholding: [], observation: null, approval: null } as const;
+    const state = (given: object, ...troubles: Trouble[]) => sinkState({ ...sink, ...given, troubles });
+    expect(state({})).toEqual(['good', 'up to date']);
+    expect(state({ backlog: 1 })).toEqual(['busy', 'sending']);
+    expect(state({ backlog: 1 }, { ...letters, code: 'sink-behind' })).toEqual(['warning', 'behind']);
+    expect(state({}, letters)).toEqual(['warning', 'dead letters']);
+    expect(state({ withholding: [{}] }, withholding)).toEqual(['bad', 'withholds too much']);
+    expect(state({ observation: {} }, observing)).toEqual(['quiet', 'observing']);
+    expect(state({ state: 'failing' }, failing)).toEqual(['bad', 'failing']);
+  });
+});

@@ -1,0 +1,69 @@
+import type { WorkState } from '../api/status-view.js';
+import type { Trouble } from '../api/what-is-wrong.js';
+import { counted } from './words.js';
+
+/** How a state is shown: by a word, and by a mark of another shape and colour, since some readers cannot tell colours apart. */
+export type Tone = 'good' | 'busy' | 'warning' | 'bad' | 'quiet';
+export type ToneAndWord = readonly [Tone, string];
+
+type TroubleKind = Pick<Trouble, 'code' | 'severity' | 'stops'>;
+
+/** Returns the word before the sentence of a problem. Pure. */
+export function labelOf({ severity, stops }: TroubleKind): string {
+  if (stops) return 'Stopped';
+  return { error: 'Problem', warning: 'Warning', notice: 'Note' }[severity];
+}
+
+/** Returns the heading that the problems call for; null: only notices, or nothing, are there. Pure. */
+export function troubleHeading(troubles: readonly TroubleKind[]): string | null {
+  const errors = troubles.filter(({ severity }) => severity === 'error');
+  const warnings = troubles.filter(({ severity }) => severity === 'warning');
+  if (errors.length > 0 && errors.every(({ stops }) => stops)) {
+    return errors.length === 1 ? 'One thing has stopped' : `${errors.length} things have stopped`;
+  }
+  if (errors.length > 0) return errors.length === 1 ? 'One problem' : `${errors.length} problems`;
+  if (warnings.length === 0) return null;
+  return warnings.length === 1 ? 'One warning' : `${warnings.length} warnings`;
+}
+
+const stateWords: Readonly<Record<WorkState, ToneAndWord>> = {
+  working: ['good', 'up to date'],
+  backfilling: ['busy', 'first read'],
+  waiting: ['warning', 'waiting'],
+  paused: ['bad', 'paused'],
+  failing: ['bad', 'failing'],
+};
+
+/**
+ * Returns how a sync, a workspace or a pigeonhole is shown. One that reads in time but has an error or a warning, such as
+ * a sink of the sync that accepts nothing, is not up to date. Pure.
+ */
+export function readingState(state: WorkState, troubles: readonly TroubleKind[]): ToneAndWord {
+  const errors = troubles.filter(({ severity }) => severity === 'error').length;
+  const warnings = troubles.filter(({ severity }) => severity === 'warning').length;
+  if (state !== 'working' || errors + warnings === 0) return stateWords[state];
+  if (errors > 0) return ['bad', counted(errors, 'problem')];
+  return troubles.some(({ code }) => code === 'reading-late')
+    ? ['warning', 'late']
+    : ['warning', counted(warnings, 'warning')];
+}
+
+interface SinkStanding {
+  readonly state: WorkState;
+  readonly backlog: number;
+  readonly withholding: readonly object[];
+  readonly observation: object | null;
+  readonly approval: object | null;
+  readonly troubles: readonly TroubleKind[];
+}
+
+/** Returns how a sink is shown. Pure. */
+export function sinkState({ state, backlog, withholding, observation, approval, troubles }: SinkStanding): ToneAndWord {
+  const has = (code: Trouble['code']): boolean => troubles.some((each) => each.code === code);
+  if (state !== 'working') return stateWords[state];
+  if (observation !== null && approval === null) return ['quiet', 'observing'];
+  if (withholding.length > 0) return ['bad', 'withholds too much'];
+  if (has('sink-behind')) return ['warning', 'behind'];
+  if (has('dead-letters')) return ['warning', 'dead letters'];
+  return backlog > 0 ? ['busy', 'sending'] : stateWords.working;
+}
