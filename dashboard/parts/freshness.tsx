@@ -24,28 +24,30 @@ export function Cadences({ freshness }: { readonly freshness: FreshnessView }) {
   return (
     <>
       {freshness.late === null ? null : <p class="bad inside">Late: {freshness.late}</p>}
-      <table class="cadences">
-        <thead>
-          <tr>
-            <th>Lists</th>
-            <th>Polling interval in force</th>
-            <th class="number">Read</th>
-            <th class="number">Next</th>
-          </tr>
-        </thead>
-        <tbody>
-          {freshness.groups.map(({ reason, lists, cadence, readAt, nextAt }) => (
-            <tr key={reason}>
-              <th scope="row">{counted(lists, 'list')}</th>
-              <td>{cadence}</td>
-              <td class="number">
-                <Ago at={readAt} never="not yet" />
-              </td>
-              <td class="number">{freshness.state === 'paused' ? '–' : <Until at={nextAt} />}</td>
+      <div class="scrolls">
+        <table class="cadences">
+          <thead>
+            <tr>
+              <th>Lists</th>
+              <th>Polling interval in force</th>
+              <th class="number">Read</th>
+              <th class="number">Next</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {freshness.groups.map(({ reason, lists, cadence, readAt, nextAt }) => (
+              <tr key={reason}>
+                <th scope="row">{counted(lists, 'list')}</th>
+                <td>{cadence}</td>
+                <td class="number">
+                  <Ago at={readAt} never="not yet" />
+                </td>
+                <td class="number">{freshness.state === 'paused' ? '–' : <Until at={nextAt} />}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </>
   );
 }

@@ -34,6 +34,7 @@ export class TerminalSession {
         DATABASE_URL: '',
         LEDGER_KEY: '',
         TEMPORAL_ADDRESS: '',
+        CI: undefined, // Node takes it for a terminal without colours
         ...(colours ? { NO_COLOR: undefined, FORCE_COLOR: undefined } : { NO_COLOR: '1' }),
         TERM: 'xterm-256color',
         ...env,

@@ -175,7 +175,7 @@ describe('pigeonpost start', () => {
     expect(wrong.output()).not.toContain('ready');
     const status = pigeonpost(['status', '--config', file]);
     expect((await end(status)).code).toBe(0);
-    expect(status.output()).toMatch(/workspace acme: paused.*code 4501/);
+    expect(status.output()).toMatch(/^PROBLEM {2}The service refuses the key of workspace acme: .*code 4501/m);
     wrong.kill('SIGTERM');
     expect(await wrong.exited).toBe(0);
 

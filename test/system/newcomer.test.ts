@@ -46,8 +46,9 @@ describe('a newcomer', () => {
     const again = await run('init', ...flags);
     expect([again.code, again.errors]).toEqual([2, expect.stringMatching(/is there already and is left as it is/)]);
 
-    const port = await freeTestPort(); // others test on this machine, too
-    writeFileSync(file, `${readFileSync(file, 'utf8')}server: { port: ${port} }\n`);
+    const port = await freeTestPort();
+    const withoutPort = readFileSync(file, 'utf8').replace(/^server:\n {2}port: .*\n/m, ''); // written if 8088 is in use
+    writeFileSync(file, `${withoutPort}server: { port: ${port} }\n`);
     main = startProgram('cli/main.js', ['start'], { cwd: folder, env });
     await untilOutput(main, /ready/);
     await until('the archive is written', () => existsSync(join(folder, 'archive/main/101/attendees')), 60_000);
