@@ -140,10 +140,10 @@ describe('a running pigeonpost', () => {
       return { code: await program.exited, out: program.output(), errors: program.errors() };
     };
     expect(await bare('status')).toMatchObject({ code: 0, errors: '' });
-    expect(await bare('pause', 'archive')).toEqual({ code: 0, out: 'sink archive is paused\n', errors: '' });
-    expect(await bare('resume', 'archive')).toMatchObject({ out: 'sink archive is resumed\n' });
-    expect((await bare('resume', 'archive')).out).toBe(
-      'sink archive was not paused. To end a wait, run "pigeonpost try-now sink:archive"\n',
+    expect(await bare('pause', 'acme')).toEqual({ code: 0, out: 'workspace acme is paused\n', errors: '' });
+    expect(await bare('resume', 'acme')).toMatchObject({ out: 'workspace acme is resumed\n' });
+    expect((await bare('resume', 'acme')).out).toBe(
+      'workspace acme was not paused. To end a wait, run "pigeonpost try-now workspace:acme"\n',
     );
     expect(await bare('pause', 'archiv')).toMatchObject({ code: 2, errors: expect.stringContaining('names nothing') });
     const wrong = await bare('pause', '--reson', 'x');
