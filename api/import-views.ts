@@ -55,6 +55,19 @@ const importProblemSchema = z.object({
 });
 export type ImportProblem = z.infer<typeof importProblemSchema>;
 
+/** The rows of which the same is said. */
+const problemGroupSchema = z.object({
+  column: z.string().nullable().describe('Null: the whole row.'),
+  code: z.string(),
+  message: z.string(),
+  rows: z.int(),
+  firstRows: z.array(z.int()).readonly().describe('The first 3 of them, in the order of the file.'),
+  worksWithoutColumn: z
+    .boolean()
+    .describe('So many rows that the whole column is probably wrong; without it, they can be sent.'),
+});
+export type ProblemGroup = z.infer<typeof problemGroupSchema>;
+
 /** How many rows of a file have one and the same problem. */
 const problemCountSchema = z.object({ code: z.string(), column: z.string().nullable(), rows: z.int() });
 export type ProblemCount = z.infer<typeof problemCountSchema>;
@@ -99,6 +112,10 @@ export const importCheckSchema = z
     generatedCodes: z.int().describe('Rows without a code that would be given one.'),
     problems: z.array(importProblemSchema).readonly(),
     problemsLeftOut: z.int().describe('So many more than `problems` holds.'),
+    problemGroups: z
+      .array(problemGroupSchema)
+      .readonly()
+      .describe('The first 100 groups of `problems` with the same sentence, in the order of the file.'),
     problemCounts: z.array(problemCountSchema).readonly().describe('Of all problems, most frequent first.'),
     noteCounts: z
       .array(problemCountSchema)

@@ -1,4 +1,4 @@
-import { capitalized, counted, grouped, spanInWords, splitAtInstants, whenInWords } from './words.js';
+import { capitalized, counted, grouped, rowsInWords, spanInWords, splitAtInstants, whenInWords } from './words.js';
 
 describe('words for numbers and times', () => {
   it.each([
@@ -21,6 +21,10 @@ describe('words for numbers and times', () => {
 
   it('group thousands, and have a plural', () => {
     expect([grouped(20_000), counted(1, 'change'), counted(2, 'change')]).toEqual(['20,000', '1 change', '2 changes']);
+  });
+
+  it('name the first rows', () => {
+    expect([rowsInWords(1, [7]), rowsInWords(1250, [2, 3, 4])]).toEqual(['row 7', '1,250 rows (2, 3, 4, …)']);
   });
 
   it('begin a sentence with a capital', () => {

@@ -31,6 +31,12 @@ export function counted(n: number, one: string, many = `${one}s`): string {
   return `${grouped(n)} ${n === 1 ? one : many}`;
 }
 
+/** "row 7", "1,250 rows (2, 3, 4, …)". @param first the first rows in the order of the file */
+export function rowsInWords(rows: number, first: readonly number[]): string {
+  const named = first.map(grouped).join(', ');
+  return rows === 1 ? `row ${named}` : `${counted(rows, 'row')} (${named}${rows > first.length ? ', …' : ''})`;
+}
+
 /**
  * The instants within a sentence as ISO 8601, and what stands between them, in order. An instant in words, such as
  * "2026-11-21 09:30 UTC", has no seconds.

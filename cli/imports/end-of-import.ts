@@ -1,4 +1,5 @@
-import type { ImportProblem, ImportReportRow, ImportView } from '../../api/import-views.js';
+import type { ImportProblem, ImportReportRow, ImportView, ProblemGroup } from '../../api/import-views.js';
+import { ProblemGroups } from '../../worker/imports/group-problems.js';
 import type { Output } from '../context.js';
 import { ExitCode } from '../exit-code.js';
 import { printLine } from '../print-line.js';
@@ -7,7 +8,6 @@ import { standingInWords } from './format-progress.js';
 import { formatReport, needsPerson } from './format-report.js';
 import type { ImportClient } from './import-client.js';
 import { writeWholeFile } from './import-files.js';
-import { type ProblemGroup, ProblemGroups } from './group-problems.js';
 
 export interface EndOptions {
   /** A file for the report of each row; undefined: none. */

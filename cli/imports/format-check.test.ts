@@ -1,4 +1,5 @@
 import type { ImportProblem } from '../../api/import-views.js';
+import { ProblemGroups } from '../../worker/imports/group-problems.js';
 import { formatCheck, questionOf, strangeFields } from './format-check.js';
 import { checkOf } from './import-views.test-kit.js';
 
@@ -69,8 +70,11 @@ describe('what an import would do', () => {
     const problem = (row: number, column: string, message: string): ImportProblem => {
       return { row, column, code: 'too-long', message };
     };
-    const lines = (problems: ImportProblem[], problemsLeftOut = 0): string[] =>
-      formatCheck(checkOf({ columns: [columnOf('Notes', true)], problems, problemsLeftOut }), sheet);
+    const lines = (problems: ImportProblem[], problemsLeftOut = 0): string[] => {
+      const groups = new ProblemGroups();
+      for (const each of problems) groups.add(each, true);
+      return formatCheck(checkOf({ problems, problemsLeftOut, problemGroups: groups.all }), sheet);
+    };
     const same = Array.from({ length: 1250 }, (_, n) => problem(n + 2, 'Notes', 'It is too long.'));
     expect(lines(same)).toContain(
       '1,250 rows (2, 3, 4, …), Notes: It is too long. To import without this column, add --map "Notes="',

@@ -4,6 +4,7 @@ import type {
   ImportedFile,
   PlannedCounts,
   ProblemCount,
+  ProblemGroup,
   SendingEstimate,
 } from '../../api/import-views.js';
 import { counted, grouped } from '../grouped.js';
@@ -12,7 +13,7 @@ import { renderLine, span } from '../text-line.js';
 import { clockTime } from './clock-time.js';
 import { targetInWords } from './target-in-words.js';
 import { shownInLine } from '../shown-text.js';
-import { groupInWords, type ProblemGroup, ProblemGroups } from './group-problems.js';
+import { groupInWords } from './group-in-words.js';
 
 /** Further problems are only counted. */
 const maxGroups = 20;
@@ -125,12 +126,10 @@ function plannedLines({ counts, generatedCodes, canary }: ImportCheck): string[]
   ];
 }
 
-function problemLines({ problems, problemsLeftOut, columns }: ImportCheck): string[] {
+function problemLines({ problems, problemsLeftOut, problemGroups }: ImportCheck): string[] {
   if (problems.length === 0) return [];
-  const optional = new Set(columns.flatMap(({ column, property }) => (property === 'attendeeCode' ? [] : [column])));
-  const groups = new ProblemGroups();
-  for (const problem of problems) groups.add(problem, problem.column !== null && optional.has(problem.column));
-  return ['', ...groupLines(groups.all, problemsLeftOut)];
+  const inGroups = problemGroups.reduce((sum, { rows }) => sum + rows, 0);
+  return ['', ...groupLines(problemGroups, problems.length - inGroups + problemsLeftOut)];
 }
 
 /**

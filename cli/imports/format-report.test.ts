@@ -1,6 +1,7 @@
+import type { ProblemGroup } from '../../api/import-views.js';
+import { ProblemGroups } from '../../worker/imports/group-problems.js';
 import { exitCodeOf } from './end-of-import.js';
 import { formatReport } from './format-report.js';
-import { type ProblemGroup, ProblemGroups } from './group-problems.js';
 import { countsOf, viewOf } from './import-views.test-kit.js';
 
 /** Rows from the second on of which the service says the same. */

@@ -1,7 +1,6 @@
-import type { ImportCounts, ImportOutcome, ImportView } from '../../api/import-views.js';
+import type { ImportCounts, ImportOutcome, ImportView, ProblemGroup } from '../../api/import-views.js';
 import { counted, grouped } from '../grouped.js';
 import { groupLines } from './format-check.js';
-import type { ProblemGroup } from './group-problems.js';
 
 /** In the order in which a person wants to know, and what each means. */
 const outcomes: readonly (readonly [ImportOutcome, string])[] = [

@@ -62,6 +62,7 @@ export function checkOf(given: Partial<ImportCheck> = {}): ImportCheck {
     generatedCodes: 0,
     problems: [],
     problemsLeftOut: 0,
+    problemGroups: [],
     problemCounts: [],
     noteCounts: [],
     estimate: { requests: 40, rowsPerRequest: 500, left: 900, limit: 1000, resetAt: null, waits: 0, doneAt: null },

@@ -1,5 +1,5 @@
 import type { ImportCheck, ImportTarget, SendingEstimate } from '../../api/import-views.js';
-import { counted, grouped } from '../words.js';
+import { counted, grouped, rowsInWords } from '../words.js';
 import { Fact, Facts, Panel } from './panel.js';
 import { Ago, Clock } from './time.js';
 
@@ -85,9 +85,11 @@ const mostListed = 20;
 
 /** What is wrong with single rows: they are not sent, and the others are. */
 export function FileProblems({ check }: { readonly check: ImportCheck }) {
-  const { problems, problemsLeftOut, problemCounts, noteCounts } = check;
+  const { problems, problemsLeftOut, problemGroups, problemCounts, noteCounts } = check;
   if (problems.length === 0 && noteCounts.length === 0) return null;
   const all = problems.length + problemsLeftOut;
+  const shown = problemGroups.slice(0, mostListed);
+  const more = all - shown.reduce((sum, { rows }) => sum + rows, 0);
   return (
     <Panel title="What is wrong with rows" id="file-problems" aside={counted(all, 'problem')}>
       <div class="inside">
@@ -105,24 +107,31 @@ export function FileProblems({ check }: { readonly check: ImportCheck }) {
           <table>
             <thead>
               <tr>
-                <th class="number">Row</th>
+                <th>Rows</th>
                 <th>Column</th>
                 <th>What is wrong</th>
               </tr>
             </thead>
             <tbody>
-              {problems.slice(0, mostListed).map(({ row, column, code, message }) => (
-                <tr key={`${row} ${column} ${code}`}>
-                  <td class="number">{grouped(row)}</td>
+              {shown.map(({ rows, firstRows, column, code, message, worksWithoutColumn }) => (
+                <tr key={`${column} ${code} ${message}`}>
+                  <td>{rowsInWords(rows, firstRows)}</td>
                   <td>{column ?? '–'}</td>
-                  <td>{message}</td>
+                  <td>
+                    {message}
+                    {worksWithoutColumn ? (
+                      <small class="below">
+                        To import without this column, clear its checkbox under “Sent as” above.
+                      </small>
+                    ) : null}
+                  </td>
                 </tr>
               ))}
             </tbody>
           </table>
         </div>
       )}
-      {all > mostListed ? <p class="empty more">{grouped(all - mostListed)} more.</p> : null}
+      {more > 0 ? <p class="empty more">{counted(more, 'more problem')}.</p> : null}
     </Panel>
   );
 }

@@ -37,6 +37,10 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
       [3, 'Ticket', 'missing-code'],
       [4, 'Ticket', 'duplicate-code'],
     ]);
+    expect(check.problemGroups).toMatchObject([
+      { column: 'Ticket', code: 'missing-code', rows: 1, firstRows: [3], worksWithoutColumn: false },
+      { column: 'Ticket', code: 'duplicate-code', rows: 1, firstRows: [4] },
+    ]);
     expect(await desk.list(newest)).toEqual([]);
     expect(await posts(set)).toBe(0);
   });

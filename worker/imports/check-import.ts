@@ -1,13 +1,25 @@
-import type { ImportCheck, ImportColumn, ImportedFile, ImportTarget, PlannedCounts } from '../../api/import-views.js';
+import type {
+  ImportCheck,
+  ImportColumn,
+  ImportedFile,
+  ImportProblem,
+  ImportTarget,
+  PlannedCounts,
+  ProblemGroup,
+} from '../../api/import-views.js';
 import type { Collaborators } from '../../activities/collaborators.js';
 import { compareWithEarlier, type Earlier } from '../../ledger/queries/imports/compare-with-earlier.js';
 import { findRef } from '../../ledger/queries/pigeonholes.js';
 import { isSendable, type SendableRow } from '../../registrants/checked-row.js';
 import { codeProperty } from '../../registrants/column-mapping.js';
 import { readSendingEstimate } from './estimate-sending.js';
+import { ProblemGroups } from './group-problems.js';
 import { hashedBytes } from './hashed-bytes.js';
 import { type OpenedRegistrants, openRegistrants, type ReadingTerms } from './open-registrants.js';
 import { ProblemTally } from './problem-tally.js';
+
+/** Messages may name other rows, so that a file can have as many groups as rows. */
+const maxGroups = 100;
 
 type To = Pick<Collaborators, 'config' | 'ledger'>;
 
@@ -75,10 +87,19 @@ export async function checkImport(to: To, source: AsyncIterable<Uint8Array>, ter
     generatedCodes,
     problems: problems.kept,
     problemsLeftOut: problems.leftOut,
+    problemGroups: groupsOf(problems.kept, opened).slice(0, maxGroups),
     problemCounts: problems.counts,
     noteCounts: notes.counts,
     estimate: await readSendingEstimate(to, target.workspace, toSend, Date.now()),
   };
+}
+
+function groupsOf(problems: readonly ImportProblem[], { mapping }: OpenedRegistrants): ProblemGroup[] {
+  const others = mapping.columns.filter(({ property }) => property !== codeProperty);
+  const optional = new Set(others.map(({ column }) => column));
+  const groups = new ProblemGroups();
+  for (const problem of problems) groups.add(problem, problem.column !== null && optional.has(problem.column));
+  return groups.all;
 }
 
 function describeFile({ file }: OpenedRegistrants, name: string, contentHash: Buffer): ImportedFile {
