@@ -228,7 +228,7 @@ function viewSink(sink: SinkView, { config, lanes, progress, troubles, now }: Pr
   };
 }
 
-function viewLane({ sink: _, ...lane }: LaneState): LaneView {
+function viewLane({ sink: _, waitsSince: __, ...lane }: LaneState): LaneView {
   return {
     ...lane,
     deliveredAt: lane.deliveredAt?.toISOString() ?? null,
