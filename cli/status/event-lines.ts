@@ -103,7 +103,7 @@ function freshness({ freshness: { readAt, nextAt } }: PigeonholeView, { now, col
   if (readAt === null) return 'not read yet';
   const read = inWords(new Date(readAt), now);
   if (nextAt === null || columns < 60) return read;
-  return `${read}, next ${Date.parse(nextAt) <= now.getTime() ? 'now' : inWords(new Date(nextAt), now)}`;
+  return `${read}, next ${Date.parse(nextAt) < now.getTime() + 1000 ? 'now' : inWords(new Date(nextAt), now)}`;
 }
 
 function headLines(

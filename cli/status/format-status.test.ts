@@ -112,7 +112,7 @@ describe('a status for a person', () => {
   it('says how often lists are read and why, and how long a rehearsal lasts', () => {
     const { groups } = freshnessOf();
     const rare = { ...groups[0]!, lists: 12, cadence: 'every 5 min: no session runs' };
-    const freshness = freshnessOf({ nextAt: now.toISOString(), groups: [...groups, rare] });
+    const freshness = freshnessOf({ nextAt: new Date(now.getTime() + 400).toISOString(), groups: [...groups, rare] });
     const rehearsal = { since: '2026-11-21T09:00:00.000Z', until: '2026-11-21T11:30:00.000Z', by: null };
     const workspaces = [workspaceOf({ pigeonholes: [pigeonholeOf({ freshness, rehearsal })] })];
     expect(lines({ workspaces }).slice(2, 5)).toEqual([
