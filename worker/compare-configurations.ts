@@ -29,8 +29,9 @@ export function compareConfigurations(
       if (old[name] === undefined) return [{ ...change, kind: 'added' }];
       if (next[name] === undefined) return [{ ...change, kind: 'removed' }];
       const isFilled = (key: string): boolean =>
-        filledKeys.some((filled) => holds(`${section}.${name}.${key}`, filled));
-      const keys = changedKeys(old[name], next[name], []);
+        filledKeys.some((filled) => holds(`${section}.${name}.${key}`, filled)) ||
+        (key === 'every.quiet' && isFilled('every.live')); // it has the same value unless the file states it
+      const keys = withoutFollowing(changedKeys(old[name], next[name], []));
       return keys.length === 0
         ? []
         : [{ ...change, kind: 'changed', keys: unique(keys.map((path) => shown(what, path, isFilled))) }];
@@ -56,6 +57,17 @@ function changedKeys(from: unknown, to: unknown, path: readonly string[]): Diffe
   if (!isGroup(from) || !isGroup(to) || '$secret' in from || '$secret' in to) return [{ path, from, to }];
   const names = [...new Set([...Object.keys(from), ...Object.keys(to)])].toSorted();
   return names.flatMap((name) => changedKeys(from[name], to[name], [...path, name]));
+}
+
+/** Leaves `every.quiet` out where it only follows `every.live`, as it does unless the file states it. */
+function withoutFollowing(differences: readonly Difference[]): readonly Difference[] {
+  const of = (name: string) => differences.find(({ path }) => path.join('.') === `everyMs.${name}`);
+  const live = of('live');
+  const quiet = of('quiet');
+  if (live === undefined || quiet === undefined || quiet.to !== live.to) return differences;
+  return quiet.from === undefined || quiet.from === live.from
+    ? differences.filter((each) => each !== quiet)
+    : differences;
 }
 
 /** The key as it stands in pigeonpost.yaml. */

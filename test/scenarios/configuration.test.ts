@@ -111,7 +111,6 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
     ]);
     expect(plan.changes[0]!.keys).toEqual([
       { key: 'every.live', from: '5s', to: '20s' },
-      { key: 'every.quiet', from: 'nothing', to: '20s' }, // a stated interval is kept outside session times too
       { key: 'sinks', from: '["archive","old"]', to: '["archive","fresh","quiet","watcher"]' },
     ]);
     expect(plan.changes[3]!.note).toMatch(/^archived with its watermark: everything was delivered/);
