@@ -33,6 +33,7 @@ import type { BinarySources } from './embedded-temporal/find-binary.js';
 import { findBinary } from './embedded-temporal/find-binary.js';
 import { DropFolders } from './imports/drop-folders.js';
 import { findMissingWorkers } from './find-missing-workers.js';
+import { FirstPage } from './first-page.js';
 import { GuardedWorker } from './guarded-worker.js';
 import { noteInstance } from './instance-file.js';
 import { keyPlaceOf } from './key-place-of.js';
@@ -61,6 +62,7 @@ const withdrawCanariesEveryMs = 30_000;
 const lookForWorkersEveryMs = 10_000;
 /** How long a worker polls another cluster's task queue at most before it notices. */
 const guardClusterEveryMs = 5000;
+const lookForReadsEveryMs = 1000;
 /** Charts show minutes; what a process did in its last seconds is found by the next. */
 const noteProgressEveryMs = 10_000;
 
@@ -83,7 +85,7 @@ export interface ProcessOptions {
   readonly temporalMetricsAddress: string | null;
   /** A line for a person while something takes long. */
   readonly onProgress: (line: string) => void;
-  /** The first page was read. */
+  /** This process, or another one that shares the ledger, has read a page. */
   readonly onFirstPage: () => void;
 }
 
@@ -159,6 +161,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const meters = new ProcessMeters({ withNode: true });
   const owner = `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
   const tracer = openTracer(config, { owner, log }, closers);
+  const firstPage = new FirstPage(ledger, options.onFirstPage);
   const shared: Shared = {
     ledger,
     gate: new ServiceGate(ledger, log),
@@ -176,7 +179,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
       tracer.ended(`service ${method}`, attributes, { durationMs, failure: kind });
     },
     onTurn: (turn, failure) => turnTroubles.note(turn, failure),
-    onPage: once(options.onFirstPage),
+    onPage: () => firstPage.note(),
   };
   // The folder's lock proves that no other process runs another one: an older file is simply taken back.
   const accept = options.acceptConfiguration || embedded;
@@ -228,6 +231,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   };
   closers.push(repeat(guardClusterEveryMs, guardCluster, 'checking the Temporal cluster failed', log));
 
+  if (works)
+    closers.push(repeat(lookForReadsEveryMs, () => firstPage.look(), 'looking for the first read failed', log));
   if (works) await reconcileNow();
   else await reconcileNow().catch((error: unknown) => log.warn({ error: messageOf(error) }, 'reconciling failed'));
   const tend = async (): Promise<void> => {
