@@ -3,6 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
+import { prove, storeName } from '../api/instance-proof.js';
+import { hashToken } from '../api/token-text.js';
 import type { Config } from '../worker/load-process-config.js';
 import { checkSinks } from './check-sinks.js';
 
@@ -11,9 +13,20 @@ const problem = 'all 20 attendees lack a value for email: crm.records[0].match';
 let server: Server;
 let folder: string;
 let asked: (string | undefined)[] = [];
+const token = `pp_${'a'.repeat(32)}`;
 beforeAll(async () => {
   server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`);
+    const { pathname, searchParams } = new URL(request.url!, 'http://127.0.0.1');
+    asked.push(`${request.method} ${pathname}`);
+    if (pathname === '/instance') {
+      const proofOf = (statement: 'ledger' | 'store', value: string) =>
+        prove(hashToken(token), searchParams.get('challenge')!, statement, value);
+      const store = proofOf('store', storeName(configFor(0).store));
+      response.end(
+        JSON.stringify({ pigeonpost: '1', ledger: 'one', proof: proofOf('ledger', 'one'), store, file: '' }),
+      );
+      return;
+    }
     const counts = [
       { list: 'attendees', items: 0, withheld: { 'no-match': 20 }, failed: 0, estimated: false },
       { list: 'votes', items: 7, withheld: {}, failed: 0, estimated: false },
@@ -39,7 +52,7 @@ function configFor(port: number): Config {
     file: join(folder, 'pigeonpost.yaml'),
     syncs: { all: { workspace: 'acme', pigeonholes: {}, sinks: ['crm'] } },
     sinks: { crm: { type: 'hubspot', settings: {} } },
-    server: { host: '127.0.0.1', port },
+    server: { host: '127.0.0.1', port, token: { reveal: () => token } },
     store: { kind: 'embedded', folder: join(folder, 'there-is-no-such-store') },
   } as unknown as Config;
 }
@@ -50,7 +63,7 @@ describe('what check finds out about sinks', () => {
       problems: [{ sink: 'crm', text: problem }],
       notes: ['sink crm: of the attendees read so far 0 to send, 20 withheld: no value to match by', note],
     });
-    expect(asked).toEqual(['POST /api/preview']);
+    expect(asked).toEqual(['GET /instance', 'POST /api/preview']);
   });
 
   it('is nothing where none runs and nothing is stored', async () => {

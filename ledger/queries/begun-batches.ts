@@ -1,6 +1,7 @@
 import type { Queryable } from '../drivers/database.js';
 import { encodeColumn } from '../drivers/encoded-array.js';
 import type { SqlValue } from '../drivers/sql-values.js';
+import { readableJson } from '../readable-json.js';
 
 type LaneName = { readonly sinkId: number; readonly ref: number };
 
@@ -84,7 +85,7 @@ export async function writeBegunBatches(tx: Queryable, ref: number, sinkId: numb
            from batch b cross join lateral unnest(b.sequences, b.identities) as s (sequence, identity)
            union all
            select o.sequence, o.state, o.reason, o.detail, null
-           from batch b cross join lateral json_to_recordset(b.others)
+           from batch b cross join lateral json_to_recordset(${readableJson('b.others')})
              as o (sequence int8, state text, reason text, detail text))
        insert into deliveries (sink_id, ref, configuration, updated_at, sequence, list, key, revision, state, reason,
          detail, identity)

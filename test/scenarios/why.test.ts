@@ -70,7 +70,13 @@ describe.each(kinds)('a preview, on %s', (kind) => {
     });
     expect(of('attendees', '2')).toEqual({ kind: 'withhold', reason: 'consent-refused' });
     expect(JSON.stringify(of('poll-mcq-votes', '51'))).toContain('anonymous');
-    expect(shown.counts).toContainEqual({ list: 'attendees', items: 1, withheld: { 'consent-refused': 1 } });
+    expect(shown.counts).toContainEqual({
+      list: 'attendees',
+      items: 1,
+      withheld: { 'consent-refused': 1 },
+      failed: 0,
+      estimated: false,
+    });
     expect(stage.received()).toHaveLength(received);
 
     const one = await previewSink(scene.to, { ...asked, sink: 'hooks', list: 'attendees', limit: 1 }, environment);
