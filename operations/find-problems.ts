@@ -1,4 +1,5 @@
 import type { LaneState } from '../ledger/queries/read-lanes.js';
+import { total } from './counts.js';
 import { describeProblem, type FoundProblem, type Problem, type ProblemCode, severities } from './problems.js';
 
 /** What the rules read of a workspace; the status of the API fits. */
@@ -205,7 +206,7 @@ function ofSink(sink: SinkFacts, { lanes, now }: Standing, behindMs: number): Fo
   }
   for (const { list, text } of sink.withholding) add('sink-withholding', { facts: { list, text } });
   if (observes) add('sink-observing', {});
-  const letters = Object.values(dead).reduce((sum, n) => sum + n, 0);
+  const letters = total(dead);
   const mapping = Object.entries(dead).reduce((sum, [cause, n]) => (isMappingCause(cause) ? sum + n : sum), 0);
   if (letters > 0) add('dead-letters', { facts: mapping === 0 ? { letters } : { letters, mapping } });
   return found;

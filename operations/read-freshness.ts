@@ -1,5 +1,5 @@
 import type { Ledger } from '../ledger/ledger.js';
-import { type CadenceGroup, type CadenceReason, type ListReading, shortestGraceMs } from './freshness.js';
+import { type CadenceGroup, type ListReading, shortestGraceMs } from './freshness.js';
 
 /** What the ledger knows about the freshness of one pigeonhole. */
 export interface FreshnessFacts {
@@ -15,20 +15,9 @@ export interface AllFreshness {
   readonly byPlace: ReadonlyMap<string, FreshnessFacts>;
 }
 
-interface GroupRow extends Record<string, unknown> {
-  readonly workspace: string;
-  readonly pigeonholeId: number;
-  readonly reason: CadenceReason | null;
-  readonly lists: number;
-  readonly everyMs: number | null;
-  readonly longestEveryMs: number | null;
-  readonly wantedMs: number | null;
-  readonly readAt: Date | null;
-  readonly nextAt: Date;
-  readonly at: Date;
-}
-
-type LateRow = ListReading & Record<string, unknown> & { readonly workspace: string; readonly pigeonholeId: number };
+type OfPigeonhole = Record<string, unknown> & { readonly workspace: string; readonly pigeonholeId: number };
+type GroupRow = CadenceGroup & OfPigeonhole & { readonly at: Date };
+type LateRow = ListReading & OfPigeonhole;
 
 /** Reads a group for each reason of each pigeonhole, and only those lists one by one that may be late. */
 export async function readFreshness(ledger: Ledger): Promise<AllFreshness> {
