@@ -7,7 +7,7 @@ const outageAfter = 5;
 /** A service that hangs makes few failures: each takes as long as a request may. */
 const silentAfterMs = 20_000;
 const hourMs = 3_600_000;
-/** A source that comes and goes is not worth more lines than one that is gone. */
+/** A service that answers now and then gets no more log lines than one that never answers. */
 const quietMs = 10 * 60_000;
 /** Another process may have noted an outage and ended: an answer is noted this often although this process knows of none. */
 const confirmEveryMs = 60_000;

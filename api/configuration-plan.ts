@@ -46,7 +46,7 @@ export type SelectionChange = z.infer<typeof selectionChangeSchema>;
 const deliveryCauseSchema = z
   .enum(['history', 'list-added', 'released', 'cured', 'redriven', 'since-watermark'])
   .describe(
-    '`history`: the sink is new there; `list-added`: it gets a list that it did not get before; `released`: what was withheld for `reason` is withheld no more; `cured`: the mapping withheld it, and the changed one sends it; `redriven`: it was refused for `reason`, and is sent again; `since-watermark`: it was left out for a while, and gets what it missed.',
+    '`history`: the sink is new there; `list-added`: it gets a list that it did not get before; `released`: `reason` no longer withholds it; `cured`: the mapping withheld it, and the changed one sends it; `redriven`: it was refused for `reason`, and is sent again; `since-watermark`: it was left out for a while, and gets what it missed.',
   );
 export type DeliveryCause = z.infer<typeof deliveryCauseSchema>;
 
@@ -58,7 +58,7 @@ const causedDeliveriesSchema = z.object({
   changes: z.int(),
   withheld: z.record(z.string(), z.int()).readonly().describe('Not sent on purpose, by reason.'),
   observed: z.boolean().describe('The sink observes: they are counted, and not sent.'),
-  estimated: z.boolean().describe('There are so many that only the newest were planned: `changes` is an estimate.'),
+  estimated: z.boolean().describe('Only the newest of a large number were planned, so `changes` is an estimate.'),
 });
 export type CausedDeliveries = z.infer<typeof causedDeliveriesSchema>;
 

@@ -62,9 +62,7 @@ const problemGroupSchema = z.object({
   message: z.string(),
   rows: z.int(),
   firstRows: z.array(z.int()).readonly().describe('The first 3 of them, in the order of the file.'),
-  worksWithoutColumn: z
-    .boolean()
-    .describe('So many rows that the whole column is probably wrong; without it, they can be sent.'),
+  worksWithoutColumn: z.boolean().describe('The whole column is probably wrong, and the rows can be sent without it.'),
 });
 export type ProblemGroup = z.infer<typeof problemGroupSchema>;
 

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import type { StoreSetting } from '../config/schema/store.js';
 
-/** Random text of whoever asks. The proof holds for this one question. */
+/** Random text from the command. The proof is valid for this one request. */
 export const challengeForm = /^[A-Za-z0-9_-]{32,64}$/;
 
 /** What a running pigeonpost answers when it is asked which one it is. Nothing in it is personal or secret. */
@@ -11,16 +11,16 @@ export interface InstanceAnswer {
   readonly pigeonpost: string;
   /** The ledger's id. */
   readonly ledger: string;
-  /** Shows that it knows the token of whoever asks, and that this ledger is its own. */
+  /** Proves that the process knows the token of the command, and that this ledger is its own. */
   readonly proof: string;
-  /** Shows which store it uses, to whoever knows the store's name. */
+  /** Proves which store the process uses, to a command that knows the store's name. */
   readonly store: string;
-  /** Shows which configuration file it was started with, to whoever knows the path. */
+  /** Proves which configuration file the process was started with, to a command that knows the path. */
   readonly file: string;
 }
 
 /**
- * A keyed hash of a statement and a challenge. Only whoever knows the token can make it, so a program that listens on the
+ * A keyed hash of a statement and a challenge. Making it requires the token, so a program that listens on the
  * port of a stopped pigeonpost cannot, and is never sent the token.
  * @param tokenHash as hashToken gives it: all that the ledger keeps of a named token
  */

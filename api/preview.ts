@@ -63,7 +63,7 @@ const previewCountSchema = z.object({
   failed: z.int().describe('Dead letters, since the mapping fails on them.'),
   estimated: z
     .boolean()
-    .describe('There are so many that only the newest were planned: what the mapping makes of the rest is estimated.'),
+    .describe('Only the newest of a large number were planned; the counts of the others are an estimate.'),
 });
 export type PreviewCount = z.infer<typeof previewCountSchema>;
 

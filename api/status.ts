@@ -45,7 +45,7 @@ export interface StatusSources {
   readonly trouble: () => string | null;
   /** By workspace. */
   readonly quotas: () => Promise<ReadonlyMap<string, QuotaView>>;
-  /** Milliseconds since this process started; absent: so many that the start does not matter. */
+  /** Milliseconds since this process started; absent: long ago. */
   readonly upMs?: () => number;
 }
 

@@ -13,7 +13,7 @@ type Thing = Pick<Action, 'kind' | 'name'>;
 /**
  * The workspace, pigeonhole or sink that a word means: `sink:crm`, or `crm` where only one thing has that name; a pigeonhole
  * also as WORKSPACE/ID, or as ID where there is one workspace.
- * @param known asked for only where the word does not say its kind
+ * @param known called only if the word does not name the kind
  * @throws {CommandError} exit 2
  */
 export async function thingNamed(word: string, known: () => Promise<KnownNames>): Promise<Thing> {

@@ -3,7 +3,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { fieldNames, seenFields, type SeenFields } from '../ledger/queries/seen-fields.js';
 import { fieldNotes, mentionedLists, type SeenByList } from './field-notes.js';
 
-/** What objects hold is told from this number of items of each pigeonhole. */
+/** The fields of nested objects are read from this number of items of each pigeonhole. */
 const sample = 200;
 
 /**

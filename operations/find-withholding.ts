@@ -16,7 +16,7 @@ export interface SinkWithholding {
 
 type Lane = Pick<LaneStatus, 'sink' | 'outcomes' | 'recent'>;
 
-/** The fields that are there change seldom, and the status is asked for every few seconds. */
+/** Stored fields rarely change, but the status is requested every few seconds. */
 const rememberedMs = 30_000;
 const remembered = new WeakMap<Ledger, Map<string, { readonly at: number; readonly text: string }>>();
 
@@ -37,7 +37,7 @@ export async function findWithholding(
       if (withholding === null) continue;
       const { list, kind, reason } = withholding;
       const place = JSON.stringify([sink, withholding, String(config.sinks[sink]!.type)]);
-      // oxlint-disable-next-line no-await-in-loop -- seldom one, hardly ever two
+      // oxlint-disable-next-line no-await-in-loop -- rarely more than one
       const text = await rememberedText(ledger, place, async () => {
         const alone = { syncs: config.syncs, sinks: { [sink]: config.sinks[sink]! } };
         return withholdingText(withholding, lackOf(alone, { sink, list, reason }, await fieldsSeen(ledger, alone)));

@@ -75,7 +75,7 @@ export const shortestGraceMs = graceMs.least;
 /**
  * Milliseconds since a list should have been read; 0 while it is in time. Failures and retries do not move that instant: a list that the service
  * refuses grows late. A list that was never read is judged by when it was due.
- * @param upMs milliseconds since pigeonpost started; by default so many that the start does not matter
+ * @param upMs milliseconds since pigeonpost started; by default long ago
  */
 export function latenessMs(reading: Omit<ListReading, 'list' | 'sessionId'>, now: Date, upMs = Infinity): number {
   if (reading.reason === 'dormant') return 0;

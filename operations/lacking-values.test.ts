@@ -35,7 +35,7 @@ describe('where a mapping lacks a value', () => {
     ['no-user', { records: [{ from: 'attendees', user: new Expression('item.Email') }] }, 'crm.records[0].user'],
     ['no-key', { records: [{ from: 'attendees', externalId: email }] }, 'crm.records[0].externalId'],
     ['no-actor', { actor: { name: new Expression('attendee.Email') } }, 'crm.actor.name'],
-  ])('is told by the reason %s', (reason, settings, at) => {
+  ])('is derived from the reason %s', (reason, settings, at) => {
     expect(lack(settings, reason)).toMatchObject({ at });
   });
 

@@ -54,7 +54,7 @@ export function problemWords(code: ProblemCode, name: string, facts: AlertFacts)
     case 'deletions-held':
       return {
         title: `${count(facts['items'], 'deletion')} in ${pigeonhole(name)} ${facts['items'] === 1 ? 'waits' : 'wait'} for an operator`,
-        says: 'So many items disappeared from the service at the same time that it may be a mistake. No sink receives the deletions until an operator decides.',
+        says: 'An unusually large number of items disappeared from the service at the same time, which may be a mistake. No sink receives the deletions until an operator decides.',
         todo: 'Run "pigeonpost deletions list", then confirm or reject them.',
       };
     case 'filters-ignored':

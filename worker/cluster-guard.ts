@@ -47,7 +47,10 @@ export class ClusterGuard {
     }
   }
 
-  /** As `check`, for whoever reads `trouble` afterwards. @returns whether the cluster can be used again since this check */
+  /**
+   * Like `check`, but leaves what is wrong with the cluster in `trouble` and does not throw it.
+   * @returns whether the cluster can be used again since this check
+   */
   async look(): Promise<boolean> {
     const before = this.trouble;
     try {

@@ -38,7 +38,7 @@ export async function connectTemporal(address: string, temporal: Config['tempora
 
 /**
  * A client for a process that only serves the API. It does not wait for Temporal: calls fail while Temporal cannot be
- * reached, and succeed as soon as it can. Whoever opens it closes it.
+ * reached, and succeed as soon as it can. The caller closes it.
  */
 export function openTemporalClient(
   address: string,

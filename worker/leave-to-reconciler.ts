@@ -6,7 +6,7 @@ import { messageOf, type WorkflowStarter } from './orchestration.js';
 const withinMs = 5000;
 
 /**
- * A starter for requests of people. The ledger holds what they asked for before a workflow is started or woken, so the
+ * A starter for requests of people. The ledger holds the request before a workflow is started or woken, so the
  * request succeeds while Temporal is away, and the reconciler does the rest when Temporal is back.
  */
 export function leaveToReconciler(starter: WorkflowStarter, log: Log): WorkflowStarter {
@@ -19,7 +19,7 @@ export function leaveToReconciler(starter: WorkflowStarter, log: Log): WorkflowS
       return await Promise.race([call(), late]);
     } catch (error) {
       if (error instanceof LedgerError) throw error; // another cluster answers
-      log.warn({ error: messageOf(error) }, 'Temporal could not be told of a request: the reconciler will do so');
+      log.warn({ error: messageOf(error) }, 'Temporal could not be notified of a request; the reconciler will do so');
       return otherwise;
     } finally {
       clearTimeout(timer);

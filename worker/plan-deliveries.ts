@@ -18,7 +18,7 @@ export interface Both {
   readonly now: Config;
   readonly selectedBefore: SelectedBySync;
   readonly selectedNow: SelectedBySync;
-  /** Sinks whose settings are others: what their mapping withheld is decided anew. */
+  /** Sinks whose settings changed: pigeonpost decides again on what their mapping withheld. */
   readonly changedSinks: ReadonlySet<string>;
 }
 
@@ -137,7 +137,7 @@ async function cured(
     for (const list of new Set(withheld.map((row) => row.list))) {
       const to = { ledger, config, sinkName, sink, lane, sinkId, ref };
       const asked = { list, withheldFor: mappingReasons };
-      // oxlint-disable-next-line no-await-in-loop -- each plans a whole list: not all at once
+      // oxlint-disable-next-line no-await-in-loop -- each plans a whole list, so one after the other
       const { sent, given, complete } = await tallyStored(to, asked, effort);
       const rest = withheld.filter((row) => row.list === list).reduce((n, { changes }) => n + changes, 0);
       const changes = complete || given === 0 ? sent : Math.round((rest * sent) / given);

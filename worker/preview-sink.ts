@@ -104,7 +104,7 @@ async function preview(
   };
 }
 
-/** As the status says it once it is so. */
+/** The sentence that the status will show. */
 function problemOf(
   { list, items, failed, withheld, estimated }: PreviewCount,
   config: Pick<Config, 'syncs' | 'sinks'>,
@@ -143,7 +143,7 @@ async function countLane(
       continue;
     }
     const to = { ledger, config, sinkName: asked.sink, sink, lane, sinkId, ref };
-    // oxlint-disable-next-line no-await-in-loop -- each plans a whole list: not all at once
+    // oxlint-disable-next-line no-await-in-loop -- each plans a whole list, so one after the other
     const tally = await tallyStored(to, { list: count.list, withheldFor: null }, effort);
     counted.push(withMapping(count, tally));
   }

@@ -55,7 +55,7 @@ export async function act(context: Context, options: ActOptions): Promise<ExitCo
 const unitSeconds = { s: 1, m: 60, h: 3600 } as const;
 const longestSeconds = 24 * 3600;
 
-/** @returns how long a rehearsal lasts; 0 ends it; undefined: none is asked for */
+/** @returns how long a rehearsal lasts; 0 ends it; undefined: none is requested */
 function secondsOf({ for: span, end = false }: ActOptions, kind: string): number | undefined {
   if (span === undefined && !end) return undefined;
   if (kind !== 'pigeonhole') {

@@ -69,7 +69,7 @@ function summary({ status, overview }: Moment): TextLine {
   const { workspaces, sinks, settled, trouble } = status;
   const attention = [
     ...(trouble === null ? [] : ['nothing gets on']),
-    // A workspace fails when one of its pigeonholes does: that is told once, of the pigeonhole.
+    // A workspace fails when one of its pigeonholes does, so only the pigeonhole is counted.
     ...stopped(
       'workspace',
       workspaces.filter(({ state }) => state !== 'failing'),

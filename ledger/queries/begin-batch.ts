@@ -125,7 +125,7 @@ interface Decided {
 
 /**
  * Whether the deliveries of a batch are written with their outcomes: of a sink of every revision, where all of the batch is
- * new and nothing in it waits, and something is sent. Removals are written at once: an erasure ends by their rows.
+ * new and nothing in it waits, and something is sent. Removals are always written as deliveries, because an erasure ends when those rows are settled.
  */
 function isWrittenLater(request: BatchRequest, fresh: FoundChanges, decided: readonly Decided[]): boolean {
   return (

@@ -126,7 +126,7 @@ describe.each(kinds)('a batch of new changes on %s', (kind) => {
     expect(await rows(ledger, next)).toEqual(begunRows);
   });
 
-  it('is deliveries for whoever locks the lanes meanwhile, and is settled all the same', async () => {
+  it('becomes deliveries when another step locks the lanes, and is settled all the same', async () => {
     const { ledger, lease } = await openLane(kind, 'locked');
     const batch = await begin(ledger, lease);
     await ledger.db.transaction(async (tx) => {

@@ -8,7 +8,7 @@ type LaneName = { readonly sinkId: number; readonly ref: number };
 /*
  * The intent of a batch of new changes, as one row of the lane (decision 0053): what is being sent, with or without the
  * person, and what was decided on the rest. It is committed before the first call. The deliveries are inserted, and the
- * watermark moves, when the outcomes are known. If the holder ends before that, or somebody has to know what is being
+ * watermark moves, when the outcomes are known. If the holder ends before that, or another step must know what is being
  * sent, the row becomes deliveries that are `sending`, as if they had been inserted from the start.
  */
 
@@ -67,7 +67,7 @@ export async function endBegunBatch(tx: Queryable, { sinkId, ref }: LaneName): P
 }
 
 /**
- * Turns intents into deliveries, and moves the watermarks. For whoever has locked these lanes and has to know what is
+ * Turns intents into deliveries, and moves the watermarks. The caller has locked these lanes and must know what is
  * being sent, or takes over from a holder that ended. A second run changes nothing.
  * @param sinkId of the lane; null: all lanes of the pigeonhole
  */
@@ -77,7 +77,7 @@ export async function writeBegunBatches(tx: Queryable, ref: number, sinkId: numb
     [ref, sinkId],
   );
   for (const { sink_id: id, reached } of begun) {
-    // oxlint-disable-next-line no-await-in-loop -- hardly ever more than one or two
+    // oxlint-disable-next-line no-await-in-loop -- rarely more than two
     await tx.query(
       `with batch as materialized (select * from begun_batches where sink_id = $1 and ref = $2),
          decided (sequence, state, reason, detail, identity) as (

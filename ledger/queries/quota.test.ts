@@ -77,7 +77,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     ).toMatchObject({ limit: 2000, remaining: 1009 });
   });
 
-  it('counts anew when a quota appears, or becomes smaller than what was counted', async () => {
+  it('starts counting again when a quota appears, or becomes smaller than what was counted', async () => {
     for (let n = 0; n < 9; n += 1) await spend(null);
     const spent = await spend(null);
     expect(spent).toMatchObject({ used: 10, limit: null });

@@ -138,7 +138,7 @@ describe('a rolling limiter', () => {
     expect(await later).toBeDefined();
   });
 
-  it('gives again at once when it is reopened, whatever it was told to wait', async () => {
+  it('gives permits immediately after it is reopened, however long it was to wait', async () => {
     const { limiter } = limiterOf(10);
     limiter.close(1_800_000);
     const waiting = limiter.take(never, longMs);

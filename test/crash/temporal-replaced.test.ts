@@ -86,7 +86,7 @@ import { until } from '../until.js';
     expect(await trouble()).toContain('another Temporal cluster or namespace drives this ledger');
     const address = { connection: await Connection.connect({ address: second.address }), namespace: 'default' };
     const other = new Client(address);
-    // Work of another installation that has a task queue of the same name: whoever polls gets it.
+    // Work of another installation that has a task queue of the same name: every poller can get it.
     await other.workflow.start('deliverToSink', { workflowId: 'foreign', taskQueue: 'pigeonpost', args: ['archive'] });
     const task = await other.withDeadline(Date.now() + 60_000, () =>
       other.workflowService.pollWorkflowTaskQueue({ namespace: 'default', taskQueue: { name: 'pigeonpost' } }),

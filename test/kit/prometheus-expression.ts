@@ -277,7 +277,7 @@ function ratesOf(scrapes: readonly Scrape[], rangeMs: number, matches: (series: 
     if (samples.length < 2) return [];
     const increase = samples.slice(1).reduce((sum, { value }, at) => {
       const before = samples[at]!.value;
-      return sum + (value < before ? value : value - before); // a counter that fell began anew
+      return sum + (value < before ? value : value - before); // a counter that fell was reset
     }, 0);
     const seconds = (samples.at(-1)!.atMs - samples[0]!.atMs) / 1000;
     return [{ labels: unnamed(last.labels), value: increase / seconds }];

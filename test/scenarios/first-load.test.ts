@@ -20,7 +20,7 @@ describe.each(kinds)('each statement of a first load into a file, on %s,', (kind
     { items: 30_000, tables: 'nobody has analyzed', prepare: async () => undefined },
     { items: 6000, tables: 'have the statistics of other pigeonholes', prepare: fillOtherPigeonhole },
   ])(
-    'does no more the more is stored, and writes each delivery once, where tables $tables',
+    'does not work more as the tables grow, and writes each delivery once, where tables $tables',
     async ({ items, prepare }) => {
       const stage = await stages.open(kind, { attendees: items });
       await prepare(stage.db);

@@ -17,7 +17,7 @@ const stages = useStages();
 
 /** The embedded store has no autovacuum, so nothing is known of its tables; the server knows them as they were. */
 describe.each(kinds)('each statement after a first load, on %s,', (kind) => {
-  it('does no more the more is stored', async () => {
+  it('does not work more as the tables grow', async () => {
     const stage = await stages.open(kind);
     const crm = new StateSink({ batchSize: 200 });
     await stage.put('sessions', session(1, { anonymousResponses: false }));

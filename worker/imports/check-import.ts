@@ -18,7 +18,7 @@ import { hashedBytes } from './hashed-bytes.js';
 import { type OpenedRegistrants, openRegistrants, type ReadingTerms } from './open-registrants.js';
 import { ProblemTally } from './problem-tally.js';
 
-/** Messages may name other rows, so that a file can have as many groups as rows. */
+/** Messages may name other rows, so a file can have a group for each row. */
 const maxGroups = 100;
 
 type To = Pick<Collaborators, 'config' | 'ledger'>;
