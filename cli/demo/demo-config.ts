@@ -74,8 +74,8 @@ sinks:
         match: [email]
         properties:
           email: $email(item.Email)
-          firstname: $substringBefore(item.Name, " ")
-          lastname: $substringAfter(item.Name, " ")
+          firstname: $firstName(item.Name)
+          lastname: $lastName(item.Name)
           company: item.Company
           jobtitle: item.\`Job title\`
           country: item.Country

@@ -78,8 +78,8 @@ const linesOf: Readonly<Record<InitSinkType, (sink: SinkAnswer) => string[]>> = 
     '    create: true # false: only update',
     '    properties: # "pigeonpost fields attendees" shows what your attendees have; docs/mapping.md',
     '      email: $lowercase(item.Email)',
-    '      firstname: $substringBefore(item.Name, " ")',
-    '      lastname: $substringAfter(item.Name, " ")',
+    '      firstname: $firstName(item.Name)',
+    '      lastname: $lastName(item.Name)',
   ],
   postgres: ({ destination, secretVariable }) => [
     'type: postgres',

@@ -4,6 +4,7 @@ import { findField } from './find-field.js';
 import { FunctionError } from './function-error.js';
 import { evaluationLimits } from './evaluation-limits.js';
 import type { MappingView } from './mapping-view.js';
+import { nameParts } from './name-parts.js';
 import { truncate } from './truncate.js';
 
 /**
@@ -29,6 +30,12 @@ export const mappingFunctions: Readonly<Record<string, MappingFunction>> = {
     return /^[^\s@,;<>"]{1,64}@[^\s@,;<>".]+(?:\.[^\s@,;<>".]+)+$/u.test(address) ? address : undefined;
   },
 
+  /** The first name of a full name; nothing where the name is one word. */
+  firstName: (_, value) => (isNothing(value) ? undefined : nameParts(textOf(value)).first),
+
+  /** The last name of a full name, which is never nothing: one word is a last name. */
+  lastName: (_, value) => (isNothing(value) ? undefined : nameParts(textOf(value)).last),
+
   /** The calendar day YYYY-MM-DD on which an instant fell where the event is. */
   eventDate: (view, value) => eventDay(view, value),
 
@@ -43,11 +50,11 @@ export const mappingFunctions: Readonly<Record<string, MappingFunction>> = {
 
   truncate: (_, value, longest, ending) => {
     if (isNothing(value)) return undefined;
-    if (typeof value !== 'string') throw new FunctionError('not-a-text');
+    const text = textOf(value);
     if (typeof longest !== 'number' || !Number.isInteger(longest) || longest < 0)
       throw new FunctionError('not-a-length');
     if (ending !== undefined && typeof ending !== 'string') throw new FunctionError('not-a-text');
-    return truncate(value, longest, ending);
+    return truncate(text, longest, ending);
   },
 
   /** When the change was found, and not when it is mapped: the same change always maps to the same. */
@@ -89,6 +96,11 @@ function placedTime({ pigeonhole }: MappingView, value: unknown): LocalTime {
     if (error instanceof RangeError) throw new FunctionError('no-time-zone');
     throw error;
   }
+}
+
+function textOf(value: unknown): string {
+  if (typeof value !== 'string') throw new FunctionError('not-a-text');
+  return value;
 }
 
 function foundAtMs({ change }: MappingView): number {
