@@ -55,6 +55,18 @@ describe('a check', () => {
     expect((await problems({ properties })).join('\n')).toContain(expected);
   });
 
+  it('warns where names of people who are found by e-mail would be replaced', async () => {
+    const sink = createSalesforceSink(
+      sampleConfig(org, { properties: { ...given, FirstName: { value: '"Ada"', write: 'if-empty' } } }),
+      sampleEnvironment,
+    );
+    const lines = await sink.check(new AbortController().signal);
+    await sink.close();
+    expect(lines.filter(({ text }) => text.startsWith('warning'))).toEqual([
+      { ok: true, text: expect.stringContaining(`${place}.properties.LastName: "always" replaces the name`) },
+    ]);
+  });
+
   it('names an external id field that is not one', async () => {
     const told = await problems({ externalId: { FirstName: 'item.id' } });
     expect(told.join('\n')).toContain('Lead.FirstName is not flagged External ID');

@@ -51,6 +51,7 @@ async function checkRecord(
     if (problem !== undefined) problems.push(`${place}.properties.${field}: ${problem}`);
     if (info !== undefined) infos.push(`${place}.properties.${field}: ${info}`);
   }
+  infos.push(...nameWarnings(keys, place));
   if (externalId !== undefined) problems.push(...keyProblems(facts, object, externalId.field, `${place}.externalId`));
   if (create) {
     const given = [...Object.keys(properties), externalId?.field ?? ''];
@@ -71,6 +72,18 @@ async function checkRecord(
     ...infos.map(good),
     ...(problems.length === 0 ? [good(`${place}: ${object} takes everything that the mapping gives`)] : []),
   ];
+}
+
+/** People who are found by e-mail have a name already, which somebody may have corrected by hand. */
+function nameWarnings({ match, properties }: NamedRecord['keys'], place: string): string[] {
+  if (match.every((by) => by === 'externalId')) return [];
+  return Object.entries(properties)
+    .filter(([field, { write }]) => /^(?:first|middle|last)name$/i.test(field) && write === 'always')
+    .map(
+      ([field]) =>
+        `warning: ${place}.properties.${field}: "always" replaces the name of people who are found by e-mail; ` +
+        'write it as { value: …, write: if-empty }',
+    );
 }
 
 async function checkField(

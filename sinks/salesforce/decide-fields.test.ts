@@ -1,5 +1,5 @@
 import type { WritePolicy } from '../mapping/written-value.js';
-import { decideFields } from './decide-fields.js';
+import { decideFields, keepNameWhole } from './decide-fields.js';
 import type { FieldValue } from './operation.js';
 
 const hourMs = 3_600_000;
@@ -54,5 +54,38 @@ describe('a record that is created', () => {
     expect(decideFields([...writes, { field: 'none', value: null, policy: 'always' }], null, times)).toEqual(
       new Map(policies.map((policy) => [policy, 1])),
     );
+  });
+});
+
+describe('a name in two fields', () => {
+  const isEmpty = (text: string): boolean => text === '';
+  /** First and last name of a record that had `now`, after an item that says `first` and `last`. */
+  function named(now: readonly [string, string], [first, last]: readonly [string?, string?], policy: WritePolicy) {
+    const writes = [
+      ...(first === undefined ? [] : [{ field: 'FirstName', value: first, policy }]),
+      ...(last === undefined ? [] : [{ field: 'LastName', value: last, policy }]),
+    ];
+    const values = new Map([
+      ['firstname', now[0]],
+      ['lastname', now[1]],
+    ]);
+    const times = { happenedAtMs: 0, writtenAtMs: null, isOurs: false };
+    const decided = decideFields(writes, now.every(isEmpty) ? null : { values, lastModifiedAtMs: 1 }, times);
+    keepNameWhole(decided, writes, (field) => values.get(field) ?? '');
+    return [decided.get('FirstName') ?? now[0], decided.get('LastName') ?? now[1]].join(' ').trim();
+  }
+
+  it.each<[string, readonly [string, string], readonly [string?, string?], WritePolicy, string]>([
+    ['is written whole to a new record', ['', ''], ['Ada', 'Lovelace'], 'if-empty', 'Ada Lovelace'],
+    ['of one word is the last name of a new record', ['', ''], [undefined, 'Ada'], 'if-empty', 'Ada'],
+    ['stays where the record has another', ['A.', 'King'], ['Ada', 'Lovelace'], 'if-empty', 'A. King'],
+    ['is completed where the last name is the same', ['', 'LOVELACE'], ['Ada', 'Lovelace'], 'if-empty', 'Ada LOVELACE'],
+    ['is not mixed with another last name', ['', 'King'], ['Ada', 'Lovelace'], 'if-empty', 'King'],
+    ['is not doubled when a name of one word grows', ['', 'Ada'], ['Ada', 'Lovelace'], 'if-empty', 'Ada'],
+    ['of one word does not double a first name', ['Ada', 'Lovelace'], [undefined, 'Ada'], 'always', 'Ada Lovelace'],
+    ['that doubles by itself is written', ['Al', 'Ali'], ['Ali', 'Ali'], 'always', 'Ali Ali'],
+    ['is replaced by always', ['A.', 'King'], ['Ada', 'Lovelace'], 'always', 'Ada Lovelace'],
+  ])('%s', (_, now, said, policy, expected) => {
+    expect(named(now, said, policy)).toBe(expected);
   });
 });

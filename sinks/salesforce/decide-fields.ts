@@ -55,6 +55,29 @@ export function decideFields(
   return decided;
 }
 
+/**
+ * Keeps first and last name one name. Without it `if-empty` would put "Ada" before the surname that the record has
+ * from somewhere else, and a name of one word would make "Ada Ada" of "Ada Lovelace". Pure, but for `decided`.
+ * @param decided what is about to be written; a part of the name that does not fit is taken out
+ * @param now what the record has, by field in lower case
+ */
+export function keepNameWhole(
+  decided: Map<string, FieldValue>,
+  writes: readonly FieldWrite[],
+  now: (field: 'firstname' | 'lastname') => string,
+): void {
+  const first = writes.find(({ field }) => field.toLowerCase() === 'firstname');
+  const last = writes.find(({ field }) => field.toLowerCase() === 'lastname');
+  if (last === undefined || last.value === null) return;
+  const surname = decided.has(last.field) ? String(decided.get(last.field)) : now('lastname');
+  const same = (one: string): boolean => one.toLowerCase() === String(last.value).toLowerCase();
+  if (first !== undefined && first.policy !== 'always' && !same(surname)) decided.delete(first.field);
+  const saysFirst = first !== undefined && first.value !== null;
+  const cleared = first !== undefined && decided.get(first.field) === null;
+  if (saysFirst || cleared || now('lastname') === '') return;
+  if (same(now('firstname'))) decided.delete(last.field);
+}
+
 function isSame(field: string, now: unknown, value: FieldValue): boolean {
   if (now === undefined || now === null) return false;
   if (typeof now !== 'string' && typeof now !== 'number' && typeof now !== 'boolean') return false;

@@ -84,6 +84,8 @@ class Search {
       ...(step.key === null ? [] : [step.key.field]),
       ...step.writes.map(({ field }) => field),
     ]);
+    // Whether a part of a name is written depends on the other part.
+    if (asked.some((field) => /^(?:first|last)name$/i.test(field))) asked.push('FirstName', 'LastName');
     this.#fields = [...new Set(asked)];
   }
 

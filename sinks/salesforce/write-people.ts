@@ -1,7 +1,7 @@
 import { classifyRecordErrors } from './classify-record-errors.js';
 import type { Turn } from './client.js';
 import { conformValue } from './conform-value.js';
-import { decideFields } from './decide-fields.js';
+import { decideFields, keepNameWhole } from './decide-fields.js';
 import type { PersonGroup } from './group-people.js';
 import { isOpen, type PersonJob } from './job.js';
 import type { ObjectFacts } from './object-fields.js';
@@ -109,7 +109,12 @@ function draftOf(group: PersonGroup, members: readonly PersonJob[], facts: Objec
       writtenAtMs,
       isOurs: remote !== null || hasOurKey(group, step, facts),
     };
-    for (const [field, value] of decideFields(step.writes, present, times)) {
+    const decided = decideFields(step.writes, present, times);
+    keepNameWhole(decided, step.writes, (field) => {
+      const drafted = facts.fields.get(field)?.name ?? '';
+      return textOf(fields.has(drafted) ? fields.get(drafted) : group.present?.values.get(field));
+    });
+    for (const [field, value] of decided) {
       const known = facts.fields.get(field.toLowerCase());
       const isOther = group.type !== step.objectType;
       if (known === undefined || (isOther && !known.updateable)) continue;
