@@ -1,5 +1,5 @@
-// What tsc leaves undone: SQL beside the code that reads it, and the workflow bundle that every worker process loads,
-// made once here instead of at each start (webpack takes seconds).
+// What tsc leaves undone: SQL beside the code that reads it, and what every start would otherwise make anew, in
+// seconds: the database that a first start copies, and the workflow bundle that every worker process loads.
 import { chmodSync, cpSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,4 +11,5 @@ const require = createRequire(import.meta.url);
 rmSync(join(root, 'dist/ledger/migrations'), { recursive: true, force: true });
 cpSync(join(root, 'ledger/migrations'), join(root, 'dist/ledger/migrations'), { recursive: true });
 chmodSync(join(root, 'dist/cli/main.js'), 0o755);
+await require(join(root, 'dist/ledger/make-new-store.js')).makeNewStore();
 await require(join(root, 'dist/worker/workflow-bundle.js')).writeWorkflowBundle();

@@ -25,6 +25,7 @@ const unused = [
     .filter((name) => name.startsWith('core-'))
     .map((name) => join(root, 'node_modules/@swc', name)),
   join(root, 'node_modules/@electric-sql'),
+  join(root, 'dist/ledger/new-store'),
   join(root, 'dist/bench'),
   join(root, 'dist/test'),
 ];

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { openEmbedded } from '../../ledger/drivers/embedded.js';
 import { openLedger } from '../../ledger/ledger.js';
 import { testKey, testKeyText } from '../../ledger/ledger-key.test-kit.js';
-import { placeEmbeddedStore } from '../../test/embedded-store.js';
 import { hasPostgres, startPostgres } from '../../test/postgres.js';
 
 const command = join(__dirname, '../../dist/cli/main.js');
@@ -47,7 +46,6 @@ describe('a backup that is encrypted to two recipients', () => {
   beforeAll(async () => {
     recipients.push(makeIdentity('one.txt'), makeIdentity('two.txt'));
     makeIdentity('other.txt');
-    await placeEmbeddedStore(join(folder, 'data'));
     const db = await openEmbedded({ folder: join(folder, 'data') });
     await openLedger(db, testKey);
     await db.close();

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { placeEmbeddedStore } from '../../test/embedded-store.js';
+import { lasting } from '../../test/lasting.js';
 import { lendDatabase } from '../../test/lend-database.js';
 import { hasPostgres } from '../../test/postgres.js';
 import type { Database } from './database.js';
@@ -31,7 +31,7 @@ export function useBothDatabases({ idleInTransactionTimeoutMs = 60_000, isEmpty 
       cleanUps.push(() => postgres.giveBack());
       databases.set('postgres', await openPostgres({ url: postgres.url, idleInTransactionTimeoutMs }));
     }
-    await placeEmbeddedStore(folder);
+    await lasting()?.keepEmbeddedEngine();
     const embedded = await openEmbedded({ folder, idleInTransactionTimeoutMs });
     if (!isDurable) await embedded.script('set synchronous_commit = off'); // one session, so for all that follows
     if (isEmpty) await embedded.script('drop schema public cascade; create schema public');

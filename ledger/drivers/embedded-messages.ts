@@ -18,8 +18,5 @@ export type FromThread =
  */
 export const threadExitCodes = { closed: 0, dead: 70, full: 74 } as const;
 
-/** What the program that makes a database ends with. */
-export const makerExitCodes = { failed: 1, full: 28 } as const;
-
 /** How PostgreSQL, Node and Emscripten say that the disk is full. */
 export const noSpace = /No space left on device|Disk quota exceeded|EDQUOT|ENOSPC/i;

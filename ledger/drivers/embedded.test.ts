@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { placeEmbeddedStore } from '../../test/embedded-store.js';
 import { until } from '../../test/until.js';
 import { storeErrorOf } from './both-databases.test-kit.js';
 import { openEmbedded } from './embedded.js';
+import { newestMigration } from '../migrate.js';
 import { lockFolder } from './folder-lock.js';
 
 // What only the embedded store has: a folder that one process owns, and an engine inside of this process.
@@ -50,7 +50,6 @@ function killed(child: ChildProcess): Promise<void> {
 
 describe('the folder of an embedded store', () => {
   it('is refused to a second process, naming folder and holder, until the first is killed', async () => {
-    await placeEmbeddedStore(folder);
     const first = startProcess(`say('open'); setInterval(() => {}, 1000);`);
     await until('it is open', () => first.lines().includes('open'));
 
@@ -65,7 +64,6 @@ describe('the folder of an embedded store', () => {
   });
 
   it('is refused to a second use by the same process, and free after closing', async () => {
-    await placeEmbeddedStore(folder);
     const db = await openEmbedded({ folder });
     expect(await storeErrorOf(openEmbedded({ folder }))).toMatchObject({ kind: 'locked' });
     await db.close();
@@ -73,23 +71,27 @@ describe('the folder of an embedded store', () => {
   });
 
   it('is made whole when the process that began to make it was killed', async () => {
-    const first = startProcess(`say('never reached');`);
+    const first = startProcess(`say('open');`);
     await until('it has begun', () => existsSync(folder) && readdirSync(folder).some((name) => name !== 'lock'));
     await killed(first.process);
-    expect(existsSync(join(folder, 'postgres'))).toBe(false);
+    mkdirSync(join(folder, 'postgres.new-half/base'), { recursive: true }); // however far that one came
 
     const db = await openEmbedded({ folder });
     expect(await db.query('select 1 as one')).toEqual([{ one: 1 }]);
     await db.close();
-    // What the killed one's helper may still have been writing goes at a later start.
-    await until('nothing unfinished is left', async () => {
-      await (await openEmbedded({ folder })).close();
-      return readdirSync(folder).toSorted().join() === 'lock,postgres';
-    });
+    expect(readdirSync(folder).toSorted()).toEqual(['lock', 'postgres']);
+  });
+
+  it('has the newest schema from the beginning, and nothing in it', async () => {
+    const db = await openEmbedded({ folder });
+    const applied = await db.query<{ newest: number }>('select max(number) as newest from migrations');
+    expect(applied).toEqual([{ newest: await newestMigration() }]);
+    expect(await db.query('select id from ledger')).toEqual([]);
+    await db.close();
   });
 
   it('is left alone when it holds files of another version', async () => {
-    await placeEmbeddedStore(folder);
+    await (await openEmbedded({ folder })).close();
     writeFileSync(join(folder, 'postgres/PG_VERSION'), '17\n');
     expect((await storeErrorOf(openEmbedded({ folder }))).message).toContain('written by PostgreSQL 17');
   });
@@ -97,7 +99,6 @@ describe('the folder of an embedded store', () => {
 
 describe('the embedded store, killed while rows are inserted', () => {
   it('has every row that was acknowledged, three times over', async () => {
-    await placeEmbeddedStore(folder);
     const acknowledged = new Set<string>();
     for (let round = 1; round <= 3; round += 1) {
       const writer = startProcess(`
@@ -125,7 +126,7 @@ describe('the embedded store, killed while rows are inserted', () => {
 
 describe('the engine of the embedded store', () => {
   it('fails all pending calls and tells its owner when it dies, and its data are good', async () => {
-    await placeEmbeddedStore(folder);
+    await (await openEmbedded({ folder })).close();
     // No file may grow beyond 12 MB, and PostgreSQL panics when it cannot fill the 16 MB of a file of its log.
     const limited = startProcess(
       `
@@ -155,7 +156,6 @@ describe('the engine of the embedded store', () => {
   });
 
   it('does not hold up this thread while it computes', async () => {
-    await placeEmbeddedStore(folder);
     const db = await openEmbedded({ folder });
     let turns = 0;
     const counting = setInterval(() => (turns += 1), 1);
@@ -166,7 +166,6 @@ describe('the engine of the embedded store', () => {
   });
 
   it('is told nothing of our environment', async () => {
-    await placeEmbeddedStore(folder);
     process.env['PGOPTIONS'] = '-c search_path=nowhere';
     process.env['PGDATABASE'] = 'nowhere';
     const db = await openEmbedded({ folder });
@@ -179,7 +178,6 @@ describe('the engine of the embedded store', () => {
   });
 
   it('refuses everything once it is closed, and closing twice is closing once', async () => {
-    await placeEmbeddedStore(folder);
     const db = await openEmbedded({ folder });
     const last = db.query('select 1 as one');
     await Promise.all([db.close(), db.close()]);

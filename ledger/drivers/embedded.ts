@@ -27,8 +27,8 @@ export interface EmbeddedOptions {
 const closeTimeoutMs = 10_000;
 
 /**
- * Opens the store in a folder, which this process then owns until `close` or its end. The first time takes some
- * seconds, later ones 0.3 s, after a kill up to a second more.
+ * Opens the store in a folder, which this process then owns until `close` or its end. Takes about half a
+ * second, after a kill up to a second more.
  * @throws {StoreError} kind `locked` when another process has it; `full`; `other` when it cannot be opened
  */
 export async function openEmbedded({
@@ -38,7 +38,7 @@ export async function openEmbedded({
   refuseWithoutEmbeddedStore();
   const lock = await lockFolder(folder);
   try {
-    const data: ThreadData = { folder: await embeddedFolder(folder, program('make-embedded-folder')) };
+    const data: ThreadData = { folder: await embeddedFolder(folder) };
     // No environment: nothing in there is for the thread, and it holds secrets.
     const thread = new Worker(program('embedded-thread'), { workerData: data, env: {}, execArgv: [] });
     await untilReady(thread, folder);
@@ -254,7 +254,7 @@ function nameOf(folder: string): string {
 }
 
 /**
- * The built file of a thread or a process. Run from sources (tests), that of the last build: Node cannot start a
+ * The built file of a thread. Run from sources (tests), that of the last build: Node cannot start a
  * thread from TypeScript.
  */
 function program(name: string): string {

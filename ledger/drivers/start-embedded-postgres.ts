@@ -14,7 +14,7 @@ const startParams = [
 
 /**
  * Starts PostgreSQL on the calling thread, on a folder that this process has locked. Makes the database when the
- * folder is empty; that takes seconds and leaves the process at 700 MB.
+ * folder is empty, which only the build does: it takes seconds and leaves the process at 700 MB.
  * @throws {Error} when a commit does not sync: an upgrade of PGlite undid `SyncedNodeFs`
  */
 export async function startEmbeddedPostgres(folder: string, hooks: EngineHooks = {}): Promise<PGlite> {

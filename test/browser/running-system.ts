@@ -5,7 +5,6 @@ import type { Status } from '../../api/status-view.js';
 import { runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
 import { runWebhookReceiver, type WebhookReceiver } from '../../sandbox/webhook-receiver/run-webhook-receiver.js';
 import { freeTestPort } from '../free-port.js';
-import { placeEmbeddedStore } from '../embedded-store.js';
 import { apiHeaders } from '../kit/api-headers.js';
 import { type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
 import { endAll } from '../kit/promises.js';
@@ -52,7 +51,6 @@ export class RunningSystem {
 
   async #start(): Promise<void> {
     await this.planAnswer({ status: 422, list: 'attendees', count: 2, body: 'the field Email is not allowed' });
-    await placeEmbeddedStore(join(this.folder, 'data'));
     this.configure();
     const main = startProgram('cli/main.js', ['start'], {
       cwd: this.folder,

@@ -5,7 +5,6 @@ import { binarySources } from '../../worker/embedded-temporal/binary-sources.js'
 import { type EmbeddedTemporal, startEmbeddedTemporal } from '../../worker/embedded-temporal/embedded-temporal.js';
 import { findBinary } from '../../worker/embedded-temporal/find-binary.js';
 import { freeTestPort } from '../free-port.js';
-import { placeEmbeddedStore } from '../embedded-store.js';
 import { hookSecret } from '../kit/crash-configuration.js';
 import { processesNaming, temporalOf, writeYaml } from '../kit/processes.js';
 import { startPostgres, type TestPostgres } from '../postgres.js';
@@ -94,7 +93,6 @@ async function open(
     TEMPORAL_ADDRESS: '',
     PIGEONPOST_LOG: 'info',
   };
-  if (servers === undefined) await placeEmbeddedStore(join(folder, 'data'));
   const parent = start('start', 'cli/main', ['start'], /^ready/m, env);
   await parent.untilReady();
   const worker =

@@ -5,7 +5,6 @@ import { testKeyText } from '../../ledger/ledger-key.test-kit.js';
 import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
 import { startEmbeddedTemporal } from '../../worker/embedded-temporal/embedded-temporal.js';
 import { findBinary } from '../../worker/embedded-temporal/find-binary.js';
-import { placeEmbeddedStore } from '../embedded-store.js';
 import { freeTestPort } from '../free-port.js';
 import { startPostgres } from '../postgres.js';
 import { type ArchivedChange, readArchive } from './archive.js';
@@ -69,7 +68,6 @@ export async function followConference(
   };
   const servers = options.store === 'servers' ? await startServers(folder) : null;
   try {
-    if (servers === null) await placeEmbeddedStore(join(folder, 'data'));
     const size = ['--attendees', String(options.attendees ?? 120), '--rate', '15', '--seed', String(options.seed)];
     const source = run('sandbox/main.js', size);
     const receipts = ['--secret', hookSecret, '--log', join(folder, 'receipts.ndjson')];

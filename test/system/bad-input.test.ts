@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
 import { freeTestPort } from '../free-port.js';
-import { placeEmbeddedStore } from '../embedded-store.js';
 import { apiHeaders } from '../kit/api-headers.js';
 import { type Program, startProgram, untilOutput } from '../kit/processes.js';
 import { until } from '../until.js';
@@ -130,7 +129,6 @@ describe('pigeonpost told something wrong', () => {
       temporal: `{ address: "127.0.0.1:${port}" }`,
     });
     const temporal = configuration('no-temporal', { temporal: `{ address: "127.0.0.1:${port}" }` });
-    await placeEmbeddedStore(join(folder, 'no-temporal-data'));
     const started = [store, temporal].map((file) => pigeonpost(['start', '--config', file]));
     const [withoutStore, withoutTemporal] = await Promise.all(started.map(end));
     expect(withoutStore).toMatchObject({ code: 3, said: expect.stringContaining(`127.0.0.1:${port}`) });
@@ -169,7 +167,6 @@ describe('pigeonpost start', () => {
   it('stays up with a refused key, says so, and reads when the service takes the key', async () => {
     const port = await freeTestPort();
     const file = configuration('wrong-key', { server: `{ port: ${port} }` });
-    await placeEmbeddedStore(join(folder, 'wrong-key-data'));
     const wrong = pigeonpost(['start', '--config', file], { SERVICE_KEY: 'a-key-that-is-refused' });
     await until('the log says that the workspace waits', () => /workspace waits: credential/.test(wrong.errors()));
     expect(wrong.output()).not.toContain('ready');
@@ -187,7 +184,6 @@ describe('pigeonpost start', () => {
   });
 
   it('stays up without the service, and is ready when it comes', async () => {
-    await placeEmbeddedStore(join(folder, 'no-service-data'));
     const port = await freeTestPort();
     const program = pigeonpost([
       'start',
@@ -207,7 +203,6 @@ describe('pigeonpost start', () => {
 
   it('refuses a store that another process has, which goes on', async () => {
     const file = configuration('locked');
-    await placeEmbeddedStore(join(folder, 'locked-data'));
     const first = pigeonpost(['start', '--config', file]);
     await untilOutput(first, /ready/);
     const { code, said } = await end(pigeonpost(['start', '--config', file]));
@@ -223,7 +218,6 @@ describe('pigeonpost start', () => {
       sinks: '{ type: file, folder: "./not-a-folder/archive" }',
       server: `{ port: ${port} }`,
     });
-    await placeEmbeddedStore(join(folder, 'paused-data'));
     writeFileSync(join(folder, 'not-a-folder'), 'in the way');
     const program = pigeonpost(['start', '--config', file]);
     await untilOutput(program, /ready/);

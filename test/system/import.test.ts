@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freeTestPort } from '../free-port.js';
-import { placeEmbeddedStore } from '../embedded-store.js';
 import { type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
 import { endAll } from '../kit/promises.js';
 import { until } from '../until.js';
@@ -19,7 +18,6 @@ beforeAll(async () => {
   sandbox = startProgram('sandbox/main.js', ['--attendees', '20', '--seed', '9', '--frozen'], { cwd: folder });
   baseUrl = (await untilOutput(sandbox, /http:\/\/127\.0\.0\.1:\d+/))[0];
   mkdirSync(join(folder, 'in'));
-  await placeEmbeddedStore(join(folder, 'data'));
   writeYaml(folder, [
     `workspaces: { acme: { baseUrl: "${baseUrl}", apiKey: "\${SERVICE_KEY}" } }`,
     'syncs: { all: { workspace: acme, every: { live: 5s }, sinks: [archive] } }',

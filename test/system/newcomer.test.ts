@@ -2,7 +2,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freeTestPort } from '../free-port.js';
-import { placeEmbeddedStore } from '../embedded-store.js';
 import { apiHeaders } from '../kit/api-headers.js';
 import { type Program, processesNaming, startProgram, untilOutput } from '../kit/processes.js';
 import { endAll } from '../kit/promises.js';
@@ -17,7 +16,6 @@ let main: Program | undefined;
 let baseUrl: string;
 
 beforeAll(async () => {
-  await placeEmbeddedStore(join(folder, 'data'));
   const size = ['--attendees', '20', '--pigeonholes', '1', '--sessions', '2', '--seed', '9', '--frozen'];
   sandbox = startProgram('sandbox/main.js', size, { cwd: folder });
   baseUrl = (await untilOutput(sandbox, /http:\/\/127\.0\.0\.1:\d+/))[0];

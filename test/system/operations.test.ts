@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { ALL_SCOPES } from '../doubles/hubspot/account.js';
 import { type HubSpotDouble, startHubSpotDouble } from '../doubles/hubspot/start-hubspot-double.js';
 import { freeTestPort } from '../free-port.js';
-import { placeEmbeddedStore } from '../embedded-store.js';
 import { apiHeaders } from '../kit/api-headers.js';
 import { type ArchivedChange, readArchive } from '../kit/archive.js';
 import { attendee } from '../kit/items.js';
@@ -40,7 +39,6 @@ const collector = createServer((request, response) => {
 beforeAll(async () => {
   alerted = await startHookServer(alertSecret);
   await new Promise<void>((resolve) => void collector.listen(0, '127.0.0.1', resolve));
-  await placeEmbeddedStore(join(folder, 'data'));
   sandbox = startProgram('sandbox/main.js', ['--attendees', '60', '--seed', '9', '--frozen'], { cwd: folder });
   baseUrl = (await untilOutput(sandbox, /http:\/\/127\.0\.0\.1:\d+/))[0];
   port = await freeTestPort();

@@ -6,7 +6,6 @@ import { Client, Connection } from '@temporalio/client';
 import { runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
 import { runWebhookReceiver } from '../../sandbox/webhook-receiver/run-webhook-receiver.js';
 import { freeTestPort } from '../free-port.js';
-import { placeEmbeddedStore } from '../embedded-store.js';
 import { apiHeaders } from '../kit/api-headers.js';
 import { readArchive } from '../kit/archive.js';
 import type { HeldChange } from '../kit/compare-with-truth.js';
@@ -39,7 +38,6 @@ let program: Program | undefined;
 
 beforeAll(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-privacy-'));
-  await placeEmbeddedStore(join(folder, 'data'));
   sandbox = await runSandbox({ seed: 11, attendees: 80, rate: 20, frozen: true, apiKeys: [apiKey] });
   await makeWordCloudAnonymous();
   obtainedAtFirst = new Set(await peopleWho(obtained));

@@ -2,7 +2,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freeTestPort } from '../free-port.js';
-import { placeEmbeddedStore } from '../embedded-store.js';
 import { type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
 import { endAll } from '../kit/promises.js';
 import { type TerminalOptions, TerminalSession } from '../kit/terminal.js';
@@ -17,7 +16,6 @@ let port: number;
 let sessions: TerminalSession[] = [];
 
 beforeAll(async () => {
-  await placeEmbeddedStore(join(folder, 'data'));
   const size = ['--attendees', '20', '--pigeonholes', '2', '--sessions', '2', '--seed', '9', '--frozen'];
   sandbox = startProgram('sandbox/main.js', size, { cwd: folder });
   const [baseUrl] = await untilOutput(sandbox, /http:\/\/127\.0\.0\.1:\d+/);

@@ -24,7 +24,6 @@ import { testKey, testLedgerKey } from '../../ledger/ledger-key.test-kit.js';
 import { readErasureList, takeOverErasures } from '../../ledger/queries/erasures/erasure-list.js';
 import { noteCleared } from '../../ledger/queries/erasures/note-erasure.js';
 import { requestErasure } from '../../ledger/queries/erasures/request-erasure.js';
-import { placeEmbeddedStore } from '../../test/embedded-store.js';
 import { hasPostgres, startPostgres, type TestPostgres } from '../../test/postgres.js';
 import { dumpPostgres, packUnusedStore, writeBackup } from './backup-store.js';
 import { packStore } from './pack-store.js';
@@ -119,7 +118,6 @@ describe('a backup of an embedded store', () => {
   const store = (name: string) => ({ kind: 'embedded', folder: join(folder, name) }) as const;
 
   beforeAll(async () => {
-    await placeEmbeddedStore(source);
     const db = await openEmbedded({ folder: source });
     await fill(db);
     const { bytes } = await packStore(db, source);
@@ -163,7 +161,6 @@ describe('a backup of an embedded store', () => {
 
   it('of another ledger takes the place of one only where that was said', async () => {
     const other = join(folder, 'another');
-    await placeEmbeddedStore(other);
     const db = await openEmbedded({ folder: other });
     await openLedger(db, testKey);
     await db.query('update ledger set id = $1', [randomUUID()]);
@@ -196,7 +193,6 @@ describe('a backup of an embedded store', () => {
     const inside = LedgerKey.of(LedgerKey.generate().keys);
     const { hash, subject, fingerprint } = inside.keys;
     const old = join(folder, 'old');
-    await placeEmbeddedStore(old);
     const db = await openEmbedded({ folder: old });
     await db.query('insert into ledger (id, hash_key, subject_key, fingerprint_key) values ($1, $2, $3, $4)', [
       randomUUID(),
@@ -218,7 +214,6 @@ describe('a backup of an embedded store', () => {
 
   it('holds nothing of what was erased before it, not even as dead rows, old log or statistics', async () => {
     const erased = join(folder, 'erased');
-    await placeEmbeddedStore(erased);
     const db = await openEmbedded({ folder: erased });
     const ledger = await openLedger(db, testKey);
     await fill(db);
