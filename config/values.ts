@@ -87,21 +87,36 @@ export const headerSecret = () =>
  */
 export const baseUrl = () => address((url) => url);
 
+/**
+ * As `baseUrl`, of a sink: takes http off loopback as well. The sink's schema adds `plainHttpStaysPrivate`
+ * (sinks/network/address-policy.ts), which refuses that where private addresses are not allowed.
+ */
+export const sinkUrl = () =>
+  address((url) => url, {
+    allowed:
+      'an https address such as https://lms.example.com (http for loopback, or together with allowPrivateAddresses), without user, query or fragment',
+    httpAnywhere: true,
+  });
+
 /** As `baseUrl`, of the service: people copy it with or without the version of its paths, which every request adds. */
 export const serviceUrl = () => address((url) => withoutSlash(url.replace(/\/v2$/, '')));
 
-const address = (cleaned: (url: string) => string) =>
-  text(
-    'an https address such as https://engagement.example.com (http for loopback alone), without user, query or fragment',
-    (found) => {
-      if (!URL.canParse(found)) return undefined;
-      const url = new URL(found);
-      const secure = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
-      // not url.search: an empty query is '' there, and the ? would end up in the middle of every address
-      if (!secure || url.username !== '' || url.password !== '' || /[?#]/.test(found)) return undefined;
-      return cleaned(withoutSlash(url.href));
-    },
-  );
+const address = (
+  cleaned: (url: string) => string,
+  {
+    allowed = 'an https address such as https://engagement.example.com (http for loopback alone), without user, query or fragment',
+    httpAnywhere = false,
+  } = {},
+) =>
+  text(allowed, (found) => {
+    if (!URL.canParse(found)) return undefined;
+    const url = new URL(found);
+    const mayBePlain = httpAnywhere || isLoopback(url.hostname);
+    const isAllowed = url.protocol === 'https:' || (url.protocol === 'http:' && mayBePlain);
+    // not url.search: an empty query is '' there, and the ? would end up in the middle of every address
+    if (!isAllowed || url.username !== '' || url.password !== '' || /[?#]/.test(found)) return undefined;
+    return cleaned(withoutSlash(url.href));
+  });
 
 function withoutSlash(url: string): string {
   return url.replace(/\/+$/, '');

@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { request } from 'undici';
 import { z } from 'zod';
-import { isLoopback } from '../../config/loopback.js';
-import { baseUrl, headerSecret } from '../../config/values.js';
+import { headerSecret, sinkUrl } from '../../config/values.js';
 import { inItemOrder } from '../../sinks/in-item-order.js';
 import { expression } from '../../sinks/mapping/expression-schema.js';
 import { joinsOf } from '../../sinks/mapping/joins-of.js';
 import { MappingError } from '../../sinks/mapping/mapping-error.js';
 import { mappingView } from '../../sinks/mapping/mapping-view.js';
+import { mayReachPrivate, networkKeys, plainHttpStaysPrivate } from '../../sinks/network/address-policy.js';
 import { createDispatcher } from '../../sinks/network/create-dispatcher.js';
 import { noAnswerSentence } from '../../sinks/network/no-answer-sentence.js';
 import { answeredAtMs, headerText } from '../../sinks/network/read-answer.js';
@@ -15,11 +15,14 @@ import { retryAfterMs } from '../../sinks/network/retry-after.js';
 import { withinDeadline } from '../../sinks/network/within-deadline.js';
 import type { Operation, Planned, SinkType, Subject } from '../../sinks/sink.js';
 
-const configSchema = z.strictObject({
-  baseUrl: baseUrl().describe('Where documents stand, less their id.'),
-  token: headerSecret().describe('Sent as a bearer token.'),
-  document: expression().describe('What is kept of an item; of one for which it gives nothing, nothing is kept.'),
-});
+const configSchema = z
+  .strictObject({
+    baseUrl: sinkUrl().describe('Where documents stand, less their id.'),
+    token: headerSecret().describe('Sent as a bearer token.'),
+    document: expression().describe('What is kept of an item; of one for which it gives nothing, nothing is kept.'),
+    ...networkKeys,
+  })
+  .superRefine(plainHttpStaysPrivate('baseUrl'));
 type DocumentsConfig = z.infer<typeof configSchema>;
 
 /** One document an item, so that a repeat replaces and never adds; null: it is removed. */
@@ -37,7 +40,7 @@ export const documentsSinkType: SinkType<DocumentsConfig> = {
   destination: (config) => config.baseUrl,
   create(config, { name, network }) {
     const url = new URL(config.baseUrl);
-    const options = { allowPrivateAddresses: isLoopback(url.hostname), connectTimeoutMs: 10_000, connections: 4 };
+    const options = { allowPrivateAddresses: mayReachPrivate(url, config), connectTimeoutMs: 10_000, connections: 4 };
     const dispatcher = createDispatcher(url, network, options);
     const headers = { authorization: `Bearer ${config.token.reveal()}`, 'content-type': 'application/json' };
 

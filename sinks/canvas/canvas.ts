@@ -1,5 +1,5 @@
-import { isLoopback } from '../../config/loopback.js';
 import { joinsOf } from '../mapping/joins-of.js';
+import { mayReachPrivate } from '../network/address-policy.js';
 import { type Clock, systemClock } from '../network/clock.js';
 import { underOwnSignal } from '../network/own-signal.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
@@ -40,7 +40,7 @@ export function createCanvasSink(
   const clock = tuning.clock ?? systemClock;
   const url = new URL(config.baseUrl);
   const dispatcher = createDispatcher(url, environment.network, {
-    allowPrivateAddresses: isLoopback(url.hostname),
+    allowPrivateAddresses: mayReachPrivate(url, config),
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     connections: CONNECTIONS,
   });

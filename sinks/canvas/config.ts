@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { listNames } from '../../config/schema/list-names.js';
 import type { Secret } from '../../config/secret.js';
-import { baseUrl, headerSecret, oneOf } from '../../config/values.js';
+import { headerSecret, oneOf, sinkUrl } from '../../config/values.js';
 import type { Expression } from '../mapping/expression.js';
 import { expression } from '../mapping/expression-schema.js';
+import { type NetworkKeys, networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';
 
 /** `canvas` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/canvas.md explains each key to users. */
-export interface CanvasConfig {
+export interface CanvasConfig extends NetworkKeys {
   readonly baseUrl: string;
   readonly token: Secret;
   readonly records: readonly GradeKeys[];
@@ -36,11 +37,14 @@ const record = z.strictObject({
     .describe('Whether a grade that somebody else has set is replaced.'),
 });
 
-export const canvasConfigSchema: z.ZodType<CanvasConfig> = z.strictObject({
-  baseUrl: baseUrl().describe('The address of your Canvas.'),
-  token: headerSecret().describe('An access token of a user who may grade, best of a user made for this.'),
-  records: z
-    .array(record, { error: 'allowed: a list of records' })
-    .min(1, { error: 'allowed: at least one record' })
-    .describe('What is graded from which list.'),
-});
+export const canvasConfigSchema: z.ZodType<CanvasConfig> = z
+  .strictObject({
+    baseUrl: sinkUrl().describe('The address of your Canvas.'),
+    token: headerSecret().describe('An access token of a user who may grade, best of a user made for this.'),
+    records: z
+      .array(record, { error: 'allowed: a list of records' })
+      .min(1, { error: 'allowed: at least one record' })
+      .describe('What is graded from which list.'),
+    ...networkKeys,
+  })
+  .superRefine(plainHttpStaysPrivate('baseUrl'));

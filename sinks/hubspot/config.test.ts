@@ -46,7 +46,7 @@ describe('the configuration of hubspot', () => {
   it.each([
     [{ records: [] }, 'records: allowed: at least one record'],
     [{ apiVersion: 'v4' }, 'apiVersion: allowed: v3, or a version by date such as 2026-03'],
-    [{ baseUrl: 'http://api.example.com' }, /^baseUrl: allowed: an https/],
+    [{ baseUrl: 'http://api.example.com' }, /^baseUrl: must begin with https:/],
     [
       { records: [{ ...contacts, match: ['member_no'] }] },
       'records.0.match: member_no has to stand in "properties", which give it its value',

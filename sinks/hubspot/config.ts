@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { listNames } from '../../config/schema/list-names.js';
 import type { Secret } from '../../config/secret.js';
-import { baseUrl, headerSecret, listOf, nonEmptyText, oneOf, text } from '../../config/values.js';
+import { headerSecret, listOf, nonEmptyText, oneOf, sinkUrl, text } from '../../config/values.js';
 import { expression } from '../mapping/expression-schema.js';
 import { writtenValue } from '../mapping/written-value.js';
+import { type NetworkKeys, networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';
 import { type RecordKeys, recordProblems } from './record-problems.js';
 
 /** `hubspot` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/hubspot.md explains each key to users. */
-export interface HubSpotConfig {
+export interface HubSpotConfig extends NetworkKeys {
   readonly token: Secret;
   readonly baseUrl: string;
   /** `v3`, or a version by date such as `2026-03`. */
@@ -64,17 +65,22 @@ const record = z
     }
   });
 
-export const hubspotConfigSchema: z.ZodType<HubSpotConfig> = z.strictObject({
-  token: headerSecret().describe('The access token of a private app.'),
-  baseUrl: baseUrl()
-    .prefault('https://api.hubapi.com')
-    .describe("In place of HubSpot's own address: a proxy, a test double."),
-  apiVersion: nonEmptyText('v3, or a version by date such as 2026-03')
-    .refine((found) => /^(v3|\d{4}-\d{2})$/.test(found), { error: 'allowed: v3, or a version by date such as 2026-03' })
-    .prefault('v3')
-    .describe("The version of HubSpot's API."),
-  records: z
-    .array(record, { error: 'allowed: a list of records' })
-    .min(1, { error: 'allowed: at least one record' })
-    .describe('What is made from which list.'),
-});
+export const hubspotConfigSchema: z.ZodType<HubSpotConfig> = z
+  .strictObject({
+    token: headerSecret().describe('The access token of a private app.'),
+    baseUrl: sinkUrl()
+      .prefault('https://api.hubapi.com')
+      .describe("In place of HubSpot's own address: a proxy, a test double."),
+    apiVersion: nonEmptyText('v3, or a version by date such as 2026-03')
+      .refine((found) => /^(v3|\d{4}-\d{2})$/.test(found), {
+        error: 'allowed: v3, or a version by date such as 2026-03',
+      })
+      .prefault('v3')
+      .describe("The version of HubSpot's API."),
+    records: z
+      .array(record, { error: 'allowed: a list of records' })
+      .min(1, { error: 'allowed: at least one record' })
+      .describe('What is made from which list.'),
+    ...networkKeys,
+  })
+  .superRefine(plainHttpStaysPrivate('baseUrl'));

@@ -1,7 +1,7 @@
-import { isLoopback } from '../../config/loopback.js';
 import { expressionsIn } from '../mapping/expressions-in.js';
 import { joinsOf } from '../mapping/joins-of.js';
 import { underOwnSignal } from '../network/own-signal.js';
+import { mayReachPrivate } from '../network/address-policy.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
 import { RollingLimiter } from '../network/rolling-limiter.js';
 import type { Join, Outcome, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
@@ -45,7 +45,7 @@ export function createHubSpotSink(
   const now = tuning.now ?? Date.now;
   const url = new URL(config.baseUrl);
   const dispatcher = createDispatcher(url, environment.network, {
-    allowPrivateAddresses: isLoopback(url.hostname),
+    allowPrivateAddresses: mayReachPrivate(url, config),
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     connections: CONNECTIONS,
   });

@@ -99,12 +99,12 @@ describe('a connection that may reach private addresses', () => {
 
   it('is refused to a public address without TLS', async () => {
     const byAddress = await outcomeOf('http://8.8.8.8', { allowPrivateAddresses: true });
-    expect(byAddress).toMatchObject({ message: expect.stringContaining('is not asked over plain http') });
+    expect(byAddress).toMatchObject({ message: expect.stringContaining('reaches over https only') });
     const byName = await outcomeOf('http://hooks.example.com', {
       allowPrivateAddresses: true,
       lookUp: resolvingTo('8.8.8.8'),
     });
-    expect(byName).toMatchObject({ message: expect.stringContaining('is not asked over plain http') });
+    expect(byName).toMatchObject({ message: expect.stringContaining('reaches over https only') });
   });
 
   it('is refused to a certificate that nobody vouches for, whatever other tools have put into the environment', async () => {

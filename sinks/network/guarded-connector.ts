@@ -65,7 +65,7 @@ function guardedLookUp(lookUp: typeof lookUpName, isAllowed: (address: string) =
 function refusal(host: string, isPublic: boolean): RefusedAddressError {
   return new RefusedAddressError(
     isPublic
-      ? `${host} has a public address and is not asked over plain http: use https in "url"`
+      ? `${host} has a public address, which pigeonpost reaches over https only: write https in its address`
       : `${host} has no public address: set "allowPrivateAddresses: true" if it is meant to be reached`,
   );
 }

@@ -216,7 +216,9 @@ export class SalesforceClient {
     let dispatcher = this.#dispatchers.get(url.origin);
     if (dispatcher === undefined) {
       dispatcher = createDispatcher(url, this.#environment.network, {
-        allowPrivateAddresses: url.protocol === 'http:' && isLoopback(url.hostname),
+        // The org's address is Salesforce's answer: it leads to loopback only where the configuration allows that.
+        allowPrivateAddresses:
+          this.#config.allowPrivateAddresses === true || (url.protocol === 'http:' && isLoopback(url.hostname)),
         connectTimeoutMs: CONNECT_TIMEOUT_MS,
         connections: CONNECTIONS,
       });

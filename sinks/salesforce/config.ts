@@ -2,13 +2,14 @@ import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { type ListName, listNames } from '../../config/schema/list-names.js';
 import type { Secret } from '../../config/secret.js';
-import { baseUrl, listOf, nonEmptyText, oneOf, secret, text } from '../../config/values.js';
+import { listOf, nonEmptyText, oneOf, secret, sinkUrl, text } from '../../config/values.js';
 import type { Expression } from '../mapping/expression.js';
 import { expression } from '../mapping/expression-schema.js';
 import { writtenValue, type WrittenValue } from '../mapping/written-value.js';
+import { type NetworkKeys, networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';
 
 /** `salesforce` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/salesforce.md explains each key to users. */
-export interface SalesforceConfig {
+export interface SalesforceConfig extends NetworkKeys {
   readonly loginUrl: string;
   /** In place of scheme and host of both `loginUrl` and the org. */
   readonly baseUrl?: string | undefined;
@@ -157,24 +158,27 @@ const signingKey = secret()
   })
   .meta({ allowed: 'an RSA private key (PEM), written as `${file:/path}` or `${NAME}`', secret: true });
 
-export const salesforceConfigSchema: z.ZodType<SalesforceConfig> = z.strictObject({
-  loginUrl: baseUrl()
-    .prefault('https://login.salesforce.com')
-    .describe('Where it logs in: `https://test.salesforce.com` for a sandbox, or the My Domain of the org.'),
-  baseUrl: baseUrl()
-    .optional()
-    .describe('In place of the addresses of both the login and the org: a proxy, a test double.'),
-  clientId: nonEmptyText('the consumer key of the app').describe('The consumer key of the connected app.'),
-  username: nonEmptyText('the username of the integration user').describe('The user in whose name it acts.'),
-  privateKey: signingKey.describe("Signs the logins; the app holds the key's certificate."),
-  apiVersion: text('a version such as v62.0', (found) => (/^v\d{2,3}\.0$/.test(found) ? found : undefined))
-    .prefault('v62.0')
-    .describe("The version of Salesforce's API."),
-  records: z
-    .array(record, { error: 'allowed: a list of records' })
-    .min(1, { error: 'allowed: at least one record' })
-    .describe('What is made from which list.'),
-});
+export const salesforceConfigSchema: z.ZodType<SalesforceConfig> = z
+  .strictObject({
+    loginUrl: sinkUrl()
+      .prefault('https://login.salesforce.com')
+      .describe('Where it logs in: `https://test.salesforce.com` for a sandbox, or the My Domain of the org.'),
+    baseUrl: sinkUrl()
+      .optional()
+      .describe('In place of the addresses of both the login and the org: a proxy, a test double.'),
+    clientId: nonEmptyText('the consumer key of the app').describe('The consumer key of the connected app.'),
+    username: nonEmptyText('the username of the integration user').describe('The user in whose name it acts.'),
+    privateKey: signingKey.describe("Signs the logins; the app holds the key's certificate."),
+    apiVersion: text('a version such as v62.0', (found) => (/^v\d{2,3}\.0$/.test(found) ? found : undefined))
+      .prefault('v62.0')
+      .describe("The version of Salesforce's API."),
+    records: z
+      .array(record, { error: 'allowed: a list of records' })
+      .min(1, { error: 'allowed: at least one record' })
+      .describe('What is made from which list.'),
+    ...networkKeys,
+  })
+  .superRefine(plainHttpStaysPrivate('loginUrl', 'baseUrl'));
 
 function isRsaKey(pem: string): boolean {
   try {

@@ -36,7 +36,11 @@ describe('the configuration of a Slack sink', () => {
       { token: 'xoxb-token', channel: 'C0123456789' },
       'token: a secret never stands in this file',
     ],
-    ['a webhook without TLS', { webhookUrl: new Secret('http://hooks.slack.com/x') }, 'webhookUrl: allowed: the https'],
+    [
+      'a webhook without TLS',
+      { webhookUrl: new Secret('http://hooks.slack.com/x') },
+      'webhookUrl: must begin with https://',
+    ],
     ['no messages', { token, channel: 'C0123456789', messages: [] }, 'messages: allowed: at least one message'],
     ['a mistyped key', { token, channel: 'C0123456789', chanel: 'C1' }, ': Unrecognized key'],
     [

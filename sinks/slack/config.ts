@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { baseUrl, headerSecret, oneOf, secret, text } from '../../config/values.js';
-import { isLoopback } from '../../config/loopback.js';
+import { headerSecret, oneOf, secret, sinkUrl, text } from '../../config/values.js';
 import { listNames, type ListName } from '../../config/schema/list-names.js';
 import type { Secret } from '../../config/secret.js';
 import type { Expression } from '../mapping/expression.js';
 import { expression } from '../mapping/expression-schema.js';
+import { type NetworkKeys, networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';
 
 /** `slack` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/slack.md explains each key to users. */
-export interface SlackConfig {
+export interface SlackConfig extends NetworkKeys {
   /** A bot token; either it or `webhookUrl` is there. */
   readonly token?: Secret | undefined;
   /** An incoming webhook: whoever knows it can post, so it is a secret. */
@@ -43,7 +43,7 @@ const channelId = () =>
   );
 
 const webhookUrl = secret().refine((found) => isWebhookUrl(found.reveal()), {
-  error: 'allowed: the https address of an incoming webhook (http for loopback alone), written as ${NAME}',
+  error: 'allowed: the https address of an incoming webhook, written as ${NAME}',
 });
 
 const route = z.strictObject({
@@ -86,8 +86,10 @@ export const slackConfigSchema: z.ZodType<SlackConfig> = z
       .array(message, { error: 'allowed: a list of messages' })
       .min(1, { error: 'allowed: at least one message' })
       .describe('What is posted. Of several from one list the first whose condition holds is used.'),
-    baseUrl: baseUrl().optional().describe('Replaces https://slack.com/api.'),
+    baseUrl: sinkUrl().optional().describe('Replaces https://slack.com/api.'),
+    ...networkKeys,
   })
+  .superRefine(plainHttpStaysPrivate('webhookUrl', 'baseUrl'))
   .refine(({ token, webhookUrl: hook }) => (token === undefined) !== (hook === undefined), {
     path: ['token'],
     error: 'allowed: either "token" or "webhookUrl"',
@@ -114,6 +116,6 @@ export function channelsOf({ channel, routes }: SlackConfig): string[] {
 function isWebhookUrl(found: string): boolean {
   if (!URL.canParse(found)) return false;
   const url = new URL(found);
-  const secure = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
-  return secure && url.username === '' && url.password === '' && url.hash === '';
+  const isHttp = url.protocol === 'https:' || url.protocol === 'http:';
+  return isHttp && url.username === '' && url.password === '' && url.hash === '';
 }

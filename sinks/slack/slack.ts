@@ -1,4 +1,4 @@
-import { isLoopback } from '../../config/loopback.js';
+import { mayReachPrivate } from '../network/address-policy.js';
 import { type Clock, systemClock } from '../network/clock.js';
 import { expressionsIn } from '../mapping/expressions-in.js';
 import { joinsOf } from '../mapping/joins-of.js';
@@ -46,7 +46,7 @@ export function createSlackSink(
   const url = new URL(webhookUrl?.reveal() ?? config.baseUrl ?? DEFAULT_BASE_URL);
   const calls = {
     dispatcher: createDispatcher(url, environment.network, {
-      allowPrivateAddresses: url.protocol === 'http:' || isLoopback(url.hostname), // the configuration takes http for loopback alone
+      allowPrivateAddresses: mayReachPrivate(url, config),
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
       connections: CONNECTIONS,
     }),

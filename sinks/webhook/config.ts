@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Secret } from '../../config/secret.js';
 import { signingSecret, signingSecretForm } from '../../config/signing-secret.js';
 import { text } from '../../config/values.js';
+import { networkKeys, plainHttpProblem } from '../network/address-policy.js';
 
 /** `webhook` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/webhook.md explains each key to users. */
 export interface WebhookConfig {
@@ -48,14 +49,12 @@ export const webhookConfigSchema: z.ZodType<WebhookConfig> = z
     secret: signingSecrets.describe(
       'Signs every request, by Standard Webhooks. A list of two while it is being changed.',
     ),
-    allowPrivateAddresses: z
-      .boolean({ error: 'allowed: true or false' })
-      .default(false)
-      .describe('Whether this sink may reach loopback and private networks.'),
+    ...networkKeys,
   })
+  // Stricter than plainHttpStaysPrivate: the address is often another person's choice, so loopback needs the setting too.
   .refine(({ url, allowPrivateAddresses }) => allowPrivateAddresses || url.startsWith('https://'), {
     path: ['url'],
-    error: 'must begin with https://; http is for private networks, together with "allowPrivateAddresses: true"',
+    error: plainHttpProblem,
   });
 
 function readUrl(found: string): string | undefined {

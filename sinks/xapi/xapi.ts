@@ -1,11 +1,12 @@
 import { underOwnSignal } from '../network/own-signal.js';
+import { mayReachPrivate } from '../network/address-policy.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
 import { RollingLimiter } from '../network/rolling-limiter.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import type { Planned, Sink, SinkEnvironment, SinkType, Subject } from '../sink.js';
 import { Activities } from './activities.js';
 import { checkLrs } from './check-lrs.js';
-import { isPrivateEndpoint, xapiConfigSchema, type XapiConfig } from './config.js';
+import { xapiConfigSchema, type XapiConfig } from './config.js';
 import { engagementList, statementKinds } from './kinds.js';
 import { Lrs } from './lrs.js';
 import { planChange, type XapiOperation } from './plan-change.js';
@@ -33,7 +34,7 @@ export function createXapiSink(
 ): Sink<XapiOperation> {
   const endpoint = new URL(config.endpoint);
   const dispatcher = createDispatcher(endpoint, environment.network, {
-    allowPrivateAddresses: isPrivateEndpoint(endpoint),
+    allowPrivateAddresses: mayReachPrivate(endpoint, config),
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     connections: CONNECTIONS,
   });

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { isLoopback } from '../../config/loopback.js';
+import { Secret } from '../../config/secret.js';
+
+/**
+ * The network policy of every sink that connects to an HTTP address (docs/sinks.md, decision 0069). A sink spreads
+ * `networkKeys` into its schema, reads addresses with `sinkUrl()`, adds `plainHttpStaysPrivate` and passes
+ * `mayReachPrivate` to `createDispatcher`. test/structure/network-policy.test.ts tries all sink types.
+ */
+export const networkKeys = {
+  allowPrivateAddresses: z
+    .boolean({ error: 'allowed: true or false' })
+    .default(false)
+    .describe('Whether this sink may connect to loopback and private networks, over http too.'),
+};
+
+export interface NetworkKeys {
+  readonly allowPrivateAddresses?: boolean | undefined;
+}
+
+export const plainHttpProblem =
+  'must begin with https://; http is for private networks, together with "allowPrivateAddresses: true"';
+
+/**
+ * Refuses http addresses off loopback unless `allowPrivateAddresses` is set. The connector then still refuses http to
+ * a public address. For `superRefine` of the sink's schema.
+ * @param names of the keys that hold addresses, in plain text or as secrets
+ */
+export function plainHttpStaysPrivate<const Name extends string>(...names: readonly Name[]) {
+  return (keys: NetworkKeys & { readonly [key in Name]?: unknown }, context: z.RefinementCtx): void => {
+    if (keys.allowPrivateAddresses === true) return;
+    for (const name of names) {
+      const found: unknown = keys[name];
+      const address = found instanceof Secret ? found.reveal() : found;
+      if (typeof address !== 'string' || !URL.canParse(address)) continue;
+      const { protocol, hostname } = new URL(address);
+      if (protocol !== 'http:' || isLoopback(hostname)) continue;
+      context.issues.push({ code: 'custom', input: undefined, path: [name], message: plainHttpProblem });
+    }
+  };
+}
+
+/** Whether connections to an address that stands in the configuration may reach private networks. Loopback needs no setting. */
+export function mayReachPrivate(url: URL, { allowPrivateAddresses = false }: NetworkKeys): boolean {
+  return allowPrivateAddresses || isLoopback(url.hostname);
+}

@@ -1,0 +1,67 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { Secret } from '../../config/secret.js';
+
+/** The fewest keys with which a sink type connects, for tests over all types. */
+export interface MinimalSink {
+  /** Its own keys, less those that hold addresses. */
+  readonly keys: Readonly<Record<string, unknown>>;
+  /** The keys that hold an address to which it connects in `check`. */
+  readonly addressKeys: readonly string[];
+  /** Those of them that are secrets. */
+  readonly secretAddresses?: readonly string[];
+  /** Other keys that are needed where this address is used; undefined takes a key away. */
+  readonly instead?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+const token = new Secret('token');
+
+const privateKey = new Secret(
+  generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+);
+
+/** A new sink that connects to an HTTP address adds itself here: test/structure/network-policy.test.ts asks for it. */
+export const minimalSinks: Readonly<Record<string, MinimalSink>> = {
+  canvas: {
+    keys: {
+      token,
+      records: [{ from: 'registrants', course: '"1"', assignment: '"2"', user: '"3"', grade: '1' }],
+    },
+    addressKeys: ['baseUrl'],
+  },
+  hubspot: {
+    keys: {
+      token,
+      records: [{ from: 'registrants', object: 'contacts', match: ['email'], properties: { email: 'email' } }],
+    },
+    addressKeys: ['baseUrl'],
+  },
+  salesforce: {
+    keys: {
+      clientId: 'client',
+      username: 'integration@example.com',
+      privateKey,
+      records: [
+        { from: 'registrants', object: 'Lead', create: false, match: ['leadEmail'], email: 'email', properties: {} },
+      ],
+    },
+    addressKeys: ['loginUrl', 'baseUrl'],
+  },
+  slack: {
+    keys: { token, channel: 'C0123456789', messages: [{ from: 'questions', text: 'text' }] },
+    addressKeys: ['baseUrl', 'webhookUrl'],
+    secretAddresses: ['webhookUrl'],
+    instead: { webhookUrl: { token: undefined, channel: undefined } },
+  },
+  webhook: {
+    keys: { secret: new Secret(`whsec_${Buffer.alloc(32, 7).toString('base64')}`) },
+    addressKeys: ['url'],
+  },
+  xapi: {
+    keys: {
+      username: 'key',
+      password: new Secret('password'),
+      actor: { homePage: 'https://example.com', name: 'email' },
+    },
+    addressKeys: ['endpoint'],
+  },
+};
