@@ -241,7 +241,9 @@ class LaneSender {
     const lookUp = repeats === 'lookUp';
     const lookedUp = lookUp && isLookedUp;
     const failsAlone = await this.#failsAlone();
-    const lane = { failingForMs: this.#failingForMs, failsAlone, holdsAll: order === 'pigeonhole', lookUp, lookedUp };
+    const fewLeft = await this.#isFewLeft(sent, begun);
+    const holdsAll = order === 'pigeonhole';
+    const lane = { failingForMs: this.#failingForMs, failsAlone, fewLeft, holdsAll, lookUp, lookedUp };
     const verdict = settleOutcomes(sent, lane, Math.random());
     if (memory !== undefined) this.#lane = { ...this.#lane, memory: { ...this.#lane.memory, ...memory } };
     await finishBatch(this.#to.ledger, this.#lease, verdict.settled, {
@@ -284,6 +286,19 @@ class LaneSender {
     if (this.#failingForMs === 0 || (!failsAlone && this.#failingForMs < loneAfterMs)) return false;
     const { sinkId, ref } = this.#lease;
     return await hasFewOpen(this.#to.ledger, { sinkId, ref: failsAlone ? ref : null }, fewRecords);
+  }
+
+  /**
+   * Says whether the sink has accepted changes before and hardly any are open on all its lanes. Read only where a batch
+   * was refused without a success beside it.
+   * @param begun whose deliveries are not written yet, so that the ledger does not count them as open
+   */
+  async #isFewLeft(sent: readonly { readonly outcome: Settlement }[], begun: Batch['begun']): Promise<boolean> {
+    const kinds = new Set(sent.map(({ outcome }) => outcome.kind));
+    if (!kinds.has('rejected') || kinds.has('delivered')) return false;
+    if (!this.#work.hasPassed && this.#turn.delivered === 0) return false;
+    const { sinkId } = this.#lease;
+    return await hasFewOpen(this.#to.ledger, { sinkId, ref: null }, fewRecords - (begun?.sent.length ?? 0));
   }
 
   /** One line when something passed, and one when it stops passing: an outage is not a line per try. */

@@ -10,7 +10,7 @@ const retry: Outcome = { kind: 'retry', detail: 'later' };
 const unknown: Outcome = { kind: 'unknown', detail: 'who knows' };
 const pause: Outcome = { kind: 'pause', cause: 'gone', detail: 'no more' };
 const unsent: Outcome = { kind: 'unsent' };
-const perItem = { failingForMs: 0, failsAlone: false, holdsAll: false, lookUp: false, lookedUp: false };
+const perItem = { failingForMs: 0, failsAlone: false, fewLeft: false, holdsAll: false, lookUp: false, lookedUp: false };
 const settle = (outcomes: readonly Outcome[], lane: Partial<typeof perItem> = {}, attempts: readonly number[] = []) =>
   settleOutcomes(
     outcomes.map((outcome, index) => ({ candidate: candidate(index + 1, attempts[index] ?? 0), outcome })),
@@ -26,6 +26,51 @@ describe('the outcomes of a batch', () => {
     expect(states(verdict)).toEqual(['delivered 1', 'dead 1']);
     expect(verdict).toMatchObject({ failing: null, pause: null, delivered: 1 });
     expect(verdict.settled[1]).toMatchObject({ reason: 'http:422', detail: 'refused' });
+  });
+
+  it('keep records that are refused while nothing passes, use none of their attempts, and make the lane wait', () => {
+    const verdict = settle([rejected, rejected, unsent], {}, [0, 3]);
+    expect(states(verdict)).toEqual(['retry 0', 'retry 3', 'waiting 0']);
+    expect(verdict.failing).toEqual({ detail: 'refused; every change is refused', retryInMs: 1000 });
+    expect(settle([rejected], { failingForMs: 3_600_000 }, [19])).toMatchObject({ settled: [{ state: 'retry' }] });
+    expect(settle([rejected, retry]).failing).toMatchObject({ detail: 'later' }); // certainly the sink's fault
+    expect(settle([rejected, pause]).settled[0]).toMatchObject({ state: 'retry', attempts: 0 });
+  });
+
+  it('park a refused record once others have passed since, and keep those refused beside it', () => {
+    const sent = [
+      { candidate: { ...candidate(1), failedAlone: true }, outcome: rejected },
+      { candidate: candidate(2), outcome: rejected },
+    ];
+    const verdict = settleOutcomes(sent, perItem, 0.5);
+    expect(states(verdict)).toEqual(['dead 1', 'retry 0']);
+    expect(verdict.failing).toMatchObject({ retryInMs: 1000 });
+    expect(states(settle([rejected, rejected], { failsAlone: true }))).toEqual(['dead 1', 'dead 1']);
+  });
+
+  it('count refusals against a few records when almost nothing is left, and park them under their cause in the end', () => {
+    const few = { fewLeft: true };
+    expect(settle([rejected, rejected], few, [0, 14])).toMatchObject({
+      settled: [
+        { state: 'retry', attempts: 1, retryInMs: 10_000 },
+        { state: 'retry', attempts: 15, retryInMs: 300_000 },
+      ],
+      failing: undefined,
+    });
+    expect(settle([rejected], few, [15])).toMatchObject({
+      settled: [{ state: 'dead', reason: 'http:422', attempts: 16 }],
+      failing: null,
+    });
+    expect(settle([rejected, retry], few, [15]).failing).toMatchObject({ detail: 'later' });
+  });
+
+  it('park a record at once that the sink itself blames, which says nothing of the sink', () => {
+    const blamed: Outcome = { ...rejected, about: 'record' };
+    expect(settle([blamed])).toMatchObject({ settled: [{ state: 'dead', reason: 'http:422' }], failing: undefined });
+    expect(settle([blamed, retry]).failing).toMatchObject({ detail: 'later' });
+    expect(states(settle([{ ...rejected, cause: 'outcome-unknown' }]))).toEqual(['dead 1']);
+    expect(states(settle([rejected], { lookUp: true, lookedUp: true }))).toEqual(['dead 1']);
+    expect(states(settle([rejected], { holdsAll: true }))).toEqual(['dead 1']);
   });
 
   it('count against a record that fails while others pass, which then waits by itself', () => {

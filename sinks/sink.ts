@@ -164,8 +164,12 @@ export type Result =
   | { readonly kind: 'retry'; readonly afterMs?: number; readonly detail: string }
   /** Nothing would pass: the sink stops and keeps its backlog until the cause is gone. */
   | { readonly kind: 'pause'; readonly cause: PauseCause; readonly detail: string }
-  /** Will never pass as it is: parked as a dead letter under `cause`, a short stable code that groups them. */
-  | { readonly kind: 'rejected'; readonly cause: string; readonly detail: string }
+  /**
+   * Refused as it is: parked as a dead letter under `cause`, a short stable code that groups them, once others have
+   * passed. Until then the destination may refuse everything (decision 0078), and the backlog is kept. `about: 'record'`:
+   * this record alone is at fault whatever becomes of others, such as a person whom the destination does not know.
+   */
+  | { readonly kind: 'rejected'; readonly cause: string; readonly detail: string; readonly about?: 'record' }
   /** May or may not have happened: looked up before it is sent again, no sooner than a minute later. */
   | { readonly kind: 'unknown'; readonly detail: string }
   /**

@@ -31,6 +31,8 @@ export interface LaneWork {
   readonly dueInMs: number | null;
   /** Nothing passes here, and something has passed elsewhere since: it is not the sink that fails. */
   readonly failsAlone: boolean;
+  /** Something has passed on one of these lanes at some time. */
+  readonly hasPassed: boolean;
 }
 
 /** What a sink has to do in these pigeonholes: first what was not tried for longest. */
@@ -44,9 +46,11 @@ export async function laneWork(
     pigeonhole_id: number;
     due_in_ms: number | null;
     fails_alone: boolean;
+    has_passed: boolean;
   }>(
     `select p.ref, p.workspace, p.pigeonhole_id,
-       coalesce(l.failing_since < max(l.delivered_at) over (), false) as fails_alone, extract(epoch from
+       coalesce(l.failing_since < max(l.delivered_at) over (), false) as fails_alone,
+       max(l.delivered_at) over () is not null as has_passed, extract(epoch from
          case when l.owner is not null then l.lease_expires_at -- past it: what was in flight has to be settled
               when l.retry_at > now() then l.retry_at
               when l.configuration is distinct from $3 then now() -- what it wants may have changed
@@ -65,6 +69,7 @@ export async function laneWork(
     pigeonholeId: row.pigeonhole_id,
     dueInMs: row.due_in_ms,
     failsAlone: row.fails_alone,
+    hasPassed: row.has_passed,
   }));
 }
 

@@ -10,6 +10,7 @@ export async function hasFewOpen(
   { sinkId, ref }: { readonly sinkId: number; readonly ref: number | null },
   few: number,
 ): Promise<boolean> {
+  if (few < 0) return false;
   const rows = await ledger.db.query(
     `select 1 from lanes l cross join lateral (
        (select 1 from deliveries d where ${byOrder('d', 'l.sink_id', 'l.ref')} and d.state in ('waiting', 'retry') limit $3)

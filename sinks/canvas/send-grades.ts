@@ -98,7 +98,7 @@ async function readAndDecide(
   for (const { task, before } of found) {
     if (toWrite.some((other) => other.before.userId === before.userId)) {
       const detail = 'another item sets the grade of the same student in the same assignment';
-      task.settle({ kind: 'rejected', cause: 'student-graded-twice', detail });
+      task.settle({ kind: 'rejected', cause: 'student-graded-twice', detail, about: 'record' });
       continue;
     }
     const gradedAtBefore = begun?.users[String(before.userId)];
@@ -110,7 +110,7 @@ async function readAndDecide(
       case 'leave': {
         const detail =
           'somebody else has set, changed or cleared this grade in Canvas: "overwrite: true" would replace it';
-        task.settle({ kind: 'rejected', cause: 'graded-by-somebody-else', detail });
+        task.settle({ kind: 'rejected', cause: 'graded-by-somebody-else', detail, about: 'record' });
         break;
       }
       case 'write':
@@ -179,7 +179,7 @@ async function runJob(
   if (state.kind === 'failed') {
     for (const { task, before } of left.filter(({ before: { userId } }) => state.names.has(String(userId)))) {
       const detail = `Canvas does not let student ${before.userId} be graded in this assignment (progress ${progress})`;
-      task.settle({ kind: 'rejected', cause: 'student-not-gradable', detail });
+      task.settle({ kind: 'rejected', cause: 'student-not-gradable', detail, about: 'record' });
     }
     left = left.filter(({ task }) => !task.isSettled);
     if (group.length > 1) return left;
@@ -267,7 +267,12 @@ async function readAll(
 function notRead(reply: Exclude<Reply, { kind: 'ok' }>): Result {
   if (reply.kind === 'failed') return reply.result;
   if (reply.kind === 'not-found') {
-    return rejected('student-not-found', 'Canvas has no such student in this assignment: look at "user"', reply);
+    const refusal = rejected(
+      'student-not-found',
+      'Canvas has no such student in this assignment: look at "user"',
+      reply,
+    );
+    return { ...refusal, about: 'record' };
   }
   return refused(reply);
 }
@@ -283,7 +288,7 @@ function rejected(
   cause: string,
   sentence: string,
   { status, requestId }: { readonly status: number; readonly requestId: string | undefined },
-): Result {
+): Extract<Result, { kind: 'rejected' }> {
   const detail = `${sentence} (HTTP ${status}${requestId === undefined ? '' : `, request ${requestId}`})`;
   return { kind: 'rejected', cause, detail };
 }

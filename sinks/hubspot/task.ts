@@ -51,7 +51,12 @@ export class Task {
   endBy(reply: Exclude<RecordReply, { kind: 'done' }>): void {
     switch (reply.kind) {
       case 'missing':
-        return this.end({ kind: 'rejected', cause: 'hubspot:not-found', detail: 'HubSpot has no such record' });
+        return this.end({
+          kind: 'rejected',
+          cause: 'hubspot:not-found',
+          detail: 'HubSpot has no such record',
+          about: 'record',
+        });
       case 'rejected':
         return this.end(reply);
       case 'failed':

@@ -150,6 +150,7 @@ function settleUnfound(job: PersonJob, found: Found, waiting: ReadonlySet<string
     job.result = {
       kind: 'rejected',
       cause: `salesforce:ambiguous-match:${found.by}`,
+      about: 'record',
       detail: `${found.ids.length} records match by ${found.by} (${shown}${found.ids.length > 3 ? ', …' : ''}): merge them, then redrive`,
     };
   } else if (found.kind === 'none' && !job.step.create) {

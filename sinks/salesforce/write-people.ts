@@ -73,7 +73,7 @@ async function draftsOf(
 function needsKey(job: PersonJob, canCreate: boolean): boolean {
   if (canCreate) return true;
   const detail = 'nobody was found, and without an external id a repeat would create the person twice';
-  job.result = { kind: 'rejected', cause: 'salesforce:no-external-id', detail };
+  job.result = { kind: 'rejected', cause: 'salesforce:no-external-id', detail, about: 'record' };
   return false;
 }
 

@@ -22,6 +22,7 @@ export function outcomeOf(verdict: Exclude<Verdict, { kind: 'ok' }>, hasOneChann
       return { kind: 'rejected', cause: `slack:${verdict.code}`, detail };
     case 'no-message':
     case 'fixed':
+      return { kind: 'rejected', cause: `slack:${verdict.code}`, detail, about: 'record' };
     case 'refused':
       return { kind: 'rejected', cause: `slack:${verdict.code}`, detail };
   }

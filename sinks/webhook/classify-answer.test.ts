@@ -8,7 +8,7 @@ describe("a receiver's answer", () => {
     expect(outcomeOf(status)).toEqual({ kind: 'delivered', detail: `HTTP ${status}` });
   });
 
-  it.each([301, 302, 307, 308, 401, 403, 407, 408, 425, 500, 502, 504, 599])('%d is retried', (status) => {
+  it.each([301, 302, 307, 308, 401, 403, 404, 405, 407, 408, 425, 500, 502, 504, 599])('%d is retried', (status) => {
     expect(outcomeOf(status)).toEqual({ kind: 'retry', detail: expect.stringContaining(`HTTP ${status}`) });
   });
 
@@ -21,7 +21,7 @@ describe("a receiver's answer", () => {
 
   it('410 pauses the sink', () => expect(outcomeOf(410)).toMatchObject({ kind: 'pause', cause: 'gone' }));
 
-  it.each([400, 404, 405, 409, 413, 422, 451])('%d makes a dead letter of the change, by its status', (status) => {
+  it.each([400, 409, 413, 422, 451])('%d refuses the change, with a cause that names the status', (status) => {
     expect(outcomeOf(status)).toMatchObject({ kind: 'rejected', cause: `http:${status}` });
   });
 });

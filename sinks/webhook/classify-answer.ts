@@ -10,9 +10,9 @@ export interface WebhookAnswer {
 }
 
 /**
- * What a receiver's answer means. An answer that is about the address (a redirect, a refused signature, an outage)
- * is retried: every change would get it, so the engine's breaker keeps the backlog and goes on by itself once the
- * receiver or the configuration is mended. Only an answer about this one change makes a dead letter of it.
+ * Converts a receiver's answer into an outcome. An answer that is about the address (a redirect, no such path or method, a
+ * refused signature, an outage) is retried: every change would get it. Any other 4xx may be about this change, or about
+ * all of them: the engine parks the change only if the receiver accepts others (decision 0078).
  * Source: standardwebhooks/standard-webhooks, spec/standard-webhooks.md, "Deliverability and reliability".
  */
 export function classifyAnswer({ status, retryAfter, answeredAtMs }: WebhookAnswer): Outcome {
@@ -34,6 +34,10 @@ export function classifyAnswer({ status, retryAfter, answeredAtMs }: WebhookAnsw
       // Not a pause for the credential: that ends with other credentials of ours, but the receiver may as well mend
       // its own secret, its clock or its firewall.
       return retry(`the receiver refused the request (HTTP ${status}): compare "secret" and the clocks of both sides`);
+    case 404:
+    case 405:
+      // A receiver that is being deployed answers so; Standard Webhooks counts both as failures to retry.
+      return retry(`the receiver has no such path or method (HTTP ${status}): compare "url" with its route for POST`);
     case 408:
     case 425:
     case 429:

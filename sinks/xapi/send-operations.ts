@@ -11,6 +11,9 @@ export interface SendOptions {
   readonly mayStart: () => boolean;
 }
 
+/** Statements that are refused alone, with none stored beside them, after which the LRS is left alone: it may refuse all. */
+const REFUSED_ALONE = 5;
+
 /**
  * Sends operations batch by batch and says what became of each. An LRS stores a batch whole or not at all, so one that
  * is refused is halved until the statement that is to blame stands alone: one bad among a hundred costs 15 requests at
@@ -34,6 +37,8 @@ class Sending {
   readonly #options: SendOptions;
   /** It failed in a way in which everything after that would fail. */
   #hasEnded = false;
+  #hasStored = false;
+  #refusedAlone = 0;
 
   constructor(operations: readonly XapiOperation[], lrs: Lrs, options: SendOptions) {
     this.#lrs = lrs;
@@ -52,6 +57,7 @@ class Sending {
     const verdict = classifyAnswer(await this.#lrs.postStatements(bodyOf(batch), this.#options.signal), ids);
     switch (verdict.kind) {
       case 'stored':
+        this.#hasStored = true;
         for (const { operation, place } of batch) this.#settle(place, delivered(operation, verdict.detail));
         return true;
       case 'failed':
@@ -61,6 +67,8 @@ class Sending {
         // What is too large says nothing about its second half when the first one passes.
         if (batch.length > 1) return await this.#halve(batch, verdict.status !== 413);
         await this.#settleRefused(batch[0]!, verdict);
+        if (verdict.status !== 409) this.#refusedAlone += 1;
+        if (!this.#hasStored && this.#refusedAlone >= REFUSED_ALONE) this.#hasEnded = true;
         return false;
     }
   }
@@ -95,13 +103,13 @@ class Sending {
           missing.push(statement);
           break;
         case 'different':
-          return this.#settle(place, rejected('conflict', `another statement has the id ${statement.id}`, detail));
+          return this.#settle(place, blamed('conflict', `another statement has the id ${statement.id}`, detail));
         case 'voided':
-          return this.#settle(place, rejected('voided', `${statement.id} was voided at the LRS by others`, detail));
+          return this.#settle(place, blamed('voided', `${statement.id} was voided at the LRS by others`, detail));
         case 'unreadable':
           return this.#settle(
             place,
-            rejected(
+            blamed(
               'conflict-unread',
               `something has the id ${statement.id}, and the credentials may not read it`,
               detail,
@@ -160,6 +168,12 @@ function delivered(operation: XapiOperation, detail: string): Outcome {
   return { kind: 'delivered', detail: `statement ${first?.id ?? 'none'} (${detail})`, object: operation.after };
 }
 
-function rejected(cause: string, sentence: string, detail: string): Result {
+/** Refused, perhaps as everything is. */
+function rejected(cause: string, sentence: string, detail: string): Extract<Result, { kind: 'rejected' }> {
   return { kind: 'rejected', cause, detail: `${sentence} (${detail})` };
+}
+
+/** Refused for what stands at the LRS under its id. */
+function blamed(cause: string, sentence: string, detail: string): Result {
+  return { ...rejected(cause, sentence, detail), about: 'record' };
 }

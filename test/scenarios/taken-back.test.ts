@@ -139,10 +139,25 @@ describe.each(kinds)('what somebody did who may be shown no more, on %s', (kind)
     await at.scene.settle();
     at.crm.answer = ({ name }) => (name === vote ? no : undefined);
     await at.stage.patch('poll-mcq-votes', 51, { option: 'other' });
+    await at.stage.patch('attendees', 2, { Name: 'Bea' }); // passes beside it: the refusal is the vote's own fault
+    await at.stage.pollsAreDue();
+    await at.scene.settle();
+    expect(await at.stage.db.query(`select key from deliveries where state = 'dead'`)).toEqual([{ key: '51' }]);
+    at.crm.answer = () => undefined;
+    await at.next({ consent: refused });
+    expect(at.person()).toBeNull();
+  });
+
+  it('loses them where a later state of it was refused alone, once it is tried again', async () => {
+    const at = await play(kind, obtained);
+    await at.scene.settle();
+    at.crm.answer = ({ name }) => (name === vote ? no : undefined);
+    await at.stage.patch('poll-mcq-votes', 51, { option: 'other' });
     await at.stage.pollsAreDue();
     await at.scene.settle();
     at.crm.answer = () => undefined;
     await at.next({ consent: refused });
+    await drain(at);
     expect(at.person()).toBeNull();
   });
 

@@ -1,0 +1,258 @@
+import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
+import { readStatus } from '../../api/status.js';
+import type { Outcome } from '../../sinks/sink.js';
+import { attendee } from '../kit/items.js';
+import { mortalDatabase, ProcessDied } from '../kit/mortal-database.js';
+import { kinds } from '../kit/scenario-kinds.js';
+import type { Scene } from '../kit/scene.js';
+import { everyone, type Stage, useStages } from '../kit/stage.js';
+import { StateSink } from '../kit/state-sink.js';
+
+const stages = useStages();
+const crm = `{ type: file, folder: ./crm, lists: [sessions, attendees], ${everyone} }`;
+const no: Outcome = { kind: 'rejected', cause: 'crm: INVALID', detail: 'the record was refused' };
+const never = new AbortController().signal;
+
+const people = (count: number, from = 1) => Array.from({ length: count }, (_, index) => attendee(from + index));
+const ids = (stage: Stage): number[] => stage.received('attendees').map(({ key }) => Number(key));
+
+async function sceneWith(stage: Stage, sink: StateSink): Promise<Scene> {
+  return await stage.scene({ sinks: { crm }, openSinks: sink.inPlaceOf('crm') });
+}
+
+/** Reads what is new and delivers what is due; what waits is not due yet. */
+async function next(stage: Stage, scene: Scene): Promise<void> {
+  await stage.pollsAreDue();
+  await scene.settle();
+}
+
+/** Every wait is over, again and again. */
+async function turns(stage: Stage, scene: Scene, count: number, sink = 'crm'): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) {
+    await stage.retriesAreDue();
+    await scene.deliver(sink);
+  }
+}
+
+async function parked({ db }: Stage): Promise<unknown[]> {
+  return await db.query(`select key, reason from deliveries where state = 'dead' order by key`);
+}
+
+async function problems(scene: Scene): Promise<{ code: string; detail: string | null }[]> {
+  const status = await readStatus({ ...scene.to, trouble: () => null, quotas: async () => new Map() }, false);
+  return status.problems.map(({ code, detail }) => ({ code, detail })).filter(({ code }) => code !== 'sink-behind');
+}
+
+describe.each(kinds)('a receiver that refuses everything, on %s', (kind) => {
+  it.each([400, 404, 422])(
+    'with HTTP %d while it is being deployed loses nothing, is a problem, and gets all of it once it works',
+    async (status) => {
+      const stage = await stages.open(kind);
+      await stage.put('attendees', ...people(40));
+      const scene = await stage.webhookScene();
+      await scene.settle();
+      await stage.planAnswer({ status, count: 100_000 });
+      await stage.put('attendees', ...people(40, 41));
+      await next(stage, scene);
+      await turns(stage, scene, 4, 'hooks');
+      expect(await parked(stage)).toEqual([]);
+      const tried = `select 1 from deliveries where list = 'attendees' and key::int > 40 and attempts > 0`;
+      expect(await stage.db.query(tried)).toEqual([]);
+      expect(await problems(scene)).toEqual([
+        { code: 'sink-failing', detail: expect.stringContaining(`(HTTP ${status})`) },
+      ]);
+
+      await stage.forgetAnswers();
+      await stage.retriesAreDue();
+      await scene.settle();
+      expect(ids(stage).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 80 }, (_, index) => index + 1));
+      expect(await problems(scene)).toEqual([]);
+    },
+  );
+
+  it('one change at a time keeps those as well, however many come', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(1));
+    const scene = await stage.webhookScene();
+    await scene.settle();
+    await stage.planAnswer({ status: 422, count: 100_000 });
+    for (let id = 2; id <= 15; id += 1) {
+      await stage.put('attendees', attendee(id));
+      await next(stage, scene);
+    }
+    await turns(stage, scene, 20, 'hooks');
+    expect(await parked(stage)).toEqual([]);
+    expect(await problems(scene)).toMatchObject([{ code: 'sink-failing' }]);
+
+    await stage.forgetAnswers();
+    await stage.retriesAreDue();
+    await scene.settle();
+    expect(ids(stage)).toHaveLength(15);
+  });
+
+  it('is tried by one of its pigeonholes for all, and drained by all of them', async () => {
+    const stage = await stages.open(kind, { pigeonholes: 4, sessions: 8 });
+    const scene = await stage.webhookScene();
+    await stage.planAnswer({ status: 400, count: 100_000 });
+    await scene.settle();
+    const tried = `select count(*)::int as n from lanes where failing_since is not null`;
+    const before = await stage.db.query(tried);
+    expect(await stage.db.query('select failing_since is not null as failing from sinks')).toEqual([{ failing: true }]);
+    await scene.deliver('hooks'); // its time has not come
+    expect(await stage.db.query(tried)).toEqual(before);
+    expect(await parked(stage)).toEqual([]);
+
+    await stage.forgetAnswers();
+    await stage.retriesAreDue();
+    await scene.settle();
+    expect(await stage.db.query(`select state from deliveries where state <> 'delivered'`)).toEqual([]);
+  });
+
+  it('and a process that is killed at any instant meanwhile, lose nothing', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', ...people(30));
+    const scene = await stage.webhookScene();
+    await scene.discover();
+    await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+    await stage.planAnswer({ status: 422, count: 100_000 });
+    let isKilled = true;
+    for (let moments = 1; isKilled; moments += 3) {
+      isKilled = false;
+      const db = mortalDatabase(scene.ledger.db, ({ n }) => (isKilled ||= n >= moments));
+      const to = { ...scene.to, ledger: { ...scene.ledger, db } };
+      await deliverToSinkTurn(to, 'hooks', never).catch((error: unknown) => {
+        if (!(error instanceof ProcessDied)) throw error;
+      });
+      expect(await parked(stage)).toEqual([]);
+      await stage.retriesAreDue();
+    }
+    await stage.forgetAnswers();
+    await scene.settle();
+    expect(new Set(ids(stage)).size).toBe(30);
+    expect(await stage.db.query(`select state from deliveries where state <> 'delivered'`)).toEqual([]);
+  });
+});
+
+describe.each(kinds)('a record that is refused, on %s', (kind) => {
+  it('is a dead letter once another has passed, and until then holds nothing back', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(1));
+    const scene = await stage.webhookScene();
+    await scene.settle();
+    await stage.planAnswer({ status: 422, list: 'attendees', key: '2', count: 100_000 });
+    await stage.put('attendees', attendee(2));
+    await next(stage, scene);
+    expect(await parked(stage)).toEqual([]);
+    expect(await problems(scene)).toEqual([]); // one record is no reason to call the sink broken
+    await stage.put('attendees', attendee(3));
+    await next(stage, scene);
+    expect(ids(stage)).toEqual([1, 3]);
+    await turns(stage, scene, 1, 'hooks');
+    expect(await parked(stage)).toEqual([{ key: '2', reason: 'http:422' }]);
+  });
+
+  it('as the first that a sink is ever sent is a problem, and a dead letter once another has passed', async () => {
+    const stage = await stages.open(kind);
+    const sink = new StateSink();
+    sink.answer = ({ name }) => (name === 'attendees:1' ? no : undefined);
+    await stage.put('attendees', attendee(1));
+    const scene = await sceneWith(stage, sink);
+    await scene.settle();
+    await turns(stage, scene, 20);
+    expect(await parked(stage)).toEqual([]);
+    expect(await problems(scene)).toEqual([
+      { code: 'sink-failing', detail: 'the record was refused; every change is refused' },
+    ]);
+
+    await stage.put('attendees', attendee(2), attendee(3));
+    await stage.pollsAreDue();
+    await scene.discover();
+    await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+    await turns(stage, scene, 2);
+    expect([...sink.records.keys()].toSorted()).toEqual(['attendees:2', 'attendees:3']);
+    expect(await parked(stage)).toEqual([{ key: '1', reason: 'crm: INVALID' }]);
+    expect(await problems(scene)).toMatchObject([{ code: 'dead-letters' }]);
+  });
+
+  it('is parked when an hour has brought nothing else that could have passed', async () => {
+    const stage = await stages.open(kind);
+    const sink = new StateSink();
+    await stage.put('attendees', attendee(1));
+    const scene = await sceneWith(stage, sink);
+    await scene.settle();
+    sink.answer = () => no;
+    await stage.put('attendees', attendee(2));
+    await next(stage, scene);
+    await turns(stage, scene, 14);
+    expect(await parked(stage)).toEqual([]);
+    await turns(stage, scene, 1);
+    expect(await parked(stage)).toEqual([{ key: '2', reason: 'crm: INVALID' }]);
+    expect(await problems(scene)).toMatchObject([{ code: 'dead-letters' }]);
+  });
+
+  it('is sent as it was corrected, in its next revision', async () => {
+    const stage = await stages.open(kind);
+    const sink = new StateSink();
+    await stage.put('attendees', attendee(1));
+    const scene = await sceneWith(stage, sink);
+    await scene.settle();
+    sink.answer = ({ name, revision }) => (name === 'attendees:2' && revision === 1 ? no : undefined);
+    await stage.put('attendees', attendee(2));
+    await next(stage, scene);
+    await stage.patch('attendees', 2, { Name: 'Corrected' });
+    await next(stage, scene);
+    await turns(stage, scene, 2);
+    expect(sink.records.get('attendees:2')).toMatchObject({ revision: 2 });
+    expect(await stage.db.query(`select state from deliveries where key = '2' order by revision`)).toEqual([
+      { state: 'superseded' },
+      { state: 'delivered' },
+    ]);
+  });
+
+  it('holds back none behind it, be it one of many, at a sink that takes one at a time', async () => {
+    const stage = await stages.open(kind);
+    const sink = new StateSink({ batchSize: 1 });
+    sink.answer = ({ name }) => (Number(name.split(':')[1]) <= 12 ? no : undefined);
+    await stage.put('attendees', ...people(16));
+    const scene = await sceneWith(stage, sink);
+    await scene.settle();
+    await turns(stage, scene, 30);
+    expect(sink.records.size).toBe(4);
+    expect(await parked(stage)).toHaveLength(12);
+    expect(await problems(scene)).toMatchObject([{ code: 'dead-letters' }]);
+  });
+
+  it('by all of one pigeonhole while others pass is a problem of that one, and parks what few it has', async () => {
+    const stage = await stages.open(kind, { pigeonholes: 2, sessions: 0 });
+    const sink = new StateSink();
+    sink.answer = ({ name }) => (Number(name.split(':')[1]) < 1000 ? no : undefined);
+    const put = async (pigeonhole: number, ...items: readonly Record<string, unknown>[]): Promise<void> => {
+      const each = { op: 'insert', list: 'attendees', pigeonhole, exact: true };
+      await stage.control(
+        'POST',
+        'mutations',
+        items.map((item) => ({ ...each, id: item['id'], item })),
+      );
+    };
+    const scene = await sceneWith(stage, sink);
+    await put(101, ...people(3));
+    await scene.settle();
+    expect(await parked(stage)).toEqual([]);
+    await put(102, attendee(1001));
+    await next(stage, scene);
+    await turns(stage, scene, 3);
+    expect(await parked(stage)).toHaveLength(3);
+    expect(sink.records.size).toBe(1);
+  });
+
+  it('because of itself, as the sink knows, is a dead letter at once', async () => {
+    const stage = await stages.open(kind);
+    const sink = new StateSink();
+    sink.answer = () => ({ ...no, about: 'record' });
+    await stage.put('attendees', ...people(15));
+    const scene = await sceneWith(stage, sink);
+    await scene.settle();
+    expect(await parked(stage)).toHaveLength(15);
+    expect(await problems(scene)).toMatchObject([{ code: 'dead-letters' }]);
+  });
+});
