@@ -181,7 +181,7 @@ describe('the salesforce sink at an org that people work in', () => {
   };
   const add = (type: string, values: Fields) => {
     const { org } = destination.double.org;
-    return org.create(org.type(type), values, true);
+    return org.create(org.type(type), values);
   };
   const send = async (...subjects: Subject[]): Promise<readonly Outcome[]> => {
     courier.add(subjects);
@@ -265,7 +265,7 @@ describe('the salesforce sink at an org that people work in', () => {
             fails: ({ Company }) => Company === 'Evil',
           },
         ],
-        duplicateRules: [{ object: 'Lead', field: 'LastName', against: ['Contact'], action: 'block' }],
+        duplicateRules: [{ object: 'Lead', fields: ['LastName'], against: ['Contact'], action: 'block' }],
       });
       add('Contact', { LastName: 'Twin' });
       const outcomes = await send(

@@ -7,7 +7,7 @@ import { notFound, SalesforceRefusal } from './salesforce-refusal.js';
 import { sobjectRoutes } from './sobject-routes.js';
 
 const ROUTES = [...collectionRoutes, ...queryRoutes, ...sobjectRoutes];
-const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 /** Versions whose rules these are: since 46.0 collections upsert, and an upsert says whether it created. */
 const OLDEST_VERSION = 46;
 const NEWEST_VERSION = 67;
@@ -30,8 +30,17 @@ function tokenAnswer(org: SalesforceOrg, request: DoubleRequest, instanceUrl: st
   ) {
     return tokenRefused('invalid_request', 'must use HTTP POST with a form');
   }
-  if (form.get('grant_type') !== GRANT_TYPE) return tokenRefused('unsupported_grant_type', 'grant type not supported');
-  const opened = org.sessions.login(form.get('assertion') ?? '');
+  const sent = [...form.keys()].toSorted().join(' ');
+  const [clientId, clientSecret] = credentialsOf(form, request.headers.authorization);
+  let opened: ReturnType<typeof org.sessions.login>;
+  if (form.get('grant_type') === JWT_BEARER) {
+    // Nothing else belongs there: a secret that is sent along for nothing is a secret that is given away.
+    if (sent !== 'assertion grant_type' || clientSecret !== '') return tokenRefused('invalid_request', `has ${sent}`);
+    opened = org.sessions.login(form.get('assertion') ?? '');
+  } else if (form.get('grant_type') === 'client_credentials') {
+    if (/assertion|password|username/.test(sent)) return tokenRefused('invalid_request', `has ${sent}`);
+    opened = org.sessions.loginAsApp(clientId, clientSecret);
+  } else return tokenRefused('unsupported_grant_type', 'grant type not supported');
   if ('error' in opened) return tokenRefused(opened.error, opened.description);
   return {
     status: 200,
@@ -43,6 +52,14 @@ function tokenAnswer(org: SalesforceOrg, request: DoubleRequest, instanceUrl: st
       token_type: 'Bearer',
     },
   };
+}
+
+/** In the form, or in the header `Authorization: Basic`. */
+function credentialsOf(form: URLSearchParams, authorization = ''): [clientId: string, clientSecret: string] {
+  const basic = /^Basic (.+)$/.exec(authorization)?.[1];
+  if (basic === undefined) return [form.get('client_id') ?? '', form.get('client_secret') ?? ''];
+  const [id = '', secret = ''] = Buffer.from(basic, 'base64').toString('utf8').split(':').map(decodeURIComponent);
+  return [id, secret];
 }
 
 function tokenRefused(error: string, description: string): DoubleAnswer {

@@ -1,6 +1,8 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
-import { SalesforceRefusal } from './salesforce-refusal.js';
+import type { SaveOptions } from './org-rules.js';
+import { notFound, SalesforceRefusal } from './salesforce-refusal.js';
 import type { SalesforceOrg } from './salesforce-org.js';
+import type { SObjectType } from './sobject-type.js';
 
 /** A request with an open session, on its way to its route. */
 export interface Call {
@@ -34,7 +36,25 @@ export function jsonBody(call: Call): Record<string, unknown> {
   throw new SalesforceRefusal('JSON_PARSER_ERROR', 'The HTTP entity body is required to be a JSON object');
 }
 
-/** Whether an alert of a duplicate rule is to be passed over. Documented: "Duplicate Rule Header". */
-export function allowsDuplicates(call: Call): boolean {
-  return /allowSave\s*=\s*true/i.test(call.request.headers['sforce-duplicate-rule-header'] ?? '');
+/** Documented: "Duplicate Rule Header", since version 52.0; "Assignment Rule Header", whose default is TRUE. */
+export function saveOptions({ request: { headers }, version }: Call): SaveOptions {
+  const allowDuplicates = /allowSave\s*=\s*true/i.test(headers['sforce-duplicate-rule-header'] ?? '');
+  const assign = headers['sforce-auto-assign'] ?? 'TRUE';
+  return {
+    allowDuplicates: allowDuplicates && Number(version.slice(1)) >= 52,
+    assign: /^true$/i.test(assign) ? 'active' : /^false$/i.test(assign) ? 'none' : assign,
+  };
+}
+
+/**
+ * The object, for what the user wants to do with it.
+ * @throws {SalesforceRefusal} 404 for one that does not exist or that the user may not see; else for what it may not do
+ */
+export function objectFor({ org }: Call, name: string, doing?: 'createable' | 'updateable' | 'deletable'): SObjectType {
+  const type = org.org.type(name);
+  if (org.withheldObjects.has(type.name)) throw notFound();
+  if (doing !== undefined && org.permissions[type.name]?.[doing] === false) {
+    throw new SalesforceRefusal('INSUFFICIENT_ACCESS_OR_READONLY', `no access to ${type.name}: not ${doing}`);
+  }
+  return type;
 }

@@ -29,6 +29,7 @@ export function checkRecord(
   checkUnique(org, record, values);
   if (type.name === 'CampaignMember') checkMember(org, record, values);
   if (type.name === 'CampaignMemberStatus') checkStatus(org, record, values);
+  if (type.name === 'Task') checkTask(org, values);
   if (before === undefined) checkDuplicates(org, type.name, values, allowDuplicates);
   for (const rule of org.validationRules) {
     if (rule.object !== type.name || !rule.fails(values)) continue;
@@ -57,7 +58,12 @@ function checkText(org: Org, definition: FieldDefinition, value: string): void {
       [name],
     );
   }
-  if (type === 'reference' && definition.createable && !referenceTo.includes(org.byId(value)?.type.name ?? '')) {
+  if (
+    type === 'reference' &&
+    definition.createable &&
+    referenceTo.length > 0 &&
+    !referenceTo.includes(org.byId(value)?.type.name ?? '')
+  ) {
     throw new SalesforceRefusal('INVALID_CROSS_REFERENCE_KEY', 'invalid cross reference id', [name]);
   }
 }
@@ -112,15 +118,34 @@ function checkStatus(org: Org, record: OrgRecord, values: Readonly<Values>): voi
   if (same) throw new SalesforceRefusal('DUPLICATE_VALUE', 'A status with this label already exists.', ['Label']);
 }
 
+/** A task of a lead is about nothing else. */
+function checkTask(org: Org, { WhoId, WhatId }: Readonly<Values>): void {
+  const isLead = typeof WhoId === 'string' && org.byId(WhoId)?.type.name === 'Lead';
+  if (isLead && typeof WhatId === 'string') {
+    throw new SalesforceRefusal('FIELD_INTEGRITY_EXCEPTION', 'a task of a lead cannot be related to another record', [
+      'WhatId',
+    ]);
+  }
+}
+
 function labelsOf(org: Org, campaignId: unknown): unknown[] {
   return org.having(org.type('CampaignMemberStatus'), 'CampaignId', campaignId).map((each) => each.values.Label);
 }
 
 function checkDuplicates(org: Org, object: string, values: Readonly<Values>, allowDuplicates: boolean): void {
   for (const rule of org.duplicateRules) {
-    const value = values[rule.field] ?? null;
-    if (rule.object !== object || value === null || (rule.action === 'alert' && allowDuplicates)) continue;
-    const found = rule.against.some((name) => org.having(typeNamed(org.types, name)!, rule.field, value).length > 0);
+    const [first, ...others] = rule.fields;
+    const hasAll = rule.fields.every((field) => (values[field] ?? null) !== null);
+    if (rule.object !== object || !hasAll || (rule.action === 'alert' && allowDuplicates)) continue;
+    const found = rule.against.some((name) =>
+      org
+        .having(typeNamed(org.types, name)!, first!, values[first!])
+        .some(
+          (other) =>
+            other.values.IsConverted !== true &&
+            others.every((field) => String(other.values[field]).toLowerCase() === String(values[field]).toLowerCase()),
+        ),
+    );
     if (found) throw new SalesforceRefusal('DUPLICATES_DETECTED', 'Use one of these records?', []);
   }
 }

@@ -1,5 +1,5 @@
 import type { DoubleAnswer } from '../serve/double-request.js';
-import { allowsDuplicates, jsonBody, type Call, type Route } from './call.js';
+import { jsonBody, objectFor, saveOptions, type Call, type Route } from './call.js';
 import type { OrgRecord } from './org.js';
 import { normalisedId } from './record-id.js';
 import { notFound, SalesforceRefusal } from './salesforce-refusal.js';
@@ -24,23 +24,23 @@ type Result = Readonly<Record<string, unknown>>;
 
 function createAll(call: Call): DoubleAnswer {
   return written(call, (sent) => {
-    const record = call.org.org.create(typeOf(call, sent), sent, allowsDuplicates(call));
+    const record = call.org.org.create(typeOf(call, sent, 'createable'), sent, saveOptions(call));
     return { id: record.id, success: true, errors: [] };
   });
 }
 
 function updateAll(call: Call): DoubleAnswer {
   return written(call, (sent) => {
-    const type = typeOf(call, sent);
+    const type = typeOf(call, sent, 'updateable');
     const { id, Id, ...values } = sent;
     const record = existing(call, type, id ?? Id);
-    call.org.org.update(record, values, allowsDuplicates(call));
+    call.org.org.update(record, values, saveOptions(call));
     return { id: record.id, success: true, errors: [] };
   });
 }
 
 function upsertAll(call: Call): DoubleAnswer {
-  const type = call.org.org.type(call.parts[0]!);
+  const type = objectFor(call, call.parts[0]!);
   const external = externalField(type, call.parts[1]!);
   const twice = sentTwice(recordsOf(jsonBody(call)), external);
   return written(call, (sent) => {
@@ -61,11 +61,12 @@ function upsertAll(call: Call): DoubleAnswer {
     }
     const [known] = found;
     if (known !== undefined) {
-      call.org.org.update(known, rest, allowsDuplicates(call));
+      call.org.org.update(known, rest, saveOptions(call));
       return { id: known.id, success: true, errors: [], created: false };
     }
+    objectFor(call, type.name, 'createable');
     if (external === 'Id') throw new SalesforceRefusal('INVALID_CROSS_REFERENCE_KEY', 'invalid cross reference id');
-    const record = call.org.org.create(type, { ...rest, [external]: value }, allowsDuplicates(call));
+    const record = call.org.org.create(type, { ...rest, [external]: value }, saveOptions(call));
     return { id: record.id, success: true, errors: [], created: true };
   });
 }
@@ -78,6 +79,7 @@ function deleteAll(call: Call): DoubleAnswer {
     json: ids.map((id) => {
       try {
         const record = anyExisting(call, id);
+        objectFor(call, record.type.name, 'deletable');
         call.org.org.delete(record);
         return { id: record.id, success: true, errors: [] };
       } catch (error) {
@@ -90,7 +92,7 @@ function deleteAll(call: Call): DoubleAnswer {
 
 /** Fields of records by their ids; null for each that is not there. */
 function readAll(call: Call): DoubleAnswer {
-  const type = call.org.org.type(call.parts[0]!);
+  const type = objectFor(call, call.parts[0]!);
   const { ids, fields } = jsonBody(call);
   if (!Array.isArray(ids) || !Array.isArray(fields))
     throw new SalesforceRefusal('JSON_PARSER_ERROR', 'ids and fields are lists');
@@ -155,11 +157,11 @@ function refuseTooMany(count: number): void {
 }
 
 /** @throws {SalesforceRefusal} 400 of the request where a record does not name its type */
-function typeOf(call: Call, sent: Sent): SObjectType {
+function typeOf(call: Call, sent: Sent, doing?: 'createable' | 'updateable'): SObjectType {
   const type = (sent.attributes as { type?: unknown } | undefined)?.type;
   if (typeof type !== 'string')
     throw new SalesforceRefusal('INVALID_TYPE', 'attributes.type is required for each record');
-  return call.org.org.type(type);
+  return objectFor(call, type, doing);
 }
 
 function existing(call: Call, type: SObjectType, id: unknown): OrgRecord {

@@ -9,12 +9,47 @@ export interface ValidationRule {
   readonly field?: string;
 }
 
-/** A duplicate rule: a new record with the value of another in this field is not saved. */
+/** A duplicate rule: a new record that has the values of another in all of these fields is not saved. */
 export interface DuplicateRule {
   readonly object: string;
-  readonly field: string;
-  /** Objects that are looked through; both must have the field. */
+  readonly fields: readonly string[];
+  /** Objects that are looked through; both must have the fields. */
   readonly against: readonly string[];
   /** An alert gives way to the header `Sforce-Duplicate-Rule-Header: allowSave=true`; a block does not. */
   readonly action: 'alert' | 'block';
 }
+
+/** A lead assignment rule: gives a lead another owner. One of an org's rules can be active. */
+export interface AssignmentRule {
+  readonly id: string;
+  readonly active: boolean;
+  readonly ownerId: string;
+}
+
+/** What the headers of a request say about saving. */
+export interface SaveOptions {
+  /** Whether an alert of a duplicate rule is passed over. */
+  readonly allowDuplicates: boolean;
+  /** `active`: by the active assignment rule; `none`: by none; else by the rule with this id. */
+  readonly assign: string;
+}
+
+/** As records are made in Salesforce's own pages by somebody who dismisses alerts and ticks no assignment. */
+export const byHand: SaveOptions = { allowDuplicates: true, assign: 'none' };
+
+/**
+ * The standard duplicate rules: active in a new org, on leads and contacts, over both objects; alert on creation and
+ * let edits pass. The standard matching rules compare by likeness: here the values are equal, which is less.
+ */
+export const standardDuplicateRules: readonly DuplicateRule[] = (['Lead', 'Contact'] as const).flatMap((object) =>
+  [['Email'], ['FirstName', 'LastName', 'Title']].map(
+    (fields) => ({ object, fields, against: ['Lead', 'Contact'], action: 'alert' }) as const,
+  ),
+);
+
+/** An active rule that gives all leads to a queue. */
+export const leadsToQueue: AssignmentRule = {
+  id: '01Q8d0000000001EAA',
+  active: true,
+  ownerId: '00G8d0000000001EAA',
+};

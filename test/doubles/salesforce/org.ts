@@ -1,5 +1,5 @@
 import { checkRecord } from './check-record.js';
-import type { DuplicateRule, ValidationRule } from './org-rules.js';
+import { type AssignmentRule, byHand, type DuplicateRule, type SaveOptions, type ValidationRule } from './org-rules.js';
 import { normalisedId, recordId } from './record-id.js';
 import { comparable, RecordIndex } from './record-index.js';
 import { readValues, type Values } from './read-values.js';
@@ -19,8 +19,13 @@ const HANGING = [
   ['CampaignMember', 'CampaignId'],
   ['CampaignMember', 'LeadId'],
   ['CampaignMember', 'ContactId'],
+  ['Task', 'WhoId'],
   ['CampaignMemberStatus', 'CampaignId'],
 ] as const;
+
+/** The user whose records they are, as far as no rule assigns them to another. */
+export const USER_ID = '0058d0000000001AAA';
+const OWNERS = new Set(['Lead', 'Contact', 'Campaign', 'Account', 'Task']);
 
 /** The records of an org, and what it lets in. A refused record changes nothing. Ids rise, the same in each run. */
 export class Org {
@@ -32,6 +37,7 @@ export class Org {
     readonly types: readonly SObjectType[],
     readonly validationRules: readonly ValidationRule[],
     readonly duplicateRules: readonly DuplicateRule[],
+    readonly assignmentRules: readonly AssignmentRule[],
     private readonly now: () => number,
   ) {}
 
@@ -67,16 +73,18 @@ export class Org {
   }
 
   /** @throws {SalesforceRefusal} with the code of whatever is wrong with it */
-  create(type: SObjectType, sent: Readonly<Record<string, unknown>>, allowDuplicates: boolean): OrgRecord {
+  create(type: SObjectType, sent: Readonly<Record<string, unknown>>, save: SaveOptions = byHand): OrgRecord {
     const defaults = [...type.fields.values()].flatMap(({ name, defaultValue }) =>
       defaultValue === undefined ? [] : [[name, defaultValue] as const],
     );
     const values: Values = { ...Object.fromEntries(defaults), ...this.read(type, sent, 'create') };
     this.lastNumber += 1;
     const record: OrgRecord = { id: recordId(type.keyPrefix, this.lastNumber), type, values: {}, deleted: false };
-    checkRecord(this, record, values, undefined, allowDuplicates);
+    checkRecord(this, record, values, undefined, save.allowDuplicates);
+    values.OwnerId ??= OWNERS.has(type.name) ? USER_ID : null;
     const at = this.timestamp();
     record.values = { ...values, Id: record.id, IsDeleted: false, CreatedDate: at };
+    this.assign(record, save);
     this.touch(record);
     this.records.set(record.id, record);
     this.index.add(record);
@@ -85,14 +93,15 @@ export class Org {
   }
 
   /** @throws {SalesforceRefusal} with the code of whatever is wrong with it */
-  update(record: OrgRecord, sent: Readonly<Record<string, unknown>>, allowDuplicates: boolean): void {
+  update(record: OrgRecord, sent: Readonly<Record<string, unknown>>, save: SaveOptions = byHand): void {
     if (record.values.IsConverted === true) {
       throw new SalesforceRefusal('CANNOT_UPDATE_CONVERTED_LEAD', 'cannot reference converted lead');
     }
     const values = { ...record.values, ...this.read(record.type, sent, 'update') };
-    checkRecord(this, record, values, record.values, allowDuplicates);
+    checkRecord(this, record, values, record.values, save.allowDuplicates);
     this.change(record, () => {
       record.values = values;
+      this.assign(record, save);
       this.touch(record);
     });
   }
@@ -115,10 +124,10 @@ export class Org {
 
   /** As a person does in Salesforce's pages: the lead becomes a contact of a new account, and can no longer be changed. */
   convertLead(lead: OrgRecord): OrgRecord {
-    const account = this.create(this.type('Account'), { Name: lead.values.Company }, true);
+    const account = this.create(this.type('Account'), { Name: lead.values.Company });
     const { FirstName = null, LastName = null, Email = null, Phone = null, Title = null } = lead.values;
     const person = { FirstName, LastName, Email, Phone, Title, AccountId: account.id };
-    const contact = this.create(this.type('Contact'), person, true);
+    const contact = this.create(this.type('Contact'), person);
     this.change(lead, () => {
       lead.values = {
         ...lead.values,
@@ -177,6 +186,14 @@ export class Org {
     this.index.add(record);
   }
 
+  /** Documented: leads are assigned when they are created and when they are changed, unless a header says otherwise. */
+  private assign({ type, values }: OrgRecord, { assign }: SaveOptions): void {
+    if (type.name !== 'Lead' || assign === 'none') return;
+    const rule = this.assignmentRules.find(({ id, active }) => (assign === 'active' ? active : id === assign));
+    if (rule !== undefined) values.OwnerId = rule.ownerId;
+    else if (assign !== 'active') throw new SalesforceRefusal('MALFORMED_ID', `no assignment rule ${assign}`);
+  }
+
   /** What Salesforce itself derives from the other values. */
   private touch(record: OrgRecord): void {
     const { values } = record;
@@ -198,8 +215,8 @@ export class Org {
   private createStatuses(campaign: OrgRecord): void {
     const type = this.type('CampaignMemberStatus');
     const common = { CampaignId: campaign.id };
-    this.create(type, { ...common, Label: 'Sent', IsDefault: true, SortOrder: 3 }, true);
-    this.create(type, { ...common, Label: 'Responded', HasResponded: true, SortOrder: 4 }, true);
+    this.create(type, { ...common, Label: 'Sent', IsDefault: true, SortOrder: 3 });
+    this.create(type, { ...common, Label: 'Responded', HasResponded: true, SortOrder: 4 });
   }
 
   private timestamp(): string {

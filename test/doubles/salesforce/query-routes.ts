@@ -17,6 +17,9 @@ export const queryRoutes: readonly Route[] = [
 function page(call: Call, soql: string, from: number): DoubleAnswer {
   if (soql.length > MAX_QUERY_CHARACTERS) throw new SalesforceRefusal('QUERY_TOO_COMPLICATED', 'the query is too long');
   const query = parseQuery(soql);
+  if ([...call.org.withheldObjects].some((name) => name.toLowerCase() === query.from.toLowerCase())) {
+    throw new SalesforceRefusal('INVALID_TYPE', `sObject type '${query.from}' is not supported.`);
+  }
   const found = runQuery(call.org.org, query);
   if (query.fields.length === 0) return { status: 200, json: { totalSize: found.length, done: true, records: [] } };
   const until = from + call.org.queryPage;

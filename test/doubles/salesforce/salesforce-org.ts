@@ -1,13 +1,24 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { FieldDefinition } from './field-definition.js';
 import { Org } from './org.js';
-import type { DuplicateRule, ValidationRule } from './org-rules.js';
+import {
+  type AssignmentRule,
+  type DuplicateRule,
+  leadsToQueue,
+  standardDuplicateRules,
+  type ValidationRule,
+} from './org-rules.js';
 import { RecordFaults } from './record-faults.js';
 import { ownKeyPair } from './own-key-pair.js';
 import { Sessions } from './sessions.js';
 import { standardTypes } from './sobject-type.js';
 
 export interface SalesforceOptions {
+  /**
+   * `freshAccount`, the default: what a new org has, which is the standard duplicate rules and an active assignment rule
+   * for leads. `noRules`: neither. Rules that are given take the place of the profile's.
+   */
+  readonly profile?: 'freshAccount' | 'noRules';
   readonly clientId?: string;
   /** Users who may use the connected app; `integration@example.com` by default. */
   readonly usernames?: readonly string[];
@@ -20,6 +31,13 @@ export interface SalesforceOptions {
   readonly fields?: Readonly<Record<string, readonly FieldDefinition[]>>;
   readonly validationRules?: readonly ValidationRule[];
   readonly duplicateRules?: readonly DuplicateRule[];
+  readonly assignmentRules?: readonly AssignmentRule[];
+  /** Objects that the user has no access to: each is answered as if it did not exist. */
+  readonly withheldObjects?: readonly string[];
+  /** A sandbox or scratch org: its assertions are for test.salesforce.com. */
+  readonly sandbox?: boolean;
+  /** Of the app, for the client credentials flow; `salesforce-secret` by default. */
+  readonly clientSecret?: string;
   /** Requests in any 24 hours; 15,000 by default. */
   readonly dailyRequests?: number;
   /** A record of a collection that cannot be read (an unknown field) refuses itself, or the whole request. */
@@ -39,6 +57,10 @@ export class SalesforceOrg {
   readonly org: Org;
   readonly sessions: Sessions;
   readonly recordFaults = new RecordFaults();
+  readonly withheldObjects: Set<string>;
+  /** What the user may not do, by object; what is not named is allowed. */
+  readonly permissions: Record<string, { createable?: boolean; updateable?: boolean; deletable?: boolean }> = {};
+  readonly clientSecret: string;
   readonly dailyRequests: number;
   readonly unreadableRecord: 'refuses-itself' | 'refuses-request';
   readonly queryPage: number;
@@ -53,15 +75,25 @@ export class SalesforceOrg {
     const own = options.publicKey === undefined ? ownKeyPair() : undefined;
     this.privateKey = own?.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     const publicKey: KeyObject = own?.publicKey ?? createPublicKey(options.publicKey!);
+    this.clientSecret = options.clientSecret ?? 'salesforce-secret';
+    this.withheldObjects = new Set(options.withheldObjects);
+    const isFresh = options.profile !== 'noRules';
     this.sessions = new Sessions(
-      { clientId: this.clientId, usernames, publicKey },
+      {
+        clientId: this.clientId,
+        clientSecret: this.clientSecret,
+        usernames,
+        publicKey,
+        audience: options.sandbox === true ? 'https://test.salesforce.com' : 'https://login.salesforce.com',
+      },
       options.sessionSeconds ?? 7200,
       this.now,
     );
     this.org = new Org(
       standardTypes(options.fields ?? {}),
       options.validationRules ?? [],
-      options.duplicateRules ?? [],
+      options.duplicateRules ?? (isFresh ? standardDuplicateRules : []),
+      options.assignmentRules ?? (isFresh ? [leadsToQueue] : []),
       this.now,
     );
     this.dailyRequests = options.dailyRequests ?? 15_000;

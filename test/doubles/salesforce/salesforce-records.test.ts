@@ -156,7 +156,7 @@ describe('the rules of the org', () => {
   });
 
   it('refuse a duplicate over objects; an alert gives way to its header, a block does not', async () => {
-    const rule = { object: 'Lead', field: 'Email', against: ['Lead', 'Contact'] } as const;
+    const rule = { object: 'Lead', fields: ['Email'], against: ['Lead', 'Contact'] } as const;
     const header = { 'Sforce-Duplicate-Rule-Header': 'allowSave=true' };
     for (const [action, allowed] of [
       ['alert', 201],
@@ -254,5 +254,55 @@ describe('describe', () => {
     expect(named('IsConverted')).toMatchObject({ type: 'boolean', createable: false, updateable: false });
     expect(named('Engagement_Id__c')).toMatchObject({ externalId: true, unique: true, custom: true, idLookup: true });
     expect(named('Region__c').picklistValues.map(({ value }: { value: string }) => value)).toEqual(['North', 'South']);
+  });
+});
+
+describe('a fresh account', () => {
+  const twin = { FirstName: 'Ann', LastName: 'Doe', Email: 'ann@example.com' };
+  const ownerOf = async ({ query }: Awaited<ReturnType<typeof salesforce>>): Promise<string> =>
+    (await query('SELECT OwnerId FROM Lead')).json.records[0].OwnerId;
+
+  it('alerts to a new lead that a contact has the e-mail of, and lets edits pass', async () => {
+    const { call } = await salesforce();
+    const { id } = (await call('/sobjects/Contact', twin)).json;
+    const refused = await call('/sobjects/Lead', lead('1', { Email: 'ANN@example.com' }));
+    expect(refused.json[0].errorCode).toBe('DUPLICATES_DETECTED');
+    expect((await call(`/sobjects/Contact/${id}`, { Title: 'CEO' }, 'PATCH')).status).toBe(204);
+  });
+
+  it('assigns a lead again at each write that does not say otherwise', async () => {
+    const org = await salesforce();
+    const { id } = (await org.call('/sobjects/Lead', lead('1'), 'POST', { 'Sforce-Auto-Assign': 'false' })).json;
+    expect(await ownerOf(org)).toMatch(/^005/);
+    await org.call(`/sobjects/Lead/${id}`, { Title: 'CEO' }, 'PATCH', { 'Sforce-Auto-Assign': 'FALSE' });
+    expect(await ownerOf(org)).toMatch(/^005/);
+    await org.call(`/sobjects/Lead/${id}`, { Title: 'CTO' }, 'PATCH');
+    expect(await ownerOf(org)).toMatch(/^00G/);
+  });
+
+  it('assigns by the rule that is named, and refuses one that does not exist', async () => {
+    const rule = { id: '01Q8d0000000002EAA', active: false, ownerId: '00G8d0000000002EAA' };
+    const org = await salesforce({ assignmentRules: [rule] });
+    const named = async (id: string) =>
+      await org.call('/sobjects/Lead', lead(id), 'POST', { 'Sforce-Auto-Assign': id });
+    expect((await named('01Q8d0000000009EAA')).json[0].errorCode).toBe('MALFORMED_ID');
+    await named(rule.id);
+    expect(await ownerOf(org)).toBe(rule.ownerId);
+  });
+
+  it('answers 404 for an object that the user has no access to', async () => {
+    const { call, query } = await salesforce({ withheldObjects: ['Campaign'] });
+    expect((await call('/sobjects/Campaign/describe')).status).toBe(404);
+    expect((await call('/sobjects/Campaign', { Name: 'Day' })).status).toBe(404);
+    expect((await query('SELECT Id FROM Campaign')).json[0].errorCode).toBe('INVALID_TYPE');
+  });
+
+  it('takes no task of a lead that is about a campaign as well', async () => {
+    const { call } = await salesforce();
+    const WhoId = (await call('/sobjects/Lead', lead('1'))).json.id;
+    const WhatId = (await call('/sobjects/Campaign', { Name: 'Day' })).json.id;
+    const refused = await call('/sobjects/Task', { WhoId, WhatId, Subject: 'Question' });
+    expect(refused.json[0].errorCode).toBe('FIELD_INTEGRITY_EXCEPTION');
+    expect((await call('/sobjects/Task', { WhoId, Subject: 'Question' })).status).toBe(201);
   });
 });

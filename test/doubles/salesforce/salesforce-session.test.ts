@@ -30,6 +30,35 @@ describe('a token', () => {
     expect([answer.status, answer.json.error]).toEqual([400, error]);
   });
 
+  it('of a sandbox is given for assertions that are for the login host of sandboxes', async () => {
+    const { double } = await salesforce();
+    const sandbox = await startSalesforceDouble({ sandbox: true, now: () => NOW_MS });
+    const aud = 'https://test.salesforce.com';
+    const statuses = [
+      await requestToken(double, { aud }),
+      await requestToken(sandbox),
+      await requestToken(sandbox, { aud }),
+    ];
+    await sandbox.close();
+    expect(statuses.map(({ status }) => status)).toEqual([400, 400, 200]);
+  });
+
+  it('is given for the credentials of the app, in the form or in the header', async () => {
+    const { double } = await salesforce();
+    const login = async (fields: Record<string, string>, headers: Record<string, string> = {}) => {
+      const body = new URLSearchParams({ grant_type: 'client_credentials', ...fields });
+      return (await fetch(`${double.url}/services/oauth2/token`, { method: 'POST', body, headers })).status;
+    };
+    const right = { client_id: 'salesforce-client', client_secret: 'salesforce-secret' };
+    const basic = `Basic ${Buffer.from('salesforce-client:salesforce-secret').toString('base64')}`;
+    expect([
+      await login(right),
+      await login({}, { authorization: basic }),
+      await login({ ...right, client_secret: 'other' }),
+      await login({ ...right, username: 'integration@example.com' }),
+    ]).toEqual([200, 200, 400, 400]);
+  });
+
   it('is refused to a signature by another key than that of the app', async () => {
     const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const double = await startSalesforceDouble({

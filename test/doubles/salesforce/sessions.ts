@@ -4,8 +4,11 @@ import { verify } from 'node:crypto';
 /** A connected app with the certificate that its assertions are signed by, and the users that may use it. */
 export interface ConnectedApp {
   readonly clientId: string;
+  readonly clientSecret: string;
   readonly publicKey: KeyObject;
   readonly usernames: readonly string[];
+  /** Whom assertions are for: the login host of production or of sandboxes. */
+  readonly audience: string;
 }
 
 /** Why no token was given: OAuth's `error` and its description. */
@@ -15,7 +18,6 @@ export interface TokenRefusal {
 }
 
 const MAX_VALIDITY_SECONDS = 180;
-const AUDIENCES: readonly unknown[] = ['https://login.salesforce.com', 'https://test.salesforce.com'];
 
 /** The sessions of an org: opened by a signed assertion, and ended by time or by an administrator. */
 export class Sessions {
@@ -34,11 +36,22 @@ export class Sessions {
    */
   login(assertion: string): { readonly token: string } | TokenRefusal {
     const refusal = refusalOf(this.app, assertion, Math.floor(this.now() / 1000));
-    if (refusal !== undefined) return refusal;
+    return refusal ?? { token: this.openSession() };
+  }
+
+  /** A token for the app itself, in the name of the user that it runs as. Documented: "OAuth 2.0 Client Credentials Flow". */
+  loginAsApp(clientId: string, clientSecret: string): { readonly token: string } | TokenRefusal {
+    if (clientId !== this.app.clientId) return { error: 'invalid_client_id', description: 'client identifier invalid' };
+    if (clientSecret !== this.app.clientSecret)
+      return { error: 'invalid_client', description: 'invalid client credentials' };
+    return { token: this.openSession() };
+  }
+
+  private openSession(): string {
     this.opened += 1;
     const token = `00D8d0000000001!AQ${String(this.opened).padStart(12, '0')}`;
     this.open.set(token, this.now() + this.sessionSeconds * 1000);
-    return { token };
+    return token;
   }
 
   has(token: string): boolean {
@@ -67,7 +80,7 @@ function refusalOf(app: ConnectedApp, assertion: string, nowSeconds: number): To
   if (header.alg !== 'RS256' || !verify('RSA-SHA256', signed, app.publicKey, Buffer.from(signature, 'base64url'))) {
     return { error: 'invalid_grant', description: 'invalid assertion' };
   }
-  if (!AUDIENCES.includes(claims.aud)) return { error: 'invalid_grant', description: 'audience is invalid' };
+  if (claims.aud !== app.audience) return { error: 'invalid_grant', description: 'audience is invalid' };
   const { exp } = claims;
   if (typeof exp !== 'number' || exp <= nowSeconds || exp > nowSeconds + MAX_VALIDITY_SECONDS) {
     return { error: 'invalid_grant', description: 'assertion is expired or its expiration is not within 3 minutes' };

@@ -1,8 +1,9 @@
 import type { DoubleAnswer } from '../serve/double-request.js';
-import { allowsDuplicates, jsonBody, type Call, type Route } from './call.js';
+import { jsonBody, objectFor, saveOptions, type Call, type Route } from './call.js';
 import { externalField } from './collection-routes.js';
 import { fieldJson } from './field-definition.js';
 import type { OrgRecord } from './org.js';
+import type { SalesforceOrg } from './salesforce-org.js';
 import { notFound, SalesforceRefusal } from './salesforce-refusal.js';
 import type { SObjectType } from './sobject-type.js';
 import { selected } from './soql/run-query.js';
@@ -20,15 +21,22 @@ export const sobjectRoutes: readonly Route[] = [
 ];
 
 function describeGlobal({ org }: Call): DoubleAnswer {
-  return { status: 200, json: { encoding: 'UTF-8', maxBatchSize: 200, sobjects: org.org.types.map(summary) } };
+  return {
+    status: 200,
+    json: {
+      encoding: 'UTF-8',
+      maxBatchSize: 200,
+      sobjects: org.org.types.filter(({ name }) => !org.withheldObjects.has(name)).map((type) => summary(org, type)),
+    },
+  };
 }
 
-function describe({ org, parts }: Call): DoubleAnswer {
-  const type = org.org.type(parts[0]!);
-  return { status: 200, json: { ...summary(type), fields: [...type.fields.values()].map(fieldJson) } };
+function describe(call: Call): DoubleAnswer {
+  const type = objectFor(call, call.parts[0]!);
+  return { status: 200, json: { ...summary(call.org, type), fields: [...type.fields.values()].map(fieldJson) } };
 }
 
-function summary({ name, keyPrefix }: SObjectType): Record<string, unknown> {
+function summary({ permissions }: SalesforceOrg, { name, keyPrefix }: SObjectType): Record<string, unknown> {
   return {
     name,
     label: name,
@@ -37,15 +45,16 @@ function summary({ name, keyPrefix }: SObjectType): Record<string, unknown> {
     updateable: true,
     queryable: true,
     deletable: true,
-    custom: false,
+    custom: name.endsWith('__c'),
+    ...permissions[name],
   };
 }
 
 function create(call: Call): DoubleAnswer {
-  const type = call.org.org.type(call.parts[0]!);
+  const type = objectFor(call, call.parts[0]!, 'createable');
   const body = jsonBody(call);
   call.org.recordFaults.befall(type.name);
-  const record = call.org.org.create(type, body, allowsDuplicates(call));
+  const record = call.org.org.create(type, body, saveOptions(call));
   return { status: 201, json: { id: record.id, success: true, errors: [] } };
 }
 
@@ -57,7 +66,7 @@ function update(call: Call): DoubleAnswer {
   const record = existing(call);
   const body = jsonBody(call);
   call.org.recordFaults.befall(record.type.name);
-  call.org.org.update(record, body, allowsDuplicates(call));
+  call.org.org.update(record, body, saveOptions(call));
   return { status: 204 };
 }
 
@@ -74,7 +83,7 @@ function readByExternal(call: Call): DoubleAnswer {
 }
 
 function upsert(call: Call): DoubleAnswer {
-  const type = call.org.org.type(call.parts[0]!);
+  const type = objectFor(call, call.parts[0]!);
   const external = externalField(type, call.parts[1]!);
   const body = jsonBody(call);
   if (Object.keys(body).some((name) => name.toLowerCase() === external.toLowerCase())) {
@@ -85,15 +94,15 @@ function upsert(call: Call): DoubleAnswer {
   call.org.recordFaults.befall(type.name);
   const [known] = found;
   if (known !== undefined) {
-    call.org.org.update(known, body, allowsDuplicates(call));
+    call.org.org.update(known, body, saveOptions(call));
     return { status: 200, json: { id: known.id, success: true, errors: [], created: false } };
   }
-  const record = call.org.org.create(type, { ...body, [external]: call.parts[2]! }, allowsDuplicates(call));
+  const record = call.org.org.create(type, { ...body, [external]: call.parts[2]! }, saveOptions(call));
   return { status: 201, json: { id: record.id, success: true, errors: [], created: true } };
 }
 
 function byExternal(call: Call): OrgRecord[] {
-  const type = call.org.org.type(call.parts[0]!);
+  const type = objectFor(call, call.parts[0]!);
   return call.org.org.having(type, externalField(type, call.parts[1]!), call.parts[2]!);
 }
 
@@ -106,7 +115,7 @@ function choices(call: Call, found: readonly OrgRecord[]): DoubleAnswer {
 }
 
 function existing(call: Call): OrgRecord {
-  const type = call.org.org.type(call.parts[0]!);
+  const type = objectFor(call, call.parts[0]!);
   const record = call.org.org.byId(call.parts[1]!);
   if (record?.type === type) return record;
   if (call.org.org.deletedById(call.parts[1]!) !== undefined) {

@@ -28,6 +28,7 @@ export function standardTypes(own: Readonly<Record<string, readonly FieldDefinit
     sObject('Lead', '00Q', own, [
       ...PERSON,
       field('Company', { required: true }),
+      owner(),
       field('Status', {
         picklist: ['Open - Not Contacted', 'Working - Contacted', 'Closed - Converted', 'Closed - Not Converted'],
         defaultValue: 'Open - Not Contacted',
@@ -39,11 +40,13 @@ export function standardTypes(own: Readonly<Record<string, readonly FieldDefinit
     sObject('Contact', '003', own, [
       ...PERSON,
       reference('AccountId', 'Account', 'Account'),
+      owner(),
       reference('MasterRecordId', 'Contact', 'MasterRecord', SYSTEM),
     ]),
-    sObject('Account', '001', own, [field('Name', { required: true })]),
+    sObject('Account', '001', own, [field('Name', { required: true }), owner()]),
     sObject('Campaign', '701', own, [
       field('Name', { length: 80, required: true }),
+      owner(),
       field('Type', { picklist: ['Conference', 'Webinar', 'Email', 'Other'] }),
       field('Status', { picklist: ['Planned', 'In Progress', 'Completed', 'Aborted'], defaultValue: 'Planned' }),
       field('StartDate', { type: 'date', label: 'Start Date' }),
@@ -65,7 +68,36 @@ export function standardTypes(own: Readonly<Record<string, readonly FieldDefinit
       field('IsDefault', { type: 'boolean', label: 'Default' }),
       field('SortOrder', { type: 'int', label: 'Sort Order' }),
     ]),
+    sObject('Task', '00T', own, [
+      field('WhoId', { type: 'reference', referenceTo: ['Contact', 'Lead'], relationshipName: 'Who' }),
+      field('WhatId', { type: 'reference', referenceTo: ['Account', 'Campaign'], relationshipName: 'What' }),
+      owner(),
+      field('Subject'),
+      field('Description', { type: 'textarea' }),
+      field('ActivityDate', { type: 'date', label: 'Due Date Only' }),
+      field('Status', {
+        picklist: ['Not Started', 'In Progress', 'Completed', 'Waiting on someone else', 'Deferred'],
+        defaultValue: 'Not Started',
+        required: true,
+      }),
+      field('Priority', { picklist: ['High', 'Normal', 'Low'], defaultValue: 'Normal', required: true }),
+    ]),
+    ...ownObjects(own),
   ];
+}
+
+/** The org's own objects: those whose names end so. */
+function ownObjects(own: Readonly<Record<string, readonly FieldDefinition[]>>): SObjectType[] {
+  return Object.keys(own)
+    .filter((name) => name.endsWith('__c'))
+    .map((name, index) =>
+      sObject(name, `a${String(index).padStart(2, '0')}`, own, [field('Name', { length: 80 }), owner()]),
+    );
+}
+
+/** Whose record it is: a user or a queue, which are no records here. */
+function owner(): FieldDefinition {
+  return field('OwnerId', { type: 'reference', label: 'Owner ID' });
 }
 
 export function typeNamed(types: readonly SObjectType[], name: string): SObjectType | undefined {
