@@ -1,0 +1,109 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { subjectOf } from '../../sinks/plan-of.test-kit.js';
+import { sampleChange } from '../../sinks/sample-change.test-kit.js';
+import { deliver } from '../../sinks/salesforce/sample.test-kit.js';
+import type { SalesforceOperation } from '../../sinks/salesforce/operation.js';
+import type { Fields, Sink, Subject } from '../../sinks/sink.js';
+import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { createSink } from '../../worker/open-sinks.js';
+import { field } from '../doubles/salesforce/field-definition.js';
+import { type SalesforceDouble, startSalesforceDouble } from '../doubles/salesforce/start-salesforce-double.js';
+
+/** Whole files with a Salesforce sink, by where they stand. */
+const recipes = ['docs/recipes.md', 'docs/sinks/salesforce.md'].flatMap((page) =>
+  [...readFileSync(join(__dirname, '../..', page), 'utf8').matchAll(/^```yaml\n([^]*?)^```$/gm)]
+    .map(([, text]) => text!)
+    .filter((text) => text.includes('type: salesforce'))
+    .map((text, at) => [`${page} ${at + 1}`, text] as const),
+);
+
+const key = (name: string) => field(name, { externalId: true, unique: true });
+const sales = '0058d0000000077AAA';
+const pigeonhole = { id: 101, name: 'Summit', startDate: '2026-11-21', timezone: 'Europe/Berlin' };
+
+let salesforce: SalesforceDouble;
+let folder: string;
+const sinks: Sink[] = [];
+
+beforeEach(async () => {
+  salesforce = await startSalesforceDouble({
+    fields: { Lead: [key('Engagement_Id__c'), field('Last_Event__c')], Campaign: [key('Event_Id__c')] },
+  });
+  folder = mkdtempSync(join(tmpdir(), 'recipes-'));
+  writeFileSync(join(folder, 'sf.pem'), salesforce.org.privateKey!);
+});
+afterEach(async () => {
+  for (const sink of sinks.splice(0)) await sink.close();
+  await salesforce.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** The recipe's Salesforce sink as it stands there, but for where Salesforce is. */
+async function sinkOf(recipe: string): Promise<Sink<SalesforceOperation>> {
+  const file = join(folder, 'pigeonpost.yaml');
+  const isWhole = recipe.includes('workspaces:');
+  const rest = `workspaces:
+  acme: { baseUrl: https://api.example.com, apiKey: "\${ENGAGEMENT_API_KEY}" }
+syncs:
+  events: { workspace: acme, pigeonholes: { status: [live] }, sinks: [salesforce] }
+`;
+  const text = recipe
+    .replace(/^( +)type: salesforce$/m, (line, indent: string) => `${line}\n${indent}baseUrl: ${salesforce.url}`)
+    .replace('/run/secrets/sf.pem', join(folder, 'sf.pem'));
+  writeFileSync(file, isWhole ? text : `${rest}${text}`);
+  const config = await loadProcessConfig(file, {
+    ENGAGEMENT_API_KEY: 'a-key',
+    SF_CLIENT_ID: salesforce.org.clientId,
+    SF_USERNAME: salesforce.org.username,
+  });
+  const sink = createSink(config, 'salesforce') as Sink<SalesforceOperation>;
+  sinks.push(sink);
+  return sink;
+}
+
+function add(type: string, values: Fields): { readonly values: Fields } {
+  const { org } = salesforce.org;
+  return org.create(org.type(type), values);
+}
+
+function all(type: string): Fields[] {
+  const { org } = salesforce.org;
+  return org.all(org.type(type)).map(({ values }) => values);
+}
+
+function attendee(id: number, Name: string, Email: string, object: Fields | null = null): Subject {
+  const data = { id, Name, Email, signInTime: '2026-11-21T09:00:00Z' };
+  const change = sampleChange({ list: 'attendees', key: String(id), id: `a-${id}`, sessionId: null, data });
+  return subjectOf(change, { attendee: data, pigeonhole, object });
+}
+
+describe.each(recipes)('%s', (_, recipe) => {
+  it('is accepted by an org as Salesforce hands it out', async () => {
+    const lines = await (await sinkOf(recipe)).check(new AbortController().signal);
+    expect(lines.filter(({ ok, text }) => !ok || text.startsWith('warning'))).toEqual([]);
+  });
+
+  it('leaves the people of the org their names and their owners, and doubles nobody', async () => {
+    const contact = add('Contact', { FirstName: 'A.', LastName: 'King', Email: 'ADA@example.com', OwnerId: sales });
+    const lead = add('Lead', { LastName: 'Hopper', Company: 'Navy', Email: 'grace@example.com', OwnerId: sales });
+    add('Lead', { FirstName: 'Bob', LastName: 'Ray', Company: 'ACME', Email: 'bob@example.com', OwnerId: sales });
+    const sink = await sinkOf(recipe);
+    const people = [
+      attendee(1, 'Ada Lovelace', 'ada@example.com'),
+      attendee(2, 'Grace Hopper', 'Grace@Example.com'),
+      attendee(3, 'Bob', 'bob@example.com'), // a name of one word
+      attendee(4, 'Cher', 'cher@example.com'), // somebody new
+    ];
+    const outcomes = await deliver(sink, people);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(people.map(() => 'delivered'));
+    const again = people.map((subject, at) => ({ ...subject, object: outcomes[at]!.object ?? null }));
+    expect((await deliver(sink, again)).map(({ kind }) => kind)).toEqual(people.map(() => 'delivered'));
+    expect(contact.values).toMatchObject({ FirstName: 'A.', LastName: 'King', OwnerId: sales });
+    expect(lead.values).toMatchObject({ FirstName: 'Grace', LastName: 'Hopper', Company: 'Navy', OwnerId: sales });
+    expect(all('Lead').map(({ Name }) => Name)).toEqual(['Grace Hopper', 'Bob Ray', 'Cher']);
+    expect(all('Contact')).toHaveLength(1);
+    expect(all('CampaignMember').map(({ Status }) => Status)).toEqual(people.map(() => 'Responded'));
+  });
+});
