@@ -22,13 +22,26 @@ export async function checkOrg(
 ): Promise<CheckLine[]> {
   const lines: CheckLine[] = [];
   try {
-    await org.client.logIn();
+    await org.client.logIn(turn.signal);
     lines.push(good('logs in to Salesforce'));
-    for (const record of records) lines.push(...(await checkRecord(org, record, onForget, turn)));
+    for (const record of records) lines.push(...(await orFailure(() => checkRecord(org, record, onForget, turn))));
   } catch (error) {
-    lines.push(bad(error instanceof CallFailure ? error.result.detail : 'stopped before it was done'));
+    lines.push(bad(failureText(error)));
   }
-  return lines;
+  return lines.filter(({ text }, at) => at === lines.findIndex((each) => each.text === text));
+}
+
+/** What is found beside it stays worth knowing. */
+async function orFailure(look: () => Promise<CheckLine[]>): Promise<CheckLine[]> {
+  try {
+    return await look();
+  } catch (error) {
+    return [bad(failureText(error))];
+  }
+}
+
+function failureText(error: unknown): string {
+  return error instanceof CallFailure ? error.result.detail : 'stopped before it was done';
 }
 
 async function checkRecord(
@@ -66,7 +79,12 @@ async function checkRecord(
     if (left.length > 0)
       infos.push(`${place}: who is found as a ${other} is not given ${left.join(', ')}, which it lacks`);
   }
-  if (campaign !== undefined) problems.push(...(await checkCampaign(org, campaign, `${place}.campaign`, turn)));
+  if (campaign !== undefined) {
+    const found = await orFailure(async () =>
+      (await checkCampaign(org, campaign, `${place}.campaign`, turn)).map((text) => bad(text)),
+    );
+    problems.push(...found.map(({ text }) => text));
+  }
   return [
     ...problems.map(bad),
     ...infos.map(good),

@@ -31,8 +31,12 @@ export type AnswerMeaning =
 /**
  * What an answer means for the call as a whole. What it says of single records stands in the bodies of 2xx.
  * Source: Salesforce, REST API Developer Guide, "Status Codes and Error Responses".
+ * @param object what the call is about as a whole
  */
-export function classifyAnswer({ status, body, requestId, retryAfter, answeredAtMs }: Answer): AnswerMeaning {
+export function classifyAnswer(
+  { status, body, requestId, retryAfter, answeredAtMs }: Answer,
+  object?: string,
+): AnswerMeaning {
   const [said] = saidErrors(body);
   const code = said?.code ?? '';
   const at = requestId === undefined ? '' : `, request ${requestId}`;
@@ -66,8 +70,12 @@ export function classifyAnswer({ status, body, requestId, retryAfter, answeredAt
       },
     };
   }
+  // Salesforce does not tell an object that does not exist from one that the user may not see.
+  if (status === 404 && object !== undefined) return noAccess(object, `HTTP 404${coded(code)}${at}`);
   if (status === 404) {
-    return retry(`Salesforce does not know the address (HTTP 404${coded(code)}${at}): check "apiVersion" and "object"`);
+    return retry(
+      `Salesforce knows no such address (HTTP 404${coded(code)}${at}): check "apiVersion", and that the user may see the external id fields`,
+    );
   }
   if (status >= 300 && status < 400) {
     // Followed, it would carry the token and personal data to a host that nobody configured.
@@ -78,6 +86,12 @@ export function classifyAnswer({ status, body, requestId, retryAfter, answeredAt
   }
   const afterMs = retryAfterMs(retryAfter, answeredAtMs) ?? (status === 503 ? UNAVAILABLE_WAIT_MS : undefined);
   return retry(`Salesforce answered HTTP ${status}${coded(code)}${at}`, afterMs);
+}
+
+function noAccess(object: string, answer: string): AnswerMeaning {
+  const needs = object.startsWith('Campaign') ? '; campaigns need "Marketing User" as well' : '';
+  const detail = `the user has no access to ${object} (${answer}): give it read, create and edit on ${object} in a permission set${needs}`;
+  return { kind: 'failed', result: { kind: 'pause', cause: 'credential', detail } };
 }
 
 function coded(code: string): string {

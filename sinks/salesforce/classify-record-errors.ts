@@ -19,7 +19,8 @@ export type RecordFailure =
   | { readonly kind: 'other'; readonly result: Result };
 
 const advice: Readonly<Record<string, string>> = {
-  DUPLICATES_DETECTED: 'a duplicate rule of the org refuses the record: merge the two, or let the rule allow it',
+  DUPLICATES_DETECTED:
+    'a duplicate rule of the org found a record like it: merge the two, or set "duplicateAlerts: save" to pass over rules that only alert, then redrive; a rule that blocks has to be changed in Salesforce',
   DUPLICATE_VALUE: 'another record has the same value in a field that is unique',
   DUPLICATE_EXTERNAL_ID: 'several records have this external id: make the field unique',
   REQUIRED_FIELD_MISSING: 'the org requires a field that the mapping does not give',

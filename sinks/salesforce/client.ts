@@ -11,7 +11,7 @@ import { ApiUsage } from './api-usage.js';
 import { CallFailure, CallsEnded } from './call-failure.js';
 import { type Answer, classifyAnswer } from './classify-answer.js';
 import type { SalesforceConfig } from './config.js';
-import { type Session, Sessions } from './session.js';
+import { type Session, Sessions, tokenUrlOf } from './session.js';
 
 /** Requests under way at once, and connections held to the org. Salesforce counts 25 long ones for the whole org. */
 const CONNECTIONS = 5;
@@ -32,6 +32,9 @@ export interface Call {
   /** Below `/services/data/vXX.X/`. */
   readonly path: string;
   readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The object that the call is about: answered with 404, the user has no access to it. */
+  readonly object?: string;
 }
 
 /** An answer that says something of what was asked: 2xx, or a refusal of the request with its reason. */
@@ -71,7 +74,7 @@ export class SalesforceClient {
     const account = {
       type: 'salesforce',
       baseUrl: config.baseUrl ?? config.loginUrl,
-      credential: `${config.clientId} ${config.username}`,
+      credential: `${config.clientId} ${config.username ?? ''}`,
       limits: environment.limits,
     };
     this.#limiter =
@@ -79,12 +82,12 @@ export class SalesforceClient {
         ? undefined
         : (environment.accounts?.share(account, 'requests', () => makeLimiter(per10s)) ?? makeLimiter(per10s));
     this.#usage = new ApiUsage(perDay ?? Number.POSITIVE_INFINITY);
-    this.#sessions = new Sessions({
-      identity: config,
-      privateKeyPem: () => config.privateKey.reveal(),
-      now: this.#now,
-      postForm: (form) => this.#postForm(form),
-    });
+    this.#sessions = new Sessions(config, this.#dispatcherFor(tokenUrlOf(config)), this.#now);
+  }
+
+  /** What a person chose for rules of the org that work on records as they are saved. */
+  get saving(): Pick<SalesforceConfig, 'assignmentRule' | 'duplicateAlerts'> {
+    return this.#config;
   }
 
   /**
@@ -92,11 +95,12 @@ export class SalesforceClient {
    * @throws {CallsEnded} when nothing more may be begun
    */
   async call(call: Call, turn: Turn): Promise<CallAnswer> {
-    const session = await this.#sessions.get();
+    if (turn.signal.aborted || !turn.mayBegin()) throw new CallsEnded();
+    const session = await this.#sessions.get(turn.signal);
     const answer = await this.#callIn(session, call, turn);
     if (answer !== undefined) return answer;
     this.#sessions.end(session);
-    const renewed = await this.#callIn(await this.#sessions.get(), call, turn);
+    const renewed = await this.#callIn(await this.#sessions.get(turn.signal), call, turn);
     if (renewed !== undefined) return renewed;
     throw new CallFailure({
       kind: 'pause',
@@ -106,13 +110,14 @@ export class SalesforceClient {
   }
 
   /** Logs in, where there is no session yet. @throws {CallFailure} */
-  async logIn(): Promise<void> {
-    await this.#sessions.get();
+  async logIn(signal: AbortSignal): Promise<void> {
+    await this.#sessions.get(signal);
   }
 
   /** Forgets how long Salesforce asked to wait. */
   tryNow(): void {
     this.#heldUntilMs = Number.NEGATIVE_INFINITY;
+    this.#sessions.tryNow();
   }
 
   async close(): Promise<void> {
@@ -120,7 +125,11 @@ export class SalesforceClient {
   }
 
   /** Undefined: the session has ended. */
-  async #callIn(session: Session, { method, path, body }: Call, turn: Turn): Promise<CallAnswer | undefined> {
+  async #callIn(
+    session: Session,
+    { method, path, body, headers, object }: Call,
+    turn: Turn,
+  ): Promise<CallAnswer | undefined> {
     const permit = await this.#permit(turn);
     try {
       const url = new URL(
@@ -129,13 +138,14 @@ export class SalesforceClient {
       const answer = await this.#request(url, turn.signal, {
         method,
         headers: {
-          authorization: `Bearer ${session.token}`,
+          ...headers,
+          authorization: `Bearer ${session.token.secret.reveal()}`,
           accept: 'application/json',
           ...(body !== undefined && { 'content-type': 'application/json' }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
-      const meaning = classifyAnswer(answer);
+      const meaning = classifyAnswer(answer, object);
       switch (meaning.kind) {
         case 'answered':
           return { ...answer, refused: null };
@@ -170,16 +180,6 @@ export class SalesforceClient {
     const permit = await this.#limiter.take(turn.signal, 20_000);
     if (permit === undefined) throw new CallsEnded();
     return permit;
-  }
-
-  async #postForm(form: string): Promise<Answer> {
-    const url = new URL(`${this.#config.baseUrl ?? this.#config.loginUrl}/services/oauth2/token`);
-    // Its own signal: a lane that stops must not take the login away from the others that wait for it.
-    return await this.#request(url, new AbortController().signal, {
-      method: 'POST',
-      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
-      body: form,
-    });
   }
 
   /** @throws {CallFailure} when no whole answer came */

@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { Secret } from '../../config/secret.js';
 import { salesforceConfigSchema } from './config.js';
-import { FakeOrg } from './fake-org.test-kit.js';
 import { salesforceSinkType } from './salesforce.js';
-import { campaignKeys, sampleConfig } from './sample.test-kit.js';
+import { campaignKeys, privateKey, sampleConfig } from './sample.test-kit.js';
 
 const record = { from: 'attendees', object: 'Lead', externalId: { Id__c: '"1"' }, properties: { Email: 'item.Email' } };
-const keys = { clientId: 'c', username: 'u', privateKey: new Secret(FakeOrg.privateKey), records: [record] };
+const keys = { clientId: 'c', username: 'u', privateKey: new Secret(privateKey), records: [record] };
 
 const problems = (found: object): string[] =>
   (salesforceConfigSchema.safeParse({ ...keys, ...found }).error?.issues ?? []).map(
@@ -82,6 +81,26 @@ describe('the configuration', () => {
     const told = problems({ privateKey: new Secret(pem) }).join();
     expect(told).toContain('privateKey: allowed: an RSA private key');
     expect(told).not.toContain(pem);
+  });
+
+  const secret = { clientSecret: new Secret('secret'), username: undefined, privateKey: undefined };
+  it.each([
+    ['no way to log in', { username: undefined, privateKey: undefined }, 'username: is missing'],
+    ['half a way to log in', { privateKey: undefined }, 'privateKey: is missing'],
+    ['two ways to log in', { clientSecret: secret.clientSecret }, 'username: is not used with "clientSecret"'],
+    ['a secret at the login that all orgs share', secret, 'loginUrl: has to be the My Domain'],
+    ['a word that is no assignment rule', { assignmentRule: 'mine' }, 'assignmentRule: allowed: active, none'],
+    [
+      'alerts passed over in a version that cannot',
+      { duplicateAlerts: 'save', apiVersion: 'v51.0' },
+      'apiVersion: has to be v52.0',
+    ],
+  ])('refuses %s at its key', (_, found, expected) => {
+    expect(problems(found).join('\n')).toContain(expected);
+  });
+
+  it('takes the secret of the app in place of a user and a key', () => {
+    expect(problems({ ...secret, loginUrl: 'https://acme.my.salesforce.com' })).toEqual([]);
   });
 
   it('refuses a version that is none and an address without TLS', () => {

@@ -14,15 +14,24 @@ export interface SalesforceConfig extends NetworkKeys {
   /** In place of scheme and host of both `loginUrl` and the org. */
   readonly baseUrl?: string | undefined;
   readonly clientId: string;
-  readonly username: string;
+  /** With it the app logs in as itself; without it, `username` and `privateKey` are there. */
+  readonly clientSecret?: Secret | undefined;
+  readonly username?: string | undefined;
   /** PEM; signs the assertions with which it logs in. */
-  readonly privateKey: Secret;
+  readonly privateKey?: Secret | undefined;
   /** Such as `v62.0`. */
   readonly apiVersion: string;
+  /** `active`, `none`, or the id of a rule: what assigns leads that this sink creates. */
+  readonly assignmentRule: string;
+  /** What happens to a new record to which a duplicate rule alerts. */
+  readonly duplicateAlerts: 'stop' | 'save';
   readonly records: readonly RecordKeys[];
 }
 
 export type PersonType = 'Lead' | 'Contact';
+
+/** What happens where several records match. */
+export type OnSeveral = 'newest' | 'oldest' | 'park';
 
 export type MatchBy = 'externalId' | 'contactEmail' | 'leadEmail';
 
@@ -39,6 +48,7 @@ export interface RecordKeys {
   readonly object: PersonType;
   readonly externalId?: KeyField | undefined;
   readonly match: readonly MatchBy[];
+  readonly onSeveral: OnSeveral;
   readonly create: boolean;
   /** In place of the property `Email`, for matching alone. */
   readonly email?: Expression | undefined;
@@ -124,6 +134,9 @@ const record = z
     })
       .prefault(['externalId', 'contactEmail', 'leadEmail'])
       .describe('How someone is found, in order: the first that finds a record is used.'),
+    onSeveral: oneOf(['newest', 'oldest', 'park'])
+      .prefault('park')
+      .describe('Which record is used where several match: the one that was created last or first; or none.'),
     create: z
       .boolean({ error: 'allowed: true or false' })
       .default(true)
@@ -166,19 +179,59 @@ export const salesforceConfigSchema: z.ZodType<SalesforceConfig> = z
     baseUrl: sinkUrl()
       .optional()
       .describe('In place of the addresses of both the login and the org: a proxy, a test double.'),
-    clientId: nonEmptyText('the consumer key of the app').describe('The consumer key of the connected app.'),
-    username: nonEmptyText('the username of the integration user').describe('The user in whose name it acts.'),
-    privateKey: signingKey.describe("Signs the logins; the app holds the key's certificate."),
+    clientId: nonEmptyText('the consumer key of the app').describe('The consumer key of the app.'),
+    clientSecret: secret()
+      .optional()
+      .describe(
+        'The consumer secret of the app, in place of `username` and `privateKey`. Needs the My Domain as `loginUrl`.',
+      ),
+    username: nonEmptyText('the username of the integration user')
+      .optional()
+      .describe('The user in whose name it acts. With `clientSecret` the app names the user.'),
+    privateKey: signingKey.optional().describe("Signs the logins; the app holds the key's certificate."),
     apiVersion: text('a version such as v62.0', (found) => (/^v\d{2,3}\.0$/.test(found) ? found : undefined))
       .prefault('v62.0')
       .describe("The version of Salesforce's API."),
+    assignmentRule: text('active, none, or the id of a lead assignment rule (01Q…)', (found) =>
+      /^(?:active|none|01Q\w{12}(?:\w{3})?)$/.test(found) ? found : undefined,
+    )
+      .prefault('active')
+      .describe('The rule that gives new leads their owner. Leads that are changed keep theirs.'),
+    duplicateAlerts: oneOf(['stop', 'save'])
+      .prefault('stop')
+      .describe('Whether a new record is saved although a duplicate rule alerts; `stop` parks its change.'),
     records: z
       .array(record, { error: 'allowed: a list of records' })
       .min(1, { error: 'allowed: at least one record' })
       .describe('What is made from which list.'),
     ...networkKeys,
   })
-  .superRefine(plainHttpStaysPrivate('loginUrl', 'baseUrl'));
+  .superRefine(plainHttpStaysPrivate('loginUrl', 'baseUrl'))
+  .superRefine(loginProblems);
+
+const sharedLogins = ['https://login.salesforce.com', 'https://test.salesforce.com'];
+
+/** There are two ways to log in, and the keys of one only. */
+function loginProblems(keys: Omit<SalesforceConfig, 'records'>, context: z.core.$RefinementCtx): void {
+  const problem = (path: string, message: string): void =>
+    void context.issues.push({ code: 'custom', input: keys, path: [path], message });
+  for (const key of ['username', 'privateKey'] as const) {
+    if (keys.clientSecret === undefined && keys[key] === undefined) {
+      problem(key, 'is missing: log in with "username" and "privateKey", or with "clientSecret"');
+    }
+    if (keys.clientSecret !== undefined && keys[key] !== undefined)
+      problem(key, 'is not used with "clientSecret"; remove one');
+  }
+  if (keys.clientSecret !== undefined && sharedLogins.includes(keys.loginUrl)) {
+    problem(
+      'loginUrl',
+      'has to be the My Domain of the org (https://NAME.my.salesforce.com) for a login with "clientSecret"',
+    );
+  }
+  if (keys.duplicateAlerts === 'save' && Number(keys.apiVersion.slice(1)) < 52) {
+    problem('apiVersion', 'has to be v52.0 or later for "duplicateAlerts: save"');
+  }
+}
 
 function isRsaKey(pem: string): boolean {
   try {

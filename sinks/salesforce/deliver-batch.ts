@@ -151,7 +151,7 @@ function settleUnfound(job: PersonJob, found: Found, waiting: ReadonlySet<string
       kind: 'rejected',
       cause: `salesforce:ambiguous-match:${found.by}`,
       about: 'record',
-      detail: `${found.ids.length} records match by ${found.by} (${shown}${found.ids.length > 3 ? ', …' : ''}): merge them, then redrive`,
+      detail: `${found.ids.length} records match by ${found.by} (${shown}${found.ids.length > 3 ? ', …' : ''}): merge them, or choose one with "onSeveral", then redrive`,
     };
   } else if (found.kind === 'none' && !job.step.create) {
     job.result = waiting.has(job.step.email ?? '')

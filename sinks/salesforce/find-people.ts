@@ -22,8 +22,8 @@ export type Found =
 export async function findPeople(org: Org, jobs: readonly PersonJob[], turn: Turn): Promise<Map<PersonJob, Found>> {
   const found = new Map<PersonJob, Found>(jobs.map((job) => [job, { kind: 'none' }]));
   const search = new Search(org, jobs, turn);
-  for (const by of jobs[0]?.step.match ?? []) {
-    for (const [type, valueOf, field] of waysOf(by, jobs[0]!.step.objectType, jobs)) {
+  for (const by of jobs[0] === undefined ? [] : [...jobs[0].step.match, 'last' as const]) {
+    for (const [type, valueOf, field] of waysOf(by, jobs[0]!.step, jobs)) {
       const open = jobs.filter((job) => found.get(job)!.kind === 'none' && valueOf(job) !== null);
       if (open.length === 0) continue;
       const rows = await search.rowsBy(
@@ -32,7 +32,7 @@ export async function findPeople(org: Org, jobs: readonly PersonJob[], turn: Tur
         open.map((job) => valueOf(job)!),
       );
       for (const job of open) {
-        const choice = choosePerson(rows.get(valueOf(job)!.toLowerCase()) ?? []);
+        const choice = choosePerson(rows.get(valueOf(job)!.toLowerCase()) ?? [], job.step.onSeveral);
         if (choice.kind === 'ambiguous') found.set(job, { ...choice, by: `${type}.${field}` });
         if (choice.kind === 'record') found.set(job, choice);
         if (choice.kind === 'contact') search.follow(job, choice.id);
@@ -56,14 +56,19 @@ export async function findByIds(
 
 type Way = readonly [type: PersonType, valueOf: (job: PersonJob) => string | null, field: string];
 
-/** By external id the object itself is asked first, and the other one in case that people were found there by e-mail before. */
-function waysOf(by: MatchBy, objectType: PersonType, jobs: readonly PersonJob[]): Way[] {
+/**
+ * By external id the object itself is asked first, and the other one in case that people were found there by e-mail
+ * before. Where `match` leaves it out, the object is asked last of all: creating someone would change the record that
+ * has the external id already, without regard to `write` and as if it were new.
+ */
+function waysOf(by: MatchBy | 'last', { objectType, match }: PersonJob['step'], jobs: readonly PersonJob[]): Way[] {
   const email = (job: PersonJob): string | null => job.step.email;
   if (by === 'contactEmail') return [['Contact', email, 'Email']];
   if (by === 'leadEmail') return [['Lead', email, 'Email']];
   const field = jobs.find(({ step }) => step.key !== null)?.step.key?.field;
   if (field === undefined) return [];
   const key = (job: PersonJob): string | null => job.step.key?.value ?? null;
+  if (by === 'last') return match.includes('externalId') ? [] : [[objectType, key, field]];
   const other = objectType === 'Lead' ? 'Contact' : 'Lead';
   return [
     [objectType, key, field],

@@ -76,7 +76,10 @@ export class ObjectFields {
   }
 
   async #ask(object: string, turn: Turn): Promise<ObjectFacts> {
-    const { body, refused } = await this.client.call({ method: 'GET', path: `sobjects/${object}/describe` }, turn);
+    const { body, refused } = await this.client.call(
+      { method: 'GET', path: `sobjects/${object}/describe`, object },
+      turn,
+    );
     const found = refused === null ? objectSchema.safeParse(body) : undefined;
     if (!found?.success) {
       throw new CallFailure({

@@ -1,6 +1,6 @@
 import type { Operation } from '../sink.js';
 import type { WritePolicy } from '../mapping/written-value.js';
-import type { MatchBy, PersonType } from './config.js';
+import type { MatchBy, OnSeveral, PersonType } from './config.js';
 import type { RemoteRecord } from './remote-record.js';
 
 /** What one change makes Salesforce do: a step for each entry of `records` that is about its list. */
@@ -27,6 +27,7 @@ export interface PersonStep extends OfRecord {
   /** Lower case. */
   readonly email: string | null;
   readonly match: readonly MatchBy[];
+  readonly onSeveral: OnSeveral;
   readonly create: boolean;
   readonly writes: readonly FieldWrite[];
   /** When what the values tell of happened: what `if-newer` compares. Unix time in ms. */

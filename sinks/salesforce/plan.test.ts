@@ -1,6 +1,5 @@
-import { FakeOrg } from './fake-org.test-kit.js';
 import { createSalesforceSink } from './salesforce.js';
-import { attendee, campaignKeys, sampleConfig, sampleEnvironment } from './sample.test-kit.js';
+import { attendee, campaignKeys, privateKey, sampleConfig, sampleEnvironment } from './sample.test-kit.js';
 
 const planned = async (record: object, ...subjects: ReturnType<typeof attendee>[]) =>
   await createSalesforceSink(sampleConfig({ url: 'http://127.0.0.1:9' }, record), sampleEnvironment).plan(subjects);
@@ -24,6 +23,7 @@ describe('a plan', () => {
             key: { field: 'Engagement_Id__c', value: '7' },
             email: 'ada@example.com',
             match: ['externalId', 'contactEmail', 'leadEmail'],
+            onSeveral: 'park',
             create: true,
             writes: [
               { field: 'Email', value: ' Ada@Example.com ', policy: 'always' },
@@ -41,7 +41,7 @@ describe('a plan', () => {
         ],
       },
     });
-    expect(JSON.stringify(plan)).not.toContain(FakeOrg.privateKey.slice(40, 80));
+    expect(JSON.stringify(plan)).not.toContain(privateKey.slice(40, 80));
   });
 
   it('is nothing for a condition that does not hold, and for someone who may not be shown', async () => {

@@ -133,6 +133,7 @@ async function personStep(subject: Subject, record: NamedRecord): Promise<Step |
     key,
     email,
     match: keys.match,
+    onSeveral: keys.onSeveral,
     create: keys.create,
     writes,
     happenedAtMs: happenedAtMs(subject),

@@ -68,7 +68,8 @@ export const salesforceSinkType: SinkType<SalesforceConfig> = {
   acceptsByDefault: ['obtained'],
   lists: ({ records }) => [...new Set(records.map(({ from }) => from))],
   joins,
-  destination: ({ loginUrl, baseUrl, username }) => JSON.stringify([baseUrl ?? loginUrl, username]),
+  destination: ({ loginUrl, baseUrl, username, clientId }) =>
+    JSON.stringify([baseUrl ?? loginUrl, username ?? clientId]),
   create: (config, environment) => createSalesforceSink(config, environment),
 };
 

@@ -4,7 +4,7 @@ import { Secret } from '../../config/secret.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import type { Fields, Lane, Outcome, Planned, Sink, SinkEnvironment, Subject } from '../sink.js';
 import { salesforceConfigSchema, type SalesforceConfig } from './config.js';
-import { FakeOrg } from './fake-org.test-kit.js';
+import { ownKeyPair } from '../../test/doubles/salesforce/own-key-pair.js';
 import type { SalesforceOperation } from './operation.js';
 
 const recordKeys = {
@@ -19,14 +19,18 @@ export const campaignKeys = {
   status: { registered: 'Sent', attended: 'Responded' },
 };
 
-/** The example's configuration, with what a test changes in its one record. */
-export function sampleConfig(org: Pick<FakeOrg, 'url'>, record: object = {}): SalesforceConfig {
+/** The key that the app's certificate belongs to: that of stand-ins that were given none. */
+export const privateKey = ownKeyPair().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+/** The example's configuration, with what a test changes in its one record, and beside it. */
+export function sampleConfig(org: { readonly url: string }, record: object = {}, keys: object = {}): SalesforceConfig {
   return salesforceConfigSchema.parse({
     baseUrl: org.url,
-    clientId: 'client',
-    username: 'integration@acme.example',
-    privateKey: new Secret(FakeOrg.privateKey),
+    clientId: 'salesforce-client',
+    username: 'integration@example.com',
+    privateKey: new Secret(privateKey),
     records: [{ ...recordKeys, ...record }],
+    ...keys,
   });
 }
 

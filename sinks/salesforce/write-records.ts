@@ -49,7 +49,7 @@ export async function writeRecords(
   for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
     const { from, to } = part;
     try {
-      const answer = await client.call(callOf(write, records.slice(from, to)), turn);
+      const answer = await client.call(callOf(write, records.slice(from, to), client.saving), turn);
       if (answer.refused !== null) refusals += 1;
       if (answer.refused === null) written.splice(from, to - from, ...writtenOf(answer, to - from));
       else if (to - from === 1) written[from] = refusal(answer);
@@ -84,12 +84,27 @@ export async function deleteRecords(client: SalesforceClient, ids: readonly stri
   }
 }
 
-function callOf(write: Write, records: readonly FieldValues[]): Call {
+function callOf(write: Write, records: readonly FieldValues[], saving: SalesforceClient['saving']): Call {
   const path = write.how === 'upsert' ? `composite/sobjects/${write.type}/${write.keyField}` : 'composite/sobjects';
   return {
     method: write.how === 'create' ? 'POST' : 'PATCH',
     path,
+    headers: saveHeaders(write, saving),
     body: { allOrNone: false, records: records.map((record) => ({ attributes: { type: write.type }, ...record })) },
+  };
+}
+
+/**
+ * Without the first header Salesforce runs the active assignment rule whenever a lead is saved, so that each change of
+ * ours would take a lead from the person who works on it; other records may save leads behind them. Without the second
+ * it refuses what a person would be alerted to. Source: Salesforce, REST API Developer Guide, "Assignment Rule Header" and
+ * "Duplicate Rule Header".
+ */
+function saveHeaders({ how, type }: Write, { assignmentRule, duplicateAlerts }: SalesforceClient['saving']) {
+  const rule = { active: 'TRUE', none: 'FALSE' }[assignmentRule] ?? assignmentRule;
+  return {
+    'sforce-auto-assign': type === 'Lead' && how !== 'update' ? rule : 'FALSE',
+    ...(duplicateAlerts === 'save' && { 'sforce-duplicate-rule-header': 'allowSave=true' }),
   };
 }
 

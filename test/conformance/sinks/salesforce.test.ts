@@ -49,7 +49,11 @@ interface SalesforceDestination extends StateDestination {
 const own = [field('Last_Event__c'), field('Last_Question__c')];
 
 async function startSalesforce(options: SalesforceOptions = {}): Promise<SalesforceDestination> {
+  // An engine lets time pass between two attempts: for some seconds after a failed login nobody logs in.
+  let laterMs = 0;
+  const now = (): number => Date.now() + laterMs;
   const double = await startSalesforceDouble({
+    now,
     fields: {
       Lead: [key('Engagement_Id__c'), ...own],
       Contact: [key('Engagement_Id__c'), ...own],
@@ -58,8 +62,8 @@ async function startSalesforce(options: SalesforceOptions = {}): Promise<Salesfo
     ...options,
   });
   const privateKey = double.org.privateKey!;
-  const sink = (keys: object = {}, environment: Partial<SinkEnvironment> = {}): Sink =>
-    createSalesforceSink(
+  const sink = (keys: object = {}, environment: Partial<SinkEnvironment> = {}): Sink => {
+    const made: Sink = createSalesforceSink(
       salesforceConfigSchema.parse({
         baseUrl: double.url,
         clientId: double.org.clientId,
@@ -69,7 +73,16 @@ async function startSalesforce(options: SalesforceOptions = {}): Promise<Salesfo
         ...keys,
       }),
       { name: 'salesforce', baseFolder: '/', network: { allowHosts: [] }, ...environment },
+      { now },
     );
+    return {
+      ...made,
+      send: async (...given) => {
+        laterMs += 6_000;
+        return await made.send(...given);
+      },
+    };
+  };
   return {
     double,
     sink,

@@ -1,0 +1,209 @@
+import { Secret } from '../../config/secret.js';
+import { USER_ID } from '../../test/doubles/salesforce/org.js';
+import { leadsToQueue } from '../../test/doubles/salesforce/org-rules.js';
+import type { SalesforceOptions } from '../../test/doubles/salesforce/salesforce-org.js';
+import type { Fields, Outcome } from '../sink.js';
+import { TestOrg } from './org.test-kit.js';
+import { createSalesforceSink } from './salesforce.js';
+import { attendee, campaignKeys, deliver, gone, sampleConfig, sampleEnvironment } from './sample.test-kit.js';
+
+/** An org as Salesforce hands it out: with duplicate rules, an assignment rule, and people that somebody works with. */
+let org: TestOrg;
+const sinks: { close(): Promise<void> }[] = [];
+const open = async (options: SalesforceOptions = {}): Promise<void> => {
+  org = await TestOrg.open(options);
+};
+afterEach(async () => {
+  for (const sink of sinks.splice(0)) await sink.close();
+  await org.close();
+});
+
+function sinkWith(record: object = {}, keys: object = {}) {
+  const sink = createSalesforceSink(sampleConfig(org, record, keys), sampleEnvironment);
+  sinks.push(sink);
+  return sink;
+}
+
+const kinds = (outcomes: readonly Outcome[]): string[] => outcomes.map(({ kind }) => kind);
+const objectOf = (outcome: Outcome | undefined): Fields => outcome!.object!;
+const ada = { id: 7, Name: 'Lovelace', Email: 'ada@example.com' };
+const sales = '0058d0000000077AAA';
+
+describe('the owner of a lead', () => {
+  beforeEach(() => open());
+
+  it('stays when the lead is changed, found by e-mail, made a member and cleared', async () => {
+    const known = org.add('Lead', { Email: 'ada@example.com', LastName: 'L.', Company: 'ACME', OwnerId: sales });
+    const sink = sinkWith({ campaign: campaignKeys });
+    const [first] = await deliver(sink, [attendee(ada)]);
+    const [second] = await deliver(sink, [attendee({ ...ada, Name: 'King' }, { object: objectOf(first) })]);
+    await deliver(sink, [gone(7, 'consent-withdrawn', objectOf(second))]);
+    expect(known.values.OwnerId).toBe(sales);
+    expect(org.writes('Lead').length).toBeGreaterThan(2);
+  });
+
+  it('is whom the active assignment rule names when the lead is new, and stays from then on', async () => {
+    const sink = sinkWith();
+    const [first] = await deliver(sink, [attendee(ada)]);
+    const lead = org.record('Lead');
+    expect(lead.values.OwnerId).toBe(leadsToQueue.ownerId);
+    org.change(lead, { OwnerId: sales });
+    await deliver(sink, [attendee({ ...ada, Name: 'King' }, { object: objectOf(first) })]);
+    await deliver(sink, [attendee({ ...ada, Name: 'Byron' })]); // as after a ledger that was lost
+    expect(lead.values).toMatchObject({ OwnerId: sales, LastName: 'Byron' });
+  });
+
+  it('stays where `match` leaves the external id out, and so does what is written only if it is empty', async () => {
+    const properties = { Email: 'item.Email', LastName: { value: 'item.Name', write: 'if-empty' }, Company: '"x"' };
+    const record = { match: ['contactEmail', 'leadEmail'], properties };
+    org.add('Lead', { Engagement_Id__c: '7', LastName: 'L.', Company: 'ACME', OwnerId: sales });
+    expect(kinds(await deliver(sinkWith(record), [attendee(ada)]))).toEqual(['delivered']);
+    expect(org.all('Lead')).toEqual([expect.objectContaining({ OwnerId: sales, LastName: 'L.', Email: ada.Email })]);
+  });
+
+  it.each([
+    ['none', USER_ID],
+    ['01Q8d0000000002EAA', '00G8d0000000002EAA'],
+  ])('is chosen by "assignmentRule: %s"', async (assignmentRule, owner) => {
+    await org.close();
+    const rules = [leadsToQueue, { id: '01Q8d0000000002EAA', active: false, ownerId: '00G8d0000000002EAA' }];
+    await open({ assignmentRules: rules });
+    await deliver(sinkWith({}, { assignmentRule }), [attendee(ada)]);
+    expect(org.record('Lead').values.OwnerId).toBe(owner);
+  });
+
+  it('is no matter of any other record: nothing but the creation of a lead runs a rule', async () => {
+    await deliver(sinkWith({ campaign: campaignKeys }), [attendee(ada)]);
+    const headers = org
+      .calls()
+      .filter(({ method }) => method !== 'GET')
+      .map(({ path, headers: { 'sforce-auto-assign': assign } }) => `${path.split('/').at(-1)} ${assign}`);
+    expect(headers).toEqual(['Engagement_Id__c TRUE', 'Event_Id__c FALSE', 'sobjects FALSE']);
+    expect(org.calls().some(({ method, headers: { 'sforce-auto-assign': a } }) => method === 'GET' && a)).toBe(false);
+  });
+});
+
+describe('a duplicate rule that alerts', () => {
+  const twin = { FirstName: 'Ada', LastName: 'Lovelace', Title: 'Countess', Company: 'ACME' };
+  const record = {
+    properties: { Email: 'item.Email', FirstName: '"Ada"', LastName: 'item.Name', Title: '"Countess"', Company: '"x"' },
+  };
+  beforeEach(async () => {
+    await open();
+    org.add('Lead', { ...twin, Email: 'countess@example.com' });
+  });
+
+  it('parks a new person, and says what a person can do', async () => {
+    const [outcome] = await deliver(sinkWith(record), [attendee(ada)]);
+    expect(outcome).toMatchObject({
+      kind: 'rejected',
+      cause: 'salesforce:DUPLICATES_DETECTED',
+      detail: expect.stringContaining('"duplicateAlerts: save"'),
+    });
+    expect(org.all('Lead')).toHaveLength(1);
+    expect(org.calls().some(({ headers }) => 'sforce-duplicate-rule-header' in headers)).toBe(false);
+  });
+
+  it('is passed over with "duplicateAlerts: save"', async () => {
+    expect(kinds(await deliver(sinkWith(record, { duplicateAlerts: 'save' }), [attendee(ada)]))).toEqual(['delivered']);
+    expect(org.all('Lead')).toHaveLength(2);
+  });
+
+  it('does not stop a change of somebody who is found', async () => {
+    const known = org.add('Contact', { LastName: 'L.', Email: 'ada@example.com' });
+    expect(kinds(await deliver(sinkWith(record), [attendee(ada)]))).toEqual(['delivered']);
+    expect(known.values).toMatchObject({ LastName: 'Lovelace' });
+  });
+});
+
+describe('several records with one e-mail', () => {
+  const email = { Email: 'ada@example.com' };
+  beforeEach(async () => {
+    let nowMs = Date.now();
+    await open({ now: () => (nowMs += 5) });
+    for (const LastName of ['First', 'Second', 'Third']) org.add('Contact', { ...email, LastName });
+    org.change(org.record('Contact', 1), { Title: 'changed last' });
+  });
+
+  it.each([
+    ['newest', ['First', 'Second', 'Lovelace']],
+    ['oldest', ['Lovelace', 'Second', 'Third']],
+    ['park', ['First', 'Second', 'Third']],
+  ])('are decided by "onSeveral: %s"', async (onSeveral, names) => {
+    const [outcome] = await deliver(sinkWith({ onSeveral }), [attendee(ada)]);
+    expect(org.all('Contact').map(({ LastName }) => LastName)).toEqual(names);
+    expect(org.all('Lead')).toEqual([]);
+    expect(outcome).toMatchObject(
+      onSeveral === 'park'
+        ? { cause: 'salesforce:ambiguous-match:Contact.Email', detail: expect.stringContaining('"onSeveral"') }
+        : { kind: 'delivered' },
+    );
+  });
+
+  it('that were leads lead to the contact of the lead that is meant', async () => {
+    org.clear('Contact');
+    const contacts = ['First', 'Second'].map((LastName) => {
+      const contact = org.convert(org.add('Lead', { ...email, LastName, Company: 'ACME' }));
+      org.change(contact, { Email: null });
+      return contact;
+    });
+    await deliver(sinkWith({ onSeveral: 'newest' }), [attendee(ada)]);
+    expect(contacts.map(({ values }) => values.LastName)).toEqual(['First', 'Lovelace']);
+  });
+});
+
+describe('a user without access to campaigns', () => {
+  beforeEach(() => open({ withheldObjects: ['Campaign', 'CampaignMember', 'CampaignMemberStatus'] }));
+
+  it('is told so by a check, beside all else that the check finds', async () => {
+    const sink = sinkWith({ campaign: campaignKeys, properties: { Email: 'item.Email', LastName: '"x"' } });
+    const wrong = (await sink.check(new AbortController().signal)).filter(({ ok }) => !ok).map(({ text }) => text);
+    expect(wrong).toEqual([
+      expect.stringContaining('Lead requires Company'),
+      expect.stringMatching(/the user has no access to Campaign \(HTTP 404 NOT_FOUND.*Marketing User/),
+    ]);
+  });
+
+  it('pauses the sink until it has it, and is given the member then', async () => {
+    const sink = sinkWith({ campaign: campaignKeys });
+    const [paused] = await deliver(sink, [attendee(ada)]);
+    expect(paused).toMatchObject({ kind: 'pause', cause: 'credential', detail: expect.stringContaining('Campaign') });
+    org.double.org.withheldObjects.clear();
+    expect(kinds(await deliver(sink, [attendee(ada, { object: objectOf(paused) })]))).toEqual(['delivered']);
+    expect([org.all('Lead').length, org.all('CampaignMember').length]).toEqual([1, 1]);
+  });
+});
+
+describe('a login', () => {
+  const appKeys = { username: undefined, privateKey: undefined, loginUrl: 'https://acme.my.salesforce.com' };
+
+  it('with the secret of the app needs neither user nor certificate', async () => {
+    await open();
+    const sink = sinkWith({}, { ...appKeys, clientSecret: new Secret('salesforce-secret') });
+    expect(kinds(await deliver(sink, [attendee(ada)]))).toEqual(['delivered']);
+    const { body, headers } = org.double.requests.find(({ path }) => path.endsWith('/oauth2/token'))!;
+    expect([...new URLSearchParams(body).keys()].toSorted()).toEqual(['client_id', 'client_secret', 'grant_type']);
+    expect(headers).not.toHaveProperty('authorization');
+  });
+
+  it('with a wrong secret pauses the sink, and names the key', async () => {
+    await open();
+    const sink = sinkWith({}, { ...appKeys, clientSecret: new Secret('other-secret') });
+    const [outcome] = await deliver(sink, [attendee(ada)]);
+    expect(outcome).toMatchObject({ kind: 'pause', detail: expect.stringContaining('compare "clientSecret"') });
+    expect(JSON.stringify(outcome)).not.toContain('other-secret');
+  });
+
+  it.each([
+    ['https://test.salesforce.com', 'delivered'],
+    ['https://velocity-page-1863.scratch.my.salesforce.com', 'delivered'],
+    ['https://acme--uat.sandbox.my.salesforce.com', 'delivered'],
+    ['https://login.salesforce.com', 'pause'],
+  ])('of a sandbox at %s is %s', async (loginUrl, kind) => {
+    await open({ sandbox: true });
+    const [outcome] = await deliver(sinkWith({}, { loginUrl }), [attendee(ada)]);
+    expect(outcome).toMatchObject(
+      kind === 'pause' ? { kind, detail: expect.stringContaining('https://test.salesforce.com') } : { kind },
+    );
+  });
+});

@@ -1,0 +1,98 @@
+import type { AnsweredRequest } from '../../test/doubles/serve/serve-double.js';
+import { type FieldDefinition, field } from '../../test/doubles/salesforce/field-definition.js';
+import type { OrgRecord } from '../../test/doubles/salesforce/org.js';
+import type { SalesforceOptions } from '../../test/doubles/salesforce/salesforce-org.js';
+import { type SalesforceDouble, startSalesforceDouble } from '../../test/doubles/salesforce/start-salesforce-double.js';
+import type { Fields } from '../sink.js';
+
+const key = (name: string): FieldDefinition => field(name, { externalId: true, unique: true });
+
+/** The org's own fields, as an administrator makes them for the sample's mapping. */
+const ownFields = {
+  Lead: [
+    key('Engagement_Id__c'),
+    field('Seats__c', { type: 'double' }),
+    field('Grade__c', { picklist: ['Hot', 'Cold'], restrictedPicklist: true }),
+    field('Last_Event__c'),
+  ],
+  Contact: [field('Seats__c', { type: 'double' }), field('Last_Event__c')],
+  Account: [key('Domain__c')],
+  Campaign: [key('Event_Id__c')],
+  CampaignMember: [field('Questions__c', { type: 'double' }), field('Credit__c', { type: 'double' }), field('Note__c')],
+  Task: [field('Engagement_Key__c', { externalId: true })],
+  Attendance__c: [
+    key('Engagement_Key__c'),
+    field('Lead__c', { type: 'reference', referenceTo: ['Lead'], relationshipName: 'Lead__r' }),
+    field('Contact__c', { type: 'reference', referenceTo: ['Contact'], relationshipName: 'Contact__r' }),
+    field('Minutes__c', { type: 'double' }),
+  ],
+};
+
+/** The strict stand-in, as a fresh account, with what tests of this sink ask of it. */
+export class TestOrg {
+  private constructor(readonly double: SalesforceDouble) {}
+
+  static async open(options: SalesforceOptions = {}): Promise<TestOrg> {
+    return new TestOrg(await startSalesforceDouble({ fields: ownFields, ...options }));
+  }
+
+  get url(): string {
+    return this.double.url;
+  }
+
+  /** Live records, oldest first, as they are now. */
+  all(type: string): Fields[] {
+    const { org } = this.double.org;
+    return org.all(org.type(type)).map(({ values }) => values);
+  }
+
+  /** A record as somebody makes it by hand; its `values` are as they are now. */
+  add(type: string, values: Fields): OrgRecord {
+    const { org } = this.double.org;
+    return org.create(org.type(type), values);
+  }
+
+  change(record: OrgRecord, values: Fields): void {
+    this.double.org.org.update(record, values);
+  }
+
+  convert(lead: OrgRecord): OrgRecord {
+    return this.double.org.org.convertLead(lead);
+  }
+
+  /** Deletes all records of the type, as somebody does by hand. */
+  clear(type: string): void {
+    const { org } = this.double.org;
+    for (const record of org.all(org.type(type))) org.delete(record);
+  }
+
+  record(type: string, at = 0): OrgRecord {
+    const { org } = this.double.org;
+    return org.all(org.type(type))[at]!;
+  }
+
+  /** Requests of the API, without logins. */
+  calls(): AnsweredRequest[] {
+    return this.double.requests.filter(({ path }) => !path.endsWith('/oauth2/token'));
+  }
+
+  /** Requests that save records of the type. */
+  writes(type: string): AnsweredRequest[] {
+    return this.calls().filter(
+      ({ method, body }) => ['POST', 'PATCH'].includes(method) && body.includes(`"type":"${type}"`),
+    );
+  }
+
+  /** Queries of the type. */
+  queries(type: string): AnsweredRequest[] {
+    return this.calls().filter(({ query }) => (query.get('q') ?? '').includes(` FROM ${type} `));
+  }
+
+  get logins(): number {
+    return this.double.requests.filter(({ path }) => path.endsWith('/oauth2/token')).length;
+  }
+
+  async close(): Promise<void> {
+    await this.double.close();
+  }
+}
