@@ -13,6 +13,7 @@ const lacking: ReadonlySet<string> = new Set([
   'no-activity',
   'no-attendance',
   'no-text',
+  'no-value',
 ]);
 
 /** True for reasons that mean: the mapping found no value where it needs one. */

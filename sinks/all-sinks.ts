@@ -1,5 +1,6 @@
 import { canvasSinkType } from './canvas/canvas.js';
 import { fileSinkType } from './file/file.js';
+import { httpSinkType } from './http/http.js';
 import { hubspotSinkType } from './hubspot/hubspot.js';
 import { postgresSinkType } from './postgres/postgres.js';
 import { salesforceSinkType } from './salesforce/salesforce.js';
@@ -13,6 +14,7 @@ export const allSinks: ReadonlyMap<string, SinkType> = new Map(
   [
     canvasSinkType,
     fileSinkType,
+    httpSinkType,
     hubspotSinkType,
     postgresSinkType,
     salesforceSinkType,

@@ -28,6 +28,10 @@ export const minimalSinks: Readonly<Record<string, MinimalSink>> = {
     },
     addressKeys: ['baseUrl'],
   },
+  http: {
+    keys: { records: [{ from: 'registrants', create: {} }] },
+    addressKeys: ['baseUrl'],
+  },
   hubspot: {
     keys: {
       token,

@@ -89,6 +89,7 @@ describe('the guides', () => {
     expect([...new Set(types.map(String))].toSorted()).toEqual([
       'canvas',
       'file',
+      'http',
       'hubspot',
       'postgres',
       'salesforce',
@@ -139,6 +140,7 @@ function brokenLinks(page: string): string[] {
 /** A value of the kind that the variable's key takes. */
 function valueOf(name: string): string {
   if (/(HOOK|ALERT)_SECRET/.test(name)) return `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+  if (name === 'TEAMS_WORKFLOW_URL') return 'https://flows.example.com/run?sig=x';
   if (name === 'SLACK_WEBHOOK_URL') return 'https://hooks.slack.com/services/T0/B0/x';
   if (name.endsWith('_URL')) return 'postgres://reader@db.example.com/warehouse';
   return 'a-value';

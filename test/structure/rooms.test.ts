@@ -99,7 +99,7 @@ describe('the rooms', () => {
 });
 
 function isSinkFolder(name: string): boolean {
-  return ['canvas', 'file', 'hubspot', 'postgres', 'salesforce', 'slack', 'webhook', 'xapi'].includes(name);
+  return ['canvas', 'file', 'http', 'hubspot', 'postgres', 'salesforce', 'slack', 'webhook', 'xapi'].includes(name);
 }
 
 function reaches(

@@ -1,0 +1,92 @@
+import { MappingError } from '../mapping/mapping-error.js';
+import type { CheckLine } from '../sink.js';
+import { classifyAnswer, type Reading } from './classify.js';
+import type { HttpClient, NoAnswer } from './client.js';
+import type { HttpConfig, RecordKeys } from './config.js';
+import { needsId, type RequestView, writeRequest } from './write-request.js';
+
+/** Whether the receiver accepts the credentials, as far as it can be asked, and what is to know of each record. Never throws. */
+export async function checkReceiver(
+  config: HttpConfig,
+  client: HttpClient,
+  reading: Reading,
+  signal: AbortSignal,
+): Promise<CheckLine[]> {
+  const line =
+    config.check === undefined ? await reached(client, signal) : await asked(config, client, reading, signal);
+  return [line, ...config.records.flatMap((record) => linesFor(record, config, client.host))];
+}
+
+async function reached(client: HttpClient, signal: AbortSignal): Promise<CheckLine> {
+  const { host } = client;
+  const answer = await client.reach(signal);
+  if (answer.kind === 'none') return { ok: false, text: detailOf(answer.result) };
+  const { status } = answer;
+  if (status === 410)
+    return { ok: false, text: `${host} answers HTTP 410, which asks to be sent nothing more: check "baseUrl"` };
+  if (status >= 300 && status < 400) {
+    return {
+      ok: false,
+      text: `${host} redirects (HTTP ${status}), which is not followed: put the final address into "baseUrl"`,
+    };
+  }
+  if (status >= 500) return { ok: false, text: `${host} is reached but answers HTTP ${status}: check the receiver` };
+  return { ok: true, text: `${host} is reached; whether it accepts the credentials shows with the first request` };
+}
+
+async function asked(
+  config: HttpConfig,
+  client: HttpClient,
+  reading: Reading,
+  signal: AbortSignal,
+): Promise<CheckLine> {
+  try {
+    const request = await writeRequest(config.check!, config.headers, nothing, `${reading.name}.check`);
+    const answer = await client.call(request, signal);
+    if (answer.kind === 'none') return { ok: false, text: detailOf(answer.result) };
+    const [verdict] = await classifyAnswer(answer, { purpose: 'check', items: [null], label: 'check:' }, reading);
+    if (verdict!.kind === 'delivered') return { ok: true, text: `${client.host} accepts the credentials` };
+    return { ok: false, text: verdict!.detail ?? '' };
+  } catch (error) {
+    if (!(error instanceof MappingError)) throw error;
+    return { ok: false, text: error.message };
+  }
+}
+
+/** A check has no item. */
+const nothing = {
+  item: null,
+  previous: null,
+  attendee: null,
+  session: null,
+  pigeonhole: null,
+  change: { list: 'check', key: '', timestamp: '1970-01-01T00:00:00.000Z' },
+  properties: {},
+  record: { id: undefined },
+} as unknown as RequestView;
+
+/** What a person should know before the first request, since nothing at the receiver will say it. */
+function linesFor(record: RecordKeys, config: HttpConfig, host: string): CheckLine[] {
+  const { name, create, update, find } = record;
+  const lines: CheckLine[] = [];
+  if (record.delete === undefined && record.forget === undefined) {
+    const text = `${name}: there is no "delete" request, so what was sent stays at ${host} when an item is deleted or a person is forgotten`;
+    lines.push({ ok: true, text });
+  }
+  const isRepeatable = create === undefined || create.method !== 'POST' || config.idempotencyHeader !== undefined;
+  if (!isRepeatable && find === undefined) {
+    const text = `${name}: if the answer to a POST is lost, it is sent again: make sure that ${host} recognizes a repeat, or add "find" or "idempotencyHeader"`;
+    lines.push({ ok: true, text });
+  }
+  for (const purpose of ['update', 'delete', 'forget'] as const) {
+    const keys = record[purpose];
+    if (keys === undefined || !needsId(keys) || create?.idFrom !== undefined || config.results !== undefined) continue;
+    const text = `${name}.${purpose} reads "record.id", and no "idFrom" or "results" gives one: add it to "create"`;
+    lines.push({ ok: find?.idFrom !== undefined && update !== undefined, text });
+  }
+  return lines;
+}
+
+function detailOf(result: NoAnswer['result']): string {
+  return 'detail' in result ? result.detail : 'the check was stopped';
+}

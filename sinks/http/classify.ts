@@ -1,0 +1,185 @@
+import { fieldsOf } from '../fields-of.js';
+import { booleanValue } from '../mapping/boolean-value.js';
+import type { Expression } from '../mapping/expression.js';
+import type { MappingView } from '../mapping/mapping-view.js';
+import { MappingError } from '../mapping/mapping-error.js';
+import type { Result } from '../sink.js';
+import type { Answer } from './client.js';
+import type { AcceptRule, Purpose } from './config.js';
+
+/** What an answer means for one item. `missing`: the record no longer exists there. */
+export type Verdict = (
+  | Exclude<Result, { kind: 'unknown' | 'unsent' }>
+  | { readonly kind: 'missing'; readonly detail: string }
+) & {
+  readonly id?: string | number | undefined;
+};
+
+/** How a sink reads answers. */
+export interface Reading {
+  /** The sink's name, for messages about its expressions. */
+  readonly name: string;
+  readonly host: string;
+  readonly accept: readonly AcceptRule[];
+  readonly results?: Expression | undefined;
+}
+
+/** A request that was answered. */
+export interface Asked {
+  readonly purpose: Purpose | 'check';
+  /** The bodies of the items in it. */
+  readonly items: readonly unknown[];
+  readonly idFrom?: Expression | undefined;
+  /** Names the item in messages of expressions that fail: its list and key. */
+  readonly label: string;
+}
+
+/**
+ * What an answer means for each item of its request: by the first rule of `accept` that is true, else by its status;
+ * where that is a success, by `results`. Never throws.
+ */
+export async function classifyAnswer(answer: Answer, asked: Asked, reading: Reading): Promise<Verdict[]> {
+  const view = viewOf(answer, asked);
+  const everyItem = (verdict: Verdict): Verdict[] => asked.items.map(() => verdict);
+  try {
+    const verdict = (await byRule(answer, view, reading)) ?? byStatus(answer, asked, reading.host);
+    if (verdict.kind !== 'delivered') return everyItem(verdict);
+    if (reading.results !== undefined && asked.purpose !== 'find' && asked.purpose !== 'check') {
+      return await itemByItem(answer, { view, asked, reading, results: reading.results });
+    }
+    if (asked.idFrom === undefined || asked.items.length !== 1) return everyItem(verdict);
+    const id = idOf(await asked.idFrom.evaluate(view, `${reading.name}.idFrom`));
+    return [{ ...verdict, ...(id !== undefined && { id }) }];
+  } catch (error) {
+    if (!(error instanceof MappingError)) throw error;
+    return everyItem({ kind: 'rejected', cause: error.causeCode, detail: error.message });
+  }
+}
+
+/** An id as it is kept; undefined: there is none. */
+export function idOf(value: unknown): string | number | undefined {
+  const isId = (typeof value === 'string' && value !== '' && value.length <= 500) || typeof value === 'number';
+  return isId ? value : undefined;
+}
+
+/** Expressions about answers see these names, and nothing of the item but what was sent of it. */
+function viewOf({ status, body, headers }: Answer, { items, purpose, label }: Asked): MappingView {
+  const [list = '', key = ''] = label.split(':');
+  const change = { list, key, timestamp: '1970-01-01T00:00:00.000Z' };
+  return { status, body, headers, items, request: purpose, change } as unknown as MappingView;
+}
+
+async function byRule(
+  answer: Answer,
+  view: MappingView,
+  { name, host, accept }: Reading,
+): Promise<Verdict | undefined> {
+  for (const [at, { when, outcome, cause, after, detail }] of accept.entries()) {
+    const key = `${name}.accept[${at}]`;
+    if (!booleanValue(await when.evaluate(view, `${key}.when`))) continue;
+    const code = codeOf(await cause?.evaluate(view, `${key}.cause`));
+    return verdictOf(outcome, { answer: { ...answer, afterMs: answer.afterMs ?? after }, host, code, advice: detail });
+  }
+  return undefined;
+}
+
+const sentences = {
+  delivered: 'accepted it',
+  retry: 'does not accept it now',
+  rejected: 'refuses it',
+  pause: 'accepts nothing',
+  missing: 'no longer has the record',
+} as const;
+
+interface Said {
+  readonly answer: Answer;
+  readonly host: string;
+  readonly code: string | undefined;
+  readonly advice?: string | undefined;
+}
+
+function verdictOf(outcome: keyof typeof sentences, { answer, host, code, advice }: Said): Verdict {
+  const { status, afterMs } = answer;
+  const detail = `${host} ${sentences[outcome]} (HTTP ${status}${code === undefined ? '' : `, ${code}`})${advice === undefined ? '' : `: ${advice}`}`;
+  switch (outcome) {
+    case 'retry':
+      return { kind: 'retry', detail, ...(afterMs !== undefined && { afterMs }) };
+    case 'rejected':
+      return { kind: 'rejected', cause: code ?? `http:${status}`, detail };
+    case 'pause':
+      return { kind: 'pause', cause: 'credential', detail };
+    default:
+      return { kind: outcome, detail };
+  }
+}
+
+/**
+ * By the status alone. What is about the address, the credentials or the receiver as a whole is no fault of the item:
+ * it is retried, or pauses the sink. RFC 9110, 15.
+ */
+function byStatus(answer: Answer, { purpose }: Asked, host: string): Verdict {
+  const { status } = answer;
+  const said = { answer, host, code: undefined };
+  const removes = purpose === 'delete' || purpose === 'forget';
+  if (status >= 200 && status < 300) return verdictOf('delivered', said);
+  if (status < 400) {
+    return verdictOf('retry', {
+      ...said,
+      advice: 'it redirects, which is not followed: put the final address into "baseUrl"',
+    });
+  }
+  switch (status) {
+    case 401:
+    case 403:
+    case 407:
+      return verdictOf('pause', { ...said, advice: 'check "auth" and what the credentials may do' });
+    case 404:
+    case 410:
+      if (removes) return { kind: 'delivered', detail: `${host} has no such record any more (HTTP ${status})` };
+      if (purpose === 'update') return verdictOf('rejected', said);
+      if (status === 410) {
+        return { kind: 'pause', cause: 'gone', detail: `${host} answered HTTP 410: it asks to be sent nothing more` };
+      }
+      return verdictOf('retry', { ...said, advice: 'check "baseUrl" and "url"' });
+    case 405:
+      return verdictOf('retry', { ...said, advice: 'check "method" and "url"' });
+    case 408:
+    case 425:
+    case 429:
+      return verdictOf('retry', said);
+    default:
+      return verdictOf(status < 500 ? 'rejected' : 'retry', said);
+  }
+}
+
+interface ItemByItem {
+  readonly view: MappingView;
+  readonly asked: Asked;
+  readonly reading: Reading;
+  readonly results: Expression;
+}
+
+async function itemByItem(answer: Answer, { view, asked, reading, results }: ItemByItem): Promise<Verdict[]> {
+  const { name, host } = reading;
+  const found = await results.evaluate(view, `${name}.results`);
+  // JSONata gives the only entry of a list in place of the list
+  const list: readonly unknown[] = Array.isArray(found) ? found : found === undefined ? [] : [found];
+  return asked.items.map((_, at): Verdict => {
+    const entry = list[at];
+    const { outcome = 'delivered', ...rest } = fieldsOf(entry);
+    const word = typeof entry === 'string' ? entry : entry === undefined ? undefined : outcome;
+    if (list.length !== asked.items.length || typeof word !== 'string' || !Object.hasOwn(sentences, word)) {
+      const detail = `${host} answered HTTP ${answer.status}, and "results" gives no outcome for each item: correct it`;
+      return { kind: 'rejected', cause: 'results-unclear', detail };
+    }
+    const verdict = verdictOf(word as keyof typeof sentences, { answer, host, code: codeOf(rest['cause']) });
+    const id = idOf(rest['id']);
+    return { ...verdict, ...(id !== undefined && { id }) };
+  });
+}
+
+/** A code as it may be shown. What is no code may be a text of somebody. */
+function codeOf(value: unknown): string | undefined {
+  const text = typeof value === 'number' ? String(value) : value;
+  return typeof text === 'string' && /^[A-Za-z0-9][\w.:/-]{0,79}$/.test(text) ? text : undefined;
+}

@@ -1,0 +1,245 @@
+import { type Dispatcher, request } from 'undici';
+import { mayReachPrivate } from '../network/address-policy.js';
+import { createDispatcher } from '../network/create-dispatcher.js';
+import { noAnswerSentence } from '../network/no-answer-sentence.js';
+import { answeredAtMs, headerText, parsedJson, readText } from '../network/read-answer.js';
+import { LONGEST_RETRY_AFTER_MS, retryAfterMs } from '../network/retry-after.js';
+import { type Permit, RollingLimiter } from '../network/rolling-limiter.js';
+import { withinDeadline } from '../network/within-deadline.js';
+import { type Token, TokenFailure, TokenSource } from '../rest/oauth.js';
+import type { Result, SinkEnvironment } from '../sink.js';
+import type { HttpConfig } from './config.js';
+import type { PlannedRequest } from './operation.js';
+import { addressOf, bodyText } from './write-request.js';
+
+export const CONNECTIONS = 8;
+const CONNECT_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** Longest wait for a turn among the requests that `limits` allows. */
+const LONGEST_TURN_MS = 10_000;
+
+export interface Answer {
+  readonly kind: 'answer';
+  readonly status: number;
+  /** Parsed JSON, or else the text. */
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly afterMs: number | undefined;
+}
+
+/** No answer: what that means for all that was in the request. */
+export type NoAnswer = {
+  readonly kind: 'none';
+  readonly result: Extract<Result, { kind: 'retry' | 'pause' | 'unsent' }>;
+};
+
+export interface HttpTuning {
+  /** Unix time in ms. */
+  readonly now?: () => number;
+  readonly requestTimeoutMs?: number;
+}
+
+/** The calls to one receiver, for all lanes of a sink. Each call is made once, and once more after a token has ended. */
+export class HttpClient {
+  readonly host: string;
+  readonly #config: HttpConfig;
+  readonly #baseUrl: string;
+  readonly #dispatcher: Dispatcher;
+  readonly #tokenDispatcher: Dispatcher | undefined;
+  readonly #tokens: TokenSource | undefined;
+  readonly #limiters: readonly RollingLimiter[];
+  readonly #now: () => number;
+  readonly #timeoutMs: number;
+  #quietUntilMs = Number.NEGATIVE_INFINITY;
+
+  constructor(config: HttpConfig, environment: SinkEnvironment, tuning: HttpTuning = {}) {
+    this.#config = config;
+    this.#baseUrl = typeof config.baseUrl === 'string' ? config.baseUrl : config.baseUrl.reveal();
+    this.#now = tuning.now ?? Date.now;
+    this.#timeoutMs = tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
+    this.host = new URL(this.#baseUrl).host;
+    const dispatcherFor = (url: URL): Dispatcher =>
+      createDispatcher(url, environment.network, {
+        allowPrivateAddresses: mayReachPrivate(url, config),
+        connectTimeoutMs: CONNECT_TIMEOUT_MS,
+        connections: CONNECTIONS,
+      });
+    this.#dispatcher = dispatcherFor(new URL(this.#baseUrl));
+    const { auth } = config;
+    if (auth.type === 'oauth') {
+      const tokenUrl = new URL(auth.tokenUrl);
+      this.#tokenDispatcher = dispatcherFor(tokenUrl);
+      this.#tokens = new TokenSource({
+        tokenUrl,
+        grant: auth.grant,
+        dispatcher: this.#tokenDispatcher,
+        name: tokenUrl.host,
+        keys:
+          auth.grant.kind === 'jwt-bearer'
+            ? '"auth.privateKey" and "auth.claims"'
+            : '"auth.clientId" and "auth.clientSecret"',
+        now: this.#now,
+        timeoutMs: this.#timeoutMs,
+      });
+    }
+    this.#limiters = limitersOf(config, environment);
+  }
+
+  /** Never throws. */
+  async call(planned: PlannedRequest, signal: AbortSignal, idempotencyKey?: string): Promise<Answer | NoAnswer> {
+    const first = await this.#callOnce(planned, signal, idempotencyKey);
+    if (first.kind !== 'answer' || first.status !== 401 || first.token === undefined) return first;
+    this.#tokens?.end(first.token);
+    return await this.#callOnce(planned, signal, idempotencyKey);
+  }
+
+  /** Whether the receiver can be reached: the status of HEAD, which changes nothing. */
+  async reach(signal: AbortSignal): Promise<Answer | NoAnswer> {
+    const head: Exchange = { method: 'HEAD', url: new URL(this.#baseUrl), headers: {} };
+    return await this.#exchangeInTime(head, signal);
+  }
+
+  tryNow(): void {
+    this.#quietUntilMs = Number.NEGATIVE_INFINITY;
+    this.#tokens?.tryNow();
+    for (const limiter of this.#limiters) limiter.reopen();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#dispatcher.close(), this.#tokenDispatcher?.close()]);
+  }
+
+  async #callOnce(
+    planned: PlannedRequest,
+    signal: AbortSignal,
+    idempotencyKey: string | undefined,
+  ): Promise<(Answer & { readonly token?: Token | undefined }) | NoAnswer> {
+    if (signal.aborted) return unsent;
+    const quietForMs = this.#quietUntilMs - this.#now();
+    if (quietForMs > 0) {
+      return noAnswer({ kind: 'retry', afterMs: quietForMs, detail: `${this.host} asked to wait` });
+    }
+    let token: Token | undefined;
+    try {
+      token = await this.#tokens?.get(signal);
+    } catch (error) {
+      return error instanceof TokenFailure ? noAnswer(error.result) : unsent;
+    }
+    const permits: Permit[] = [];
+    try {
+      for (const limiter of this.#limiters) {
+        const permit = await limiter.take(signal, LONGEST_TURN_MS);
+        if (permit === undefined) return unsent;
+        permits.push(permit);
+      }
+      const answer = await this.#exchangeInTime(this.#write(planned, token, idempotencyKey), signal);
+      if (answer.kind === 'answer' && [429, 503].includes(answer.status) && answer.afterMs !== undefined) {
+        this.#quietUntilMs = Math.max(this.#quietUntilMs, this.#now() + answer.afterMs);
+      }
+      return answer.kind === 'answer' ? { ...answer, token } : answer;
+    } finally {
+      for (const permit of permits) permit.done();
+    }
+  }
+
+  /** The request as it is sent, with its credentials. */
+  #write(planned: PlannedRequest, token: Token | undefined, idempotencyKey: string | undefined): Exchange {
+    const { auth, idempotencyHeader } = this.#config;
+    const { method, encoding } = planned;
+    const url = addressOf(this.#baseUrl, planned.url);
+    let { body } = planned;
+    const headers: Record<string, string> = { ...planned.headers };
+    if (idempotencyHeader !== undefined && idempotencyKey !== undefined) headers[idempotencyHeader] = idempotencyKey;
+    if (auth.type === 'bearer') headers['authorization'] = `Bearer ${auth.token.reveal()}`;
+    if (token !== undefined) headers['authorization'] = `Bearer ${token.secret.reveal()}`;
+    if (auth.type === 'header') headers[auth.name.toLowerCase()] = auth.value.reveal();
+    if (auth.type === 'basic') {
+      const user = `${auth.username.reveal()}:${auth.password?.reveal() ?? ''}`;
+      headers['authorization'] = `Basic ${Buffer.from(user).toString('base64')}`;
+    }
+    if (auth.type === 'parameter') {
+      if (encoding === 'form' && method !== 'GET') body = { ...(body as object), [auth.name]: auth.value.reveal() };
+      else url.searchParams.append(auth.name, auth.value.reveal());
+    }
+    if (body === undefined) return { method, url, headers };
+    headers['content-type'] = encoding === 'json' ? 'application/json' : 'application/x-www-form-urlencoded';
+    return { method, url, headers, body: bodyText(body, encoding) };
+  }
+
+  async #exchangeInTime(exchange: Exchange, signal: AbortSignal): Promise<Answer | NoAnswer> {
+    const timeoutMs = this.#timeoutMs;
+    try {
+      return await withinDeadline(signal, timeoutMs, (own) => this.#exchange(exchange, own));
+    } catch (error) {
+      const detail = noAnswerSentence(error, { host: this.host, name: this.host, timeoutMs });
+      return noAnswer({ kind: 'retry', detail });
+    }
+  }
+
+  async #exchange({ url, ...options }: Exchange, signal: AbortSignal): Promise<Answer> {
+    const answer = await request(url, {
+      ...options,
+      headers: { accept: 'application/json', 'user-agent': 'pigeonpost', ...options.headers },
+      dispatcher: this.#dispatcher,
+      signal,
+    });
+    const text = await readText(answer.body, MAX_ANSWER_BYTES);
+    const headers: Record<string, string> = {};
+    for (const name of Object.keys(answer.headers)) headers[name] = headerText(answer.headers[name]) ?? '';
+    const asked = retryAfterMs(headers['retry-after'], answeredAtMs(headers['date'], this.#now));
+    return {
+      kind: 'answer',
+      status: answer.statusCode,
+      body: parsedJson(text) ?? text,
+      headers,
+      afterMs: asked === undefined ? undefined : Math.min(asked, LONGEST_RETRY_AFTER_MS),
+    };
+  }
+}
+
+interface Exchange {
+  readonly method: Dispatcher.HttpMethod;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+const unsent: NoAnswer = { kind: 'none', result: { kind: 'unsent' } };
+
+function noAnswer(result: NoAnswer['result']): NoAnswer {
+  return { kind: 'none', result };
+}
+
+/** What `limits` of the sink says, else what its preset knows of the vendor. */
+function limitersOf(config: HttpConfig, environment: SinkEnvironment): RollingLimiter[] {
+  const limits = environment.limits ?? config.limits;
+  const { auth, baseUrl } = config;
+  const account = {
+    type: 'http',
+    baseUrl: new URL(typeof baseUrl === 'string' ? baseUrl : baseUrl.reveal()).host,
+    credential: credentialOf(auth),
+    limits,
+  };
+  const limiter = (kind: string, limit: number | undefined, windowMs: number): RollingLimiter[] => {
+    if (limit === undefined) return [];
+    const make = (): RollingLimiter => new RollingLimiter({ limit, windowMs }, limit);
+    return [environment.accounts?.share(account, kind, make) ?? make()];
+  };
+  return [...limiter('per10s', limits?.per10s, 10_000), ...limiter('perDay', limits?.perDay, 24 * 60 * 60 * 1000)];
+}
+
+function credentialOf(auth: HttpConfig['auth']) {
+  switch (auth.type) {
+    case 'none':
+      return '';
+    case 'bearer':
+      return auth.token;
+    case 'basic':
+      return auth.username;
+    case 'oauth':
+      return auth.grant.kind === 'jwt-bearer' ? auth.grant.privateKey : auth.grant.clientId;
+    default:
+      return auth.value;
+  }
+}

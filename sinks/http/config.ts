@@ -1,0 +1,216 @@
+import { z } from 'zod';
+import type { ListName } from '../../config/schema/list-names.js';
+import { nearestWord } from '../../config/nearest-word.js';
+import type { Secret } from '../../config/secret.js';
+import type { Expression } from '../mapping/expression.js';
+import { mayReachPrivate, type NetworkKeys, plainHttpProblem } from '../network/address-policy.js';
+import type { Grant } from '../rest/oauth.js';
+import { type authTypes, type Method, type RecordTemplate, type UserKeys, userKeys } from './keys.js';
+import { merged } from './merge.js';
+import { allPresets } from './presets/all-presets.js';
+
+/** `http` in pigeonpost.yaml, less the keys that all sinks share, with what its preset fills and all defaults. */
+export interface HttpConfig {
+  readonly preset?: string | undefined;
+  /** A Secret where the file takes it from elsewhere: it may hold a token. */
+  readonly baseUrl: string | Secret;
+  readonly allowPrivateAddresses: boolean;
+  readonly auth: Auth;
+  readonly headers: Readonly<Record<string, Expression>>;
+  readonly revisions: 'latest' | 'every';
+  readonly batch: { readonly size: number; readonly maxAgeMs: number };
+  readonly maxBytes: number;
+  readonly idempotencyHeader?: string | undefined;
+  readonly accept: readonly AcceptRule[];
+  readonly results?: Expression | undefined;
+  readonly check?: RequestKeys | undefined;
+  readonly records: readonly RecordKeys[];
+  /** What the vendor grants, where its preset knows; `limits` of the sink replaces it. */
+  readonly limits?: { readonly per10s?: number; readonly perDay?: number } | undefined;
+}
+
+export type Auth =
+  | { readonly type: 'none' }
+  | { readonly type: 'bearer'; readonly token: Secret }
+  | { readonly type: 'basic'; readonly username: Secret; readonly password: Secret | undefined }
+  | { readonly type: 'header' | 'parameter'; readonly name: string; readonly value: Secret }
+  | { readonly type: 'oauth'; readonly tokenUrl: string; readonly grant: Grant };
+
+export interface RequestKeys {
+  readonly method: Method | Expression;
+  readonly url?: Expression | undefined;
+  readonly headers: Readonly<Record<string, Expression>>;
+  readonly body?: Expression | undefined;
+  readonly encoding: 'json' | 'form';
+  readonly batch?: Expression | undefined;
+  readonly idFrom?: Expression | undefined;
+}
+
+/** What a request is for. */
+export type Purpose = 'find' | 'create' | 'update' | 'delete' | 'forget';
+
+export type RecordKeys = {
+  readonly name: string;
+  readonly from: ListName;
+  readonly when?: Expression | undefined;
+  readonly properties: Readonly<Record<string, Expression>>;
+  readonly requires: readonly string[];
+} & { readonly [purpose in Purpose]?: RequestKeys | undefined };
+
+export type AcceptRule = NonNullable<UserKeys['accept']>[number];
+
+const defaultMaxBytes = 1024 * 1024;
+
+/** Reads the keys, fills them from the preset, and tells what is missing then. */
+export const httpConfigSchema: z.ZodType<HttpConfig> = userKeys.transform((found, context): HttpConfig => {
+  const problem = (path: readonly (string | number)[], message: string): void =>
+    void context.issues.push({ code: 'custom', input: found, path: [...path], message });
+  const config = completeConfig(found, problem);
+  return config ?? z.NEVER;
+}) as unknown as z.ZodType<HttpConfig>;
+
+type TellProblem = (path: readonly (string | number)[], message: string) => void;
+
+/** @returns undefined after a problem was told */
+function completeConfig(found: UserKeys, tell: TellProblem): HttpConfig | undefined {
+  let problems = 0;
+  const problem: TellProblem = (path, message) => {
+    problems += 1;
+    tell(path, message);
+  };
+  const preset = found.preset === undefined ? undefined : allPresets.get(found.preset);
+  if (found.preset !== undefined && preset === undefined) {
+    const names = [...allPresets.keys()];
+    const nearest = nearestWord(found.preset, names);
+    problem(['preset'], `allowed: ${names.join(', ')}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`);
+    return undefined;
+  }
+  // parsed for each sink: an expression remembers the line of the file on whose behalf it runs
+  const filled = preset === undefined ? {} : userKeys.parse(preset.settings);
+  const template = preset?.record === undefined ? {} : userKeys.parse({ records: [preset.record] }).records![0]!;
+  const { records: written, ...keys } = merged<UserKeys>(filled, found);
+  const records = (written ?? []).map((each, at) =>
+    recordOf(merged<RecordTemplate>(template, each), (path, message) => problem(['records', at, ...path], message)),
+  );
+  if (written === undefined) problem(['records'], 'allowed: at least one record');
+  const names = records.map((each) => each?.name);
+  names.forEach((name, at) => {
+    if (name !== undefined && names.indexOf(name) !== at)
+      problem(['records', at, 'name'], `stands twice; give each entry for a list a "name"`);
+  });
+  if (keys.baseUrl === undefined) problem(['baseUrl'], 'allowed: an https address such as https://api.example.com/v1');
+  checkScheme(['baseUrl'], keys.baseUrl, keys, problem);
+  checkScheme(['auth', 'tokenUrl'], keys.auth?.tokenUrl, keys, problem);
+  const auth = authOf(keys.auth ?? {}, problem);
+  if (keys.revisions === 'every') checkLog(records, problem);
+  if (problems > 0 || auth === undefined || keys.baseUrl === undefined) return undefined;
+  return {
+    preset: found.preset,
+    baseUrl: keys.baseUrl,
+    allowPrivateAddresses: keys.allowPrivateAddresses ?? false,
+    auth,
+    headers: keys.headers ?? {},
+    revisions: keys.revisions ?? 'latest',
+    batch: { size: keys.batch?.size ?? 1, maxAgeMs: keys.batch?.maxAge ?? 0 },
+    maxBytes: keys.maxBytes ?? defaultMaxBytes,
+    idempotencyHeader: keys.idempotencyHeader,
+    accept: keys.accept ?? [],
+    results: keys.results,
+    check: keys.check === undefined ? undefined : requestOf(keys.check, 'GET'),
+    records: records.filter((each) => each !== undefined),
+    limits: preset?.limits,
+  };
+}
+
+function checkScheme(
+  at: readonly string[],
+  address: string | Secret | undefined,
+  keys: NetworkKeys,
+  problem: TellProblem,
+): void {
+  if (address === undefined) return;
+  const url = new URL(typeof address === 'string' ? address : address.reveal());
+  if (url.protocol !== 'https:' && !mayReachPrivate(url, keys)) problem(at, plainHttpProblem);
+}
+
+const standardMethods = { find: 'GET', create: 'POST', update: 'PATCH', delete: 'DELETE', forget: 'PATCH' } as const;
+
+function recordOf(keys: RecordTemplate, problem: TellProblem): RecordKeys | undefined {
+  const { from, create, find, on = ['create', 'update', 'delete'] } = keys;
+  if (from === undefined) problem(['from'], 'allowed: the name of a list such as questions');
+  if (create === undefined) problem(['create'], 'allowed: a request, such as { body: properties }');
+  if (find !== undefined && find.idFrom === undefined) problem(['find', 'idFrom'], 'allowed: an expression for the id');
+  for (const name of keys.requires ?? []) {
+    if (keys.properties?.[name] === undefined) problem(['properties', name], 'allowed: a JSONata expression');
+  }
+  if (from === undefined || create === undefined) return undefined;
+  const made = (purpose: Purpose, written = keys[purpose]): RequestKeys | undefined =>
+    written === undefined ? undefined : requestOf(written, standardMethods[purpose]);
+  return {
+    name: keys.name ?? from,
+    from,
+    when: keys.when,
+    properties: keys.properties ?? {},
+    requires: keys.requires ?? [],
+    find: on.includes('create') ? made('find') : undefined,
+    create: on.includes('create') ? made('create') : undefined,
+    update: on.includes('update') ? (made('update') ?? (find === undefined ? made('create') : undefined)) : undefined,
+    delete: on.includes('delete') ? made('delete') : undefined,
+    forget: made('forget'),
+  };
+}
+
+function requestOf(keys: NonNullable<UserKeys['check']> & Partial<RequestKeys>, method: Method): RequestKeys {
+  const { headers = {}, encoding = 'json' } = keys;
+  return { ...keys, method: keys.method ?? method, headers, encoding };
+}
+
+/** A log is told what happens, and knows of no record that it could look for or change. */
+function checkLog(records: readonly (RecordKeys | undefined)[], problem: TellProblem): void {
+  records.forEach((record, at) => {
+    if (record?.find !== undefined) problem(['records', at, 'find'], 'is not for "revisions: every"; remove it');
+    if (record?.create?.idFrom !== undefined)
+      problem(['records', at, 'create', 'idFrom'], 'is not for "revisions: every"; remove it');
+  });
+}
+
+type AuthKeys = NonNullable<UserKeys['auth']>;
+
+const needed: Readonly<Record<(typeof authTypes)[number], readonly (keyof AuthKeys)[]>> = {
+  none: [],
+  bearer: ['token'],
+  basic: ['username'],
+  header: ['name', 'value'],
+  parameter: ['name', 'value'],
+  'client-credentials': ['tokenUrl', 'clientId', 'clientSecret'],
+  'jwt-bearer': ['tokenUrl', 'privateKey', 'claims'],
+};
+
+function authOf(keys: AuthKeys, problem: TellProblem): Auth | undefined {
+  const { type = 'none', username, password, token, name, value, tokenUrl, scope } = keys;
+  const missing = needed[type].filter((key) => keys[key] === undefined);
+  for (const key of missing) problem(['auth', key], `is missing: "type: ${type}" needs it`);
+  if (missing.length > 0) return undefined;
+  switch (type) {
+    case 'none':
+      return { type };
+    case 'bearer':
+      return { type, token: token! };
+    case 'basic':
+      return { type, username: username!, password };
+    case 'header':
+    case 'parameter':
+      return { type, name: name!, value: value! };
+    case 'client-credentials': {
+      const { clientId, clientSecret, clientAuthentication, audience, resource } = keys;
+      const authentication = clientAuthentication ?? 'client_secret_basic';
+      const client = { clientId: clientId!, clientSecret: clientSecret!, authentication };
+      return { type: 'oauth', tokenUrl: tokenUrl!, grant: { kind: type, ...client, scope, audience, resource } };
+    }
+    case 'jwt-bearer': {
+      const { privateKey, claims, keyId } = keys;
+      const signed = { privateKey: privateKey!, claims: claims!, keyId };
+      return { type: 'oauth', tokenUrl: tokenUrl!, grant: { kind: type, ...signed, scope } };
+    }
+  }
+}

@@ -1,0 +1,261 @@
+import { z } from 'zod';
+import { listNames } from '../../config/schema/list-names.js';
+import { Secret } from '../../config/secret.js';
+import { duration, headerSecret, listOf, nonEmptyText, oneOf, secret, text, wholeNumber } from '../../config/values.js';
+import { expression } from '../mapping/expression-schema.js';
+import type { Expression } from '../mapping/expression.js';
+import { isSigningKey } from '../rest/jwt.js';
+
+/**
+ * The keys of an `http` sink as a person, or a preset, writes them. Every key is optional here, because a preset may
+ * fill it: config.ts merges both and says what is missing. A default stands in the sentence of its key.
+ */
+
+const isAddress = (found: string): boolean => {
+  if (!URL.canParse(found)) return false;
+  const { protocol, username, password, hash } = new URL(found);
+  return (protocol === 'https:' || protocol === 'http:') && username === '' && password === '' && hash === '';
+};
+
+const addressAllowed =
+  'an https address such as https://api.example.com/v1; one that holds a token or a query written as ${NAME}';
+
+/** A text, or a Secret where the address was filled in: a webhook's address is its password. */
+const baseUrl = () =>
+  z
+    .unknown()
+    .transform((found, context): string | Secret => {
+      const address = found instanceof Secret ? found.reveal() : found;
+      const isOpen = typeof found === 'string' && found.includes('?');
+      if (typeof address === 'string' && isAddress(address) && !isOpen) return found as string | Secret;
+      context.issues.push({ code: 'custom', input: undefined, message: `allowed: ${addressAllowed}` });
+      return z.NEVER;
+    })
+    .meta({ allowed: addressAllowed });
+
+/** A text, or a secret: the user of `basic` is a name at one vendor and a key at another. */
+const textOrSecret = () =>
+  z
+    .unknown()
+    .transform((found, context): Secret => {
+      const value = typeof found === 'string' ? new Secret(found) : found;
+      if (value instanceof Secret && value.reveal().trim() !== '') return value;
+      context.issues.push({ code: 'custom', input: undefined, message: 'allowed: a text, or ${NAME}' });
+      return z.NEVER;
+    })
+    .meta({ allowed: 'a text, or `${NAME}`' });
+
+const signingKey = () =>
+  secret()
+    .refine((found) => isSigningKey(found.reveal()), {
+      error: 'allowed: an RSA key (2048 bits or more) or EC key (P-256), PEM without passphrase, as ${file:/path}',
+    })
+    .meta({ allowed: 'a private key (PEM, RSA or EC P-256), written as `${file:/path}`', secret: true });
+
+const tokenUrl = () =>
+  text('an https address such as https://login.example.com/token', (found) => (isAddress(found) ? found : undefined));
+
+export const authTypes = [
+  'none',
+  'bearer',
+  'basic',
+  'header',
+  'parameter',
+  'client-credentials',
+  'jwt-bearer',
+] as const;
+
+const auth = z.strictObject({
+  type: oneOf(authTypes)
+    .optional()
+    .describe('How the sink proves who it is: `none` (default), or one that the keys below belong to.'),
+  token: headerSecret().optional().describe('`bearer`: the token.'),
+  username: textOrSecret().optional().describe('`basic`: the user, or the key that a vendor expects in its place.'),
+  password: secret().optional().describe('`basic`: the password; empty by default.'),
+  name: text('the name of a header or parameter', (found) => (/^[\w-]{1,60}$/.test(found) ? found : undefined))
+    .optional()
+    .describe('`header`, `parameter`: the name.'),
+  value: headerSecret()
+    .optional()
+    .describe('`header`, `parameter`: the secret. A parameter is a field of a form, else of the query.'),
+  tokenUrl: tokenUrl().optional().describe('`client-credentials`, `jwt-bearer`: where tokens are issued.'),
+  clientId: nonEmptyText('a client id').optional().describe('`client-credentials`: the id of the client.'),
+  clientSecret: secret().optional().describe('`client-credentials`: its secret.'),
+  clientAuthentication: oneOf(['client_secret_basic', 'client_secret_post'])
+    .optional()
+    .describe('`client-credentials`: whether the secret is sent in a header (default) or in the form.'),
+  scope: nonEmptyText('a scope').optional().describe('`client-credentials`, `jwt-bearer`: the scope to request.'),
+  audience: nonEmptyText('an audience').optional().describe('`client-credentials`: the API that the token is for.'),
+  resource: nonEmptyText('a resource').optional().describe('`client-credentials`: the resource of RFC 8707.'),
+  privateKey: signingKey().optional().describe('`jwt-bearer`: signs the assertions, RS256 or ES256 by its kind.'),
+  keyId: nonEmptyText('the id of a key').optional().describe('`jwt-bearer`: the header `kid` of the assertions.'),
+  claims: z
+    .record(nonEmptyText('the name of a claim'), z.union([z.string(), z.number(), z.boolean()]), {
+      error: 'allowed: a group of claims, each with a text or a number',
+    })
+    .optional()
+    .describe('`jwt-bearer`: `iss`, `sub`, `aud` and what else is expected; `iat` and `exp` are added.'),
+});
+
+/** Set by the sink itself, or by the connection. */
+const ownHeaders = new Set([
+  'authorization',
+  'connection',
+  'content-length',
+  'content-type',
+  'cookie',
+  'host',
+  'keep-alive',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+const headerName = () =>
+  text('the name of a header that the sink does not set itself; credentials belong to "auth"', (found) =>
+    /^[A-Za-z][\w-]{0,60}$/.test(found) && !ownHeaders.has(found.toLowerCase()) ? found.toLowerCase() : undefined,
+  );
+
+const headers = () =>
+  z.record(headerName(), expression(), { error: 'allowed: names of headers, each with a JSONata expression' });
+
+export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+export type Method = (typeof methods)[number];
+
+const methodAllowed = `one of ${methods.join(', ')}, or a JSONata expression`;
+
+/** A word in capitals is a method; anything else is an expression. */
+const method = () =>
+  z
+    .unknown()
+    .transform((found, context): Method | Expression => {
+      const isWord = typeof found === 'string' && /^[A-Z]+$/.test(found);
+      if (methods.includes(found as Method)) return found as Method;
+      const parsed = isWord || typeof found !== 'string' ? undefined : expression().safeParse(found);
+      if (parsed?.success === true) return parsed.data;
+      const message = parsed?.error?.issues[0]?.message ?? `allowed: ${methodAllowed}`;
+      context.issues.push({ code: 'custom', input: found, message });
+      return z.NEVER;
+    })
+    .meta({ allowed: methodAllowed });
+
+const requestShape = {
+  method: method().optional().describe('The method.'),
+  url: expression().optional().describe('What is appended to `baseUrl`: a text that begins with / or ?.'),
+  headers: headers().optional().describe('Further headers, each with an expression.'),
+  body: expression().optional().describe('The body: an object or a list. Without it there is none.'),
+  encoding: oneOf(['json', 'form'])
+    .optional()
+    .describe('How the body is written: `json` (default), or `form`, which writes `a: [{b: 1}]` as `a[0][b]=1`.'),
+};
+
+const request = () =>
+  z.strictObject({
+    ...requestShape,
+    batch: expression()
+      .optional()
+      .describe('The body of a request for several items, made from `items`, the list of their bodies.'),
+    idFrom: expression()
+      .optional()
+      .describe('The id of the record, read from `status`, `body` and `headers` of the response.'),
+  });
+
+const records = z.strictObject({
+  name: nonEmptyText('a name')
+    .optional()
+    .describe(
+      'Tells entries for one list apart; the name of the list by default. Keep it: what was sent is stored with it.',
+    ),
+  from: oneOf(listNames).optional().describe('The list whose items are sent.'),
+  when: expression().optional().describe('Only items for which this is true.'),
+  properties: z
+    .record(nonEmptyText('a name'), expression(), { error: 'allowed: names, each with a JSONata expression' })
+    .optional()
+    .describe('Values that the expressions of the requests read as `properties`. A preset says which it reads.'),
+  requires: listOf(nonEmptyText('a property'), { allowed: 'a list of properties', atLeast: 0 })
+    .optional()
+    .describe('Properties without which an item is withheld (`no-value`).'),
+  on: listOf(oneOf(['create', 'update', 'delete']), { allowed: 'a list of create, update, delete' })
+    .optional()
+    .describe('What is sent: everything that has a request by default. `[create]` sends an item once.'),
+  find: request()
+    .optional()
+    .describe('Sent before `create`: if `idFrom` reads an id from the answer, the record exists and `update` is sent.'),
+  create: request().optional().describe('Sent for a new item.'),
+  update: request().optional().describe('Sent for an item that was sent before and has changed; `create` by default.'),
+  delete: request()
+    .optional()
+    .describe('Sent when the item is deleted, when `when` is no longer true, or when its person is forgotten.'),
+  forget: request()
+    .optional()
+    .describe('Sent in place of `delete` when a person is forgotten with `onForget: clear-our-fields`.'),
+});
+
+const acceptRule = z.strictObject({
+  when: expression().describe(
+    'True for the responses that the rule is about: reads `status`, `body`, `headers`, `request`.',
+  ),
+  outcome: oneOf(['delivered', 'retry', 'rejected', 'pause', 'missing']).describe(
+    'What such a response means. `missing`: the record no longer exists and is created again.',
+  ),
+  cause: expression()
+    .optional()
+    .describe('A short code that groups dead letters, such as `body.error.type`; never a text of the item.'),
+  after: duration({ minMs: 1000, maxMs: 24 * 60 * 60 * 1000 })
+    .optional()
+    .describe('`retry`: how long to wait where the response has no Retry-After.'),
+  detail: nonEmptyText('a sentence').optional().describe('A sentence for people: what to do about it.'),
+});
+
+export const userKeys = z.strictObject({
+  preset: nonEmptyText('the name of a preset')
+    .optional()
+    .describe('A vendor whose requests are known: fills the keys below. What you write replaces what it fills.'),
+  baseUrl: baseUrl().optional().describe('Where requests go. Only this host is ever called.'),
+  allowPrivateAddresses: z
+    .boolean({ error: 'allowed: true or false' })
+    .optional()
+    .describe('Whether this sink may connect to loopback and private networks, over http too; `false` by default.'),
+  auth: auth.optional().describe('Credentials.'),
+  headers: headers().optional().describe('Headers of every request.'),
+  revisions: oneOf(['latest', 'every'])
+    .optional()
+    .describe('`latest` (default) sends the present state of an item, `every` each of its changes, as a log.'),
+  batch: z
+    .strictObject({
+      size: wholeNumber({ min: 1, max: 1000, unit: 'items' })
+        .optional()
+        .describe('Items in one request; 1 by default.'),
+      maxAge: duration({ minMs: 1000, maxMs: 60 * 60 * 1000 })
+        .optional()
+        .describe('How long an item waits for others to fill its request. By default it does not wait.'),
+    })
+    .optional()
+    .describe('Several items in one request, for requests that have `batch`.'),
+  maxBytes: wholeNumber({ min: 1, max: 16_777_216, unit: 'bytes' })
+    .optional()
+    .describe('The largest body that the receiver accepts; 1 MiB by default.'),
+  idempotencyHeader: headerName()
+    .optional()
+    .describe('A header with a key that is the same each time a request is repeated, such as Idempotency-Key.'),
+  accept: z
+    .array(acceptRule, { error: 'allowed: a list of rules' })
+    .optional()
+    .describe('What responses mean: the first rule that is true decides, else the HTTP status.'),
+  results: expression()
+    .optional()
+    .describe('For each item of a request its outcome, as a list: a word as in `accept`, or `{ outcome, id, cause }`.'),
+  check: z
+    .strictObject(requestShape)
+    .optional()
+    .describe('A request that changes nothing, by which `pigeonpost check` tries the credentials.'),
+  records: z
+    .array(records, { error: 'allowed: a list of records' })
+    .min(1, { error: 'allowed: at least one record' })
+    .optional()
+    .describe('What is sent of which list.'),
+});
+
+export type UserKeys = z.output<typeof userKeys>;
+/** As it is written in a file, or in a preset. */
+export type WrittenKeys = z.input<typeof userKeys>;
+export type RecordTemplate = NonNullable<UserKeys['records']>[number];

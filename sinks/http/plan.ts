@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { forgetsPerson } from '../forgets-person.js';
+import { MappingError } from '../mapping/mapping-error.js';
+import { mappingView } from '../mapping/mapping-view.js';
+import { mayBeAnothers, notItsOwn } from '../may-be-anothers.js';
+import type { Planned, SinkEnvironment, Subject } from '../sink.js';
+import type { HttpConfig, Purpose, RecordKeys, RequestKeys } from './config.js';
+import { type HttpOperation, type MadeRecord, madeRecords, type PlannedRequest, type Step } from './operation.js';
+import { needsId, type RequestView, writeRequest } from './write-request.js';
+
+/** A person is to be forgotten, and no request says how: a person has to act. */
+const cannotForget = 'cannot-forget';
+
+/** Turns changes into requests. Pure: what it looks at is given with the change. */
+export class Planner {
+  readonly #config: HttpConfig;
+  readonly #name: string;
+  readonly #onForget: NonNullable<SinkEnvironment['onForget']>;
+
+  constructor(config: HttpConfig, { name, onForget }: Pick<SinkEnvironment, 'name' | 'onForget'>) {
+    this.#config = config;
+    this.#name = name;
+    this.#onForget = onForget ?? 'clear-our-fields';
+  }
+
+  async plan(subject: Subject): Promise<Planned<HttpOperation>> {
+    const { change } = subject;
+    const made = this.#config.revisions === 'every' ? {} : madeRecords(subject.object);
+    const steps: Step[] = [];
+    let reason = 'no-record';
+    try {
+      for (const [at, record] of this.#config.records.entries()) {
+        if (record.from !== change.list) continue;
+        const step = await this.#stepFor(record, `${this.#name}.records[${at}]`, subject, made[record.name]);
+        if (typeof step === 'string') reason = step;
+        else steps.push(step);
+      }
+    } catch (error) {
+      if (!(error instanceof MappingError)) throw error;
+      return { kind: 'unplannable', cause: error.causeCode, detail: error.message };
+    }
+    if (steps.length === 0 && reason === cannotForget) {
+      const detail = `${this.#name}: no request removes what was sent of this person: add "delete" or "forget", or remove it by hand`;
+      return { kind: 'unplannable', cause: cannotForget, detail };
+    }
+    if (steps.length === 0) return { kind: 'nothing', reason };
+    const itemKey = JSON.stringify([change.workspace, change.pigeonholeId, change.list, change.key]);
+    const operation = { changeId: change.id, itemKey, foundAtMs: Date.parse(change.timestamp), steps, made };
+    return { kind: 'send', operation };
+  }
+
+  /** @returns the step, or a code for why there is none */
+  async #stepFor(
+    record: RecordKeys,
+    key: string,
+    subject: Subject,
+    made: MadeRecord | undefined,
+  ): Promise<Step | string> {
+    const { change, removal } = subject;
+    const around = mappingView(subject);
+    const isLog = this.#config.revisions === 'every';
+    const isGone = removal !== null || change.data === null;
+    if (isGone) return await this.#removal(record, key, subject, made);
+    if (record.when !== undefined && !(await record.when.holds(around, `${key}.when`))) {
+      const left = made === undefined ? 'condition' : await this.#removal(record, key, subject, made);
+      return typeof left === 'string' ? 'condition' : left;
+    }
+    const properties: Record<string, unknown> = {};
+    for (const [name, expression] of Object.entries(record.properties)) {
+      properties[name] = await expression.evaluate(around, `${key}.properties.${name}`);
+      if (properties[name] === undefined) delete properties[name];
+    }
+    if (record.requires.some((name) => (properties[name] ?? '') === '')) return 'no-value';
+    const isNew = isLog ? change.revision === 1 : made === undefined;
+    const purpose = isNew ? 'create' : 'update';
+    const keys = record[purpose];
+    if (keys === undefined) return isNew ? 'not-created' : 'not-updated';
+    const view = { ...around, properties, record: { id: made?.id } };
+    const request = await this.#write(keys, view, `${key}.${purpose}`);
+    const find = isNew && record.find ? await this.#write(record.find, view, `${key}.find`) : undefined;
+    if (mayBeAnothers(subject, [JSON.stringify(find ?? request)])) return notItsOwn;
+    const sent = hashOf(request);
+    if (made?.sent === sent && change.replay === undefined) return 'unchanged';
+    return { record: record.name, purpose, request, sent, ...(find !== undefined && { find }) };
+  }
+
+  /** What goes when an item is deleted or a person is forgotten; a record that others made is theirs. */
+  async #removal(
+    record: RecordKeys,
+    key: string,
+    subject: Subject,
+    made: MadeRecord | undefined,
+  ): Promise<Step | string> {
+    const forgets = forgetsPerson(subject.removal);
+    const isOurs = made?.found !== true;
+    const isCanary = subject.canary !== undefined;
+    if (forgets && this.#onForget === 'manual' && !isCanary) return 'forget-by-hand';
+    const deletes = isCanary || (forgets ? this.#onForget === 'delete' || record.forget === undefined : true);
+    const mayDelete = isOurs || (forgets && this.#onForget === 'delete');
+    const purpose: Exclude<Purpose, 'find'> = deletes ? 'delete' : 'forget';
+    const keys = record[purpose];
+    if (keys === undefined) return forgets && made !== undefined && !isCanary ? cannotForget : 'no-delete-request';
+    if (deletes && !mayDelete) return forgets ? cannotForget : 'not-ours';
+    // Without an id there may be nothing, or what an attempt made whose answer was lost: a request that names the
+    // record by values of ours finds it; one that needs the id would be about another address.
+    if (made?.id === undefined && needsId(keys)) return 'nothing-made';
+    const view = { ...mappingView(subject), properties: {}, record: { id: made?.id } };
+    const request = await this.#write(keys, view, `${key}.${purpose}`);
+    return { record: record.name, purpose, request, sent: hashOf(request) };
+  }
+
+  async #write(keys: RequestKeys, view: RequestView, key: string): Promise<PlannedRequest> {
+    return await writeRequest(keys, this.#config.headers, view, key);
+  }
+}
+
+/** Tells one request from another without keeping what it says. */
+function hashOf(request: PlannedRequest): string {
+  return createHash('sha256').update(JSON.stringify(request)).digest('hex').slice(0, 24);
+}

@@ -1,0 +1,19 @@
+import type { WrittenKeys } from '../keys.js';
+
+/**
+ * A vendor's requests as data. `settings` and `record` have the keys of docs/configuration.md ("Sinks of type http"),
+ * and nothing else: whatever a preset does, a person could write in pigeonpost.yaml. sinks/http/README.md says how to
+ * add one.
+ */
+export interface Preset {
+  /** As `preset` names it. */
+  readonly name: string;
+  /** The vendor's product. */
+  readonly title: string;
+  /** The keys of the sink. `records` here are used when a person writes none. */
+  readonly settings: WrittenKeys;
+  /** What every entry of `records` begins with. */
+  readonly record?: NonNullable<WrittenKeys['records']>[number];
+  /** What the vendor grants an account. */
+  readonly limits?: { readonly per10s?: number; readonly perDay?: number };
+}

@@ -1,0 +1,63 @@
+import { startTeamsDouble, type TeamsDouble } from '../../../test/doubles/teams/start-teams-double.js';
+import { GuideSink, kinds, question } from '../guide.test-kit.js';
+
+let teams: TeamsDouble;
+let stage: GuideSink;
+
+beforeEach(async () => {
+  teams = await startTeamsDouble();
+  stage = await GuideSink.open({ page: 'teams', variables: { TEAMS_WORKFLOW_URL: teams.workflowUrl } });
+});
+afterEach(async () => {
+  await stage.close();
+  await teams.close();
+});
+
+describe('docs/sinks/http/teams.md', () => {
+  it('posts a card for each question beside what the channel holds', async () => {
+    const link = 'Is [this](https://evil.example) **safe**?';
+    expect(kinds(await stage.deliver([question('1', 'When is lunch?'), question('2', link)]))).toEqual([
+      'delivered',
+      'delivered',
+    ]);
+    expect(teams.messages).toEqual([
+      { texts: ['Welcome to the channel'], facts: {} },
+      { texts: ['Keynote', 'When is lunch?'], facts: { Votes: '3', From: 'Ann Ray' } },
+      { texts: ['Keynote', link], facts: { Votes: '3', From: 'Ann Ray' } },
+    ]);
+  });
+
+  it('posts once, whatever becomes of the question', async () => {
+    await stage.deliver([question('1', 'When is lunch?')]);
+    expect(await stage.deliver([question('1', 'When is lunch?', {}, 9), question('1', null)])).toEqual([
+      { kind: 'nothing', reason: 'not-updated' },
+      { kind: 'nothing', reason: 'no-delete-request' },
+    ]);
+    expect(await stage.deliver([question('1', null, { removal: 'erased' })])).toMatchObject([
+      { kind: 'unplannable', cause: 'cannot-forget' },
+    ]);
+    expect(teams.messages).toHaveLength(2);
+  });
+
+  it('names nobody who is not to be shown', async () => {
+    await stage.deliver([question('1', 'When is lunch?', { attendee: null })]);
+    expect(teams.messages.at(-1)).toEqual({ texts: ['Keynote', 'When is lunch?'], facts: { Votes: '3' } });
+  });
+
+  it('shortens a long text, and withholds an item without one', async () => {
+    expect(kinds(await stage.deliver([question('1', 'a'.repeat(9_000)), question('2', '')]))).toEqual([
+      'delivered',
+      'nothing',
+    ]);
+    expect(teams.messages.at(-1)!.texts[1]).toHaveLength(5_000);
+  });
+
+  it('waits when the workflow is gone, and shows no signature', async () => {
+    teams.faults.add({ effect: { kind: 'answer', answer: { status: 404 } }, times: 2 });
+    const said = JSON.stringify([await stage.deliver([question('1', 'When is lunch?')]), await stage.check()]);
+    expect(said).toContain('"retry"');
+    expect(said).not.toMatch(/s1gnature|sig=|workflows/);
+    const preview = JSON.stringify(await stage.plan([question('2', 'And dinner?')]));
+    expect(preview).not.toMatch(/s1gnature|sig=|workflows/);
+  });
+});

@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto';
+import { MappingError } from '../mapping/mapping-error.js';
+import type { MappingView } from '../mapping/mapping-view.js';
+import type { SendResult } from '../sink.js';
+import { classifyAnswer, type Reading, type Verdict } from './classify.js';
+import { CONNECTIONS, type HttpClient } from './client.js';
+import type { HttpConfig, RequestKeys } from './config.js';
+import type { HttpOperation, PlannedRequest } from './operation.js';
+import { outcomeOf, Task, wavesOf } from './tasks.js';
+import { bodyText } from './write-request.js';
+
+export interface Sending {
+  readonly config: HttpConfig;
+  readonly client: HttpClient;
+  readonly reading: Reading;
+  readonly signal: AbortSignal;
+  /** Asked before each request. */
+  readonly mayBegin: () => boolean;
+  /** Unix time in ms. */
+  readonly now: () => number;
+}
+
+/** Makes the requests of a batch of operations. Requests of one item go in order, others side by side. Never throws. */
+export async function sendOperations(operations: readonly HttpOperation[], sending: Sending): Promise<SendResult> {
+  const tasks = operations.map((operation) => operation.steps.map((step) => new Task(operation, step)));
+  let isPaused = false;
+  const mayBegin = (): boolean => !isPaused && sending.mayBegin() && !sending.signal.aborted;
+  const held = new Set<string>();
+  for (const wave of wavesOf(tasks.flat())) {
+    const groups = groupsOf(
+      wave.filter(({ orderKey }) => !held.has(orderKey)),
+      sending,
+    ).values();
+    const work = async (): Promise<void> => {
+      // The iterator is shared: each of the parallel runs takes the next group that none has taken.
+      for (const group of groups) {
+        if (!mayBegin()) return;
+        await sendGroup(group, { ...sending, mayBegin });
+        if (group.some(({ verdict }) => verdict?.kind === 'pause')) isPaused = true;
+      }
+    };
+    await Promise.all(Array.from({ length: CONNECTIONS }, work));
+    for (const task of wave) if (!task.isSettled) held.add(task.orderKey);
+  }
+  const keepsObjects = sending.config.revisions === 'latest';
+  return { outcomes: operations.map((operation, at) => outcomeOf(operation, tasks[at]!, keepsObjects)) };
+}
+
+/** The tasks that go into one request each, in the order in which they first appear. */
+function groupsOf(tasks: readonly Task[], { config, now }: Sending): Task[][] {
+  const alike = new Map<string, Task[]>();
+  for (const task of tasks) {
+    const { record, purpose, request } = task.step;
+    const { body: _, ...shared } = request;
+    const isBatched = config.batch.size > 1 && keysOf(config, task)?.batch !== undefined;
+    const key = JSON.stringify(isBatched ? [record, purpose, shared] : task.orderKey);
+    alike.set(key, [...(alike.get(key) ?? []), task]);
+  }
+  return [...alike.values()].flatMap((group) => {
+    const full: Task[][] = [];
+    for (let at = 0; at < group.length; at += config.batch.size) full.push(group.slice(at, at + config.batch.size));
+    const rest = full.at(-1)!;
+    if (rest.length === config.batch.size || !waits(rest, config.batch.maxAgeMs, now())) return full;
+    return full.slice(0, -1);
+  });
+}
+
+/**
+ * Whether a request that is not full waits for more items. Time is divided into stretches of `maxAge`, and an item waits
+ * for the end of the stretch in which its change was found: so all changes of one stretch become due together, whichever
+ * process sends them. What removes data does not wait.
+ */
+function waits(tasks: readonly Task[], maxAgeMs: number, nowMs: number): boolean {
+  if (maxAgeMs === 0 || tasks.some(({ step }) => step.purpose === 'delete' || step.purpose === 'forget')) return false;
+  const dueAtMs = Math.min(
+    ...tasks.map(({ operation }) => (Math.floor(operation.foundAtMs / maxAgeMs) + 1) * maxAgeMs),
+  );
+  const afterMs = Math.min(dueAtMs - nowMs, maxAgeMs);
+  if (afterMs <= 0) return false;
+  for (const task of tasks) task.verdict = { kind: 'unsent', afterMs };
+  return true;
+}
+
+/** One request, or, where it is refused as a whole, the halves of it, until what is refused stands alone. */
+async function sendGroup(group: readonly Task[], sending: Sending): Promise<void> {
+  const { client, config, reading, signal, mayBegin } = sending;
+  const wanted: Task[] = [];
+  for (const task of group) {
+    if (!mayBegin()) return;
+    if (task.step.find === undefined || (await isNotFound(task, sending))) wanted.push(task);
+    if (task.verdict?.kind === 'pause') return;
+  }
+  const [first] = wanted;
+  if (first === undefined || !mayBegin()) return;
+  const keys = keysOf(config, first)!;
+  const items = wanted.map(({ step }) => step.request.body);
+  const request = await wrapped(wanted, keys, sending);
+  if (!('method' in request)) {
+    if (request.verdict.cause === 'too-large' && wanted.length > 1) return await sendHalves(wanted, sending);
+    for (const task of wanted) task.verdict = request.verdict;
+    return;
+  }
+  const { purpose } = first.step;
+  const answer = await client.call(request, signal, idempotencyKeyOf(wanted));
+  if (answer.kind === 'none') {
+    for (const task of wanted) task.verdict = answer.result;
+    return;
+  }
+  const asked = { purpose, items, idFrom: keys.idFrom, label: labelOf(first) };
+  const verdicts = await classifyAnswer(answer, asked, reading);
+  const isRefusedWhole = verdicts.every(({ kind }) => kind === 'rejected') && answer.status >= 400;
+  if (isRefusedWhole && wanted.length > 1) return await sendHalves(wanted, sending);
+  wanted.forEach((task, at) => (task.verdict = verdicts[at]));
+}
+
+async function sendHalves(tasks: readonly Task[], sending: Sending): Promise<void> {
+  const middle = Math.ceil(tasks.length / 2);
+  await sendGroup(tasks.slice(0, middle), sending);
+  await sendGroup(tasks.slice(middle), sending);
+}
+
+/** Looks for a record of the item; false: there is one, or it is not known. */
+async function isNotFound(task: Task, { client, config, reading, signal }: Sending): Promise<boolean> {
+  if (task.isLookedUp) return true;
+  const keys = config.records.find(({ name }) => name === task.step.record)!.find!;
+  const answer = await client.call(task.step.find!, signal);
+  if (answer.kind === 'none') {
+    task.verdict = answer.result;
+    return false;
+  }
+  task.isLookedUp = true;
+  if (answer.status === 404) return true;
+  const asked = { purpose: 'find', items: [null], idFrom: keys.idFrom, label: labelOf(task) } as const;
+  const [verdict] = (await classifyAnswer(answer, asked, reading)) as [Verdict];
+  if (verdict.kind === 'missing') return true;
+  if (verdict.kind !== 'delivered') {
+    task.verdict = verdict;
+    return false;
+  }
+  task.foundId = verdict.id;
+  return verdict.id === undefined;
+}
+
+/** The request of these tasks, or why it cannot be made. */
+async function wrapped(
+  tasks: readonly Task[],
+  keys: RequestKeys,
+  { config, reading }: Sending,
+): Promise<PlannedRequest | { readonly verdict: Extract<Verdict, { kind: 'rejected' }> }> {
+  const [first] = tasks as [Task];
+  const { request } = first.step;
+  let { body } = request;
+  if (keys.batch !== undefined) {
+    const items = tasks.map(({ step }) => step.request.body ?? null);
+    const change = changeOf(first);
+    try {
+      body = await keys.batch.evaluate({ items, change } as unknown as MappingView, `${reading.name}.batch`);
+    } catch (error) {
+      if (!(error instanceof MappingError)) throw error;
+      return { verdict: { kind: 'rejected', cause: error.causeCode, detail: error.message } };
+    }
+  }
+  const bytes = body === undefined ? 0 : Buffer.byteLength(bodyText(body, request.encoding));
+  if (bytes > config.maxBytes) {
+    const detail = `${reading.host} accepts ${config.maxBytes} bytes at most, and the body has ${bytes}: shorten it with $truncate`;
+    return { verdict: { kind: 'rejected', cause: 'too-large', detail } };
+  }
+  const { body: _, ...rest } = request;
+  return { ...rest, ...(body !== undefined && { body }) };
+}
+
+function keysOf(config: HttpConfig, { step }: Task): RequestKeys | undefined {
+  return config.records.find(({ name }) => name === step.record)?.[step.purpose];
+}
+
+/** The same each time the same request is made, and no other request's. */
+function idempotencyKeyOf(tasks: readonly Task[]): string {
+  const text = JSON.stringify(
+    tasks.map(({ operation, step }) => [operation.changeId, step.record, step.purpose, step.sent]),
+  );
+  const digest = createHash('sha256').update(text).digest('hex');
+  // in the form of a UUID, which is all that some receivers accept
+  return [
+    digest.slice(0, 8),
+    digest.slice(8, 12),
+    `5${digest.slice(13, 16)}`,
+    `8${digest.slice(17, 20)}`,
+    digest.slice(20, 32),
+  ].join('-');
+}
+
+function changeOf({ operation }: Task): { list: string; key: string; timestamp: string } {
+  const [, , list, key] = JSON.parse(operation.itemKey) as [string, number, string, string];
+  return { list, key, timestamp: new Date(operation.foundAtMs).toISOString() };
+}
+
+function labelOf(task: Task): string {
+  const { list, key } = changeOf(task);
+  return `${list}:${key}`;
+}

@@ -1,0 +1,130 @@
+import { FailedMapping } from '../mapping/failed-mapping.js';
+import type { Expression } from '../mapping/expression.js';
+import type { MappingView } from '../mapping/mapping-view.js';
+import { nodesOf, type SyntaxNode } from '../mapping/syntax-tree.js';
+import type { RequestKeys } from './config.js';
+import { type Method, methods } from './keys.js';
+import type { PlannedRequest } from './operation.js';
+
+/** What the expressions of a request see. */
+export interface RequestView extends MappingView {
+  readonly properties: Readonly<Record<string, unknown>>;
+  /** What this sink made of the item before. */
+  readonly record: { readonly id: string | number | undefined };
+}
+
+/**
+ * A request as its expressions write it for one item.
+ * @param key where it stands, e.g. `crm.records[0].create`
+ * @throws {MappingError}
+ */
+export async function writeRequest(
+  keys: RequestKeys,
+  common: Readonly<Record<string, Expression>>,
+  view: RequestView,
+  key: string,
+): Promise<PlannedRequest> {
+  const headers: Record<string, string> = {};
+  for (const [name, expression] of Object.entries({ ...common, ...keys.headers })) {
+    const value = await expression.evaluate(view, `${key}.headers.${name}`, headerValue);
+    if (value !== undefined) headers[name] = value;
+  }
+  const body = await keys.body?.evaluate(view, `${key}.body`);
+  return {
+    method:
+      typeof keys.method === 'string' ? keys.method : await keys.method.evaluate(view, `${key}.method`, methodValue),
+    url: (await keys.url?.evaluate(view, `${key}.url`, urlReader(keys.url))) ?? '',
+    headers,
+    encoding: keys.encoding,
+    ...(body !== undefined && { body }),
+  };
+}
+
+/** Whether a request can be written only for a record whose id is known. */
+export function needsId({ method, url, headers, body }: RequestKeys): boolean {
+  return [method, url, body, ...Object.values(headers)].some(
+    (each) => typeof each === 'object' && [...nodesOf(each.tree)].some(isRecord),
+  );
+}
+
+function isRecord({ type, steps }: SyntaxNode): boolean {
+  return type === 'path' && steps?.[0]?.type === 'name' && steps[0].value === 'record';
+}
+
+function headerValue(value: unknown, key: string): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+  if (typeof text === 'string' && /^[\x20-\x7e]*$/.test(text)) return text;
+  throw new FailedMapping(
+    key,
+    'not-a-header',
+    'gave what cannot stand in a header: it takes ASCII without line breaks',
+  );
+}
+
+function methodValue(value: unknown, key: string): Method {
+  const found = methods.find((each) => each === value);
+  if (found !== undefined) return found;
+  throw new FailedMapping(key, 'not-a-method', `gave no method: it takes ${methods.join(', ')}`);
+}
+
+/**
+ * A computed part that is empty makes another address: `"/people/" & id` is all people where the id is missing. So an
+ * empty segment is refused unless it is written in the expression itself.
+ */
+const urlReader =
+  (expression: Expression) =>
+  (value: unknown, key: string): string => {
+    if (value === undefined || value === null || value === '') return '';
+    const [path = ''] = typeof value === 'string' ? value.split('?') : [];
+    const isAppendable =
+      typeof value === 'string' && /^[/?][\x21\x23-\x5b\x5d\x5f-\x7e]*$/.test(value) && !value.includes('#');
+    const segments = path
+      .split('/')
+      .slice(1)
+      .map((each) => each.replaceAll(/%2e/gi, '.'));
+    if (!isAppendable || segments.some((each) => each === '.' || each === '..')) {
+      const what = 'gave no path: it takes a text that begins with / or ?; write values as $encodeUrlComponent(value)';
+      throw new FailedMapping(key, 'not-a-path', what);
+    }
+    const inner = segments.slice(0, -1);
+    if (inner.includes('') || (segments.at(-1) === '' && !endsInText(expression.tree))) {
+      throw new FailedMapping(key, 'empty-path-segment', 'gave a path with an empty part: a value in it is missing');
+    }
+    return value;
+  };
+
+/** Whether the last part of `a & b & "text"`, or of what stands before a query, is written as it is. */
+function endsInText(node: SyntaxNode & { readonly rhs?: SyntaxNode }): boolean {
+  if (node.type === 'binary' && node.value === '&') return endsInText(node.rhs ?? {});
+  return node.type === 'string';
+}
+
+/** The whole address. @param url as `writeRequest` wrote it */
+export function addressOf(baseUrl: string, url: string): URL {
+  const address = new URL(baseUrl);
+  const mark = url.indexOf('?');
+  const path = mark === -1 ? url : url.slice(0, mark);
+  const query = mark === -1 ? '' : url.slice(mark + 1);
+  if (path !== '') address.pathname = `${address.pathname.replace(/\/$/, '')}${path}`;
+  if (query !== '') address.search = [address.search.replace(/^\?/, ''), query].filter((part) => part !== '').join('&');
+  return address;
+}
+
+/** What is sent as the body. */
+export function bodyText(body: unknown, encoding: 'json' | 'form'): string {
+  return encoding === 'json' ? JSON.stringify(body) : formOf(body).toString();
+}
+
+/** `{ grades: [{ id: 7 }] }` as `grades[0][id]=7`, as PHP and Rails read it. Nothing is written for null. */
+function formOf(body: unknown): URLSearchParams {
+  const form = new URLSearchParams();
+  const add = (name: string, value: unknown): void => {
+    if (value === null || value === undefined) return;
+    if (typeof value === 'object') {
+      for (const [key, below] of Object.entries(value)) add(name === '' ? key : `${name}[${key}]`, below);
+    } else form.append(name, String(typeof value === 'boolean' ? Number(value) : (value as string | number)));
+  };
+  add('', body);
+  return form;
+}

@@ -1,0 +1,104 @@
+import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
+import type { RunningDouble, ServeOptions } from '../serve/serve-double.js';
+import { serveDouble } from '../serve/serve-double.js';
+
+/** What a workflow posted in its channel. */
+export interface TeamsMessage {
+  /** The texts that a reader sees, in their order. */
+  readonly texts: readonly string[];
+  readonly facts: Readonly<Record<string, string>>;
+}
+
+export interface TeamsDouble extends RunningDouble {
+  /** The address that Teams shows once, secret signature included. */
+  readonly workflowUrl: string;
+  /** Oldest first; the channel has held messages before. */
+  readonly messages: readonly TeamsMessage[];
+}
+
+const maxBytes = 28 * 1024;
+const path = '/powerautomate/automations/direct/workflows/7f3a/triggers/manual/paths/invoke';
+const signature = 's1gnature-of-the-workflow';
+
+/**
+ * A workflow with the trigger "When a Teams webhook request is received" and the action "Post card in a chat or channel".
+ * Accepts a message with one Adaptive Card, and of cards only what these tests need, checked strictly.
+ * Sources: sinks/http/README.md, "Microsoft Teams".
+ */
+export async function startTeamsDouble(options: ServeOptions = {}): Promise<TeamsDouble> {
+  const messages: TeamsMessage[] = [{ texts: ['Welcome to the channel'], facts: {} }];
+  const answer = (request: DoubleRequest): DoubleAnswer => {
+    if (request.path !== path) return refusal(404, 'WorkflowNotFound');
+    if (request.query.get('sig') !== signature || request.query.get('api-version') !== '1') {
+      return refusal(401, 'DirectApiInvalidAuthorizationScheme');
+    }
+    if (request.method !== 'POST') return refusal(405, 'MethodNotAllowed');
+    if (request.headers['authorization'] !== undefined) return refusal(400, 'UnexpectedAuthorization');
+    if (!request.headers['content-type']?.startsWith('application/json')) return refusal(415, 'UnsupportedMediaType');
+    if (Buffer.byteLength(request.body) > maxBytes) return refusal(413, 'RequestEntityTooLarge');
+    const message = messageOf(request.body);
+    if (typeof message === 'string') return refusal(400, message);
+    messages.push(message);
+    return { status: 202 };
+  };
+  const double = await serveDouble(
+    { answer, state: () => messages, page: () => '', namedFaults: () => undefined },
+    options,
+  );
+  const query = `api-version=1&sp=%2Ftriggers%2Fmanual%2Frun&sv=1.0&sig=${signature}`;
+  return { ...double, messages, workflowUrl: `${double.url}${path}?${query}` };
+}
+
+function refusal(status: number, code: string): DoubleAnswer {
+  return { status, json: { error: { code, message: `${code}: the request is not accepted` } } };
+}
+
+/** @returns a code for what is wrong */
+function messageOf(body: string): TeamsMessage | string {
+  const message = groupOf(parsed(body));
+  if (message['type'] !== 'message' || !Array.isArray(message['attachments'])) return 'InvalidMessage';
+  const [attachment, ...others] = message['attachments'].map(groupOf);
+  if (attachment === undefined || others.length > 0) return 'InvalidAttachments';
+  if (attachment['contentType'] !== 'application/vnd.microsoft.card.adaptive') return 'InvalidContentType';
+  const card = groupOf(attachment['content']);
+  const elements = card['body'];
+  if (card['type'] !== 'AdaptiveCard' || !/^1\.[0-5]$/.test(String(card['version']))) return 'InvalidCard';
+  if (!Array.isArray(elements) || elements.length === 0) return 'EmptyCard';
+  const texts: string[] = [];
+  const facts: Record<string, string> = {};
+  for (const element of elements.map(groupOf)) {
+    const problem = element['type'] === 'FactSet' ? readFacts(element, facts) : readText(element, texts);
+    if (problem !== undefined) return problem;
+  }
+  return { texts, facts };
+}
+
+function readText({ type, inlines }: Record<string, unknown>, texts: string[]): string | undefined {
+  if (type !== 'RichTextBlock' || !Array.isArray(inlines) || inlines.length === 0) return 'InvalidElement';
+  for (const { type: kind, text } of inlines.map(groupOf)) {
+    if (kind !== 'TextRun' || typeof text !== 'string') return 'InvalidTextRun';
+    texts.push(text);
+  }
+  return undefined;
+}
+
+function readFacts({ facts: found }: Record<string, unknown>, facts: Record<string, string>): string | undefined {
+  if (!Array.isArray(found) || found.length === 0) return 'InvalidFactSet';
+  for (const { title, value } of found.map(groupOf)) {
+    if (typeof title !== 'string' || typeof value !== 'string') return 'InvalidFact';
+    facts[title] = value;
+  }
+  return undefined;
+}
+
+function groupOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
