@@ -1,6 +1,7 @@
 import type { CheckLine } from '../sink.js';
 import { classifyAnswer } from './classify-answer.js';
 import type { Lrs } from './lrs.js';
+import { versionIn } from './version.js';
 
 /** An id that no statement has, so that asking for it shows nobody's data. */
 const nobodysStatement = '00000000-0000-4000-8000-000000000000';
@@ -21,7 +22,10 @@ export async function checkLrs(lrs: Lrs, signal: AbortSignal): Promise<CheckLine
     case 200:
       return [...lines, { ok: true, text: `${lrs.host} takes the credentials` }];
     case 401:
-      return [...lines, bad(`${lrs.host} refuses the credentials (HTTP 401): check "username" and "password"`)];
+      return [
+        ...lines,
+        bad(`${lrs.host} refuses the credentials (HTTP 401): check "username" and "password", or "oauth"`),
+      ];
     case 403:
       return [
         ...lines,
@@ -37,12 +41,9 @@ export async function checkLrs(lrs: Lrs, signal: AbortSignal): Promise<CheckLine
 }
 
 function versionLine(host: string, body: unknown): CheckLine {
-  const versions = (body as { version?: unknown } | null | undefined)?.version;
-  const known = Array.isArray(versions) ? versions.filter((each) => typeof each === 'string') : [];
-  if (known.some((version) => /^1\.0(\.\d+)?$/.test(version))) {
-    return { ok: true, text: `${host} is an LRS for xAPI 1.0` };
-  }
-  return bad(`${host} does not say that it is an LRS for xAPI 1.0: check "endpoint"`);
+  const version = versionIn(body);
+  if (version === undefined) return bad(`${host} does not say that it is an LRS for xAPI 1.0 or 2.0: check "endpoint"`);
+  return { ok: true, text: `${host} is an LRS for xAPI ${version === '1.0.3' ? '1.0' : '2.0'}` };
 }
 
 function bad(text: string): CheckLine {

@@ -26,7 +26,9 @@ export type Verdict =
  * @param ids those of the statements that were sent, in their order
  */
 export function classifyAnswer(answer: LrsAnswer | LrsSilence, ids: readonly string[]): Verdict {
-  if (answer.kind === 'silence') return failed({ kind: 'retry', detail: answer.detail }, answer.mayHaveArrived);
+  if (answer.kind === 'silence') {
+    return failed(answer.result ?? { kind: 'retry', detail: answer.detail }, answer.mayHaveArrived);
+  }
   const { status } = answer;
   const said = `HTTP ${status}${answer.requestId === undefined ? '' : `, request ${answer.requestId}`}`;
   switch (status) {

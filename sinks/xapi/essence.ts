@@ -15,12 +15,13 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export function essenceOf(statement: unknown): string {
   const { actor, verb, object, result, context, timestamp } = fields(statement);
-  const account = fields(fields(actor)['account']);
+  const who = fields(actor);
+  const account = fields(who['account']);
   const credit = fields(fields(fields(result)['extensions'])[creditExtension])['version'];
   const isTimeless = credit !== undefined || fields(verb)['id'] === verbs.voided.id;
   const around = fields(fields(context)['contextActivities']);
   return JSON.stringify([
-    account['homePage'],
+    account['homePage'] ?? who['mbox'] ?? who['mbox_sha1sum'],
     account['name'],
     fields(verb)['id'],
     fields(object)['id'],

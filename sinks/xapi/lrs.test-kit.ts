@@ -11,6 +11,14 @@ export interface SmallLrs {
   readonly stored: Map<string, Stored>;
   /** `POST` or `GET` with the number of statements, or the query. */
   readonly requests: string[];
+  /** How often it was asked which versions it speaks; not counted among the others. */
+  about: number;
+  /** Asked for its versions, it answers with a page. */
+  isPortal: boolean;
+  /** What it answers then; undefined: it has no About resource. */
+  versions: readonly string[] | undefined;
+  /** The versions of the requests. */
+  readonly spoken: string[];
   /** Asked first: true when it has answered in its own way. */
   answer: (request: IncomingMessage, response: ServerResponse, statements: readonly Stored[]) => boolean;
   /** Why a batch with this statement is refused; undefined: it is not. */
@@ -42,6 +50,10 @@ export async function startSmallLrs(): Promise<SmallLrs> {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/xapi`,
     stored,
     requests: [],
+    about: 0,
+    isPortal: false,
+    versions: ['1.0.3'],
+    spoken: [],
     answer: () => false,
     refuses: () => undefined,
     loseAnswers: false,
@@ -58,9 +70,14 @@ export async function startSmallLrs(): Promise<SmallLrs> {
   function serve(request: IncomingMessage, response: ServerResponse, body: string): void {
     const url = new URL(request.url ?? '/', 'http://lrs');
     const statements = body === '' ? [] : (JSON.parse(body) as Stored[]);
+    if (url.pathname === '/xapi/about') {
+      lrs.about += 1;
+      if (lrs.isPortal) return void response.writeHead(200).end('<h1>Welcome</h1>');
+      return json(response, lrs.versions === undefined ? 404 : 200, { version: lrs.versions });
+    }
     lrs.requests.push(`${request.method} ${request.method === 'POST' ? statements.length : url.search}`);
+    lrs.spoken.push(String(request.headers['x-experience-api-version']));
     if (lrs.answer(request, response, statements)) return;
-    if (url.pathname === '/xapi/about') return json(response, 200, { version: ['1.0.3'] });
     if (request.method === 'GET') return read(url, response);
     const refused = statements.map((statement) => lrs.refuses(statement)).find((status) => status !== undefined);
     if (refused !== undefined) return json(response, refused, { message: 'Ada Lovelace' });

@@ -3,7 +3,10 @@ import { neverArrived } from '../network/failure-sentence.js';
 import { noAnswerSentence } from '../network/no-answer-sentence.js';
 import { answeredAtMs, headerText, parsedJson, readText } from '../network/read-answer.js';
 import type { RollingLimiter } from '../network/rolling-limiter.js';
-import { withinDeadline } from '../network/within-deadline.js';
+import { CutShort, withinDeadline } from '../network/within-deadline.js';
+import type { Result } from '../sink.js';
+import { type Authorization, TokenFailure } from './authorization.js';
+import { versionIn, type XapiVersion } from './version.js';
 
 /** Of an answer that is a statement, or a list of ids, this much is read; a statement of ours has a few KiB. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
@@ -29,12 +32,14 @@ export interface LrsSilence {
   readonly detail: string;
   /** What was sent may have been stored all the same. */
   readonly mayHaveArrived: boolean;
+  /** What it means, where that is more than "later": the token endpoint refuses the credentials. */
+  readonly result?: Extract<Result, { readonly kind: 'retry' | 'pause' }>;
 }
 
 export interface LrsOptions {
   /** Ends without a slash. */
   readonly endpoint: URL;
-  readonly authorization: string;
+  readonly authorization: Authorization;
   readonly dispatcher: Dispatcher;
   readonly requestTimeoutMs: number;
   /** Unix time in ms. */
@@ -43,11 +48,15 @@ export interface LrsOptions {
   readonly limiters: readonly RollingLimiter[];
 }
 
-/** An xAPI 1.0.3 Learning Record Store: the two calls of its Statement Resource that are needed, each made once. Never throws. */
+/**
+ * A Learning Record Store: the two calls of its Statement Resource that are needed. Which version of xAPI it speaks is
+ * asked once, before the first of them. Never throws.
+ */
 export class Lrs {
   readonly host: string;
   readonly #options: LrsOptions;
   #quietUntil = 0;
+  #version: XapiVersion | undefined;
 
   constructor(options: LrsOptions) {
     this.#options = options;
@@ -66,7 +75,7 @@ export class Lrs {
 
   /** @param body a JSON array of statements */
   async postStatements(body: string, signal: AbortSignal): Promise<LrsAnswer | LrsSilence> {
-    return await this.#ask('POST', this.#url('/statements'), signal, body);
+    return await this.#inItsVersion('POST', this.#url('/statements'), signal, body);
   }
 
   async getStatement(
@@ -74,11 +83,39 @@ export class Lrs {
     id: string,
     signal: AbortSignal,
   ): Promise<LrsAnswer | LrsSilence> {
-    return await this.#ask('GET', this.#url('/statements', { [parameter]: id }), signal);
+    return await this.#inItsVersion('GET', this.#url('/statements', { [parameter]: id }), signal);
   }
 
+  /** Asks which versions it speaks. Needs no version itself. */
   async getAbout(signal: AbortSignal): Promise<LrsAnswer | LrsSilence> {
-    return await this.#ask('GET', this.#url('/about'), signal);
+    const answer = await this.#ask({ method: 'GET', url: this.#url('/about'), version: undefined }, signal);
+    // One without an About resource is taken for one of the older, commoner version; one that is busy is asked again.
+    const hasSpoken = answer.kind === 'answer' && answer.status < 500 && answer.status !== 429;
+    if (hasSpoken) this.#version = versionIn(answer.body) ?? '1.0.3';
+    return answer;
+  }
+
+  /** It refused what it was sent: perhaps it speaks another version by now, so that it is asked again. */
+  forgetVersion(): void {
+    this.#version = undefined;
+  }
+
+  /** Forgets how long it asked to wait. */
+  tryNow(): void {
+    this.#quietUntil = 0;
+    this.#options.authorization.tryNow();
+  }
+
+  async #inItsVersion(method: 'GET' | 'POST', url: URL, signal: AbortSignal, body?: string) {
+    if (this.#version === undefined) {
+      const about = await this.getAbout(signal);
+      if (about.kind === 'silence') return { ...about, mayHaveArrived: false };
+    }
+    const told = this.#version;
+    const answer = await this.#ask({ method, url, body, version: told ?? '1.0.3' }, signal);
+    if (told !== undefined || answer.kind !== 'answer' || answer.status !== 400) return answer;
+    const detail = `${this.host} did not say which version of xAPI it speaks, and refused a request in 1.0.3 (HTTP 400)`;
+    return { kind: 'silence', detail, mayHaveArrived: false } as const;
   }
 
   #url(path: string, query: Readonly<Record<string, string>> = {}): URL {
@@ -87,7 +124,7 @@ export class Lrs {
     return url;
   }
 
-  async #ask(method: 'GET' | 'POST', url: URL, signal: AbortSignal, body?: string): Promise<LrsAnswer | LrsSilence> {
+  async #ask(call: Call, signal: AbortSignal): Promise<LrsAnswer | LrsSilence> {
     const permits = [];
     try {
       for (const limiter of this.#options.limiters) {
@@ -95,31 +132,41 @@ export class Lrs {
         if (permit === undefined) return { kind: 'silence', detail: 'waits for its turn', mayHaveArrived: false };
         permits.push(permit);
       }
-      return await this.#askNow(method, url, signal, body);
+      const { header, answer } = await this.#askNow(call, signal);
+      if (answer.kind !== 'answer' || answer.status !== 401) return answer;
+      // A token may end before its time: one more is requested. Nothing was done.
+      return this.#options.authorization.refused(header) ? (await this.#askNow(call, signal)).answer : answer;
     } finally {
       for (const permit of permits) permit.done();
     }
   }
 
-  async #askNow(method: 'GET' | 'POST', url: URL, signal: AbortSignal, body?: string): Promise<LrsAnswer | LrsSilence> {
-    const timeoutMs = this.#options.requestTimeoutMs;
+  async #askNow(call: Call, signal: AbortSignal): Promise<{ header: string; answer: LrsAnswer | LrsSilence }> {
+    const { requestTimeoutMs: timeoutMs, authorization } = this.#options;
+    let header = '';
     try {
-      return await withinDeadline(signal, timeoutMs, (own) => this.#exchange(method, url, own, body));
+      header = await authorization.header(signal);
+      return { header, answer: await withinDeadline(signal, timeoutMs, (own) => this.#exchange(call, header, own)) };
     } catch (error) {
+      if (error instanceof TokenFailure) {
+        const { result } = error;
+        return { header, answer: { kind: 'silence', detail: error.message, mayHaveArrived: false, result } };
+      }
+      const isUnsent = neverArrived(error) || (header === '' && error instanceof CutShort);
       const detail = noAnswerSentence(error, { host: this.host, name: 'the LRS', timeoutMs });
-      return { kind: 'silence', detail, mayHaveArrived: !neverArrived(error) };
+      return { header, answer: { kind: 'silence', detail, mayHaveArrived: !isUnsent } };
     }
   }
 
-  async #exchange(method: 'GET' | 'POST', url: URL, signal: AbortSignal, body?: string): Promise<LrsAnswer> {
-    const { dispatcher, authorization, now } = this.#options;
+  async #exchange({ method, url, body, version }: Call, header: string, signal: AbortSignal): Promise<LrsAnswer> {
+    const { dispatcher, now } = this.#options;
     const answer = await request(url, {
       method,
       dispatcher,
       signal,
       headers: {
-        authorization,
-        'x-experience-api-version': '1.0.3',
+        authorization: header,
+        ...(version !== undefined && { 'x-experience-api-version': version }),
         accept: 'application/json',
         'user-agent': 'pigeonpost',
         ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -127,13 +174,13 @@ export class Lrs {
       ...(body !== undefined && { body }),
     });
     const status = answer.statusCode;
-    const header = (name: string): string | undefined => headerText(answer.headers[name]);
+    const said = (name: string): string | undefined => headerText(answer.headers[name]);
     const found: Omit<LrsAnswer, 'body'> = {
       kind: 'answer',
       status,
-      retryAfter: header('retry-after'),
+      retryAfter: said('retry-after'),
       answeredAtMs: answeredAtMs(answer.headers.date, now),
-      requestId: requestIdOf(header('x-request-id') ?? header('x-amzn-requestid')),
+      requestId: requestIdOf(said('x-request-id') ?? said('x-amzn-requestid')),
     };
     if (status === 200) {
       const text = await readText(answer.body, MAX_ANSWER_BYTES).catch(() => undefined); // it may break off
@@ -142,6 +189,14 @@ export class Lrs {
     await answer.body.dump({ limit: MAX_ANSWER_BYTES, signal }).catch(() => undefined);
     return { ...found, body: undefined };
   }
+}
+
+interface Call {
+  readonly method: 'GET' | 'POST';
+  readonly url: URL;
+  readonly body?: string | undefined;
+  /** Undefined: the resource needs none. */
+  readonly version: XapiVersion | undefined;
 }
 
 /** An id as it may be shown: nothing that could be a text of somebody. */

@@ -297,3 +297,61 @@ describe('credit', () => {
     expect(operation.statements[1]!.object.id).toBe(statements[0]!.id);
   });
 });
+
+describe('the actor of a statement', () => {
+  const ada = { id: 7, Email: ' Ada@Example.com ', attendeeCode: 'A-7' };
+  const activities = 'https://example.com/events';
+  const actorFor = async (actor: Readonly<Record<string, unknown>>, attendeeRecord: object = ada) => {
+    const subject = subjectFor('votes', items.votes, {}, { attendee: { ...attendeeRecord } });
+    const planned = await planOf(subject, { actor, activities });
+    return planned.kind === 'send' ? planned.operation.statements[0]!.actor : planned;
+  };
+
+  it('is an account, an e-mail address, or the hash of one', async () => {
+    const account = { homePage: 'https://example.com', name: 'A-7' };
+    expect(await actorFor({ homePage: 'https://example.com', name: 'attendee.attendeeCode' })).toEqual({
+      objectType: 'Agent',
+      account,
+    });
+    expect(await actorFor({ mbox: 'attendee.Email' })).toEqual({
+      objectType: 'Agent',
+      mbox: 'mailto:Ada@Example.com',
+    });
+    // printf 'mailto:ada@example.com' | sha1sum
+    const hash = '72ac10875be5a7770a4f31058ea797edb8e55020';
+    const hashed = { objectType: 'Agent', mbox_sha1sum: hash };
+    expect(await actorFor({ mboxSha1sum: '$lowercase(attendee.Email)' })).toEqual(hashed);
+    expect(await actorFor({ mboxSha1sum: 'attendee.hash' }, { ...ada, hash: hash.toUpperCase() })).toEqual(
+      hashed,
+    );
+  });
+
+  it.each(['', 'nobody', 'a b@example.com', 'ada@example', 'ada@example.com, bob@example.com'])(
+    'is nobody where %j should be an e-mail address',
+    async (Email) => {
+      const nobody = { kind: 'nothing', reason: 'no-actor' };
+      expect(await actorFor({ mbox: 'attendee.Email' }, { ...ada, Email })).toEqual(nobody);
+      expect(await actorFor({ mboxSha1sum: 'attendee.Email' }, { ...ada, Email })).toEqual(nobody);
+    },
+  );
+
+  it('is an account of pigeonpost, below the activities, where a statement is taken back', async () => {
+    const keys = { actor: { mbox: 'attendee.Email' }, activities };
+    const around = { attendee: ada };
+    const { after } = await operationOf(subjectFor('votes', items.votes, {}, around), keys);
+    const gone = await operationOf(subjectFor('votes', null, { revision: 2 }, { ...around, object: after }), keys);
+    expect(gone.statements).toMatchObject([{ actor: { account: { homePage: activities, name: 'pigeonpost' } } }]);
+  });
+
+  it('that changes its address is another: what was said is taken back and said anew', async () => {
+    const keys = { actor: { mbox: 'attendee.Email' }, activities };
+    const first = await operationOf(subjectFor('votes', items.votes, {}, { attendee: ada }), keys);
+    const around = (Email: string) => ({ attendee: { ...ada, Email }, object: first.after });
+    expect(await planOf(subjectFor('votes', items.votes, {}, around(ada.Email)), keys)).toMatchObject({
+      kind: 'nothing',
+      reason: 'unchanged',
+    });
+    const moved = await operationOf(subjectFor('votes', items.votes, { revision: 2 }, around('ada@example.org')), keys);
+    expect(moved.statements).toHaveLength(2);
+  });
+});

@@ -2,6 +2,7 @@ import type { Secret } from '../../config/secret.js';
 import { forgetsPerson } from '../forgets-person.js';
 import type { Operation, Planned, SinkEnvironment, Subject } from '../sink.js';
 import type { Activities } from './activities.js';
+import { secretOf } from './authorization.js';
 import type { XapiConfig } from './config.js';
 import { evidenceOf } from './credit.js';
 import { markOf } from './essence.js';
@@ -59,12 +60,12 @@ export async function planChange(
     return send(subject, [], voided, gone, { ...gone, unsure: voided }, config);
   }
   const evidence = change.list === engagementList ? { evidence: evidenceOf(change.data ?? {}) } : {};
-  if (standing !== null && saysTheSame(standing, said.withId(0), evidence.evidence ?? [], config.password)) {
+  if (standing !== null && saysTheSame(standing, said.withId(0), evidence.evidence ?? [], secretOf(config))) {
     if (change.replay === undefined) return { kind: 'nothing', reason: 'unchanged' };
     const again = { ...said.withId(0), id: standing.statement! };
     return send(subject, [again], [], standing, standing, config); // it stands, whatever becomes of the answer
   }
-  const mark = markOf(said.withId(0), config.password);
+  const mark = markOf(said.withId(0), secretOf(config));
   const issue = issueOf(standing, change.revision, mark);
   const statement = said.withId(issue);
   const voided = (standing === null ? [] : mayStand(standing)).filter((id) => id !== statement.id);
@@ -106,9 +107,9 @@ function send(
   voided: readonly string[],
   after: Standing,
   unsure: Standing,
-  { actor }: XapiConfig,
+  { actor, activities }: XapiConfig,
 ): Planned<XapiOperation> {
-  const statements = [...issued, ...voided.map((id) => voidingStatement(id, actor.homePage))];
+  const statements = [...issued, ...voided.map((id) => voidingStatement(id, (actor.homePage ?? activities)!))];
   return {
     kind: 'send',
     operation: { changeId: change.id, item: `${change.list}:${change.key}`, statements, after, unsure },

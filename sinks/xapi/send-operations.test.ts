@@ -239,7 +239,7 @@ describe('an LRS', () => {
   });
 
   it('is asked no more often than `limits` says', async () => {
-    const sink = sinkWith({}, { limits: { per10s: 2 } });
+    const sink = sinkWith({}, { limits: { per10s: 3 } }); // the first asks for the version
     const sending = await operations(sink, 3);
     for (const each of sending.slice(0, 2)) await sink.send([each], lane, goingOn);
     const stop = new AbortController();
@@ -286,8 +286,45 @@ describe('a check', () => {
       response.writeHead(200).end('<h1>Welcome</h1>');
       return true;
     };
+    lrs.isPortal = true;
     expect((await lines())[0]).toEqual({ ok: false, text: expect.stringContaining('check "endpoint"') });
     await lrs.close();
     expect(await lines()).toEqual([{ ok: false, text: expect.stringContaining('refused the connection') }]);
+  });
+});
+
+describe('the version of xAPI', () => {
+  it.each([
+    ['2.0.0', ['2.0.0']],
+    ['1.0.3', ['1.0.0', '1.0.3', '2.0.0']], // what it holds already is of that version
+    ['1.0.3', undefined],
+    ['1.0.3', []],
+  ])('is %s where the LRS speaks %j, and is asked once', async (version, versions) => {
+    lrs.versions = versions;
+    const sink = sinkWith();
+    const planned = await operations(sink, 4);
+    for (const part of [planned.slice(0, 2), planned.slice(2)]) {
+      expect(tally((await sink.send(part, lane, goingOn)).outcomes)).toEqual({ delivered: 2 });
+    }
+    expect([lrs.about, lrs.spoken]).toEqual([1, [version, version]]);
+  });
+
+  it('is asked again after everything was refused: the LRS may speak another by now', async () => {
+    const sink = sinkWith();
+    lrs.refuses = () => (lrs.spoken.at(-1) === '2.0.0' ? undefined : 400);
+    const planned = await operations(sink, 2);
+    expect(kindsOf((await sink.send(planned, lane, goingOn)).outcomes)).toEqual(['rejected', 'rejected']);
+    lrs.versions = ['2.0.0'];
+    expect(kindsOf((await sink.send(planned, lane, goingOn)).outcomes)).toEqual(['delivered', 'delivered']);
+  });
+});
+
+describe('an LRS that refuses every statement', () => {
+  it('is left alone after a few of them, and the rest counts as not sent', async () => {
+    lrs.refuses = () => 400;
+    const sink = sinkWith();
+    const { outcomes } = await sink.send(await operations(sink, 100), lane, goingOn);
+    expect(tally(outcomes)).toEqual({ rejected: 5, unsent: 95 });
+    expect(lrs.requests.length).toBeLessThanOrEqual(15);
   });
 });

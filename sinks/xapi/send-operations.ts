@@ -68,7 +68,10 @@ class Sending {
         if (batch.length > 1) return await this.#halve(batch, verdict.status !== 413);
         await this.#settleRefused(batch[0]!, verdict);
         if (verdict.status !== 409) this.#refusedAlone += 1;
-        if (!this.#hasStored && this.#refusedAlone >= REFUSED_ALONE) this.#hasEnded = true;
+        if (!this.#hasStored) {
+          if (verdict.status === 400) this.#lrs.forgetVersion();
+          if (this.#refusedAlone >= REFUSED_ALONE) this.#hasEnded = true;
+        }
         return false;
     }
   }

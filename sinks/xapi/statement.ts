@@ -16,10 +16,12 @@ export interface Statement {
 /** The same in any language: what an audience says has none that is known ("und", RFC 5646). */
 export type LanguageMap = Readonly<Record<string, string>>;
 
-export interface Agent {
-  readonly objectType: 'Agent';
-  readonly account: { readonly homePage: string; readonly name: string };
-}
+/** With exactly one identifier: xAPI 1.0.3, Data, 2.4.2.3 "Inverse Functional Identifier". */
+export type Agent = { readonly objectType: 'Agent' } & (
+  | { readonly account: { readonly homePage: string; readonly name: string } }
+  | { readonly mbox: string }
+  | { readonly mbox_sha1sum: string }
+);
 
 export interface Activity {
   readonly objectType: 'Activity';

@@ -1,13 +1,13 @@
 import { mappingView } from '../mapping/mapping-view.js';
 import type { Subject } from '../sink.js';
 import type { Activities } from './activities.js';
+import { agentOf } from './agent.js';
 import type { XapiConfig } from './config.js';
 import { creditOf } from './credit.js';
 import { engagementList, kindOf } from './kinds.js';
 import type { Activity, Agent, Context, Statement } from './statement.js';
 import { statementId } from './statement-id.js';
 import { verbs } from './vocabulary.js';
-import { wellFormed } from './well-formed.js';
 import { whatWasDone, whenDone } from './what-was-done.js';
 
 /** What an item makes pigeonpost say; `reason`: nothing, and why. */
@@ -76,10 +76,12 @@ async function credit(
 async function actorOf(subject: Subject, { actor }: XapiConfig, sink: string): Promise<Agent | undefined> {
   const view = mappingView(subject);
   if (view.attendee === null) return undefined;
-  const value = await actor.name.evaluate(view, `${sink}.actor.name`);
-  const name = typeof value === 'number' ? String(value) : value;
-  if (typeof name !== 'string' || name.trim() === '') return undefined;
-  return { objectType: 'Agent', account: { homePage: actor.homePage, name: wellFormed(name) } };
+  for (const key of ['name', 'mbox', 'mboxSha1sum'] as const) {
+    const value = await actor[key]?.evaluate(view, `${sink}.actor.${key}`);
+    const text = typeof value === 'number' ? String(value) : value;
+    if (typeof text === 'string' && text.trim() !== '') return agentOf(key, text, actor.homePage);
+  }
+  return undefined;
 }
 
 function contextOf(object: Activity, subject: Subject, activities: Activities): Context {

@@ -5,6 +5,7 @@ import { RollingLimiter } from '../network/rolling-limiter.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import type { Planned, Sink, SinkEnvironment, SinkType, Subject } from '../sink.js';
 import { Activities } from './activities.js';
+import { type Authorization, basicAuthorization, clientOf, oauthAuthorization, secretOf } from './authorization.js';
 import { checkLrs } from './check-lrs.js';
 import { xapiConfigSchema, type XapiConfig } from './config.js';
 import { engagementList, statementKinds } from './kinds.js';
@@ -38,17 +39,19 @@ export function createXapiSink(
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     connections: CONNECTIONS,
   });
-  const activities = new Activities(config.activities ?? config.actor.homePage);
+  const activities = new Activities((config.activities ?? config.actor.homePage)!);
   const { limits } = environment;
   const makeLimiters = (): RollingLimiter[] => limitersOf(limits);
-  const credential = `${config.username}:${config.password.reveal()}`;
+  const now = tuning.now ?? Date.now;
+  const credential = `${clientOf(config)}:${secretOf(config).reveal()}`;
   const account = { type: 'xapi', baseUrl: config.endpoint, credential, limits };
+  const login = loginOf(config, environment, now);
   const lrs = new Lrs({
     endpoint,
-    authorization: `Basic ${Buffer.from(credential).toString('base64')}`,
+    authorization: login.authorization,
     dispatcher,
     requestTimeoutMs: tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
-    now: tuning.now ?? Date.now,
+    now,
     limiters: environment.accounts?.share(account, 'requests', makeLimiters) ?? makeLimiters(),
   });
   return {
@@ -73,8 +76,29 @@ export function createXapiSink(
     /** They may have been stored: noted, so that whatever the item says by now voids what may stand. Sent again, they do no harm. */
     recover: (operations) =>
       Promise.resolve({ outcomes: operations.map(({ unsure }) => ({ kind: 'unsent', object: unsure })) }),
-    close: () => dispatcher.close(),
+    tryNow: () => lrs.tryNow(),
+    async close() {
+      await Promise.all([dispatcher.close(), login.close()]);
+    },
   };
+}
+
+function loginOf(
+  config: XapiConfig,
+  { network }: SinkEnvironment,
+  now: () => number,
+): { readonly authorization: Authorization; close(): Promise<void> } {
+  const { username, password, oauth } = config;
+  if (oauth === undefined) {
+    return { authorization: basicAuthorization(username!, password!), close: () => Promise.resolve() };
+  }
+  const tokenUrl = new URL(oauth.tokenUrl);
+  const dispatcher = createDispatcher(tokenUrl, network, {
+    allowPrivateAddresses: mayReachPrivate(tokenUrl, config),
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    connections: 1,
+  });
+  return { authorization: oauthAuthorization(oauth, dispatcher, now), close: () => dispatcher.close() };
 }
 
 async function planOne(
@@ -109,6 +133,6 @@ export const xapiSinkType: SinkType<XapiConfig> = {
     ...(credit === undefined ? [] : [engagementList]),
   ],
   joins: () => ['attendees', 'sessions', 'pigeonholes'],
-  destination: ({ endpoint, username }) => `${endpoint}\n${username}`,
+  destination: (config) => `${config.endpoint}\n${clientOf(config)}`,
   create: (config, environment) => createXapiSink(config, environment),
 };

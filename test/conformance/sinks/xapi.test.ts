@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { Secret } from '../../../config/secret.js';
 import type { Fields, Lane, Sink, Subject } from '../../../sinks/sink.js';
 import { configurationFor } from '../../../sinks/xapi/configuration.test-kit.js';
 import type { XapiOperation } from '../../../sinks/xapi/plan-change.js';
@@ -20,7 +21,9 @@ interface XapiDestination extends StateDestination {
   open(): Sink<XapiOperation>;
 }
 
-async function startLrs(options: LrsDoubleOptions = {}): Promise<XapiDestination> {
+type Keys = (lrs: LrsDouble) => Readonly<Record<string, unknown>>;
+
+async function startLrs(options: LrsDoubleOptions = {}, keys: Keys = () => ({})): Promise<XapiDestination> {
   const lrs = await startLrsDouble({ accounts: [account], ...options });
   const effects: Readonly<Record<string, FaultEffect>> = {
     'answer-lost': { kind: 'dropAfter' },
@@ -35,7 +38,7 @@ async function startLrs(options: LrsDoubleOptions = {}): Promise<XapiDestination
     lrs,
     open: () =>
       createXapiSink(
-        configurationFor(lrs.endpoint, { credit }),
+        configurationFor(lrs.endpoint, { credit, ...keys(lrs) }),
         { name: 'lms', baseFolder: '/', network: { allowHosts: [] } },
         { requestTimeoutMs: 60_000 },
       ),
@@ -115,8 +118,8 @@ const goingOn = new AbortController().signal;
 describe('a strict LRS', () => {
   let destination: XapiDestination;
   let sink: Sink<XapiOperation>;
-  const open = async (options?: LrsDoubleOptions): Promise<void> => {
-    destination = await startLrs(options);
+  const open = async (options?: LrsDoubleOptions, keys?: Keys): Promise<void> => {
+    destination = await startLrs(options, keys);
     sink = destination.open();
   };
   afterEach(async () => {
@@ -212,7 +215,7 @@ describe('a strict LRS', () => {
     const { outcomes } = await sink.send(broken, lane, goingOn);
     expect(outcomes.filter(({ kind }) => kind === 'delivered')).toHaveLength(99);
     expect(outcomes[62]).toMatchObject({ kind: 'rejected', cause: 'http:400' });
-    expect(destination.lrs.requests.length).toBeLessThanOrEqual(15);
+    expect(destination.lrs.requests.filter(({ path }) => path.endsWith('/statements')).length).toBeLessThanOrEqual(15);
   });
 
   it.each<LrsDoubleOptions>([{ repeats: 'conflict' }, { comparison: 'specification' }, { comparison: 'exact' }])(
@@ -242,6 +245,58 @@ describe('a strict LRS', () => {
     expect((await sink.send(operations, lane, goingOn)).outcomes[0]!.kind).toBe('retry');
     now += 5000;
     expect((await sink.send(operations, lane, goingOn)).outcomes[0]!.kind).toBe('delivered');
+  });
+
+  it.each(['1.0.3', '2.0.0'] as const)('of xAPI %s alone is checked, and takes statements', async (version) => {
+    await open({ version });
+    expect((await sink.check(goingOn)).map(({ ok, text }) => `${ok} ${text}`)).toEqual([
+      expect.stringMatching(`^true .* is an LRS for xAPI ${version.slice(0, 3)}$`),
+      expect.stringMatching(/^true .* takes the credentials$/),
+    ]);
+    const { outcomes } = await sink.send(await planned(everything('one')), lane, goingOn);
+    expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(['delivered']));
+  });
+
+  it('is told nothing that it assigns itself, and of an actor nothing but one identifier', async () => {
+    await open();
+    await sink.send(await planned(everything('one')), lane, goingOn);
+    const sent = destination.lrs.store.all.map(({ id }) => destination.lrs.store.sentAs(id)!);
+    expect(sent.length).toBeGreaterThan(5);
+    for (const statement of sent) {
+      expect(Object.keys(statement)).not.toEqual(expect.arrayContaining(['stored', 'authority', 'version']));
+      expect(Object.keys(statement['actor'] as object).toSorted()).toEqual(['account', 'objectType']);
+    }
+  });
+
+  it.each([
+    ['mbox', { mbox: '"ada@example.com"' }],
+    ['mbox_sha1sum', { mboxSha1sum: '"ada@example.com"' }],
+  ])('takes people who are known by %s', async (identifier, actor) => {
+    await open({}, () => ({ actor, activities: 'https://example.com' }));
+    const { outcomes } = await sink.send(await planned([subjectFor('votes', items.votes)]), lane, goingOn);
+    expect(outcomes[0]!.kind).toBe('delivered');
+    expect(Object.keys(destination.lrs.store.all[0]!.actor).toSorted()).toEqual([identifier, 'objectType'].toSorted());
+  });
+
+  it('that issues tokens is asked for one, for another once it has ended, and for none with wrong credentials', async () => {
+    const clientSecret = new Secret(account.password);
+    const oauth = (lrs: LrsDouble) => ({ tokenUrl: lrs.tokenUrl, clientId: account.username, clientSecret });
+    await open({}, (lrs) => ({ username: undefined, password: undefined, oauth: oauth(lrs) }));
+    const tokens = () => destination.lrs.requests.filter(({ path }) => path === '/oauth/token').length;
+    const send = async (key: string) => {
+      const operations = await planned([subjectFor('votes', items.votes, { key })]);
+      return (await sink.send(operations, lane, goingOn)).outcomes[0];
+    };
+    expect(await send('one')).toMatchObject({ kind: 'delivered' });
+    expect(await send('two')).toMatchObject({ kind: 'delivered' });
+    expect(tokens()).toBe(1);
+    destination.lrs.expireTokens();
+    expect(await send('three')).toMatchObject({ kind: 'delivered' });
+    expect(tokens()).toBe(2);
+    destination.lrs.expireTokens();
+    destination.lrs.revoke(account.username);
+    expect(await send('four')).toMatchObject({ kind: 'pause', cause: 'credential' });
+    expect(JSON.stringify(await send('five'))).not.toContain(account.password);
   });
 
   it('whose credentials may not void pauses the sink, and nothing of an edit is stored', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
 import { LrsRefusal } from './lrs-refusal.js';
 import type { Lrs, LrsAccount } from './lrs.js';
@@ -6,11 +7,12 @@ import { postStatements, putStatement } from './store-statements.js';
 
 /** The path of the endpoint: `/statements` and `/about` stand below it. */
 export const ENDPOINT = '/xapi';
+export const TOKEN_PATH = '/oauth/token';
 
 /** Answers one request of the LRS; every answer carries the version of the specification (Communication, 3.3). */
 export function answerLrs(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
   const headers = {
-    'x-experience-api-version': '1.0.3',
+    'x-experience-api-version': lrs.options.version,
     'x-experience-api-consistent-through': new Date(lrs.now() - lrs.options.visibleAfterMs).toISOString(),
     'x-request-id': `double-${request.number}`,
   };
@@ -25,10 +27,11 @@ export function answerLrs(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
 
 function route(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
   if (request.path === `${ENDPOINT}/about` && request.method === 'GET') {
-    return { status: 200, json: { version: ['1.0.3', '1.0.0'] } };
+    return { status: 200, json: { version: lrs.options.version === '2.0.0' ? ['2.0.0'] : ['1.0.3', '1.0.0'] } };
   }
+  if (request.path === TOKEN_PATH && request.method === 'POST') return issueToken(lrs, request);
   if (request.path !== `${ENDPOINT}/statements`) throw new LrsRefusal(404, 'there is statements and about');
-  refuseVersion(request);
+  refuseVersion(lrs, request);
   const account = authenticate(lrs, request);
   refuseTooMany(lrs);
   if (Buffer.byteLength(request.body) > lrs.options.maxBytes) {
@@ -46,16 +49,40 @@ function route(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
   }
 }
 
-function refuseVersion(request: DoubleRequest): void {
+function refuseVersion(lrs: Lrs, request: DoubleRequest): void {
   const version = request.headers['x-experience-api-version'];
   if (version === undefined) throw new LrsRefusal(400, 'the header X-Experience-API-Version is missing');
-  if (!/^1\.0(\.\d+)?$/.test(version)) throw new LrsRefusal(400, 'X-Experience-API-Version has to be 1.0.x');
+  const [known, text] = lrs.options.version === '2.0.0' ? [/^2\.0(\.\d+)?$/, '2.0.x'] : [/^1\.0(\.\d+)?$/, '1.0.x'];
+  if (!(known as RegExp).test(version))
+    throw new LrsRefusal(400, `X-Experience-API-Version has to be ${text as string}`);
+}
+
+/** RFC 6749, 4.4: the account as client id and secret, in the header or in the form. */
+function issueToken(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
+  const form = new URLSearchParams(request.body);
+  if (form.get('grant_type') !== 'client_credentials') {
+    return { status: 400, json: { error: 'unsupported_grant_type' } };
+  }
+  const pair = basicPair(request) ?? `${form.get('client_id')}:${form.get('client_secret')}`;
+  const account = lrs.accounts.find(({ username, password }) => pair === `${username}:${password}`);
+  if (account === undefined) return { status: 401, json: { error: 'invalid_client' } };
+  const token = randomUUID();
+  lrs.tokens.set(token, account);
+  return { status: 200, json: { access_token: token, token_type: 'Bearer', expires_in: 3600 } };
+}
+
+function basicPair(request: DoubleRequest): string | undefined {
+  const encoded = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(request.headers['authorization'] ?? '')?.[1];
+  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8');
 }
 
 function authenticate(lrs: Lrs, request: DoubleRequest): LrsAccount {
-  const encoded = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(request.headers['authorization'] ?? '')?.[1];
-  const pair = encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8');
-  const account = lrs.accounts.find(({ username, password }) => pair === `${username}:${password}`);
+  const pair = basicPair(request);
+  const token = /^Bearer (\S+)$/.exec(request.headers['authorization'] ?? '')?.[1];
+  const account =
+    token === undefined
+      ? lrs.accounts.find(({ username, password }) => pair === `${username}:${password}`)
+      : lrs.tokens.get(token);
   if (account === undefined) {
     throw new LrsRefusal(401, 'these credentials are not known', { 'www-authenticate': 'Basic realm="xAPI"' });
   }

@@ -5,6 +5,8 @@ export interface LrsTarget {
   readonly endpoint: string;
   readonly username: string;
   readonly password: string;
+  /** Of xAPI; 1.0.3 by default. */
+  readonly version?: string;
   /** What the header `Authorization` holds when it must be refused, where another password would not do. */
   readonly refusedAuthorization?: string;
 }
@@ -28,7 +30,7 @@ export interface LrsRequest {
 export async function askLrs(target: LrsTarget, path: string, request: LrsRequest = {}): Promise<LrsAnswer> {
   const headers: Record<string, string | undefined> = {
     authorization: basicAuthorization(target),
-    'x-experience-api-version': '1.0.3',
+    'x-experience-api-version': target.version ?? '1.0.3',
     ...(request.body !== undefined && { 'content-type': 'application/json' }),
     ...request.headers,
   };

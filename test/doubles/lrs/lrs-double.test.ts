@@ -5,7 +5,7 @@ let double: LrsDouble;
 let nowMs: number;
 const start = async (options: LrsDoubleOptions = {}): Promise<void> => {
   nowMs = Date.UTC(2026, 10, 21, 9);
-  double = await startLrsDouble({ now: () => nowMs, ...options });
+  double = await startLrsDouble({ now: () => nowMs, version: '1.0.3', ...options });
 };
 const target = (): LrsTarget => ({ endpoint: double.endpoint, ...DEFAULT_ACCOUNT });
 const post = (body: unknown, as = target()): Promise<LrsAnswer> => askLrs(as, '/statements', { body });
@@ -81,6 +81,37 @@ describe('the LRS double', () => {
     await start();
     const definition = { interactionType: 'choice', choices: [{ id: 'a' }, { id: 'a' }] };
     expect((await post(aStatement({ object: { id: 'https://example.com/1', definition } }))).status).toBe(400);
+  });
+});
+
+describe('the LRS double as a fresh account has it', () => {
+  it('speaks xAPI 2.0 and nothing else, and says so', async () => {
+    await start({ version: '2.0.0' });
+    const about = await askLrs(target(), '/about', { headers: { 'x-experience-api-version': undefined } });
+    expect(about).toMatchObject({ status: 200, body: { version: ['2.0.0'] } });
+    expect((await post([aStatement()])).status).toBe(400);
+    const statement = aStatement();
+    const stored = await post([statement], { ...target(), version: '2.0.0' });
+    expect([stored.status, stored.headers.get('x-experience-api-version')]).toEqual([200, '2.0.0']);
+    expect(double.state().statements).toMatchObject([{ id: statement.id, version: '2.0.0' }]);
+  });
+
+  it('gives a token for client credentials, and takes it until it is withdrawn', async () => {
+    await start();
+    const { username: client_id, password: client_secret } = DEFAULT_ACCOUNT;
+    const ask = async (form: Record<string, string>) => {
+      const answer = await fetch(double.tokenUrl, { method: 'POST', body: new URLSearchParams(form) });
+      return { status: answer.status, body: (await answer.json()) as Record<string, string> };
+    };
+    expect(await ask({ grant_type: 'password' })).toMatchObject({ status: 400 });
+    const wrong = { grant_type: 'client_credentials', client_id, client_secret: 'other' };
+    expect(await ask(wrong)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+    const { body } = await ask({ ...wrong, client_secret });
+    const headers = { authorization: `Bearer ${body['access_token']}` };
+    const send = () => askLrs(target(), '/statements', { body: [aStatement()], headers });
+    expect((await send()).status).toBe(200);
+    double.expireTokens();
+    expect((await send()).status).toBe(401);
   });
 });
 

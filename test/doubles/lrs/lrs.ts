@@ -11,6 +11,8 @@ export interface LrsAccount {
 
 /** Where the specification lets an LRS choose. */
 export interface LrsChoices {
+  /** The one version that it speaks: requests in another are 400. A fresh account speaks 2.0. */
+  readonly version: '1.0.3' | '2.0.0';
   /** Larger bodies are 413. */
   readonly maxBytes: number;
   /** Longer lists are 413; no limit by default. */
@@ -38,6 +40,8 @@ export interface LrsChoices {
 export interface Lrs {
   readonly store: StatementStore;
   readonly accounts: LrsAccount[];
+  /** Access tokens that are valid, with the account that each was issued to. */
+  readonly tokens: Map<string, LrsAccount>;
   readonly options: LrsChoices;
   /** Of the authorities that it assigns. */
   readonly homePage: string;

@@ -1,6 +1,6 @@
 import { CallLimit, rollingWindow } from '../serve/call-limit.js';
 import { serveDouble, type RunningDouble, type ServeOptions } from '../serve/serve-double.js';
-import { answerLrs, ENDPOINT } from './answer-lrs.js';
+import { answerLrs, ENDPOINT, TOKEN_PATH } from './answer-lrs.js';
 import { lrsFault } from './lrs-faults.js';
 import { lrsPage } from './lrs-page.js';
 import type { Lrs, LrsAccount, LrsChoices } from './lrs.js';
@@ -20,6 +20,10 @@ export interface LrsDouble extends RunningDouble {
   state(): LrsState;
   /** The account's credentials are refused from now on. */
   revoke(username: string): void;
+  /** Where an account is given a token by OAuth 2 client credentials, as client id and secret. */
+  readonly tokenUrl: string;
+  /** All tokens that were issued are refused from now on. */
+  expireTokens(): void;
 }
 
 export interface LrsState {
@@ -36,9 +40,11 @@ export async function startLrsDouble(options: LrsDoubleOptions = {}): Promise<Lr
   const { accounts, requestsPerMinute, maxStatements } = options;
   const now = options.now ?? Date.now;
   const lrs: Lrs = {
-    store: new StatementStore(now),
+    store: new StatementStore(now, options.version === '1.0.3' ? '1.0.0' : '2.0.0'),
     accounts: [...(accounts ?? [DEFAULT_ACCOUNT])],
+    tokens: new Map(),
     options: {
+      version: options.version ?? '2.0.0',
       maxBytes: options.maxBytes ?? 1024 * 1024,
       ...(maxStatements !== undefined && { maxStatements }),
       repeats: options.repeats ?? 'accepted',
@@ -69,6 +75,8 @@ export async function startLrsDouble(options: LrsDoubleOptions = {}): Promise<Lr
   return {
     ...running,
     endpoint: `${running.url}${ENDPOINT}`,
+    tokenUrl: `${running.url}${TOKEN_PATH}`,
+    expireTokens: () => lrs.tokens.clear(),
     store: lrs.store,
     state,
     revoke(username) {

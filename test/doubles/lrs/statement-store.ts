@@ -7,7 +7,11 @@ export class StatementStore {
   private readonly voidedIds = new Map<string, string>();
   private lastStoredMs = 0;
 
-  constructor(private readonly now: () => number) {}
+  /** @param version that a statement gets which has none (Data, 2.4.10) */
+  constructor(
+    private readonly now: () => number,
+    private readonly version: string,
+  ) {}
 
   find(id: string): Statement | undefined {
     return this.statements.get(id.toLowerCase());
@@ -34,7 +38,14 @@ export class StatementStore {
     const id = sent.id.toLowerCase();
     this.lastStoredMs = Math.max(this.now(), this.lastStoredMs + 1); // distinct, so that "since" can tell them apart
     const stored = new Date(this.lastStoredMs).toISOString();
-    const statement = { timestamp: stored, version: '1.0.0', ...sent, id, stored, authority } as unknown as Statement;
+    const statement = {
+      timestamp: stored,
+      version: this.version,
+      ...sent,
+      id,
+      stored,
+      authority,
+    } as unknown as Statement;
     this.statements.set(id, statement);
     this.sent.set(id, sent);
     const target = voidedBy(statement);
