@@ -321,9 +321,7 @@ describe('the actor of a statement', () => {
     const hash = '72ac10875be5a7770a4f31058ea797edb8e55020';
     const hashed = { objectType: 'Agent', mbox_sha1sum: hash };
     expect(await actorFor({ mboxSha1sum: '$lowercase(attendee.Email)' })).toEqual(hashed);
-    expect(await actorFor({ mboxSha1sum: 'attendee.hash' }, { ...ada, hash: hash.toUpperCase() })).toEqual(
-      hashed,
-    );
+    expect(await actorFor({ mboxSha1sum: 'attendee.hash' }, { ...ada, hash: hash.toUpperCase() })).toEqual(hashed);
   });
 
   it.each(['', 'nobody', 'a b@example.com', 'ada@example', 'ada@example.com, bob@example.com'])(
