@@ -521,6 +521,17 @@ describe('the Slack sink with an incoming webhook', () => {
     expect(stage.courier.paused).toMatchObject({ cause: 'credential' });
   });
 
+  it.each([
+    ['an HTML page', '<html>Bad Request</html>'],
+    ['JSON of another service', '{"error":"invalid_payload"}'],
+    ['nothing', ''],
+  ])('is not taken for an incoming webhook by the check when HTTP 400 has %s', async (_, text) => {
+    await startWebhook();
+    stage.slack.faults.add({ effect: { kind: 'answer', answer: { status: 400, text } }, path: '/services/' });
+    const [line] = await stage.courier.sink.check(new AbortController().signal);
+    expect(line).toMatchObject({ ok: false, text: expect.stringContaining('it is not an incoming webhook') as string });
+  });
+
   it('is checked without a message', async () => {
     await startWebhook();
     expect(await stage.courier.sink.check(new AbortController().signal)).toMatchObject([{ ok: true }]);
