@@ -23,6 +23,7 @@ export class KeyedHash {
   readonly #generated: Hmac;
   readonly #file: Hmac;
   readonly #asked: Hmac;
+  readonly #sealing: Buffer;
 
   constructor(keys: LedgerKeys) {
     this.#content = derive(keys.hash, 'content');
@@ -35,6 +36,7 @@ export class KeyedHash {
     this.#generated = derive(keys.subject, 'generated codes');
     this.#file = derive(keys.hash, 'file');
     this.#asked = derive(keys.subject, 'asked for');
+    this.#sealing = new Hmac(keys.fingerprint).of('kept credentials');
   }
 
   /** Of canonical JSON: decides that an item changed. */
@@ -76,6 +78,11 @@ export class KeyedHash {
   /** Of how somebody was named who asked to be forgotten: tells that the same was asked before, and not what. */
   asked(text: string): Buffer {
     return this.#asked.of(text.trim().toLowerCase());
+  }
+
+  /** The key, of 32 bytes, under which the ledger encrypts credentials that it keeps (queries/kept-credentials.ts). */
+  sealingKey(): Buffer {
+    return this.#sealing;
   }
 
   /** Stands for a secret in stored configurations: tells that it changed, not what it is. */

@@ -379,6 +379,16 @@ create table items (
   CHECK ((visibility = ANY (ARRAY['named'::text, 'anonymous'::text, 'unknown'::text])))
 );
 
+create table kept_credentials (
+  name text not null,
+  version bigint not null default 0,
+  sealed bytea,
+  claimed_by uuid,
+  claimed_until timestamp with time zone,
+  updated_at timestamp with time zone not null default now(),
+  PRIMARY KEY (name)
+);
+
 create table lanes (
   sink_id integer not null,
   ref integer not null,

@@ -219,10 +219,32 @@ export interface SinkEnvironment {
   readonly network: NetworkSettings;
   /** What the process's sinks share by account; absent: this one shares nothing. */
   readonly accounts?: Accounts;
+  /** Where credentials are kept that change with use; absent where nothing is sent, as in a check of a file. */
+  readonly credentials?: KeptCredentials;
   /** Where the account's limits differ from what the vendor grants by default. */
   readonly limits?: { readonly per10s?: number; readonly perDay?: number };
   /** What removing a person at the destination means. */
   readonly onForget?: 'clear-our-fields' | 'delete' | 'manual';
+}
+
+/**
+ * Credentials that change with use, such as a refresh token that its vendor replaces at each use: kept encrypted in the
+ * ledger, for all its processes (decision 0076). Each is known by the credential that the operator configured.
+ */
+export interface KeptCredentials {
+  /** @returns undefined when nothing was ever claimed; `text` is null when nothing was kept yet */
+  read(configured: string): Promise<KeptCredential | undefined>;
+  /** Lets this process replace it. @returns undefined when another process does that now */
+  claim(configured: string, forMs: number): Promise<KeptCredential | undefined>;
+  /** Keeps a replacement and ends the claim. @returns false when another process has replaced that version */
+  replace(configured: string, version: number, text: string): Promise<boolean>;
+  /** Ends the claim without a replacement. */
+  release(configured: string): Promise<void>;
+}
+
+export interface KeptCredential {
+  readonly version: number;
+  readonly text: string | null;
 }
 
 /** How to reach other machines: `network` in pigeonpost.yaml. */

@@ -2,6 +2,7 @@ import type { Collaborators } from '../activities/collaborators.js';
 import type { Config } from '../config/config.js';
 import { normalizedConfig, type Json } from '../config/normalized-config.js';
 import type { Ledger } from '../ledger/ledger.js';
+import { keptCredentials } from '../ledger/queries/kept-credentials.js';
 import type { Accounts } from '../sinks/network/accounts.js';
 import { adoptSyncs } from './adopt-syncs.js';
 import type { Edition } from './editions.js';
@@ -35,7 +36,7 @@ export async function openEdition(
   const closers: (() => Promise<void>)[] = [...clients.values()].map((client) => () => client.close());
   const close = async (): Promise<void> => void (await Promise.all(closers.map((each) => each())));
   try {
-    const made = createSinks(config, shared.accounts);
+    const made = createSinks(config, { accounts: shared.accounts, credentials: keptCredentials(ledger) });
     closers.push(...[...made.values()].map((sink) => () => sink.close()));
     const configuration = await makeCurrent(documentOf(config, ledger));
     await liftRefusedKeys(config, ledger);

@@ -3,19 +3,22 @@ import type { Config, SinkConfig } from '../config/config.js';
 import { normalizedConfig } from '../config/normalized-config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { liftChangedCredential } from '../ledger/queries/pauses.js';
+import { keptCredentials } from '../ledger/queries/kept-credentials.js';
 import { registerSinks } from '../ledger/queries/sinks.js';
 import { allSinks } from '../sinks/all-sinks.js';
-import type { Accounts } from '../sinks/network/accounts.js';
-import type { ConsentState, NetworkSettings, Sink, SinkType } from '../sinks/sink.js';
+import type { ConsentState, NetworkSettings, Sink, SinkEnvironment, SinkType } from '../sinks/sink.js';
 
 /** The sinks of a configuration, by name, known to the ledger and open. Whoever opens them closes them. */
 export async function openSinks(config: Config, ledger: Ledger): Promise<Map<string, OpenSink>> {
-  return await registerOpenSinks(config, ledger, createSinks(config));
+  return await registerOpenSinks(config, ledger, createSinks(config, { credentials: keptCredentials(ledger) }));
 }
 
+/** What the sinks of a process share, so that they can send. */
+export type SharedBySinks = Pick<SinkEnvironment, 'accounts' | 'credentials'>;
+
 /** The sinks of a configuration, of which the ledger need not know: making them shows that they can be made. */
-export function createSinks(config: Config, accounts?: Accounts): Map<string, Sink> {
-  return new Map(Object.keys(config.sinks).map((name) => [name, createSink(config, name, accounts)]));
+export function createSinks(config: Config, shared?: SharedBySinks): Map<string, Sink> {
+  return new Map(Object.keys(config.sinks).map((name) => [name, createSink(config, name, shared)]));
 }
 
 /** Makes the ledger's sinks those of this configuration. */
@@ -71,8 +74,8 @@ function destinationOf(config: Config, ledger: Ledger, name: string): string {
   return ledger.hash.fingerprint(JSON.stringify([sinkConfig.type, text]));
 }
 
-/** One sink of a configuration, for a check or for sending. @param accounts of the process, for sending */
-export function createSink(config: Config, name: string, accounts?: Accounts): Sink {
+/** One sink of a configuration, for a check or for sending. @param shared what it needs for sending */
+export function createSink(config: Config, name: string, shared?: SharedBySinks): Sink {
   const sinkConfig = config.sinks[name]!;
   const { onForget, limits } = sinkConfig;
   return typeOf(sinkConfig).create(sinkConfig.settings, {
@@ -81,7 +84,7 @@ export function createSink(config: Config, name: string, accounts?: Accounts): S
     network: networkSettings(config),
     onForget,
     ...(limits === undefined ? {} : { limits }),
-    ...(accounts === undefined ? {} : { accounts }),
+    ...shared,
   });
 }
 
