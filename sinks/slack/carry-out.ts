@@ -43,7 +43,7 @@ async function post(operation: ShowOperation, turn: Turn): Promise<Outcome> {
   const thread = to.thread === null ? null : await ensureThread(operation, channel, to.thread, turn);
   if (thread !== null && 'outcome' in thread) return thread.outcome;
   const place = { channel, threadTs: thread?.ts ?? null, threadKey: to.thread?.key ?? null };
-  const message = { channel, threadTs: place.threadTs, content, metadata };
+  const message = { channel, threadTs: place.threadTs, broadcast: shown.broadcast, content, metadata };
   const verdict = await postMessage(message, turn, () =>
     turn.notes.notePost(itemKey, { ...place, id: operation.changeId, ...turn.now(), shown }),
   );
@@ -84,7 +84,9 @@ async function edit(operation: ShowOperation, at: StandingMessage, turn: Turn): 
       (account.editedAt.get(editKey(operation)) ?? Number.NEGATIVE_INFINITY) + COUNT_EVERY_MS - account.clock.now();
     if (waitMs > 0) return { kind: 'unsent', afterMs: Math.ceil(waitMs) };
   }
-  const args = updateArgs(operation, at);
+  const { shown } = operation;
+  const broadcast = shown.broadcast && !at.broadcast && at.threadTs !== null;
+  const args = { ...updateArgs(operation, at), ...(broadcast && { reply_broadcast: true }) };
   const verdict = operation.votesOnly
     ? await turn.callWith(await account.rates.count(turn.signal), 'chat.update', args)
     : await turn.call('chat.update', args);
@@ -98,7 +100,11 @@ async function edit(operation: ShowOperation, at: StandingMessage, turn: Turn): 
       noteEdit(operation, turn);
       const { thread } = operation.to;
       const place = { ...at, threadKey: thread?.key ?? null };
-      return { kind: 'delivered', detail: verdict.detail, object: shownObject(place, operation.shown) };
+      return {
+        kind: 'delivered',
+        detail: verdict.detail,
+        object: shownObject(place, { ...shown, broadcast: broadcast || at.broadcast }),
+      };
     }
     case 'no-message': // somebody deleted it
       return await post(operation, turn);

@@ -1,24 +1,34 @@
 import { z } from 'zod';
-import { headerSecret, oneOf, secret, sinkUrl, text } from '../../config/values.js';
+import { headerSecret, nonEmptyText, oneOf, secret, sinkUrl, text } from '../../config/values.js';
 import { listNames, type ListName } from '../../config/schema/list-names.js';
 import type { Secret } from '../../config/secret.js';
-import type { Expression } from '../mapping/expression.js';
+import { Expression } from '../mapping/expression.js';
 import { expression } from '../mapping/expression-schema.js';
 import { type NetworkKeys, networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';
+import { literalOrigins } from './link-address.js';
 
 /** `slack` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/slack.md explains each key to users. */
 export interface SlackConfig extends NetworkKeys {
-  /** A bot token; either it or `webhookUrl` is there. */
+  /** A bot token that does not expire. One of it, `rotation` and `webhookUrl` is there. */
   readonly token?: Secret | undefined;
+  /** An app whose tokens expire after 12 hours. */
+  readonly rotation?: SlackRotation | undefined;
   /** An incoming webhook: whoever knows it can post, so it is a secret. */
   readonly webhookUrl?: Secret | undefined;
-  /** Where messages go that no route takes; there whenever `token` is. */
+  /** Where messages go that no route takes; there whenever `webhookUrl` is not. */
   readonly channel?: string | undefined;
   /** The first whose condition holds is taken. */
   readonly routes: readonly SlackRoute[];
   /** Of several from one list, the first whose condition holds is used. */
   readonly messages: readonly SlackMessage[];
   readonly baseUrl?: string | undefined;
+}
+
+export interface SlackRotation {
+  readonly clientId: string;
+  readonly clientSecret: Secret;
+  /** The first one: Slack replaces it at each use, and the ledger keeps the one in force (decision 0076). */
+  readonly refreshToken: Secret;
 }
 
 export interface SlackRoute {
@@ -32,9 +42,28 @@ export interface SlackMessage {
   readonly text: Expression;
   readonly threadBy?: Expression | undefined;
   readonly threadTitle?: Expression | undefined;
+  readonly session?: Expression | undefined;
+  readonly author?: Expression | undefined;
   readonly votes?: Expression | undefined;
+  readonly broadcast?: Expression | undefined;
+  readonly mentions: readonly SlackMention[];
+  readonly links: readonly SlackLink[];
+  readonly buttons: readonly SlackLink[];
   readonly onChange: 'edit' | 'ignore';
   readonly onWithdrawn: 'redact' | 'keep';
+}
+
+/** The id stands in the configuration and never comes from an expression, so that no text of an audience chooses it. */
+export interface SlackMention {
+  readonly group: string;
+  readonly when?: Expression | undefined;
+}
+
+export interface SlackLink {
+  readonly label: string;
+  /** Its scheme and host are those of an address that the expression spells out. */
+  readonly url: Expression;
+  readonly when?: Expression | undefined;
 }
 
 const channelId = () =>
@@ -51,6 +80,45 @@ const route = z.strictObject({
   channel: channelId().describe('Where it is posted then.'),
 });
 
+const groupId = () =>
+  text("a user group's id such as S0123456789, as its address in Slack shows it", (found) =>
+    /^S[A-Z0-9]{7,11}$/.test(found) ? found : undefined,
+  );
+
+const mention = z.strictObject({
+  group: groupId().describe('The user group that the message mentions.'),
+  when: expression().optional().describe('Only items for which this is true mention it. All by default.'),
+});
+
+const labelAllowed = 'a label of 1 to 75 characters';
+
+const link = z.strictObject({
+  label: text(labelAllowed, (found) => (found.trim() !== '' && found.length <= 75 ? found : undefined)).describe(
+    'What the link says. Always plain text.',
+  ),
+  url: expression()
+    .refine((found) => !(found instanceof Expression) || literalOrigins(found).size > 0, {
+      error:
+        'allowed: an expression that spells the scheme and host out in a text, such as "https://app.example.com/q/" & item.id',
+    })
+    .describe('Its address. Scheme and host must be those of an address that the expression spells out.'),
+  when: expression().optional().describe('Only items for which this is true have it. All by default.'),
+});
+
+const linksOf = (what: string) =>
+  z
+    .array(link, { error: `allowed: a list of { label, url }` })
+    .max(5, { error: `allowed: at most five ${what}` })
+    .prefault([]);
+
+const rotation = z.strictObject({
+  clientId: nonEmptyText("the app's client id").describe("The app's client ID, from its Basic Information."),
+  clientSecret: headerSecret().describe("The app's client secret, from its Basic Information."),
+  refreshToken: headerSecret().describe(
+    'A refresh token of the installation (xoxe-1-…). pigeonpost uses it once and keeps its successors in the ledger.',
+  ),
+});
+
 const message = z.strictObject({
   from: oneOf(listNames).describe('The list whose items are posted.'),
   when: expression().optional().describe('Only items for which this is true are shown. All by default.'),
@@ -61,9 +129,25 @@ const message = z.strictObject({
   threadTitle: expression()
     .optional()
     .describe('What that message says. By default the name of the session or pigeonhole whose id the value is.'),
+  session: expression().optional().describe('Shown below the text, for example session.name.'),
+  author: expression()
+    .optional()
+    .describe("Shown below the text. Left out where the person or the item's session is anonymous."),
   votes: expression()
     .optional()
     .describe('A number shown below the text, brought up to date every 10 seconds at most.'),
+  broadcast: expression()
+    .optional()
+    .describe('Whether a reply is shown in the channel as well as in its thread. It then stays there.'),
+  mentions: z
+    .array(mention, { error: 'allowed: a list of { group, when }' })
+    .max(5, { error: 'allowed: at most five mentions' })
+    .prefault([])
+    .describe('User groups that the message mentions. Slack notifies them when it is posted.'),
+  links: linksOf('links').describe('Links below the text.'),
+  buttons: linksOf('buttons').describe(
+    'Buttons that open an address. Slack shows a warning sign beside a button that was used, because no app answers it.',
+  ),
   onChange: oneOf(['edit', 'ignore']).prefault('edit').describe('What becomes of the message when the item changes.'),
   onWithdrawn: oneOf(['redact', 'keep'])
     .prefault('redact')
@@ -73,7 +157,10 @@ const message = z.strictObject({
 /** Messages never repeat a value: a webhook's address is a secret. */
 export const slackConfigSchema: z.ZodType<SlackConfig> = z
   .strictObject({
-    token: headerSecret().optional().describe("The app's bot token (xoxb-…)."),
+    token: headerSecret().optional().describe("The app's bot token (xoxb-…), for an app without token rotation."),
+    rotation: rotation
+      .optional()
+      .describe('In place of a token, for an app with token rotation: its tokens expire after 12 hours.'),
     webhookUrl: webhookUrl
       .optional()
       .describe('The address of an incoming webhook, in place of a token: no threads, no edits, no look-up.'),
@@ -90,11 +177,11 @@ export const slackConfigSchema: z.ZodType<SlackConfig> = z
     ...networkKeys,
   })
   .superRefine(plainHttpStaysPrivate('webhookUrl', 'baseUrl'))
-  .refine(({ token, webhookUrl: hook }) => (token === undefined) !== (hook === undefined), {
+  .refine(({ token, rotation: rotating, webhookUrl: hook }) => countOf([token, rotating, hook]) === 1, {
     path: ['token'],
-    error: 'allowed: either "token" or "webhookUrl"',
+    error: 'allowed: one of "token", "rotation" and "webhookUrl"',
   })
-  .refine(({ token, channel }) => token === undefined || channel !== undefined, {
+  .refine(({ webhookUrl: hook, channel }) => hook !== undefined || channel !== undefined, {
     path: ['channel'],
     error: "allowed: a channel's id such as C0123456789, as its details in Slack show it",
   })
@@ -106,6 +193,10 @@ export const slackConfigSchema: z.ZodType<SlackConfig> = z
     path: ['baseUrl'],
     error: 'needs "token": the address of an incoming webhook is whole',
   });
+
+function countOf(values: readonly unknown[]): number {
+  return values.filter((value) => value !== undefined).length;
+}
 
 /** The channels that messages may go to, each once. */
 export function channelsOf({ channel, routes }: SlackConfig): string[] {

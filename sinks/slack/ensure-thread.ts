@@ -65,8 +65,10 @@ async function postThread(
     event_type: 'pigeonpost_thread',
     event_payload: { thread: id, pigeonhole: item.pigeonhole, key: thread.key },
   };
-  const verdict = await postMessage({ channel, threadTs: null, content: thread.content, metadata }, turn, () =>
-    notes.noteThread(channel, thread.key, { id, ...turn.now() }),
+  const verdict = await postMessage(
+    { channel, threadTs: null, broadcast: false, content: thread.content, metadata },
+    turn,
+    () => notes.noteThread(channel, thread.key, { id, ...turn.now() }),
   );
   switch (verdict.kind) {
     case 'held':

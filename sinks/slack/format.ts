@@ -1,16 +1,51 @@
 import { createHash } from 'node:crypto';
 import { slackText } from './cut-text.js';
-import type { MessageContent, PlainText } from './operation.js';
+import type { Block, MessageContent, PlainText, RichTextSection } from './operation.js';
 
 /** Characters in the text of a section, and of a header. Source: docs.slack.dev, Block Kit reference. */
 const SECTION_LIMIT = 3000;
 const HEADER_LIMIT = 150;
+/** Characters of the names below a text. Slack accepts 3,000; a name is not longer. */
+const NAME_LIMIT = 150;
+/** Characters of all blocks. Slack refuses more than about 13,200 (slackapi/bolt-js#2509) and does not say what it counts. */
+const TOTAL_LIMIT = 13_000;
 
-/** A message that shows an item's text, and a count below it. */
-export function itemMessage(text: string, votes: number | null): MessageContent {
-  const body = slackText(text, SECTION_LIMIT);
-  const count = votes === null ? [] : [{ type: 'context' as const, elements: [plain(countText(votes))] }];
-  return { text: body, blocks: [{ type: 'section', text: plain(body) }, ...count] };
+/** What a message shows of an item. */
+export interface ItemContent {
+  readonly text: string;
+  /** Null where none is shown. */
+  readonly session: string | null;
+  readonly author: string | null;
+  readonly votes: number | null;
+  /** Ids of user groups. */
+  readonly mentions: readonly string[];
+  readonly links: readonly Link[];
+  readonly buttons: readonly Link[];
+}
+
+export interface Link {
+  readonly label: string;
+  readonly url: string;
+}
+
+/**
+ * A message that shows an item: mentions, its text, then session, author and votes in one line, links, buttons. The
+ * text for notifications and screen readers has the same text, session and author.
+ */
+export function itemMessage(item: ItemContent): MessageContent {
+  const body = bodyOf(item);
+  const names = namesOf(item);
+  const below = [...names, ...(item.votes === null ? [] : [countText(item.votes)])];
+  const mentions = item.mentions.map((id) => ({ type: 'usergroup', usergroup_id: id }) as const);
+  const links = item.links.map(({ label, url }) => ({ type: 'link', url, text: label }) as const);
+  const blocks: Block[] = [
+    ...richText(mentions),
+    { type: 'section', text: plain(body) },
+    ...(below.length === 0 ? [] : [{ type: 'context' as const, elements: below.map(plain) }]),
+    ...richText(links),
+    ...(item.buttons.length === 0 ? [] : [{ type: 'actions' as const, elements: item.buttons.map(button) }]),
+  ];
+  return { text: names.length === 0 ? body : `${body}\n${names.join(' · ')}`, blocks };
 }
 
 /** The message to which the items of a thread are replies. */
@@ -26,15 +61,41 @@ export function redactedMessage(): MessageContent {
 }
 
 /**
- * The same for the same text and no other, and too short to hold one. What is compared is what is displayed, so that a
- * change beyond the limit is none.
+ * The same for the same content and no other, and too short to hold one. What is compared is what is displayed, so that
+ * a change beyond the limit is none. Votes do not count. A message that is a text alone has the hash of that text, as
+ * messages of earlier versions have.
  */
-export function contentHash(text: string): string {
-  return shortHash(slackText(text, SECTION_LIMIT));
+export function contentHash(item: ItemContent): string {
+  const body = bodyOf(item);
+  const { mentions, links, buttons } = item;
+  const more = [namesOf(item), item.session === null, mentions, links, buttons];
+  const isTextAlone = item.session === null && item.author === null && [mentions, links, buttons].flat().length === 0;
+  return shortHash(isTextAlone ? body : JSON.stringify([body, ...more]));
 }
 
 export function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}
+
+function bodyOf({ text, links, buttons }: ItemContent): string {
+  const linksLength = [...links, ...buttons].reduce((sum, { label, url }) => sum + label.length + url.length, 0);
+  return slackText(text, Math.min(SECTION_LIMIT, TOTAL_LIMIT - linksLength - 3 * NAME_LIMIT));
+}
+
+function namesOf({ session, author }: ItemContent): string[] {
+  return [session, author].flatMap((name) => (name === null ? [] : [slackText(name.trim(), NAME_LIMIT)]));
+}
+
+/** One line, its parts apart from one another; nothing where there are none. */
+function richText(parts: RichTextSection['elements']): Block[] {
+  if (parts.length === 0) return [];
+  const gap = { type: 'text', text: parts[0]!.type === 'usergroup' ? ' ' : ' · ' } as const;
+  const elements = parts.flatMap((part, at) => (at === 0 ? [part] : [gap, part]));
+  return [{ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }];
+}
+
+function button({ label, url }: Link, at: number) {
+  return { type: 'button', action_id: `link-${at}`, text: plain(slackText(label, 75)), url } as const;
 }
 
 function plain(text: string): PlainText {

@@ -11,7 +11,25 @@ export interface MessageContent {
 export type Block =
   | { readonly type: 'section'; readonly text: PlainText }
   | { readonly type: 'header'; readonly text: PlainText }
-  | { readonly type: 'context'; readonly elements: readonly PlainText[] };
+  | { readonly type: 'context'; readonly elements: readonly PlainText[] }
+  | { readonly type: 'rich_text'; readonly elements: readonly RichTextSection[] }
+  | { readonly type: 'actions'; readonly elements: readonly LinkButton[] };
+
+export interface RichTextSection {
+  readonly type: 'rich_text_section';
+  readonly elements: readonly (
+    | { readonly type: 'text'; readonly text: string }
+    | { readonly type: 'link'; readonly url: string; readonly text: string }
+    | { readonly type: 'usergroup'; readonly usergroup_id: string }
+  )[];
+}
+
+export interface LinkButton {
+  readonly type: 'button';
+  readonly action_id: string;
+  readonly text: PlainText;
+  readonly url: string;
+}
 
 /** The one kind of text in which nothing that an audience writes has a meaning. */
 export interface PlainText {
@@ -37,6 +55,8 @@ export interface Shown {
   /** Of all that is shown but the votes. */
   readonly hash: string;
   readonly votes: number | null;
+  /** Shown in the channel as well as in its thread. */
+  readonly broadcast: boolean;
   /** Made while the person was known to the mapping. */
   readonly named: boolean;
   /** Which of the configured messages it is. */

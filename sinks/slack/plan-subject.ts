@@ -65,7 +65,7 @@ function show(
     operation: { ...common(subject, object), kind, to, content, shown, votesOnly, mustHide },
   });
   if (object === null) return operation('post');
-  if (object.state === 'blind' || config.token === undefined) return { kind: 'nothing', reason: 'not-editable' };
+  if (object.state === 'blind' || config.webhookUrl !== undefined) return { kind: 'nothing', reason: 'not-editable' };
   if (object.state === 'unknown') return operation('post');
   const { onChange } = config.messages[shown.entry]!;
   const isReplay = subject.change.replay !== undefined;
@@ -73,8 +73,11 @@ function show(
   if (object.state === 'fixed' && !mustHide) return { kind: 'nothing', reason: 'not-editable' };
   if (onChange === 'ignore' && object.state === 'shown' && !mustHide) return { kind: 'nothing', reason: 'ignored' };
   if (!samePlace) return operation('move');
-  if (sameText && object.votes === shown.votes && !isReplay) return { kind: 'nothing', reason: 'unchanged' };
-  return operation('edit', sameText && !isReplay);
+  const isBroadcast = object.broadcast || !shown.broadcast;
+  if (sameText && object.votes === shown.votes && isBroadcast && !isReplay) {
+    return { kind: 'nothing', reason: 'unchanged' };
+  }
+  return operation('edit', sameText && isBroadcast && !isReplay);
 }
 
 /** @param force whatever `onWithdrawn` says */
@@ -86,12 +89,12 @@ function withdraw(
   reason: string,
 ): Planned<SlackOperation> {
   const { canary } = subject;
-  if (canary !== undefined && object?.state !== 'blind' && config.token !== undefined) {
+  if (canary !== undefined && object?.state !== 'blind' && config.webhookUrl === undefined) {
     const operation = { ...common(subject, object), kind: 'redact', content: redactedMessage(), whole: true } as const;
     return { kind: 'send', operation }; // also without a message: its thread may have been posted
   }
   if (object === null || object.state === 'redacted') return { kind: 'nothing', reason };
-  if (object.state === 'blind' || config.token === undefined) return { kind: 'nothing', reason: 'not-editable' };
+  if (object.state === 'blind' || config.webhookUrl !== undefined) return { kind: 'nothing', reason: 'not-editable' };
   const own = config.messages.filter(({ from }) => from === subject.change.list);
   const entry = object.state === 'unknown' ? undefined : config.messages[object.entry];
   const { onWithdrawn } = (entry?.from === subject.change.list ? entry : own[0]) ?? { onWithdrawn: 'redact' };

@@ -5,6 +5,8 @@ import { type Held, permitOf, type Turn } from './turn.js';
 export interface NewMessage {
   readonly channel: string;
   readonly threadTs: string | null;
+  /** Shown in the channel as well as in its thread. */
+  readonly broadcast: boolean;
   readonly content: MessageContent;
   readonly metadata: { readonly event_type: string; readonly event_payload: Readonly<Record<string, unknown>> };
 }
@@ -22,7 +24,7 @@ export async function postMessage(message: NewMessage, turn: Turn, intend: () =>
 }
 
 async function postOnce(message: NewMessage, turn: Turn, intend: () => void): Promise<Verdict | Held> {
-  const { channel, threadTs, content, metadata } = message;
+  const { channel, threadTs, broadcast, content, metadata } = message;
   const permit = permitOf(await turn.account.rates.post(channel, turn.signal, turn.leftMs));
   if ('kind' in permit) return permit;
   try {
@@ -33,6 +35,7 @@ async function postOnce(message: NewMessage, turn: Turn, intend: () => void): Pr
       channel,
       ...content,
       ...(threadTs !== null && { thread_ts: threadTs }),
+      ...(threadTs !== null && broadcast && { reply_broadcast: true }),
       metadata,
       ...plainly,
     });

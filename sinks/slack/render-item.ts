@@ -2,8 +2,9 @@ import type { Expression } from '../mapping/expression.js';
 import type { MappingView } from '../mapping/mapping-view.js';
 import { numberValue, textValue } from '../mapping/property-value.js';
 import type { Fields } from '../sink.js';
-import type { SlackConfig, SlackMessage } from './config.js';
-import { contentHash, itemMessage, shortHash, threadMessage } from './format.js';
+import type { SlackConfig, SlackLink, SlackMention, SlackMessage } from './config.js';
+import { contentHash, type ItemContent, itemMessage, type Link, shortHash, threadMessage } from './format.js';
+import { linkAddress, literalOrigins } from './link-address.js';
 import type { MessageContent, Shown, Target, ThreadPlan } from './operation.js';
 
 export interface Rendered {
@@ -28,12 +29,64 @@ export async function renderItem(
   const path = `${sink}.messages[${entry}]`;
   const text = await textOf(message.text, view, `${path}.text`);
   if (text === undefined || text.trim() === '') return { nothing: 'no-text' };
-  const votes = await countOf(message.votes, view, `${path}.votes`);
-  return {
-    to: { channel: await channelOf(config, sink, view), thread: await threadOf(message, view, path) },
-    content: itemMessage(text, votes),
-    shown: { hash: contentHash(text), votes, named, entry },
+  const item: ItemContent = {
+    text,
+    session: await nameOf(message.session, view, `${path}.session`),
+    author: showsAuthor(view) ? await nameOf(message.author, view, `${path}.author`) : null,
+    votes: await countOf(message.votes, view, `${path}.votes`),
+    mentions: await mentionsOf(message.mentions, view, `${path}.mentions`),
+    links: await linksOf(message.links, view, `${path}.links`),
+    buttons: await linksOf(message.buttons, view, `${path}.buttons`),
   };
+  const thread = await threadOf(message, view, path);
+  const { broadcast: condition } = message;
+  const broadcast = thread !== null && condition !== undefined && (await condition.holds(view, `${path}.broadcast`));
+  return {
+    to: { channel: await channelOf(config, sink, view), thread },
+    content: itemMessage(item),
+    shown: { hash: contentHash(item), votes: item.votes, broadcast, named, entry },
+  };
+}
+
+/**
+ * Whether the author may stand in a channel: only where the engine hands the person over, and the item says itself that
+ * it is not anonymous, or its own session does. In doubt, not.
+ */
+function showsAuthor({ attendee, session, item, change }: MappingView): boolean {
+  if (attendee === null) return false;
+  const { attendee: flagged } = (item ?? {}) as { attendee?: { anonymous?: unknown } | null };
+  if (typeof flagged?.anonymous === 'boolean') return !flagged.anonymous;
+  if (change.sessionId === null) return true; // an item of no session is never anonymous by one
+  return session !== null && session['id'] === change.sessionId && session['anonymousResponses'] === false;
+}
+
+/** A name on one line; null for nothing. */
+async function nameOf(expression: Expression | undefined, view: MappingView, key: string): Promise<string | null> {
+  const name = expression === undefined ? undefined : await textOf(expression, view, key);
+  const line = name?.replaceAll(/\s+/g, ' ').trim() ?? '';
+  return line === '' ? null : line;
+}
+
+async function mentionsOf(mentions: readonly SlackMention[], view: MappingView, path: string): Promise<string[]> {
+  const groups: string[] = [];
+  for (const [at, { group, when }] of mentions.entries()) {
+    // oxlint-disable-next-line no-await-in-loop -- in their order
+    if (await holds(when, view, `${path}[${at}].when`)) groups.push(group);
+  }
+  return groups;
+}
+
+async function linksOf(links: readonly SlackLink[], view: MappingView, path: string): Promise<Link[]> {
+  const shown: Link[] = [];
+  for (const [at, { label, url, when }] of links.entries()) {
+    const origins = literalOrigins(url);
+    // oxlint-disable no-await-in-loop -- in their order
+    if (!(await holds(when, view, `${path}[${at}].when`))) continue;
+    const address = await url.evaluate(view, `${path}[${at}].url`, (value, key) => linkAddress(value, key, origins));
+    // oxlint-enable no-await-in-loop
+    if (address !== undefined) shown.push({ label, url: address });
+  }
+  return shown;
 }
 
 async function entryOf({ messages }: SlackConfig, sink: string, view: MappingView): Promise<number | undefined> {

@@ -29,6 +29,8 @@ export type StandingMessage = {
   /** Null once redacted: not even a hash of the text is kept. */
   readonly hash: string | null;
   readonly votes: number | null;
+  /** Once shown in the channel as well, a reply stays there. */
+  readonly broadcast: boolean;
   readonly named: boolean;
   readonly entry: number;
 };
@@ -36,10 +38,10 @@ export type StandingMessage = {
 /** The object of a message that shows this. */
 export function shownObject(
   place: MessagePlace & { readonly threadTs: string | null; readonly threadKey: string | null },
-  { hash, votes, named, entry }: Shown,
+  { hash, votes, broadcast, named, entry }: Shown,
 ): SlackObject {
   const { channel, ts, threadTs, threadKey } = place;
-  return { state: 'shown', channel, ts, threadTs, threadKey, hash, votes, named, entry };
+  return { state: 'shown', channel, ts, threadTs, threadKey, hash, votes, broadcast, named, entry };
 }
 
 /** The object of a message whose text was replaced. */
@@ -57,7 +59,7 @@ export function standingOf(object: SlackObject | null): StandingMessage | null {
 /** Reads what the engine kept; null: nothing, or nothing that this version understands. */
 export function readObject(fields: Fields | null): SlackObject | null {
   if (fields === null) return null;
-  const { state, channel, ts, threadTs, threadKey, hash, votes, named, entry } = fields;
+  const { state, channel, ts, threadTs, threadKey, hash, votes, broadcast, named, entry } = fields;
   if (state === 'unknown' || state === 'blind') return { state };
   if (state !== 'shown' && state !== 'redacted' && state !== 'fixed') return null;
   if (typeof channel !== 'string' || typeof ts !== 'string') return null;
@@ -69,6 +71,7 @@ export function readObject(fields: Fields | null): SlackObject | null {
     threadKey: typeof threadKey === 'string' ? threadKey : null,
     hash: typeof hash === 'string' ? hash : null,
     votes: typeof votes === 'number' ? votes : null,
+    broadcast: broadcast === true,
     named: named === true,
     entry: typeof entry === 'number' ? entry : 0,
   };
