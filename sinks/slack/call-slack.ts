@@ -14,7 +14,8 @@ const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 export interface SlackApi {
   /** With the path to which the method's name is appended. */
   readonly baseUrl: string;
-  readonly token: Secret;
+  /** Absent for the one method that gives tokens. */
+  readonly token?: Secret;
   readonly dispatcher: Dispatcher;
   readonly requestTimeoutMs: number;
   /** Unix time in ms. */
@@ -76,7 +77,7 @@ async function post(
     dispatcher: api.dispatcher,
     signal,
     headers: {
-      authorization: `Bearer ${api.token.reveal()}`,
+      ...(api.token !== undefined && { authorization: `Bearer ${api.token.reveal()}` }),
       'content-type': isJson ? 'application/json; charset=utf-8' : 'application/x-www-form-urlencoded',
       'user-agent': 'pigeonpost',
     },

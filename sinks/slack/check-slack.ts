@@ -1,6 +1,6 @@
 import type { CheckLine } from '../sink.js';
-import { callSlack, type SlackApi } from './call-slack.js';
-import { classifyReply, type Verdict } from './classify-reply.js';
+import type { SlackApi } from './call-slack.js';
+import { callWithToken, type TokenSource } from './tokens.js';
 
 /** What the app needs, and what for. */
 const neededScopes: readonly (readonly [scope: string, why: string])[] = [
@@ -12,30 +12,33 @@ const neededScopes: readonly (readonly [scope: string, why: string])[] = [
 ];
 const historyScopes = ['channels:history', 'groups:history'] as const;
 
+/** What is checked, and with which tokens. */
+export interface CheckedSlack {
+  readonly api: SlackApi;
+  readonly tokens: TokenSource;
+  readonly channels: readonly string[];
+}
+
 /**
  * Whether the token is accepted, has the scopes, and can read the channels: reading is how a message is looked up whose
  * outcome nobody heard. Joins nothing, posts nothing. Never throws.
  */
-export async function checkSlack(
-  api: SlackApi,
-  channels: readonly string[],
-  signal: AbortSignal,
-): Promise<CheckLine[]> {
-  const reply = await callSlack(api, 'auth.test', {}, signal);
-  const verdict = classifyReply(reply, 'auth.test');
-  if (verdict.kind !== 'ok') return [{ ok: false, text: authSentence(verdict) }];
-  const scopes = reply.kind === 'answer' ? reply.scopes : undefined;
-  const lines: CheckLine[] = [{ ok: true, text: 'Slack accepts the token' }, ...scopeLines(scopes)];
+export async function checkSlack(slack: CheckedSlack, signal: AbortSignal): Promise<CheckLine[]> {
+  const { api, tokens, channels } = slack;
+  const { verdict, reply } = await callWithToken(api, tokens, { method: 'auth.test' }, signal);
+  if (verdict.kind !== 'ok') return [{ ok: false, text: verdict.detail }];
+  const scopes = reply?.kind === 'answer' ? reply.scopes : undefined;
+  const trouble = tokens.trouble?.();
+  const lines: CheckLine[] = [
+    { ok: true, text: 'Slack accepts the token' },
+    ...(trouble === undefined ? [] : [{ ok: false, text: trouble }]),
+    ...scopeLines(scopes),
+  ];
   for (const channel of channels) {
     // oxlint-disable-next-line no-await-in-loop -- a few calls, and not all at once
-    lines.push(await channelLine(api, channel, scopes, signal));
+    lines.push(await channelLine(slack, channel, scopes, signal));
   }
   return lines;
-}
-
-function authSentence(verdict: Exclude<Verdict, { kind: 'ok' }>): string {
-  if (verdict.kind !== 'credential') return verdict.detail;
-  return `${verdict.detail}: install the app in its workspace again and set "token" to its bot token`;
 }
 
 function scopeLines(scopes: readonly string[] | undefined): CheckLine[] {
@@ -54,14 +57,14 @@ function scopeLines(scopes: readonly string[] | undefined): CheckLine[] {
 
 /** Reads one message with its metadata: what a look-up does. */
 async function channelLine(
-  api: SlackApi,
+  { api, tokens }: CheckedSlack,
   channel: string,
   scopes: readonly string[] | undefined,
   signal: AbortSignal,
 ): Promise<CheckLine> {
   const method = 'conversations.history';
   const args = { channel, limit: 1, include_all_metadata: true };
-  const verdict = classifyReply(await callSlack(api, method, args, signal), method);
+  const { verdict } = await callWithToken(api, tokens, { method, args }, signal);
   switch (verdict.kind) {
     case 'ok':
       return { ok: true, text: `${channel} can be read, so lost answers can be looked up` };

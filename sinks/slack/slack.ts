@@ -16,6 +16,8 @@ import { SlackRates } from './rates.js';
 import { recoverOperations } from './recover-operations.js';
 import { sendByToken } from './send-by-token.js';
 import { recoverByWebhook, sendByWebhook } from './send-by-webhook.js';
+import { RotatingTokens } from './rotating-tokens.js';
+import { fixedToken, type TokenSource } from './tokens.js';
 import { type SlackAccount, Turn } from './turn.js';
 
 const DEFAULT_BASE_URL = 'https://slack.com/api';
@@ -42,7 +44,7 @@ export function createSlackSink(
   environment: SinkEnvironment,
   tuning: SlackTuning = {},
 ): Sink<SlackOperation> {
-  const { token, webhookUrl } = config;
+  const { token, rotation, webhookUrl } = config;
   const url = new URL(webhookUrl?.reveal() ?? config.baseUrl ?? DEFAULT_BASE_URL);
   const calls = {
     dispatcher: createDispatcher(url, environment.network, {
@@ -55,15 +57,20 @@ export function createSlackSink(
   };
   const clock = tuning.clock ?? systemClock;
   const makeRates = (): SlackRates => new SlackRates(environment.limits?.per10s, clock);
-  const account = { type: 'slack', baseUrl: url.origin, credential: token ?? webhookUrl!, limits: environment.limits };
+  const credential = token ?? rotation?.refreshToken ?? webhookUrl!;
+  const account = { type: 'slack', baseUrl: url.origin, credential, limits: environment.limits };
   const rates = environment.accounts?.share(account, 'rates', makeRates) ?? makeRates();
+  const api = { ...calls, baseUrl: config.baseUrl ?? DEFAULT_BASE_URL };
+  const tokens =
+    rotation === undefined ? token && fixedToken(token) : new RotatingTokens(api, rotation, environment.credentials);
   const mode =
-    token === undefined
+    tokens === undefined
       ? webhookMode({ ...calls, url: webhookUrl! }, rates, clock)
-      : tokenMode({ ...calls, token, baseUrl: config.baseUrl ?? DEFAULT_BASE_URL }, rates, clock, config);
+      : tokenMode({ api, tokens, rates, clock, config });
   return {
     traits: { order: 'item', looksAround: true, revisions: 'latest', repeats: 'lookUp', batchSize: BATCH_SIZE },
     async check(signal) {
+      if (rotation !== undefined && environment.credentials === undefined) return [checkedLater];
       const lines = await mode.check(signal);
       if (environment.limits?.perDay === undefined) return lines;
       return [...lines, { ok: false, text: 'Slack grants no number of messages a day: remove "limits.perDay"' }];
@@ -72,18 +79,34 @@ export function createSlackSink(
     send: (operations, lane, signal) => underOwnSignal(signal, (own) => mode.send(operations, lane, own)),
     recover: (operations, lane, signal) => underOwnSignal(signal, (own) => mode.recover(operations, lane, own)),
     trace: (subjects) => Promise.resolve(subjects.map(traceSubject)),
-    close: () => calls.dispatcher.close(),
+    async close() {
+      await tokens?.settled();
+      await calls.dispatcher.close();
+    },
   };
 }
 
+/** The refresh token works once: whoever cannot keep its successor must not use it. */
+const checkedLater = {
+  ok: true,
+  text: 'the refresh token works once, so only a running pigeonpost uses it: check the token and the channels with "pigeonpost ready" while "pigeonpost start" runs',
+};
+
 type Mode = Required<Pick<Sink<SlackOperation>, 'check' | 'send' | 'recover'>>;
 
-function tokenMode(api: SlackApi, rates: SlackRates, clock: Clock, config: SlackConfig): Mode {
+function tokenMode({
+  config,
+  ...calling
+}: {
+  readonly api: SlackApi;
+  readonly tokens: TokenSource;
+  readonly rates: SlackRates;
+  readonly clock: Clock;
+  readonly config: SlackConfig;
+}): Mode {
   const channels = channelsOf(config);
   const account: SlackAccount = {
-    api,
-    rates,
-    clock,
+    ...calling,
     aheadMs: 0,
     scopes: undefined,
     editedAt: new Map(),
@@ -91,7 +114,7 @@ function tokenMode(api: SlackApi, rates: SlackRates, clock: Clock, config: Slack
     hasOneChannel: channels.length === 1,
   };
   return {
-    check: (signal) => checkSlack(api, channels, signal),
+    check: (signal) => checkSlack({ ...calling, channels }, signal),
     send: (operations, lane, signal) => sendByToken(operations, new Turn(account, lane, signal, SEND_MS)),
     recover: (operations, lane, signal) => recoverOperations(operations, new Turn(account, lane, signal, RECOVER_MS)),
   };

@@ -1,10 +1,11 @@
 import type { Lane, Outcome } from '../sink.js';
 import type { Clock } from '../network/clock.js';
-import { callSlack, type SlackApi } from './call-slack.js';
-import { classifyReply, type Verdict } from './classify-reply.js';
+import type { SlackApi } from './call-slack.js';
+import type { Verdict } from './classify-reply.js';
 import { LaneNotes, type PostIntent } from './lane-notes.js';
 import { type PostedMessages, readPosted } from './look-up.js';
 import type { Granted, SlackMethod, SlackRates } from './rates.js';
+import { callWithToken, type TokenSource } from './tokens.js';
 
 const metadataScope = 'metadata.message:read';
 
@@ -17,6 +18,7 @@ const cannotReadMetadata: Verdict & { kind: 'credential' } = {
 /** What all lanes of a sink share. */
 export interface SlackAccount {
   readonly api: SlackApi;
+  readonly tokens: TokenSource;
   readonly rates: SlackRates;
   readonly clock: Clock;
   /** How far our clock is ahead of Slack's, in ms, as the last answer showed; 0 until then. */
@@ -107,13 +109,13 @@ export class Turn {
 
   /** Calls without waiting for a turn: whoever calls has one. */
   async ask(method: string, args: Readonly<Record<string, unknown>>): Promise<Verdict> {
-    const { api } = this.account;
-    const reply = await callSlack(api, method, args, this.signal);
-    if (reply.kind === 'answer') {
+    const { api, tokens } = this.account;
+    const { verdict, reply } = await callWithToken(api, tokens, { method, args }, this.signal);
+    if (reply?.kind === 'answer') {
       this.account.aheadMs = api.wallNow() - reply.answeredAtMs;
       this.account.scopes = reply.scopes ?? this.account.scopes;
     }
-    return classifyReply(reply, method);
+    return verdict;
   }
 
   /**
