@@ -17,7 +17,10 @@ export async function startVendorDoubles({ org, school }: VendorAccounts) {
   return {
     crm: await startHubSpotDouble(),
     salesforce: await startSalesforceDouble(org),
-    talk: await startSlackDouble({ limits: { postsPerSecond: 1000, postBurst: 1000, postsPerMinute: 100_000 } }),
+    talk: await startSlackDouble({
+      profile: 'established',
+      limits: { postsPerSecond: 1000, postBurst: 1000, postsPerMinute: 100_000 },
+    }),
     lms: await startLrsDouble(),
     grades: await startCanvasDouble({ school }),
   };

@@ -27,7 +27,10 @@ let hook: HookServer;
 let mail: MailServer;
 const desks: AlertDesk[] = [];
 beforeEach(async () => {
-  slack = await startSlackDouble({ limits: { postsPerSecond: 1000, postBurst: 1000, postsPerMinute: 100_000 } });
+  slack = await startSlackDouble({
+    profile: 'established',
+    limits: { postsPerSecond: 1000, postBurst: 1000, postsPerMinute: 100_000 },
+  });
   hook = await startHookServer(hookSecret);
   mail = await startMailServer();
 });

@@ -50,7 +50,10 @@ describe.each(kinds)('a canary, on %s', (kind) => {
   });
 
   it('stays where only an incoming webhook leads, and its line says who has to remove it', async () => {
-    const slack = await startSlackDouble({ webhooks: [{ path: hook, channel: DEFAULT_CHANNEL }] });
+    const slack = await startSlackDouble({
+      profile: 'established',
+      webhooks: [{ path: hook, channel: DEFAULT_CHANNEL }],
+    });
     try {
       const stage = await stages.open(kind);
       await stage.put('sessions', session(1, { anonymousResponses: false }));

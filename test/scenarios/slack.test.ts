@@ -26,6 +26,7 @@ beforeEach(async () => {
   aheadMs = 0;
   stoppedAtMs = undefined;
   slack = await startSlackDouble({
+    profile: 'established',
     limits: {
       postsPerSecond: times,
       postBurst: 1,

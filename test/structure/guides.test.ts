@@ -58,7 +58,8 @@ function whole(block: Block, first: Tree | undefined): Tree | undefined {
   if (first === undefined) return undefined;
   const [[name, sink]] = Object.entries(first['sinks'] as Record<string, Tree>) as [[string, Tree]];
   const keys = Array.isArray(tree) ? { records: tree as unknown[] } : (tree as Tree);
-  const token = 'webhookUrl' in keys ? { token: undefined, channel: undefined } : {};
+  const token =
+    'webhookUrl' in keys ? { token: undefined, channel: undefined } : 'rotation' in keys ? { token: undefined } : {};
   return { ...first, sinks: { [name]: { ...sink, ...token, ...keys } } };
 }
 

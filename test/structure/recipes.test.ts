@@ -8,6 +8,7 @@ import { sampleChange } from '../../sinks/sample-change.test-kit.js';
 import { type HubSpotDouble, startHubSpotDouble } from '../doubles/hubspot/start-hubspot-double.js';
 import { field } from '../doubles/salesforce/field-definition.js';
 import { type SalesforceDouble, startSalesforceDouble } from '../doubles/salesforce/start-salesforce-double.js';
+import { MANIFEST_SCOPES } from '../doubles/slack/slack-workspace.js';
 import { DEFAULT_TOKEN, type SlackDouble, startSlackDouble } from '../doubles/slack/start-slack-double.js';
 
 const page = readFileSync(join(__dirname, '../../docs/recipes.md'), 'utf8');
@@ -29,6 +30,7 @@ beforeAll(async () => {
       { id: 'C0123456789', name: 'questions' },
       { id: 'C0123456780', name: 'moderators' },
     ],
+    tokens: [{ token: DEFAULT_TOKEN, scopes: MANIFEST_SCOPES }], // the guide's manifest leaves rotation off
   });
   folder = mkdtempSync(join(tmpdir(), 'recipes-'));
   writeFileSync(join(folder, 'sf.pem'), salesforce.org.privateKey!);

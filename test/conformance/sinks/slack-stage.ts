@@ -7,11 +7,13 @@ import type { SlackMessage as PostedMessage } from '../../doubles/slack/slack-me
 import {
   DEFAULT_CHANNEL,
   DEFAULT_TOKEN,
+  FRESH_APP,
   startSlackDouble,
   type SlackDouble,
   type SlackDoubleOptions,
 } from '../../doubles/slack/start-slack-double.js';
 import { FastClock } from '../../kit/fast-clock.js';
+import { KeptInMemory } from '../../kit/kept-in-memory.js';
 import { StateCourier } from './state-courier.js';
 
 export interface SlackStageOptions {
@@ -43,9 +45,18 @@ export interface SlackStage {
 /** By the fast clock; minutes by the wall's. */
 export const settleWithinMs = 20_000_000;
 
-export function slackConfig(url: string, { keys, message }: SlackStageOptions): SlackConfig {
+/** In a fresh account by rotation, elsewhere by a token. */
+function credentialOf({ double }: SlackStageOptions) {
+  if (double?.tokens !== undefined || double?.profile === 'established') return { token: new Secret(DEFAULT_TOKEN) };
+  const { clientId, clientSecret, refreshToken } = FRESH_APP;
+  const rotation = { clientId, clientSecret: new Secret(clientSecret), refreshToken: new Secret(refreshToken) };
+  return { rotation };
+}
+
+export function slackConfig(url: string, options: SlackStageOptions): SlackConfig {
+  const { keys, message } = options;
   return slackConfigSchema.parse({
-    token: new Secret(DEFAULT_TOKEN),
+    ...credentialOf(options),
     channel: DEFAULT_CHANNEL,
     baseUrl: `${url}/api`,
     messages: [
@@ -64,21 +75,23 @@ export function slackConfig(url: string, { keys, message }: SlackStageOptions): 
 
 /** The same through an incoming webhook at `path`; from YAML one is taken under https alone, where no stand-in is. */
 export function slackWebhookConfig(url: string, path: string): SlackConfig {
-  const { token: _, baseUrl: __, ...config } = slackConfig(url, {});
+  const { rotation: _, baseUrl: __, ...config } = slackConfig(url, {});
   return { ...config, webhookUrl: new Secret(`${url}${path}`) };
 }
 
 export async function slackStage(options: SlackStageOptions = {}): Promise<SlackStage> {
   const clock = new FastClock(options.speed ?? 100);
   const slack = await startSlackDouble({ now: clock.wallNow, ...options.double });
-  const environment: SinkEnvironment = {
+  const kept = new KeptInMemory(clock.wallNow);
+  const environment = (): SinkEnvironment => ({
     name: 'questions',
     baseFolder: '/',
     network: { allowHosts: [] },
+    credentials: kept.open(),
     ...(options.limits && { limits: options.limits }),
-  };
+  });
   const openSink = () =>
-    createSlackSink(slackConfig(slack.url, options), environment, {
+    createSlackSink(slackConfig(slack.url, options), environment(), {
       clock,
       wallNow: clock.wallNow,
       requestTimeoutMs: 60_000,
@@ -118,6 +131,7 @@ export async function slackStage(options: SlackStageOptions = {}): Promise<Slack
     async close() {
       for (const each of sinks) await each.sink.close();
       await slack.close();
+      if (slack.workspace.misuses.length > 0) throw new Error(slack.workspace.misuses.join('\n'));
     },
   };
 }

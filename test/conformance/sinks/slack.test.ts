@@ -24,6 +24,10 @@ const fault = (name: string, path: string, more: object = {}): void =>
   stage.slack.faults.add({ effect: slackFault(name) ?? { kind: name as 'dropAfter' }, path, ...more });
 const asked = (method: string): number => stage.slack.requests.filter(({ path }) => path.endsWith(method)).length;
 const redacted = 'This message has been withdrawn.';
+/** Where a test counts calls: the one that joins the channel is not among them. */
+const joined: SlackStageOptions = {
+  double: { channels: [{ id: DEFAULT_CHANNEL, name: 'questions', isMember: true }] },
+};
 
 describe('the Slack sink', () => {
   it('posts a message for each thread and a reply for each question, and leaves it alone while nothing changes', async () => {
@@ -157,7 +161,7 @@ describe('the Slack sink whose answer is lost', () => {
   it.each(['dropBefore', 'fatal_error', 'unavailable'])(
     'posts after %s what look-up shows was not posted',
     async (name) => {
-      await start();
+      await start(joined);
       fault(name, 'chat.postMessage', { skip: 1 });
       stage.offer('1', {});
       await stage.settle();
@@ -167,7 +171,7 @@ describe('the Slack sink whose answer is lost', () => {
   );
 
   it.each(['dropAfter', 'fatal_error-after'])('posts the message of a thread once after %s', async (name) => {
-    await start();
+    await start(joined);
     fault(name, 'chat.postMessage');
     for (const key of ['1', '2', '3']) stage.offer(key, {});
     await stage.settle();
@@ -177,7 +181,7 @@ describe('the Slack sink whose answer is lost', () => {
   });
 
   it('shows the latest text of an item that changed before the look-up', async () => {
-    await start();
+    await start(joined);
     fault('dropAfter', 'chat.postMessage', { skip: 1 });
     stage.offer('1', {});
     await stage.courier.step();
@@ -187,7 +191,7 @@ describe('the Slack sink whose answer is lost', () => {
   });
 
   it('takes away what was withdrawn before the look-up', async () => {
-    await start();
+    await start(joined);
     fault('dropAfter', 'chat.postMessage', { skip: 1 });
     stage.offer('1', {});
     await stage.courier.step();
@@ -211,7 +215,7 @@ describe('the Slack sink whose answer is lost', () => {
   });
 
   it('asks a person where it cannot look, and posts no second message until that person says so', async () => {
-    await start({ double: { tokens: [{ token: DEFAULT_TOKEN, scopes: ['chat:write'] }] } });
+    await start({ double: { profile: 'established', tokens: [{ token: DEFAULT_TOKEN, scopes: ['chat:write'] }] } });
     stage.offer('1', {});
     await stage.settle();
     fault('dropAfter', 'chat.postMessage');
@@ -308,7 +312,7 @@ describe('the Slack sink that is refused', () => {
   it.each(['token_revoked', 'account_inactive', 'invalid_auth'] as const)(
     'stops at %s and asks nothing more',
     async (code) => {
-      await start();
+      await start({ double: { profile: 'established' } });
       stage.slack.failToken(DEFAULT_TOKEN, code);
       for (let n = 1; n <= 5; n += 1) stage.offer(String(n), {});
       await stage.settle();
@@ -329,12 +333,7 @@ describe('the Slack sink that is refused', () => {
   });
 
   it('joins a public channel once, and stops where it cannot', async () => {
-    await start({
-      double: {
-        channels: [{ id: DEFAULT_CHANNEL, name: 'questions', isMember: false }],
-        tokens: [{ token: DEFAULT_TOKEN, scopes: ALL_SCOPES.filter((scope) => scope !== 'chat:write.public') }],
-      },
-    });
+    await start();
     stage.offer('1', {});
     await stage.settle();
     expect([stage.shown(), asked('conversations.join')]).toEqual([{ 1: ['question 1'] }, 1]);
@@ -425,7 +424,7 @@ describe('the check of a Slack sink', () => {
     );
 
   it('finds everything in order and leaves nothing behind', async () => {
-    await start();
+    await start(joined);
     expect(await lines()).toEqual([
       'ok: Slack accepts the token',
       `ok: ${DEFAULT_CHANNEL} can be read, so lost answers can be looked up`,
@@ -463,7 +462,7 @@ describe('the check of a Slack sink', () => {
   });
 
   it('tells a refused token and an unknown channel, with what to do', async () => {
-    await start({ keys: { channel: 'C0NOTHERE01' } });
+    await start({ double: { profile: 'established' }, keys: { channel: 'C0NOTHERE01' } });
     expect((await lines())[1]).toMatch(/no: .*channel_not_found.*compare C0NOTHERE01/);
     stage.slack.failToken(DEFAULT_TOKEN, 'token_revoked');
     expect(await lines()).toEqual([expect.stringMatching(/no: .*token_revoked.*install the app/)]);

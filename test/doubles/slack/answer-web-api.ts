@@ -1,6 +1,7 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
 import { channelInfo, joinChannel, testAuth } from './channel-methods.js';
 import { deleteMessage } from './delete-message.js';
+import { misusesOf } from './misuses.js';
 import { postMessage } from './post-message.js';
 import { RateRefusal } from './rate-refusal.js';
 import type { RateLimits } from './rate-limits.js';
@@ -10,6 +11,8 @@ import type { SlackCall } from './slack-call.js';
 import { SlackRefusal } from './slack-refusal.js';
 import type { SlackWorkspace } from './slack-workspace.js';
 import { updateMessage } from './update-message.js';
+
+const OAUTH = 'oauth.v2.access';
 
 interface Method {
   readonly run: (call: SlackCall) => object;
@@ -46,9 +49,11 @@ export function answerWebApi({ workspace, limits, orphanReplies }: WebApi, reque
   const headers: Record<string, string> = { 'x-slack-req-id': `double-${request.number}` };
   try {
     const name = request.path.replace(/^\/api\//, '');
+    if (name === OAUTH) return { status: 200, headers, json: { ok: true, ...refreshToken(workspace, request) } };
     const method = METHODS[name];
     if (method === undefined) throw new SlackRefusal('unknown_method', { req_method: name });
     const args = readArguments(request, method.takesJson);
+    workspace.misuses.push(...misusesOf(request, name, args, workspace.allowed));
     const scopes = authenticate(workspace, request, textArgument(args, 'token'));
     headers['x-oauth-scopes'] = scopes.join(',');
     headers['x-accepted-oauth-scopes'] = method.scopes.join(',');
@@ -63,6 +68,15 @@ export function answerWebApi({ workspace, limits, orphanReplies }: WebApi, reque
     if (error instanceof RateRefusal) return rateLimited(error.retryAfterSeconds, headers);
     throw error;
   }
+}
+
+/** `oauth.v2.access` takes a form alone, and no token (https://docs.slack.dev/reference/methods/oauth.v2.access). */
+function refreshToken(workspace: SlackWorkspace, request: DoubleRequest): object {
+  const args = readArguments(request, false);
+  workspace.misuses.push(...misusesOf(request, OAUTH, args, workspace.allowed));
+  if (workspace.rotation === undefined) throw new SlackRefusal('token_rotation_not_enabled');
+  const { teamId, teamName } = workspace;
+  return { ...workspace.rotation.refresh(args), app_id: 'A0DOUBLE01', team: { id: teamId, name: teamName } };
 }
 
 /** HTTP 429 as https://docs.slack.dev/apis/web-api/rate-limits shows it. */
@@ -88,6 +102,7 @@ function authenticate(
   if (sent === undefined) throw new SlackRefusal('not_authed');
   const token = workspace.tokens.get(sent);
   if (token === undefined) throw new SlackRefusal('invalid_auth');
-  if (token.failure !== undefined) throw new SlackRefusal(token.failure);
+  const failure = token.failure ?? workspace.rotation?.failureOf(sent);
+  if (failure !== undefined) throw new SlackRefusal(failure);
   return token.scopes;
 }

@@ -32,7 +32,7 @@ const CHECKS: Readonly<Record<string, { readonly properties: readonly string[]; 
   image: { properties: ['image_url', 'alt_text', 'title', 'slack_file'], check: checkImage },
   actions: {
     properties: ['elements'],
-    check: (block, at, problems) => void problems.list(block['elements'], `${at}/elements`, 25),
+    check: checkActions,
   },
   rich_text: { properties: ['elements'], check: checkRichText },
 };
@@ -91,6 +91,38 @@ function checkContext(block: Readonly<Record<string, unknown>>, at: string, prob
     if (element['type'] === 'image') checkImage(element, where, problems);
     else problems.text(element, where, { max: 3000 });
   });
+}
+
+/** Buttons alone: no other element is sent by anything here. */
+function checkActions(block: Readonly<Record<string, unknown>>, at: string, problems: BlockProblems): void {
+  const ids = new Set<unknown>();
+  problems.list(block['elements'], `${at}/elements`, 25).forEach((element, index) => {
+    const where = `${at}/elements/${index}`;
+    if (!problems.object(element, where)) return;
+    if (element['type'] !== 'button') {
+      problems.add('unsupported type', `${where}/type`);
+      return;
+    }
+    problems.onlyThese(element, BUTTON_PROPERTIES, where);
+    problems.text(element['text'], `${where}/text`, { max: 75, types: ['plain_text'] });
+    if (element['value'] !== undefined) problems.string(element['value'], `${where}/value`, { max: 2000 });
+    if (element['url'] !== undefined) checkAddress(element['url'], `${where}/url`, problems);
+    const { action_id: id, style } = element;
+    if (style !== undefined && style !== 'primary' && style !== 'danger') {
+      problems.add('must be a valid enum value', `${where}/style`);
+    }
+    if (id === undefined) return;
+    problems.string(id, `${where}/action_id`, { max: 255 });
+    if (ids.has(id)) problems.add('`action_id` already exists', `${where}/action_id`);
+    ids.add(id);
+  });
+}
+
+const BUTTON_PROPERTIES = ['type', 'text', 'action_id', 'url', 'value', 'style', 'confirm', 'accessibility_label'];
+
+function checkAddress(value: unknown, at: string, problems: BlockProblems): void {
+  problems.string(value, at, { max: 3000 });
+  if (typeof value === 'string' && !URL.canParse(value)) problems.add('must be a valid URI', at);
 }
 
 function checkImage(image: Readonly<Record<string, unknown>>, at: string, problems: BlockProblems): void {

@@ -54,5 +54,11 @@ function checkInline(element: unknown, at: string, problems: BlockProblems): voi
     return;
   }
   const value = element[needed];
+  if (element['type'] === 'link' && typeof value === 'string' && !URL.canParse(value)) {
+    problems.add('must be a valid URI', `${at}/url`);
+  }
+  if (element['type'] === 'usergroup' && !/^S[A-Z0-9]{7,11}$/.test(String(value))) {
+    problems.add('must match the pattern of a user group', `${at}/usergroup_id`);
+  }
   if (value === undefined || value === '') problems.add(`missing required field: ${needed}`, at);
 }

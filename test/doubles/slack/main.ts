@@ -9,6 +9,7 @@ runDouble(
   ({ port, token, per10s }) =>
     startSlackDouble({
       port,
+      profile: 'established',
       ...(token !== undefined && { tokens: [{ token, scopes: ALL_SCOPES }] }),
       ...(per10s !== undefined && { limits: scaledLimits(per10s) }),
     }),

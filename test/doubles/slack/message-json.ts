@@ -9,7 +9,7 @@ export type MetadataView = 'all' | 'type-only';
  * type is left (slackapi/python-slack-sdk#1501).
  */
 export function messageJson(workspace: SlackWorkspace, message: SlackMessage, view: MetadataView): object {
-  const { text, blocks, metadata, editedAtMs, threadTs, tombstone } = message;
+  const { text, blocks, metadata, editedAtMs, threadTs, tombstone, broadcast } = message;
   const author =
     tombstone === true
       ? { user: 'USLACKBOT', subtype: 'tombstone', hidden: true }
@@ -19,6 +19,7 @@ export function messageJson(workspace: SlackWorkspace, message: SlackMessage, vi
   return {
     type: 'message',
     ...author,
+    ...(broadcast === true && { subtype: 'thread_broadcast' }),
     text,
     ts: message.ts,
     ...(threadTs !== undefined && { thread_ts: threadTs, parent_user_id: workspace.botUserId }),

@@ -1,6 +1,6 @@
 import { readContent } from './message-content.js';
 import { messageJson } from './message-json.js';
-import { textArgument } from './read-arguments.js';
+import { textArgument, truthy } from './read-arguments.js';
 import { RateRefusal } from './rate-refusal.js';
 import type { SlackChannel } from './slack-channel.js';
 import { namedChannel, requireScope, type SlackCall } from './slack-call.js';
@@ -28,6 +28,7 @@ export function postMessage(call: SlackCall): object {
     ...(content.blocks !== undefined && { blocks: content.blocks }),
     ...(content.metadata && { metadata: content.metadata }),
     ...(threadTs !== undefined && { threadTs }),
+    ...(threadTs !== undefined && truthy(call.args['reply_broadcast']) && { broadcast: true }),
   });
   return {
     channel: channel.id,

@@ -8,7 +8,7 @@ import { invalidArguments, SlackRefusal } from './slack-refusal.js';
 /** `conversations.history`: top-level messages, newest first (https://docs.slack.dev/reference/methods/conversations.history). */
 export function readHistory(call: SlackCall): object {
   const channel = readableChannel(call);
-  const messages = within(call, channel.parents).toReversed();
+  const messages = within(call, channel.shown).toReversed();
   return page(call, messages, { defaultLimit: 100, maxLimit: 999 }, (message) => parentJson(call, channel, message));
 }
 

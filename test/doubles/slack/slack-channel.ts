@@ -6,7 +6,7 @@ export interface ChannelOptions {
   readonly name: string;
   /** An app that is not in a private channel cannot tell that it exists. */
   readonly isPrivate?: boolean;
-  /** Whether the app is in it; true by default. */
+  /** Whether the app is in it; by default as the profile has it. */
   readonly isMember?: boolean;
 }
 
@@ -20,7 +20,9 @@ export class SlackChannel {
   private readonly messages = new Map<string, SlackMessage>();
   private readonly threads = new Map<string, SlackMessage[]>();
 
+  /** @throws {RangeError} for an id that Slack does not have: `C` or `G`, and 9 to 11 characters in all */
   constructor(options: ChannelOptions) {
+    if (!/^[CG][A-Z0-9]{8,10}$/.test(options.id)) throw new RangeError(`${options.id} is no id of a channel`);
     this.id = options.id;
     this.name = options.name;
     this.isPrivate = options.isPrivate ?? false;
@@ -42,6 +44,13 @@ export class SlackChannel {
   /** Top-level messages, oldest first: replies are not part of a channel's history. */
   get parents(): readonly SlackMessage[] {
     return [...this.messages.values()].filter(({ threadTs }) => threadTs === undefined);
+  }
+
+  /** What the channel shows: top-level messages, and replies that were broadcast to it. */
+  get shown(): readonly SlackMessage[] {
+    return [...this.messages.values()].filter(
+      ({ threadTs, broadcast }) => threadTs === undefined || broadcast === true,
+    );
   }
 
   repliesTo(ts: string): readonly SlackMessage[] {

@@ -1,5 +1,5 @@
 import { slackTrial, type SlackTrial } from './slack-client.test-kit.js';
-import { DEFAULT_CHANNEL as channel, DEFAULT_TOKEN } from './start-slack-double.js';
+import { DEFAULT_CHANNEL as channel, DEFAULT_TOKEN, FRESH_APP } from './start-slack-double.js';
 import { ALL_SCOPES } from './slack-workspace.js';
 
 let trial: SlackTrial;
@@ -8,9 +8,9 @@ beforeEach(async () => {
   trial = await slackTrial({
     channels: [
       { id: channel, name: 'questions' },
-      { id: 'C0PUBLIC', name: 'public', isMember: false },
-      { id: 'G0PRIVATE', name: 'private', isPrivate: true },
-      { id: 'G0SECRET', name: 'secret', isPrivate: true, isMember: false },
+      { id: 'C0PUBLIC01', name: 'public', isMember: false },
+      { id: 'G0PRIVATE1', name: 'private', isPrivate: true },
+      { id: 'G0SECRET01', name: 'secret', isPrivate: true, isMember: false },
     ],
     tokens: [
       { token: DEFAULT_TOKEN, scopes: ALL_SCOPES },
@@ -68,10 +68,10 @@ describe('a token of the Slack double', () => {
 describe('a channel of the Slack double', () => {
   it.each([
     ['one that is not there', { channel: 'C0NOWHERE' }, undefined, 'channel_not_found'],
-    ['a private one without the app', { channel: 'G0SECRET' }, undefined, 'channel_not_found'],
+    ['a private one without the app', { channel: 'G0SECRET01' }, undefined, 'channel_not_found'],
     [
       'a public one without the app, for a token without chat:write.public',
-      { channel: 'C0PUBLIC' },
+      { channel: 'C0PUBLIC01' },
       'xoxb-poor',
       'not_in_channel',
     ],
@@ -89,15 +89,18 @@ describe('a channel of the Slack double', () => {
   });
 
   it('is read by a bot only where it is a member, and joined when it is public', async () => {
-    expect(await trial.get('conversations.history', { channel: 'C0PUBLIC' })).toMatchObject({
+    expect(await trial.get('conversations.history', { channel: 'C0PUBLIC01' })).toMatchObject({
       error: 'not_in_channel',
     });
-    expect(await trial.call('conversations.join', { channel: 'C0PUBLIC' })).toMatchObject({ ok: true });
-    expect(await trial.get('conversations.history', { channel: 'C0PUBLIC' })).toMatchObject({ ok: true, messages: [] });
-    expect(await trial.call('conversations.join', { channel: 'G0PRIVATE' })).toMatchObject({
+    expect(await trial.call('conversations.join', { channel: 'C0PUBLIC01' })).toMatchObject({ ok: true });
+    expect(await trial.get('conversations.history', { channel: 'C0PUBLIC01' })).toMatchObject({
+      ok: true,
+      messages: [],
+    });
+    expect(await trial.call('conversations.join', { channel: 'G0PRIVATE1' })).toMatchObject({
       error: 'method_not_supported_for_channel_type',
     });
-    expect(await trial.get('conversations.info', { channel: 'G0PRIVATE' })).toMatchObject({
+    expect(await trial.get('conversations.info', { channel: 'G0PRIVATE1' })).toMatchObject({
       channel: { is_private: true, is_member: true, is_archived: false },
     });
   });
@@ -314,5 +317,56 @@ describe('an incoming webhook of the Slack double', () => {
   it('shares the rate of its channel and answers 429 beyond it', async () => {
     const sent = await Promise.all([1, 2, 3, 4].map(() => send('{"text":"x"}')));
     expect(sent.map(([status]) => status)).toEqual([200, 200, 200, 429]);
+  });
+});
+
+describe('a fresh account of the Slack double', () => {
+  const { clientId, clientSecret, refreshToken } = FRESH_APP;
+  const refresh = async (token: string, more: Record<string, string> = {}) => {
+    const body = new URLSearchParams({
+      client_id: clientId,
+      client_secret: clientSecret,
+      grant_type: 'refresh_token',
+      refresh_token: token,
+      ...more,
+    });
+    const response = await fetch(`${fresh.double.url}/api/oauth.v2.access`, { method: 'POST', body });
+    return (await response.json()) as Readonly<Record<string, string>>;
+  };
+  let fresh: SlackTrial;
+  beforeEach(async () => {
+    fresh = await slackTrial({ profile: 'freshAccount' });
+  });
+  afterEach(async () => {
+    await fresh.double.close();
+  });
+
+  it('gives a pair of tokens for a refresh token, once', async () => {
+    const first = await refresh(refreshToken);
+    expect(first).toMatchObject({ ok: true, token_type: 'bot', expires_in: 43_200 });
+    expect(await refresh(refreshToken)).toEqual({ ok: false, error: 'invalid_refresh_token' });
+    expect(await refresh(first['refresh_token']!, { client_secret: 'x' })).toEqual({
+      ok: false,
+      error: 'bad_client_secret',
+    });
+    expect(await fresh.call('auth.test', {}, first['access_token'])).toMatchObject({ ok: true });
+    fresh.pass(43_200_000);
+    expect(await fresh.call('auth.test', {}, first['access_token'])).toMatchObject({ error: 'token_expired' });
+  });
+
+  it('lets two access tokens work at the same time', async () => {
+    const tokens = [await refresh(refreshToken)];
+    for (let n = 0; n < 2; n += 1) tokens.push(await refresh(tokens.at(-1)!['refresh_token']!));
+    const answers = await Promise.all(tokens.map((each) => fresh.call('auth.test', {}, each['access_token'])));
+    expect(answers.map(({ error = 'ok' }) => error)).toEqual(['token_revoked', 'ok', 'ok']);
+  });
+
+  it('has the app in no channel, and names what must not be sent', async () => {
+    const { access_token: token } = await refresh(refreshToken);
+    const text = '<!channel> <https://evil.example|click>';
+    expect(await fresh.call('chat.postMessage', { channel, text }, token)).toMatchObject({ error: 'not_in_channel' });
+    expect(fresh.double.workspace.misuses).toContain('chat.postMessage: live markup in text');
+    await fresh.get('auth.test', { token: token! });
+    expect(fresh.double.workspace.misuses.at(-2)).toBe('auth.test: a credential in the address');
   });
 });

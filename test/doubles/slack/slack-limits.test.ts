@@ -51,11 +51,11 @@ describe('the rate of messages to a channel of the Slack double', () => {
 
   it('is a matter of each channel, below that of the workspace', async () => {
     await start({
-      channels: ['C1', 'C2', 'C3'].map((id) => ({ id, name: id.toLowerCase() })),
+      channels: ['C000000001', 'C000000002', 'C000000003'].map((id) => ({ id, name: id.toLowerCase() })),
       limits: { postsPerMinute: 5 },
     });
     const statuses: number[] = [];
-    for (const id of ['C1', 'C2', 'C3', 'C1', 'C2', 'C3']) {
+    for (const id of ['C000000001', 'C000000002', 'C000000003', 'C000000001', 'C000000002', 'C000000003']) {
       statuses.push((await trial.call('chat.postMessage', { channel: id, text: 'x' })).status);
     }
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);

@@ -11,6 +11,8 @@ export interface SlackMessage {
   blocks?: readonly unknown[];
   metadata?: MessageMetadata;
   editedAtMs?: number;
+  /** A reply that the channel shows as well. */
+  broadcast?: boolean;
   /** How often chat.update changed it. */
   edits: number;
   /** The parent was deleted and its replies remain: Slack shows "This message was deleted." */

@@ -1,5 +1,7 @@
 import { SlackChannel, type ChannelOptions } from './slack-channel.js';
+import type { AllowedTargets } from './misuses.js';
 import type { SlackMessage } from './slack-message.js';
+import { type RotatingApp, TokenRotation } from './token-rotation.js';
 
 /** An app's bot token and what it was granted when it was installed. */
 export interface SlackToken {
@@ -7,7 +9,16 @@ export interface SlackToken {
   readonly scopes: readonly string[];
 }
 
-/** What a bot needs to post, edit, join, and look its own messages up; the default of a double. */
+/** What the manifest of docs/sinks/slack.md asks for, and no more. */
+export const MANIFEST_SCOPES: readonly string[] = [
+  'chat:write',
+  'channels:history',
+  'groups:history',
+  'metadata.message:read',
+  'channels:join',
+];
+
+/** What a bot needs to post, edit, join, and look its own messages up, and more than that. */
 export const ALL_SCOPES: readonly string[] = [
   'chat:write',
   'chat:write.public',
@@ -39,12 +50,22 @@ export class SlackWorkspace {
   readonly tokens = new Map<string, { scopes: readonly string[]; failure?: string }>();
   /** Messages older than this cannot be edited; undefined: any can (the setting "Anyone can edit, any time"). */
   editWindowMs: number | undefined;
+  /** An app with token rotation; undefined: no app here has it. */
+  readonly rotation: TokenRotation | undefined;
+  /** User groups and origins that the app may name, and what it sent that it must not: misuses.ts. */
+  allowed: AllowedTargets = { userGroups: [], origins: [] };
+  readonly misuses: string[] = [];
   private lastMicros = 0;
 
   constructor(
     readonly now: () => number,
-    { channels, tokens }: { channels: readonly ChannelOptions[]; tokens: readonly SlackToken[] },
+    {
+      channels,
+      tokens,
+      rotation,
+    }: { channels: readonly ChannelOptions[]; tokens: readonly SlackToken[]; rotation?: RotatingApp | undefined },
   ) {
+    this.rotation = rotation && new TokenRotation(rotation, this);
     for (const channel of channels) this.channels.set(channel.id, new SlackChannel(channel));
     for (const { token, scopes } of tokens) this.tokens.set(token, { scopes });
   }

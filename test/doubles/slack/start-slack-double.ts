@@ -6,12 +6,19 @@ import type { ChannelOptions } from './slack-channel.js';
 import { slackFault } from './slack-faults.js';
 import { slackPage } from './slack-page.js';
 import { slackState, type SlackState } from './slack-state.js';
-import { ALL_SCOPES, SlackWorkspace, type SlackToken, type SlackWebhook } from './slack-workspace.js';
+import type { RotatingApp } from './token-rotation.js';
+import { ALL_SCOPES, MANIFEST_SCOPES, SlackWorkspace, type SlackToken, type SlackWebhook } from './slack-workspace.js';
 
 export interface SlackDoubleOptions extends ServeOptions {
-  /** By default one, `C0123456789` "questions", with the app in it. */
+  /**
+   * `freshAccount`, the default: a workspace on the day on which the app was installed as docs/sinks/slack.md says, with
+   * token rotation. The app is in no channel, its access tokens expire, it has the manifest's scopes. `established`: a
+   * token that never expires, every scope, the app in the channels that are not told otherwise.
+   */
+  readonly profile?: 'freshAccount' | 'established';
+  /** By default one, `C0123456789` "questions". */
   readonly channels?: readonly ChannelOptions[];
-  /** By default one, `xoxb-double`, with every scope that the double asks for. */
+  /** Tokens that do not expire: of apps without rotation. By default none, and `xoxb-double` where established. */
   readonly tokens?: readonly SlackToken[];
   readonly webhooks?: readonly Omit<SlackWebhook, 'state'>[];
   /** Where they differ from what is documented. */
@@ -35,14 +42,25 @@ export interface SlackDouble extends RunningDouble {
   deleteAsPerson(channelId: string, ts: string): void;
 }
 
+/** Of an established account. */
 export const DEFAULT_TOKEN = 'xoxb-double';
+/** The app of a fresh account. */
+export const FRESH_APP: RotatingApp = {
+  clientId: '4242424242.4242',
+  clientSecret: 'double-client-secret',
+  refreshToken: 'xoxe-1-double-installed',
+  scopes: MANIFEST_SCOPES,
+};
 export const DEFAULT_CHANNEL = 'C0123456789';
 
 /** Starts a Slack workspace on loopback: the Web API under `/api/`, incoming webhooks under `/services/`. */
 export async function startSlackDouble(options: SlackDoubleOptions = {}): Promise<SlackDouble> {
+  const isFresh = (options.profile ?? 'freshAccount') === 'freshAccount';
+  const channels = options.channels ?? [{ id: DEFAULT_CHANNEL, name: 'questions' }];
   const workspace = new SlackWorkspace(options.now ?? Date.now, {
-    channels: options.channels ?? [{ id: DEFAULT_CHANNEL, name: 'questions' }],
-    tokens: options.tokens ?? [{ token: DEFAULT_TOKEN, scopes: ALL_SCOPES }],
+    channels: channels.map((channel) => ({ isMember: !isFresh, ...channel })),
+    tokens: options.tokens ?? (isFresh ? [] : [{ token: DEFAULT_TOKEN, scopes: ALL_SCOPES }]),
+    rotation: isFresh ? FRESH_APP : undefined,
   });
   for (const webhook of options.webhooks ?? []) workspace.webhooks.set(webhook.path, { ...webhook, state: 'active' });
   const limits = new RateLimits({ ...DOCUMENTED_LIMITS, ...options.limits });

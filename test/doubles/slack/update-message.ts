@@ -1,5 +1,6 @@
 import { readContent } from './message-content.js';
 import { messageJson } from './message-json.js';
+import { truthy } from './read-arguments.js';
 import { namedChannel, requiredText, requireScope, type SlackCall } from './slack-call.js';
 import { SlackRefusal } from './slack-refusal.js';
 
@@ -22,6 +23,10 @@ export function updateMessage(call: SlackCall): object {
   if (editWindowMs !== undefined && now() - message.postedAtMs > editWindowMs) {
     throw new SlackRefusal('edit_window_closed');
   }
+  const broadcasts = truthy(call.args['reply_broadcast']);
+  if (broadcasts && (message.threadTs === undefined || message.broadcast === true)) {
+    throw new SlackRefusal('cant_broadcast_message');
+  }
   const content = readContent(call.args);
   if (content.text !== undefined && content.text.length > MAX_TEXT) throw new SlackRefusal('msg_too_long');
 
@@ -30,6 +35,7 @@ export function updateMessage(call: SlackCall): object {
   else if (content.blocks !== undefined || content.text !== undefined) delete message.blocks;
   if (content.metadata === null) delete message.metadata;
   else if (content.metadata !== undefined) message.metadata = content.metadata;
+  if (broadcasts) message.broadcast = true;
   message.edits += 1;
   message.editedAtMs = now();
   return { channel: channel.id, ts, text: message.text, message: messageJson(call.workspace, message, 'all') };

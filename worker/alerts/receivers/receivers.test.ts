@@ -38,7 +38,7 @@ function closing<Part extends { close(): Promise<void> }>(part: Part): Part {
 
 describe('a channel of Slack', () => {
   const open = async (token = DEFAULT_TOKEN, channel = DEFAULT_CHANNEL) => {
-    const slack = closing(await startSlackDouble());
+    const slack = closing(await startSlackDouble({ profile: 'established' }));
     const settings = { type: 'slack', token: new Secret(token), channel, baseUrl: `${slack.url}/api` } as const;
     return { slack, receiver: closing(openSlackReceiver(settings, network)) };
   };
