@@ -1,9 +1,10 @@
 import type { CheckLine, SinkEnvironment } from '../sink.js';
 import { CallFailure } from './call-failure.js';
 import type { Turn } from './client.js';
-import type { PersonType } from './config.js';
+import { isPersonType, type PersonType } from './config.js';
 import { conformValue } from './conform-value.js';
 import { fieldValue } from './field-value.js';
+import { targetOf } from './lookups.js';
 import type { Expression } from '../mapping/expression.js';
 import { mentionedFields } from '../mapping/mentioned-fields.js';
 import type { FieldFacts, ObjectFacts } from './object-fields.js';
@@ -50,12 +51,15 @@ async function checkRecord(
   onForget: NonNullable<SinkEnvironment['onForget']>,
   turn: Turn,
 ): Promise<CheckLine[]> {
-  const { object, externalId, create, campaign, properties } = keys;
+  const { object, externalId, create, campaign, properties, lookups, person } = keys;
   const facts = await org.objects.of(object, turn);
   const problems: string[] = [];
   if (create && !facts.createable) problems.push(`${place}: the user may not create a ${object}`);
   if (!facts.updateable) problems.push(`${place}: the user may not change a ${object}`);
-  if (onForget === 'delete' && !facts.deletable) {
+  if (!isPersonType(object)) {
+    if (!facts.deletable)
+      problems.push(`${place}: the user may not delete a ${object}, as happens when its item is gone`);
+  } else if (onForget === 'delete' && !facts.deletable) {
     problems.push(`${place}: the user may not delete a ${object}, as "onForget: delete" would`);
   }
   const infos: string[] = [];
@@ -64,16 +68,23 @@ async function checkRecord(
     if (problem !== undefined) problems.push(`${place}.properties.${field}: ${problem}`);
     if (info !== undefined) infos.push(`${place}.properties.${field}: ${info}`);
   }
-  infos.push(...nameWarnings(keys, place));
+  infos.push(...nameWarnings(keys, place), ...accountWarnings(keys, place));
+  problems.push(...(await lookupProblems(org, keys, place, turn)));
+  for (const type of ['Lead', 'Contact'] as const) {
+    const field = person?.[type];
+    if (field === undefined || facts.fields.get(field.toLowerCase())?.referenceTo.includes(type) === true) continue;
+    problems.push(`${place}.person.${type}: ${object} has no field ${field} that holds the id of a ${type}`);
+  }
   if (externalId !== undefined) problems.push(...keyProblems(facts, object, externalId.field, `${place}.externalId`));
-  if (create) {
-    const given = [...Object.keys(properties), externalId?.field ?? ''];
+  if (create || !isPersonType(object)) {
+    const given = [...Object.keys(properties), ...Object.keys(lookups), externalId?.field ?? ''];
+    if (person !== undefined) given.push(person.Lead ?? '', person.Contact ?? '');
     for (const field of missingFields(facts, given)) {
       problems.push(`${place}.properties: ${object} requires ${field}, which the mapping does not give`);
     }
   }
   const other: PersonType = object === 'Lead' ? 'Contact' : 'Lead';
-  if (keys.match.includes(other === 'Contact' ? 'contactEmail' : 'leadEmail')) {
+  if (isPersonType(object) && keys.match.includes(other === 'Contact' ? 'contactEmail' : 'leadEmail')) {
     const otherFacts = await org.objects.of(other, turn);
     const left = Object.keys(properties).filter((field) => !otherFacts.fields.has(field.toLowerCase()));
     if (left.length > 0)
@@ -102,6 +113,46 @@ function nameWarnings({ match, properties }: NamedRecord['keys'], place: string)
         `warning: ${place}.properties.${field}: "always" replaces the name of people who are found by e-mail; ` +
         'write it as { value: …, write: if-empty }',
     );
+}
+
+/** A contact without an account is private, whatever the org shares. Source: Salesforce Help, "Considerations for Sharing and Accessing Contacts". */
+function accountWarnings({ object, create, properties, lookups }: NamedRecord['keys'], place: string): string[] {
+  if (object !== 'Contact' || !create || Object.hasOwn(properties, 'AccountId')) return [];
+  const { AccountId: lookup } = lookups;
+  if (lookup?.otherwise !== undefined) return [];
+  const who =
+    lookup === undefined ? 'new contacts have no account' : 'a new contact whose account is not found has none';
+  const what = lookup === undefined ? 'set "lookups.AccountId"' : 'set "lookups.AccountId.otherwise"';
+  return [`warning: ${place}: ${who}, so it is private: only its owner and administrators see it; ${what}`];
+}
+
+async function lookupProblems(
+  org: Org,
+  { object, lookups }: NamedRecord['keys'],
+  place: string,
+  turn: Turn,
+): Promise<string[]> {
+  const problems: string[] = [];
+  const facts = await org.objects.of(object, turn);
+  for (const [field, { object: chosen, externalId }] of Object.entries(lookups)) {
+    const at = `${place}.lookups.${field}`;
+    const known = facts.fields.get(field.toLowerCase());
+    if (known === undefined) {
+      problems.push(`${at}: ${object} has no such field that the user may see`);
+      continue;
+    }
+    if (!known.updateable) problems.push(`${at}: the user may not write it`);
+    const target = targetOf(facts, field, chosen);
+    if (target === undefined) {
+      const several = known.referenceTo.length > 1;
+      problems.push(
+        `${at}: ${several ? `set "object" to one of ${listed(known.referenceTo)}` : 'it holds no id of another record'}`,
+      );
+    } else if (!(await org.objects.of(target, turn)).fields.has(externalId.field.toLowerCase())) {
+      problems.push(`${at}.externalId: ${target} has no field ${externalId.field} that the user may see`);
+    }
+  }
+  return problems;
 }
 
 async function checkField(
@@ -159,7 +210,9 @@ function keyProblems(facts: ObjectFacts, object: string, field: string, place: s
   }
   const problems: string[] = [];
   if (!known.externalId) problems.push(`${place}: ${object}.${field} is not flagged External ID`);
-  if (!known.unique) problems.push(`${place}: ${object}.${field} is not unique, so that two records could have one id`);
+  // Activities have no unique fields.
+  if (!known.unique && object !== 'Task')
+    problems.push(`${place}: ${object}.${field} is not unique, so that two records could have one id`);
   if (!known.updateable) problems.push(`${place}: the user may not write ${object}.${field}`);
   return problems;
 }
@@ -178,7 +231,7 @@ function missingFields({ fields }: ObjectFacts, given: readonly string[]): strin
 
 async function checkCampaign(
   org: Org,
-  { externalId, properties, status }: NonNullable<NamedRecord['keys']['campaign']>,
+  { externalId, properties, status, memberProperties }: NonNullable<NamedRecord['keys']['campaign']>,
   place: string,
   turn: Turn,
 ): Promise<string[]> {
@@ -197,6 +250,10 @@ async function checkCampaign(
   }
   const members = await org.objects.of('CampaignMember', turn);
   if (!members.createable || !members.updateable) problems.push(`${place}: the user may not write a CampaignMember`);
+  for (const [field, { value }] of Object.entries(memberProperties)) {
+    const { problem } = await checkField(members, 'CampaignMember', field, value);
+    if (problem !== undefined) problems.push(`${place}.memberProperties.${field}: ${problem}`);
+  }
   problems.push(...(await statusProblems(org, members, Object.values(status), place, turn)));
   return problems;
 }

@@ -66,6 +66,19 @@ describe('the configuration', () => {
       'records.0.properties.Email: is no expression that can be used',
     ],
     ['another object', { object: 'Account' }, 'records.0.object: allowed'],
+    ['a task without a person', { object: 'Task', match: ['externalId'] }, 'records.0.email: is missing'],
+    ['an object of the org without a link', { object: 'A__c', email: 'x' }, 'records.0.person: has to name the field'],
+    [
+      'a task in a campaign',
+      { object: 'Task', email: 'x', campaign: campaignKeys },
+      'records.0.campaign: belongs to Lead and Contact',
+    ],
+    [
+      'a condition on a field of a task',
+      { object: 'Task', email: 'x', properties: { Subject: { value: '"x"', write: 'if-empty' } } },
+      'records.0.properties: writes Subject always',
+    ],
+    ['a person who belongs to a person', { person: { Lead: 'A__c' } }, 'records.0.person: belongs to Task'],
     ['a campaign without statuses', { campaign: { externalId: { A__c: '1' } } }, 'records.0.campaign.status'],
   ])('refuses %s at its key', (_, found, expected) => {
     expect(recordProblems(found).join('\n')).toContain(expected);

@@ -5,7 +5,7 @@ import type { Secret } from '../../config/secret.js';
 import { listOf, nonEmptyText, oneOf, secret, sinkUrl, text } from '../../config/values.js';
 import type { Expression } from '../mapping/expression.js';
 import { expression } from '../mapping/expression-schema.js';
-import { writtenValue, type WrittenValue } from '../mapping/written-value.js';
+import { type WritePolicy, writtenValue, type WrittenValue } from '../mapping/written-value.js';
 import { type NetworkKeys, networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';
 
 /** `salesforce` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/salesforce.md explains each key to users. */
@@ -30,6 +30,10 @@ export interface SalesforceConfig extends NetworkKeys {
 
 export type PersonType = 'Lead' | 'Contact';
 
+export function isPersonType(object: string): object is PersonType {
+  return object === 'Lead' || object === 'Contact';
+}
+
 /** What happens where several records match. */
 export type OnSeveral = 'newest' | 'oldest' | 'park';
 
@@ -45,15 +49,35 @@ export interface KeyField {
 export interface RecordKeys {
   readonly from: ListName;
   readonly when?: Expression | undefined;
-  readonly object: PersonType;
+  /** `Lead`, `Contact`, `Task`, or an object of the org's own. */
+  readonly object: string;
   readonly externalId?: KeyField | undefined;
   readonly match: readonly MatchBy[];
   readonly onSeveral: OnSeveral;
   readonly create: boolean;
   /** In place of the property `Email`, for matching alone. */
   readonly email?: Expression | undefined;
+  /** Where `object` is no person: the person that its records belong to. */
+  readonly person?: PersonLink | undefined;
   readonly properties: Readonly<Record<string, WrittenValue>>;
+  /** By the field that holds the other record's id. */
+  readonly lookups: Readonly<Record<string, LookupKeys>>;
   readonly campaign?: CampaignKeys | undefined;
+}
+
+export interface PersonLink {
+  /** The external id of the person. */
+  readonly externalId?: KeyField | undefined;
+  /** The field that holds the id of a lead. */
+  readonly Lead?: string | undefined;
+  readonly Contact?: string | undefined;
+}
+
+export interface LookupKeys {
+  readonly object?: string | undefined;
+  readonly externalId: KeyField;
+  readonly otherwise?: string | undefined;
+  readonly write: WritePolicy;
 }
 
 export interface CampaignKeys {
@@ -62,6 +86,7 @@ export interface CampaignKeys {
   readonly properties: Readonly<Record<string, Expression>>;
   readonly attended?: Expression | undefined;
   readonly status: StatusMap;
+  readonly memberProperties: Readonly<Record<string, WrittenValue>>;
 }
 
 /** Labels of campaign member statuses, by what became of the person. */
@@ -121,13 +146,40 @@ const campaign = z.strictObject({
       removed: statusLabel().optional().describe('The status once the item is gone; without it nothing changes then.'),
     })
     .describe('Labels of campaign member statuses.'),
+  memberProperties: z
+    .record(writableField(), writtenValue, {
+      error: 'allowed: names of CampaignMember fields that Salesforce does not set itself, each with an expression',
+    })
+    .default({})
+    .describe('What else is written to the membership, such as counts and credit.'),
+});
+
+const lookup = z.strictObject({
+  object: fieldName().optional().describe('The object of the other record, where the field can hold several.'),
+  externalId: keyField().describe('The field of the other record that it is found by, and its value.'),
+  otherwise: text('the id of a record, 15 or 18 characters', (found) =>
+    /^[A-Za-z0-9]{15}(?:[A-Za-z0-9]{3})?$/.test(found) ? found : undefined,
+  )
+    .optional()
+    .describe('The id that is written where no record is found.'),
+  write: oneOf(['always', 'if-empty', 'if-newer'])
+    .prefault('if-empty')
+    .describe('When it is written over what the field holds.'),
+});
+
+const personLink = z.strictObject({
+  externalId: keyField().optional().describe("The person's external id field, and its value."),
+  Lead: fieldName().optional().describe('The field that holds the id of a lead.'),
+  Contact: fieldName().optional().describe('The field that holds the id of a contact.'),
 });
 
 const record = z
   .strictObject({
     from: oneOf(listNames).describe('The list whose items it is made from.'),
     when: expression().optional().describe('Only items for which this is true.'),
-    object: oneOf(['Lead', 'Contact']).describe('What someone becomes who is not found.'),
+    object: text('Lead, Contact, Task, or the API name of an object of your own (Name__c)', (found) =>
+      /^(?:Lead|Contact|Task|[A-Za-z]\w{0,76}__c)$/.test(found) ? found : undefined,
+    ).describe('What someone becomes who is not found; or what is made for a person who is there.'),
     externalId: keyField().optional().describe('The external id field of the object, and its value.'),
     match: listOf(oneOf(['externalId', 'contactEmail', 'leadEmail']), {
       allowed: 'a list of externalId, contactEmail, leadEmail',
@@ -147,11 +199,20 @@ const record = z
         error: 'allowed: names of fields that Salesforce does not set itself, each with an expression',
       })
       .describe('What is written, by the API name of the field.'),
+    lookups: z
+      .record(writableField(), lookup, { error: 'allowed: names of fields that hold the id of another record' })
+      .default({})
+      .describe('Fields that hold the id of another record, which is found by its external id.'),
+    person: personLink
+      .optional()
+      .describe('For Task and objects of your own: the person they belong to. Task has WhoId by default.'),
     campaign: campaign.optional().describe('Makes the person a member of a campaign.'),
   })
   .superRefine((keys, context) => {
     const problem = (path: string, message: string): void =>
       void context.issues.push({ code: 'custom', input: keys, path: [path], message });
+    if (!isPersonType(keys.object)) return linkedProblems(keys, problem);
+    if (keys.person !== undefined) problem('person', 'belongs to Task and objects of your own; remove it');
     if (keys.externalId === undefined && keys.create) {
       problem('externalId', 'is missing: without it a repeat would create someone twice (or write "create: false")');
     }
@@ -164,6 +225,26 @@ const record = z
       problem('properties', `gives ${keys.externalId.field}, which "externalId" gives already`);
     }
   });
+
+function linkedProblems(
+  keys: Pick<RecordKeys, 'object' | 'externalId' | 'email' | 'match' | 'person' | 'properties' | 'campaign'>,
+  problem: (path: string, message: string) => void,
+): void {
+  if (keys.campaign !== undefined) problem('campaign', 'belongs to Lead and Contact; remove it');
+  if (keys.externalId === undefined)
+    problem('externalId', 'is missing: without it a repeat would make a second record');
+  const { Lead, Contact, externalId } = keys.person ?? {};
+  if (keys.object !== 'Task' && Lead === undefined && Contact === undefined) {
+    problem('person', `has to name the field of ${keys.object} that holds the id of the lead or contact`);
+  }
+  const byEmail = keys.email !== undefined && keys.match.some((by) => by !== 'externalId');
+  if (!byEmail && (externalId === undefined || !keys.match.includes('externalId'))) {
+    problem('email', 'is missing: the person is found by "email", or by "person.externalId"');
+  }
+  const conditional = Object.entries(keys.properties).find(([, { write }]) => write !== 'always');
+  if (conditional !== undefined)
+    problem('properties', `writes ${conditional[0]} always: all of the record is from here`);
+}
 
 const signingKey = secret()
   .refine((found) => isRsaKey(found.reveal()), {

@@ -7,9 +7,22 @@ import type { Exclusive } from './exclusive.js';
 import { findByIds, findPeople, type Found } from './find-people.js';
 import { forgetPeople } from './forget-people.js';
 import { groupPeople } from './group-people.js';
-import { fail, isForgetJob, isLeaveJob, isOpen, isPersonJob, type Job, jobOf, type PersonJob } from './job.js';
+import {
+  fail,
+  isForgetJob,
+  isLeaveJob,
+  isLinkedJob,
+  isOpen,
+  isPersonJob,
+  isUnlinkJob,
+  type Job,
+  jobOf,
+  type PersonJob,
+} from './job.js';
 import { leaveCampaigns } from './leave-campaigns.js';
-import type { SalesforceOperation } from './operation.js';
+import { deleteLinked, writeLinked } from './linked-records.js';
+import { resolveLookups } from './lookups.js';
+import type { SalesforceOperation, Step } from './operation.js';
 import type { Org } from './org.js';
 import { writeMembers } from './write-members.js';
 import { writePeople } from './write-people.js';
@@ -26,11 +39,12 @@ export async function deliverBatch(
   turn: Turn,
   newPeople: Exclusive,
 ): Promise<SendResult> {
-  const jobsOf = operations.map(({ steps }) => steps.map(jobOf));
+  const jobsOf = operations.map(({ steps }) => steps.map((step: Step): Job => jobOf(step)));
   const jobs = jobsOf.flat();
   const campaigns = new Campaigns(org, lane);
   const people = jobs.filter(isPersonJob);
   await stage(jobs.filter(isForgetJob), (due) => forgetPeople(org, due, turn));
+  await stage(jobs.filter(isUnlinkJob), (due) => deleteLinked(org, due, turn));
   await stage(jobs.filter(isLeaveJob), (due) => leaveCampaigns(org, due, turn));
   const waiting = new Set<string>();
   for (const sameRecord of byRecord(people)) {
@@ -41,6 +55,11 @@ export async function deliverBatch(
     people.filter((job) => isOpen(job) && job.done.length > 0),
     (due) => writeMembers(org, due, campaigns, turn),
   );
+  // Last, since they are linked to people.
+  const isWaitingFor = (email: string | null): boolean => email !== null && waiting.has(email);
+  for (const sameRecord of byRecord(jobs.filter(isLinkedJob))) {
+    await stage(sameRecord, (due) => writeLinked(org, due, isWaitingFor, turn));
+  }
   const outcomes = operations.map((operation, index) => outcomeOf(operation, jobsOf[index]!));
   return Object.keys(campaigns.learnt).length > 0 ? { outcomes, memory: campaigns.learnt } : { outcomes };
 }
@@ -78,7 +97,8 @@ async function deliverPeople(
   jobs: readonly PersonJob[],
   { turn, newPeople, waiting }: Circumstances,
 ): Promise<void> {
-  const known = jobs.filter(({ remote }) => remote !== null);
+  await resolveLookups(org, jobs[0]!.step.objectType, jobs, turn);
+  const known = jobs.filter((job) => isOpen(job) && job.remote !== null);
   const lost = await updateKnown(org, known, turn);
   for (const job of lost) job.remote = null;
   const unknown = jobs.filter((job) => isOpen(job) && job.remote === null);
@@ -160,8 +180,8 @@ function settleUnfound(job: PersonJob, found: Found, waiting: ReadonlySet<string
   }
 }
 
-function byRecord(jobs: readonly PersonJob[]): PersonJob[][] {
-  const groups = new Map<string, PersonJob[]>();
+function byRecord<J extends Job>(jobs: readonly J[]): J[][] {
+  const groups = new Map<string, J[]>();
   for (const job of jobs) groups.set(job.step.record, [...(groups.get(job.step.record) ?? []), job]);
   return [...groups.values()];
 }

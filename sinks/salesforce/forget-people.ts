@@ -96,7 +96,41 @@ async function clear(
       return;
     }
   }
+  const stopped = await clearMembers(org, groups.flat(), turn);
+  if (stopped !== undefined) {
+    settleAll(
+      groups,
+      groups.map(() => stopped),
+      'cleared',
+    );
+    return;
+  }
   settleAll(groups, await writeRecords(org.client, { how: 'update', type }, records, turn), 'cleared');
+}
+
+/** Empties what this sink wrote to memberships that somebody else made. @returns the first that could not be emptied */
+async function clearMembers(
+  org: Org,
+  jobs: readonly Job<ForgetStep>[],
+  turn: Turn,
+): Promise<Exclude<Written, { kind: 'written' }> | undefined> {
+  const members = new Map<string, Set<string>>();
+  for (const { step } of jobs) {
+    const { member } = step.known;
+    if (member === null || member.created || member.written.length === 0) continue;
+    members.set(member.id, new Set([...(members.get(member.id) ?? []), ...member.written]));
+  }
+  if (members.size === 0) return undefined;
+  const { fields } = await org.objects.of('CampaignMember', turn);
+  const records = [...members].map(([id, written]) => {
+    const known = [...written].flatMap((field) => fields.get(field.toLowerCase()) ?? []);
+    return { id, ...Object.fromEntries(known.map((field) => [field.name, conformValue(null, field) ?? null])) };
+  });
+  const cleared = await writeRecords(org.client, { how: 'update', type: 'CampaignMember' }, records, turn);
+  return cleared.find((each): each is Exclude<Written, { kind: 'written' }> => {
+    if (each.kind !== 'refused') return each.kind !== 'written';
+    return classifyRecordErrors(each.errors, 'CampaignMember').kind !== 'gone';
+  });
 }
 
 /**

@@ -15,6 +15,8 @@ export interface FieldFacts {
   readonly externalId: boolean;
   readonly unique: boolean;
   readonly restrictedPicklist: boolean;
+  /** Objects whose ids a reference holds. */
+  readonly referenceTo: readonly string[];
   /** Values of a picklist that are in use. */
   readonly picklist: readonly string[];
 }
@@ -29,6 +31,10 @@ export interface ObjectFacts {
 }
 
 const fieldSchema = z.object({
+  referenceTo: z
+    .array(z.string())
+    .nullish()
+    .transform((found) => found ?? []),
   name: z.string(),
   type: z.string(),
   length: z.number().default(0),

@@ -1,16 +1,16 @@
 import type { Operation } from '../sink.js';
 import type { WritePolicy } from '../mapping/written-value.js';
 import type { MatchBy, OnSeveral, PersonType } from './config.js';
-import type { RemoteRecord } from './remote-record.js';
+import type { LinkedRecord, RemoteRecord } from './remote-record.js';
 
 /** What one change makes Salesforce do: a step for each entry of `records` that is about its list. */
 export interface SalesforceOperation extends Operation {
   readonly steps: readonly Step[];
   /** What entries of `records` without a step have made of the item before: it stays as it is. */
-  readonly others: Readonly<Record<string, RemoteRecord>>;
+  readonly others: Readonly<Record<string, RemoteRecord | LinkedRecord>>;
 }
 
-export type Step = PersonStep | LeaveStep | ForgetStep;
+export type Step = PersonStep | LeaveStep | ForgetStep | LinkedStep | UnlinkStep;
 
 interface OfRecord {
   /** The entry's name: its `object`, with a number where there are several of the same. */
@@ -30,6 +30,7 @@ export interface PersonStep extends OfRecord {
   readonly onSeveral: OnSeveral;
   readonly create: boolean;
   readonly writes: readonly FieldWrite[];
+  readonly lookups: readonly Lookup[];
   /** When what the values tell of happened: what `if-newer` compares. Unix time in ms. */
   readonly happenedAtMs: number;
   readonly campaign: CampaignStep | null;
@@ -39,6 +40,19 @@ export interface PersonStep extends OfRecord {
 export interface KeyValue {
   readonly field: string;
   readonly value: string;
+}
+
+/** A field that holds the id of another record, which is found by its external id. */
+export interface Lookup {
+  readonly field: string;
+  /** The other record's object; null: the field holds ids of one object only. */
+  readonly object: string | null;
+  readonly keyField: string;
+  /** Null: the item says nothing to find it by. */
+  readonly key: KeyValue | null;
+  /** The id that is written where none is found; null: none. */
+  readonly otherwise: string | null;
+  readonly policy: WritePolicy;
 }
 
 /** A value as JSON carries it; null clears the field. */
@@ -55,6 +69,8 @@ export interface CampaignStep {
   readonly fields: Readonly<Record<string, FieldValue>>;
   readonly stage: MemberStage;
   readonly status: { readonly registered: string; readonly attended: string };
+  /** Fields of the membership. */
+  readonly memberWrites: readonly FieldWrite[];
 }
 
 export type MemberStage = 'registered' | 'attended';
@@ -75,4 +91,24 @@ export interface ForgetStep extends OfRecord {
   readonly known: RemoteRecord;
   /** The external id field, cleared where this sink wrote it. */
   readonly keyField: string | null;
+}
+
+/** A record of its own that belongs to a person, such as a task, is written; nobody is created for it. */
+export interface LinkedStep extends OfRecord {
+  readonly kind: 'linked';
+  readonly object: string;
+  readonly known: LinkedRecord | null;
+  readonly key: KeyValue;
+  readonly writes: readonly FieldWrite[];
+  readonly lookups: readonly Lookup[];
+  /** How the person is found. */
+  readonly person: Pick<PersonStep, 'key' | 'email' | 'match' | 'onSeveral'>;
+  /** The field that holds the person's id, by what the person is. */
+  readonly links: { readonly [Type in PersonType]?: string | undefined };
+}
+
+/** A record that belongs to a person is deleted. */
+export interface UnlinkStep extends OfRecord {
+  readonly kind: 'unlink';
+  readonly known: LinkedRecord;
 }

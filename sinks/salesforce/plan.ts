@@ -4,11 +4,20 @@ import { MappingError } from '../mapping/mapping-error.js';
 import { type MappingView, mappingView } from '../mapping/mapping-view.js';
 import { truncate } from '../mapping/truncate.js';
 import type { Planned, SinkEnvironment, Subject } from '../sink.js';
-import type { CampaignKeys, KeyField, RecordKeys } from './config.js';
+import { type CampaignKeys, isPersonType, type KeyField, type PersonType, type RecordKeys } from './config.js';
 import { emailOf, fieldValue } from './field-value.js';
-import type { CampaignStep, FieldValue, FieldWrite, KeyValue, SalesforceOperation, Step } from './operation.js';
+import type {
+  CampaignStep,
+  FieldValue,
+  FieldWrite,
+  KeyValue,
+  LinkedStep,
+  Lookup,
+  SalesforceOperation,
+  Step,
+} from './operation.js';
 import { isAnonymous } from './is-anonymous.js';
-import { type RemoteRecord, remoteRecordOf } from './remote-record.js';
+import { linkedRecordOf, type RemoteMember, remoteRecordOf } from './remote-record.js';
 
 /** Length of Campaign.Name. Source: Salesforce, object reference, Campaign. */
 const LONGEST_CAMPAIGN_NAME = 80;
@@ -43,9 +52,11 @@ export async function planSubject(
     const planned: (Step | string)[] = [];
     for (const record of records) {
       if (record.keys.from !== change.list) continue;
-      if (forgetsPerson(removal)) planned.push(forgetStep(subject, record, onForget));
+      const { object } = record.keys;
+      if (!isPersonType(object)) planned.push(await linkedOrGone(subject, record, onForget));
+      else if (forgetsPerson(removal)) planned.push(forgetStep(subject, record, onForget));
       else if (removal === 'deleted') planned.push(leaveStep(subject, record, 'kept'));
-      else planned.push(await personStep(subject, record));
+      else planned.push(await personStep(subject, record, object));
     }
     const steps = planned.filter((each): each is Step => typeof each !== 'string');
     if (steps.length > 0) {
@@ -62,11 +73,11 @@ function othersOf(
   { object }: Subject,
   records: readonly NamedRecord[],
   steps: readonly Step[],
-): Record<string, RemoteRecord> {
+): SalesforceOperation['others'] {
   const planned = new Set(steps.map(({ record }) => record));
-  const others: Record<string, RemoteRecord> = {};
+  const others: Record<string, NonNullable<ReturnType<typeof remoteRecordOf | typeof linkedRecordOf>>> = {};
   for (const { name } of records) {
-    const known = planned.has(name) ? null : remoteRecordOf(object, name);
+    const known = planned.has(name) ? null : (remoteRecordOf(object, name) ?? linkedRecordOf(object, name));
     if (known !== null) others[name] = known;
   }
   return others;
@@ -98,7 +109,7 @@ function leaveStep({ object }: Subject, { name, keys }: NamedRecord, reason: str
   return { kind: 'leave', record: name, known, status: status.removed, ours };
 }
 
-async function personStep(subject: Subject, record: NamedRecord): Promise<Step | string> {
+async function personStep(subject: Subject, record: NamedRecord, objectType: PersonType): Promise<Step | string> {
   const { keys, name, place } = record;
   const view = mappingView(subject);
   if (keys.when !== undefined && !(await keys.when.holds(view, `${place}.when`))) {
@@ -111,14 +122,7 @@ async function personStep(subject: Subject, record: NamedRecord): Promise<Step |
     return { kind: 'forget', record: name, how: 'clear-our-fields', known, keyField: null };
   }
   const key = keys.externalId === undefined ? null : await keyValue(keys.externalId, view, `${place}.externalId`);
-  const writes: FieldWrite[] = [];
-  for (const [field, { value, write }] of Object.entries(keys.properties)) {
-    const given = await value.evaluate(view, `${place}.properties.${field}`, fieldValue);
-    if (given !== undefined) writes.push({ field, value: given, policy: write });
-    // What the item does not say any more is taken back where this sink said it; never what identifies the person.
-    else if (write === 'always' && field !== 'Email' && known?.written.includes(field))
-      writes.push({ field, value: null, policy: write });
-  }
+  const writes = await writesOf(keys.properties, view, `${place}.properties`, known?.written ?? []);
   const email =
     keys.email === undefined
       ? emailOf(writes.find(({ field }) => field === 'Email')?.value)
@@ -128,7 +132,7 @@ async function personStep(subject: Subject, record: NamedRecord): Promise<Step |
   return {
     kind: 'person',
     record: name,
-    objectType: keys.object,
+    objectType,
     known,
     key,
     email,
@@ -136,12 +140,91 @@ async function personStep(subject: Subject, record: NamedRecord): Promise<Step |
     onSeveral: keys.onSeveral,
     create: keys.create,
     writes,
+    lookups: await lookupsOf(keys, view, place),
     happenedAtMs: happenedAtMs(subject),
-    campaign: keys.campaign === undefined ? null : await campaignStep(keys.campaign, view, `${place}.campaign`),
+    campaign:
+      keys.campaign === undefined
+        ? null
+        : await campaignStep(keys.campaign, view, `${place}.campaign`, known?.member ?? null),
   };
 }
 
-async function campaignStep(keys: CampaignKeys, view: MappingView, place: string): Promise<CampaignStep> {
+/** @param written fields that this sink has written: of those, what the item does not say any more is taken back */
+async function writesOf(
+  properties: RecordKeys['properties'],
+  view: MappingView,
+  place: string,
+  written: readonly string[],
+): Promise<FieldWrite[]> {
+  const writes: FieldWrite[] = [];
+  for (const [field, { value, write }] of Object.entries(properties)) {
+    const given = await value.evaluate(view, `${place}.${field}`, fieldValue);
+    if (given !== undefined) writes.push({ field, value: given, policy: write });
+    // Never what identifies the person.
+    else if (write === 'always' && field !== 'Email' && written.includes(field))
+      writes.push({ field, value: null, policy: write });
+  }
+  return writes;
+}
+
+async function lookupsOf({ lookups }: RecordKeys, view: MappingView, place: string): Promise<Lookup[]> {
+  const asked: Lookup[] = [];
+  for (const [field, { object = null, externalId, otherwise, write }] of Object.entries(lookups)) {
+    const key = await keyValue(externalId, view, `${place}.lookups.${field}.externalId`);
+    asked.push({ field, object, keyField: externalId.field, key, otherwise: otherwise ?? null, policy: write });
+  }
+  return asked;
+}
+
+/** What becomes of a record that belongs to a person. With its item or its person it goes whole: all of it is from here. */
+async function linkedOrGone(
+  subject: Subject,
+  { keys, name, place }: NamedRecord,
+  onForget: NonNullable<SinkEnvironment['onForget']>,
+): Promise<Step | string> {
+  const known = linkedRecordOf(subject.object, name);
+  const unlink = (reason: string): Step | string => (known === null ? reason : { kind: 'unlink', record: name, known });
+  if (forgetsPerson(subject.removal)) {
+    if (known === null || onForget !== 'manual' || subject.canary !== undefined) return unlink('never-sent');
+    throw new MappingError(
+      'forget-by-hand',
+      `someone is to be forgotten: delete ${known.linked} ${known.id} by hand ("onForget: manual")`,
+    );
+  }
+  if (subject.removal === 'deleted') return unlink('never-sent');
+  const view = mappingView(subject);
+  if (keys.when !== undefined && !(await keys.when.holds(view, `${place}.when`))) return unlink('condition');
+  if (isAnonymous(subject)) return unlink('no-person');
+  const key = await keyValue(keys.externalId!, view, `${place}.externalId`);
+  const { person = {} } = keys;
+  const whose = {
+    key: person.externalId === undefined ? null : await keyValue(person.externalId, view, `${place}.person.externalId`),
+    email: keys.email === undefined ? null : emailOf(await keys.email.evaluate(view, `${place}.email`)),
+    match: keys.match,
+    onSeveral: keys.onSeveral,
+  };
+  if (key === null || (whose.key === null && whose.email === null)) return 'no-key';
+  if (known === null && mayBeAnothers(subject, [key.value])) return notItsOwn;
+  const links: LinkedStep['links'] =
+    keys.object === 'Task'
+      ? { Lead: person.Lead ?? 'WhoId', Contact: person.Contact ?? 'WhoId' }
+      : { Lead: person.Lead, Contact: person.Contact };
+  const writes: FieldWrite[] = [];
+  for (const [field, { value }] of Object.entries(keys.properties)) {
+    // Its fields are this sink's alone, so what the item does not say any more is empty.
+    const given = await value.evaluate(view, `${place}.properties.${field}`, fieldValue);
+    if (given !== undefined || known !== null) writes.push({ field, value: given ?? null, policy: 'always' });
+  }
+  const lookups = await lookupsOf(keys, view, place);
+  return { kind: 'linked', record: name, object: keys.object, known, key, writes, lookups, person: whose, links };
+}
+
+async function campaignStep(
+  keys: CampaignKeys,
+  view: MappingView,
+  place: string,
+  member: RemoteMember | null,
+): Promise<CampaignStep> {
   const key = await keyValue(keys.externalId, view, `${place}.externalId`);
   if (key === null) throw new MappingError(`mapping: ${place}.externalId: empty`, `${place}.externalId gives nothing`);
   const fields: Record<string, FieldValue> = {};
@@ -158,7 +241,13 @@ async function campaignStep(keys: CampaignKeys, view: MappingView, place: string
       ? Boolean(view.item?.signInTime ?? view.item?.signedInAt)
       : await keys.attended.holds(view, `${place}.attended`);
   const { registered, attended: present } = keys.status;
-  return { key, fields, stage: attended ? 'attended' : 'registered', status: { registered, attended: present } };
+  return {
+    key,
+    fields,
+    stage: attended ? 'attended' : 'registered',
+    status: { registered, attended: present },
+    memberWrites: await writesOf(keys.memberProperties, view, `${place}.memberProperties`, member?.written ?? []),
+  };
 }
 
 async function keyValue({ field, value }: KeyField, view: MappingView, place: string): Promise<KeyValue | null> {

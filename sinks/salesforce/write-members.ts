@@ -2,14 +2,18 @@ import type { Result } from '../sink.js';
 import type { Campaign, Campaigns } from './campaigns.js';
 import { classifyRecordErrors } from './classify-record-errors.js';
 import type { Turn } from './client.js';
+import { conformValue } from './conform-value.js';
+import { decideFields, type PresentRecord } from './decide-fields.js';
 import { decideMemberStatus, type PresentMember } from './decide-member-status.js';
 import { isOpen, type PersonJob } from './job.js';
+import type { ObjectFacts } from './object-fields.js';
+import type { FieldValue } from './operation.js';
 import type { Org } from './org.js';
 import { query } from './query.js';
 import { queriesFor, soqlText } from './soql.js';
 import { type FieldValues, type Written, writeRecords } from './write-records.js';
 
-interface MemberRow extends PresentMember {
+interface MemberRow extends PresentMember, PresentRecord {
   readonly id: string;
 }
 
@@ -18,7 +22,10 @@ interface Membership {
   readonly campaign: Campaign;
   readonly jobs: readonly PersonJob[];
   readonly present: MemberRow | null;
-  readonly status: string;
+  /** Null: it stays. */
+  readonly status: string | null;
+  /** By field, less the status. */
+  readonly fields: ReadonlyMap<string, FieldValue>;
 }
 
 /**
@@ -33,10 +40,16 @@ export async function writeMembers(
   turn: Turn,
 ): Promise<void> {
   for (const [campaign, members] of await byCampaign(jobs, campaigns, turn)) {
-    const due = members.filter((job) => isDue(job, campaign));
+    const facts = members.some(({ step }) => step.campaign!.memberWrites.length > 0)
+      ? await org.objects.of('CampaignMember', turn)
+      : null;
+    const due = members.filter(
+      (job) =>
+        (isDue(job, campaign) || job.step.campaign!.memberWrites.length > 0) && (facts === null || isFit(job, facts)),
+    );
     if (due.length === 0) continue;
-    const present = await presentMembers(org, campaign, due, turn);
-    const memberships = membershipsOf(campaign, due, present);
+    const present = await presentMembers(org, campaign, due, facts, turn);
+    const memberships = membershipsOf(campaign, due, present, facts);
     await write(
       org,
       memberships.filter((each) => each.present === null),
@@ -71,25 +84,44 @@ function isDue({ remote, step }: PersonJob, { id }: Campaign): boolean {
   return member?.campaignId !== id || member.status !== step.campaign!.status[step.campaign!.stage];
 }
 
+/** Settles a job whose values no call could carry. Its person has been written, and stays. */
+function isFit(job: PersonJob, { fields }: ObjectFacts): boolean {
+  for (const { field, value } of job.step.campaign!.memberWrites) {
+    const known = fields.get(field.toLowerCase());
+    if (known !== undefined && conformValue(value, known) !== undefined) continue;
+    const code = known === undefined ? 'INVALID_FIELD' : 'wrong-type';
+    const detail = `CampaignMember has no field ${field} that takes what the mapping gives: "pigeonpost check" says more`;
+    job.result = { kind: 'rejected', cause: `salesforce:${code}:CampaignMember.${field}`, detail };
+    return false;
+  }
+  return true;
+}
+
 /** By the id of the person. */
 async function presentMembers(
   org: Org,
   { id }: Campaign,
   jobs: readonly PersonJob[],
+  facts: ObjectFacts | null,
   turn: Turn,
 ): Promise<Map<string, MemberRow>> {
   const rows = new Map<string, MemberRow>();
+  const own = jobs.flatMap(({ step }) => step.campaign!.memberWrites.map(({ field }) => field.toLowerCase()));
+  const names = [...new Set(own)].flatMap((field) => facts?.fields.get(field)?.name ?? []);
+  const columns = ['Id', 'Status', 'HasResponded', 'LastModifiedDate', ...names];
   for (const type of ['Contact', 'Lead'] as const) {
     const column = `${type}Id`;
     const people = jobs.flatMap(({ remote }) => (remote?.type === type ? [soqlText(remote.id)] : []));
     const soql = (list: string): string =>
-      `SELECT Id, ${column}, Status, HasResponded FROM CampaignMember WHERE CampaignId = ${soqlText(id)} AND ${column} IN (${list})`;
+      `SELECT ${[column, ...columns].join(', ')} FROM CampaignMember WHERE CampaignId = ${soqlText(id)} AND ${column} IN (${list})`;
     for (const each of queriesFor(people, soql)) {
       for (const row of await query(org.client, each, turn)) {
         rows.set(String(row[column]), {
           id: String(row.Id),
           status: String(row.Status),
           hasResponded: row.HasResponded === true,
+          values: new Map(Object.entries(row).map(([field, value]) => [field.toLowerCase(), value])),
+          lastModifiedAtMs: Date.parse(String(row.LastModifiedDate)) || Number.POSITIVE_INFINITY,
         });
       }
     }
@@ -101,18 +133,46 @@ function membershipsOf(
   campaign: Campaign,
   jobs: readonly PersonJob[],
   present: ReadonlyMap<string, MemberRow>,
+  facts: ObjectFacts | null,
 ): Membership[] {
   const byPerson = new Map<string, PersonJob[]>();
   for (const job of jobs) byPerson.set(job.remote!.id, [...(byPerson.get(job.remote!.id) ?? []), job]);
   return [...byPerson].flatMap(([personId, group]): Membership[] => {
     const row = present.get(personId) ?? null;
-    const attended = group.find(({ step }) => step.campaign!.stage === 'attended');
-    const { stage, status } = (attended ?? group[0]!).step.campaign!;
-    const decided = decideMemberStatus(row, stage, status, (label) => campaign.statuses.get(label) ?? false);
-    if (decided !== null) return [{ campaign, jobs: group, present: row, status: decided }];
-    for (const job of group) remember(job, campaign, { id: row!.id, status: row!.status, created: false });
+    const asked = row === null ? group : group.filter((job) => isDue(job, campaign));
+    const decisive = asked.find(({ step }) => step.campaign!.stage === 'attended') ?? asked[0];
+    const { stage, status } = (decisive ?? group[0]!).step.campaign!;
+    const decided =
+      decisive === undefined
+        ? null
+        : decideMemberStatus(row, stage, status, (label) => campaign.statuses.get(label) ?? false);
+    const fields = memberFields(group, row, facts);
+    if (decided !== null || fields.size > 0) return [{ campaign, jobs: group, present: row, status: decided, fields }];
+    for (const job of asked) remember(job, campaign, { id: row!.id, status: row!.status, created: false }, []);
     return [];
   });
+}
+
+/** Of items that say different things the later one is right. What stands there already is not written. */
+function memberFields(
+  jobs: readonly PersonJob[],
+  row: MemberRow | null,
+  facts: ObjectFacts | null,
+): Map<string, FieldValue> {
+  const fields = new Map<string, FieldValue>();
+  if (facts === null) return fields;
+  for (const { step, remote } of jobs) {
+    const conformed = step.campaign!.memberWrites.map((write) => {
+      const known = facts.fields.get(write.field.toLowerCase())!;
+      return { ...write, field: known.name, value: conformValue(write.value, known)! };
+    });
+    const times = { happenedAtMs: step.happenedAtMs, writtenAtMs: remote!.writtenAtMs, isOurs: false };
+    for (const [field, value] of decideFields(conformed, row, times)) {
+      if (row !== null && value === null && (row.values.get(field.toLowerCase()) ?? null) === null) continue;
+      fields.set(field, value);
+    }
+  }
+  return fields;
 }
 
 /** All of them new, or all of them there already. */
@@ -124,18 +184,22 @@ async function write(org: Org, memberships: readonly Membership[], turn: Turn): 
   memberships.forEach((membership, index) => settle(membership, written[index]!));
 }
 
-function recordOf({ campaign, jobs, present, status }: Membership): FieldValues {
-  if (present !== null) return { id: present.id, Status: status };
+function recordOf({ campaign, jobs, present, status, fields }: Membership): FieldValues {
+  const given = { ...(status !== null && { Status: status }), ...Object.fromEntries(fields) };
+  if (present !== null) return { id: present.id, ...given };
   const { type, id } = jobs[0]!.remote!;
-  return { CampaignId: campaign.id, [`${type}Id`]: id, Status: status };
+  return { CampaignId: campaign.id, [`${type}Id`]: id, ...given };
 }
 
-function settle({ campaign, jobs, present, status }: Membership, written: Written): void {
+function settle({ campaign, jobs, present, status, fields }: Membership, written: Written): void {
   for (const job of jobs) {
     switch (written.kind) {
       case 'written':
-        remember(job, campaign, { id: written.id, status, created: present === null });
-        job.done.push(`member ${written.id} ${status}`);
+        {
+          const now = status ?? job.remote!.member?.status ?? present!.status;
+          remember(job, campaign, { id: written.id, status: now, created: present === null }, [...fields.keys()]);
+          job.done.push(`member ${written.id} ${status ?? 'updated'}`);
+        }
         break;
       case 'failed':
         job.result = written.result;
@@ -163,8 +227,12 @@ function remember(
   job: PersonJob,
   { id: campaignId }: Campaign,
   member: { readonly id: string; readonly status: string; readonly created: boolean },
+  fields: readonly string[],
 ): void {
   const before = job.remote!.member;
   const created = member.created || (before?.id === member.id && before.created);
-  job.remote = { ...job.remote!, member: { ...member, created, campaignId } };
+  const own = new Set(job.step.campaign!.memberWrites.map(({ field }) => field.toLowerCase()));
+  const ours = fields.filter((field) => own.has(field.toLowerCase()));
+  const written = [...new Set([...(before?.id === member.id ? before.written : []), ...ours])];
+  job.remote = { ...job.remote!, member: { ...member, created, campaignId, written } };
 }

@@ -23,7 +23,12 @@ beforeAll(async () => {
   const key = (name: string) => field(name, { externalId: true, unique: true });
   hubspot = await startHubSpotDouble();
   salesforce = await startSalesforceDouble({
-    fields: { Lead: [key('Engagement_Id__c')], Contact: [key('Engagement_Id__c')], Campaign: [key('Event_Id__c')] },
+    fields: {
+      Lead: [key('Engagement_Id__c')],
+      Contact: [key('Engagement_Id__c')],
+      Campaign: [key('Event_Id__c')],
+      Task: [field('Engagement_Key__c', { externalId: true })],
+    },
   });
   slack = await startSlackDouble({
     channels: [
@@ -112,6 +117,7 @@ describe('docs/recipes.md', () => {
       'crm registrants send',
       'moderators qna-questions nothing', // it is approved already
       'salesforce attendees send',
+      'salesforce qna-questions send',
       'speakers qna-questions send',
     ]);
   });

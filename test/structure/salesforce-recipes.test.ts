@@ -19,6 +19,11 @@ const recipes = ['docs/recipes.md', 'docs/sinks/salesforce.md'].flatMap((page) =
     .map((text, at) => [`${page} ${at + 1}`, text] as const),
 );
 
+/** Entries of `records` in the guide. */
+const guide = readFileSync(join(__dirname, '../../docs/sinks/salesforce.md'), 'utf8');
+const [example, ...parts] = [...guide.matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, text]) => text!);
+const ofContacts = (text: string): boolean => text.includes('object: Contact');
+
 const key = (name: string) => field(name, { externalId: true, unique: true });
 const sales = '0058d0000000077AAA';
 const pigeonhole = { id: 101, name: 'Summit', startDate: '2026-11-21', timezone: 'Europe/Berlin' };
@@ -29,7 +34,14 @@ const sinks: Sink[] = [];
 
 beforeEach(async () => {
   salesforce = await startSalesforceDouble({
-    fields: { Lead: [key('Engagement_Id__c'), field('Last_Event__c')], Campaign: [key('Event_Id__c')] },
+    fields: {
+      Lead: [key('Engagement_Id__c'), field('Last_Event__c')],
+      Contact: [key('Engagement_Id__c')],
+      Account: [key('Domain__c')],
+      Campaign: [key('Event_Id__c')],
+      CampaignMember: [field('Questions__c', { type: 'double' }), field('Credit__c', { type: 'double' })],
+      Task: [field('Engagement_Key__c', { externalId: true })],
+    },
   });
   folder = mkdtempSync(join(tmpdir(), 'recipes-'));
   writeFileSync(join(folder, 'sf.pem'), salesforce.org.privateKey!);
@@ -105,5 +117,43 @@ describe.each(recipes)('%s', (_, recipe) => {
     expect(all('Lead').map(({ Name }) => Name)).toEqual(['Grace Hopper', 'Bob Ray', 'Cher']);
     expect(all('Contact')).toHaveLength(1);
     expect(all('CampaignMember').map(({ Status }) => Status)).toEqual(people.map(() => 'Responded'));
+  });
+});
+
+describe('docs/sinks/salesforce.md', () => {
+  const about = (list: string, data: Fields): Subject => {
+    const change = sampleChange({ list, key: list, id: list, data: { attendeeId: 1, attendee: { id: 1 }, ...data } });
+    return subjectOf(change, { attendee: { id: 1, Name: 'Ada King', Email: 'ada@example.com' }, pigeonhole });
+  };
+
+  it('has further entries that an org takes beside the example', async () => {
+    const entries = parts.filter((text) => !ofContacts(text));
+    expect(entries).toHaveLength(2);
+    add('Contact', { LastName: 'King', Email: 'ADA@example.com' });
+    const sink = await sinkOf(`${example!}${entries.join('')}`);
+    expect((await sink.check(new AbortController().signal)).filter(({ ok }) => !ok)).toEqual([]);
+    const outcomes = await deliver(sink, [
+      attendee(1, 'Ada King', 'ada@example.com'),
+      about('engagement', { scope: 'pigeonhole', asked: 2, interactions: 5 }),
+      about('qna-questions', { id: 9, content: 'Why?', status: 'allowed', createdAt: '2026-11-21T10:00:00Z' }),
+    ]);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['delivered', 'delivered', 'delivered']);
+    expect(all('CampaignMember')).toEqual([
+      expect.objectContaining({ Status: 'Responded', Questions__c: 2, Credit__c: 5 }),
+    ]);
+    const campaign = all('Campaign')[0]!.Id;
+    expect(all('Task')).toEqual([expect.objectContaining({ WhoId: all('Contact')[0]!.Id, WhatId: campaign })]);
+  });
+
+  it('has a lookup that gives a new contact an account', async () => {
+    const known = add('Account', { Name: 'ACME', Domain__c: 'example.com' });
+    const other = add('Account', { Name: 'Guests' });
+    const head = example!.slice(0, example!.indexOf('      - from:'));
+    const entry = parts.find(ofContacts)!.replace(/001\w{15}/, String(other.values.Id));
+    const sink = await sinkOf(`${head}${entry}`);
+    const lines = await sink.check(new AbortController().signal);
+    expect(lines.filter(({ ok, text }) => !ok || text.startsWith('warning'))).toEqual([]);
+    await deliver(sink, [attendee(1, 'Ada', 'ada@example.com'), attendee(2, 'Cher', 'cher@home.example')]);
+    expect(all('Contact').map(({ AccountId }) => AccountId)).toEqual([known.values.Id, other.values.Id]);
   });
 });
