@@ -69,7 +69,8 @@ export async function deliverToSinkTurn(
   }
   const turn = { ...idle };
   let paused = false;
-  const lanes = { sinkId: sink.id, refs: [...plans.keys()], configuration: to.configuration };
+  const { order } = sink.sink.traits;
+  const lanes = { sinkId: sink.id, refs: [...plans.keys()], configuration: to.configuration, order };
   const queue = (await laneWork(to.ledger, lanes)).filter(isDue);
   let isFull: StoreError | undefined;
   const work = async (): Promise<void> => {

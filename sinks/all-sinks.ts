@@ -3,6 +3,7 @@ import { fileSinkType } from './file/file.js';
 import { httpSinkType } from './http/http.js';
 import { hubspotSinkType } from './hubspot/hubspot.js';
 import { postgresSinkType } from './postgres/postgres.js';
+import { s3SinkType } from './s3/s3.js';
 import { salesforceSinkType } from './salesforce/salesforce.js';
 import { slackSinkType } from './slack/slack.js';
 import { webhookSinkType } from './webhook/webhook.js';
@@ -17,6 +18,7 @@ export const allSinks: ReadonlyMap<string, SinkType> = new Map(
     httpSinkType,
     hubspotSinkType,
     postgresSinkType,
+    s3SinkType,
     salesforceSinkType,
     slackSinkType,
     webhookSinkType,

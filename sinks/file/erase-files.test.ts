@@ -7,7 +7,7 @@ import { operationsFor } from '../plan-of.test-kit.js';
 import type { ErasedItems, Lane } from '../sink.js';
 import { createFileSink } from './file.js';
 import { type FileAccess, nodeFileAccess } from './file-access.js';
-import { rewriteLine } from './rewrite-line.js';
+import { rewriteLine } from '../rewrite-line.js';
 
 const QUESTIONS = 'acme/101/questions/2026-11-21.ndjson';
 const VOTES = 'acme/101/votes/2026-11-21.ndjson';

@@ -5,7 +5,7 @@ import { committedLength } from './committed-length.js';
 import { DayFile } from './day-file.js';
 import { FILE_MODE, type FileAccess, NO_FOLLOW, syncFolder } from './file-access.js';
 import { finishErasing, pendingKey, withEnding } from './finish-erasing.js';
-import { rewriteLine } from './rewrite-line.js';
+import { rewriteLine } from '../rewrite-line.js';
 import { isSafePath } from './safe-path.js';
 
 const pieceBytes = 1024 * 1024;

@@ -39,6 +39,10 @@ export const minimalSinks: Readonly<Record<string, MinimalSink>> = {
     },
     addressKeys: ['baseUrl'],
   },
+  s3: {
+    keys: { bucket: 'acme-engagement', accessKeyId: 'AKIAEXAMPLE', secretAccessKey: new Secret('secret') },
+    addressKeys: ['endpoint'],
+  },
   salesforce: {
     keys: {
       clientId: 'client',

@@ -10,13 +10,17 @@ export interface DoubleRequest {
   /** Lower-case names; a repeated header is joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** The body as it was sent. */
+  readonly bytes?: Buffer;
 }
 
-/** What a double answers. One of `json`, `text` and `html` at most; none is an empty body. */
+/** What a double answers. One of `json`, `text`, `html` and `bytes` at most; none is an empty body. */
 export interface DoubleAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
   readonly text?: string;
   readonly html?: string;
+  /** Sent without a content type of its own. */
+  readonly bytes?: Buffer;
 }

@@ -64,7 +64,8 @@ export async function serveDouble(vendor: Vendor, options: ServeOptions): Promis
   });
 
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const body = await readBody(incoming);
+    const bytes = await readBody(incoming);
+    const body = bytes.toString('utf8');
     const url = new URL(incoming.url ?? '/', 'http://127.0.0.1');
     const method = incoming.method ?? 'GET';
     if (isOwnPath(url.pathname)) return write(outgoing, ownAnswer(vendor, faults, method, url.pathname, body));
@@ -77,6 +78,7 @@ export async function serveDouble(vendor: Vendor, options: ServeOptions): Promis
       query: url.searchParams,
       headers: Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)])),
       body,
+      bytes,
     };
     const effect = faults.take(request);
     const answer = await answerOf(vendor, request, effect);
@@ -148,7 +150,7 @@ function ownAnswer(vendor: Vendor, faults: FaultPlan, method: string, path: stri
   return { status: 404, json: { message: 'a double has GET /, GET /_double/state, POST and DELETE /_double/faults' } };
 }
 
-async function readBody(incoming: IncomingMessage): Promise<string> {
+async function readBody(incoming: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
@@ -156,7 +158,7 @@ async function readBody(incoming: IncomingMessage): Promise<string> {
     if (bytes > MAX_BODY_BYTES) throw new RangeError(`a body of more than ${MAX_BODY_BYTES} bytes`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 function write(outgoing: ServerResponse, answer: DoubleAnswer): void {
@@ -168,9 +170,9 @@ function write(outgoing: ServerResponse, answer: DoubleAnswer): void {
   outgoing.end(body);
 }
 
-function contentOf(answer: DoubleAnswer): [type: string | undefined, body: string | undefined] {
+function contentOf(answer: DoubleAnswer): [type: string | undefined, body: string | Buffer | undefined] {
   if (answer.json !== undefined) return ['application/json;charset=utf-8', JSON.stringify(answer.json)];
   if (answer.html !== undefined) return ['text/html; charset=utf-8', answer.html];
   if (answer.text !== undefined) return ['text/plain; charset=utf-8', answer.text];
-  return [undefined, undefined];
+  return [undefined, answer.bytes];
 }

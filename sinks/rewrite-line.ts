@@ -1,6 +1,6 @@
-import type { Change } from '../change.js';
-import { changeJson } from '../change-json.js';
-import type { ErasedItems } from '../sink.js';
+import type { Change } from './change.js';
+import { changeJson } from './change-json.js';
+import type { ErasedItems } from './sink.js';
 
 /** The first `key` of a line is the envelope's: what an item says stands behind it. */
 const keyOfEnvelope = /"key":("(?:[^"\\]|\\.)*")/;

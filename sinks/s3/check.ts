@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import type { CheckLine } from '../sink.js';
+import { classifyFailure } from './classify.js';
+import type { S3Answer } from './client.js';
+import { markerKey, readMarker } from './marker.js';
+import { ObjectNames } from './objects.js';
+import { md5, onlyIfNew, type Store } from './store.js';
+
+/**
+ * Tries each right on an object of its own, which it deletes again, and whether the prefix is free. One line for each
+ * right that is missing. Never throws.
+ */
+export async function checkStore(store: Store, sink: string, signal: AbortSignal): Promise<CheckLine[]> {
+  const { client, config } = store;
+  const lines: CheckLine[] = [];
+  const key = new ObjectNames(config).own(`check-${randomUUID()}`);
+  const bad = (text: string): void => void lines.push({ ok: false, text });
+  const failed = (answer: S3Answer, what: string): void => {
+    bad(classifyFailure(answer, what, { isWrite: false }).detail);
+  };
+  const statusOf = (answer: S3Answer): number => (answer.kind === 'answer' ? answer.status : 0);
+
+  const body = Buffer.from('pigeonpost check\n');
+  const headers = { 'content-type': 'text/plain', 'content-md5': md5(body) };
+  const put = await client.call({ method: 'PUT', key, body, headers: { ...headers, ...onlyIfNew(config) } }, signal);
+  if (put.kind !== 'answer' || put.status !== 200) {
+    failed(put, 'writing an object');
+    await client.call({ method: 'DELETE', key }, signal); // it may have arrived
+    return lines;
+  }
+  await checkAbsent();
+  const versions = [put.headers['x-amz-version-id']];
+  if (config.conditionalWrites) {
+    const again = await client.call(
+      { method: 'PUT', key, body, headers: { ...headers, ...onlyIfNew(config) } },
+      signal,
+    );
+    if (again.kind === 'answer' && again.status === 200) {
+      versions.push(again.headers['x-amz-version-id']);
+      bad(`${client.host} ignores If-None-Match: set "conditionalWrites: false"`);
+    } else if (statusOf(again) !== 412) failed(again, 'writing an object under a name that exists');
+  }
+  const got = await client.call({ method: 'GET', key }, signal);
+  if (got.kind !== 'answer' || got.status !== 200) failed(got, 'reading an object');
+  await remove();
+  if (lines.length === 0)
+    lines.push({ ok: true, text: `${client.host} lets this sink write, read and delete objects` });
+  if (versions[0] !== undefined) {
+    lines.push({
+      ok: true,
+      text: `${config.bucket} keeps old versions: what an erasure replaces stays in them, so expire noncurrent versions by a lifecycle rule`,
+    });
+  }
+  const marker = await readMarker(store, signal);
+  if (marker.kind === 'foreign' || (marker.kind === 'owned' && marker.owner.sink !== sink))
+    bad(`${markerKey(config.prefix)} says that the prefix is not this sink's: set another "prefix"`);
+  return lines;
+
+  /** An object that does not exist answers 403 where the key may not list the bucket: a lost write could not be told. */
+  async function checkAbsent(): Promise<void> {
+    const none = await client.call({ method: 'HEAD', key: `${key}-none` }, signal);
+    if (statusOf(none) === 403)
+      bad(
+        `looking for an object that does not exist is refused (HTTP 403): allow s3:GetObject on the prefix and s3:ListBucket on ${config.bucket}`,
+      );
+    else if (statusOf(none) !== 404) failed(none, 'looking for an object');
+  }
+
+  /** In a bucket with versions each version is deleted by its id, so that nothing stays. */
+  async function remove(): Promise<void> {
+    for (const version of versions) {
+      const query: Record<string, string> = version === undefined ? {} : { versionId: version };
+      // oxlint-disable-next-line no-await-in-loop -- one, rarely two
+      const gone = await client.call({ method: 'DELETE', key, query }, signal);
+      if (statusOf(gone) === 204 || statusOf(gone) === 200) continue;
+      if (version === undefined) failed(gone, 'deleting an object');
+      else {
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        const hidden = await client.call({ method: 'DELETE', key }, signal);
+        if (statusOf(hidden) !== 204) failed(hidden, 'deleting an object');
+        else lines.push({ ok: true, text: `an old version of ${key} stays: the key may not delete versions` });
+      }
+    }
+  }
+}

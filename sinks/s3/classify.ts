@@ -1,0 +1,65 @@
+import { retryAfterMs } from '../network/retry-after.js';
+import type { Result } from '../sink.js';
+import type { S3Answer } from './client.js';
+
+export type Failure = Extract<Result, { readonly kind: 'retry' | 'pause' | 'unknown' }>;
+
+/** What helps against refusals of the credentials, by the store's code. */
+const credentialAdvice: Readonly<Record<string, string>> = {
+  InvalidAccessKeyId: 'it does not know the access key: check "accessKeyId"',
+  SignatureDoesNotMatch: 'the signature does not match: check "secretAccessKey" and "region"',
+  ExpiredToken: 'the session token has expired: renew the temporary credentials',
+  InvalidToken: 'it does not accept the session token: renew the temporary credentials',
+  TokenRefreshRequired: 'the session token has to be renewed',
+  AccessDenied: 'allow s3:PutObject, s3:GetObject and s3:DeleteObject on the prefix, and s3:ListBucket on the bucket',
+  AllAccessDisabled: 'access to the bucket is disabled',
+  AccountProblem: 'the account has a problem: ask the support of the store',
+};
+
+const passingCodes = new Set([
+  'RequestTimeout',
+  'BadDigest',
+  'IncompleteBody',
+  'OperationAborted',
+  'ConditionalRequestConflict',
+]);
+
+/**
+ * What an answer means that is not the one that was hoped for. Pure. Sources: README.md.
+ * @param what was to be done, such as `writing an object`
+ */
+export function classifyFailure(answer: S3Answer, what: string, { isWrite }: { readonly isWrite: boolean }): Failure {
+  if (answer.kind === 'silence')
+    return { kind: isWrite && answer.mayHaveArrived ? 'unknown' : 'retry', detail: answer.detail };
+  const { status, code, headers } = answer;
+  const id = headers['x-amz-request-id'] ?? '';
+  const request = /^[\w-]{1,80}$/.test(id) ? `, request ${id}` : '';
+  const said = `the object store refuses ${what} (HTTP ${status}${code === '' ? '' : ` ${code}`}${request})`;
+  const region = regionOf(headers['x-amz-bucket-region']);
+  if (code === 'RequestTimeTooSkewed')
+    return { kind: 'retry', detail: `${said}: the clock of this machine differs by more than 15 minutes; correct it` };
+  if ((status >= 300 && status < 400) || code === 'AuthorizationHeaderMalformed') {
+    const next =
+      region === '' ? 'check "region" and "endpoint"' : `the bucket is in ${region}: set "region: ${region}"`;
+    return { kind: 'pause', cause: 'destination', detail: `${said}: ${next}` };
+  }
+  const advice = credentialAdvice[code];
+  if (advice !== undefined || status === 401 || status === 403) {
+    return { kind: 'pause', cause: 'credential', detail: `${said}: ${advice ?? credentialAdvice['AccessDenied']}` };
+  }
+  if (code === 'NoSuchBucket')
+    return { kind: 'pause', cause: 'destination', detail: `${said}: make the bucket, or check "bucket"` };
+  if (status === 501)
+    return { kind: 'pause', cause: 'destination', detail: `${said}: set "conditionalWrites: false" if it knows none` };
+  const afterMs = retryAfterMs(headers['retry-after'], answer.atMs);
+  const wait = afterMs === undefined ? {} : { afterMs };
+  if (passingCodes.has(code) || status === 408 || status === 429 || status === 503 || status === 507)
+    return { kind: 'retry', detail: said, ...wait };
+  // An error of the store's own: whether it stored the object before is not known.
+  if (status >= 500) return isWrite ? { kind: 'unknown', detail: said } : { kind: 'retry', detail: said, ...wait };
+  return { kind: 'pause', cause: 'destination', detail: said };
+}
+
+function regionOf(header: string | undefined): string {
+  return header !== undefined && /^[a-z0-9-]{2,40}$/.test(header) ? header : '';
+}

@@ -1,0 +1,157 @@
+import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
+import { SignatureV4 } from '@smithy/signature-v4';
+import { type Dispatcher, request } from 'undici';
+import { neverArrived } from '../network/failure-sentence.js';
+import { noAnswerSentence } from '../network/no-answer-sentence.js';
+import { answeredAtMs, headerText } from '../network/read-answer.js';
+import { withinDeadline } from '../network/within-deadline.js';
+import type { S3Config } from './config.js';
+
+/** Longer than any object that this sink writes and reads again. */
+const MOST_BYTES = 256 * 1024 * 1024;
+
+export type S3Answer =
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      /** The store's error code, such as `SlowDown`; empty where it gave none, as to HEAD. */
+      readonly code: string;
+      readonly headers: Readonly<Record<string, string | undefined>>;
+      readonly body: Buffer;
+      /** By the store's clock. */
+      readonly atMs: number;
+    }
+  /** `mayHaveArrived`: the request may have had its effect. */
+  | { readonly kind: 'silence'; readonly detail: string; readonly mayHaveArrived: boolean };
+
+export interface S3Call {
+  readonly method: 'PUT' | 'HEAD' | 'GET' | 'DELETE';
+  /** The object's name. */
+  readonly key: string;
+  readonly body?: Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+}
+
+export interface S3ClientOptions {
+  readonly config: S3Config;
+  readonly dispatcher: Dispatcher;
+  readonly requestTimeoutMs: number;
+  readonly now: () => number;
+}
+
+/** The address of a bucket: with its name in the path at other stores, and where a dot in it would break the certificate. */
+export function bucketUrl({ bucket, region, endpoint }: Pick<S3Config, 'bucket' | 'region' | 'endpoint'>): URL {
+  if (endpoint !== undefined) return new URL(`${endpoint}/${bucket}/`);
+  const host = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+  return new URL(bucket.includes('.') ? `https://${host}/${bucket}/` : `https://${bucket}.${host}/`);
+}
+
+/** Signed requests to one bucket. Never retries and never throws. */
+export class S3Client {
+  readonly host: string;
+  readonly #url: URL;
+  readonly #options: S3ClientOptions;
+  readonly #signer: SignatureV4;
+
+  constructor(options: S3ClientOptions) {
+    const { config } = options;
+    this.#options = options;
+    this.#url = bucketUrl(config);
+    this.host = this.#url.host;
+    this.#signer = new SignatureV4({
+      service: 's3',
+      region: config.region,
+      credentials: {
+        accessKeyId: config.accessKeyId,
+        secretAccessKey: config.secretAccessKey.reveal(),
+        ...(config.sessionToken !== undefined && { sessionToken: config.sessionToken.reveal() }),
+      },
+      sha256: Sha256,
+      uriEscapePath: false, // S3 alone: the path is encoded once
+    });
+  }
+
+  async call(call: S3Call, signal: AbortSignal): Promise<S3Answer> {
+    const { requestTimeoutMs: timeoutMs } = this.#options;
+    try {
+      return await withinDeadline(signal, timeoutMs, (own) => this.#exchange(call, own));
+    } catch (error) {
+      const detail = noAnswerSentence(error, { host: this.host, name: 'the object store', timeoutMs });
+      return { kind: 'silence', detail, mayHaveArrived: !neverArrived(error) };
+    }
+  }
+
+  async #exchange(
+    { method, key, body, headers = {}, query = {} }: S3Call,
+    signal: AbortSignal,
+  ): Promise<Extract<S3Answer, { kind: 'answer' }>> {
+    const path = `${this.#url.pathname}${key.split('/').map(encodeURIComponent).join('/')}`;
+    const signed = await this.#signer.sign(
+      {
+        method,
+        protocol: this.#url.protocol,
+        hostname: this.#url.hostname,
+        path,
+        query: { ...query },
+        headers: { host: this.host, ...headers },
+        ...(body !== undefined && { body }),
+      },
+      { signingDate: new Date(this.#options.now()) },
+    );
+    const search = new URLSearchParams(query).toString();
+    const answer = await request(`${this.#url.origin}${path}${search === '' ? '' : `?${search}`}`, {
+      method,
+      headers: { ...signed.headers, 'user-agent': 'pigeonpost' },
+      body: body ?? null,
+      dispatcher: this.#options.dispatcher,
+      signal,
+    });
+    const bytes = await bytesOf(answer.body);
+    return {
+      kind: 'answer',
+      status: answer.statusCode,
+      code: answer.statusCode >= 300 ? errorCodeOf(bytes) : '',
+      headers: Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, headerText(value)])),
+      body: bytes,
+      atMs: answeredAtMs(answer.headers.date, this.#options.now),
+    };
+  }
+}
+
+async function bytesOf(body: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) throw new RangeError('longer than any object that was written');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** `<Code>` of an error document. Only its form is taken over: the rest may quote what was sent. */
+function errorCodeOf(body: Buffer): string {
+  return /<Code>([A-Za-z0-9]{1,60})<\/Code>/.exec(body.subarray(0, 4096).toString('utf8'))?.[1] ?? '';
+}
+
+/** Node's SHA-256 in the shape that the signer asks for: a hash, or an HMAC where there is a key. */
+class Sha256 {
+  readonly #hash: Hash | Hmac;
+
+  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
+    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', secret as string);
+  }
+
+  update(data: Uint8Array | string): void {
+    this.#hash.update(data);
+  }
+
+  digest(): Promise<Uint8Array> {
+    return Promise.resolve(new Uint8Array(this.#hash.digest()));
+  }
+
+  reset(): void {
+    // The signer makes a new one for each digest.
+  }
+}

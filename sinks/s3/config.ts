@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import type { Secret } from '../../config/secret.js';
+import { duration, oneOf, secret, sinkUrl, text, wholeNumber } from '../../config/values.js';
+import { type NetworkKeys, networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';
+
+/** `s3` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/s3.md explains each key to users. */
+export interface S3Config extends NetworkKeys {
+  readonly bucket: string;
+  readonly region: string;
+  /** Without slashes at its ends; may be empty. */
+  readonly prefix: string;
+  /** Of a store other than Amazon's: requests name the bucket in the path. */
+  readonly endpoint?: string | undefined;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: Secret;
+  readonly sessionToken?: Secret | undefined;
+  /** In milliseconds. */
+  readonly maxAge: number;
+  readonly maxLines: number;
+  readonly compression: 'gzip' | 'none';
+  readonly manifest: boolean;
+  readonly conditionalWrites: boolean;
+}
+
+const flag = (standard: boolean) => z.boolean({ error: 'allowed: true or false' }).default(standard);
+
+export const s3ConfigSchema: z.ZodType<S3Config> = z
+  .strictObject({
+    bucket: text('the name of a bucket, such as acme-engagement', (found) =>
+      /^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$/.test(found) ? found : undefined,
+    ).describe('The bucket that objects are written to. It has to exist.'),
+    region: text('a region such as eu-central-1', (found) => (/^[a-z0-9-]{2,40}$/.test(found) ? found : undefined))
+      .prefault('us-east-1')
+      .describe('The region of the bucket. Every signature names it.'),
+    prefix: text('a path of letters, digits and ._=-, such as engagement/live', (found) => {
+      const bare = found.replace(/^\/+|\/+$/g, '');
+      return /^(?:[\w.=-]+(?:\/[\w.=-]+)*)?$/.test(bare) && bare.length <= 300 ? bare : undefined;
+    })
+      .prefault('')
+      .describe('What the names of objects begin with. It belongs to this sink alone.'),
+    endpoint: sinkUrl()
+      .optional()
+      .describe('The address of a store other than Amazon S3, such as https://storage.googleapis.com.'),
+    accessKeyId: text('an access key id', (found) => (/^[\w.+=@-]{3,128}$/.test(found) ? found : undefined)).describe(
+      'The id of the access key.',
+    ),
+    secretAccessKey: secret().describe('The secret of the access key.'),
+    sessionToken: secret().optional().describe('The session token of temporary credentials.'),
+    maxAge: duration({ minMs: 1000, maxMs: 60 * 60_000 })
+      .prefault('1m')
+      .describe('How long changes are collected before they become an object. Changes arrive at most this much later.'),
+    maxLines: wholeNumber({ min: 100, max: 20_000, unit: 'changes' })
+      .prefault(5000)
+      .describe('The number of changes that become objects at once, without waiting for `maxAge`.'),
+    compression: oneOf(['gzip', 'none']).prefault('gzip').describe('Whether objects are compressed.'),
+    manifest: flag(true).describe('Whether each list and day has a manifest that names its objects.'),
+    conditionalWrites: flag(true).describe(
+      'Whether objects are written with `If-None-Match`. Set `false` for a store that does not support it.',
+    ),
+    ...networkKeys,
+  })
+  .superRefine(plainHttpStaysPrivate('endpoint'));

@@ -1,0 +1,43 @@
+import type { Change } from '../change.js';
+import { changeJson } from '../change-json.js';
+import type { Operation } from '../sink.js';
+
+export interface S3Operation extends Operation {
+  /** `<list>/<YYYY-MM-DD>`: the UTC day on which the change was found. */
+  readonly partition: string;
+  /** Unix time in ms at which the change was found. */
+  readonly foundAtMs: number;
+  /** The change envelope, without a newline at its end. */
+  readonly line: string;
+}
+
+export function toS3Operation(change: Change): S3Operation {
+  return {
+    changeId: change.id,
+    partition: `${change.list}/${change.timestamp.slice(0, 'YYYY-MM-DD'.length)}`,
+    foundAtMs: Date.parse(change.timestamp),
+    line: changeJson(change),
+  };
+}
+
+/** Whether a partition can be part of an object's name. */
+export function isSafePartition(partition: string): boolean {
+  return /^[a-z][a-z0-9_-]*\/\d{4}-\d{2}-\d{2}$/.test(partition);
+}
+
+/**
+ * For how long a small batch is put off so that more changes share its objects; undefined: it is written now. Windows
+ * of `maxAgeMs` are aligned on the clock, so that all that is put off in one window is due together. A change that was
+ * found before the current window is due, and so is one from the future: the clocks differ, and waiting could last.
+ */
+export function putOffMs(
+  operations: readonly S3Operation[],
+  { maxAgeMs, maxLines, nowMs }: { readonly maxAgeMs: number; readonly maxLines: number; readonly nowMs: number },
+): number | undefined {
+  if (operations.length >= maxLines) return undefined;
+  const windowStartMs = Math.floor(nowMs / maxAgeMs) * maxAgeMs;
+  const isDue = operations.some(
+    ({ foundAtMs }) => !(foundAtMs >= windowStartMs && foundAtMs <= nowMs + maxAgeMs), // an unreadable instant is due
+  );
+  return isDue || operations.length === 0 ? undefined : windowStartMs + maxAgeMs - nowMs;
+}

@@ -1,0 +1,92 @@
+import { mayReachPrivate } from '../network/address-policy.js';
+import { createDispatcher } from '../network/create-dispatcher.js';
+import { underOwnSignal } from '../network/own-signal.js';
+import type { EraseResult, Lane, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
+import { checkStore } from './check.js';
+import type { Failure } from './classify.js';
+import { bucketUrl, S3Client } from './client.js';
+import { s3ConfigSchema, type S3Config } from './config.js';
+import { eraseObjects } from './erase.js';
+import { claimPrefix } from './marker.js';
+import { putOffMs, type S3Operation, toS3Operation } from './plan.js';
+import { recoverBatch, writeBatch } from './send.js';
+import type { Store } from './store.js';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 60_000;
+/** Lanes that send at the same time, and the reads of an erasure. */
+const CONNECTIONS = 16;
+
+export interface S3Tuning {
+  /** Unix time in ms. */
+  readonly now?: () => number;
+  readonly requestTimeoutMs?: number;
+}
+
+/** Objects of NDJSON by list and day in a bucket. README.md tells how they are exactly once. */
+export function createS3Sink(config: S3Config, environment: SinkEnvironment, tuning: S3Tuning = {}): Sink<S3Operation> {
+  const now = tuning.now ?? Date.now;
+  const url = bucketUrl(config);
+  const dispatcher = createDispatcher(url, environment.network, {
+    allowPrivateAddresses: mayReachPrivate(url, config),
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    connections: CONNECTIONS,
+  });
+  const requestTimeoutMs = tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
+  const store: Store = { config, client: new S3Client({ config, dispatcher, requestTimeoutMs, now }) };
+  let isClaimed = false;
+
+  async function claim({ ledgerId }: Lane, signal: AbortSignal): Promise<Failure | undefined> {
+    if (isClaimed) return undefined;
+    const refusal = await claimPrefix(store, { ledgerId, sink: environment.name }, signal);
+    isClaimed = refusal === undefined;
+    return refusal;
+  }
+
+  return {
+    traits: {
+      order: 'pigeonhole',
+      looksAround: false,
+      revisions: 'every',
+      repeats: 'lookUp',
+      batchSize: config.maxLines,
+      canary: { stays: 'the bucket keeps two lines of it, that it is there and that it is deleted' },
+    },
+    check: (signal) => underOwnSignal(signal, (own) => checkStore(store, environment.name, own)),
+    plan: (subjects) =>
+      Promise.resolve(subjects.map(({ change }) => ({ kind: 'send', operation: toS3Operation(change) }))),
+    async send(operations, lane, signal): Promise<SendResult> {
+      if (signal.aborted || operations.length === 0) return { outcomes: operations.map(() => ({ kind: 'unsent' })) };
+      const { maxAge: maxAgeMs, maxLines } = config;
+      const afterMs = putOffMs(operations, { maxAgeMs, maxLines, nowMs: now() });
+      if (afterMs !== undefined) return { outcomes: operations.map(() => ({ kind: 'unsent', afterMs })) };
+      return await underOwnSignal(signal, async (own) => {
+        const refusal = await claim(lane, own);
+        if (refusal !== undefined) {
+          const first = refusal.kind === 'unknown' ? ({ kind: 'retry', detail: refusal.detail } as const) : refusal;
+          return { outcomes: operations.map((_, at) => (at === 0 ? first : { kind: 'unsent' })) };
+        }
+        return await writeBatch(store, operations, lane, own);
+      });
+    },
+    recover(operations, lane, signal) {
+      if (signal.aborted) {
+        const outcome = { kind: 'unknown', detail: 'stopped before looking' } as const;
+        return Promise.resolve({ outcomes: operations.map(() => outcome) });
+      }
+      return underOwnSignal(signal, (own) => recoverBatch(store, operations, lane, own));
+    },
+    erase: (erased, lane, signal): Promise<EraseResult> =>
+      underOwnSignal(signal, (own) => eraseObjects(store, erased, lane, own)),
+    close: () => dispatcher.close(),
+  };
+}
+
+export const s3SinkType: SinkType<S3Config> = {
+  type: 's3',
+  configSchema: s3ConfigSchema,
+  acceptsByDefault: ['obtained'],
+  lists: () => 'all',
+  destination: (config) => `${bucketUrl(config).href}${config.prefix}`,
+  create: (config, environment) => createS3Sink(config, environment),
+};

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import type { Lane } from '../sink.js';
+import { classifyFailure, type Failure } from './classify.js';
+import type { S3Client } from './client.js';
+import type { S3Config } from './config.js';
+import {
+  doubtfulOf,
+  existingNumbers,
+  type Intent,
+  manifestText,
+  type Numbers,
+  ObjectNames,
+  packed,
+} from './objects.js';
+
+/** The client, and what every request of a sink needs to know. */
+export interface Store {
+  readonly client: S3Client;
+  readonly config: S3Config;
+}
+
+export type Stored = { readonly kind: 'stored' } | Failure;
+
+const digestHeader = 'x-amz-meta-pigeonpost-sha256';
+
+/**
+ * Writes an object that has to be new. A repeat finds the same bytes under the name and counts as written. With
+ * `If-None-Match` a late request of an attempt that died can neither replace this object nor be replaced unseen.
+ */
+export async function putObject(
+  { client, config }: Store,
+  lane: Lane,
+  { partition, number, digest, text }: Intent & { readonly text: string },
+  signal: AbortSignal,
+): Promise<Stored> {
+  const key = new ObjectNames(config, lane).object(partition, number);
+  const body = await packed(text, config);
+  const headers = objectHeaders(body, digest, config);
+  const answer = await client.call({ method: 'PUT', key, body, headers: { ...headers, ...onlyIfNew(config) } }, signal);
+  if (answer.kind === 'answer' && answer.status === 200) return { kind: 'stored' };
+  if (answer.kind !== 'answer' || answer.status !== 412)
+    return classifyFailure(answer, 'writing an object', { isWrite: true });
+
+  const found = await findObject({ client, config }, key, signal);
+  if (found.kind === 'found' && found.digest === digest) return { kind: 'stored' };
+  if (found.kind === 'absent') return { kind: 'retry', detail: `${key} was there and is gone: written again` };
+  if (found.kind !== 'found') return found;
+  const isOurs = doubtfulOf(lane.memory).some(
+    (each) => each.partition === partition && each.number === number && each.digest === found.digest,
+  );
+  if (isOurs) {
+    const again = await client.call({ method: 'PUT', key, body, headers }, signal);
+    if (again.kind === 'answer' && again.status === 200) return { kind: 'stored' };
+    return classifyFailure(again, 'writing an object', { isWrite: true });
+  }
+  return {
+    kind: 'pause',
+    cause: 'destination',
+    detail: `${key} exists and holds other lines than this ledger wrote: after a restore, move the objects that are newer than the backup away or set another "prefix"`,
+  };
+}
+
+/** Replaces an object by what an erasure has left of it. */
+export async function replaceObject(
+  { client, config }: Store,
+  { key, text, digest }: { readonly key: string; readonly text: string; readonly digest: string },
+  signal: AbortSignal,
+): Promise<Stored> {
+  const body = await packed(text, config);
+  const answer = await client.call({ method: 'PUT', key, body, headers: objectHeaders(body, digest, config) }, signal);
+  if (answer.kind === 'answer' && answer.status === 200) return { kind: 'stored' };
+  return classifyFailure(answer, 'replacing an object', { isWrite: false }); // a repeat is harmless
+}
+
+export type Found = { readonly kind: 'absent' } | { readonly kind: 'found'; readonly digest: string } | Failure;
+
+/** Whether an object exists, and which lines it says that it holds. */
+export async function findObject({ client }: Store, key: string, signal: AbortSignal): Promise<Found> {
+  const answer = await client.call({ method: 'HEAD', key }, signal);
+  if (answer.kind === 'answer' && answer.status === 200)
+    return { kind: 'found', digest: answer.headers[digestHeader] ?? '' };
+  if (answer.kind === 'answer' && answer.status === 404) return { kind: 'absent' };
+  return classifyFailure(answer, 'looking for an object', { isWrite: false });
+}
+
+export async function deleteObject({ client }: Store, key: string, signal: AbortSignal): Promise<Stored> {
+  const answer = await client.call({ method: 'DELETE', key }, signal);
+  if (answer.kind === 'answer' && (answer.status === 204 || answer.status === 200 || answer.status === 404))
+    return { kind: 'stored' };
+  return classifyFailure(answer, 'deleting an object', { isWrite: false });
+}
+
+/** Writes the manifest of a partition anew. It names objects that exist, and no others. */
+export async function putManifest(
+  { client, config }: Store,
+  lane: Lane,
+  { partition, numbers }: { readonly partition: string; readonly numbers: Numbers },
+  signal: AbortSignal,
+): Promise<Stored> {
+  if (!config.manifest) return { kind: 'stored' };
+  const names = new ObjectNames(config, lane);
+  const objects = existingNumbers(numbers).map((number) => names.object(partition, number));
+  const body = Buffer.from(manifestText(config.bucket, objects));
+  const headers = { 'content-type': 'application/json', 'content-md5': md5(body) };
+  const answer = await client.call({ method: 'PUT', key: names.manifest(partition), body, headers }, signal);
+  if (answer.kind === 'answer' && answer.status === 200) return { kind: 'stored' };
+  return classifyFailure(answer, 'writing a manifest', { isWrite: false });
+}
+
+/**
+ * Without `content-encoding`: stores and loaders would unpack an object then, and its name says that it is packed.
+ * `content-md5` makes the store refuse a body that was damaged on its way.
+ */
+function objectHeaders(body: Buffer, digest: string, { compression }: S3Config): Record<string, string> {
+  return {
+    'content-type': compression === 'gzip' ? 'application/gzip' : 'application/x-ndjson',
+    'content-md5': md5(body),
+    [digestHeader]: digest,
+  };
+}
+
+/** The header with which a name that exists is refused (412). */
+export function onlyIfNew({ conditionalWrites }: S3Config): Record<string, string> {
+  return conditionalWrites ? { 'if-none-match': '*' } : {};
+}
+
+export function md5(body: Buffer): string {
+  return createHash('md5').update(body).digest('base64');
+}

@@ -1,0 +1,376 @@
+import { Secret } from '../../../config/secret.js';
+import type { Change } from '../../../sinks/change.js';
+import { operationsFor } from '../../../sinks/plan-of.test-kit.js';
+import { s3ConfigSchema } from '../../../sinks/s3/config.js';
+import { createS3Sink } from '../../../sinks/s3/s3.js';
+import type { S3Operation } from '../../../sinks/s3/plan.js';
+import type { ErasedItems, Lane, Outcome, Sink } from '../../../sinks/sink.js';
+import { errorAnswer, freshAccount, type BucketOptions, type Right } from '../../doubles/s3/bucket.js';
+import { startS3Double, type S3Double } from '../../doubles/s3/start-s3-double.js';
+import { Courier, type Destination, type Fault } from './destination.js';
+import { storyOf } from './generated-changes.js';
+import { Gate, type GateMode } from './gate.js';
+import { describeSink } from './sink-conformance.js';
+
+/** Behind all changes of the tests, so that none is put off. */
+const nowMs = Date.parse('2027-01-15T12:00:30Z');
+const now = (): number => nowMs;
+const signal = new AbortController().signal;
+const [key] = freshAccount.keys;
+
+interface S3Destination extends Destination {
+  readonly double: S3Double;
+  readonly gate: Gate;
+}
+
+function sinkAt(port: number | string, keys: Record<string, unknown> = {}, clock = now): Sink<S3Operation> {
+  const config = s3ConfigSchema.parse({
+    bucket: freshAccount.bucket,
+    region: freshAccount.region,
+    prefix: 'live/2026',
+    endpoint: `http://127.0.0.1:${port}`,
+    accessKeyId: key!.id,
+    secretAccessKey: new Secret(key!.secret),
+    ...keys,
+  });
+  const environment = { name: 'lake', baseFolder: '/', network: { allowHosts: [] } };
+  return createS3Sink(config, environment, { now: clock, requestTimeoutMs: 1000 });
+}
+
+const portOf = ({ url }: S3Double): string => new URL(url).port;
+
+const linesOf = (double: S3Double): string[] =>
+  [...double.texts().values()].flatMap((text) => text.split('\n').slice(0, -1));
+
+async function startDestination(): Promise<S3Destination> {
+  const double = await startS3Double({ now });
+  const gate = new Gate(Number(portOf(double)));
+  const sink = sinkAt(await gate.open());
+  return {
+    sink,
+    double,
+    gate,
+    secrets: [key!.secret],
+    received: async () => linesOf(double).map((line) => ({ change: JSON.parse(line) as Change, bytes: line })),
+    close: async () => {
+      await sink.close();
+      await gate.close();
+      await double.close();
+    },
+  };
+}
+
+const failing = (name: string, mode: GateMode): Fault<S3Destination> => ({
+  name,
+  begin: async ({ gate }) => gate.setMode(mode),
+  mend: async ({ gate }) => gate.setMode('open'),
+});
+
+const refusing = (name: string, status: number, code: string): Fault<S3Destination> => ({
+  name,
+  begin: async ({ double }) =>
+    double.faults.add({ effect: { kind: 'answer', answer: errorAnswer(status, code) }, times: 1000 }),
+  mend: async ({ double }) => double.faults.clear(),
+});
+
+describeSink('s3', {
+  start: startDestination,
+  faults: [
+    failing('refuses connections', 'cut'),
+    failing('never answers', 'silent'),
+    failing('answers nonsense', 'garbage'),
+    failing('stores and loses its answers', 'answer-lost'),
+    refusing('asks to slow down', 503, 'SlowDown'),
+    refusing('has an error of its own', 500, 'InternalError'),
+    refusing('does not know the key', 403, 'InvalidAccessKeyId'),
+    {
+      name: 'stores objects and refuses their manifests',
+      begin: async ({ double }) =>
+        double.faults.add({
+          effect: { kind: 'answer', answer: errorAnswer(503, 'SlowDown') },
+          path: 'manifests',
+          times: 1000,
+        }),
+      mend: async ({ double }) => double.faults.clear(),
+    },
+  ],
+});
+
+let double: S3Double;
+const sinks: Sink<S3Operation>[] = [];
+
+async function start(options: BucketOptions = {}): Promise<void> {
+  double = await startS3Double({ now, ...options });
+}
+
+function newSink(keys: Record<string, unknown> = {}, clock = now): Sink<S3Operation> {
+  const sink = sinkAt(portOf(double), keys, clock);
+  sinks.push(sink);
+  return sink;
+}
+
+/** A lane as the ledger keeps it: `memory` is what was committed, so it outlives the sink that remembered it. */
+function laneOf(memory: Record<string, unknown> = {}): Lane & { memory: Record<string, unknown> } {
+  return {
+    workspace: 'acme',
+    pigeonholeId: 101,
+    ledgerId: 'ledger-1',
+    memory,
+    remember: (more) => Promise.resolve(void Object.assign(memory, more)),
+  };
+}
+
+afterEach(async () => {
+  await Promise.all(sinks.splice(0).map((sink) => sink.close()));
+  await double?.close();
+});
+
+/** A new process takes the lane over: it recovers, then sends what is left until nothing is. */
+async function takeOver(changes: readonly Change[], lane: ReturnType<typeof laneOf>): Promise<Outcome[]> {
+  const sink = newSink();
+  const operations = await operationsFor(sink, changes);
+  const recovered = await sink.recover!(operations, lane, signal);
+  Object.assign(lane.memory, recovered.memory);
+  const left = operations.filter((_, at) => recovered.outcomes[at]?.kind !== 'delivered');
+  if (left.length > 0) {
+    const sent = await sink.send(left, lane, signal);
+    Object.assign(lane.memory, sent.memory);
+    expect(sent.outcomes.map(({ kind }) => kind)).toEqual(left.map(() => 'delivered'));
+  }
+  return [...recovered.outcomes];
+}
+
+function expectManifestsName(): void {
+  const named = [...double.bucket.objects]
+    .filter(([name]) => name.includes('/manifests/'))
+    .flatMap(([, { bytes }]) => (JSON.parse(bytes.toString('utf8')) as { entries: { url: string }[] }).entries)
+    .map(({ url }) => url.replace(`s3://${freshAccount.bucket}/`, ''));
+  expect(named.toSorted()).toEqual([...double.texts().keys()]);
+}
+
+describe('the s3 sink after a kill', () => {
+  const story = storyOf({ items: 5, revisions: 6 });
+  const [committed, inFlight] = [story.slice(0, 10), story.slice(10)];
+  const expected = story.map(({ id }) => id).toSorted();
+  const idsIn = (): string[] =>
+    linesOf(double)
+      .map((line) => (JSON.parse(line) as Change).id)
+      .toSorted();
+
+  async function sendCommitted(): Promise<ReturnType<typeof laneOf>> {
+    const lane = laneOf();
+    const sink = newSink();
+    Object.assign(lane.memory, (await sink.send(await operationsFor(sink, committed), lane, signal)).memory);
+    return lane;
+  }
+
+  /** Sends and dies: nothing that the sink returns is committed. */
+  async function die(lane: Lane): Promise<void> {
+    const sink = newSink();
+    await sink.send(await operationsFor(sink, inFlight), lane, signal);
+  }
+
+  it.each(['dropBefore', 'dropAfter'] as const)(
+    'has every line once, at whichever request it was killed (%s)',
+    async (kind) => {
+      await start();
+      await die(await sendCommitted());
+      const requests = double.requests.length;
+      const seen = new Set<number>();
+      for (let killedAt = 0; killedAt <= requests; killedAt += 1) {
+        await double.close();
+        await start();
+        const lane = await sendCommitted();
+        double.faults.add({ effect: { kind }, skip: killedAt, times: 1000 });
+        await die(lane);
+        double.faults.clear();
+        const outcomes = await takeOver(inFlight, lane);
+        seen.add(outcomes.filter((outcome) => outcome.kind === 'delivered').length);
+        expect([killedAt, idsIn()]).toEqual([killedAt, expected]);
+        expectManifestsName();
+      }
+      expect(seen.size).toBeGreaterThan(2); // nothing, some objects, all
+    },
+  );
+
+  it.each(['before', 'after'])(
+    'has every line once when a request of the killed process arrives %s the repeat',
+    async (when) => {
+      await start();
+      const lane = await sendCommitted();
+      double.faults.add({ effect: { kind: 'dropBefore' }, method: 'PUT', times: 1000 });
+      await die(lane);
+      double.faults.clear();
+      const late = double.requests.findLast(({ method, path }) => method === 'PUT' && !path.includes('_pigeonpost'))!;
+      const sink = newSink();
+      const operations = await operationsFor(sink, inFlight);
+      Object.assign(lane.memory, (await sink.recover!(operations, lane, signal)).memory);
+      // The repeat is composed in another way than the attempt that died.
+      const parts = [operations.slice(0, 3), operations.slice(3)];
+      if (when === 'before') double.bucket.answer(late);
+      for (const part of parts) {
+        // oxlint-disable-next-line no-await-in-loop -- in their order
+        const sent = await sink.send(part, lane, signal);
+        Object.assign(lane.memory, sent.memory);
+        expect(sent.outcomes.map(({ kind }) => kind)).toEqual(part.map(() => 'delivered'));
+      }
+      if (when === 'after') expect(double.bucket.answer(late).status).toBe(412);
+      expect(idsIn()).toEqual(expected);
+      expectManifestsName();
+    },
+  );
+
+  it('takes an object back whose person may no longer be shown, and sends its lines as they are now', async () => {
+    await start();
+    const lane = await sendCommitted();
+    await die(lane);
+    const hidden = inFlight.map((change) => ({ ...change, data: { text: 'hidden' } }));
+    await takeOver(hidden, lane);
+    expect(idsIn()).toEqual(expected);
+    const lines = linesOf(double).filter((line) => line.includes('Ada Lovelace'));
+    expect(lines).toHaveLength(committed.length);
+    expectManifestsName();
+  });
+
+  it('stops instead of overwriting what another life of the ledger wrote', async () => {
+    await start();
+    const lane = await sendCommitted();
+    const restored = laneOf(structuredClone(lane.memory));
+    const sink = newSink();
+    Object.assign(lane.memory, (await sink.send(await operationsFor(sink, inFlight), lane, signal)).memory);
+    const before = double.texts();
+    const { outcomes } = await sink.send(await operationsFor(sink, inFlight.slice(5)), restored, signal);
+    expect(outcomes[0]).toMatchObject({ kind: 'pause', cause: 'destination' });
+    expect((outcomes[0] as { detail: string }).detail).toContain('after a restore');
+    expect(double.texts()).toEqual(before);
+  });
+});
+
+describe('objects of the s3 sink', () => {
+  it('are named by list, day and lane, and compressed without a content encoding', async () => {
+    await start();
+    await new Courier(newSink(), storyOf({ items: 1, revisions: 30 })).sendAll();
+    expect([...double.texts().keys()]).toEqual([
+      'live/2026/questions/day=2026-11-21/acme-101-00000000.ndjson.gz',
+      'live/2026/questions/day=2026-11-22/acme-101-00000000.ndjson.gz',
+    ]);
+  });
+
+  it('are collected for as long as maxAge says, all until the same instant', async () => {
+    await start();
+    let clockMs = nowMs;
+    const sink = newSink({ maxAge: '1m', maxLines: 100 }, () => clockMs);
+    const fresh = storyOf({ items: 1, revisions: 3 }).map((change) => ({
+      ...change,
+      timestamp: new Date(clockMs - 1000).toISOString(),
+    }));
+    const operations = await operationsFor(sink, fresh);
+    const first = await sink.send(operations.slice(0, 1), laneOf(), signal);
+    expect(first.outcomes).toEqual([{ kind: 'unsent', afterMs: 30_000 }]);
+    clockMs += 20_000;
+    expect((await sink.send(operations, laneOf(), signal)).outcomes[0]).toEqual({ kind: 'unsent', afterMs: 10_000 });
+    expect(linesOf(double)).toEqual([]);
+    clockMs += 10_000;
+    const due = await sink.send(operations, laneOf(), signal);
+    expect(due.outcomes.map(({ kind }) => kind)).toEqual(['delivered', 'delivered', 'delivered']);
+    expect(double.texts().size).toBe(1);
+  });
+
+  it('are written at once when there are as many changes as maxLines', async () => {
+    await start();
+    const sink = newSink({ maxLines: 100 });
+    const changes = storyOf({ items: 1, revisions: 100 }).map((change) => ({
+      ...change,
+      timestamp: new Date(nowMs).toISOString(),
+    }));
+    const { outcomes } = await sink.send(await operationsFor(sink, changes), laneOf(), signal);
+    expect(outcomes.every(({ kind }) => kind === 'delivered')).toBe(true);
+  });
+
+  it('lose the lines of a person who is erased, and nothing else, also when it is done twice', async () => {
+    await start();
+    const story = storyOf({ items: 5, revisions: 4 });
+    const lane = laneOf();
+    const sink = newSink();
+    for (const part of [story.slice(0, 10), story.slice(10)]) {
+      // oxlint-disable-next-line no-await-in-loop -- in their order
+      Object.assign(lane.memory, (await sink.send(await operationsFor(sink, part), lane, signal)).memory);
+    }
+    const erased: ErasedItems = { keys: new Map([['questions', new Set(['k0'])]]), questions: new Set() };
+    expect(await sink.erase!(erased, lane, signal)).toEqual({ kind: 'erased', count: 4, missing: 0 });
+    expect(await sink.erase!(erased, lane, signal)).toEqual({ kind: 'erased', count: 0, missing: 0 });
+    const left = linesOf(double).map((line) => (JSON.parse(line) as Change).key);
+    expect([left.length, left.includes('k0')]).toEqual([16, false]);
+    expectManifestsName();
+  });
+
+  it('of another sink are left alone', async () => {
+    await start();
+    await new Courier(newSink(), storyOf({ items: 1, revisions: 1 })).sendAll();
+    const lane = { ...laneOf(), ledgerId: 'ledger-2' };
+    const sink = newSink();
+    const { outcomes } = await sink.send(await operationsFor(sink, storyOf({ items: 1, revisions: 2 })), lane, signal);
+    expect(outcomes[0]).toMatchObject({ kind: 'pause', detail: expect.stringContaining('belongs to another ledger') });
+  });
+});
+
+describe('the check of the s3 sink', () => {
+  const check = async (keys: Record<string, unknown> = {}, clock = now): Promise<string[]> =>
+    (await newSink(keys, clock).check(signal)).map(({ ok, text }) => `${ok ? 'ok' : 'bad'} ${text}`);
+
+  it.each<[Right, RegExp]>([
+    ['put', /^bad the object store refuses writing an object \(HTTP 403 AccessDenied.*allow s3:PutObject/],
+    ['get', /^bad .*allow s3:GetObject/],
+    ['delete', /^bad the object store refuses deleting an object \(HTTP 403 AccessDenied/],
+    ['list', /^bad looking for an object that does not exist is refused \(HTTP 403\).*s3:ListBucket/],
+  ])('names the right to %s where it is missing', async (right, sentence) => {
+    await start({ rights: freshAccount.rights.filter((each) => each !== right) });
+    const lines = await check();
+    expect(lines[0]).toMatch(sentence);
+  });
+
+  it.each<[string, Record<string, unknown>, BucketOptions, RegExp]>([
+    ['another region', { region: 'us-west-2' }, {}, /the bucket is in eu-central-1: set "region: eu-central-1"/],
+    ['another secret', { secretAccessKey: new Secret('wrong') }, {}, /SignatureDoesNotMatch.*check "secretAccessKey"/],
+    ['another key', { accessKeyId: 'AKIAOTHER' }, {}, /InvalidAccessKeyId.*check "accessKeyId"/],
+    ['another bucket', { bucket: 'acme-other' }, {}, /NoSuchBucket.*check "bucket"/],
+    [
+      'a store that ignores conditions',
+      {},
+      { conditions: 'ignored' },
+      /ignores If-None-Match: set "conditionalWrites: false"/,
+    ],
+    ['a store without conditions', {}, { conditions: 'refused' }, /set "conditionalWrites: false"/],
+  ])('says what to do about %s', async (_, keys, options, sentence) => {
+    await start(options);
+    expect((await check(keys)).join('\n')).toMatch(sentence);
+    expect(double.bucket.objects.size).toBe(0);
+  });
+
+  it('says that the clock of this machine is wrong', async () => {
+    await start();
+    expect((await check({}, () => nowMs + 20 * 60_000)).join('\n')).toMatch(
+      /RequestTimeTooSkewed.*clock of this machine/,
+    );
+  });
+
+  it('deletes the versions that it made and warns of old versions', async () => {
+    await start({ versioning: true });
+    expect(await check()).toEqual([
+      expect.stringMatching(/^ok .* lets this sink write, read and delete objects$/),
+      expect.stringMatching(/^ok acme-engagement keeps old versions/),
+    ]);
+    expect([double.bucket.objects.size, double.bucket.oldVersions.size]).toEqual([0, 0]);
+  });
+
+  it('passes at a store without conditions when it is told so', async () => {
+    await start({ conditions: 'ignored' });
+    expect(await check({ conditionalWrites: false })).toEqual([expect.stringMatching(/^ok /)]);
+  });
+
+  it('accepts temporary credentials', async () => {
+    await start({ keys: [{ ...key!, sessionToken: 'session+token==' }] });
+    expect((await check())[0]).toMatch(/InvalidToken/);
+    expect(await check({ sessionToken: new Secret('session+token==') })).toEqual([expect.stringMatching(/^ok /)]);
+  });
+});

@@ -1,0 +1,41 @@
+import { gunzipSync } from 'node:zlib';
+import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
+import { statePage } from '../serve/state-page.js';
+import { Bucket, type BucketOptions, errorAnswer } from './bucket.js';
+
+export interface S3Double extends RunningDouble {
+  readonly bucket: Bucket;
+  /** The text of each object but the sink's own, by name, unpacked. */
+  texts(): Map<string, string>;
+}
+
+/** Starts an object store on loopback with one bucket, held in memory. The README of this folder lists its rules. */
+export async function startS3Double(options: BucketOptions & ServeOptions = {}): Promise<S3Double> {
+  const bucket = new Bucket(options);
+  const texts = (): Map<string, string> =>
+    new Map(
+      [...bucket.objects]
+        .filter(([name]) => !name.includes('_pigeonpost/'))
+        .toSorted(([one], [other]) => (one < other ? -1 : 1))
+        .map(([name, { bytes }]) => [name, (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')]),
+    );
+  const rows = (): Record<string, unknown>[] =>
+    [...bucket.objects].map(([name, { bytes }]) => ({ name, bytes: bytes.length }));
+  const running = await serveDouble(
+    {
+      answer: (request) => bucket.answer(request),
+      state: () => ({ objects: rows() }),
+      page: () =>
+        statePage({
+          title: 'S3: stand-in',
+          note: `Bucket ${bucket.options.bucket}`,
+          barColor: '#3b6e22',
+          tables: [{ title: 'objects', rows: rows() }],
+        }),
+      namedFaults: (name) =>
+        name === 'slowDown' ? { kind: 'answer', answer: errorAnswer(503, 'SlowDown') } : undefined,
+    },
+    options,
+  );
+  return { ...running, bucket, texts };
+}
