@@ -121,7 +121,9 @@ async function checkStore(config: Config): Promise<Checked> {
     } finally {
       await db.close();
     }
-    return { what, result: 'ok', text: 'PostgreSQL answers' };
+    const isPooled = new URL(store.url.reveal()).searchParams.get('pgbouncer') === 'true';
+    const note = isPooled ? '; its URL names a pooler, which has to pool sessions and not transactions' : '';
+    return { what, result: 'ok', text: `PostgreSQL answers${note}` };
   } catch (error) {
     if (error instanceof LedgerError) return { what, result: 'refused', text: error.message };
     if (!(error instanceof StoreError)) throw error;

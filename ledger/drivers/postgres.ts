@@ -33,7 +33,7 @@ const keepAliveAfterMs = 30_000;
 export async function openPostgres({
   url,
   maxConnections = 10,
-  connectTimeoutMs = 10_000,
+  connectTimeoutMs = secondsOf(url, 'connect_timeout') ?? 10_000,
   statementTimeoutMs = 60_000,
   answerMarginMs = 10_000,
   idleInTransactionTimeoutMs = 60_000,
@@ -68,6 +68,13 @@ export async function openPostgres({
     throw error;
   }
   return database;
+}
+
+/** A parameter of libpq that the driver leaves unread; undefined where there is none, or one that means no limit. */
+function secondsOf(url: string, name: string): number | undefined {
+  if (!URL.canParse(url)) return undefined; // refused where it is read
+  const seconds = Number(new URL(url).searchParams.get(name) ?? 0);
+  return Number.isSafeInteger(seconds) && seconds > 0 && seconds < 100_000 ? seconds * 1000 : undefined;
 }
 
 class PostgresDatabase implements Database {

@@ -11,6 +11,8 @@ export interface CheckedDatabase {
   readonly server: string;
   readonly schema: string;
   readonly sink: string;
+  /** Parameters of the URL that have no effect. */
+  readonly ignored: readonly string[];
 }
 
 /** The oldest version whose statements and catalogue this sink was written for. */
@@ -46,9 +48,11 @@ export async function checkDatabase(database: CheckedDatabase, signal: AbortSign
   }
 }
 
-async function look(client: ClientBase, { server, schema, sink }: CheckedDatabase): Promise<CheckLine[]> {
+async function look(client: ClientBase, { server, schema, sink, ignored }: CheckedDatabase): Promise<CheckLine[]> {
   const session = await readSession(client);
   const lines: CheckLine[] = [serverLine(server, session)];
+  if (ignored.length > 0)
+    lines.push({ ok: true, text: `in "url" these parameters have no effect: ${ignored.join(', ')}` });
   const state = await inspectSchema(client, schema, tables);
   requireOwn(state, schema, { ledgerId: undefined, sink });
   const missing = missingStatements(state, schema);

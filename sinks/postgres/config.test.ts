@@ -22,6 +22,13 @@ describe('the configuration of a postgres sink', () => {
     expect(messages.join()).not.toContain('s3cret');
   });
 
+  it('says which file of the URL cannot be read, and not where it was looked for', () => {
+    const messages = messagesOf(
+      parse(new Secret('postgres://app:s3cret@db.example.com/d?sslrootcert=/nowhere/ca.pem')),
+    );
+    expect(messages).toEqual(['this URL names a file in sslrootcert that cannot be read (ENOENT)']);
+  });
+
   it.each(['Engagement', 'pg_stuff', 'a-b', '', '1st', 'x'.repeat(64)])('takes no schema named %j', (schema) => {
     expect(parse(new Secret('postgres://u@db/d'), schema).success).toBe(false);
   });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Secret } from '../../config/secret.js';
 import { secret, text } from '../../config/values.js';
-import { readUrl } from './read-url.js';
+import { readCertificates, readUrl } from './read-url.js';
 
 /** `postgres` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/postgres.md explains each to users. */
 export interface PostgresConfig {
@@ -12,7 +12,7 @@ export interface PostgresConfig {
 
 const urlSecret = secret().superRefine((found, context) => {
   try {
-    readUrl(found.reveal());
+    readCertificates(readUrl(found.reveal()));
   } catch (error) {
     context.issues.push({ code: 'custom', input: undefined, message: `this URL ${(error as Error).message}` });
   }

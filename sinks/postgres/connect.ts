@@ -2,7 +2,7 @@ import { rootCertificates, type ConnectionOptions } from 'node:tls';
 import { type ClientBase, Pool, type PoolConfig } from 'pg';
 import { strictTls } from '../network/strict-tls.js';
 import type { NetworkSettings } from '../sink.js';
-import type { Server } from './read-url.js';
+import { readCertificates, type Server } from './read-url.js';
 
 /** As many lanes of a sink as are sent at once: each uses one connection. */
 const CONNECTIONS = 4;
@@ -32,12 +32,12 @@ export function createPool(server: Server, network: NetworkSettings, options: Co
     enableChannelBinding: server.channelBinding,
     ...(server.options !== undefined && { options: server.options }),
     max: CONNECTIONS,
-    connectionTimeoutMillis: options.connectTimeoutMs,
+    connectionTimeoutMillis: server.connectTimeoutMs ?? options.connectTimeoutMs,
     idleTimeoutMillis: 60_000,
     // for a server that is gone without a word (a cut network): nothing else would ever end the wait
     query_timeout: options.statementTimeoutMs + ANSWER_MARGIN_MS,
     keepAlive: true,
-    application_name: 'pigeonpost',
+    application_name: server.applicationName ?? 'pigeonpost',
     onConnect: prepareConnection as (client: ClientBase) => void, // awaited, whatever its type says
   };
   const pool = new Pool(config);
@@ -45,14 +45,19 @@ export function createPool(server: Server, network: NetworkSettings, options: Co
   return pool;
 }
 
-function tlsOptions({ sslMode, host }: Server, { ca }: NetworkSettings): ConnectionOptions | false {
+function tlsOptions(server: Server, network: NetworkSettings): ConnectionOptions | false {
+  const { sslMode, host } = server;
   if (sslMode === 'disable') return false;
-  if (sslMode === 'require') return { ...strictTls, rejectUnauthorized: false };
+  const { ca, ...own } = readCertificates(server);
+  // As in libpq: who names an authority wants it asked.
+  if (sslMode === 'require' && ca === undefined) return { ...strictTls, ...own, rejectUnauthorized: false };
   return {
     ...strictTls,
-    // Given a list, Node trusts nothing else, so its own certificates are named too.
-    ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
-    ...(sslMode === 'verify-ca' ? { checkServerIdentity: () => undefined } : { host }),
+    ...own,
+    // Given a list, Node trusts nothing else, so its own certificates are named too; `sslrootcert` takes their place.
+    ...(network.ca !== undefined && { ca: [...rootCertificates, network.ca] }),
+    ...(ca !== undefined && { ca }),
+    ...(sslMode !== 'verify-full' ? { checkServerIdentity: () => undefined } : { host }),
   };
 }
 

@@ -38,7 +38,7 @@ export function createPostgresSink(
       repeats: 'harmless', // by the revision in each row
       batchSize: BATCH_SIZE,
     },
-    check: (signal) => checkDatabase({ pool, server, schema, sink: environment.name }, signal),
+    check: (signal) => checkDatabase({ pool, server, schema, sink: environment.name, ignored: url.ignored }, signal),
     plan: (subjects) => Promise.resolve(subjects.map((subject) => planRow(subject, environment.onForget))),
     async send(operations, lane, signal) {
       const owner = { ledgerId: lane.ledgerId, sink: environment.name };

@@ -12,6 +12,10 @@ describe('the URL of a database', () => {
       sslMode: 'require',
       channelBinding: false,
       options: undefined,
+      connectTimeoutMs: undefined,
+      applicationName: undefined,
+      certificates: {},
+      ignored: [],
     });
     expect(serverName(server)).toBe('PostgreSQL at db.example.com:6432');
   });
@@ -25,6 +29,22 @@ describe('the URL of a database', () => {
     ['postgres://u@db.example.com/d?sslmode=disable', 'disable'],
   ])('%s is reached with sslmode %s', (url, sslMode) => expect(readUrl(url)).toMatchObject({ sslMode }));
 
+  it('is accepted as hosts and tools hand it out: what is known is understood, and what means nothing here is named', () => {
+    const url =
+      'postgres://u@db.example.com/d?pgbouncer=true&connection_limit=1&connect_timeout=15&sslmode=require' +
+      '&sslrootcert=/etc/ca.pem&application_name=lake&schema=public';
+    expect(readUrl(url)).toMatchObject({
+      connectTimeoutMs: 15_000,
+      applicationName: 'lake',
+      certificates: { ca: '/etc/ca.pem' },
+      ignored: ['pgbouncer', 'connection_limit', 'schema'],
+    });
+    expect(readUrl('postgres://u@db/d?sslrootcert=system&connect_timeout=0')).toMatchObject({
+      connectTimeoutMs: undefined,
+      certificates: {},
+    });
+  });
+
   it.each([
     ['mysql://u:s3cret@db/d', 'must begin with postgres://'],
     ['postgres://u:s3cret/d@db', 'is no URL'],
@@ -32,7 +52,8 @@ describe('the URL of a database', () => {
     ['postgres://:s3cret@db/d', 'names no user'],
     ['postgres://u:s3cret@db', 'one database'],
     ['postgres://u:s3cret@db/d?sslmode=prefer', 'allowed: disable, require, verify-ca, verify-full'],
-    ['postgres://u:s3cret@db/d?sslkey=s3cret', 'allowed: sslmode, channel_binding, options'],
+    ['postgres://u:s3cret@db/d?sslkeys=s3cret', 'allowed: sslmode, sslrootcert, sslcert, sslkey, channel_binding'],
+    ['postgres://u:s3cret@db/d?connect_timeout=s3', 'connect_timeout that is no number of seconds'],
   ])('%s is refused, and nothing of it repeated', (url, reason) => {
     let message = '';
     try {

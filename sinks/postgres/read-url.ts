@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { isLoopback } from '../../config/loopback.js';
 
 /**
@@ -20,9 +21,66 @@ export interface Server {
   readonly channelBinding: boolean;
   /** Settings that are handed to the server as they stand, e.g. `endpoint=…` of some hosted ones. */
   readonly options: string | undefined;
+  /** How long a connection may take to open; undefined: as long as the sink waits by default. */
+  readonly connectTimeoutMs: number | undefined;
+  readonly applicationName: string | undefined;
+  /** Paths of PEM files, as libpq takes them. */
+  readonly certificates: Certificates;
+  /** Parameters that are known and have no effect here. */
+  readonly ignored: readonly string[];
 }
 
-const PARAMETERS: readonly string[] = ['sslmode', 'channel_binding', 'options'];
+export interface Certificates {
+  /** The authority that is trusted in place of those of the system. */
+  readonly ca?: string;
+  /** Certificate and key of the client. */
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+const PARAMETERS: readonly string[] = [
+  'sslmode',
+  'sslrootcert',
+  'sslcert',
+  'sslkey',
+  'channel_binding',
+  'connect_timeout',
+  'application_name',
+  'options',
+];
+
+/**
+ * Parameters in the URLs that hosts and tools hand out, which mean nothing here: settings of Prisma's and of other
+ * drivers' pools, and of libpq for what this sink does by itself.
+ */
+const WITHOUT_EFFECT: readonly string[] = [
+  'pgbouncer',
+  'connection_limit',
+  'pool_timeout',
+  'pool_max_conns',
+  'pool_mode',
+  'max_idle_connection_lifetime',
+  'statement_cache_size',
+  'prepared_statements',
+  'prepareThreshold',
+  'schema',
+  'socket_timeout',
+  'supa',
+  'uselibpqcompat',
+  'client_encoding',
+  'fallback_application_name',
+  'gssencmode',
+  'keepalives',
+  'keepalives_idle',
+  'keepalives_interval',
+  'keepalives_count',
+  'load_balance_hosts',
+  'sslnegotiation',
+  'sslcompression',
+  'sslsni',
+  'target_session_attrs',
+  'tcp_user_timeout',
+];
 
 /**
  * Reads `postgres://user:password@host:5432/database?sslmode=verify-full`. Without `sslmode` it is `verify-full`, for
@@ -39,9 +97,10 @@ export function readUrl(text: string): Server {
   if (url.hostname === '') throw new TypeError('names no host');
   if (user === '') throw new TypeError('names no user');
   if (database === '' || database.includes('/')) throw new TypeError('must name one database after the host');
-  const unknown = [...url.searchParams.keys()].find((name) => !PARAMETERS.includes(name));
-  if (unknown !== undefined)
+  const names = [...new Set(url.searchParams.keys())];
+  if (names.some((name) => !PARAMETERS.includes(name) && !WITHOUT_EFFECT.includes(name)))
     throw new TypeError(`has a parameter that is not known, allowed: ${PARAMETERS.join(', ')}`);
+  const given = (name: string): string | undefined => url.searchParams.get(name) ?? undefined;
   const host = decoded(url.hostname).replace(/^\[|\]$/g, '');
   return {
     host,
@@ -50,8 +109,44 @@ export function readUrl(text: string): Server {
     password: url.password === '' ? undefined : decoded(url.password),
     database,
     sslMode: readSslMode(url.searchParams.get('sslmode'), url.hostname),
-    channelBinding: url.searchParams.get('channel_binding') === 'require',
-    options: url.searchParams.get('options') ?? undefined,
+    channelBinding: given('channel_binding') === 'require',
+    options: given('options'),
+    connectTimeoutMs: readSeconds(given('connect_timeout')),
+    applicationName: given('application_name'),
+    certificates: {
+      ...(given('sslrootcert') !== undefined && given('sslrootcert') !== 'system' && { ca: given('sslrootcert')! }),
+      ...(given('sslcert') !== undefined && { cert: given('sslcert')! }),
+      ...(given('sslkey') !== undefined && { key: given('sslkey')! }),
+    },
+    ignored: names.filter((name) => WITHOUT_EFFECT.includes(name)),
+  };
+}
+
+/** Whole seconds. 0 and less stand for no limit in PostgreSQL's programs; a sink waits as long as by default then. */
+function readSeconds(found: string | undefined): number | undefined {
+  if (found === undefined) return undefined;
+  if (!/^-?\d{1,5}$/.test(found)) throw new TypeError('has a connect_timeout that is no number of seconds');
+  return Number(found) > 0 ? Number(found) * 1000 : undefined;
+}
+
+/**
+ * The files that the URL names, each by its use.
+ * @throws {TypeError} with the parameter whose file cannot be read, as the end of a sentence
+ */
+export function readCertificates({ certificates }: Pick<Server, 'certificates'>): Certificates {
+  const read = (name: string, path: string): string => {
+    try {
+      return readFileSync(path, 'utf8');
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+      throw new TypeError(`names a file in ${name} that cannot be read (${code})`);
+    }
+  };
+  const { ca, cert, key } = certificates;
+  return {
+    ...(ca !== undefined && { ca: read('sslrootcert', ca) }),
+    ...(cert !== undefined && { cert: read('sslcert', cert) }),
+    ...(key !== undefined && { key: read('sslkey', key) }),
   };
 }
 
