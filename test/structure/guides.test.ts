@@ -93,6 +93,7 @@ describe('the guides', () => {
       'http',
       'hubspot',
       'postgres',
+      's3',
       'salesforce',
       'slack',
       'webhook',
