@@ -1,11 +1,10 @@
-import { FakeOrg } from './fake-org.test-kit.js';
+import { TestOrg } from './org.test-kit.js';
 import { createSalesforceSink } from './salesforce.js';
 import { campaignKeys, sampleConfig, sampleEnvironment } from './sample.test-kit.js';
 
-let org: FakeOrg;
+let org: TestOrg;
 beforeEach(async () => {
-  org = new FakeOrg();
-  await org.open();
+  org = await TestOrg.open();
 });
 afterEach(() => org.close());
 
@@ -22,7 +21,7 @@ const given = { Email: 'item.Email', LastName: 'item.Name', Company: '"x"' };
 describe('a check', () => {
   it('finds nothing wrong with the example, and changes nothing', async () => {
     expect(await problems({ campaign: campaignKeys })).toEqual([]);
-    expect(org.calls.every(({ method }) => method === 'GET')).toBe(true);
+    expect(org.calls().every(({ method }) => method === 'GET')).toBe(true);
   });
 
   it.each([
@@ -48,8 +47,8 @@ describe('a check', () => {
     ],
     [
       'a value that the picklist lacks',
-      { ...given, Rating: '"Warm"' },
-      `${place}.properties.Rating: gives none of its values: "Hot", "Cold"`,
+      { ...given, Grade__c: '"Warm"' },
+      `${place}.properties.Grade__c: gives none of its values: "Hot", "Cold"`,
     ],
   ])('names %s', async (_, properties, expected) => {
     expect((await problems({ properties })).join('\n')).toContain(expected);
@@ -74,7 +73,7 @@ describe('a check', () => {
   });
 
   it('names a campaign status that is known nowhere and may not be added', async () => {
-    org.may.CampaignMemberStatus = { createable: false, updateable: false, deletable: false };
+    org.double.org.permissions.CampaignMemberStatus = { createable: false };
     const campaign = { ...campaignKeys, status: { registered: 'Sent', attended: 'Was there' } };
     expect((await problems({ campaign })).join('\n')).toContain(
       `${place}.campaign.status: no campaign has "Was there"`,
@@ -82,17 +81,16 @@ describe('a check', () => {
   });
 
   it('names what the user may not do', async () => {
-    org.may.Lead = { createable: false, updateable: true, deletable: false };
+    org.double.org.permissions.Lead = { createable: false, deletable: false };
     const told = (await problems({}, { onForget: 'delete' })).join('\n');
     expect(told).toContain('the user may not create a Lead');
     expect(told).toContain('the user may not delete a Lead');
   });
 
   it('says why it cannot log in', async () => {
-    org.rules.push(() => ({
-      status: 400,
-      body: { error: 'invalid_client_id', error_description: 'client identifier invalid' },
-    }));
-    expect((await problems()).join('\n')).toContain('check "clientId"');
+    const sink = createSalesforceSink(sampleConfig(org, {}, { clientId: 'other' }), sampleEnvironment);
+    const lines = await sink.check(new AbortController().signal);
+    await sink.close();
+    expect(lines).toEqual([{ ok: false, text: expect.stringContaining('check "clientId"') }]);
   });
 });

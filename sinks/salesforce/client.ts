@@ -230,5 +230,5 @@ export class SalesforceClient {
 
 function requestIdOf(headers: Record<string, string | string[] | undefined>): string | undefined {
   const found = headerText(headers['x-sfdc-request-id']) ?? headerText(headers['x-request-id']);
-  return found !== undefined && /^[\w-]{1,80}$/.test(found) ? found : undefined;
+  return found !== undefined && /^[\w.:=-]{1,128}$/.test(found) ? found : undefined;
 }

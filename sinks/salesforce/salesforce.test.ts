@@ -1,19 +1,20 @@
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import type { Fields, Outcome } from '../sink.js';
-import { FakeOrg, refused } from './fake-org.test-kit.js';
+import { lockedRow } from '../../test/doubles/salesforce/record-faults.js';
+import { salesforceFault } from '../../test/doubles/salesforce/salesforce-faults.js';
+import { TestOrg } from './org.test-kit.js';
 import { createSalesforceSink } from './salesforce.js';
 import { attendee, campaignKeys, deliver, gone, laneOf, sampleConfig, sampleEnvironment } from './sample.test-kit.js';
 
 const ada = { id: 7, Name: 'Lovelace', Email: 'Ada@Example.com' };
 const bob = { id: 8, Name: 'Bob', Email: 'bob@example.com' };
 
-let org: FakeOrg;
+let org: TestOrg;
 const sinks: { close(): Promise<void> }[] = [];
 
 beforeEach(async () => {
-  org = new FakeOrg();
-  await org.open();
+  org = await TestOrg.open();
 });
 afterEach(async () => {
   for (const sink of sinks.splice(0)) await sink.close();
@@ -36,7 +37,7 @@ describe('someone who is new', () => {
     const sink = sinkWith();
     expect(kinds(await deliver(sink, [attendee(ada)]))).toEqual(['delivered']);
     expect(kinds(await deliver(sink, [attendee(ada)]))).toEqual(['delivered']);
-    expect(org.tables.Lead).toMatchObject([
+    expect(org.all('Lead')).toMatchObject([
       { Engagement_Id__c: '7', LastName: 'Lovelace', Email: 'Ada@Example.com', Company: 'unknown' },
     ]);
   });
@@ -44,69 +45,69 @@ describe('someone who is new', () => {
   it('is nobody to create where only what exists is updated', async () => {
     const outcomes = await deliver(sinkWith({ create: false }), [attendee(ada)]);
     expect(outcomes).toMatchObject([{ kind: 'delivered', detail: expect.stringContaining('nobody') }]);
-    expect(org.tables.Lead).toEqual([]);
+    expect(org.all('Lead')).toEqual([]);
   });
 
   it('is created once by two lanes that meet them at the same time', async () => {
     const sink = sinkWith();
     await Promise.all([deliver(sink, [attendee(ada)]), deliver(sink, [attendee({ ...ada, id: 9 })])]);
-    expect(org.tables.Lead).toHaveLength(1);
+    expect(org.all('Lead')).toHaveLength(1);
   });
 
   it('is created once for two items of a batch with one e-mail, and both are delivered', async () => {
     const outcomes = await deliver(sinkWith(), [attendee(ada), attendee({ ...ada, id: 9, Name: 'King' })]);
     expect(kinds(outcomes)).toEqual(['delivered', 'delivered']);
-    expect(org.tables.Lead).toMatchObject([{ Engagement_Id__c: '7', LastName: 'King' }]);
-    expect(objectOf(outcomes[0]).Lead).toMatchObject({ id: org.tables.Lead![0]!.Id, created: true });
+    expect(org.all('Lead')).toMatchObject([{ Engagement_Id__c: '7', LastName: 'King' }]);
+    expect(objectOf(outcomes[0]).Lead).toMatchObject({ id: org.record('Lead').id, created: true });
   });
 });
 
 describe('someone whom the org knows without an external id', () => {
   it('is found by e-mail as a contact first, who is given nothing that contacts lack', async () => {
     const contact = org.add('Contact', { Email: 'ada@example.com', LastName: 'L.' });
-    org.add('Lead', { Email: 'ada@example.com', LastName: 'L.' });
+    org.add('Lead', { Email: 'ada@example.com', LastName: 'L.', Company: 'ACME' });
     const [outcome] = await deliver(sinkWith(), [attendee(ada)]);
-    expect(objectOf(outcome).Lead).toMatchObject({ type: 'Contact', id: contact.Id, created: false, keyed: false });
-    expect(contact).toMatchObject({ LastName: 'Lovelace' });
-    expect(contact).not.toHaveProperty('Company');
-    expect(org.tables.Lead).toMatchObject([{ LastName: 'L.' }]);
+    expect(objectOf(outcome).Lead).toMatchObject({ type: 'Contact', id: contact.id, created: false, keyed: false });
+    expect(contact.values).toMatchObject({ LastName: 'Lovelace' });
+    expect(contact.values).not.toHaveProperty('Company');
+    expect(org.all('Lead')).toMatchObject([{ LastName: 'L.' }]);
   });
 
   it('is found as a lead, who is given the external id', async () => {
-    const lead = org.add('Lead', { Email: 'ada@example.com', LastName: 'L.' });
+    const lead = org.add('Lead', { Email: 'ada@example.com', LastName: 'L.', Company: 'ACME' });
     const [outcome] = await deliver(sinkWith(), [attendee(ada)]);
-    expect(lead).toMatchObject({ Engagement_Id__c: '7', LastName: 'Lovelace' });
-    expect(objectOf(outcome).Lead).toMatchObject({ id: lead.Id, keyed: true });
-    expect(org.tables.Lead).toHaveLength(1);
+    expect(lead.values).toMatchObject({ Engagement_Id__c: '7', LastName: 'Lovelace' });
+    expect(objectOf(outcome).Lead).toMatchObject({ id: lead.id, keyed: true });
+    expect(org.all('Lead')).toHaveLength(1);
   });
 
   it('keeps an external id that is not ours', async () => {
-    const lead = org.add('Lead', { Email: 'ada@example.com', Engagement_Id__c: '3' });
+    const lead = org.add('Lead', { LastName: 'L.', Email: 'ada@example.com', Engagement_Id__c: '3', Company: 'ACME' });
     const [outcome] = await deliver(sinkWith(), [attendee(ada)]);
-    expect(lead).toMatchObject({ Engagement_Id__c: '3', LastName: 'Lovelace' });
+    expect(lead.values).toMatchObject({ Engagement_Id__c: '3', LastName: 'Lovelace' });
     expect(objectOf(outcome).Lead).toMatchObject({ keyed: false });
   });
 
   it('is not guessed among several', async () => {
-    const ids = ['L.', 'M.'].map((LastName) => org.add('Contact', { Email: 'ada@example.com', LastName }).Id);
+    const ids = ['L.', 'M.'].map((LastName) => org.add('Contact', { Email: 'ada@example.com', LastName }).id);
     const [outcome] = await deliver(sinkWith(), [attendee(ada)]);
     expect(causeOf(outcome)).toBe('salesforce:ambiguous-match:Contact.Email');
     expect(outcome).toMatchObject({ detail: expect.stringContaining(ids[0]!) });
-    expect(org.tables.Lead).toEqual([]);
+    expect(org.all('Lead')).toEqual([]);
   });
 
   it('is followed from a converted lead to the contact', async () => {
-    const contact = org.add('Contact', { Email: 'other@example.com' });
-    org.add('Lead', { Email: 'ada@example.com', IsConverted: true, ConvertedContactId: contact.Id });
+    const contact = org.convert(org.add('Lead', { LastName: 'L.', Email: 'ada@example.com', Company: 'ACME' }));
+    org.change(contact, { Email: 'other@example.com' });
     const [outcome] = await deliver(sinkWith(), [attendee(ada)]);
-    expect(objectOf(outcome).Lead).toMatchObject({ type: 'Contact', id: contact.Id });
-    expect(contact).toMatchObject({ LastName: 'Lovelace' });
+    expect(objectOf(outcome).Lead).toMatchObject({ type: 'Contact', id: contact.id });
+    expect(contact.values).toMatchObject({ LastName: 'Lovelace' });
   });
 
   it('is found though quotes and backslashes stand in what they are found by', async () => {
-    const lead = org.add('Lead', { Email: "o'neil@example.com" });
+    const lead = org.add('Lead', { LastName: 'L.', Email: "o'neil@example.com", Company: 'ACME' });
     await deliver(sinkWith(), [attendee({ ...ada, Email: "O'Neil@example.com" })]);
-    expect(lead).toMatchObject({ LastName: 'Lovelace' });
+    expect(lead.values).toMatchObject({ LastName: 'Lovelace' });
   });
 });
 
@@ -114,116 +115,97 @@ describe('someone whose record is known', () => {
   it('is updated by its id, with another e-mail and without a look-up', async () => {
     const sink = sinkWith();
     const [before] = await deliver(sink, [attendee(ada)]);
-    org.calls.length = 0;
+    const asked = org.queries('Lead').length;
     await deliver(sink, [attendee({ ...ada, Email: 'ada@new.example' }, { object: objectOf(before) })]);
-    expect(org.tables.Lead).toMatchObject([{ Email: 'ada@new.example' }]);
-    expect(org.paths('query')).toEqual([]);
+    expect(org.all('Lead')).toMatchObject([{ Email: 'ada@new.example' }]);
+    expect(org.queries('Lead')).toHaveLength(asked);
   });
 
   it('is looked for again when the record was deleted', async () => {
     const sink = sinkWith();
     const [before] = await deliver(sink, [attendee(ada)]);
-    org.tables.Lead!.length = 0;
+    org.clear('Lead');
     const [outcome] = await deliver(sink, [attendee(ada, { object: objectOf(before) })]);
     expect(kinds([outcome!])).toEqual(['delivered']);
-    expect(objectOf(outcome).Lead).toMatchObject({ id: org.tables.Lead![0]!.Id });
+    expect(objectOf(outcome).Lead).toMatchObject({ id: org.record('Lead').id });
   });
 
   it('is followed when the lead has been converted', async () => {
     const sink = sinkWith();
     const [before] = await deliver(sink, [attendee(ada)]);
-    const contact = org.add('Contact', { Email: 'ada@example.com' });
-    Object.assign(org.tables.Lead![0]!, { IsConverted: true, ConvertedContactId: contact.Id });
+    const contact = org.convert(org.record('Lead'));
     const [outcome] = await deliver(sink, [attendee({ ...ada, Name: 'King' }, { object: objectOf(before) })]);
-    expect(contact).toMatchObject({ LastName: 'King' });
-    expect(objectOf(outcome).Lead).toMatchObject({ type: 'Contact', id: contact.Id });
+    expect(contact.values).toMatchObject({ LastName: 'King' });
+    expect(objectOf(outcome).Lead).toMatchObject({ type: 'Contact', id: contact.id });
   });
 
   it('is followed to the contact also where nothing else would find it', async () => {
     const sink = sinkWith({ match: ['contactEmail'] });
     const [before] = await deliver(sink, [attendee(ada)]);
-    const contact = org.add('Contact', { Email: 'office@example.com' });
-    Object.assign(org.tables.Lead![0]!, { IsConverted: true, ConvertedContactId: contact.Id });
+    const contact = org.convert(org.record('Lead'));
+    org.change(contact, { Email: 'office@example.com' });
     const [outcome] = await deliver(sink, [attendee({ ...ada, Name: 'King' }, { object: objectOf(before) })]);
-    expect(objectOf(outcome).Lead).toMatchObject({ type: 'Contact', id: contact.Id, created: true });
-    expect(org.tables.Lead).toHaveLength(1);
+    expect(objectOf(outcome).Lead).toMatchObject({ type: 'Contact', id: contact.id, created: true });
+    expect(org.all('Lead')).toHaveLength(1);
   });
 
   it('keeps what stands in a field that is written only if it is empty', async () => {
-    org.add('Lead', { Email: 'ada@example.com', LastName: 'Countess' });
-    org.add('Lead', { Email: 'bob@example.com', LastName: null });
-    const sink = sinkWith({ properties: { Email: 'item.Email', LastName: { value: 'item.Name', write: 'if-empty' } } });
-    await deliver(sink, [attendee(ada), attendee(bob)]);
-    expect(org.tables.Lead!.map(({ LastName }) => LastName)).toEqual(['Countess', 'Bob']);
+    org.add('Lead', { Email: 'ada@example.com', LastName: 'Countess', Company: 'ACME', Last_Event__c: 'Spring' });
+    org.add('Lead', { Email: 'bob@example.com', LastName: 'Bob', Company: 'ACME' });
+    const properties = { Email: 'item.Email', Last_Event__c: { value: '"Autumn"', write: 'if-empty' } };
+    await deliver(sinkWith({ properties }), [attendee(ada), attendee(bob)]);
+    expect(org.all('Lead').map(({ Last_Event__c }) => Last_Event__c)).toEqual(['Spring', 'Autumn']);
   });
 });
 
 describe('one record of a batch', () => {
+  const long = 'L'.repeat(81);
+  const unreadable = { status: 400, json: [{ errorCode: 'JSON_PARSER_ERROR', message: 'says ada@example.com' }] };
+
   it('is refused with the code and the fields, and without what Salesforce says of it', async () => {
-    org.rules.push(({ method, body }) => {
-      if (method !== 'PATCH') return undefined;
-      const { records } = body as { records: { Email: string }[] };
-      const answers = records.map(({ Email }, index) =>
-        Email === 'bob@example.com'
-          ? refused('STRING_TOO_LONG', ['LastName'])
-          : { id: `00Q${index}`, success: true, created: true, errors: [] },
-      );
-      return { status: 200, body: answers };
-    });
-    const outcomes = await deliver(sinkWith(), [attendee(ada), attendee(bob)]);
+    const outcomes = await deliver(sinkWith(), [attendee(ada), attendee({ ...bob, Name: long })]);
     expect(kinds(outcomes)).toEqual(['delivered', 'rejected']);
     expect(causeOf(outcomes[1])).toBe('salesforce:STRING_TOO_LONG:LastName');
-    expect(outcomes[1]).toMatchObject({ detail: expect.stringContaining('req-1') });
-    expect(JSON.stringify(outcomes)).not.toContain('example.com');
+    expect(outcomes[1]).toMatchObject({ detail: expect.stringContaining('TID:') });
+    expect(JSON.stringify(outcomes)).not.toMatch(/example\.com|LLLL/);
   });
 
   it('is found by halving where it makes Salesforce refuse the whole call', async () => {
-    org.rules.push(({ method, body }) =>
-      method === 'PATCH' && JSON.stringify(body).includes('bob@')
-        ? { status: 400, body: [{ errorCode: 'JSON_PARSER_ERROR' }] }
-        : undefined,
-    );
+    const effect = { kind: 'answer', answer: unreadable } as const;
+    org.double.faults.add({ method: 'PATCH', bodyHas: 'bob@', times: 100, effect });
     const people = [0, 1, 2, 3, 4].map((n) => attendee({ id: n, Name: `N${n}`, Email: `n${n}@example.com` }));
     const outcomes = await deliver(sinkWith(), [...people, attendee(bob)]);
     expect(kinds(outcomes)).toEqual([...people.map(() => 'delivered'), 'rejected']);
     expect(causeOf(outcomes[5])).toBe('salesforce:JSON_PARSER_ERROR');
-    expect(org.tables.Lead).toHaveLength(5);
+    expect(org.all('Lead')).toHaveLength(5);
   });
 
   it('costs no call for each record where every call is refused as a whole, and the rest waits', async () => {
-    org.rules.push(({ method }) =>
-      method === 'PATCH' ? { status: 400, body: [{ errorCode: 'JSON_PARSER_ERROR' }] } : undefined,
-    );
+    org.double.faults.add({ method: 'PATCH', times: 1000, effect: { kind: 'answer', answer: unreadable } });
     const people = Array.from({ length: 200 }, (_, id) => attendee({ id, Name: 'N', Email: `n${id}@example.com` }));
     const outcomes = await deliver(sinkWith(), people);
-    expect(org.calls.filter(({ method }) => method === 'PATCH').length).toBeLessThan(100);
+    expect(org.writes('Lead').length).toBeLessThan(100);
     expect(new Set(kinds(outcomes))).toEqual(new Set(['rejected', 'retry']));
   });
 
   it('waits while another transaction holds its row', async () => {
-    org.rules.push(({ method }) =>
-      method === 'PATCH' ? { status: 200, body: [refused('UNABLE_TO_LOCK_ROW')] } : undefined,
-    );
+    org.double.org.recordFaults.add(lockedRow('Lead'));
     expect(kinds(await deliver(sinkWith(), [attendee(ada)]))).toEqual(['retry']);
   });
 
   it('takes another with it that is about the same person no further than it must', async () => {
-    const lead = org.add('Lead', { Email: 'ada@example.com' });
-    org.rules.push(({ method, body }) => {
-      const { records } = (body ?? {}) as { records?: { LastName?: string }[] };
-      const isBad = method === 'PATCH' && records?.some(({ LastName }) => LastName === 'too long');
-      return isBad ? { status: 200, body: [refused('STRING_TOO_LONG', ['LastName'])] } : undefined;
-    });
-    const outcomes = await deliver(sinkWith(), [attendee(ada), attendee({ ...ada, id: 9, Name: 'too long' })]);
+    const lead = org.add('Lead', { Email: 'ada@example.com', LastName: 'L.', Company: 'ACME' });
+    const outcomes = await deliver(sinkWith(), [attendee(ada), attendee({ ...ada, id: 9, Name: long })]);
     expect(kinds(outcomes)).toEqual(['delivered', 'rejected']);
-    expect(lead).toMatchObject({ LastName: 'Lovelace' });
+    expect(lead.values).toMatchObject({ LastName: 'Lovelace' });
   });
 
   it('is refused without a call where the mapping gives what its field cannot take', async () => {
-    const sink = sinkWith({ properties: { Email: 'item.Email', LastName: 'item.Name', Seats__c: 'item.seats' } });
+    const properties = { Email: 'item.Email', LastName: 'item.Name', Company: '"x"', Seats__c: 'item.seats' };
+    const sink = sinkWith({ properties });
     const outcomes = await deliver(sink, [attendee({ ...ada, seats: 'many' }), attendee({ ...bob, seats: '3' })]);
     expect(outcomes.map(causeOf)).toEqual(['salesforce:wrong-type:Seats__c', '']);
-    expect(org.tables.Lead).toMatchObject([{ Seats__c: 3 }]);
+    expect(org.all('Lead')).toMatchObject([{ Seats__c: 3 }]);
   });
 });
 
@@ -231,7 +213,7 @@ describe('the session', () => {
   it('is renewed once when Salesforce ends it, and the call is made again', async () => {
     const sink = sinkWith();
     await deliver(sink, [attendee(ada)]);
-    org.endSession();
+    org.double.org.sessions.endAll();
     expect(kinds(await deliver(sink, [attendee(bob)]))).toEqual(['delivered']);
     expect(org.logins).toBe(2);
   });
@@ -243,16 +225,14 @@ describe('the session', () => {
   });
 
   it('that is refused as soon as it was given pauses the sink', async () => {
-    org.rules.push(({ path }) =>
-      path.startsWith('sobjects') ? { status: 401, body: [{ errorCode: 'INVALID_SESSION_ID' }] } : undefined,
-    );
+    org.double.faults.add({ path: '/sobjects', times: 100, effect: salesforceFault('sessionExpired')! });
     expect(await deliver(sinkWith(), [attendee(ada)])).toMatchObject([{ kind: 'pause', cause: 'credential' }]);
     expect(org.logins).toBe(2);
   });
 
   it('that cannot be had pauses the sink and says what to look at', async () => {
-    const body = { error: 'invalid_grant', error_description: "user hasn't approved this consumer" };
-    org.rules.push(({ path }) => (path.endsWith('oauth2/token') ? { status: 400, body } : undefined));
+    const json = { error: 'invalid_grant', error_description: "user hasn't approved this consumer" };
+    org.double.faults.add({ path: '/oauth2/token', effect: { kind: 'answer', answer: { status: 400, json } } });
     const [outcome] = await deliver(sinkWith(), [attendee(ada)]);
     expect(outcome).toMatchObject({
       kind: 'pause',
@@ -264,31 +244,19 @@ describe('the session', () => {
 
 describe('a limit', () => {
   it('on the requests of a day makes all wait long, and nobody asks meanwhile', async () => {
+    await org.close();
+    org = await TestOrg.open({ dailyRequests: 0 });
     const sink = sinkWith();
-    org.rules.push(() => ({
-      status: 403,
-      body: [{ errorCode: 'REQUEST_LIMIT_EXCEEDED', message: 'TotalRequests Limit exceeded.' }],
-    }));
-    org.rules.unshift(({ path }) =>
-      path.endsWith('oauth2/token')
-        ? { status: 200, body: { access_token: 't', instance_url: 'https://a.my.salesforce.com' } }
-        : undefined,
-    );
     expect(await deliver(sink, [attendee(ada)])).toMatchObject([{ kind: 'retry', afterMs: 3_600_000 }]);
-    const calls = org.calls.length;
+    const calls = org.calls().length;
     expect(kinds(await deliver(sink, [attendee(bob)]))).toEqual(['retry']);
-    expect(org.calls).toHaveLength(calls);
+    expect(org.calls()).toHaveLength(calls);
   });
 
   it('of the configuration holds back when the whole org has made as many requests', async () => {
-    org.rules.push(({ path }) =>
-      path.startsWith('query')
-        ? { status: 200, body: { done: true, records: [] }, headers: { 'sforce-limit-info': 'api-usage=900/5000' } }
-        : undefined,
-    );
-    const [outcome] = await deliver(sinkWith({}, { limits: { perDay: 900 } }), [attendee(ada)]);
+    const [outcome] = await deliver(sinkWith({}, { limits: { perDay: 2 } }), [attendee(ada)]);
     expect(outcome).toMatchObject({ kind: 'retry', detail: expect.stringContaining('limits.perDay') });
-    expect(org.tables.Lead).toEqual([]);
+    expect(org.all('Lead')).toEqual([]);
   });
 });
 
@@ -300,9 +268,9 @@ describe('a campaign', () => {
     const lane = laneOf();
     await deliver(sink, [attendee(ada), attendee({ ...bob, signInTime: '2026-11-21T09:00:00Z' })], lane);
     await deliver(sinkWith(campaign), [attendee({ id: 9, Name: 'Eve', Email: 'eve@example.com' })], lane);
-    expect(org.tables.Campaign).toMatchObject([{ Event_Id__c: '101', Name: 'ACME Summit' }]);
-    expect(org.tables.CampaignMember!.map(({ Status }) => Status)).toEqual(['Sent', 'Responded', 'Sent']);
-    expect(org.paths('sobjects/Campaign/Event_Id__c')).toHaveLength(1);
+    expect(org.all('Campaign')).toMatchObject([{ Event_Id__c: '101', Name: 'ACME Summit' }]);
+    expect(org.all('CampaignMember').map(({ Status }) => Status)).toEqual(['Sent', 'Responded', 'Sent']);
+    expect(org.writes('Campaign')).toHaveLength(1);
   });
 
   it('has its member changed from registered to attended, and never back', async () => {
@@ -311,18 +279,20 @@ describe('a campaign', () => {
     const [attended] = await deliver(sink, [
       attendee({ ...ada, signInTime: '2026-11-21T09:00:00Z' }, { object: objectOf(registered) }),
     ]);
-    expect(org.tables.CampaignMember).toMatchObject([{ Status: 'Responded' }]);
+    expect(org.all('CampaignMember')).toMatchObject([{ Status: 'Responded' }]);
     const [again] = await deliver(sink, [attendee(ada, { object: objectOf(attended) })]);
-    expect(org.tables.CampaignMember).toMatchObject([{ Status: 'Responded' }]);
+    expect(org.all('CampaignMember')).toMatchObject([{ Status: 'Responded' }]);
     expect(objectOf(again).Lead).toMatchObject({ member: { status: 'Responded', created: true } });
   });
 
   it('keeps the status that somebody gave a member after this sink did', async () => {
     const sink = sinkWith(campaign);
     const [before] = await deliver(sink, [attendee(ada)]);
-    org.tables.CampaignMember![0]!.Status = 'Invited again';
+    const CampaignId = org.record('Campaign').id;
+    org.add('CampaignMemberStatus', { CampaignId, Label: 'Invited again' });
+    org.change(org.record('CampaignMember'), { Status: 'Invited again' });
     await deliver(sink, [attendee({ ...ada, Name: 'King' }, { object: objectOf(before) })]);
-    expect(org.tables.CampaignMember).toMatchObject([{ Status: 'Invited again' }]);
+    expect(org.all('CampaignMember')).toMatchObject([{ Status: 'Invited again' }]);
   });
 
   it('keeps one membership of a person whose two items say different things', async () => {
@@ -330,7 +300,7 @@ describe('a campaign', () => {
       attendee({ ...ada, signInTime: '2026-11-21T09:00:00Z' }),
       attendee({ ...ada, id: 9 }),
     ]);
-    expect(org.tables.CampaignMember).toMatchObject([{ Status: 'Responded' }]);
+    expect(org.all('CampaignMember')).toMatchObject([{ Status: 'Responded' }]);
   });
 
   it('is given a status that it lacks, where the user may add it', async () => {
@@ -338,28 +308,27 @@ describe('a campaign', () => {
     await deliver(sinkWith({ campaign: { ...campaignKeys, status } }), [
       attendee({ ...ada, signInTime: '2026-11-21T09:00:00Z' }),
     ]);
-    expect(org.tables.CampaignMemberStatus).toContainEqual(
+    expect(org.all('CampaignMemberStatus')).toContainEqual(
       expect.objectContaining({ Label: 'Was there', HasResponded: true }),
     );
-    expect(org.tables.CampaignMember).toMatchObject([{ Status: 'Was there' }]);
+    expect(org.all('CampaignMember')).toMatchObject([{ Status: 'Was there' }]);
   });
 
   it('that lacks a status which the user may not add takes no member, and the record is kept', async () => {
-    org.may.CampaignMemberStatus = { createable: false, updateable: false, deletable: false };
+    org.double.org.permissions.CampaignMemberStatus = { createable: false };
     const status = { registered: 'Sent', attended: 'Was there' };
     const [outcome] = await deliver(sinkWith({ campaign: { ...campaignKeys, status } }), [attendee(ada)]);
     expect(causeOf(outcome)).toBe('salesforce:campaign-status-missing');
-    expect(objectOf(outcome).Lead).toMatchObject({ id: org.tables.Lead![0]!.Id });
-    expect(org.tables.CampaignMember).toEqual([]);
+    expect(objectOf(outcome).Lead).toMatchObject({ id: org.record('Lead').id });
+    expect(org.all('CampaignMember')).toEqual([]);
   });
 
   it('is made again when it was deleted', async () => {
     const lane = laneOf();
     await deliver(sinkWith(campaign), [attendee(ada)], lane);
-    org.tables.Campaign!.length = 0;
-    org.tables.CampaignMemberStatus!.length = 0;
+    org.clear('Campaign');
     expect(kinds(await deliver(sinkWith(campaign), [attendee(bob)], lane))).toEqual(['delivered']);
-    expect(org.tables.Campaign).toHaveLength(1);
+    expect(org.all('Campaign')).toHaveLength(1);
   });
 });
 
@@ -376,17 +345,18 @@ describe('someone who is gone', () => {
     const sink = sinkWith({ campaign: { ...campaignKeys, status } });
     const [before] = await deliver(sink, [attendee(ada)]);
     const [outcome] = await deliver(sink, [gone(7, 'deleted', objectOf(before))]);
-    expect(org.tables.CampaignMember).toMatchObject([{ Status: 'Cancelled' }]);
-    expect(org.tables.Lead).toHaveLength(1);
+    expect(org.all('CampaignMember')).toMatchObject([{ Status: 'Cancelled' }]);
+    expect(org.all('Lead')).toHaveLength(1);
     expect(objectOf(outcome).Lead).toMatchObject({ member: { status: 'Cancelled' } });
   });
 
   it('keeps a status that somebody else gave', async () => {
     const sink = sinkWith({ campaign: { ...campaignKeys, status } });
     const [before] = await deliver(sink, [attendee(ada)]);
-    org.tables.CampaignMember![0]!.Status = 'VIP';
+    org.add('CampaignMemberStatus', { CampaignId: org.record('Campaign').id, Label: 'VIP' });
+    org.change(org.record('CampaignMember'), { Status: 'VIP' });
     await deliver(sink, [gone(7, 'deleted', objectOf(before))]);
-    expect(org.tables.CampaignMember).toMatchObject([{ Status: 'VIP' }]);
+    expect(org.all('CampaignMember')).toMatchObject([{ Status: 'VIP' }]);
   });
 });
 
@@ -397,10 +367,10 @@ describe('someone who withdrew their consent', () => {
     const sink = sinkWith(campaign);
     const [before] = await deliver(sink, [attendee(ada)]);
     const [outcome] = await deliver(sink, [gone(7, 'consent-withdrawn', objectOf(before))]);
-    expect(org.tables.Lead).toMatchObject([
+    expect(org.all('Lead')).toMatchObject([
       { Email: null, LastName: 'removed', Company: 'removed', Engagement_Id__c: null },
     ]);
-    expect(org.tables.CampaignMember).toEqual([]);
+    expect(org.all('CampaignMember')).toEqual([]);
     expect(objectOf(outcome).Lead).toMatchObject({ written: [], member: null });
   });
 
@@ -409,7 +379,7 @@ describe('someone who withdrew their consent', () => {
     const sink = sinkWith();
     const [before] = await deliver(sink, [attendee(ada)]);
     await deliver(sink, [gone(7, 'consent-withdrawn', objectOf(before))]);
-    expect(contact).toMatchObject({ Email: 'ada@example.com', LastName: 'Lovelace', FirstName: 'A.' });
+    expect(contact.values).toMatchObject({ Email: 'ada@example.com', LastName: 'Lovelace', FirstName: 'A.' });
   });
 
   it('is deleted where that was asked for, also when it is sent again', async () => {
@@ -420,7 +390,7 @@ describe('someone who withdrew their consent', () => {
         { kind: 'delivered', object: null },
       ]);
     }
-    expect(org.tables.Lead).toEqual([]);
+    expect(org.all('Lead')).toEqual([]);
   });
 
   it('is left to a person where that was asked for', async () => {
@@ -442,20 +412,20 @@ describe('what someone did that turns anonymous', () => {
   const record = {
     from: 'qna-questions',
     externalId: { Engagement_Id__c: '$string(attendee.id)' },
-    properties: { Email: 'attendee.Email', LastEvent__c: 'item.content' },
+    properties: { Email: 'attendee.Email', Last_Event__c: 'item.content' },
     create: false,
   };
   const question = (data: Fields, around: object = {}) =>
     subjectOf(sampleChange({ list: 'qna-questions', type: 'qna-questions.created', data: { id: 1, ...data } }), around);
 
   it('is taken back from the person, who stays, also where people are to be deleted', async () => {
-    const lead = org.add('Lead', { Email: 'ada@example.com', LastName: 'Lovelace' });
+    const lead = org.add('Lead', { Email: 'ada@example.com', LastName: 'Lovelace', Company: 'ACME' });
     const sink = sinkWith(record, { onForget: 'delete' });
     const named = question({ content: 'Why?', attendee: { id: 7 } }, { attendee: ada });
     const [before] = await deliver(sink, [named]);
-    expect(lead).toMatchObject({ LastEvent__c: 'Why?' });
+    expect(lead.values).toMatchObject({ Last_Event__c: 'Why?' });
     await deliver(sink, [question({ content: 'Why?', attendee: { anonymous: true } }, { object: objectOf(before) })]);
-    expect(lead).toMatchObject({ LastEvent__c: null, LastName: 'Lovelace', Email: 'ada@example.com' });
+    expect(lead.values).toMatchObject({ Last_Event__c: null, LastName: 'Lovelace', Email: 'ada@example.com' });
   });
 
   it('is about nobody where it always was', async () => {
@@ -471,6 +441,6 @@ describe('a field that the item does not have any more', () => {
     });
     const [before] = await deliver(sink, [attendee({ ...ada, First: 'Ada' })]);
     await deliver(sink, [attendee({ id: 7, Email: ada.Email }, { object: objectOf(before) })]);
-    expect(org.tables.Lead).toMatchObject([{ FirstName: null, LastName: 'Lovelace', Email: 'Ada@Example.com' }]);
+    expect(org.all('Lead')).toMatchObject([{ FirstName: null, LastName: 'Lovelace', Email: 'Ada@Example.com' }]);
   });
 });
