@@ -67,7 +67,7 @@ const nothing = {
 
 /** What a person should know before the first request, since nothing at the receiver will say it. */
 function linesFor(record: RecordKeys, config: HttpConfig, host: string): CheckLine[] {
-  const { name, create, update, find } = record;
+  const { name, create, find } = record;
   const lines: CheckLine[] = [];
   if (record.delete === undefined && record.forget === undefined) {
     const text = `${name}: there is no "delete" request, so what was sent stays at ${host} when an item is deleted or a person is forgotten`;
@@ -80,9 +80,10 @@ function linesFor(record: RecordKeys, config: HttpConfig, host: string): CheckLi
   }
   for (const purpose of ['update', 'delete', 'forget'] as const) {
     const keys = record[purpose];
-    if (keys === undefined || !needsId(keys) || create?.idFrom !== undefined || config.results !== undefined) continue;
+    const isRead = find?.idFrom !== undefined || create?.idFrom !== undefined || config.results !== undefined;
+    if (keys === undefined || isRead || !needsId(keys)) continue;
     const text = `${name}.${purpose} reads "record.id", and no "idFrom" or "results" gives one: add it to "create"`;
-    lines.push({ ok: find?.idFrom !== undefined && update !== undefined, text });
+    lines.push({ ok: false, text });
   }
   return lines;
 }

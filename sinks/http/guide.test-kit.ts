@@ -101,8 +101,14 @@ function keyOf({ list, key }: Change): string {
 
 /** A question of the audience, its session and the person who asked it. */
 export function question(key: string, content: string | null, around: Partial<Subject> = {}, votes = 3): Subject {
-  const data = content === null ? null : { question: { id: Number(key), content, votes } };
-  const change = sampleChange({ id: `change-${key}-${votes}`, key, data, timestamp: '2026-11-21T09:30:00.000Z' });
+  const data = content === null ? null : { id: Number(key), content, votes, status: 'allowed' };
+  const change = sampleChange({
+    id: `change-${key}-${votes}`,
+    list: 'qna-questions',
+    key,
+    data,
+    timestamp: '2026-11-21T09:30:00.000Z',
+  });
   const session = { id: 5001, name: 'Keynote' };
   const pigeonhole = { id: 101, name: 'Summit', timezone: 'Europe/Berlin' };
   const attendee = { id: 4711, Name: 'Ann Ray', Email: 'Ann@Example.com', attendeeCode: '00123' };

@@ -67,8 +67,8 @@ export class Planner {
     }
     const properties: Record<string, unknown> = {};
     for (const [name, expression] of Object.entries(record.properties)) {
-      properties[name] = await expression.evaluate(around, `${key}.properties.${name}`);
-      if (properties[name] === undefined) delete properties[name];
+      // null and not absent: an update has to clear what was there, such as a name that may no longer be shown
+      properties[name] = (await expression.evaluate(around, `${key}.properties.${name}`)) ?? null;
     }
     if (record.requires.some((name) => (properties[name] ?? '') === '')) return 'no-value';
     const isNew = isLog ? change.revision === 1 : made === undefined;

@@ -94,10 +94,19 @@ const urlReader =
     return value;
   };
 
-/** Whether the last part of `a & b & "text"`, or of what stands before a query, is written as it is. */
-function endsInText(node: SyntaxNode & { readonly rhs?: SyntaxNode }): boolean {
-  if (node.type === 'binary' && node.value === '&') return endsInText(node.rhs ?? {});
-  return node.type === 'string';
+/** Whether the end of the path is written in the expression, as in `"/a/" & b & "/?c=" & d`, and not computed. */
+function endsInText(tree: SyntaxNode): boolean {
+  const operands = operandsOf(tree);
+  const queryAt = operands.findIndex(({ type, value }) => type === 'string' && String(value).includes('?'));
+  const startsQuery = queryAt !== -1 && String(operands[queryAt]!.value).startsWith('?');
+  const last = queryAt === -1 ? operands.at(-1) : operands[startsQuery ? queryAt - 1 : queryAt];
+  return last?.type === 'string';
+}
+
+/** What `&` joins, from left to right. */
+function operandsOf(node: SyntaxNode & { readonly lhs?: unknown; readonly rhs?: unknown }): SyntaxNode[] {
+  if (node.type !== 'binary' || node.value !== '&') return [node];
+  return [...operandsOf(node.lhs as SyntaxNode), ...operandsOf(node.rhs as SyntaxNode)];
 }
 
 /** The whole address. @param url as `writeRequest` wrote it */

@@ -20,11 +20,11 @@ export const teams: Preset = {
     ],
     records: [
       {
-        from: 'questions',
+        from: 'qna-questions',
         properties: {
           title: 'session.name',
-          text: 'item.question.content',
-          facts: '{ "Votes": item.question.votes, "From": $field("Name") }',
+          text: 'item.content',
+          facts: '{ "Votes": item.votes, "From": $field("Name") }',
         },
       },
     ],
@@ -45,16 +45,16 @@ export const teams: Preset = {
             "version": "1.4",
             "body": $append(
               $append(
-                [properties.title.{
+                [properties.title[$ != null].{
                   "type": "RichTextBlock",
                   "inlines": [{ "type": "TextRun", "text": $string($), "weight": "Bolder", "size": "Medium" }]
                 }],
-                [properties.text.{
+                [properties.text[$ != null].{
                   "type": "RichTextBlock",
                   "inlines": [{ "type": "TextRun", "text": $truncate($string($), 5000) }]
                 }]
               ),
-              [properties.facts[$count($keys($)) > 0].{
+              [properties.facts[$ != null and $count($keys($)) > 0].{
                 "type": "FactSet",
                 "facts": [$each($, function($value, $name) {
                   { "title": $name, "value": $truncate($string($value), 500) }

@@ -1,0 +1,364 @@
+import { Secret } from '../../config/secret.js';
+import type { DoubleAnswer, DoubleRequest } from '../../test/doubles/serve/double-request.js';
+import { type RunningDouble, serveDouble } from '../../test/doubles/serve/serve-double.js';
+import { subjectOf } from '../plan-of.test-kit.js';
+import { sampleChange } from '../sample-change.test-kit.js';
+import type { Fields, Lane, Operation, Outcome, Planned, Sink, SinkEnvironment, Subject } from '../sink.js';
+import { createHttpSink, httpSinkType } from './http.js';
+
+let api: RunningDouble;
+let answers: ((request: DoubleRequest) => DoubleAnswer)[];
+let sinks: Sink[];
+let nowMs: number;
+
+beforeEach(async () => {
+  answers = [];
+  sinks = [];
+  nowMs = Date.parse('2026-11-21T09:30:03Z');
+  const answer = (request: DoubleRequest): DoubleAnswer =>
+    (answers.shift() ?? (() => ({ status: 200, json: {} })))(request);
+  api = await serveDouble({ answer, state: () => [], page: () => '', namedFaults: () => undefined }, {});
+});
+afterEach(async () => {
+  for (const sink of sinks) await sink.close();
+  await api.close();
+});
+
+const create = { url: '"/items"', body: '{ "key": change.key, "text": item.text }' };
+
+function open(keys: object, environment: Partial<SinkEnvironment> = {}): Sink {
+  const config = httpSinkType.configSchema.parse({ baseUrl: `${api.url}/v2`, ...keys });
+  const around = { name: 'crm', baseFolder: '/', network: { allowHosts: [] }, ...environment };
+  const sink = createHttpSink(config, around, { now: () => nowMs }) as Sink;
+  sinks.push(sink);
+  return sink;
+}
+
+const lane: Lane = { workspace: 'acme', pigeonholeId: 1, ledgerId: 'l', memory: {}, remember: () => Promise.resolve() };
+
+const item = (key: string, text: unknown = 'hello', around: Partial<Subject> = {}): Subject =>
+  subjectOf(sampleChange({ id: `id-${key}`, list: 'questions', key, data: text === null ? null : { text } }), around);
+
+const records = (requests: object) => ({ records: [{ from: 'questions', create, ...requests }] });
+
+async function planOne(sink: Sink, subject: Subject): Promise<Planned> {
+  return (await sink.plan([subject]))[0]!;
+}
+
+async function send(sink: Sink, ...subjects: readonly Subject[]): Promise<readonly Outcome[]> {
+  const planned = await sink.plan(subjects);
+  const operations = planned.flatMap((each): Operation[] => (each.kind === 'send' ? [each.operation] : []));
+  return (await sink.send(operations, lane, new AbortController().signal)).outcomes;
+}
+
+const bodies = () => api.requests.map(({ body }) => body);
+
+describe('a request', () => {
+  it.each([
+    [{ type: 'bearer', token: new Secret('t0ken') }, { authorization: 'Bearer t0ken' }],
+    [
+      { type: 'basic', username: 'user', password: new Secret('pass') },
+      { authorization: `Basic ${btoa('user:pass')}` },
+    ],
+    [{ type: 'basic', username: new Secret('key') }, { authorization: `Basic ${btoa('key:')}` }],
+    [{ type: 'header', name: 'X-Api-Key', value: new Secret('k3y') }, { 'x-api-key': 'k3y' }],
+  ])('carries its credentials and no plan shows them: %j', async (auth, headers) => {
+    const sink = open({ auth, ...records({}) });
+    await send(sink, item('1'));
+    expect(api.requests[0]!.headers).toMatchObject({
+      ...headers,
+      'content-type': 'application/json',
+      'user-agent': 'pigeonpost',
+    });
+    expect(JSON.stringify(await planOne(sink, item('1')))).not.toMatch(/t0ken|pass|k3y|127\.0\.0\.1/);
+  });
+
+  it('puts a secret parameter into the form, or into the query where there is none', async () => {
+    const auth = { type: 'parameter', name: 'key', value: new Secret('k3y') };
+    await send(open({ auth, ...records({ create: { ...create, encoding: 'form' } }) }), item('1'));
+    await send(open({ auth, ...records({}) }), item('1'));
+    expect([api.requests[0]!.body, api.requests[0]!.query.get('key')]).toEqual(['key=k3y&text=hello', null]);
+    expect([api.requests[1]!.body, api.requests[1]!.query.get('key')]).toEqual(['{"key":"1","text":"hello"}', 'k3y']);
+  });
+
+  it('takes method, path, query and headers from expressions', async () => {
+    const requests = {
+      create: {
+        method: 'item.text = "hello" ? "PUT" : "POST"',
+        url: '"/items/" & $encodeUrlComponent(change.key) & "?a=b?c"',
+        headers: { 'X-Revision': 'change.revision', 'X-None': 'item.none' },
+        encoding: 'form',
+        body: '{ "rows": [{ "yes": true, "none": null, "n": 1.5 }] }',
+      },
+    };
+    await send(open({ headers: { 'X-Source': '"pigeonpost"' }, ...records(requests) }), item('ä/1'));
+    const { method, path, query, headers, body } = api.requests[0]!;
+    expect([method, path, query.get('a')]).toEqual(['PUT', '/v2/items/%C3%A4%2F1', 'b?c']);
+    expect(headers).toMatchObject({ 'x-source': 'pigeonpost', 'x-revision': '1' });
+    expect(headers).not.toHaveProperty('x-none');
+    expect(Object.fromEntries(new URLSearchParams(body))).toEqual({ 'rows[0][yes]': '1', 'rows[0][n]': '1.5' });
+  });
+
+  it.each([
+    ['another host', '"https://evil.example/"', 'not-a-path'],
+    ['another host without a scheme', '"//evil.example/"', 'empty-path-segment'],
+    ['a user before the host', '"@evil.example/"', 'not-a-path'],
+    ['a path above the base', '"/../admin"', 'not-a-path'],
+    ['the same, encoded', '"/%2E%2e/admin"', 'not-a-path'],
+    ['a line break', '"/a\\nb"', 'not-a-path'],
+    ['a fragment', '"/a#b"', 'not-a-path'],
+    ['an id that is missing', '"/items/" & item.none', 'empty-path-segment'],
+    ['an id that is missing before a query', '"/items/" & item.none & "?a=1"', 'empty-path-segment'],
+    ['an id that is missing in between', '"/items/" & item.none & "/notes"', 'empty-path-segment'],
+  ])('never goes to %s', async (_, url, code) => {
+    const found = await planOne(open(records({ create: { url } })), item('1'));
+    expect(found).toMatchObject({ kind: 'unplannable', cause: `mapping: crm.records[0].create.url: ${code}` });
+  });
+
+  it('may have a slash at the end of its path where that is written', async () => {
+    await send(open(records({ create: { url: '"/items/" & change.key & "/"' } })), item('1'));
+    expect(api.requests[0]!.path).toBe('/v2/items/1/');
+  });
+
+  it('has the same idempotency key each time, and another for what it says anew', async () => {
+    const sink = open({ idempotencyHeader: 'Idempotency-Key', ...records({}) });
+    for (const text of ['hello', 'hello', 'goodbye']) await send(sink, item('1', text));
+    const [first, repeat, edited] = api.requests.map(({ headers }) => headers['idempotency-key']);
+    expect(first).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect([repeat === first, edited === first]).toEqual([true, false]);
+  });
+
+  it('is repeated with another token when the first has ended', async () => {
+    let issued = 0;
+    const isToken = ({ path }: DoubleRequest) => path === '/token';
+    const answer = (request: DoubleRequest): DoubleAnswer => {
+      if (isToken(request)) return { status: 200, json: { access_token: `token-${(issued += 1)}` } };
+      return { status: request.headers['authorization'] === 'Bearer token-2' ? 200 : 401, json: {} };
+    };
+    answers = Array.from({ length: 4 }, () => answer);
+    const auth = {
+      type: 'client-credentials',
+      tokenUrl: `${api.url}/token`,
+      clientId: 'client',
+      clientSecret: new Secret('s3cret'),
+      clientAuthentication: 'client_secret_post',
+      scope: 'write',
+    };
+    expect(await send(open({ auth, ...records({}) }), item('1'))).toMatchObject([{ kind: 'delivered' }]);
+    expect(new URLSearchParams(api.requests[0]!.body).get('scope')).toBe('write');
+    expect(api.requests).toHaveLength(4);
+  });
+});
+
+describe('an answer', () => {
+  const update = { url: '"/items/" & record.id', body: '{ "text": item.text }' };
+  const made: Fields = { questions: { id: 'r1', sent: 'before' } };
+
+  it.each<[number, string, object]>([
+    [201, 'create', { kind: 'delivered' }],
+    [302, 'create', { kind: 'retry' }],
+    [400, 'create', { kind: 'rejected', cause: 'http:400' }],
+    [401, 'create', { kind: 'pause', cause: 'credential' }],
+    [403, 'update', { kind: 'pause', cause: 'credential' }],
+    [404, 'create', { kind: 'retry' }],
+    [404, 'update', { kind: 'rejected', cause: 'http:404' }],
+    [404, 'delete', { kind: 'delivered', object: null }],
+    [405, 'create', { kind: 'retry' }],
+    [409, 'create', { kind: 'rejected', cause: 'http:409' }],
+    [410, 'create', { kind: 'pause', cause: 'gone' }],
+    [410, 'delete', { kind: 'delivered', object: null }],
+    [422, 'update', { kind: 'rejected', cause: 'http:422' }],
+    [429, 'create', { kind: 'retry' }],
+    [500, 'delete', { kind: 'retry' }],
+  ])('with HTTP %i to %s means %j', async (status, purpose, outcome) => {
+    answers = [() => ({ status })];
+    const sink = open(records({ update, delete: { url: '"/items/" & record.id' } }));
+    const object = purpose === 'create' ? null : made;
+    expect(await send(sink, item('1', purpose === 'delete' ? null : 'hello', { object }))).toMatchObject([outcome]);
+  });
+
+  it('means what the first true rule of "accept" says, and shows no text of it', async () => {
+    const accept = [
+      { when: 'body.error = "quota"', outcome: 'retry', after: '60s' },
+      { when: 'body.error = "gone"', outcome: 'missing' },
+      { when: 'status = 409', outcome: 'delivered' },
+      { when: '$exists(body.error)', outcome: 'rejected', cause: 'body.error', detail: 'check the form' },
+    ];
+    const sink = open({ accept, ...records({ update }) });
+    const answered = async (answer: DoubleAnswer) => {
+      answers = [() => answer];
+      return (await send(sink, item('1', 'hello', { object: made })))[0];
+    };
+    expect(await answered({ status: 200, json: { error: 'quota' } })).toMatchObject({ kind: 'retry', afterMs: 60_000 });
+    expect(await answered({ status: 200, json: { error: 'gone' } })).toEqual({ kind: 'unsent', object: null });
+    expect(await answered({ status: 409 })).toMatchObject({ kind: 'delivered' });
+    expect(await answered({ status: 200, json: { error: 'BAD_FIELD' } })).toMatchObject({
+      kind: 'rejected',
+      cause: 'BAD_FIELD',
+      detail: expect.stringMatching(/HTTP 200, BAD_FIELD\): check the form$/) as string,
+    });
+    expect(await answered({ status: 200, json: { error: 'Ann Ray is no member' } })).toMatchObject({
+      cause: 'http:200',
+    });
+  });
+
+  it('ends all requests of the sink for as long as it asks, until an operator wants it tried', async () => {
+    answers = [() => ({ status: 429, headers: { 'retry-after': '30' } })];
+    const sink = open(records({}));
+    await send(sink, item('1'));
+    expect(await send(sink, item('2'))).toMatchObject([{ kind: 'retry', afterMs: 30_000 }]);
+    expect(api.requests).toHaveLength(1);
+    sink.tryNow!();
+    expect(await send(sink, item('2'))).toMatchObject([{ kind: 'delivered' }]);
+  });
+});
+
+describe('a batch', () => {
+  const batched = (batch: object, more: object = {}) =>
+    open({ batch, ...more, ...records({ create: { ...create, body: 'item.text', batch: '{ "rows": [items] }' } }) });
+  const many = (...texts: readonly unknown[]) => texts.map((text, at) => item(String(at), text));
+
+  it('holds as many items as it may, and as many bytes', async () => {
+    await send(batched({ size: 2 }), ...many('a', 'b', 'c'));
+    await send(batched({ size: 9 }, { maxBytes: 20 }), ...many('aaaa', 'bbbb', 'cccc'));
+    expect(bodies()).toEqual(
+      ['{"rows":["a","b"]}', '{"rows":["c"]}', '{"rows":["aaaa"]}', '{"rows":["bbbb"]}', '{"rows":["cccc"]}'].toSorted(
+        (one, other) => bodies().indexOf(one) - bodies().indexOf(other),
+      ),
+    );
+    expect(await send(batched({ size: 9 }, { maxBytes: 20 }), ...many('a'.repeat(30), 'b'))).toMatchObject([
+      { kind: 'rejected', cause: 'too-large' },
+      { kind: 'delivered' },
+    ]);
+  });
+
+  it('waits for the end of its stretch of time, all of it together, and not when it is full', async () => {
+    const sink = batched({ size: 3, maxAge: '10s' });
+    expect(await send(sink, ...many('a', 'b'))).toEqual(Array(2).fill({ kind: 'unsent', afterMs: 7_000 }));
+    expect((await send(sink, ...many('a', 'b', 'c', 'd'))).map(({ kind }) => kind)).toEqual([
+      'delivered',
+      'delivered',
+      'delivered',
+      'unsent',
+    ]);
+    nowMs += 7_000;
+    await send(sink, ...many('d', 'e'));
+    expect(bodies()).toEqual(['{"rows":["a","b","c"]}', '{"rows":["d","e"]}']);
+  });
+
+  it('does not wait with a deletion', async () => {
+    const requests = {
+      create: { ...create, batch: '[items]' },
+      delete: { url: '"/items/" & change.key', batch: '[items]' },
+    };
+    const sink = open({ batch: { size: 3, maxAge: '10s' }, ...records(requests) });
+    expect(await send(sink, item('1', null))).toMatchObject([{ kind: 'delivered' }]);
+  });
+
+  it('is sent in halves when it is refused as a whole', async () => {
+    const refuseB = ({ body }: DoubleRequest): DoubleAnswer => ({ status: body.includes('b') ? 422 : 200 });
+    answers = Array.from({ length: 9 }, () => refuseB);
+    expect((await send(batched({ size: 9 }), ...many('a', 'b', 'c', 'd'))).map(({ kind }) => kind)).toEqual([
+      'delivered',
+      'rejected',
+      'delivered',
+      'delivered',
+    ]);
+    expect(api.requests).toHaveLength(5);
+  });
+
+  it('says so when "results" has no outcome for each item', async () => {
+    const sink = batched({ size: 9 }, { results: '["delivered"]' });
+    expect(await send(sink, ...many('a', 'b'))).toMatchObject(
+      Array(2).fill({ kind: 'rejected', cause: 'results-unclear' }),
+    );
+  });
+});
+
+describe('what stands at the receiver', () => {
+  const all = {
+    find: { url: '"/items?key=" & change.key', idFrom: 'body.found' },
+    create: { ...create, idFrom: 'body.id' },
+    update: { url: '"/items/" & record.id', body: '{ "text": item.text }' },
+    delete: { url: '"/items/" & record.id' },
+    forget: { url: '"/items/" & record.id', body: '{ "text": null }' },
+  };
+  const found: Fields = { questions: { id: 'r1', found: true, sent: 'before' } };
+  const own: Fields = { questions: { id: 'r1', sent: 'before' } };
+  const requestFor = async (subject: Subject, onForget?: 'delete' | 'manual', requests: object = all) => {
+    const planned = await planOne(open(records(requests), onForget && { onForget }), subject);
+    if (planned.kind !== 'send') return planned.kind === 'nothing' ? planned.reason : planned.cause;
+    const { steps } = planned.operation as unknown as { steps: readonly { purpose: string }[] };
+    return steps[0]!.purpose;
+  };
+
+  it('is found before it is created, and updated then', async () => {
+    answers = [() => ({ status: 200, json: { found: 'r9' } })];
+    const sink = open(records(all));
+    const [first] = await send(sink, item('1'));
+    expect(first).toEqual({ kind: 'unsent', object: { questions: { id: 'r9', found: true } } });
+    const [second] = await send(sink, item('1', 'hello', { object: first!.object! }));
+    expect(second).toMatchObject({ kind: 'delivered', object: { questions: { id: 'r9', found: true } } });
+    expect(api.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'GET /v2/items',
+      'PATCH /v2/items/r9',
+    ]);
+  });
+
+  it.each<[string, Subject['removal'], Fields, 'delete' | 'manual' | undefined, string]>([
+    ['its own record, deleted', 'deleted', own, undefined, 'delete'],
+    ['its own record, forgotten', 'erased', own, undefined, 'forget'],
+    ['its own record, forgotten by deletion', 'consent-withdrawn', own, 'delete', 'delete'],
+    ['its own record, forgotten by hand', 'erased', own, 'manual', 'forget-by-hand'],
+    ['a record of others, deleted', 'deleted', found, undefined, 'not-ours'],
+    ['a record of others, forgotten', 'consent-withdrawn', found, undefined, 'forget'],
+    ['a record of others, forgotten by deletion', 'erased', found, 'delete', 'delete'],
+  ])('goes as it should: %s', async (_, removal, object, onForget, expected) => {
+    expect(await requestFor(item('1', null, { removal, object }), onForget)).toBe(expected);
+  });
+
+  it('is left to a person where no request forgets it', async () => {
+    const erased = item('1', null, { removal: 'erased', object: found });
+    expect(await requestFor(erased, undefined, { ...all, forget: undefined })).toBe('cannot-forget');
+    expect(await requestFor(erased, undefined, { ...all, forget: undefined, delete: undefined })).toBe('cannot-forget');
+    expect(await requestFor(item('1', null), undefined, all)).toBe('nothing-made');
+  });
+
+  it('goes when "when" is no longer true, and is not sent again unchanged', async () => {
+    const sink = open({ records: [{ from: 'questions', when: 'item.text != "hidden"', ...all }] });
+    const [, second] = [await send(sink, item('1')), await send(sink, item('1', 'hidden', { object: own }))];
+    expect(second).toMatchObject([{ kind: 'delivered', object: null }]);
+    answers = [() => ({ status: 404 }), () => ({ status: 200, json: { id: 7 } })];
+    const [made] = await send(sink, item('2'));
+    expect(made).toMatchObject({ object: { questions: { id: 7 } } });
+    const again = item('2', 'hello', { object: made!.object! });
+    expect((await planOne(sink, again)).kind).toBe('send'); // the update says another thing than the creation
+    const [updated] = await send(sink, again);
+    expect(await planOne(sink, item('2', 'hello', { object: updated!.object! }))).toEqual({
+      kind: 'nothing',
+      reason: 'unchanged',
+    });
+  });
+
+  it('is not remembered by a log, which is sent each change in its order', async () => {
+    const sink = open({ revisions: 'every', ...records({ delete: { ...create, method: 'POST', body: '"gone"' } }) });
+    const revision = (n: number, text: string | null) => {
+      const { change } = item('1', text);
+      return subjectOf({ ...change, id: `id-${n}`, revision: n });
+    };
+    const outcomes = await send(sink, revision(1, 'a'), revision(2, 'b'), revision(3, null));
+    expect(outcomes.map((each) => [each.kind, each.object])).toEqual(Array(3).fill(['delivered', undefined]));
+    expect(bodies()).toEqual(['{"key":"1","text":"a"}', '{"key":"1","text":"b"}', '"gone"']);
+  });
+
+  it('keeps the requests that "limits" allows', async () => {
+    const sink = open(records({}), { limits: { perDay: 2 } });
+    expect((await send(sink, item('1'), item('2'))).map(({ kind }) => kind)).toEqual(['delivered', 'delivered']);
+    const stop = new AbortController();
+    const planned = (await planOne(sink, item('3'))) as Extract<Planned, { kind: 'send' }>;
+    const sending = sink.send([planned.operation], lane, stop.signal);
+    setImmediate(() => stop.abort());
+    expect((await sending).outcomes).toEqual([{ kind: 'unsent' }]);
+    expect(api.requests).toHaveLength(2);
+  });
+});

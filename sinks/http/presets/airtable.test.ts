@@ -1,0 +1,108 @@
+import { type AirtableDouble, startAirtableDouble } from '../../../test/doubles/airtable/start-airtable-double.js';
+import { GuideSink, kinds, question } from '../guide.test-kit.js';
+
+let airtable: AirtableDouble;
+let table: GuideSink;
+const byHand = { id: 'rec0000000000ours', fields: { Question: 'By hand', Votes: 99 } };
+
+beforeEach(async () => {
+  airtable = await startAirtableDouble();
+  table = await open(airtable.token);
+});
+afterEach(async () => {
+  await table.close();
+  await airtable.close();
+});
+
+const open = (token: string) =>
+  GuideSink.open({
+    page: 'airtable',
+    replace: { 'https://api.airtable.com': airtable.url },
+    variables: { AIRTABLE_TOKEN: token },
+  });
+
+const fields = () => airtable.rows.slice(1).map((row) => row.fields);
+const said = (key: string, text: string, votes = 3) => ({
+  Item: `qna-questions:101:${key}`,
+  Question: text,
+  Votes: votes,
+  Session: 'Keynote',
+  'Asked by': 'Ann Ray',
+});
+
+describe('docs/sinks/http/airtable.md', () => {
+  it('writes a row for each question beside those of others, ten in a request', async () => {
+    const keys = Array.from({ length: 12 }, (_, at) => String(at + 1));
+    const found = await table.deliver(keys.map((key) => question(key, `Question ${key}`)));
+    expect(new Set(kinds(found))).toEqual(new Set(['delivered']));
+    expect(airtable.rows[0]).toEqual(byHand);
+    expect(fields()).toEqual(keys.map((key) => said(key, `Question ${key}`)));
+    expect(airtable.requests).toHaveLength(2);
+  });
+
+  it('changes and deletes the row of each item, whatever order Airtable answers in', async () => {
+    await table.deliver([question('1', 'One'), question('2', 'Two'), question('3', 'Three')]);
+    await table.deliver([question('2', 'Two!', {}, 9)]);
+    expect(fields()).toEqual([said('1', 'One'), said('2', 'Two!', 9), said('3', 'Three')]);
+    expect(kinds(await table.deliver([question('1', null), question('2', null, { removal: 'erased' })]))).toEqual([
+      'delivered',
+      'delivered',
+    ]);
+    expect(airtable.rows.slice(1).map((row) => row.fields)).toEqual([said('3', 'Three')]);
+    expect(airtable.rows[0]).toEqual(byHand);
+  });
+
+  it('empties the name when a question turns anonymous', async () => {
+    await table.deliver([question('1', 'One')]);
+    await table.deliver([question('1', 'One', { attendee: null })]);
+    const { 'Asked by': _, ...rest } = said('1', 'One');
+    expect(fields()).toEqual([rest]);
+  });
+
+  it('has one row after a lost answer, and makes no request for a change that it does not read', async () => {
+    airtable.faults.add({ effect: { kind: 'dropAfter' } });
+    expect(kinds(await table.deliver([question('1', 'One')]))).toEqual(['retry']);
+    expect(kinds(await table.deliver([question('1', 'One')]))).toEqual(['delivered']);
+    expect(await table.deliver([question('1', 'One')])).toEqual([{ kind: 'nothing', reason: 'unchanged' }]);
+    expect(fields()).toEqual([said('1', 'One')]);
+  });
+
+  it('creates a row again that somebody has deleted', async () => {
+    await table.deliver([question('1', 'One')]);
+    airtable.removeRow(airtable.rows[1]!.id);
+    await table.deliver([question('1', 'One', {}, 4)]);
+    expect(fields()).toEqual([said('1', 'One', 4)]);
+    airtable.removeRow(airtable.rows[1]!.id);
+    expect(kinds(await table.deliver([question('1', null)]))).toEqual(['delivered']); // it is gone: nothing to do
+  });
+
+  it('refuses one row for what it says and writes the others of its request', async () => {
+    const found = await table.deliver([
+      question('1', 'One'),
+      question('2', 'Two', {}, 'many' as unknown as number),
+      question('3', 'Three'),
+    ]);
+    expect(found).toMatchObject([
+      { kind: 'delivered' },
+      { kind: 'rejected', cause: 'INVALID_VALUE_FOR_COLUMN' },
+      { kind: 'delivered' },
+    ]);
+    expect(fields()).toEqual([said('1', 'One'), said('3', 'Three')]);
+  });
+
+  it('waits 30 s after HTTP 429', async () => {
+    airtable.faults.add({ effect: { kind: 'answer', answer: { status: 429 } } });
+    expect(await table.deliver([question('1', 'One')])).toMatchObject([{ kind: 'retry', afterMs: 30_000 }]);
+  });
+
+  it('checks the token, pauses when it is refused, and never shows it', async () => {
+    expect((await table.check()).map(({ ok }) => ok)).toEqual([true]);
+    const other = await open('patOther.t0ken');
+    const [line] = await other.check();
+    const found = await other.deliver([question('1', 'One')]);
+    await other.close();
+    expect(line!.ok).toBe(false);
+    expect(found).toMatchObject([{ kind: 'pause', cause: 'credential' }]);
+    expect(JSON.stringify([line, found, await table.plan([question('1', 'One')])])).not.toContain('t0ken');
+  });
+});

@@ -1,0 +1,43 @@
+import type { Preset } from './preset.js';
+
+const upsert = {
+  method: 'PATCH',
+  body: '{ "fields": $merge([properties, { "Item": change.list & ":" & change.pigeonholeId & ":" & change.key }]) }',
+  batch: '{ "performUpsert": { "fieldsToMergeOn": ["Item"] }, "typecast": true, "records": [items] }',
+} as const;
+
+/**
+ * A row of an Airtable table for each item, found by the field `Item`. Sources: sinks/http/README.md, "Airtable".
+ */
+export const airtable: Preset = {
+  name: 'airtable',
+  title: 'Airtable',
+  limits: { per10s: 50 },
+  settings: {
+    auth: { type: 'bearer' },
+    batch: { size: 10 },
+    check: { url: '"?maxRecords=1"' },
+    accept: [
+      { when: 'status = 429', outcome: 'retry', after: '30s' },
+      { when: 'status in [400, 413, 422]', outcome: 'rejected', cause: 'body.error.type' },
+      {
+        // Airtable says the same of a row that is gone and of one that the token may not delete.
+        when: 'request = "delete" and status = 403',
+        outcome: 'rejected',
+        cause: 'body.error.type',
+        detail: 'the row is gone, or the token may not delete it: check the table',
+      },
+    ],
+    // by the value of "Item" and not by position: the documentation promises no order
+    results: `request = "delete" ? "delivered" : [items.(
+      $item := fields.Item;
+      $row := $$.body.records[fields.Item = $item];
+      { "outcome": $row ? "delivered" : "rejected", "cause": "row-not-returned", "id": $row[0].id }
+    )]`,
+  },
+  record: {
+    create: upsert,
+    update: upsert,
+    delete: { url: '"/" & record.id' },
+  },
+};

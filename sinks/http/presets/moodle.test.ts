@@ -1,0 +1,93 @@
+import { type MoodleDouble, startMoodleDouble } from '../../../test/doubles/moodle/start-moodle-double.js';
+import { engagement, GuideSink, kinds } from '../guide.test-kit.js';
+import type { Subject } from '../../sink.js';
+
+let moodle: MoodleDouble;
+let grades: GuideSink;
+
+beforeEach(async () => {
+  moodle = await startMoodleDouble();
+  grades = await open(moodle.token);
+});
+afterEach(async () => {
+  await grades.close();
+  await moodle.close();
+});
+
+const open = (token: string) =>
+  GuideSink.open({
+    page: 'moodle',
+    replace: { 'https://moodle.example.com': moodle.url },
+    variables: { MOODLE_TOKEN: token },
+  });
+
+const credit = (name: string, answered: number, around: Partial<Subject> = {}): Subject =>
+  engagement(
+    name,
+    { scope: 'pigeonhole', answered, offered: 4 },
+    { attendee: { Email: `${name}@Example.com ` }, ...around },
+  );
+
+describe('docs/sinks/http/moodle.md', () => {
+  it('grades students by their e-mail, and leaves the grades of others', async () => {
+    expect(kinds(await grades.deliver([credit('ann', 3), credit('ben', 4)]))).toEqual(['delivered', 'delivered']);
+    expect([...moodle.grades]).toEqual([
+      [12, 100],
+      [13, 60],
+      [11, 75],
+    ]);
+  });
+
+  it('looks a student up once, and sends a grade again only when it changes', async () => {
+    await grades.deliver([credit('ann', 3)]);
+    expect(moodle.requests).toHaveLength(2);
+    expect(await grades.deliver([credit('ann', 3)])).toEqual([{ kind: 'nothing', reason: 'unchanged' }]);
+    await grades.deliver([credit('ann', 4)]);
+    expect(moodle.requests).toHaveLength(3);
+    expect(moodle.grades.get(11)).toBe(100);
+  });
+
+  it('rejects whom Moodle does not know, or knows twice, and grades the others', async () => {
+    expect(await grades.deliver([credit('nobody', 3), credit('shared', 3), credit('ann', 3)])).toMatchObject([
+      { kind: 'rejected', cause: 'student-not-found' },
+      { kind: 'rejected', cause: 'several-students' },
+      { kind: 'delivered' },
+    ]);
+    expect(moodle.grades.get(13)).toBe(60);
+  });
+
+  it('does not take an error with HTTP 200 for a success', async () => {
+    moodle.lockGradeItem();
+    expect(await grades.deliver([credit('ann', 3)])).toMatchObject([{ kind: 'rejected', cause: 'grade-update-4' }]);
+    const refusal = (errorcode: string) =>
+      ({
+        path: 'server.php',
+        bodyHas: 'update_grades',
+        effect: { kind: 'answer', answer: { status: 200, json: { exception: 'x', errorcode, message: 'Ann Ray' } } },
+      }) as const;
+    moodle.faults.add(refusal('invalidcoursemodule'), refusal('sitemaintenance'), refusal('accessexception'));
+    expect(await grades.deliver([credit('ann', 3)])).toMatchObject([
+      { kind: 'rejected', cause: 'invalidcoursemodule' },
+    ]);
+    expect(await grades.deliver([credit('ann', 3)])).toMatchObject([{ kind: 'retry', afterMs: 60_000 }]);
+    expect(await grades.deliver([credit('ann', 3)])).toMatchObject([{ kind: 'pause', cause: 'credential' }]);
+    expect(moodle.grades.has(11)).toBe(false);
+  });
+
+  it('asks a person to remove the grade of someone who is to be forgotten', async () => {
+    await grades.deliver([credit('ann', 3)]);
+    const gone = engagement('ann', null, { removal: 'erased', attendee: null });
+    expect(await grades.deliver([gone])).toMatchObject([{ kind: 'unplannable', cause: 'cannot-forget' }]);
+    expect(await grades.deliver([engagement('ann', null)])).toMatchObject([{ kind: 'nothing' }]);
+  });
+
+  it('checks the token, and shows neither it nor a student', async () => {
+    expect((await grades.check())[0]).toMatchObject({ ok: true });
+    const other = await open('another-t0ken');
+    const [line] = await other.check();
+    const found = [line, ...(await other.deliver([credit('ann', 3)]))];
+    await other.close();
+    expect(found).toMatchObject([{ ok: false }, { kind: 'pause' }]);
+    expect(JSON.stringify(found)).not.toMatch(/another-t0ken|ann@|Ann/);
+  });
+});

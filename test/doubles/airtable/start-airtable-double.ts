@@ -1,0 +1,115 @@
+import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
+import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
+
+type Cell = string | number | null;
+
+export interface AirtableRow {
+  readonly id: string;
+  readonly fields: Readonly<Record<string, Cell>>;
+}
+
+export interface AirtableDouble extends RunningDouble {
+  readonly token: string;
+  /** In the order in which they were made; the table holds a row of somebody else from the start. */
+  readonly rows: readonly AirtableRow[];
+  /** As somebody does in Airtable. */
+  removeRow(id: string): void;
+}
+
+const token = 'patAirtable.t0ken';
+const table = '/v0/appEventBase00001/tblQuestions0001';
+const types: Readonly<Record<string, 'text' | 'number'>> = {
+  Item: 'text',
+  Question: 'text',
+  Votes: 'number',
+  Session: 'text',
+  'Asked by': 'text',
+};
+
+/**
+ * One table of an Airtable base: list, upsert and delete of its rows. Strict about keys, the ten rows of a request, names
+ * and types of fields. Answers rows of an upsert in another order than they were sent, since no order is promised.
+ * Sources: sinks/http/README.md, "Airtable".
+ */
+export async function startAirtableDouble(options: ServeOptions = {}): Promise<AirtableDouble> {
+  const rows = new Map<string, Record<string, Cell>>([['rec0000000000ours', { Question: 'By hand', Votes: 99 }]]);
+  let next = 1;
+
+  const answer = ({ method, path, headers, body, query }: DoubleRequest): DoubleAnswer => {
+    if (headers['authorization'] === undefined) return refusal(401, 'AUTHENTICATION_REQUIRED');
+    if (headers['authorization'] !== `Bearer ${token}`) return refusal(401, 'UNAUTHORIZED');
+    if (path !== table && !path.startsWith(`${table}/`)) return refusal(403, 'INVALID_PERMISSIONS_OR_MODEL_NOT_FOUND');
+    const id = path.slice(table.length + 1);
+    if (method === 'GET' && id === '')
+      return { status: 200, json: { records: found([...rows.keys()].slice(0, Number(query.get('maxRecords')))) } };
+    if (method === 'PATCH' && id === '') return upsert(body);
+    if (method !== 'DELETE' || id === '') return { status: 404, json: { error: 'NOT_FOUND' } };
+    if (!rows.delete(id)) return refusal(404, 'NOT_FOUND');
+    return { status: 200, json: { id, deleted: true } };
+  };
+
+  const found = (ids: readonly string[]) =>
+    ids.map((id) => ({ id, createdTime: '2026-11-21T09:00:00.000Z', fields: withoutEmpty(rows.get(id)!) }));
+
+  function upsert(body: string): DoubleAnswer {
+    const { performUpsert, typecast, records, ...unknown } = JSON.parse(body) as Record<string, unknown>;
+    const merge = (performUpsert as { fieldsToMergeOn?: readonly string[] } | undefined)?.fieldsToMergeOn;
+    const isRequest = Object.keys(unknown).length === 0 && typeof typecast === 'boolean' && Array.isArray(records);
+    if (!isRequest || merge?.length !== 1) return refusal(422, 'INVALID_REQUEST_UNKNOWN');
+    if (records.length === 0 || records.length > 10) return refusal(422, 'INVALID_RECORDS');
+    const wanted: Record<string, Cell>[] = [];
+    for (const { fields, ...others } of records as { readonly fields: Record<string, unknown> }[]) {
+      if (Object.keys(others).length > 0) return refusal(422, 'INVALID_REQUEST_UNKNOWN');
+      for (const [name, value] of Object.entries(fields)) {
+        const problem = problemOf(name, value, typecast);
+        if (problem !== undefined) return refusal(422, problem);
+      }
+      wanted.push(fields as Record<string, Cell>);
+    }
+    const [key] = merge as [string];
+    if (wanted.some((fields) => fields[key] === undefined)) return refusal(422, 'INVALID_VALUE_FOR_COLUMN');
+    const matches = wanted.map((fields) => [...rows].filter(([, row]) => row[key] === fields[key]).map(([id]) => id));
+    if (matches.some((ids) => ids.length > 1)) return refusal(422, 'INVALID_REQUEST_UNKNOWN');
+    const created: string[] = [];
+    const written = wanted.map((fields, at) => {
+      const id = matches[at]![0] ?? `rec${String((next += 1)).padStart(14, '0')}`;
+      if (!rows.has(id)) created.push(id);
+      rows.set(id, { ...rows.get(id), ...fields });
+      return id;
+    });
+    const updated = written.filter((id) => !created.includes(id));
+    const json = { records: found(written.toReversed()), createdRecords: created, updatedRecords: updated };
+    return { status: 200, json };
+  }
+
+  const double = await serveDouble(
+    { answer, state: () => [...rows], page: () => '', namedFaults: () => undefined },
+    options,
+  );
+  return {
+    ...double,
+    token,
+    get rows() {
+      return [...rows].map(([id, fields]) => ({ id, fields: withoutEmpty(fields) }));
+    },
+    removeRow: (id) => void rows.delete(id),
+  };
+}
+
+function problemOf(name: string, value: unknown, typecast: boolean): string | undefined {
+  const type = types[name];
+  if (type === undefined) return 'UNKNOWN_FIELD_NAME';
+  if (value === null) return undefined;
+  if (type === 'text') return typeof value === 'string' ? undefined : 'INVALID_VALUE_FOR_COLUMN';
+  const isNumber = typeof value === 'number' || (typecast && value !== '' && Number.isFinite(Number(value)));
+  return isNumber ? undefined : 'INVALID_VALUE_FOR_COLUMN';
+}
+
+/** Airtable leaves empty cells out. */
+function withoutEmpty(fields: Readonly<Record<string, Cell>>): Record<string, Cell> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== ''));
+}
+
+function refusal(status: number, type: string): DoubleAnswer {
+  return { status, json: { error: { type, message: `${type} for the values that were sent` } } };
+}

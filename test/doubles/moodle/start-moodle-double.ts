@@ -1,0 +1,88 @@
+import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
+import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
+
+export interface MoodleDouble extends RunningDouble {
+  readonly token: string;
+  /** Grades of the activity by user id; some students have grades from the start. */
+  readonly grades: ReadonlyMap<number, number>;
+  /** As a teacher does in the gradebook. */
+  lockGradeItem(): void;
+}
+
+const token = 'm00dle-token';
+const courseId = 42;
+const activityId = 7;
+const users = [
+  { id: 11, username: 'ann', email: 'ann@example.com', idnumber: 'S001' },
+  { id: 12, username: 'ben', email: 'ben@example.com', idnumber: 'S002' },
+  { id: 13, username: 'cam', email: 'shared@example.com', idnumber: 'S003' },
+  { id: 14, username: 'dee', email: 'shared@example.com', idnumber: 'S004' },
+];
+const parameters: Readonly<Record<string, RegExp>> = {
+  core_webservice_get_site_info: /^$/,
+  core_user_get_users_by_field: /^(?:field|values\[\d+\])$/,
+  core_grades_update_grades:
+    /^(?:source|courseid|component|activityid|itemnumber|grades\[\d+\]\[(?:studentid|grade|str_feedback)\])$/,
+};
+
+/**
+ * Three functions of Moodle's REST server, which answers HTTP 200 to everything: an error is a body with `exception`.
+ * Strict about parameters, as Moodle's own validation is. Sources: sinks/http/README.md, "Moodle".
+ */
+export async function startMoodleDouble(options: ServeOptions = {}): Promise<MoodleDouble> {
+  const grades = new Map([
+    [12, 55],
+    [13, 60],
+  ]);
+  let isLocked = false;
+
+  const answer = ({ method, path, headers, body, query }: DoubleRequest): DoubleAnswer => {
+    if (path !== '/webservice/rest/server.php') return { status: 404, html: 'not found' };
+    const isForm = headers['content-type'] === 'application/x-www-form-urlencoded';
+    if (method !== 'POST' || !isForm || query.size > 0) return failure('double_exception', 'unexpectedrequest');
+    const form = new URLSearchParams(body);
+    const { wstoken, moodlewsrestformat, wsfunction = '', ...given } = Object.fromEntries(form);
+    if (wstoken !== token) return failure('core\\exception\\moodle_exception', 'invalidtoken');
+    if (moodlewsrestformat !== 'json') return { status: 200, text: '<?xml version="1.0"?><RESPONSE/>' };
+    const known = parameters[wsfunction];
+    if (known === undefined) return failure('core\\exception\\access_exception', 'accessexception');
+    if (Object.keys(given).some((name) => !known.test(name))) return invalidParameter();
+    if (wsfunction === 'core_webservice_get_site_info') return { status: 200, json: { sitename: 'Campus', userid: 2 } };
+    return wsfunction === 'core_user_get_users_by_field' ? usersBy(given) : updateGrades(given);
+  };
+
+  function usersBy(given: Readonly<Record<string, string>>): DoubleAnswer {
+    const { field = '', ...values } = given;
+    if (!['id', 'idnumber', 'username', 'email'].includes(field)) return invalidParameter();
+    const wanted = Object.values(values);
+    const found = users.filter((user) => wanted.includes(String(user[field as keyof (typeof users)[number]])));
+    return { status: 200, json: found };
+  }
+
+  function updateGrades(given: Readonly<Record<string, string>>): DoubleAnswer {
+    const numbers = ['courseid', 'activityid', 'itemnumber', 'grades[0][studentid]'];
+    if (numbers.some((name) => !/^\d+$/.test(given[name] ?? '')) || !given['source']) return invalidParameter();
+    const grade = Number(given['grades[0][grade]'] || Number.NaN);
+    if (Number.isNaN(grade)) return invalidParameter();
+    if (Number(given['activityid']) !== activityId || given['component'] !== 'mod_assign') {
+      return failure('core\\exception\\moodle_exception', 'invalidcoursemodule');
+    }
+    if (Number(given['courseid']) !== courseId)
+      return failure('core\\exception\\moodle_exception', 'errorcoursecontextnotvalid');
+    if (isLocked) return { status: 200, json: 4 };
+    grades.set(Number(given['grades[0][studentid]']), grade);
+    return { status: 200, json: 0 };
+  }
+
+  const double = await serveDouble(
+    { answer, state: () => [...grades], page: () => '', namedFaults: () => undefined },
+    options,
+  );
+  return { ...double, token, grades, lockGradeItem: () => (isLocked = true) };
+}
+
+function failure(exception: string, errorcode: string): DoubleAnswer {
+  return { status: 200, json: { exception, errorcode, message: `Ann Ray: ${errorcode}` } };
+}
+
+const invalidParameter = (): DoubleAnswer => failure('invalid_parameter_exception', 'invalidparameter');

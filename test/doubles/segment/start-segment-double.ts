@@ -1,0 +1,81 @@
+import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
+import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
+
+export interface SegmentEvent {
+  readonly type: string;
+  readonly messageId: string;
+  readonly userId: string;
+  readonly event: string;
+  readonly timestamp: string;
+  readonly properties: Readonly<Record<string, unknown>> | null;
+}
+
+export interface SegmentDouble extends RunningDouble {
+  readonly writeKey: string;
+  /** Those that a source accepted, without repeats; it has received some of others before. */
+  readonly events: readonly SegmentEvent[];
+  /** Why it dropped others, as the debugger shows; the answer was 200 all the same. */
+  readonly dropped: readonly string[];
+}
+
+const writeKey = 'segment-wr1te-key';
+const keys = new Set(['type', 'messageId', 'userId', 'event', 'timestamp', 'properties']);
+
+/**
+ * The batch endpoint of Segment's HTTP Tracking API. Answers 200 to everything but bodies that are too large or no JSON,
+ * as Segment does: what it then drops, and why, stands in `dropped`. Sources: sinks/http/README.md, "Segment".
+ */
+export async function startSegmentDouble(options: ServeOptions = {}): Promise<SegmentDouble> {
+  const events: SegmentEvent[] = [
+    {
+      type: 'track',
+      messageId: 'm-0',
+      userId: 'u-0',
+      event: 'Signed Up',
+      timestamp: '2026-01-01T00:00:00Z',
+      properties: {},
+    },
+  ];
+  const dropped: string[] = [];
+  const answer = ({ method, path, headers, body }: DoubleRequest): DoubleAnswer => {
+    if (method !== 'POST' || path !== '/v1/batch') return { status: 404 };
+    if (!headers['content-type']?.startsWith('application/json') || Buffer.byteLength(body) > 500 * 1024) {
+      return { status: 400 };
+    }
+    const batch = batchOf(body);
+    if (batch === undefined || batch.some((event) => Buffer.byteLength(JSON.stringify(event)) > 32 * 1024)) {
+      return { status: 400 };
+    }
+    const isKnown = headers['authorization'] === `Basic ${Buffer.from(`${writeKey}:`).toString('base64')}`;
+    for (const event of batch) {
+      const problem = isKnown ? problemOf(event) : 'unknown write key';
+      if (problem !== undefined) dropped.push(problem);
+      else if (!events.some(({ messageId }) => messageId === event.messageId)) events.push(event);
+    }
+    return { status: 200, json: { success: true } };
+  };
+  const double = await serveDouble(
+    { answer, state: () => events, page: () => '', namedFaults: () => undefined },
+    options,
+  );
+  return { ...double, writeKey, events, dropped };
+}
+
+function batchOf(body: string): readonly SegmentEvent[] | undefined {
+  try {
+    const { batch } = JSON.parse(body) as { batch?: unknown };
+    return Array.isArray(batch) ? (batch as SegmentEvent[]) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function problemOf(event: SegmentEvent): string | undefined {
+  const unknown = Object.keys(event).find((key) => !keys.has(key));
+  if (unknown !== undefined) return `unknown key ${unknown}`;
+  if (event.type !== 'track') return 'unknown type';
+  if (typeof event.userId !== 'string' || event.userId === '') return 'no userId';
+  if (typeof event.event !== 'string' || event.event === '') return 'no event';
+  if (typeof event.messageId !== 'string' || event.messageId.length > 100) return 'no messageId';
+  return Number.isNaN(Date.parse(event.timestamp)) ? 'no timestamp' : undefined;
+}
