@@ -3,11 +3,13 @@ import { jsonBody, requiredText, type Call, type Route } from './call.js';
 import { notFound } from './hubspot-refusal.js';
 
 const anyToken = (): undefined => undefined;
+/** Documented: the specification of "Account Info" names this scope; a service key may be without it. */
+const oauthScope = (): readonly string[] => ['oauth'];
 
 /** What a token may do, whose account it is, and how much of the day's limit is used. */
 export const accountRoutes: readonly Route[] = [
-  { method: 'GET', path: /^\/account-info\/v3\/details$/, scopes: anyToken, answer: details },
-  { method: 'GET', path: /^\/account-info\/v3\/api-usage\/daily\/private-apps$/, scopes: anyToken, answer: usage },
+  { method: 'GET', path: /^\/account-info\/v3\/details$/, scopes: oauthScope, answer: details },
+  { method: 'GET', path: /^\/account-info\/v3\/api-usage\/daily\/private-apps$/, scopes: oauthScope, answer: usage },
   { method: 'POST', path: /^\/oauth\/v2\/private-apps\/get\/access-token-info$/, scopes: anyToken, answer: tokenInfo },
 ];
 
@@ -42,6 +44,7 @@ function usage({ account }: Call): DoubleAnswer {
 
 function tokenInfo(call: Call): DoubleAnswer {
   const scopes = call.account.tokens.get(requiredText(jsonBody(call), 'tokenKey'));
-  if (scopes === undefined) throw notFound('No private app has this token');
+  // (A) A service key belongs to no private app.
+  if (scopes === undefined || call.account.profile === 'freshAccount') throw notFound('No private app has this token');
   return { status: 200, json: { userId: 1, hubId: call.account.portalId, appId: 1, scopes } };
 }

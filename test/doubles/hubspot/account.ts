@@ -1,10 +1,19 @@
 import { notFound } from './hubspot-refusal.js';
 import { MarketingEvents } from './marketing-events.js';
-import { contactType, customType, noteType, typeNamed, type CustomObject, type ObjectType } from './object-type.js';
+import {
+  contactType,
+  customType,
+  noteType,
+  typeNamed,
+  type ConditionalRule,
+  type CustomObject,
+  type ObjectType,
+} from './object-type.js';
 import { Portal } from './portal.js';
 import type { PropertyDefinition } from './property-definition.js';
 import { RateLimits, type LimitOptions } from './rate-limits.js';
 import { Associations } from './associations.js';
+import { ContactLists } from './contact-lists.js';
 
 /**
  * What a batch does with records that cannot be written, by default as documented of each version:
@@ -14,9 +23,27 @@ import { Associations } from './associations.js';
  */
 export type BatchErrors = 'whole-batch' | 'multi-status' | 'in-200';
 
+/**
+ * What stands in the account before a test begins.
+ * - `freshAccount` an account as HubSpot gives it to a customer of November 2026, with one administrator who has set
+ *   rules: `firstname` is required when a contact is created, and `hs_lead_status` where `lifecyclestage` is
+ *   `salesqualifiedlead`. The token is a service key: it lacks the scope `oauth`, so it may not read the account's
+ *   details, and no private app has it.
+ * - `withoutRules` no rules, and the token of a private app that may read everything.
+ */
+export type Profile = 'freshAccount' | 'withoutRules';
+
 export interface HubSpotOptions extends LimitOptions {
-  /** Private app tokens and what they may do; `hubspot-token` may do everything by default. */
+  /** `freshAccount` by default. */
+  readonly profile?: Profile;
+  /** Tokens and the scopes that they have; by default `hubspot-token` has all that the profile allows. Each is an app of its own. */
   readonly tokens?: Readonly<Record<string, readonly string[]>>;
+  /** Contact properties that are required on creation, in place of the profile's. */
+  readonly requiredOfContacts?: readonly string[];
+  /** Associations in an answer of the batch read; the rest is read with `after`. */
+  readonly associationsPerPage?: number;
+  /** Lists of contacts, static ones unless `dynamic`: those HubSpot fills by its filters. */
+  readonly lists?: readonly { readonly listId: string; readonly dynamic?: boolean }[];
   readonly portalId?: number;
   readonly customObjects?: readonly CustomObject[];
   /** The portal's own properties of contacts. */
@@ -28,6 +55,7 @@ export interface HubSpotOptions extends LimitOptions {
   readonly now?: () => number;
 }
 
+/** Scopes that a service key can be given, as far as they matter here. */
 export const ALL_SCOPES: readonly string[] = [
   ...['contacts', 'custom', 'marketing_events'].flatMap((name) => [
     `crm.objects.${name}.read`,
@@ -35,7 +63,15 @@ export const ALL_SCOPES: readonly string[] = [
   ]),
   'crm.schemas.contacts.read',
   'crm.schemas.custom.read',
+  'crm.lists.read',
+  'crm.lists.write',
 ];
+
+const CONDITION: ConditionalRule = {
+  whenProperty: 'lifecyclestage',
+  hasValue: 'salesqualifiedlead',
+  requires: 'hs_lead_status',
+};
 
 /** One HubSpot account: its records, definitions, events, tokens and limits. */
 export class Account {
@@ -46,18 +82,29 @@ export class Account {
   readonly types: readonly ObjectType[];
   readonly portal: Portal;
   readonly associations = new Associations();
+  readonly lists: ContactLists;
+  readonly profile: Profile;
   readonly marketingEvents: MarketingEvents;
   readonly limits: RateLimits;
   readonly batchErrors: BatchErrors | undefined;
+  readonly associationsPerPage: number;
   readonly searchLagMs: number;
 
   constructor(options: HubSpotOptions) {
     this.now = options.now ?? Date.now;
     this.portalId = options.portalId ?? 4_242_424;
     this.timeZone = options.timeZone ?? 'UTC';
-    this.tokens = new Map(Object.entries(options.tokens ?? { 'hubspot-token': ALL_SCOPES }));
+    this.profile = options.profile ?? 'freshAccount';
+    const isFresh = this.profile === 'freshAccount';
+    this.tokens = new Map(
+      Object.entries(options.tokens ?? { 'hubspot-token': isFresh ? ALL_SCOPES : [...ALL_SCOPES, 'oauth'] }),
+    );
+    this.lists = new ContactLists(options.lists ?? []);
     this.types = [
-      contactType(options.contactProperties ?? []),
+      contactType(options.contactProperties ?? [], {
+        required: options.requiredOfContacts ?? (isFresh ? ['firstname'] : []),
+        conditional: isFresh ? [CONDITION] : [],
+      }),
       noteType(),
       ...(options.customObjects ?? []).map((custom, index) => customType(this.portalId, custom, index)),
     ];
@@ -65,6 +112,7 @@ export class Account {
     this.marketingEvents = new MarketingEvents(this.now);
     this.limits = new RateLimits(options);
     this.batchErrors = options.batchErrors;
+    this.associationsPerPage = options.associationsPerPage ?? 500;
     this.searchLagMs = options.searchLagMs ?? 0;
   }
 

@@ -8,6 +8,7 @@ import type { Call } from './call.js';
 import { HubSpotRefusal, notFound } from './hubspot-refusal.js';
 import { marketingEventRoutes } from './marketing-event-routes.js';
 import { objectRoutes } from './object-routes.js';
+import { listRoutes } from './list-routes.js';
 import { propertyRoutes } from './property-routes.js';
 import { overLimit } from './rate-limits.js';
 import { searchRoute } from './search-route.js';
@@ -21,6 +22,7 @@ const ROUTES = [
   ...propertyRoutes,
   ...marketingEventRoutes,
   ...accountRoutes,
+  ...listRoutes,
 ];
 
 /** Answers as HubSpot does: first the token, then the limits, then the scopes, then the request. */
@@ -74,11 +76,18 @@ function routed(account: Account, request: DoubleRequest, granted: readonly stri
     account,
     request,
     parts: route.path.exec(asked.path)!.slice(1).map(decodeURIComponent),
-    dated: asked.dated,
+    version: asked.version,
+    appId: appIdOf(account, request),
   };
   const scopes = route.scopes(call);
   if (scopes !== undefined && !scopes.some((scope) => granted.includes(scope))) throw missingScopes(scopes);
   return route.answer(call);
+}
+
+/** Each token is an app of its own. */
+function appIdOf({ tokens }: Account, { headers }: DoubleRequest): string {
+  const token = (headers.authorization ?? '').replace(/^Bearer /, '');
+  return String([...tokens.keys()].indexOf(token) + 1);
 }
 
 function missingScopes(scopes: readonly string[]): HubSpotRefusal {

@@ -1,7 +1,8 @@
-/** A path in the words of the v3 (associations: v4) API, and whether it was asked for by a date version. */
+/** A path in the words of the v3 (associations: v4) API, and the version that the request named. */
 export interface ApiPath {
   readonly path: string;
-  readonly dated: boolean;
+  /** `v3`, or a date version such as `2026-09`. */
+  readonly version: string;
 }
 
 /** Date versions that are documented; any other date is a 404. */
@@ -12,6 +13,7 @@ const AREAS: readonly (readonly [dated: string, numbered: string])[] = [
   ['/crm/objects/', '/crm/v3/objects'],
   ['/crm/properties/', '/crm/v3/properties'],
   ['/crm/associations/', '/crm/v4/associations'],
+  ['/crm/lists/', '/crm/v3/lists'],
   ['/crm-object-schemas/', '/crm/v3'],
   ['/marketing/marketing-events/', '/marketing/v3/marketing-events'],
   ['/account-info/', '/account-info/v3'],
@@ -24,7 +26,7 @@ export function apiPath(path: string): ApiPath | undefined {
     const [version = '', ...rest] = path.slice(dated.length).split('/');
     if (/^v\d+$/.test(version)) break;
     if (!DATE_VERSIONS.has(version)) return undefined;
-    return { path: [numbered, ...rest].join('/'), dated: true };
+    return { path: [numbered, ...rest].join('/'), version };
   }
-  return { path: path.replace(/^\/crm-object-schemas\/v3\//, '/crm/v3/'), dated: false };
+  return { path: path.replace(/^\/crm-object-schemas\/v3\//, '/crm/v3/'), version: 'v3' };
 }

@@ -1,6 +1,6 @@
 import type { DoubleAnswer } from '../serve/double-request.js';
 import type { Account } from './account.js';
-import { inputsOf, jsonBody, requiredText, type Call, type Route } from './call.js';
+import { inputsOf, isDated, jsonBody, requiredText, type Call, type Route } from './call.js';
 import { invalidInput, notFound } from './hubspot-refusal.js';
 import type { ObjectType } from './object-type.js';
 import type { CrmRecord } from './portal.js';
@@ -86,6 +86,8 @@ function dissociate(call: Call): DoubleAnswer {
 }
 
 function associated(call: Call): DoubleAnswer {
+  // Documented: the specification of "Associations" has no listing by record from 2026-09 on.
+  if (isDated(call) && call.version >= '2026-09') throw notFound('Unable to find a handler for this version');
   const from = call.account.type(call.parts[0]!);
   const to = call.account.type(call.parts[2]!);
   return { status: 200, json: { results: resultsOf(call.account, from, call.parts[1]!, to) } };
@@ -118,11 +120,35 @@ function dissociateBatch(call: Call): DoubleAnswer {
 function associatedBatch(call: Call): DoubleAnswer {
   const from = call.account.type(call.parts[0]!);
   const to = call.account.type(call.parts[1]!);
-  const results = inputsOf(jsonBody(call), MAX_READ).map((input) => {
+  const { associationsPerPage } = call.account;
+  const results: unknown[] = [];
+  const errors: unknown[] = [];
+  for (const input of inputsOf(jsonBody(call), MAX_READ)) {
     const id = requiredText(input, 'id');
-    return { from: { id }, to: resultsOf(call.account, from, id, to) };
-  });
-  return { status: 200, json: { status: 'COMPLETE', results } };
+    const start = input.after === undefined ? 0 : Number(input.after);
+    const all = resultsOf(call.account, from, id, to);
+    if (all.length === 0) errors.push(noAssociations(from, id, to));
+    else {
+      const after = start + associationsPerPage;
+      const paging = after < all.length ? { paging: { next: { after: String(after), link: '' } } } : {};
+      results.push({ from: { id }, to: all.slice(start, after), ...paging });
+    }
+  }
+  return {
+    status: errors.length > 0 && !isDated(call) ? 207 : 200,
+    json: { status: 'COMPLETE', results, ...(errors.length > 0 && { numErrors: errors.length, errors }) },
+  };
+}
+
+/** Seen in answers: a record without associations is an error of its own, in an answer that is none. */
+function noAssociations(from: ObjectType, id: string, to: ObjectType): unknown {
+  return {
+    status: 'error',
+    category: 'OBJECT_NOT_FOUND',
+    subCategory: 'crm.associations.NO_ASSOCIATIONS_FOUND',
+    message: `No ${to.singular.toLowerCase()} is associated with ${from.singular.toLowerCase()} ${id}.`,
+    context: { fromObjectId: [id], fromObjectType: [from.name], toObjectType: [to.name] },
+  };
 }
 
 function labels(call: Call): DoubleAnswer {

@@ -1,7 +1,18 @@
 import type { DoubleAnswer } from '../serve/double-request.js';
 import type { BatchErrors } from './account.js';
 import { associateNew } from './association-routes.js';
-import { inputsOf, jsonBody, propertyValues, requiredText, texts, type Call, type Route } from './call.js';
+import {
+  enforcesRules,
+  inputsOf,
+  isDated,
+  jsonBody,
+  onlyFields,
+  propertyValues,
+  requiredText,
+  texts,
+  type Call,
+  type Route,
+} from './call.js';
 import { HubSpotRefusal, invalidInput } from './hubspot-refusal.js';
 import type { ObjectType } from './object-type.js';
 import { uniqueProperties, type CrmRecord } from './portal.js';
@@ -40,12 +51,12 @@ interface Written {
 
 function createBatch(call: Call): DoubleAnswer {
   const type = call.account.type(call.parts[0]!);
-  const inputs = writableInputs(call);
+  const inputs = writableInputs(call, ['properties', 'associations', 'objectWriteTraceId']);
   const traced = inputs.every((input) => typeof input.objectWriteTraceId === 'string');
   // Documented: a trace id for each input turns multi-status errors on, for creation.
-  const errors = call.account.batchErrors ?? (call.dated ? 'in-200' : traced ? 'multi-status' : 'whole-batch');
+  const errors = call.account.batchErrors ?? (isDated(call) ? 'in-200' : traced ? 'multi-status' : 'whole-batch');
   const written = write(call, inputs, errors, (input) => {
-    const record = call.account.portal.create(type, propertyValues(input));
+    const record = call.account.portal.create(type, propertyValues(input), enforcesRules(call));
     associateNew(call.account, record, input.associations);
     return { input, record };
   });
@@ -54,10 +65,10 @@ function createBatch(call: Call): DoubleAnswer {
 
 function updateBatch(call: Call): DoubleAnswer {
   const type = call.account.type(call.parts[0]!);
-  const inputs = writableInputs(call);
+  const inputs = writableInputs(call, ['id', 'idProperty', 'properties', 'objectWriteTraceId']);
   const idProperty = oneIdProperty(type, inputs, false);
   refuseDuplicates(inputs.map((input) => requiredText(input, 'id')));
-  const errors = call.account.batchErrors ?? (call.dated ? 'in-200' : 'whole-batch');
+  const errors = call.account.batchErrors ?? (isDated(call) ? 'in-200' : 'whole-batch');
   const missing: string[] = [];
   const written = write(call, inputs, errors, (input) => {
     const id = requiredText(input, 'id');
@@ -67,7 +78,7 @@ function updateBatch(call: Call): DoubleAnswer {
       missing.push(id);
       return undefined;
     }
-    call.account.portal.update(record, values);
+    call.account.portal.update(record, values, enforcesRules(call));
     return { input, record };
   });
   return batchAnswer(call, written, errors, 200, missing);
@@ -75,12 +86,12 @@ function updateBatch(call: Call): DoubleAnswer {
 
 function upsertBatch(call: Call): DoubleAnswer {
   const type = call.account.type(call.parts[0]!);
-  const inputs = writableInputs(call);
+  const inputs = writableInputs(call, ['id', 'idProperty', 'properties', 'objectWriteTraceId']);
   const idProperty = oneIdProperty(type, inputs, true)!;
   refuseDuplicates(inputs.map((input) => requiredText(input, 'id')));
   // Documented of contacts: no partial upsert where the e-mail identifies them.
   const byEmail = idProperty === 'email';
-  const errors = call.account.batchErrors ?? (call.dated && !byEmail ? 'in-200' : 'whole-batch');
+  const errors = call.account.batchErrors ?? (isDated(call) && !byEmail ? 'in-200' : 'whole-batch');
   const written = write(call, inputs, errors, (input) => {
     const id = requiredText(input, 'id');
     const values = propertyValues(input);
@@ -92,10 +103,10 @@ function upsertBatch(call: Call): DoubleAnswer {
     if (known !== undefined) {
       // An additional e-mail finds the contact and does not become its first one.
       const { [idProperty]: _own, ...others } = values;
-      call.account.portal.update(known, others);
+      call.account.portal.update(known, others, enforcesRules(call));
       return { input, record: known, isNew: false, also: [idProperty] };
     }
-    const record = call.account.portal.create(type, { ...values, [idProperty]: id });
+    const record = call.account.portal.create(type, { ...values, [idProperty]: id }, enforcesRules(call));
     return { input, record, isNew: true, also: [idProperty] };
   });
   return batchAnswer(call, written, errors, 200);
@@ -104,6 +115,7 @@ function upsertBatch(call: Call): DoubleAnswer {
 function readBatch(call: Call): DoubleAnswer {
   const type = call.account.type(call.parts[0]!);
   const body = jsonBody(call);
+  onlyFields(body, ['inputs', 'idProperty', 'properties', 'propertiesWithHistory']);
   const properties = texts(body, 'properties');
   const withHistory = texts(body, 'propertiesWithHistory');
   const ids = inputsOf(body, withHistory.length > 0 ? MAX_INPUTS_WITH_HISTORY : MAX_INPUTS).map((input) =>
@@ -116,7 +128,7 @@ function readBatch(call: Call): DoubleAnswer {
   const wanted = idProperty === undefined ? properties : [...new Set([...properties, idProperty])];
   return complete(
     call,
-    missing.length > 0 && !call.dated ? 207 : 200,
+    missing.length > 0 && !isDated(call) ? 207 : 200,
     [...records].map((record) => recordJson(record, { properties: wanted, withHistory })),
     missing.length > 0 ? [missingEntry(type, missing)] : [],
   );
@@ -134,9 +146,14 @@ function archiveBatch(call: Call): DoubleAnswer {
 }
 
 /** Inputs of which each has properties that are text: what cannot be read is refused before any record is looked at. */
-function writableInputs(call: Call): Record<string, unknown>[] {
-  const inputs = inputsOf(jsonBody(call), MAX_INPUTS);
-  for (const input of inputs) propertyValues(input);
+function writableInputs(call: Call, allowed: readonly string[]): Record<string, unknown>[] {
+  const body = jsonBody(call);
+  onlyFields(body, ['inputs']);
+  const inputs = inputsOf(body, MAX_INPUTS);
+  for (const input of inputs) {
+    onlyFields(input, allowed);
+    propertyValues(input);
+  }
   return inputs;
 }
 

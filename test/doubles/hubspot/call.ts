@@ -8,7 +8,29 @@ export interface Call {
   readonly request: DoubleRequest;
   /** The path's variable parts, decoded. */
   readonly parts: readonly string[];
-  readonly dated: boolean;
+  /** `v3`, or a date version such as `2026-09`. */
+  readonly version: string;
+  /** The app that the token belongs to. Marketing events belong to the app that created them. */
+  readonly appId: string;
+}
+
+/** Date versions put the errors of single records into a 200. */
+export function isDated({ version }: Call): boolean {
+  return version !== 'v3';
+}
+
+/** Documented: from 2026-09 on, writes follow the rules that an administrator of the account has set. */
+export function enforcesRules({ version }: Call): boolean {
+  return version !== 'v3' && version >= '2026-09';
+}
+
+/**
+ * Refuses fields that the documented request does not have.
+ * @throws {HubSpotRefusal} 400
+ */
+export function onlyFields(input: Readonly<Record<string, unknown>>, allowed: readonly string[]): void {
+  const other = Object.keys(input).find((name) => !allowed.includes(name));
+  if (other !== undefined) throw invalidInput(`Invalid input JSON: unknown field "${other}"`);
 }
 
 export interface Route {

@@ -21,6 +21,7 @@ export function accountState(account: Account): Record<string, Readonly<Record<s
       externalEventId,
       ...fields,
     })),
+    lists: account.lists.all().map(({ listId, members }) => ({ listId, members: [...members].join(' ') })),
     participations: events.flatMap((event) =>
       account.marketingEvents.participationsOf(event).map(({ contactId, state, occurredAtMs, activities }) => ({
         event: event.externalEventId,

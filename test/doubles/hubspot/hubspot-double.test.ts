@@ -1,6 +1,6 @@
 import { callDouble, type Answered } from '../serve/call-double.js';
 import type { ServeOptions } from '../serve/serve-double.js';
-import type { HubSpotOptions } from './account.js';
+import { ALL_SCOPES, type HubSpotOptions } from './account.js';
 import { hubSpotFault } from './hubspot-faults.js';
 import { property } from './property-definition.js';
 import { startHubSpotDouble, type HubSpotDouble } from './start-hubspot-double.js';
@@ -324,7 +324,14 @@ describe('the properties of contacts', () => {
 });
 
 describe('a marketing event', () => {
-  const event = { eventName: 'Day', eventOrganizer: 'ACME', externalAccountId: 'acme', externalEventId: '101' };
+  const event = {
+    eventName: 'Day',
+    eventOrganizer: 'ACME',
+    customProperties: [],
+    externalAccountId: 'acme',
+    externalEventId: '101',
+  };
+  const person = { properties: {}, contactProperties: {} };
   const attendance = (state: string): string =>
     `/marketing/v3/marketing-events/attendance/101/${state}/email-create?externalAccountId=acme`;
   const breakdown = '/marketing/v3/marketing-events/participations/acme/101/breakdown';
@@ -333,9 +340,11 @@ describe('a marketing event', () => {
     const { double, call } = await hubspot();
     for (let time = 0; time < 2; time += 1) {
       await call('/marketing/v3/marketing-events/events/upsert', { inputs: [event] });
-      await call(attendance('register'), { inputs: [{ email: 'A@example.com', interactionDateTime: 1000 }] });
+      await call(attendance('register'), {
+        inputs: [{ ...person, email: 'A@example.com', interactionDateTime: 1000 }],
+      });
     }
-    await call(attendance('attend'), { inputs: [{ email: 'a@example.com', interactionDateTime: 2000 }] });
+    await call(attendance('attend'), { inputs: [{ ...person, email: 'a@example.com', interactionDateTime: 2000 }] });
     const { total, results } = (await call(breakdown)).json;
     expect([total, results[0].properties.attendanceState]).toEqual([1, 'ATTENDED']);
     expect(double.account.marketingEvents.all()).toHaveLength(1);
@@ -347,11 +356,26 @@ describe('a marketing event', () => {
     ['attendance without the account of the event', attendance('attend').split('?')[0]!, {}, 400],
     ['a state that is none', attendance('came'), {}, 400],
     ['attendance without its instant', attendance('attend'), { interactionDateTime: undefined }, 400],
+    ['attendance without contactProperties', attendance('attend'), { contactProperties: undefined }, 400],
+    [
+      'a registration that says when somebody joined',
+      attendance('register'),
+      { properties: { joinedAt: '2026-11-21' } },
+      400,
+    ],
+    ['attendance with a field that is none', attendance('attend'), { name: 'Ann' }, 400],
     ['an event without an organizer', '/marketing/v3/marketing-events/events/upsert', { eventOrganizer: '' }, 400],
+    [
+      'an event without customProperties',
+      '/marketing/v3/marketing-events/events/upsert',
+      { customProperties: undefined },
+      400,
+    ],
   ])('is refused: %s', async (_name, path, wrong, status) => {
     const { call } = await hubspot();
     await call('/marketing/v3/marketing-events/events/upsert', { inputs: [event] });
-    const input = { ...event, email: 'a@example.com', interactionDateTime: 1, ...wrong };
+    const attended = { ...person, email: 'a@example.com', interactionDateTime: 1 };
+    const input = { ...(path.includes('/attendance/') ? attended : event), ...wrong };
     expect((await call(path, { inputs: [input] })).status).toBe(status);
   });
 
@@ -360,11 +384,68 @@ describe('a marketing event', () => {
     await call('/marketing/v3/marketing-events/events/upsert', { inputs: [event] });
     const answer = await call(attendance('register'), {
       inputs: [
-        { email: 'a@example.com', interactionDateTime: 1 },
-        { email: 'b@example', interactionDateTime: 1 },
+        { ...person, email: 'a@example.com', interactionDateTime: 1 },
+        { ...person, email: 'b@example', interactionDateTime: 1 },
       ],
     });
     expect([answer.status, emailsIn(double)]).toEqual([400, []]);
+  });
+
+  it('answers to another app by its own id only', async () => {
+    const { double, call } = await hubspot({ tokens: { 'hubspot-token': ALL_SCOPES, other: ALL_SCOPES } });
+    const root = '/marketing/marketing-events/2026-09';
+    await call(`${root}/events/upsert`, { inputs: [event] });
+    const byOther = (path: string, body?: unknown) =>
+      callDouble(`${double.url}${root}${path}`, { token: 'other', body });
+    expect((await byOther('/events/101?externalAccountId=acme')).status).toBe(404);
+    const { results } = (await byOther('/101/identifiers')).json;
+    expect(results).toMatchObject([{ externalAccountId: 'acme', appInfo: { id: '1' } }]);
+    const attended = {
+      ...person,
+      email: 'a@example.com',
+      interactionDateTime: 1,
+      contactProperties: { firstname: 'A' },
+    };
+    const answer = await byOther(`/${results[0].objectId}/attendance/attend/email-create`, { inputs: [attended] });
+    expect([answer.status, emailsIn(double)]).toEqual([200, ['a@example.com']]);
+  });
+});
+
+describe('the rules of an administrator', () => {
+  const create = (version: string) => `/crm/objects/${version}/contacts/batch/create`;
+  const ann = { email: 'a@example.com' };
+
+  it.each([
+    ['2026-09', ann, 'MISSING_REQUIRED_PROPERTY', 'firstname'],
+    [
+      '2026-09',
+      { ...ann, firstname: 'Ann', lifecyclestage: 'salesqualifiedlead' },
+      'MISSING_CONDITIONAL_REQUIRED_PROPERTY',
+      'hs_lead_status',
+    ],
+  ])('hold from version %s on for %j', async (version, properties, code, name) => {
+    const { call } = await hubspot();
+    const answer = await call(create(version), { inputs: [{ properties }] });
+    expect(answer.json.errors[0].errors[0]).toMatchObject({ code, context: { propertyName: [name] } });
+    expect((await call(create('2026-03'), { inputs: [{ properties }] })).json.results).toHaveLength(1);
+  });
+
+  it('are shown by the schema as far as they are about creation', async () => {
+    const { call } = await hubspot();
+    const schema = (await call('/crm-object-schemas/2026-09/schemas/contacts')).json;
+    expect(schema.requiredProperties).toEqual(['firstname']);
+  });
+});
+
+describe('a list', () => {
+  it('takes contacts by id, names those that are missing, and refuses them where filters fill it', async () => {
+    const { double, call } = await hubspot({ lists: [{ listId: '7' }, { listId: '8', dynamic: true }] });
+    const { id } = (await call(CONTACTS, { properties: { email: 'a@example.com' } })).json;
+    const add = (listId: string) => call(`/crm/lists/2026-09/${listId}/memberships/add`, [id, '1'], 'PUT');
+    expect((await add('7')).json).toMatchObject({ recordsIdsAdded: [id], recordIdsMissing: ['1'] });
+    expect((await add('7')).json).toMatchObject({ recordsIdsAdded: [] });
+    expect([(await add('8')).status, (await add('9')).status]).toEqual([400, 404]);
+    expect(double.account.lists.find('7')?.members.size).toBe(1);
   });
 });
 

@@ -1,11 +1,21 @@
 import type { DoubleAnswer } from '../serve/double-request.js';
-import { inputsOf, jsonBody, propertyValues, requiredText, type Call, type Route } from './call.js';
+import {
+  enforcesRules,
+  inputsOf,
+  jsonBody,
+  onlyFields,
+  propertyValues,
+  requiredText,
+  type Call,
+  type Route,
+} from './call.js';
 import { HubSpotRefusal, invalidInput, notFound } from './hubspot-refusal.js';
 import type { AttendanceState, MarketingEvent, Participation } from './marketing-events.js';
 import { refusalOf, validateProperties } from './validate-properties.js';
 import type { CrmRecord } from './portal.js';
 
-const EVENTS = '/marketing/v3/marketing-events/events';
+const ROOT = '/marketing/v3/marketing-events';
+const EVENTS = `${ROOT}/events`;
 /** Documented of the upsert; of attendance nothing is, and the same is assumed. */
 const MAX_INPUTS = 100;
 const STATES: Readonly<Record<string, AttendanceState>> = {
@@ -14,15 +24,23 @@ const STATES: Readonly<Record<string, AttendanceState>> = {
   cancel: 'CANCELLED',
 };
 
-/** Marketing events by the ids of an outside system, and who took part. Documented: "Marketing events". */
+/**
+ * Marketing events and who took part. Documented: "Marketing events". By the ids of an outside system an event answers
+ * only to the app that created it, and is a 404 to every other; by its own id it answers to all.
+ */
 export const marketingEventRoutes: readonly Route[] = [
   route('POST', `${EVENTS}/upsert`, 'write', upsert),
   route('POST', EVENTS, 'write', create),
   route('GET', `${EVENTS}/([^/]+)`, 'read', (call) => ({ status: 200, json: eventJson(existing(call)) })),
   route('PUT', `${EVENTS}/([^/]+)`, 'write', put),
   route('DELETE', `${EVENTS}/([^/]+)`, 'write', remove),
-  route('POST', '/marketing/v3/marketing-events/attendance/([^/]+)/([^/]+)/email-create', 'write', attendByEmail),
-  route('POST', '/marketing/v3/marketing-events/attendance/([^/]+)/([^/]+)/create', 'write', attendById),
+  route('POST', `${ROOT}/attendance/([^/]+)/([^/]+)/email-create`, 'write', attendByEmail),
+  route('POST', `${ROOT}/attendance/([^/]+)/([^/]+)/create`, 'write', attendById),
+  route('GET', `${ROOT}/([^/]+)/identifiers`, 'read', identifiers),
+  route('POST', `${ROOT}/([0-9]+)/attendance/([^/]+)/email-create`, 'write', (call) => attendByEmail(call, byId(call))),
+  route('POST', `${ROOT}/([0-9]+)/attendance/([^/]+)/create`, 'write', (call) => attendById(call, byId(call))),
+  route('GET', `${ROOT}/([0-9]+)`, 'read', (call) => ({ status: 200, json: eventJson(byId(call)) })),
+  route('PATCH', `${ROOT}/([0-9]+)`, 'write', patch),
   route('GET', '/marketing/v3/marketing-events/participations/([^/]+)/([^/]+)/breakdown', 'read', breakdown),
   route('GET', '/marketing/v3/marketing-events/participations/([^/]+)/([^/]+)', 'read', counters),
 ];
@@ -45,7 +63,7 @@ function upsert(call: Call): DoubleAnswer {
     json: {
       status: 'COMPLETE',
       results: inputs.map((input) =>
-        eventJson(call.account.marketingEvents.upsert(input.accountId, input.eventId, input.fields)),
+        eventJson(call.account.marketingEvents.upsert(call.appId, input.accountId, input.eventId, input.fields)),
       ),
     },
   };
@@ -53,15 +71,38 @@ function upsert(call: Call): DoubleAnswer {
 
 function create(call: Call): DoubleAnswer {
   const { accountId, eventId, fields } = eventOf(jsonBody(call));
-  if (call.account.marketingEvents.find(accountId, eventId) !== undefined) {
+  if (call.account.marketingEvents.find(call.appId, accountId, eventId) !== undefined) {
     throw new HubSpotRefusal(409, 'CONFLICT', 'Marketing event already exists');
   }
-  return { status: 201, json: eventJson(call.account.marketingEvents.upsert(accountId, eventId, fields)) };
+  return { status: 201, json: eventJson(call.account.marketingEvents.upsert(call.appId, accountId, eventId, fields)) };
 }
 
 function put(call: Call): DoubleAnswer {
   const { accountId, fields } = eventOf({ ...jsonBody(call), externalEventId: call.parts[0]! });
-  return { status: 200, json: eventJson(call.account.marketingEvents.upsert(accountId, call.parts[0]!, fields)) };
+  const event = call.account.marketingEvents.upsert(call.appId, accountId, call.parts[0]!, fields);
+  return { status: 200, json: eventJson(event) };
+}
+
+function patch(call: Call): DoubleAnswer {
+  const event = byId(call);
+  const body = jsonBody(call);
+  onlyFields(body, [...DETAILS, 'eventCancelled', 'customProperties']);
+  customPropertiesOf(body);
+  call.account.marketingEvents.change(event, body);
+  return { status: 200, json: eventJson(event) };
+}
+
+/** Every event of the account with this external id, whichever app created it. */
+function identifiers(call: Call): DoubleAnswer {
+  const found = call.account.marketingEvents.all().filter((event) => event.externalEventId === call.parts[0]);
+  const results = found.map((event) => ({
+    objectId: event.id,
+    externalAccountId: event.externalAccountId,
+    externalEventId: event.externalEventId,
+    marketingEventName: event.fields.eventName,
+    appInfo: { id: event.appId, name: `App ${event.appId}` },
+  }));
+  return { status: 200, json: { total: results.length, results } };
 }
 
 function remove(call: Call): DoubleAnswer {
@@ -70,37 +111,37 @@ function remove(call: Call): DoubleAnswer {
 }
 
 /** Contacts that do not exist are created with `contactProperties`; those that do keep what they have. */
-function attendByEmail(call: Call): DoubleAnswer {
-  const event = existing(call);
+function attendByEmail(call: Call, event = existing(call)): DoubleAnswer {
   const state = stateOf(call.parts[1]!);
   const { account } = call;
-  const inputs = inputsOf(jsonBody(call), MAX_INPUTS).map((input) => ({
-    email: requiredText(input, 'email'),
-    atMs: interactionAt(input),
-    contactProperties: input.contactProperties === undefined ? {} : propertyValues(input, 'contactProperties'),
-  }));
+  const inputs = inputsOf(jsonBody(call), MAX_INPUTS).map((input) => {
+    onlyFields(input, ['email', 'interactionDateTime', 'properties', 'contactProperties']);
+    const email = requiredText(input, 'email');
+    const contactProperties = propertyValues(input, 'contactProperties');
+    return { email, ...interactionOf(input, state), contactProperties };
+  });
   const results = account.portal.atomically(() =>
-    inputs.map(({ email, atMs, contactProperties }) => {
+    inputs.map(({ email, contactProperties, ...interaction }) => {
       const problems = validateProperties(account.contacts.properties, { email });
       if (problems.length > 0) throw refusalOf(problems);
       const contact =
         account.portal.byUnique(account.contacts, 'email', email) ??
-        account.portal.create(account.contacts, { ...contactProperties, email });
-      return { contact, email: email.toLowerCase(), atMs };
+        account.portal.create(account.contacts, { ...contactProperties, email }, enforcesRules(call));
+      return { contact, email: email.toLowerCase(), ...interaction };
     }),
   );
   return recorded(call, event, state, results);
 }
 
-function attendById(call: Call): DoubleAnswer {
-  const event = existing(call);
+function attendById(call: Call, event = existing(call)): DoubleAnswer {
   const state = stateOf(call.parts[1]!);
   const results = inputsOf(jsonBody(call), MAX_INPUTS).map((input) => {
+    onlyFields(input, ['vid', 'interactionDateTime', 'properties']);
     const { vid } = input;
     if (typeof vid !== 'number') throw invalidInput('Some required fields were not set: [vid]');
     const contact = call.account.portal.byId(call.account.contacts, String(vid));
     if (contact === undefined) throw notFound(`No contact with ID ${vid} exists`);
-    return { contact, email: contact.values.get('email'), atMs: interactionAt(input) };
+    return { contact, email: contact.values.get('email'), ...interactionOf(input, state) };
   });
   return recorded(call, event, state, results);
 }
@@ -109,9 +150,12 @@ function recorded(
   call: Call,
   event: MarketingEvent,
   state: AttendanceState,
-  results: readonly { contact: CrmRecord; email: string | undefined; atMs: number }[],
+  results: readonly ({ contact: CrmRecord; email: string | undefined } & Interaction)[],
 ): DoubleAnswer {
-  for (const { contact, atMs } of results) call.account.marketingEvents.record(event, contact.id, state, atMs);
+  for (const { contact, atMs, properties } of results) {
+    const participation = call.account.marketingEvents.record(event, contact.id, state, atMs);
+    Object.assign(participation.properties, properties);
+  }
   return {
     status: 200,
     json: {
@@ -192,8 +236,14 @@ function existing(call: Call): MarketingEvent {
   return found(call, accountId, call.parts[0]!);
 }
 
+function byId(call: Call): MarketingEvent {
+  const event = call.account.marketingEvents.byId(call.parts[0]!);
+  if (event === undefined) throw notFound(`No marketing event exists with ID ${call.parts[0]}`);
+  return event;
+}
+
 function found(call: Call, accountId: string, eventId: string): MarketingEvent {
-  const event = call.account.marketingEvents.find(accountId, eventId);
+  const event = call.account.marketingEvents.find(call.appId, accountId, eventId);
   if (event === undefined) throw notFound('No marketing event exists with these external ids');
   return event;
 }
@@ -207,12 +257,30 @@ function eventOf(input: Readonly<Record<string, unknown>>): {
   const eventId = requiredText(input, 'externalEventId');
   requiredText(input, 'eventName');
   requiredText(input, 'eventOrganizer');
-  const { customProperties } = input;
-  if (customProperties !== undefined && !isListOfNamedValues(customProperties)) {
-    throw invalidInput('Invalid input JSON: customProperties is not a list of {name, value}');
-  }
+  onlyFields(input, [...DETAILS, ...FLAGS, 'customProperties', 'externalAccountId', 'externalEventId']);
+  customPropertiesOf(input);
   const { externalAccountId: _account, externalEventId: _event, ...fields } = input;
   return { accountId, eventId, fields };
+}
+
+/** Documented fields of a marketing event, other than its ids. */
+const DETAILS = [
+  'eventName',
+  'eventOrganizer',
+  'eventType',
+  'eventDescription',
+  'eventUrl',
+  'startDateTime',
+  'endDateTime',
+];
+const FLAGS = ['eventCancelled', 'eventCompleted'];
+
+/** Documented as required in every request that writes an event. */
+function customPropertiesOf({ customProperties }: Readonly<Record<string, unknown>>): void {
+  if (customProperties === undefined) throw invalidInput('Some required fields were not set: [customProperties]');
+  if (!isListOfNamedValues(customProperties)) {
+    throw invalidInput('Invalid input JSON: customProperties is not a list of {name, value}');
+  }
 }
 
 function isListOfNamedValues(value: unknown): boolean {
@@ -240,6 +308,21 @@ function stateOf(subscriberState: string): AttendanceState {
   const state = STATES[subscriberState];
   if (state === undefined) throw invalidInput('subscriberState is not one of [register, attend, cancel]');
   return state;
+}
+
+interface Interaction {
+  readonly atMs: number;
+  readonly properties: Readonly<Record<string, string>>;
+}
+
+/** Documented: `joinedAt` and `leftAt`, of the state `attend` alone; (A) instants in ISO 8601. */
+function interactionOf(input: Readonly<Record<string, unknown>>, state: AttendanceState): Interaction {
+  const properties = propertyValues(input);
+  onlyFields(properties, state === 'ATTENDED' ? ['joinedAt', 'leftAt'] : []);
+  if (Object.values(properties).some((value) => Number.isNaN(Date.parse(value)))) {
+    throw invalidInput('Invalid input JSON: joinedAt and leftAt are instants');
+  }
+  return { atMs: interactionAt(input), properties };
 }
 
 function interactionAt(input: Readonly<Record<string, unknown>>): number {

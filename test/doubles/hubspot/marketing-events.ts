@@ -1,6 +1,7 @@
-/** An event of an outside system, found by the pair of its external ids. */
+/** An event of an outside system. By its external ids only the app finds it that created it; by `id` every app does. */
 export interface MarketingEvent {
   readonly id: string;
+  readonly appId: string;
   readonly externalAccountId: string;
   readonly externalEventId: string;
   fields: Readonly<Record<string, unknown>>;
@@ -18,6 +19,8 @@ export interface Participation {
   state: AttendanceState;
   occurredAtMs: number;
   readonly createdAtMs: number;
+  /** `joinedAt` and `leftAt`, as they were sent. */
+  readonly properties: Record<string, string>;
   readonly activities: { readonly state: AttendanceState; readonly atMs: number }[];
 }
 
@@ -29,35 +32,45 @@ export class MarketingEvents {
 
   constructor(private readonly now: () => number) {}
 
-  find(externalAccountId: string, externalEventId: string): MarketingEvent | undefined {
-    return this.events.get(JSON.stringify([externalAccountId, externalEventId]));
+  find(appId: string, externalAccountId: string, externalEventId: string): MarketingEvent | undefined {
+    return this.events.get(JSON.stringify([appId, externalAccountId, externalEventId]));
+  }
+
+  byId(id: string): MarketingEvent | undefined {
+    return this.all().find((event) => event.id === id);
+  }
+
+  change(event: MarketingEvent, fields: Readonly<Record<string, unknown>>): void {
+    event.fields = { ...event.fields, ...fields };
+    event.updatedAtMs = this.now();
   }
 
   upsert(
+    appId: string,
     externalAccountId: string,
     externalEventId: string,
     fields: Readonly<Record<string, unknown>>,
   ): MarketingEvent {
-    const known = this.find(externalAccountId, externalEventId);
+    const known = this.find(appId, externalAccountId, externalEventId);
     if (known !== undefined) {
-      known.fields = { ...known.fields, ...fields };
-      known.updatedAtMs = this.now();
+      this.change(known, fields);
       return known;
     }
     const event: MarketingEvent = {
       id: this.nextId(),
+      appId,
       externalAccountId,
       externalEventId,
       fields,
       createdAtMs: this.now(),
       updatedAtMs: this.now(),
     };
-    this.events.set(JSON.stringify([externalAccountId, externalEventId]), event);
+    this.events.set(JSON.stringify([appId, externalAccountId, externalEventId]), event);
     return event;
   }
 
   remove(event: MarketingEvent): void {
-    this.events.delete(JSON.stringify([event.externalAccountId, event.externalEventId]));
+    this.events.delete(JSON.stringify([event.appId, event.externalAccountId, event.externalEventId]));
     for (const [key, { event: of }] of this.participations) if (of === event) this.participations.delete(key);
   }
 
@@ -71,6 +84,7 @@ export class MarketingEvents {
       state,
       occurredAtMs: atMs,
       createdAtMs: this.now(),
+      properties: {},
       activities: [],
     };
     this.participations.set(key, participation);

@@ -1,6 +1,6 @@
 import type { DoubleAnswer } from '../serve/double-request.js';
 import { associateNew } from './association-routes.js';
-import { jsonBody, propertyValues, requiredText, type Call, type Route } from './call.js';
+import { enforcesRules, jsonBody, propertyValues, requiredText, type Call, type Route } from './call.js';
 import { invalidInput, notFound } from './hubspot-refusal.js';
 import { uniqueProperties, type CrmRecord } from './portal.js';
 import { DEFAULT_PROPERTIES, recordJson, type Wanted } from './record-json.js';
@@ -47,7 +47,7 @@ function create(call: Call): DoubleAnswer {
   const body = jsonBody(call);
   const values = propertyValues(body);
   const record = call.account.portal.atomically(() => {
-    const created = call.account.portal.create(type, values);
+    const created = call.account.portal.create(type, values, enforcesRules(call));
     associateNew(call.account, created, body.associations);
     return created;
   });
@@ -66,7 +66,7 @@ function read(call: Call): DoubleAnswer {
 function update(call: Call): DoubleAnswer {
   const values = propertyValues(jsonBody(call));
   const record = existing(call);
-  call.account.portal.update(record, values);
+  call.account.portal.update(record, values, enforcesRules(call));
   return { status: 200, json: recordJson(record, { properties: Object.keys(values) }) };
 }
 

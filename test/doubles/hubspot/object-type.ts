@@ -10,8 +10,10 @@ export interface ObjectType {
   /** `p<portal>_<name>` for a custom object, else the name. */
   readonly fullyQualifiedName: string;
   readonly custom: boolean;
-  /** Which a new record must have. */
+  /** Which a new record must have, in every version. */
   readonly required: readonly string[];
+  /** Rules of the account's administrator, which the versions from 2026-09 on enforce. */
+  readonly rules: AccountRules;
   readonly properties: Map<string, PropertyDefinition>;
   /** One of these is enough to read, or to write, records. */
   readonly scopes: {
@@ -22,6 +24,22 @@ export interface ObjectType {
   /** HubSpot's own association type to a contact; a custom object has one of its portal. */
   readonly contactAssociationTypeId: number | undefined;
 }
+
+/** Documented: "Breaking Change: CRM API Write Validation Enforcement", HubSpot's developer changelog, 11 August 2026. */
+export interface AccountRules {
+  /** Of the form "Create Record". (A): the object's schema lists them in `requiredProperties`. */
+  readonly required: readonly string[];
+  /** No API tells of these. */
+  readonly conditional: readonly ConditionalRule[];
+}
+
+export interface ConditionalRule {
+  readonly whenProperty: string;
+  readonly hasValue: string;
+  readonly requires: string;
+}
+
+const NO_RULES: AccountRules = { required: [], conditional: [] };
 
 const HUBSPOT = { hubspotDefined: true };
 const READ_ONLY = { hubspotDefined: true, readOnlyValue: true };
@@ -38,8 +56,18 @@ export const LIFECYCLE_STAGES = [
   'other',
 ];
 
+/** Documented: "Legal basis for processing contact's data". */
+const LEGAL_BASES = [
+  'Legitimate interest – prospect/lead',
+  'Legitimate interest – existing customer',
+  'Legitimate interest - other',
+  'Performance of a contract',
+  'Freely given consent from contact',
+  'Not applicable',
+];
+
 /** Contacts with the properties every portal has, as far as they matter here, and those of the portal's own. */
-export function contactType(own: readonly PropertyDefinition[]): ObjectType {
+export function contactType(own: readonly PropertyDefinition[], rules: AccountRules = NO_RULES): ObjectType {
   return {
     name: 'contacts',
     singular: 'CONTACT',
@@ -47,6 +75,7 @@ export function contactType(own: readonly PropertyDefinition[]): ObjectType {
     fullyQualifiedName: 'contacts',
     custom: false,
     required: [],
+    rules,
     properties: byName([
       // Not flagged unique, though it is: the e-mail's uniqueness is a rule of contacts, not of the definition.
       property('email', HUBSPOT),
@@ -55,6 +84,8 @@ export function contactType(own: readonly PropertyDefinition[]): ObjectType {
         property(name, HUBSPOT),
       ),
       property('lifecyclestage', { ...HUBSPOT, options: LIFECYCLE_STAGES }),
+      property('hs_legal_basis', { ...HUBSPOT, fieldType: 'checkbox', options: LEGAL_BASES }),
+      property('hs_marketable_status', { ...READ_ONLY, type: 'bool' }),
       property('hs_lead_status', { ...HUBSPOT, options: ['NEW', 'OPEN', 'IN_PROGRESS', 'CONNECTED', 'UNQUALIFIED'] }),
       ...ownedByHubSpot('lastmodifieddate'),
       ...own,
@@ -72,6 +103,7 @@ export function noteType(): ObjectType {
     fullyQualifiedName: 'notes',
     custom: false,
     required: ['hs_timestamp'],
+    rules: NO_RULES,
     properties: byName([
       property('hs_timestamp', { ...HUBSPOT, type: 'datetime' }),
       property('hs_note_body', { ...HUBSPOT, fieldType: 'html' }),
@@ -99,6 +131,7 @@ export function customType(portalId: number, custom: CustomObject, index: number
     fullyQualifiedName: `p${portalId}_${custom.name}`,
     custom: true,
     required: custom.required ?? [],
+    rules: NO_RULES,
     properties: byName([...custom.properties, ...ownedByHubSpot('hs_lastmodifieddate')]),
     scopes: scopesOf('custom'),
     contactAssociationTypeId: 21 + 2 * index,

@@ -1,6 +1,6 @@
 import { HubSpotRefusal } from './hubspot-refusal.js';
 import { LIFECYCLE_STAGES, type ObjectType } from './object-type.js';
-import { refusalOf, storedValue, validateProperties } from './validate-properties.js';
+import { brokenRules, refusalOf, storedValue, validateProperties } from './validate-properties.js';
 
 /** A record of any object type. */
 export interface CrmRecord {
@@ -54,9 +54,15 @@ export class Portal {
     return id === undefined ? undefined : this.byId(type, id);
   }
 
-  /** @throws {HubSpotRefusal} 400 for invalid or missing values, 409 where a unique value is taken */
-  create(type: ObjectType, values: Readonly<Record<string, string>>): CrmRecord {
-    const problems = validateProperties(type.properties, values);
+  /**
+   * @param enforced whether the administrator's rules hold, as they do from version 2026-09 on
+   * @throws {HubSpotRefusal} 400 for invalid or missing values, 409 where a unique value is taken
+   */
+  create(type: ObjectType, values: Readonly<Record<string, string>>, enforced = false): CrmRecord {
+    const problems = [
+      ...validateProperties(type.properties, values),
+      ...(enforced ? brokenRules(type, values, new Map(), true) : []),
+    ];
     if (problems.length > 0) throw refusalOf(problems);
     const missing = type.required.filter((name) => (values[name] ?? '') === '');
     if (missing.length > 0) {
@@ -96,8 +102,11 @@ export class Portal {
   }
 
   /** @throws {HubSpotRefusal} 400 for invalid values and where a unique value is another record's */
-  update(record: CrmRecord, values: Readonly<Record<string, string>>): void {
-    const problems = validateProperties(record.type.properties, values);
+  update(record: CrmRecord, values: Readonly<Record<string, string>>, enforced = false): void {
+    const problems = [
+      ...validateProperties(record.type.properties, values),
+      ...(enforced ? brokenRules(record.type, values, record.values, false) : []),
+    ];
     if (problems.length > 0) throw refusalOf(problems);
     const taken = this.takenBy(record.type, values, record);
     if (taken !== undefined) {

@@ -6,17 +6,15 @@ import { propertyJson } from './property-definition.js';
 
 const reads = ({ account, parts }: Call): readonly string[] => account.type(parts[0]!).scopes.schema;
 
+/** Documented: the specification of "Schemas", for every object, contacts included. */
+const schemaScopes = (): readonly string[] => ['crm.schemas.custom.read', 'crm.objects.custom.read', 'oauth'];
+
 /** What properties an object has, and what custom objects there are. */
 export const propertyRoutes: readonly Route[] = [
   { method: 'GET', path: /^\/crm\/v3\/properties\/([^/]+)$/, scopes: reads, answer: properties },
   { method: 'GET', path: /^\/crm\/v3\/properties\/([^/]+)\/([^/]+)$/, scopes: reads, answer: oneProperty },
-  { method: 'GET', path: /^\/crm\/v3\/schemas$/, scopes: () => ['crm.schemas.custom.read'], answer: schemas },
-  {
-    method: 'GET',
-    path: /^\/crm\/v3\/schemas\/([^/]+)$/,
-    scopes: () => ['crm.schemas.custom.read'],
-    answer: oneSchema,
-  },
+  { method: 'GET', path: /^\/crm\/v3\/schemas$/, scopes: schemaScopes, answer: schemas },
+  { method: 'GET', path: /^\/crm\/v3\/schemas\/([^/]+)$/, scopes: schemaScopes, answer: oneSchema },
 ];
 
 function properties({ account, parts }: Call): DoubleAnswer {
@@ -34,9 +32,7 @@ function schemas({ account }: Call): DoubleAnswer {
 }
 
 function oneSchema({ account, parts }: Call): DoubleAnswer {
-  const type = account.type(parts[0]!);
-  if (!type.custom) throw notFound();
-  return { status: 200, json: schemaJson(type) };
+  return { status: 200, json: schemaJson(account.type(parts[0]!)) };
 }
 
 function schemaJson(type: ObjectType): Record<string, unknown> {
@@ -46,7 +42,7 @@ function schemaJson(type: ObjectType): Record<string, unknown> {
     name: type.name,
     fullyQualifiedName: type.fullyQualifiedName,
     labels: { singular: type.name, plural: type.name },
-    requiredProperties: type.required,
+    requiredProperties: [...type.required, ...type.rules.required],
     searchableProperties: [],
     primaryDisplayProperty: type.required[0] ?? [...type.properties.keys()][0],
     properties: [...type.properties.values()].map(propertyJson),

@@ -1,4 +1,5 @@
 import { HubSpotRefusal } from './hubspot-refusal.js';
+import type { ObjectType } from './object-type.js';
 import type { PropertyDefinition } from './property-definition.js';
 
 /** What is wrong with one value. Codes marked in the README as unconfirmed are our guess of HubSpot's. */
@@ -29,6 +30,35 @@ export function validateProperties(
     const problem = value === '' ? undefined : problemWith(definition, value);
     return problem === undefined ? [] : [{ name, ...problem }];
   });
+}
+
+/**
+ * What the account's own rules miss in a write. Documented codes; a rule whose condition another write fulfilled is
+ * judged with the stored values.
+ */
+export function brokenRules(
+  { rules }: Pick<ObjectType, 'rules'>,
+  values: Readonly<Record<string, string>>,
+  stored: ReadonlyMap<string, string>,
+  creates: boolean,
+): PropertyProblem[] {
+  const after = (name: string): string => values[name] ?? stored.get(name) ?? '';
+  const missing = creates ? rules.required.filter((name) => after(name) === '') : [];
+  const conditions = rules.conditional.filter(
+    ({ whenProperty, hasValue, requires }) => values[whenProperty] === hasValue && after(requires) === '',
+  );
+  return [
+    ...missing.map((name) => ({
+      name,
+      code: 'MISSING_REQUIRED_PROPERTY',
+      message: `A value for ${name} must be provided`,
+    })),
+    ...conditions.map(({ whenProperty, requires }) => ({
+      name: requires,
+      code: 'MISSING_CONDITIONAL_REQUIRED_PROPERTY',
+      message: `${requires} is required because of a conditional property rule based on [${whenProperty}]`,
+    })),
+  ];
 }
 
 /** A record's problems as HubSpot's refusal: the list as JSON in the message, and an entry each. */

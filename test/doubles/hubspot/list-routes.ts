@@ -1,0 +1,70 @@
+import type { DoubleAnswer } from '../serve/double-request.js';
+import type { Call, Route } from './call.js';
+import type { ContactList } from './contact-lists.js';
+import { invalidInput, notFound } from './hubspot-refusal.js';
+
+/** Documented: the specification of "Lists", 2026-09, memberships. */
+const LIST = '/crm/v3/lists/([^/]+)';
+
+/** Static lists of contacts and their members. */
+export const listRoutes: readonly Route[] = [
+  { method: 'GET', path: new RegExp(`^${LIST}$`), scopes: () => ['crm.lists.read'], answer: read },
+  { method: 'PUT', path: new RegExp(`^${LIST}/memberships/add$`), scopes: () => ['crm.lists.write'], answer: add },
+  {
+    method: 'PUT',
+    path: new RegExp(`^${LIST}/memberships/remove$`),
+    scopes: () => ['crm.lists.write'],
+    answer: remove,
+  },
+];
+
+function read(call: Call): DoubleAnswer {
+  const { listId, processingType } = existing(call);
+  const list = { listId, name: `List ${listId}`, objectTypeId: '0-1', processingType, processingStatus: 'COMPLETE' };
+  return { status: 200, json: { list: { ...list, listVersion: 1 } } };
+}
+
+function add(call: Call): DoubleAnswer {
+  const { list, known, missing } = memberships(call);
+  const added = known.filter((id) => !list.members.has(id));
+  for (const id of added) list.members.add(id);
+  return changed({ added, removed: [], missing });
+}
+
+function remove(call: Call): DoubleAnswer {
+  const { list, known, missing } = memberships(call);
+  return changed({ added: [], removed: known.filter((id) => list.members.delete(id)), missing });
+}
+
+/** Records that do not exist are named in the 200, and are no refusal. */
+function memberships(call: Call): { list: ContactList; known: string[]; missing: string[] } {
+  const list = existing(call);
+  if (list.processingType === 'DYNAMIC') {
+    throw invalidInput('Manual memberships cannot be changed in a list whose processing type is DYNAMIC');
+  }
+  let ids: unknown;
+  try {
+    ids = JSON.parse(call.request.body);
+  } catch {
+    throw invalidInput('Invalid input JSON on line 1, column 1: the body is not JSON');
+  }
+  if (!Array.isArray(ids) || ids.some((id) => typeof id !== 'string')) {
+    throw invalidInput('Invalid input JSON: the body is not a list of record ids');
+  }
+  const { portal, contacts } = call.account;
+  const exists = (id: string): boolean => portal.byId(contacts, id) !== undefined;
+  return { list, known: (ids as string[]).filter(exists), missing: (ids as string[]).filter((id) => !exists(id)) };
+}
+
+function changed(ids: { added: string[]; removed: string[]; missing: string[] }): DoubleAnswer {
+  return {
+    status: 200,
+    json: { recordsIdsAdded: ids.added, recordIdsRemoved: ids.removed, recordIdsMissing: ids.missing },
+  };
+}
+
+function existing(call: Call): ContactList {
+  const list = call.account.lists.find(call.parts[0]!);
+  if (list === undefined) throw notFound(`List does not exist with ID ${call.parts[0]}.`);
+  return list;
+}
