@@ -136,9 +136,9 @@ describe('the outcomes of a batch', () => {
   });
 
   it('put off what the sink has put off on purpose, and count that against nothing', () => {
-    const verdict = settle([{ kind: 'unsent', afterMs: 10_000 }], {}, [3]);
+    const verdict = settle([{ kind: 'unsent', afterMs: 10_000, detail: 'the key lacks a scope' }], {}, [3]);
     expect(states(verdict)).toEqual(['waiting 3']);
-    expect(verdict.settled[0]!.retryInMs).toBe(10_000);
+    expect(verdict.settled[0]).toMatchObject({ retryInMs: 10_000, detail: 'the key lacks a scope' });
     expect(verdict.failing).toBeUndefined();
   });
 

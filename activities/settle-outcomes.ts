@@ -216,7 +216,7 @@ function settle(
       };
     }
     case 'unsent':
-      return { ...row, state: 'waiting', retryInMs: outcome.afterMs ?? null };
+      return { ...row, state: 'waiting', detail: outcome.detail ?? null, retryInMs: outcome.afterMs ?? null };
     case 'pause':
       return { ...row, state: 'waiting' };
   }

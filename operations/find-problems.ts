@@ -69,7 +69,7 @@ export interface Standing {
   readonly workspaces: readonly WorkspaceFacts[];
   readonly sinks: readonly SinkFacts[];
   /** Of what sinks are sent. */
-  readonly lanes: readonly Pick<LaneState, 'sink' | 'waitsSince' | 'failingSince' | 'retryAt'>[];
+  readonly lanes: readonly Pick<LaneState, 'sink' | 'waitsSince' | 'waitsFor' | 'failingSince' | 'retryAt'>[];
   readonly now: Date;
 }
 
@@ -202,7 +202,8 @@ function ofSink(sink: SinkFacts, { lanes, now }: Standing, behindMs: number): Fo
   if (!observes && waitsSince !== null && now.getTime() - waitsSince.getTime() > behindMs) {
     const facts = { oldestAt: waitsSince.toISOString(), backlog };
     const coveredBy = pause !== null ? 'sink-paused' : isFailing ? 'sink-failing' : null;
-    add('sink-behind', { facts, since: waitsSince, coveredBy });
+    const held = own.find((lane) => lane.waitsFor !== null && lane.waitsSince !== null);
+    add('sink-behind', { facts, detail: held?.waitsFor ?? null, since: waitsSince, coveredBy });
   }
   for (const { list, text } of sink.withholding) add('sink-withholding', { facts: { list, text } });
   if (observes) add('sink-observing', {});

@@ -174,9 +174,10 @@ export type Result =
   | { readonly kind: 'unknown'; readonly detail: string }
   /**
    * Certainly not sent, and no fault of its own: due again at once, or after so long where the sink has put it off on
-   * purpose. Where a sink wants only the latest revision, a later one does not wait for that.
+   * purpose. Where a sink wants only the latest revision, a later one does not wait for that. With `detail`, the
+   * destination refuses this kind of record and accepts others: the change waits and counts as no failure of the sink.
    */
-  | { readonly kind: 'unsent'; readonly afterMs?: number };
+  | { readonly kind: 'unsent'; readonly afterMs?: number; readonly detail?: string };
 
 /** `credential`: lifted by other credentials; `gone`: the destination asked to stop; `destination`: it is not what it was. */
 export type PauseCause = 'credential' | 'gone' | 'destination';

@@ -22,6 +22,7 @@ const lane: LaneState = {
   deliveredAt: null,
   undeliveredSince: secondsAgo(3000),
   waitsSince: secondsAgo(30),
+  waitsFor: null,
   failure: null,
   failingSince: null,
   retryAt: null,

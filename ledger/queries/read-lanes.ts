@@ -24,6 +24,8 @@ export interface LaneState {
    * when the sink last made progress, or began to fail. Null: nothing waits.
    */
   readonly waitsSince: Date | null;
+  /** What was said of the oldest delivery that is begun and not settled; null: nothing, or there is none. */
+  readonly waitsFor: string | null;
   readonly failure: string | null;
   readonly failingSince: Date | null;
   readonly retryAt: Date | null;
@@ -61,6 +63,8 @@ export async function laneStates(
        l.delivered_at as "deliveredAt", oldest.found_at as "undeliveredSince",
        case when oldest.found_at is null or l.filling_at is null then oldest.found_at
          else greatest(oldest.found_at, coalesce(l.failing_since, progress.at)) end as "waitsSince",
+       (select d.detail from deliveries d where d.sink_id = l.sink_id and d.ref = l.ref
+          and d.sequence = ${oldestOpen('l.sink_id', 'l.ref')} order by d.replay limit 1) as "waitsFor",
        l.failure, l.failing_since as "failingSince", l.retry_at as "retryAt"
      from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
        join progress on progress.sink_id = l.sink_id
