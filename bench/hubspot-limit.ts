@@ -15,7 +15,11 @@ const records = [
     from: 'attendees',
     object: 'contacts',
     match: ['email'],
-    properties: { email: 'item.Email', last_event: { value: 'pigeonhole.name', write: 'if-newer' } },
+    properties: {
+      email: 'item.Email',
+      firstname: '"Guest"',
+      last_event: { value: 'pigeonhole.name', write: 'if-newer' },
+    },
   },
   {
     from: 'attendees',

@@ -68,22 +68,26 @@ describe('the account', () => {
     expect(desk.account.requests).toHaveLength(1);
   });
 
-  it.each([
-    [401, {}, 'token'],
-    [
-      403,
-      { category: 'MISSING_SCOPES', context: { requiredGranularScopes: ['crm.objects.contacts.write'] } },
-      'crm.objects.contacts.write',
-    ],
-  ])('that answers %d pauses the sink', async (status, body, named) => {
+  it('that refuses the key pauses the sink', async () => {
     const { account } = await openDesk();
-    account.script = () => ({ status, body });
+    account.script = () => ({ status: 401, body: {} });
     const [outcome] = await desk.deliver([person()]);
     expect(outcome).toMatchObject({
       kind: 'pause',
       cause: 'credential',
-      detail: expect.stringContaining(named) as string,
+      detail: expect.stringContaining('create a service key') as string,
     });
+  });
+
+  it('that does not allow a kind of record holds that record back for ten minutes, and names the scope', async () => {
+    const { account } = await openDesk();
+    account.script = () => ({
+      status: 403,
+      body: { category: 'MISSING_SCOPES', context: { requiredGranularScopes: ['crm.objects.contacts.write'] } },
+    });
+    expect(await desk.deliver([person()])).toEqual([
+      { kind: 'unsent', afterMs: 600_000, detail: expect.stringContaining('crm.objects.contacts.write') as string },
+    ]);
   });
 
   it('that cannot be reached fails all, without its token', async () => {
@@ -109,7 +113,7 @@ describe('the check', () => {
     const { account } = await openDesk();
     account.properties = [text('email'), text('firstname')];
     expect(await linesOf()).toEqual([
-      { ok: true, text: expect.stringMatching(/^127\.0\.0\.1:\d+ takes the token of account 7$/) as string },
+      { ok: true, text: expect.stringMatching(/^127\.0\.0\.1:\d+ accepts the token of account 7$/) as string },
       { ok: true, text: 'crm.records[0] (contacts) finds all that it writes' },
     ]);
     expect(account.requests.filter(({ method }) => method !== 'GET').map(({ path }) => path)).toEqual([
@@ -161,13 +165,13 @@ describe('the check', () => {
     account.scopes = ['crm.objects.contacts.read', 'crm.schemas.contacts.read'];
     account.properties = [text('email'), text('firstname')];
     const said = (await linesOf()).filter(({ ok }) => !ok).map((line) => line.text);
-    expect(said).toEqual(missing.map((scope) => `the private app lacks the scope ${scope}: add it in HubSpot`));
+    expect(said).toEqual(missing.map((scope) => `the key lacks the scope ${scope}: add it in HubSpot`));
   });
 
   it('says what a refused token, a missing scope or an unreachable address means', async () => {
     const { account } = await openDesk();
     account.script = () => ({ status: 401 });
-    expect(await linesOf()).toEqual([{ ok: false, text: expect.stringContaining('valid access token') as string }]);
+    expect(await linesOf()).toEqual([{ ok: false, text: expect.stringContaining('create a service key') as string }]);
     account.script = ({ path }) =>
       path.includes('properties')
         ? { status: 403, body: { context: { requiredGranularScopes: ['crm.schemas.contacts.read'] } } }

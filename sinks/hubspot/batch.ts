@@ -1,6 +1,6 @@
 import { fieldsOf } from '../fields-of.js';
 import type { Result } from '../sink.js';
-import { listOf, type Problem, problemOf } from './classify-answer.js';
+import { held, listOf, type Problem, problemOf } from './classify-answer.js';
 import { type Asking, type HubSpotClient, type Reply, said } from './client.js';
 
 /** One record of a call. */
@@ -33,10 +33,11 @@ export interface BatchCall {
   /** What it means that an answer says nothing of a record: some versions leave out what they do not find. */
   readonly silence: 'missing' | 'failed';
   /**
-   * Whether a 404 is about one of the records. Else it is about all: batches name the records that they miss, so that it
-   * can only be the kind of record, or the event, that does not exist.
+   * What a 404 of the whole call is about. `one`: one of the records; `all`: what all of them belong to, so that each is
+   * missing. Absent: the endpoint or the kind of record. Batches name the records that they miss, so such a 404 says
+   * nothing of any record, and is never taken for one that is gone.
    */
-  readonly notFoundIsOne?: boolean;
+  readonly notFound?: 'one' | 'all';
 }
 
 const mostRecords = 100;
@@ -70,8 +71,10 @@ async function runChunk(
   if (reply.kind === 'ok') return await settle(client, call, inputs, replyByInput(reply, inputs, call.silence), asking);
   const all = refusedForAll(reply, inputs);
   if (all !== undefined) return await settle(client, call, inputs, all, asking);
+  if (reply.status === 404 && call.notFound !== 'one') {
+    return inputs.map(() => (call.notFound === 'all' ? { kind: 'missing' } : noEndpoint(reply)));
+  }
   if (inputs.length === 1) return [rejectedBy(reply)];
-  if (reply.status === 404 && call.notFoundIsOne !== true) return inputs.map(() => ({ kind: 'missing' }));
   return await inHalves(client, call, inputs, asking);
 }
 
@@ -128,14 +131,32 @@ function rejectedBy({ status, problem, correlationId }: Extract<Reply, { kind: '
   return rejected(problem, status, correlationId);
 }
 
+function noEndpoint({ correlationId }: Extract<Reply, { kind: 'refused' }>): RecordReply {
+  const detail = 'HubSpot has no such endpoint or kind of record (HTTP 404): check "object" and "apiVersion"';
+  return { kind: 'failed', processed: 'no', result: held(said(detail, correlationId)) };
+}
+
+/** What HubSpot says of a value that a rule of the account requires. */
+const required: Readonly<Record<string, string>> = {
+  MISSING_REQUIRED_PROPERTY: 'The account requires it when a record is created',
+  MISSING_CONDITIONAL_REQUIRED_PROPERTY: 'A conditional rule of the account requires it',
+};
+
 function rejected(problem: Problem, status: number | undefined, correlationId: string | undefined): RecordReply {
   const what = problem.code || problem.category || (status === undefined ? 'error' : `http-${status}`);
   const where = problem.properties.join(', ');
   return {
     kind: 'rejected',
     cause: ['hubspot', what, ...(where === '' ? [] : [where.replaceAll(', ', '+')])].join(':'),
-    detail: said(`HubSpot refused the record: ${what}${where === '' ? '' : ` for ${where}`}`, correlationId),
+    detail: said(
+      `HubSpot refused the record: ${what}${where === '' ? '' : ` for ${where}`}${ruleOf(problem.code)}`,
+      correlationId,
+    ),
   };
+}
+
+function ruleOf(code: string): string {
+  return code in required ? `. ${required[code]}: map a value for it, or change the rule in HubSpot` : '';
 }
 
 /** Reads what an answer, 200 and 207 alike, says of each record. `untold`: it says nothing that can be told apart. */

@@ -1,7 +1,8 @@
 import type { Fields } from '../sink.js';
 import type { HubSpotOperation, Step } from './operation.js';
 import { sendAssociations } from './send-associations.js';
-import { sendArchives, sendForgets } from './send-forgets.js';
+import { sendArchives, sendForgets, sendLeaves } from './send-forgets.js';
+import { sendLists } from './send-lists.js';
 import { sendNotes } from './send-notes.js';
 import { sendRecords, type Sending } from './send-records.js';
 import { sendRegistrations } from './send-registrations.js';
@@ -18,11 +19,13 @@ export async function carryOut(
   sending: Sending,
 ): Promise<Readonly<Record<string, unknown>>> {
   for (const [objectType, pairs] of byType(pairsOf(tasks, 'forget'))) await sendForgets(pairs, objectType, sending);
+  await sendLeaves(pairsOf(tasks, 'leave'), sending);
   const leaving = pairsOf(tasks, 'registration').filter(losesItsContact);
   await sendRegistrations(leaving, memory, sending); // of a contact that is gone HubSpot cancels nothing
   for (const [objectType, pairs] of byType(pairsOf(tasks, 'archive'))) await sendArchives(pairs, objectType, sending);
   const contacts = pairsOf(tasks, 'record').filter(({ step }) => step.objectType === 'contacts');
   await sendRecords(contacts, 'contacts', sending);
+  await sendLists(contacts, sending);
   const staying = pairsOf(tasks, 'registration').filter((pair) => !losesItsContact(pair));
   const remembered = await sendRegistrations(staying, memory, sending);
   const others = pairsOf(tasks, 'record').filter(({ step }) => step.objectType !== 'contacts');

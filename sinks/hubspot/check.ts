@@ -1,15 +1,26 @@
 import { fieldsOf } from '../fields-of.js';
 import type { Expression } from '../mapping/expression.js';
 import type { CheckLine } from '../sink.js';
-import { listOf } from './classify-answer.js';
+import { isHeld, listOf } from './classify-answer.js';
 import type { Asking, HubSpotClient, Reply } from './client.js';
 import type { RecordKeys } from './record-problems.js';
 
 type PropertyDefinition = Readonly<Record<string, unknown>>;
 
+/** Source: HubSpot Knowledge Base, "Manage marketing contacts settings for your integrations". */
+const marketingStatus = 'hs_marketable_status';
+
+/** What was found out about one kind of record. */
+interface ObjectFacts {
+  readonly definitions: ReadonlyMap<string, PropertyDefinition>;
+  /** Properties that a new record needs; undefined: HubSpot does not show them to this key. */
+  readonly required: readonly string[] | undefined;
+}
+
 /**
- * Looks at the account without changing it: the token, its scopes, and each property that `records` name: whether it
- * exists, can be written, is unique where it is matched by, and takes what a literal says. Never throws.
+ * Looks at the account without changing it: the token, its scopes, each property that `records` name (whether it exists,
+ * can be written, is unique where it is matched by, and accepts a literal), what HubSpot requires of a new record, and
+ * static lists. A service key may not read everything about its account: the rest is checked all the same. Never throws.
  */
 export async function checkAccount(
   client: HubSpotClient,
@@ -18,33 +29,67 @@ export async function checkAccount(
   asking: Asking & { readonly host: string },
 ): Promise<CheckLine[]> {
   const account = await client.get(client.paths.accountDetails, asking);
-  if (account.kind !== 'ok') return [{ ok: false, text: failureOf(account, 'the account') }];
-  const portal = account.body.portalId;
-  const named = typeof portal === 'number' ? ` of account ${portal}` : '';
-  const lines: CheckLine[] = [{ ok: true, text: `${asking.host} takes the token${named}` }];
-  const scopes = await client.scopes(asking);
-  for (const scope of scopes === undefined ? [] : scopesFor(records).filter((each) => !scopes.has(each))) {
-    lines.push({ ok: false, text: `the private app lacks the scope ${scope}: add it in HubSpot` });
-  }
-  const definitions = new Map<string, Map<string, PropertyDefinition> | undefined>();
-  for (const objectType of new Set(records.flatMap(typesOf))) {
-    const reply = await client.get(client.paths.properties(objectType), asking);
-    if (reply.kind === 'ok') {
-      const found = listOf(reply.body.results).map(fieldsOf);
-      definitions.set(objectType, new Map(found.map((each) => [String(each.name), each])));
-    } else lines.push({ ok: false, text: failureOf(reply, `the properties of ${objectType}`) });
+  if (account.kind === 'failed' && !isHeld(account.result))
+    return [{ ok: false, text: failureOf(account, 'the account') }];
+  const portal = account.kind === 'ok' ? account.body.portalId : undefined;
+  const whose = typeof portal === 'number' ? ` of account ${portal}` : '';
+  const lines: CheckLine[] = [{ ok: true, text: `${asking.host} accepts the token${whose}` }];
+  lines.push(...(await scopeLines(client, records, asking)));
+  const objects = new Map<string, ObjectFacts>();
+  const named = new Set(records.flatMap(typesOf));
+  const created = records.some((keys) => createsContacts(keys, records)) ? ['contacts'] : [];
+  for (const objectType of new Set([...named, ...created])) {
+    const found = await readObject(client, objectType, asking);
+    if (!('failure' in found)) objects.set(objectType, found);
+    else if (named.has(objectType)) lines.push({ ok: false, text: found.failure });
   }
   for (const [index, keys] of records.entries()) {
-    const problems = await problemsOf(keys, `${sinkName}.records[${index}]`, definitions);
+    const path = `${sinkName}.records[${index}]`;
+    const problems = [
+      ...(await problemsOf(keys, path, objects)),
+      ...creationProblems(keys, path, { records, objects }),
+      ...(await listProblems(client, keys, path, asking)),
+    ];
     if (problems.length > 0) lines.push(...problems.map((text) => ({ ok: false, text })));
-    else if (typesOf(keys).length > 0 && typesOf(keys).every((objectType) => definitions.has(objectType))) {
-      lines.push({ ok: true, text: `${sinkName}.records[${index}] (${keys.object}) finds all that it writes` });
+    else if (typesOf(keys).length > 0 && typesOf(keys).every((objectType) => objects.has(objectType))) {
+      lines.push({ ok: true, text: `${path} (${keys.object}) finds all that it writes` });
     }
+  }
+  const unknown = [...objects].filter(([, { required }]) => required === undefined).map(([objectType]) => objectType);
+  if (unknown.length > 0) {
+    const text = `HubSpot does not show this key what it requires of new ${unknown.join(' and ')}: add the scope crm.schemas.custom.read, or compare the form "Create Record" in HubSpot with "properties"`;
+    lines.push({ ok: true, text });
   }
   return lines;
 }
 
-/** What a private app has to be allowed for these records. Source: HubSpot, "Scopes", and the reference of each endpoint. */
+/** HubSpot names the scopes of a private app's token only. Of a service key it says so when a call is refused. */
+async function scopeLines(client: HubSpotClient, records: readonly RecordKeys[], asking: Asking): Promise<CheckLine[]> {
+  const needed = scopesFor(records);
+  const scopes = await client.scopes(asking);
+  if (scopes === undefined) {
+    const text = `HubSpot does not say which scopes the key has. These records need: ${needed.join(', ')}`;
+    return [{ ok: true, text }];
+  }
+  return needed
+    .filter((scope) => !scopes.has(scope))
+    .map((scope) => ({ ok: false, text: `the key lacks the scope ${scope}: add it in HubSpot` }));
+}
+
+async function readObject(
+  client: HubSpotClient,
+  objectType: string,
+  asking: Asking,
+): Promise<ObjectFacts | { readonly failure: string }> {
+  const reply = await client.get(client.paths.properties(objectType), asking);
+  if (reply.kind !== 'ok') return { failure: failureOf(reply, `the properties of ${objectType}`) };
+  const found = listOf(reply.body.results).map(fieldsOf);
+  const schema = await client.get(client.paths.schema(objectType), asking);
+  const required = schema.kind === 'ok' ? listOf(schema.body.requiredProperties).map(String) : undefined;
+  return { definitions: new Map(found.map((each) => [String(each.name), each])), required };
+}
+
+/** The scopes that a key needs for these records. Source: HubSpot, "Scopes", and the reference of each endpoint. */
 export function scopesFor(records: readonly RecordKeys[]): string[] {
   const objects = records.flatMap(({ object, email, contact }) => {
     if (object === 'marketing-event') return ['marketing_events'];
@@ -52,30 +97,91 @@ export function scopesFor(records: readonly RecordKeys[]): string[] {
     if (object === 'contacts' || object === 'notes') return ['contacts'];
     return belongs ? ['custom', 'contacts'] : ['custom'];
   });
-  return [...new Set(objects)].flatMap((each) => [
+  const lists = records.some(({ lists }) => lists !== undefined) ? ['crm.lists.read', 'crm.lists.write'] : [];
+  const own = [...new Set(objects)].flatMap((each) => [
     `crm.objects.${each}.read`,
     `crm.objects.${each}.write`,
     ...(each === 'marketing_events' ? [] : [`crm.schemas.${each}.read`]),
   ]);
+  return [...own, ...lists];
 }
 
 /** The kinds of records whose properties an entry names. */
 function typesOf(keys: RecordKeys): string[] {
   const own = keys.object === 'marketing-event' ? [] : [keys.object];
-  return keys.contact === undefined ? own : [...own, 'contacts'];
+  const namesContacts = keys.contact !== undefined || keys.contactProperties !== undefined;
+  return namesContacts ? [...own, 'contacts'] : own;
+}
+
+/**
+ * What HubSpot requires of a new record and the mapping does not give. From version 2026-09 on, HubSpot refuses such a
+ * record with 400. Rules that depend on another value are not readable: what they miss becomes a dead letter.
+ */
+function creationProblems(
+  keys: RecordKeys,
+  path: string,
+  { records, objects }: { records: readonly RecordKeys[]; objects: ReadonlyMap<string, Pick<ObjectFacts, 'required'>> },
+): string[] {
+  const lacking = (objectType: string, given: readonly string[], key: string): string[] =>
+    (objects.get(objectType)?.required ?? [])
+      .filter((name) => !given.includes(name) && name !== 'hs_timestamp')
+      .map((name) => {
+        const at = `${path}.${key}`;
+        return `${at}: HubSpot requires ${name} of new ${objectType}, and the mapping does not give it: add it`;
+      });
+  const own = keys.create ? lacking(keys.object, Object.keys(keys.properties ?? {}), 'properties') : [];
+  const given = ['email', ...Object.keys({ ...keys.contact, ...keys.contactProperties })];
+  return createsContacts(keys, records) ? [...own, ...lacking('contacts', given, 'contactProperties')] : own;
+}
+
+/** Says whether contacts are created for the records of an entry, rather than by an entry for contacts before. */
+function createsContacts(
+  { from, object, create, email, contact }: RecordKeys,
+  records: readonly RecordKeys[],
+): boolean {
+  if (object === 'contacts' || (email === undefined && contact === undefined)) return false;
+  const areWrittenBefore = records.some((each) => each.object === 'contacts' && each.create && each.from === from);
+  return !areWrittenBefore && (create || object === 'marketing-event');
+}
+
+/** What is wrong with the lists that are named as they are. Those that an expression computes show when they are used. */
+async function listProblems(
+  client: HubSpotClient,
+  { lists = [] }: RecordKeys,
+  path: string,
+  asking: Asking,
+): Promise<string[]> {
+  const problems: string[] = [];
+  for (const [index, expression] of lists.entries()) {
+    const id = /^\s*"?(\d+)"?\s*$/.exec(expression.text)?.[1];
+    if (id === undefined) continue;
+    const reply = await client.get(client.paths.list(id, ''), asking);
+    const { objectTypeId, processingType } = reply.kind === 'ok' ? fieldsOf(reply.body.list) : {};
+    if (reply.kind !== 'ok') problems.push(`${path}.lists[${index}]: ${failureOf(reply, `list ${id}`)}`);
+    else if (processingType === 'DYNAMIC') {
+      problems.push(`${path}.lists[${index}]: HubSpot fills list ${id} by its own filters: name a static list`);
+    } else if (objectTypeId !== undefined && objectTypeId !== '0-1') {
+      problems.push(`${path}.lists[${index}]: list ${id} is not a list of contacts: name one that is`);
+    }
+  }
+  return problems;
 }
 
 async function problemsOf(
   keys: RecordKeys,
   path: string,
-  definitions: ReadonlyMap<string, ReadonlyMap<string, PropertyDefinition> | undefined>,
+  objects: ReadonlyMap<string, Pick<ObjectFacts, 'definitions'>>,
 ): Promise<string[]> {
-  const own = definitions.get(keys.object);
+  const own = objects.get(keys.object)?.definitions;
   const problems: string[] = [];
   for (const [name, { value }] of Object.entries(own === undefined ? {} : (keys.properties ?? {}))) {
     problems.push(...(await propertyProblems(own!.get(name), value, `${path}.properties.${name}`, keys.object)));
   }
-  const contacts = definitions.get('contacts');
+  const contacts = objects.get('contacts')?.definitions;
+  for (const [name, value] of Object.entries(contacts === undefined ? {} : (keys.contactProperties ?? {}))) {
+    const at = `${path}.contactProperties.${name}`;
+    problems.push(...(await propertyProblems(contacts!.get(name), value, at, 'contacts')));
+  }
   problems.push(
     ...(own === undefined
       ? []
@@ -97,6 +203,11 @@ async function propertyProblems(
     return [`${path}: ${objectType} have no such property: create it in HubSpot, or correct its internal name`];
   }
   const { readOnlyValue } = fieldsOf(definition.modificationMetadata);
+  if (definition.name === marketingStatus && readOnlyValue === true) {
+    return [
+      `${path}: HubSpot does not let an API write the marketing status of contacts: turn the key on under Settings > Integrations > Marketing contacts, or write a property of your own and let a workflow set the status`,
+    ];
+  }
   if (readOnlyValue === true || definition.calculated === true) {
     return [`${path}: HubSpot computes this property, so that it cannot be written: take another`];
   }
@@ -106,12 +217,15 @@ async function propertyProblems(
 }
 
 /** What does not fit the property's type, of an expression that is the same for every item. */
-function literalProblems({ type, options }: PropertyDefinition, literal: unknown): string[] {
+function literalProblems({ type, fieldType, options }: PropertyDefinition, literal: unknown): string[] {
   const text = String(literal);
   switch (type) {
     case 'enumeration': {
       const values = listOf(options).map((option) => String(fieldsOf(option).value));
-      return values.length === 0 || values.includes(text) ? [] : [`takes only ${values.slice(0, 20).join(', ')}`];
+      const chosen = fieldType === 'checkbox' ? text.split(';') : [text];
+      return values.length === 0 || chosen.every((each) => values.includes(each))
+        ? []
+        : [`takes only ${values.slice(0, 20).join(', ')}`];
     }
     case 'number':
       return Number.isNaN(Number(text)) ? ['takes a number'] : [];
@@ -144,5 +258,5 @@ function failureOf(reply: Exclude<Reply, { kind: 'ok' }>, what: string): string 
     return `HubSpot refuses to show ${what} (HTTP ${reply.status}): check its name in "records"`;
   }
   const detail = 'detail' in reply.result ? reply.result.detail : undefined;
-  return `${what} cannot be looked at: ${detail ?? 'stopped before it was asked'}`;
+  return `${what} cannot be read: ${detail ?? 'stopped before it was asked'}`;
 }

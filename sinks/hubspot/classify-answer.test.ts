@@ -43,17 +43,17 @@ describe("HubSpot's answer", () => {
     expect(verdictOf(401)).toMatchObject({ kind: 'failed', result: { kind: 'pause', cause: 'credential' } });
   });
 
-  it('403 pauses the sink and names the scope that is missing', () => {
+  it('403 holds back the kind of record and names the scope that is missing', () => {
     const body = {
       category: 'MISSING_SCOPES',
       errors: [{ context: { requiredGranularScopes: ['crm.objects.contacts.write'] } }],
     };
     expect(verdictOf(403, { body })).toMatchObject({
       result: {
-        kind: 'pause',
-        cause: 'credential',
+        kind: 'unsent',
+        afterMs: 600_000,
         detail:
-          'HubSpot refused (HTTP 403): the private app lacks the scope crm.objects.contacts.write (correlation id c-1)',
+          'HubSpot refused (HTTP 403): the key lacks the scope crm.objects.contacts.write. Add it to the service key in HubSpot (correlation id c-1)',
       },
     });
   });

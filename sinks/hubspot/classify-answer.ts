@@ -61,13 +61,9 @@ export function classifyAnswer(answer: HubSpotAnswer): Verdict {
   const problem = problemOf(body);
   switch (status) {
     case 401:
-      return pause('HubSpot refused the token (HTTP 401): put a valid access token into "token"');
+      return pause('HubSpot refused the token (HTTP 401): create a service key in HubSpot and put it into "token"');
     case 403:
-      return pause(
-        problem.missingScopes.length > 0
-          ? `HubSpot refused (HTTP 403): the private app lacks the scope ${problem.missingScopes.join(', ')}`
-          : 'HubSpot refused (HTTP 403): look at the scopes of the private app',
-      );
+      return { kind: 'failed', processed: 'no', result: held(said(forbidden(problem))) };
     case 423:
       return retry(wait ?? 2000, 'no');
     case 429:
@@ -79,6 +75,28 @@ export function classifyAnswer(answer: HubSpotAnswer): Verdict {
   }
   if (status >= 400 && status < 500) return { kind: 'refused', problem };
   return retry(wait, 'maybe'); // 5xx; also 1xx and 3xx, which the API does not send
+}
+
+/** Between two attempts at a kind of record that HubSpot does not let the key write. */
+const heldForMs = 10 * 60_000;
+
+/**
+ * Holds back the changes of one entry of `records`: HubSpot refuses its kind of record, whatever the record. They wait,
+ * are tried again every ten minutes and keep nothing else waiting.
+ */
+export function held(detail: string): Extract<Result, { kind: 'unsent' }> {
+  return { kind: 'unsent', afterMs: heldForMs, detail };
+}
+
+/** Says whether a result holds back an entry of `records` only. */
+export function isHeld(result: Result): result is Extract<Result, { kind: 'unsent' }> {
+  return result.kind === 'unsent' && result.detail !== undefined;
+}
+
+function forbidden({ missingScopes }: Problem): string {
+  return missingScopes.length > 0
+    ? `HubSpot refused (HTTP 403): the key lacks the scope ${missingScopes.join(', ')}. Add it to the service key in HubSpot`
+    : 'HubSpot refused (HTTP 403): the key may not do this. Compare its scopes with docs/sinks/hubspot.md';
 }
 
 /** What is wrong with one record of a call: an element of `errors`, or the body of a refused call of one record. */

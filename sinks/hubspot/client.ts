@@ -7,7 +7,7 @@ import { headerText, parsedJson, readText } from '../network/read-answer.js';
 import type { RollingLimiter } from '../network/rolling-limiter.js';
 import { withinDeadline } from '../network/within-deadline.js';
 import type { Result } from '../sink.js';
-import { classifyAnswer, type HubSpotAnswer, type Problem } from './classify-answer.js';
+import { classifyAnswer, type HubSpotAnswer, isHeld, type Problem } from './classify-answer.js';
 import type { DailyLimit } from './daily-limit.js';
 import { Paths } from './paths.js';
 
@@ -42,6 +42,8 @@ export type Reply =
   /** `processed`: whether the call may have taken effect. */
   | { readonly kind: 'failed'; readonly result: Result; readonly processed: 'no' | 'maybe' };
 
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH';
+
 /** Of an answer more than this is not read: the largest there are hold 100 records. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
@@ -59,15 +61,27 @@ export class HubSpotClient {
   }
 
   async post(path: string, body: object, asking: Asking): Promise<Reply> {
+    return await this.#write('POST', path, body, asking);
+  }
+
+  async put(path: string, body: object, asking: Asking): Promise<Reply> {
+    return await this.#write('PUT', path, body, asking);
+  }
+
+  async patch(path: string, body: object, asking: Asking): Promise<Reply> {
+    return await this.#write('PATCH', path, body, asking);
+  }
+
+  async #write(method: Method, path: string, body: object, asking: Asking): Promise<Reply> {
     await this.#learnAccount(asking);
-    return await this.#call('POST', path, body, asking);
+    return await this.#call(method, path, body, asking);
   }
 
   async get(path: string, asking: Asking): Promise<Reply> {
     return await this.#call('GET', path, undefined, asking);
   }
 
-  /** What the token may do; undefined where HubSpot does not say, as for tokens that are not a private app's. */
+  /** Returns the scopes of a private app's token; undefined where HubSpot does not say, as for a service key. */
   async scopes(asking: Asking): Promise<ReadonlySet<string> | undefined> {
     const body = { tokenKey: this.#options.token.reveal() };
     const reply = await this.#call('POST', '/oauth/v2/private-apps/get/access-token-info', body, asking);
@@ -81,14 +95,14 @@ export class HubSpotClient {
     this.#account ??= this.#call('GET', this.paths.accountDetails, undefined, asking).then((reply) => {
       if (reply.kind === 'ok' && typeof reply.body.timeZone === 'string') {
         this.#options.daily.timeZone = reply.body.timeZone;
-      } else if (reply.kind === 'failed' && reply.result.kind !== 'pause') {
+      } else if (reply.kind === 'failed' && reply.result.kind !== 'pause' && !isHeld(reply.result)) {
         this.#account = undefined; // asked again with the next call; a refusal is final
       }
     });
     await this.#account;
   }
 
-  async #call(method: 'GET' | 'POST', path: string, body: object | undefined, asking: Asking): Promise<Reply> {
+  async #call(method: Method, path: string, body: object | undefined, asking: Asking): Promise<Reply> {
     const { limiter, daily, requestTimeoutMs: timeoutMs } = this.#options;
     const closedForMs = daily.closedForMs();
     if (closedForMs > 0) return dayIsUsed(closedForMs);
@@ -142,12 +156,7 @@ export class HubSpotClient {
     }
   }
 
-  async #exchange(
-    method: 'GET' | 'POST',
-    path: string,
-    body: object | undefined,
-    signal: AbortSignal,
-  ): Promise<HubSpotAnswer> {
+  async #exchange(method: Method, path: string, body: object | undefined, signal: AbortSignal): Promise<HubSpotAnswer> {
     const { baseUrl, dispatcher, token } = this.#options;
     const answer = await request(`${baseUrl}${path}`, {
       method,

@@ -27,7 +27,7 @@ describe('the configuration of hubspot', () => {
   it("has HubSpot's address and version where it names none", () => {
     expect(loadHubSpotConfig({ token: new Secret('pat-x'), records: [contacts] })).toMatchObject({
       baseUrl: 'https://api.hubapi.com',
-      apiVersion: 'v3',
+      apiVersion: '2026-09',
       records: [{ create: true, properties: { email: { write: 'always' } } }],
     });
   });
@@ -45,7 +45,17 @@ describe('the configuration of hubspot', () => {
 
   it.each([
     [{ records: [] }, 'records: allowed: at least one record'],
-    [{ apiVersion: 'v4' }, 'apiVersion: allowed: v3, or a version by date such as 2026-03'],
+    [{ apiVersion: 'v4' }, 'apiVersion: allowed: a version by date such as 2026-09, or v3'],
+    [{ records: [{ ...notes, lists: ['1203'] }] }, 'records.0.lists: does not belong to notes; remove it'],
+    [{ records: [{ ...contacts, joinedAt: 'item.x' }] }, 'records.0.joinedAt: does not belong to contacts; remove it'],
+    [
+      { records: [{ ...event, contactProperties: { email: 'item.Email' } }] },
+      'records.0.contactProperties: takes no email: "email" or "contact" gives it',
+    ],
+    [
+      { records: [{ ...contacts, object: 'p_votes', contactProperties: { firstname: 'item.Name' } }] },
+      'records.0.contactProperties: needs "email" or "contact", which name the contact',
+    ],
     [{ baseUrl: 'http://api.example.com' }, /^baseUrl: must begin with https:/],
     [
       { records: [{ ...contacts, match: ['member_no'] }] },

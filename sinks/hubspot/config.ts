@@ -11,7 +11,7 @@ import { type RecordKeys, recordProblems } from './record-problems.js';
 export interface HubSpotConfig extends NetworkKeys {
   readonly token: Secret;
   readonly baseUrl: string;
-  /** `v3`, or a version by date such as `2026-03`. */
+  /** A version by date such as `2026-09`, or `v3`. */
   readonly apiVersion: string;
   readonly records: readonly RecordKeys[];
 }
@@ -58,6 +58,20 @@ const record = z
       .record(propertyName(), expression(), { error: 'allowed: unique contact properties, each with an expression' })
       .optional()
       .describe('In place of `email`: unique contact properties in order, the first that finds a contact is used.'),
+    contactProperties: z
+      .record(propertyName(), expression(), { error: 'allowed: contact properties, each with an expression' })
+      .optional()
+      .describe(
+        'What a contact is given that HubSpot creates for this record. A contact that exists keeps its values.',
+      ),
+    joinedAt: expression().optional().describe('When the person joined, ISO 8601. Only sent with `attend`.'),
+    leftAt: expression().optional().describe('When the person left, ISO 8601. Only sent with `attend`.'),
+    lists: z
+      .array(expression(), { error: 'allowed: a list of expressions that give ids of static lists' })
+      .optional()
+      .describe(
+        'Static lists (segments) that the contact is put into, by id, and taken out of when the record is withdrawn.',
+      ),
   })
   .superRefine((keys, context) => {
     for (const { path, message } of recordProblems(keys)) {
@@ -65,18 +79,18 @@ const record = z
     }
   });
 
+const allowedVersion = 'a version by date such as 2026-09, or v3';
+
 export const hubspotConfigSchema: z.ZodType<HubSpotConfig> = z
   .strictObject({
-    token: headerSecret().describe('The access token of a private app.'),
+    token: headerSecret().describe('The service key, or the access token of a private app that exists already.'),
     baseUrl: sinkUrl()
       .prefault('https://api.hubapi.com')
       .describe("In place of HubSpot's own address: a proxy, a test double."),
-    apiVersion: nonEmptyText('v3, or a version by date such as 2026-03')
-      .refine((found) => /^(v3|\d{4}-\d{2})$/.test(found), {
-        error: 'allowed: v3, or a version by date such as 2026-03',
-      })
-      .prefault('v3')
-      .describe("The version of HubSpot's API."),
+    apiVersion: nonEmptyText(allowedVersion)
+      .refine((found) => /^(v3|\d{4}-\d{2})$/.test(found), { error: `allowed: ${allowedVersion}` })
+      .prefault('2026-09')
+      .describe("The version of HubSpot's API. HubSpot supports v3 until September 2027."),
     records: z
       .array(record, { error: 'allowed: a list of records' })
       .min(1, { error: 'allowed: at least one record' })

@@ -36,7 +36,11 @@ export class FakeAccount {
   readonly requests: FakeRequest[] = [];
   readonly records = new Map<string, Map<string, FakeRecord>>();
   readonly attendances: { readonly event: string; readonly state: string; readonly who: string }[] = [];
+  /** Marketing events by HubSpot's id. */
   readonly events = new Map<string, Record<string, unknown>>();
+  readonly lists = new Map<string, Set<string>>();
+  /** What HubSpot requires of new records; undefined: the key may not read it. */
+  required: readonly string[] | undefined = [];
   readonly associations: string[] = [];
   /** Asked before each request; an answer replaces the account's own. */
   script: (request: FakeRequest) => Scripted | undefined = () => undefined;
@@ -87,7 +91,7 @@ export class FakeAccount {
   }
 
   async #handle(message: IncomingMessage): Promise<Scripted> {
-    const body = message.method === 'POST' ? ((await json(message)) as FakeRequest['body']) : {};
+    const body = message.method === 'GET' ? {} : ((await json(message)) as FakeRequest['body']);
     const request = { method: message.method!, path: message.url!, body };
     this.requests.push(request);
     const scripted = this.script(request);
@@ -96,27 +100,74 @@ export class FakeAccount {
     return scripted ?? answer;
   }
 
-  #answer({ path, body }: FakeRequest): Scripted {
+  #answer({ method, path, body }: FakeRequest): Scripted {
     const inputs = body.inputs ?? [];
     if (path.includes('/account-info/')) return { status: 200, body: { portalId: 7, timeZone: 'US/Eastern' } };
     if (path.includes('access-token-info')) return { status: 200, body: { scopes: this.scopes } };
     if (path.includes('/properties/')) return { status: 200, body: { results: this.properties } };
-    if (path.includes('/events/upsert')) {
-      for (const input of inputs) this.events.set(String(input.externalEventId), input);
-      return { status: 200, body: { results: inputs } };
+    if (path.includes('/schemas/')) {
+      return this.required === undefined
+        ? { status: 403 }
+        : { status: 200, body: { requiredProperties: this.required } };
     }
-    const attendance = /attendance\/([^/]+)\/(\w+)\/(email-)?create\?/.exec(path);
-    if (attendance !== null) return this.#attend(attendance[1]!, attendance[2]!, inputs);
-    if (path.includes('/associations/notes')) {
-      const id = /contacts\/(\d+)\//.exec(path)![1]!;
-      const notes = this.associations.filter((each) => each.endsWith(` contacts ${id}`));
-      return { status: 200, body: { results: notes.map((each) => ({ toObjectId: each.split(' ')[1] })) } };
-    }
-    const association = /associations\/([^/]+)\/contacts\/batch\/(\w+)/.exec(path);
+    if (path.includes('/marketing-events/')) return this.#marketing(method, path, body, inputs);
+    if (path.includes('/lists/')) return this.#list(path, body);
+    if (path.includes('/contacts/notes/batch/read')) return this.#notesOf(inputs);
+    const association = /associations\/(?:\d{4}-\d{2}\/)?([^/]+)\/contacts\/batch\/(\w+)/.exec(path);
     if (association !== null) return this.#associate(association[1]!, association[2]!, inputs);
     const [, objectType, call] = /objects\/(?:\d{4}-\d{2}\/)?([^/]+)\/batch\/(\w+)/.exec(path) ?? [];
     if (objectType === undefined || call === undefined) return { status: 404 };
     return this.#batch(objectType, call, body, inputs);
+  }
+
+  #marketing(
+    method: string,
+    path: string,
+    body: FakeRequest['body'],
+    inputs: readonly Record<string, unknown>[],
+  ): Scripted {
+    const [, externalId] = /\/([^/]+)\/identifiers$/.exec(path) ?? [];
+    if (externalId !== undefined) {
+      const named = [...this.events.values()].filter(({ externalEventId }) => externalEventId === externalId);
+      return { status: 200, body: { total: named.length, results: named } };
+    }
+    if (path.includes('/events/upsert')) {
+      const results = inputs.map((input) => {
+        const objectId = String((this.#nextId += 1));
+        this.events.set(objectId, { ...input, objectId });
+        return { ...input, objectId };
+      });
+      return { status: 200, body: { results } };
+    }
+    const attendance = /(\d+)\/attendance\/(\w+)\/(email-)?create$/.exec(path);
+    if (attendance !== null) return this.#attend(attendance[1]!, attendance[2]!, inputs);
+    const event = this.events.get(path.split('/').at(-1)!);
+    if (method !== 'PATCH' || event === undefined) return { status: 404, body: { category: 'OBJECT_NOT_FOUND' } };
+    Object.assign(event, body);
+    return { status: 200, body: event };
+  }
+
+  #list(path: string, ids: unknown): Scripted {
+    const [, listId, how] = /lists\/(?:\d{4}-\d{2}\/)?(\d+)(?:\/memberships\/(\w+))?$/.exec(path)!;
+    const members = this.lists.get(listId!);
+    if (members === undefined) return { status: 404 };
+    if (how === undefined) return { status: 200, body: { list: { processingType: 'MANUAL', objectTypeId: '0-1' } } };
+    for (const id of ids as string[]) members[how === 'add' ? 'add' : 'delete'](id);
+    return { status: 200, body: {} };
+  }
+
+  #notesOf(inputs: readonly Record<string, unknown>[]): Scripted {
+    const found = inputs.map(({ id }) => {
+      const notes = this.associations.filter((each) => each.endsWith(` contacts ${id as string}`));
+      return { from: { id }, to: notes.map((each) => ({ toObjectId: each.split(' ')[1] })) };
+    });
+    const none = found.filter(({ to }) => to.length === 0);
+    const errors = none.map(({ from }) => ({
+      category: 'OBJECT_NOT_FOUND',
+      subCategory: 'crm.associations.NO_ASSOCIATIONS_FOUND',
+      context: { fromObjectId: [from.id] },
+    }));
+    return { status: 200, body: { results: found.filter(({ to }) => to.length > 0), errors } };
   }
 
   #attend(event: string, state: string, inputs: readonly Record<string, unknown>[]): Scripted {
@@ -126,7 +177,11 @@ export class FakeAccount {
         ({ id, properties }) => id === String(vid as number) || properties.email === email,
       );
       const contact = found ?? this.put('contacts', { email: email as string });
-      this.attendances.push({ event, state, who: contact.properties.email! });
+      this.attendances.push({
+        event: String(this.events.get(event)!.externalEventId),
+        state,
+        who: contact.properties.email!,
+      });
       return { vid: Number(contact.id), ...(email !== undefined && { email }) };
     });
     return { status: 200, body: { results } };
@@ -287,6 +342,21 @@ export class Desk {
     });
   }
 
+  /** Goes on with what another desk knows, as a sink does whose key was replaced. */
+  takeOver(other: Desk): void {
+    for (const [item, object] of other.#objects) this.#objects.set(item, object);
+    Object.assign(this.#memory, other.#memory);
+  }
+
+  /** As a version before this one kept its state: without HubSpot's id of the event. */
+  forgetEvent(): void {
+    for (const [key, value] of Object.entries(this.#memory)) this.#memory[key] = (value as { digest: string }).digest;
+    for (const [item, object] of this.#objects) {
+      const { eventId: _, ...made } = (object?.['marketing-event'] ?? {}) as Fields;
+      if (object !== null) this.#objects.set(item, { ...object, 'marketing-event': made });
+    }
+  }
+
   async close(): Promise<void> {
     await this.sink.close();
     await this.account.close();
@@ -297,4 +367,7 @@ export interface DeskOptions {
   readonly environment?: Partial<SinkEnvironment>;
   readonly tuning?: HubSpotTuning;
   readonly apiVersion?: string;
+  /** Another account than the fake one, and a key for it. */
+  readonly baseUrl?: string;
+  readonly token?: Secret;
 }

@@ -6,6 +6,8 @@ import type { Task } from './task.js';
 /** A step that needs a contact, by the task that it belongs to. */
 export interface Wanted {
   readonly task: Task;
+  /** The entry of `records` that the step belongs to. */
+  readonly record: string;
   readonly contact: ContactReference;
 }
 
@@ -18,7 +20,7 @@ export async function findContacts(
   sending: Sending,
 ): Promise<(string | null | undefined)[]> {
   const ids: (string | null | undefined)[] = wanted.map(() => null);
-  const open = (at: number): boolean => ids[at] === null && wanted[at]!.task.isOpen;
+  const open = (at: number): boolean => ids[at] === null && wanted[at]!.task.isOpen(wanted[at]!.record);
   const longest = Math.max(0, ...wanted.map(({ contact }) => contact.match.length));
   for (let position = 0; position < longest; position += 1) {
     await ask((at) => (open(at) ? wanted[at]!.contact.match[position] : undefined), 'batch/read');
@@ -36,7 +38,7 @@ export async function findContacts(
     const { client, asking } = sending;
     const asked = wanted.flatMap((_, at) => {
       const found = valueOf(at);
-      return found === undefined ? [] : [{ at, ...found }];
+      return found === undefined ? [] : [{ at, contact: wanted[at]!.contact, ...found }];
     });
     for (const property of new Set(asked.map((each) => each.property))) {
       const group = asked.filter((each) => each.property === property);
@@ -52,7 +54,7 @@ export async function findContacts(
           silence: reads ? 'missing' : 'failed',
         },
         values.map((value) => ({
-          body: reads ? { id: value } : { id: value, idProperty: property, properties: { [property]: value } },
+          body: reads ? { id: value } : created(property, value, group),
           key: value,
           keyProperty: property,
         })),
@@ -63,9 +65,19 @@ export async function findContacts(
         if (reply.kind === 'done') ids[at] = String(reply.result.id);
         else if (reply.kind !== 'missing') {
           ids[at] = undefined;
-          wanted[at]!.task.endBy(reply);
+          wanted[at]!.task.endBy(reply, wanted[at]!.record);
         }
       }
     }
   }
+}
+
+/** A contact that is created, with the properties that the first of those who want it gives to a new one. */
+function created(
+  property: string,
+  value: string,
+  group: readonly { readonly value: string; readonly contact: ContactReference }[],
+): Record<string, unknown> {
+  const properties = group.find((each) => each.value === value)?.contact.properties;
+  return { id: value, idProperty: property, properties: { ...properties, [property]: value } };
 }

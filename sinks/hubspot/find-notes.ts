@@ -1,13 +1,16 @@
 import { fieldsOf } from '../fields-of.js';
-import { listOf } from './classify-answer.js';
-import { runBatch } from './batch.js';
+import type { Result } from '../sink.js';
+import { type RecordReply, runBatch } from './batch.js';
+import { listOf, problemOf } from './classify-answer.js';
 import { findContacts } from './find-contacts.js';
 import type { NoteStep } from './operation.js';
 import type { Sending } from './send-records.js';
 import type { Task } from './task.js';
 
-/** Pages of a contact's notes that are looked through, of 500 each. */
+/** Pages of a contact's notes that are looked through, of up to 500 each. */
 const mostPages = 20;
+
+type Pair = { readonly task: Task; readonly step: NoteStep };
 
 /** `unclear`: it could not be found out; the task says why. */
 export type Found = { readonly id: string } | 'none' | 'unclear';
@@ -16,22 +19,23 @@ export type Found = { readonly id: string } | 'none' | 'unclear';
  * Looks for the notes that an attempt may have created, by the mark in their text, among all notes of the contact. Not by
  * HubSpot's search, whose index lags behind. Which contact is found out as it was when the note was sent.
  */
-export async function findNotes(
-  pairs: readonly { readonly task: Task; readonly step: NoteStep }[],
-  sending: Sending,
-): Promise<Found[]> {
-  const wanted = pairs.map(({ task, step }) => ({ task, contact: { ...step.contact, create: false } }));
+export async function findNotes(pairs: readonly Pair[], sending: Sending): Promise<Found[]> {
+  const wanted = pairs.map(({ task, step }) => ({
+    task,
+    record: step.record,
+    contact: { ...step.contact, create: false },
+  }));
   const contactIds = await findContacts(wanted, sending);
   const notes = new Map<string, ReadonlyMap<string, string> | undefined>();
   const found: Found[] = [];
-  for (const [index, { task, step }] of pairs.entries()) {
+  for (const [index, pair] of pairs.entries()) {
     const contactId = contactIds[index];
     if (contactId === null) found.push('none');
     else if (contactId === undefined) found.push('unclear');
     else {
-      if (!notes.has(contactId)) notes.set(contactId, await notesOf(contactId, task, sending));
+      if (!notes.has(contactId)) notes.set(contactId, await notesOf(contactId, pair, sending));
       const texts = notes.get(contactId);
-      const match = [...(texts ?? [])].find(([, text]) => text.includes(step.mark));
+      const match = [...(texts ?? [])].find(([, text]) => text.includes(pair.step.mark));
       if (match !== undefined) found.push({ id: match[0] });
       else found.push(texts === undefined ? 'unclear' : 'none');
     }
@@ -40,50 +44,83 @@ export async function findNotes(
 }
 
 /** The texts of all notes of a contact, by id; undefined: they could not be read, and the task has ended. */
-async function notesOf(contactId: string, task: Task, sending: Sending): Promise<Map<string, string> | undefined> {
-  const { client, asking } = sending;
+async function notesOf(
+  contactId: string,
+  { task, step }: Pair,
+  sending: Sending,
+): Promise<Map<string, string> | undefined> {
   const texts = new Map<string, string>();
   let after: string | undefined;
   for (let page = 0; page < mostPages; page += 1) {
-    const query = new URLSearchParams({ limit: '500', ...(after !== undefined && { after }) }).toString();
-    const reply = await client.get(`${client.paths.associated('contacts', contactId, 'notes')}?${query}`, asking);
-    if (reply.kind === 'failed') {
-      task.end(reply.result);
+    const listed = await listNotes(contactId, after, sending);
+    if ('failure' in listed) {
+      task.end(listed.failure, step.record);
       return undefined;
     }
-    if (reply.kind === 'refused' && reply.status !== 404) {
-      const detail = `the notes of a contact could not be listed (HTTP ${reply.status})`;
-      task.end({ kind: 'unknown', detail });
+    const failure = await readTexts(listed.ids, texts, sending);
+    if (failure !== undefined) {
+      task.endBy(failure, step.record);
       return undefined;
     }
-    if (reply.kind === 'refused') return texts; // the contact is gone, and its notes with it
-    const ids = listOf(reply.body.results).map((each) => String(fieldsOf(each).toObjectId));
-    const records = await runBatch(
-      client,
-      {
-        path: client.paths.objects('notes', 'batch/read'),
-        fields: { properties: ['hs_note_body'] },
-        traced: false,
-        silence: 'missing',
-      },
-      ids.map((id) => ({ body: { id }, key: id })),
-      asking,
-    );
-    for (const record of records) {
-      if (record.kind === 'failed' || record.kind === 'rejected') {
-        task.endBy(record);
-        return undefined;
-      }
-      if (record.kind === 'done') {
-        const text = fieldsOf(record.result.properties).hs_note_body;
-        if (typeof text === 'string') texts.set(String(record.result.id), text);
-      }
-    }
-    const next = fieldsOf(fieldsOf(reply.body.paging).next).after;
-    if (typeof next !== 'string') return texts;
-    after = next;
+    if (listed.after === undefined) return texts;
+    after = listed.after;
   }
   const detail = 'the contact has more notes than are looked through: look for the note by hand';
-  task.end({ kind: 'unknown', detail });
+  task.end({ kind: 'unknown', detail }, step.record);
+  return undefined;
+}
+
+/**
+ * Lists a page of a contact's notes by the batch read, which every version has. Only an answer that says so means that
+ * there are none: an error, a 404 included, may hide a note that would be created twice.
+ */
+async function listNotes(
+  contactId: string,
+  after: string | undefined,
+  { client, asking }: Sending,
+): Promise<{ readonly ids: string[]; readonly after: string | undefined } | { readonly failure: Result }> {
+  const inputs = [{ id: contactId, ...(after !== undefined && { after }) }];
+  const reply = await client.post(client.paths.associations('contacts', 'notes', 'batch/read'), { inputs }, asking);
+  if (reply.kind === 'failed') return { failure: reply.result };
+  if (reply.kind === 'refused') {
+    return {
+      failure: { kind: 'unknown', detail: `the notes of a contact could not be listed (HTTP ${reply.status})` },
+    };
+  }
+  const found = listOf(reply.body.results)
+    .map(fieldsOf)
+    .find(({ from }) => String(fieldsOf(from).id) === contactId);
+  const next = fieldsOf(fieldsOf(found?.paging).next).after;
+  if (found !== undefined && Array.isArray(found.to)) {
+    const ids = found.to.map((each) => String(fieldsOf(each).toObjectId));
+    return { ids, after: typeof next === 'string' ? next : undefined };
+  }
+  const codes = listOf(reply.body.errors).map((error) => problemOf(error).code);
+  if (codes.length === 1 && codes[0] === 'NO_ASSOCIATIONS_FOUND') return { ids: [], after: undefined };
+  return { failure: { kind: 'unknown', detail: 'HubSpot answered without saying which notes the contact has' } };
+}
+
+async function readTexts(
+  ids: readonly string[],
+  texts: Map<string, string>,
+  { client, asking }: Sending,
+): Promise<Exclude<RecordReply, { kind: 'done' }> | undefined> {
+  const records = await runBatch(
+    client,
+    {
+      path: client.paths.objects('notes', 'batch/read'),
+      fields: { properties: ['hs_note_body'] },
+      traced: false,
+      silence: 'missing',
+    },
+    ids.map((id) => ({ body: { id }, key: id })),
+    asking,
+  );
+  for (const record of records) {
+    if (record.kind === 'failed' || record.kind === 'rejected') return record;
+    if (record.kind !== 'done') continue;
+    const text = fieldsOf(record.result.properties).hs_note_body;
+    if (typeof text === 'string') texts.set(String(record.result.id), text);
+  }
   return undefined;
 }

@@ -8,7 +8,7 @@ export interface HubSpotOperation extends Operation {
   readonly object: Fields | null;
 }
 
-export type Step = RecordStep | ForgetStep | ArchiveStep | RegistrationStep | NoteStep;
+export type Step = RecordStep | ForgetStep | LeaveStep | ArchiveStep | RegistrationStep | NoteStep;
 
 /** The object of an item holds what was made of it by each entry of `records`, under the entry's name. */
 interface OfRecord {
@@ -40,6 +40,10 @@ export interface RecordStep extends OfRecord {
   readonly contact: ContactReference | null;
   /** The contact that it belonged to when it was last written. */
   readonly contactId: string | null;
+  /** Ids of the static lists that the contact is put into. */
+  readonly lists: readonly string[];
+  /** The lists that this item has put it into before. */
+  readonly listsBefore: readonly string[];
 }
 
 export interface PropertyWrite {
@@ -58,6 +62,8 @@ export interface UniqueValue {
 export interface ContactReference {
   readonly match: readonly UniqueValue[];
   readonly create: boolean;
+  /** What a contact is given besides when it is created. One that exists keeps what it has. */
+  readonly properties: Readonly<Record<string, string>>;
 }
 
 /** Takes back what was written to a record that belongs to others as well. */
@@ -67,6 +73,18 @@ export interface ForgetStep extends OfRecord {
   readonly id: string;
   readonly writtenAtMs: Readonly<Record<string, number>>;
   readonly sinceMs: number;
+  /** Static lists that it leaves. */
+  readonly lists: readonly string[];
+}
+
+/** Takes a contact out of the static lists that it was put into; everything else stays. */
+export interface LeaveStep extends OfRecord {
+  readonly kind: 'leave';
+  readonly objectType: string;
+  readonly id: string;
+  readonly lists: readonly string[];
+  /** What is known of the record afterwards. */
+  readonly made: Fields;
 }
 
 /** Moves a record to HubSpot's recycling bin. */
@@ -86,8 +104,16 @@ export interface RegistrationStep extends OfRecord {
   /** One of the two: a registration made before is changed by the contact's id, whatever the e-mail is now. */
   readonly email: string | null;
   readonly contactId: string | null;
+  /** HubSpot's id of the event that the registration was made for; null: it was made before the id was stored, or never. */
+  readonly eventId: string | null;
   /** Unix time in ms. */
   readonly happenedAtMs: number;
+  /** `joinedAt` and `leftAt`, of `attend` only. */
+  readonly presence: Readonly<Record<string, string>>;
+  /** Tells another presence from this one, without holding it; null: there is none. */
+  readonly presenceDigest: string | null;
+  /** What a contact is given when HubSpot creates it for the registration. */
+  readonly contactProperties: Readonly<Record<string, string>>;
 }
 
 /** As HubSpot takes it. What was only a cancelling names the event without describing it: `details` is null then. */

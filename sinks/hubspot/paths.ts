@@ -1,5 +1,5 @@
 /**
- * Where HubSpot's API has what we ask: by version since the dated ones (`2026-03`) moved the version behind the name.
+ * Where HubSpot's API has each call: the dated versions (`2026-09`) moved the version behind the name.
  * Source: HubSpot, "API versioning", and the reference of each endpoint.
  */
 export class Paths {
@@ -20,18 +20,23 @@ export class Paths {
     return this.#isDated ? `/crm/properties/${this.version}/${objectType}` : `/crm/v3/properties/${objectType}`;
   }
 
-  /** Associations of two kinds of records: `batch/associate/default`, `batch/archive`. */
+  /** Associations of two kinds of records: `batch/associate/default`, `batch/archive`, `batch/read`. */
   associations(from: string, to: string, call: string): string {
     return this.#isDated
       ? `/crm/associations/${this.version}/${from}/${to}/${call}`
       : `/crm/v4/associations/${from}/${to}/${call}`;
   }
 
-  /** The records of one kind that belong to one record. */
-  associated(from: string, id: string, to: string): string {
+  /** The definition of an object, with the properties that a new record needs. */
+  schema(objectType: string): string {
     return this.#isDated
-      ? `/crm/objects/${this.version}/${from}/${id}/associations/${to}`
-      : `/crm/v4/objects/${from}/${id}/associations/${to}`;
+      ? `/crm-object-schemas/${this.version}/schemas/${objectType}`
+      : `/crm/v3/schemas/${objectType}`;
+  }
+
+  /** @param call empty, or e.g. `/memberships/add` */
+  list(listId: string, call: string): string {
+    return this.#isDated ? `/crm/lists/${this.version}/${listId}${call}` : `/crm/v3/lists/${listId}${call}`;
   }
 
   /** @param call e.g. `events/upsert` */

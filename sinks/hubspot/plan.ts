@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { fieldsOf } from '../fields-of.js';
 import { forgetsPerson } from '../forgets-person.js';
 import { FailedMapping } from '../mapping/failed-mapping.js';
@@ -10,7 +11,7 @@ import { noteText } from './note-text.js';
 import type { Attendance, ContactReference, HubSpotOperation, PropertyWrite, Step, UniqueValue } from './operation.js';
 import { looksLikeEmail, normalEmail, propertyValue } from './property-value.js';
 import type { RecordKeys } from './record-problems.js';
-import { contactRemovalsOf, eventName, type RemovalCause, removalOf } from './remove.js';
+import { contactRemovalsOf, eventName, listIdsOf, type RemovalCause, removalOf } from './remove.js';
 
 /** An entry of `records`, with its name and where it stands. */
 interface Entry {
@@ -133,6 +134,7 @@ export class Planner {
     const { keys, name, path } = entry;
     const made = fieldsOf(subject.object?.[name]);
     const wasMade = Object.keys(made).length > 0;
+    if (made.heldAt === subject.change.id) return 'done-before'; // another entry was held back in that attempt
     const remove = (cause: RemovalCause, reason: string): Step | string =>
       (wasMade ? removalOf(name, made, cause, subject, this.#onForget) : undefined) ?? reason;
     if (keys.when !== undefined && !(await keys.when.holds(view, `${path}.when`))) {
@@ -197,7 +199,18 @@ export class Planner {
       created: made.created === true,
       contact,
       contactId: typeof made.contactId === 'string' ? made.contactId : null,
+      lists: await this.#lists(keys, path, view),
+      listsBefore: listIdsOf(made),
     };
+  }
+
+  async #lists({ lists = [] }: RecordKeys, path: string, view: MappingView): Promise<string[]> {
+    const ids: string[] = [];
+    for (const [index, expression] of lists.entries()) {
+      const id = await expression.evaluate(view, `${path}.lists[${index}]`, listIdValue);
+      if (id !== undefined && !ids.includes(id)) ids.push(id);
+    }
+    return ids;
   }
 
   async #registration(
@@ -208,7 +221,9 @@ export class Planner {
   ): Promise<Step | string> {
     const attendance = await keys.attendance!.evaluate(view, `${path}.attendance`, attendanceValue);
     if (attendance === undefined) return removalOf(name, made, 'withdrawn', subject, this.#onForget) ?? 'no-attendance';
-    if (made.attendance === attendance) return 'unchanged';
+    const presence = attendance === 'attend' ? await presenceOf(keys, path, view) : {};
+    const presenceDigest = digestOfPresence(presence);
+    if (made.attendance === attendance && (made.presence ?? null) === presenceDigest) return 'unchanged';
     if (attendance === 'cancel' && made.attendance === undefined) return 'not-registered';
     const contactId = typeof made.contactId === 'string' ? made.contactId : null;
     const email = contactId === null ? ((await keys.email!.evaluate(view, `${path}.email`, emailValue)) ?? null) : null;
@@ -231,7 +246,11 @@ export class Planner {
       attendance,
       email,
       contactId,
+      eventId: typeof made.eventId === 'string' ? made.eventId : null,
       happenedAtMs: happenedAt(subject),
+      presence,
+      presenceDigest,
+      contactProperties: await contactPropertiesOf(keys, path, view),
     };
   }
 
@@ -276,7 +295,54 @@ async function contactOf(
     if (value != null) match.push({ property, value });
   }
   // The object would not name a contact that is created for it, and nobody could take it back.
-  return match.length === 0 ? null : { match, create: keys.create && canary === undefined };
+  if (match.length === 0) return null;
+  const create = keys.create && canary === undefined;
+  return { match, create, properties: create ? await contactPropertiesOf(keys, path, view) : {} };
+}
+
+/** What a contact is given that is created for another record: rules of the account may require more than an e-mail. */
+async function contactPropertiesOf(
+  { contactProperties = {} }: RecordKeys,
+  path: string,
+  view: MappingView,
+): Promise<Record<string, string>> {
+  const properties: Record<string, string> = {};
+  for (const [property, expression] of Object.entries(contactProperties)) {
+    const value = await expression.evaluate(view, `${path}.contactProperties.${property}`, propertyValue);
+    if (value != null) properties[property] = value;
+  }
+  return properties;
+}
+
+/** When the person came and left, as HubSpot takes it. */
+async function presenceOf(keys: RecordKeys, path: string, view: MappingView): Promise<Record<string, string>> {
+  const presence: Record<string, string> = {};
+  for (const key of ['joinedAt', 'leftAt'] as const) {
+    const value = await keys[key]?.evaluate(view, `${path}.${key}`, instantValue);
+    if (value !== undefined) presence[key] = value;
+  }
+  return presence;
+}
+
+/** The item's object holds no personal data, and when somebody came is some. */
+function digestOfPresence(presence: Readonly<Record<string, string>>): string | null {
+  if (Object.keys(presence).length === 0) return null;
+  return createHash('sha256').update(JSON.stringify(presence)).digest('base64url').slice(0, 16);
+}
+
+function instantValue(found: unknown, key: string): string | undefined {
+  const value = propertyValue(found, key);
+  if (value == null) return undefined;
+  const atMs = Date.parse(value);
+  if (Number.isNaN(atMs)) throw new FailedMapping(key, 'value', 'gave no instant in ISO 8601');
+  return new Date(atMs).toISOString();
+}
+
+function listIdValue(found: unknown, key: string): string | undefined {
+  const value = propertyValue(found, key);
+  if (value == null) return undefined;
+  if (!/^\d{1,18}$/.test(value)) throw new FailedMapping(key, 'value', 'gave no id of a list, which is a number');
+  return value;
 }
 
 function valuesOf(match: readonly UniqueValue[]): string[] {

@@ -14,6 +14,10 @@ export interface RecordKeys {
   readonly attendance?: Expression | undefined;
   readonly email?: Expression | undefined;
   readonly contact?: Readonly<Record<string, Expression>> | undefined;
+  readonly contactProperties?: Readonly<Record<string, Expression>> | undefined;
+  readonly joinedAt?: Expression | undefined;
+  readonly leftAt?: Expression | undefined;
+  readonly lists?: readonly Expression[] | undefined;
 }
 
 export interface EventKeys {
@@ -30,10 +34,10 @@ type Key = keyof RecordKeys;
 
 /** The keys that each kind of object takes, besides `from`, `object`, `when` and `create`. */
 const takes: Readonly<Record<'contacts' | 'marketing-event' | 'notes' | 'custom', readonly Key[]>> = {
-  contacts: ['match', 'properties'],
-  'marketing-event': ['event', 'attendance', 'email'],
-  notes: ['properties', 'email', 'contact'],
-  custom: ['match', 'properties', 'email', 'contact'],
+  contacts: ['match', 'properties', 'lists'],
+  'marketing-event': ['event', 'attendance', 'email', 'joinedAt', 'leftAt', 'contactProperties'],
+  notes: ['properties', 'email', 'contact', 'contactProperties'],
+  custom: ['match', 'properties', 'email', 'contact', 'contactProperties'],
 };
 
 const needs: Readonly<Record<keyof typeof takes, readonly Key[]>> = {
@@ -43,7 +47,18 @@ const needs: Readonly<Record<keyof typeof takes, readonly Key[]>> = {
   custom: ['match', 'properties'],
 };
 
-const optional: readonly Key[] = ['match', 'properties', 'event', 'attendance', 'email', 'contact'];
+const optional: readonly Key[] = [
+  'match',
+  'properties',
+  'event',
+  'attendance',
+  'email',
+  'contact',
+  'contactProperties',
+  'joinedAt',
+  'leftAt',
+  'lists',
+];
 
 /** Properties that HubSpot gives to each record itself, so that no value of ours can be matched with them. */
 const unmatchable = new Set(['hs_object_id', 'id']);
@@ -62,6 +77,12 @@ export function recordProblems(keys: RecordKeys): { readonly path: Key; readonly
   }
   if (keys.email !== undefined && keys.contact !== undefined) {
     problems.push({ path: 'contact', message: 'says the same as "email"; remove one of the two' });
+  }
+  if (keys.contactProperties !== undefined && kind === 'custom' && keys.email === undefined && !keys.contact) {
+    problems.push({ path: 'contactProperties', message: 'needs "email" or "contact", which name the contact' });
+  }
+  if (keys.contactProperties !== undefined && Object.hasOwn(keys.contactProperties, 'email')) {
+    problems.push({ path: 'contactProperties', message: 'takes no email: "email" or "contact" gives it' });
   }
   if (kind === 'notes') problems.push(...noteProblems(keys));
   for (const name of keys.match ?? []) {

@@ -1,5 +1,6 @@
 import { fieldsOf } from '../fields-of.js';
 import type { SinkEnvironment, Subject } from '../sink.js';
+import { listOf } from './classify-answer.js';
 import type { Step } from './operation.js';
 
 /**
@@ -22,7 +23,8 @@ export function removalOf(
   onForget: NonNullable<SinkEnvironment['onForget']>,
 ): Step | undefined {
   const objectType = record.replace(/ \d+$/, '');
-  const { id, contactId, attendance, created, writtenAtMs, sinceMs } = fieldsOf(made);
+  const { id, contactId, eventId, attendance, created, writtenAtMs, sinceMs } = fieldsOf(made);
+  const lists = listIdsOf(made);
   if (objectType === 'marketing-event') {
     if (typeof contactId !== 'string' || attendance === 'cancel') return undefined;
     return {
@@ -32,13 +34,21 @@ export function removalOf(
       attendance: 'cancel',
       email: null,
       contactId,
+      eventId: typeof eventId === 'string' ? eventId : null,
       happenedAtMs: Date.parse(change.timestamp),
+      presence: {},
+      presenceDigest: null,
+      contactProperties: {},
     };
   }
   if (typeof id !== 'string') return undefined;
   const archive: Step = { kind: 'archive', record, objectType, id };
   if (objectType === 'notes') return archive;
-  if (cause === 'withdrawn') return objectType !== 'contacts' && created === true ? archive : undefined;
+  if (cause === 'withdrawn' && objectType === 'contacts') {
+    const { lists: _, ...rest } = fieldsOf(made);
+    return lists.length === 0 ? undefined : { kind: 'leave', record, objectType, id, lists, made: rest };
+  }
+  if (cause === 'withdrawn') return created === true ? archive : undefined;
   if (cause === 'consent' && onForget === 'delete') return archive;
   return {
     kind: 'forget',
@@ -47,7 +57,13 @@ export function removalOf(
     id,
     writtenAtMs: fieldsOf(writtenAtMs) as Record<string, number>,
     sinceMs: typeof sinceMs === 'number' ? sinceMs : 0,
+    lists,
   };
+}
+
+/** The static lists that an item has put its contact into. */
+export function listIdsOf(made: unknown): string[] {
+  return listOf(fieldsOf(made).lists).filter((each) => typeof each === 'string');
 }
 
 /** Takes away the contact that HubSpot has made for a canary's registration: nobody else has its e-mail. */

@@ -1,7 +1,10 @@
 import { runBatch } from './batch.js';
+import { held } from './classify-answer.js';
+import { said } from './client.js';
 import { clockToleranceMs } from './event-times.js';
 import { changedAtMs } from './present-record.js';
-import type { ArchiveStep, ForgetStep } from './operation.js';
+import type { ArchiveStep, ForgetStep, LeaveStep } from './operation.js';
+import { leaveLists } from './send-lists.js';
 import type { Sending } from './send-records.js';
 import type { Task } from './task.js';
 
@@ -10,6 +13,19 @@ import type { Task } from './task.js';
  * sink first wrote to the record, or after it last wrote the property, holds another's value and stays.
  */
 export async function sendForgets(
+  pairs: readonly { readonly task: Task; readonly step: ForgetStep }[],
+  objectType: string,
+  sending: Sending,
+): Promise<void> {
+  await leaveLists(pairs, sending); // first: what fails after it is done again as a whole
+  await clear(
+    pairs.filter(({ task, step }) => task.isOpen(step.record)),
+    objectType,
+    sending,
+  );
+}
+
+async function clear(
   pairs: readonly { readonly task: Task; readonly step: ForgetStep }[],
   objectType: string,
   { client, asking }: Sending,
@@ -32,7 +48,7 @@ export async function sendForgets(
   const clearing = reading.flatMap(({ task, step }, index) => {
     const reply = read[index]!;
     if (reply.kind === 'missing') task.made(step.record, null);
-    else if (reply.kind !== 'done') task.endBy(reply);
+    else if (reply.kind !== 'done') task.endBy(reply, step.record);
     else {
       const ours = Object.entries(step.writtenAtMs).filter(([name, writtenAtMs]) => {
         const changed = changedAtMs(reply.result, name);
@@ -57,8 +73,17 @@ export async function sendForgets(
   clearing.forEach(({ task, step }, index) => {
     const reply = replies[index]!;
     if (reply.kind === 'done' || reply.kind === 'missing') task.made(step.record, null);
-    else task.endBy(reply);
+    else task.endBy(reply, step.record);
   });
+}
+
+/** Takes contacts out of lists; everything else that was written to them stays. */
+export async function sendLeaves(
+  pairs: readonly { readonly task: Task; readonly step: LeaveStep }[],
+  sending: Sending,
+): Promise<void> {
+  await leaveLists(pairs, sending);
+  for (const { task, step } of pairs) if (task.isOpen(step.record)) task.made(step.record, step.made);
 }
 
 /** Moves records to the recycling bin. HubSpot answers 204 also for those that are there already. */
@@ -73,13 +98,18 @@ export async function sendArchives(
     const path = client.paths.objects(objectType, 'batch/archive');
     const reply = await client.post(path, { inputs: chunk.map((id) => ({ id })) }, asking);
     for (const { task, step } of pairs.filter(({ step }) => chunk.includes(step.id))) {
-      if (reply.kind === 'ok' || (reply.kind === 'refused' && reply.status === 404)) {
+      // HubSpot answers 204 also for what is gone. A 404 is about the call, and nothing is removed then.
+      if (reply.kind === 'ok') {
         task.made(step.record, null);
         task.note(`${objectType} ${step.id} removed`);
-      } else if (reply.kind === 'failed') task.end(reply.result);
-      else {
+      } else if (reply.kind === 'failed') task.end(reply.result, step.record);
+      else if (reply.status === 404) {
+        const detail = `HubSpot could not remove ${objectType} (HTTP 404): check "object" and "apiVersion"`;
+        task.end(held(said(detail, reply.correlationId)), step.record);
+      } else {
         const cause = `hubspot:archive:${reply.problem.category || reply.status}`;
-        task.end({ kind: 'rejected', cause, detail: `HubSpot refused to remove a record (HTTP ${reply.status})` });
+        const detail = `HubSpot refused to remove a record (HTTP ${reply.status})`;
+        task.end({ kind: 'rejected', cause, detail }, step.record);
       }
     }
   }

@@ -38,20 +38,20 @@ async function change(pairs: readonly Pair[], { client, asking }: Sending): Prom
     else if (reply.kind === 'missing') {
       task.made(step.record, { id: step.id });
       task.note(`note ${step.id} was deleted in HubSpot and is not written again`);
-    } else task.endBy(reply);
+    } else task.endBy(reply, step.record);
   });
 }
 
 async function create(pairs: readonly Pair[], sending: Sending): Promise<void> {
   const { client, asking } = sending;
   const contactIds = await findContacts(
-    pairs.map(({ task, step }) => ({ task, contact: step.contact })),
+    pairs.map(({ task, step }) => ({ task, record: step.record, contact: step.contact })),
     sending,
   );
   const creating = pairs.flatMap((pair, index) => {
     const contactId = contactIds[index];
     if (contactId === null) pair.task.note('no contact matches, and none is to be created: no note');
-    return contactId != null && pair.task.isOpen ? [{ ...pair, contactId }] : [];
+    return contactId != null && pair.task.isOpen(pair.step.record) ? [{ ...pair, contactId }] : [];
   });
   const inputs = creating.map(({ step, contactId }): BatchInput => ({
     body: { properties: step.properties, associations: [{ to: { id: contactId }, types: [noteToContact] }] },
@@ -65,6 +65,6 @@ async function create(pairs: readonly Pair[], sending: Sending): Promise<void> {
 function settle(task: Task, step: NoteStep, reply: RecordReply): void {
   if (reply.kind === 'done') task.made(step.record, { id: String(reply.result.id) });
   else if (reply.kind === 'failed' && reply.processed === 'maybe' && 'detail' in reply.result) {
-    task.end({ kind: 'unknown', detail: reply.result.detail ?? 'HubSpot did not answer' });
-  } else task.endBy(reply);
+    task.end({ kind: 'unknown', detail: reply.result.detail ?? 'HubSpot did not answer' }, step.record);
+  } else task.endBy(reply, step.record);
 }

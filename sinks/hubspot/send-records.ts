@@ -58,10 +58,12 @@ export async function sendRecords(
     );
     open = gone;
   }
-  for (const { task } of open) task.end({ kind: 'retry', detail: 'the record was removed in HubSpot meanwhile' });
+  for (const { task, step } of open) {
+    task.end({ kind: 'retry', detail: 'the record was removed in HubSpot meanwhile' }, step.record);
+  }
 }
 
-const isOpen = ({ task }: Search): boolean => task.isOpen;
+const isOpen = ({ task, step }: Search): boolean => task.isOpen(step.record);
 const isOpenWithId = (search: Search): boolean => isOpen(search) && search.id !== null;
 const hasToRead = ({ step }: Search): boolean => step.write.some(needsPresent);
 
@@ -84,7 +86,7 @@ async function readKnown(open: readonly Search[], objectType: string, sending: S
     const reply = replies[index]!;
     if (reply.kind === 'done') search.record = reply.result;
     else if (reply.kind === 'missing') search.id = null;
-    else search.task.endBy(reply);
+    else search.task.endBy(reply, search.step.record);
   });
 }
 
@@ -102,7 +104,7 @@ async function find(searches: readonly Search[], objectType: string, sending: Se
           search.id = String(reply.result.id);
           search.foundBy = search.step.match[position]!;
           search.record = reply.result;
-        } else if (reply.kind !== 'missing') search.task.endBy(reply);
+        } else if (reply.kind !== 'missing') search.task.endBy(reply, search.step.record);
       });
     }
   }
@@ -207,7 +209,7 @@ async function upsert(searches: readonly Search[], objectType: string, sending: 
         return { body, key: value, keyProperty: property };
       },
       sending,
-      (search) => search.task.endBy({ kind: 'missing' }),
+      (search) => search.task.endBy({ kind: 'missing' }, search.step.record),
     );
   }
 }
@@ -232,7 +234,7 @@ async function write(
     }
     searches.forEach((search, at) => {
       if (reply.kind === 'missing') missing(search);
-      else if (reply.kind !== 'done') search.task.endBy(reply);
+      else if (reply.kind !== 'done') search.task.endBy(reply, search.step.record);
       else {
         const { id, updatedAt } = reply.result;
         const atMs = timeOf(updatedAt);
@@ -318,6 +320,7 @@ function wrote(search: Search, id: string, written: ReadonlyMap<string, string>,
     ...(Object.keys(tellsOfMs).length > 0 && { tellsOfMs }),
     ...((created || (same && step.created)) && { created: true }),
     ...(step.contactId !== null && { contactId: step.contactId }),
+    ...(same && step.listsBefore.length > 0 && { lists: step.listsBefore }),
   };
   task.made(step.record, made);
   search.id = id;

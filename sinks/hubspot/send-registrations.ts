@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { Fields, Result } from '../sink.js';
-import { type BatchInput, runBatch } from './batch.js';
-import { said } from './client.js';
+import { type BatchInput, type RecordReply, runBatch } from './batch.js';
+import { digestOf, findEvent, type FoundEvent, knownEvent, memoryKey, writeEvent } from './marketing-events.js';
 import type { MarketingEvent, RegistrationStep } from './operation.js';
 import type { Sending } from './send-records.js';
 import type { Task } from './task.js';
@@ -9,9 +8,9 @@ import type { Task } from './task.js';
 type Pair = { readonly task: Task; readonly step: RegistrationStep };
 
 /**
- * Registers people for the marketing event of the pigeonhole, notes that they came, or cancels. The event is written
+ * Registers people for the marketing event of the pigeonhole, records that they came, or cancels. The event is written
  * once, and again when its mapping gives something else.
- * @param memory of the lane: what the event was last written with
+ * @param memory of the lane: HubSpot's id of the event, and what it was last written with
  * @returns what is to be remembered
  */
 export async function sendRegistrations(
@@ -20,89 +19,160 @@ export async function sendRegistrations(
   sending: Sending,
 ): Promise<Record<string, unknown>> {
   const remembered: Record<string, unknown> = {};
-  const known = (event: MarketingEvent): boolean => {
-    const key = memoryKey(event);
-    const digest = key in remembered ? remembered[key] : memory[key];
-    return event.details === null || digest === digestOf(event);
-  };
-  for (const pair of pairs) {
-    if (!pair.task.isOpen || known(pair.step.event)) continue;
-    const { details, ...name } = pair.step.event;
-    const failure = await writeEvent({ ...details, ...name }, sending);
-    if (failure === undefined) remembered[memoryKey(pair.step.event)] = digestOf(pair.step.event);
-    else endAll(pairs, pair.step.event, failure);
+  for (const { task, step } of pairs) {
+    if (!task.isOpen(step.record)) continue;
+    const key = memoryKey(step.event);
+    const known = knownEvent(key in remembered ? remembered[key] : memory[key]);
+    const isWritten = step.event.details === null || known.digest === digestOf(step.event);
+    if (isWritten && (known.objectId !== null || step.eventId !== null)) continue;
+    const ready = await makeReady(step, known, sending);
+    if (ready.kind === 'ready') remembered[key] = ready.known;
+    else endAll(pairs, step.event, ready.result);
   }
+  const eventIdOf = ({ event, eventId, attendance }: RegistrationStep): string | null => {
+    const key = memoryKey(event);
+    const { objectId } = knownEvent(key in remembered ? remembered[key] : memory[key]);
+    // What was registered for an event is cancelled there. Everything else is about the event as it is now.
+    return attendance === 'cancel' ? (eventId ?? objectId) : (objectId ?? eventId);
+  };
   const groups = new Map<string, Pair[]>();
-  for (const pair of pairs.filter(({ task }) => task.isOpen)) {
-    const { event, attendance, email } = pair.step;
-    const key = JSON.stringify([event.externalAccountId, event.externalEventId, attendance, email === null]);
+  for (const pair of pairs.filter(({ task, step }) => task.isOpen(step.record))) {
+    const { attendance, email } = pair.step;
+    const key = JSON.stringify([eventIdOf(pair.step), attendance, email === null]);
     groups.set(key, [...(groups.get(key) ?? []), pair]);
   }
   for (const group of groups.values()) {
-    const { event } = group[0]!.step;
+    const [{ step }] = group as [Pair];
+    const eventId = eventIdOf(step);
+    if (eventId === null) for (const pair of group) nothingToCancel(pair);
     // Forgotten: it was removed in HubSpot, and is written again with the next attempt.
-    if (await register(group, sending)) remembered[memoryKey(event)] = null;
+    else if (await register(group, eventId, sending)) remembered[memoryKey(step.event)] = null;
   }
   return remembered;
 }
 
-async function writeEvent(event: object, { client, asking }: Sending): Promise<Result | undefined> {
-  const reply = await client.post(client.paths.marketingEvents('events/upsert'), { inputs: [event] }, asking);
-  if (reply.kind === 'ok') return undefined;
-  if (reply.kind === 'failed') return reply.result;
-  const what = [reply.problem.code || reply.problem.category || `http-${reply.status}`, ...reply.problem.properties];
-  return {
-    kind: 'rejected',
-    cause: ['hubspot', 'marketing-event', ...what].join(':'),
-    detail: said(`HubSpot refused the marketing event: ${what.join(' ')}`, reply.correlationId),
-  };
+/** Finds the event's id where the lane does not know it, and writes the event where its details have changed. */
+async function makeReady(
+  { event, eventId }: RegistrationStep,
+  known: { readonly objectId: string | null; readonly digest: string | null },
+  sending: Sending,
+): Promise<{ kind: 'ready'; known: object } | { kind: 'failed'; result: Result }> {
+  let objectId = known.objectId ?? eventId;
+  if (objectId === null) {
+    const found = await findEvent(event, sending);
+    if (found.kind === 'failed') return found;
+    if (found.kind === 'found') objectId = found.objectId;
+    else if (event.details === null) {
+      if (found.kind === 'unproven') return { kind: 'failed', result: cannotCancel };
+      return { kind: 'ready', known: { objectId: null, digest: null } };
+    }
+  }
+  const digest = event.details === null ? known.digest : digestOf(event);
+  if (objectId !== null && digest === known.digest) return { kind: 'ready', known: { objectId, digest } };
+  const written = await writeEvent(event, objectId, sending);
+  if (written.kind === 'failed') return written;
+  return { kind: 'ready', known: { objectId: written.objectId, digest } };
 }
 
 /** @returns whether the event is gone */
-async function register(pairs: readonly Pair[], { client, asking }: Sending): Promise<boolean> {
-  const { event, attendance, email } = pairs[0]!.step;
+async function register(pairs: readonly Pair[], eventId: string, sending: Sending): Promise<boolean> {
+  const { client, asking } = sending;
+  const { attendance, email } = pairs[0]!.step;
   // One person may hold several registrations of an event; the last one stands.
   const byPerson = new Map(pairs.map((pair) => [personOf(pair.step), pair]));
   const people = [...byPerson.values()];
-  const query = new URLSearchParams({ externalAccountId: event.externalAccountId }).toString();
   const call = email === null ? 'create' : 'email-create';
   const replies = await runBatch(
     client,
     {
-      path: `${client.paths.marketingEvents(`attendance/${encodeURIComponent(event.externalEventId)}/${attendance}/${call}`)}?${query}`,
+      path: client.paths.marketingEvents(`${eventId}/attendance/${attendance}/${call}`),
       traced: false,
       silence: 'failed',
-      notFoundIsOne: email === null, // the contact; an unknown e-mail is never missing
+      notFound: email === null ? 'one' : 'all', // an unknown e-mail is never missing, so that it is the event
     },
     people.map(({ step }) => inputOf(step)),
     asking,
   );
   let gone = false;
   const replyOf = new Map(people.map(({ step }, index) => [personOf(step), replies[index]!]));
-  for (const { task, step } of pairs) {
+  const cancelling: Pair[] = [];
+  for (const pair of pairs) {
+    const { task, step } = pair;
     const reply = replyOf.get(personOf(step))!;
-    if (reply.kind === 'done') {
-      const contactId = reply.result.vid ?? step.contactId;
-      task.made(step.record, {
-        attendance,
-        ...(contactId != null && { contactId: String(contactId as string | number) }),
-      });
-    } else if (reply.kind === 'missing') {
-      if (attendance === 'cancel') task.made(step.record, null); // nothing is left to be cancelled
-      else {
-        gone = true;
-        task.made(step.record, null); // by e-mail the next time: the contact that the id was of may be gone
-        task.end({ kind: 'retry', detail: 'HubSpot has no such marketing event or contact any more' });
-      }
-    } else task.endBy(reply);
+    if (reply.kind === 'done') task.made(step.record, madeOf(step, reply, eventId));
+    else if (reply.kind !== 'missing') task.endBy(reply, step.record);
+    else if (attendance === 'cancel') cancelling.push(pair);
+    else {
+      gone = true;
+      task.made(step.record, null); // by e-mail the next time: the contact that the id was of may be gone
+      task.end({ kind: 'retry', detail: 'HubSpot has no such marketing event or contact any more' }, step.record);
+    }
   }
+  if (cancelling.length > 0) await confirmGone(cancelling, eventId, sending);
   return gone;
 }
 
+function madeOf(step: RegistrationStep, reply: Extract<RecordReply, { kind: 'done' }>, eventId: string): Fields {
+  const contactId = reply.result.vid ?? step.contactId;
+  const { attendance } = step;
+  return {
+    attendance,
+    eventId,
+    ...(contactId != null && { contactId: String(contactId as string | number) }),
+    ...(step.presenceDigest !== null && { presence: step.presenceDigest }),
+  };
+}
+
+const cannotCancel: Result = {
+  kind: 'rejected',
+  cause: 'hubspot:cancel-not-confirmed',
+  detail:
+    'HubSpot found neither the registration nor proof that it is gone. Cancel it by hand in the marketing event, then discard the dead letter',
+};
+
+/**
+ * Decides about registrations whose cancelling was answered with 404. A 404 alone proves nothing: another app's event
+ * is a 404 as well. A registration is gone when HubSpot lists the account's events without this one, or reads the
+ * contacts without this one. Everything else is for a person: a withdrawal of consent must not look carried out.
+ */
+async function confirmGone(pairs: readonly Pair[], eventId: string, sending: Sending): Promise<void> {
+  const found = await findEvent(pairs[0]!.step.event, sending);
+  if (found.kind === 'failed') return endEach(pairs, found.result);
+  if (isGone(found, eventId)) return pairs.forEach(nothingToCancel);
+  const { client, asking } = sending;
+  const contacts = await runBatch(
+    client,
+    {
+      path: client.paths.objects('contacts', 'batch/read'),
+      fields: { properties: [] },
+      traced: false,
+      silence: 'missing',
+    },
+    pairs.map(({ step }) => ({ body: { id: step.contactId }, key: step.contactId ?? '' })),
+    asking,
+  );
+  pairs.forEach((pair, index) => {
+    const contact = contacts[index]!;
+    if (contact.kind === 'missing' && pair.step.contactId !== null) nothingToCancel(pair);
+    else if (contact.kind === 'failed') pair.task.end(contact.result, pair.step.record);
+    else pair.task.end(cannotCancel, pair.step.record);
+  });
+}
+
+function isGone(found: FoundEvent, eventId: string): boolean {
+  return found.kind === 'none' || (found.kind === 'found' && !found.all.includes(eventId));
+}
+
+function nothingToCancel({ task, step }: Pair): void {
+  task.made(step.record, null);
+  task.note('the marketing event or the contact is gone from HubSpot: nothing is left to be cancelled');
+}
+
 function inputOf(step: RegistrationStep): BatchInput {
-  const at = { interactionDateTime: step.happenedAtMs };
-  if (step.email === null) return { body: { vid: Number(step.contactId), ...at }, key: step.contactId! };
-  return { body: { email: step.email, ...at }, key: step.email, keyProperty: 'email' };
+  const { presence: properties, contactProperties } = step;
+  const about = { interactionDateTime: step.happenedAtMs, properties };
+  if (step.email === null) return { body: { vid: Number(step.contactId), ...about }, key: step.contactId! };
+  return { body: { email: step.email, ...about, contactProperties }, key: step.email, keyProperty: 'email' };
 }
 
 function personOf({ email, contactId }: RegistrationStep): string {
@@ -110,16 +180,12 @@ function personOf({ email, contactId }: RegistrationStep): string {
 }
 
 function endAll(pairs: readonly Pair[], event: MarketingEvent, failure: Result): void {
-  for (const { task, step } of pairs) {
-    if (memoryKey(step.event) === memoryKey(event)) task.end(failure);
-  }
+  endEach(
+    pairs.filter(({ step }) => memoryKey(step.event) === memoryKey(event)),
+    failure,
+  );
 }
 
-function memoryKey({ externalAccountId, externalEventId }: MarketingEvent): string {
-  return `marketing-event ${externalAccountId} ${externalEventId}`;
-}
-
-/** Of what stands in the event alone: no person's data. */
-function digestOf({ details }: MarketingEvent): string {
-  return createHash('sha256').update(JSON.stringify(details)).digest('hex');
+function endEach(pairs: readonly Pair[], failure: Result): void {
+  for (const { task, step } of pairs) task.end(failure, step.record);
 }

@@ -6,7 +6,7 @@ import { loadHubSpotConfig } from './load-config.test-kit.js';
 import { Planner } from './plan.js';
 
 const ada = { Email: 'Ada@example.com' };
-const contact = { match: [{ property: 'email', value: 'ada@example.com' }], create: true };
+const contact = { match: [{ property: 'email', value: 'ada@example.com' }], create: true, properties: {} };
 
 function plannerOf(keys: object): Planner {
   const notes = {

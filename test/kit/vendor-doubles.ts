@@ -25,7 +25,7 @@ export async function openVendorDoubles(): Promise<VendorDoubles> {
     options: {
       sinks: {
         crm: `{ type: hubspot, token: "\${HUBSPOT_TOKEN}", baseUrl: "${crm.url}", onForget: manual, records: [
-          { from: attendees, object: contacts, match: [email], properties: { email: item.Email, lastname: item.Name } },
+          { from: attendees, object: contacts, match: [email], properties: { email: item.Email, firstname: item.Name } },
           { from: attendees, object: marketing-event, event: { name: pigeonhole.name, organizer: '"ACME"' },
             attendance: '"attend"', email: item.Email } ] }`,
         salesforce: `{ type: salesforce, clientId: "${salesforce.org.clientId}", username: "${salesforce.org.username}",

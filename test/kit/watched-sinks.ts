@@ -95,7 +95,8 @@ function parts(body: string): string[] {
 const contacts = [
   `{ from: attendees, object: contacts, match: [email], properties: { email: 'item.Email', firstname: 'item.Name' } }`,
   ...lists.map(
-    (from) => `{ from: ${from}, object: notes, email: attendee.Email, properties: { hs_note_body: '${everything}' } }`,
+    (from) =>
+      `{ from: ${from}, object: notes, email: attendee.Email, contactProperties: { firstname: attendee.Name }, properties: { hs_note_body: '${everything}' } }`,
   ),
 ].join(', ');
 

@@ -30,7 +30,7 @@ async function openCrms(stage: Stage): Promise<Scene> {
     sinks: {
       hubspot: `{ type: hubspot, token: "\${HUBSPOT_TOKEN}", baseUrl: "${hubspot.url}", ${terms}, records: [
         { from: registrants, object: marketing-event, event: { name: pigeonhole.name, organizer: '"ACME"' },
-          attendance: 'item.signedInAt ? "attend" : "register"', email: $lowercase(item.Email) } ] }`,
+          attendance: 'item.signedInAt ? "attend" : "register"', email: $lowercase(item.Email), contactProperties: { firstname: item.Name } } ] }`,
       salesforce: `{ type: salesforce, clientId: "${salesforce.org.clientId}", username: "${salesforce.org.username}",
         privateKey: "\${SF_KEY}", baseUrl: "${salesforce.url}", ${terms}, records: [
         { from: registrants, object: Lead, externalId: { Code__c: item.attendeeCode },

@@ -297,7 +297,7 @@ describe('a running pigeonpost', () => {
 
   it('calls a typo of a mapping a problem everywhere, and asks before it sends what the corrected one finds', async () => {
     const crm = (email: string): string =>
-      `{ type: hubspot, token: "\${HUBSPOT_TOKEN}", baseUrl: "${hubspot.url}", lists: [attendees], consent: { accept: [obtained, refused, not-asked, not-known] }, records: [{ from: attendees, object: contacts, match: [email], properties: { email: '$email(${email})' } }] }`;
+      `{ type: hubspot, token: "\${HUBSPOT_TOKEN}", baseUrl: "${hubspot.url}", lists: [attendees], consent: { accept: [obtained, refused, not-asked, not-known] }, records: [{ from: attendees, object: contacts, match: [email], properties: { email: '$email(${email})', firstname: item.Name } }] }`;
     const late = 'mode: observe, lists: [sessions]';
     const crmNow = async (): Promise<SinkStatus> => (await status()).sinks.find(({ name }) => name === 'crm')!;
     const figure = async (name: string): Promise<string | undefined> => {

@@ -39,6 +39,7 @@ const records = [
     object: 'notes',
     email: 'attendee.Email',
     properties: { hs_note_body: 'item.content' },
+    contactProperties: { firstname: '"Guest"' },
   },
   {
     from: 'poll-mcq-votes',
@@ -46,6 +47,7 @@ const records = [
     match: ['vote_id'],
     email: 'attendee.Email',
     properties: { vote_id: '$string(item.id)', choice: 'item.option.content' },
+    contactProperties: { firstname: '"Guest"' },
   },
 ];
 
@@ -172,7 +174,7 @@ describe('the hubspot sink at an account with limits', () => {
   const people = (lane: number, count: number): Subject[] =>
     Array.from({ length: count }, (_, n) => attendee(lane * 1000 + n, { Email: `p${lane}-${n}@example.com` }));
 
-  it.each(['v3', '2026-03'])(
+  it.each(['v3', '2026-09'])(
     'writes every contact of twenty lanes and is never asked too often, by %s',
     async (apiVersion) => {
       destination = await startHubSpot({ per10s: 15, windowMs: 250 });
@@ -221,7 +223,8 @@ describe('the hubspot sink at an account with limits', () => {
 
   it('goes on at midnight of the account when its day is used up', async () => {
     const nowMs = Date.parse('2026-11-21T09:30:00Z');
-    destination = await startHubSpot({ perDay: 2, now: () => nowMs });
+    // The time zone is read from the details of the account, which a service key may not read.
+    destination = await startHubSpot({ perDay: 2, now: () => nowMs, profile: 'withoutRules' });
     const sink = destination.sink({ now: () => nowMs }, { records: records.slice(0, 1) });
     const courier = new StateCourier({ ...destination, open: () => sink });
     courier.add(people(1, 3));
@@ -299,12 +302,12 @@ describe('the hubspot sink at contacts that people work with', () => {
     courier.add([attendee(1, { Email: 'ada@example.com' })]);
     expect(await courier.sendOnce()).toEqual([
       {
-        kind: 'pause',
-        cause: 'credential',
+        kind: 'unsent',
+        afterMs: 600_000,
         detail: expect.stringContaining('lacks the scope crm.objects.contacts.write') as string,
       },
     ]);
-    const said = (await courier.check()).filter(({ ok }) => !ok).map(({ text }) => text);
-    expect(said).toContainEqual(expect.stringContaining('lacks the scope crm.objects.contacts.write'));
+    const said = (await courier.check()).map(({ text }) => text);
+    expect(said).toContainEqual(expect.stringContaining('crm.objects.contacts.write'));
   });
 });

@@ -1,0 +1,464 @@
+import { Secret } from '../../config/secret.js';
+import { ALL_SCOPES, type HubSpotOptions } from '../../test/doubles/hubspot/account.js';
+import { type HubSpotDouble, startHubSpotDouble } from '../../test/doubles/hubspot/start-hubspot-double.js';
+import { subjectOf } from '../plan-of.test-kit.js';
+import { sampleChange } from '../sample-change.test-kit.js';
+import type { Subject } from '../sink.js';
+import { Desk, type DeskOptions } from './fake-account.test-kit.js';
+
+const contacts = {
+  from: 'attendees',
+  object: 'contacts',
+  match: ['email'],
+  properties: { email: 'item.Email', firstname: 'item.Name' },
+};
+const registration = {
+  from: 'attendees',
+  object: 'marketing-event',
+  event: { name: 'pigeonhole.name', organizer: '"ACME"' },
+  attendance: 'item.signInTime ? "attend" : "register"',
+  email: 'item.Email',
+  contactProperties: { firstname: 'item.Name' },
+};
+const notes = {
+  from: 'qna-questions',
+  object: 'notes',
+  email: 'attendee.Email',
+  properties: { hs_note_body: 'item.content' },
+  contactProperties: { firstname: '"Guest"' },
+};
+const pigeonhole = { id: 101, name: 'Autumn', startDate: '2026-11-20' };
+
+let hubspot: HubSpotDouble;
+let desk: Desk;
+
+async function open(records: readonly object[], options: HubSpotOptions & DeskOptions = {}): Promise<Desk> {
+  const { tuning, environment, apiVersion, ...account } = options;
+  hubspot = await startHubSpotDouble(account);
+  desk = await openAgain(records, {
+    ...(tuning && { tuning }),
+    ...(environment && { environment }),
+    ...(apiVersion && { apiVersion }),
+  });
+  return desk;
+}
+
+/** A sink at the same account: with another key, it is another app there. */
+async function openAgain(records: readonly object[], options: DeskOptions = {}): Promise<Desk> {
+  return await Desk.open(records, { token: new Secret('hubspot-token'), ...options, baseUrl: hubspot.url });
+}
+
+afterEach(async () => {
+  await desk.close();
+  await hubspot.close();
+});
+
+function attendee(key: number, data: Record<string, unknown> | null, around: Partial<Subject> = {}): Subject {
+  const change = sampleChange({ id: `a-${key}`, list: 'attendees', key: String(key), type: 'attendees.updated', data });
+  return subjectOf(change, { pigeonhole, ...around });
+}
+
+function question(key: number, content = 'When?'): Subject {
+  const change = sampleChange({
+    list: 'qna-questions',
+    key: String(key),
+    type: 'qna-questions.created',
+    data: { content },
+  });
+  return subjectOf(change, { attendee: { Email: 'ada@example.com' }, pigeonhole });
+}
+
+const ada = { Email: 'ada@example.com', Name: 'Ada' };
+const people = () => hubspot.account.portal.all(hubspot.account.contacts);
+const valuesOf = (name: string) => people().map(({ values }) => values.get(name));
+const participations = () =>
+  hubspot.account.marketingEvents
+    .all()
+    .flatMap((event) => hubspot.account.marketingEvents.participationsOf(event).map(({ state }) => state));
+const paths = () => hubspot.requests.map(({ path }) => path);
+
+describe('a service key', () => {
+  const linesOf = async () => await desk.sink.check(new AbortController().signal);
+
+  it('that may not read the details of the account is checked all the same', async () => {
+    await open([{ ...contacts, properties: { ...contacts.properties, nosuch: 'item.x' } }]);
+    const lines = await linesOf();
+    expect(hubspot.requests.find(({ path }) => path.includes('account-info'))?.status).toBe(403);
+    expect(lines[0]).toEqual({ ok: true, text: expect.stringMatching(/ accepts the token$/) as string });
+    expect(lines).toContainEqual({
+      ok: true,
+      text: 'HubSpot does not say which scopes the key has. These records need: crm.objects.contacts.read, crm.objects.contacts.write, crm.schemas.contacts.read',
+    });
+    expect(lines.filter(({ ok }) => !ok).map(({ text }) => text)).toEqual([
+      expect.stringContaining('contacts have no such property'),
+    ]);
+  });
+
+  it('that lacks the scope of an object is told so by the check', async () => {
+    await open([contacts], { tokens: { 'hubspot-token': ['crm.objects.marketing_events.read'] } });
+    expect((await linesOf()).filter(({ ok }) => !ok).map(({ text }) => text)).toEqual([
+      expect.stringMatching(/the key lacks the scope crm\.schemas\.contacts\.read, crm\.objects\.contacts\.read/),
+    ]);
+  });
+
+  it('delivers without the account details, which are requested once', async () => {
+    await open([contacts]);
+    for (const key of [1, 2, 3]) await desk.deliver([attendee(key, { ...ada, Email: `p${key}@example.com` })]);
+    expect(people()).toHaveLength(3);
+    expect(paths().filter((path) => path.includes('account-info'))).toHaveLength(1);
+  });
+});
+
+describe('version 2026-09', () => {
+  it('is what every call uses where none is named, and nothing is left of the versions that end in 2027', async () => {
+    await open([contacts, registration, notes]);
+    await desk.deliver([attendee(1, ada), question(9001)]);
+    await desk.deliver([question(9001)], 'recover');
+    await desk.deliver([attendee(1, null, { removal: 'consent-withdrawn' }), question(9001, 'Where?')]);
+    expect(paths().length).toBeGreaterThan(8);
+    expect(paths().filter((path) => !path.includes('/2026-09/'))).toEqual([]);
+    expect(hubspot.requests.filter(({ status = 0 }) => status >= 400 && status !== 403)).toEqual([]);
+  });
+
+  it('creates a contact with what the account requires, and the check names what the mapping lacks', async () => {
+    await open([contacts, { ...contacts, from: 'registrants', properties: { email: 'item.Email' } }]);
+    expect(await desk.deliver([attendee(1, ada)])).toMatchObject([{ kind: 'delivered' }]);
+    const failing = (await desk.sink.check(new AbortController().signal)).filter(({ ok }) => !ok);
+    expect(failing.map(({ text }) => text)).toEqual([
+      'crm.records[1].properties: HubSpot requires firstname of new contacts, and the mapping does not give it: add it',
+    ]);
+  });
+
+  it('refuses a contact without a required value as a dead letter that names it, and takes the others', async () => {
+    await open([contacts]);
+    const outcomes = await desk.deliver([attendee(1, ada), attendee(2, { Email: 'bob@example.com' })]);
+    expect(outcomes).toMatchObject([
+      { kind: 'delivered' },
+      {
+        kind: 'rejected',
+        cause: 'hubspot:MISSING_REQUIRED_PROPERTY:firstname',
+        detail: expect.stringContaining(
+          'The account requires it when a record is created: map a value for it',
+        ) as string,
+      },
+    ]);
+    expect(valuesOf('email')).toEqual(['ada@example.com']);
+  });
+
+  it('refuses what a conditional rule of the account misses, also in an update', async () => {
+    await open([{ ...contacts, properties: { ...contacts.properties, lifecyclestage: 'item.Stage' } }]);
+    await desk.deliver([attendee(1, { ...ada, Stage: 'lead' })]);
+    expect(await desk.deliver([attendee(1, { ...ada, Stage: 'salesqualifiedlead' })])).toMatchObject([
+      { kind: 'rejected', cause: 'hubspot:MISSING_CONDITIONAL_REQUIRED_PROPERTY:hs_lead_status' },
+    ]);
+    expect(valuesOf('lifecyclestage')).toEqual(['lead']);
+  });
+
+  it('does not require of contacts that exist what it requires of new ones', async () => {
+    await open([{ ...contacts, properties: { email: 'item.Email', city: 'item.City' } }]);
+    hubspot.account.portal.create(hubspot.account.contacts, { email: 'ada@example.com' });
+    expect(await desk.deliver([attendee(1, { ...ada, City: 'London' })])).toMatchObject([{ kind: 'delivered' }]);
+    expect(valuesOf('city')).toEqual(['London']);
+  });
+
+  it.each([
+    ['a note', notes, () => question(9001)],
+    [
+      'a registration',
+      { ...registration, contactProperties: { firstname: '"Guest"' } },
+      () => attendee(1, { Email: 'ada@example.com' }),
+    ],
+  ])('creates the contact of %s with contactProperties', async (_, record, subject) => {
+    await open([record]);
+    expect(await desk.deliver([subject()])).toMatchObject([{ kind: 'delivered' }]);
+    expect(valuesOf('firstname')).toEqual(['Guest']);
+    const { contactProperties: _none, ...without } = record;
+    const other = await openAgain([without]);
+    const failing = (await other.sink.check(new AbortController().signal)).filter(({ ok }) => !ok);
+    expect(failing.map(({ text }) => text)).toEqual([
+      'crm.records[0].contactProperties: HubSpot requires firstname of new contacts, and the mapping does not give it: add it',
+    ]);
+    await other.close();
+  });
+
+  it('keeps what a contact has that exists, whatever contactProperties give', async () => {
+    await open([registration, notes]);
+    hubspot.account.portal.create(hubspot.account.contacts, { email: 'ada@example.com', firstname: 'Countess' });
+    await desk.deliver([attendee(1, ada), question(9001)]);
+    expect(valuesOf('firstname')).toEqual(['Countess']);
+  });
+});
+
+describe('the look-up of notes', () => {
+  const lost = () => hubspot.faults.add({ path: 'notes/batch/create', effect: { kind: 'dropAfter' } });
+  const noteCount = () => hubspot.account.portal.all(hubspot.account.type('notes')).length;
+
+  it('reads all pages of a contact by the batch read, and finds the note', async () => {
+    await open([notes], { associationsPerPage: 2 });
+    await desk.deliver([1, 2, 3, 4].map((key) => question(key)));
+    lost();
+    expect(await desk.deliver([question(5)])).toMatchObject([{ kind: 'unknown' }]);
+    expect(await desk.deliver([question(5)], 'recover')).toMatchObject([{ kind: 'unsent', object: { notes: {} } }]);
+    expect(paths().filter((path) => path.endsWith('/contacts/notes/batch/read'))).toHaveLength(3);
+    await desk.deliver([question(5)]);
+    expect(noteCount()).toBe(5);
+  });
+
+  it.each(['contacts/notes/batch/read', 'contacts/batch/read', 'objects/2026-09/notes/batch/read'])(
+    'never takes a 404 of %s for "no notes"',
+    async (path) => {
+      await open([notes]);
+      lost();
+      await desk.deliver([question(5)]);
+      hubspot.faults.add({
+        path,
+        times: 9,
+        effect: { kind: 'answer', answer: { status: 404, json: { category: 'OBJECT_NOT_FOUND' } } },
+      });
+      expect(await desk.deliver([question(5)], 'recover')).toMatchObject([{ kind: 'unknown' }]);
+      hubspot.faults.clear();
+      await desk.deliver([question(5)], 'recover');
+      await desk.deliver([question(5)]);
+      expect(noteCount()).toBe(1);
+    },
+  );
+});
+
+describe('a 404 of a whole call', () => {
+  const notFound = (path: string) =>
+    hubspot.faults.add({
+      path,
+      times: 99,
+      effect: { kind: 'answer', answer: { status: 404, json: { category: 'OBJECT_NOT_FOUND' } } },
+    });
+
+  it.each([
+    ['clear-our-fields', 'contacts/batch/read'],
+    ['clear-our-fields', 'contacts/batch/update'],
+    ['delete', 'contacts/batch/archive'],
+  ] as const)('does not carry out a withdrawal of consent: %s by %s', async (onForget, path) => {
+    await open([contacts], { environment: { onForget } });
+    await desk.deliver([attendee(1, ada)]);
+    const withdrawn = attendee(1, null, { removal: 'consent-withdrawn' });
+    notFound(path);
+    expect(await desk.deliver([withdrawn])).toMatchObject([{ kind: 'unsent', detail: expect.stringContaining('404') }]);
+    expect(desk.objectOf(withdrawn)).not.toBeNull();
+    hubspot.faults.clear();
+    expect(await desk.deliver([withdrawn])).toMatchObject([{ kind: 'delivered', object: null }]);
+    expect(valuesOf('firstname')).toEqual(onForget === 'delete' ? [] : [undefined]);
+  });
+});
+
+describe('a marketing event that another app created', () => {
+  const tokens = { 'old-app': ALL_SCOPES, 'hubspot-token': ALL_SCOPES };
+  const eventsOf = () => hubspot.account.marketingEvents.all();
+
+  /** Registers Ada as a private app did, and returns what a service key that replaces it has to go on. */
+  async function registerByOldApp(): Promise<void> {
+    await open([registration], { tokens });
+    const old = await openAgain([registration], { token: new Secret('old-app') });
+    await old.deliver([attendee(1, ada)]);
+    desk.takeOver(old);
+    await old.close();
+  }
+
+  it('is kept, and people are registered for it by its objectId', async () => {
+    await registerByOldApp();
+    await desk.deliver([attendee(2, { Email: 'bob@example.com', Name: 'Bob' })]);
+    expect(eventsOf()).toHaveLength(1);
+    expect(participations()).toEqual(['REGISTERED', 'REGISTERED']);
+    expect(paths().filter((path) => path.includes('externalAccountId'))).toEqual([]);
+  });
+
+  it('is found by an account-wide look-up where the ledger knows no objectId', async () => {
+    await registerByOldApp();
+    desk.forgetEvent();
+    await desk.deliver([attendee(2, { Email: 'bob@example.com', Name: 'Bob' })]);
+    expect(eventsOf()).toHaveLength(1);
+    expect(participations()).toEqual(['REGISTERED', 'REGISTERED']);
+  });
+
+  it('loses the registration of a person who withdraws consent', async () => {
+    await registerByOldApp();
+    desk.forgetEvent();
+    expect(await desk.deliver([attendee(1, null, { removal: 'consent-withdrawn' })])).toMatchObject([
+      { kind: 'delivered', object: { 'marketing-event': { attendance: 'cancel' } } },
+    ]);
+    expect(participations()).toEqual(['CANCELLED']);
+  });
+
+  it('is changed and not created again when its name changes', async () => {
+    await registerByOldApp();
+    const renamed = { pigeonhole: { ...pigeonhole, name: 'Winter' } };
+    await desk.deliver([attendee(1, { ...ada, signInTime: '2026-11-21T09:00:00Z' }, renamed)]);
+    expect(eventsOf().map(({ fields }) => fields.eventName)).toEqual(['Winter']);
+    expect(participations()).toEqual(['ATTENDED']);
+  });
+});
+
+describe('a 404 on cancel', () => {
+  const withdrawn = attendee(1, null, { removal: 'consent-withdrawn' });
+  const hide = () =>
+    hubspot.faults.add({
+      path: '/cancel/',
+      times: 99,
+      effect: { kind: 'answer', answer: { status: 404, json: { category: 'OBJECT_NOT_FOUND' } } },
+    });
+
+  it('is not taken for done while the event and the contact are there', async () => {
+    await open([registration]);
+    await desk.deliver([attendee(1, ada)]);
+    hide();
+    expect(await desk.deliver([withdrawn])).toMatchObject([
+      {
+        kind: 'rejected',
+        cause: 'hubspot:cancel-not-confirmed',
+        detail: expect.stringContaining('Cancel it by hand') as string,
+      },
+    ]);
+    expect(desk.objectOf(withdrawn)).not.toBeNull();
+    hubspot.faults.clear();
+    expect(await desk.deliver([withdrawn])).toMatchObject([{ kind: 'delivered' }]);
+    expect(participations()).toEqual(['CANCELLED']);
+  });
+
+  it('is done when HubSpot lists the events of the account without this one', async () => {
+    await open([registration]);
+    await desk.deliver([attendee(1, ada)]);
+    hubspot.account.marketingEvents.remove(hubspot.account.marketingEvents.all()[0]!);
+    expect(await desk.deliver([withdrawn])).toMatchObject([
+      { kind: 'delivered', detail: expect.stringContaining('nothing is left to be cancelled') as string, object: null },
+    ]);
+  });
+
+  it('is done when HubSpot reads the contacts without this one', async () => {
+    await open([registration]);
+    await desk.deliver([attendee(1, ada)]);
+    hubspot.account.portal.erase(people()[0]!);
+    expect(await desk.deliver([withdrawn])).toMatchObject([{ kind: 'delivered', object: null }]);
+  });
+});
+
+describe('attendance', () => {
+  it('carries when the person joined and left, with attend only', async () => {
+    await open([{ ...registration, joinedAt: 'item.signInTime', leftAt: 'item.left' }]);
+    await desk.deliver([attendee(1, ada)]);
+    await desk.deliver([attendee(1, { ...ada, signInTime: '2026-11-21T10:00:00+01:00' })]);
+    const left = { ...ada, signInTime: '2026-11-21T10:00:00+01:00', left: '2026-11-21T11:30:00Z' };
+    await desk.deliver([attendee(1, left)]);
+    const [event] = hubspot.account.marketingEvents.all();
+    expect(hubspot.account.marketingEvents.participationsOf(event!).map(({ properties }) => properties)).toEqual([
+      { joinedAt: '2026-11-21T09:00:00.000Z', leftAt: '2026-11-21T11:30:00.000Z' },
+    ]);
+    expect(JSON.stringify(desk.objectOf(attendee(1, ada)))).not.toContain('2026');
+    expect(await desk.deliver([attendee(1, left)])).toEqual([{ kind: 'nothing', reason: 'unchanged' }]);
+  });
+
+  it('whose event HubSpot refuses inside a 200 is a dead letter', async () => {
+    await open([registration]);
+    const error = { category: 'VALIDATION_ERROR', errors: [{ code: 'INVALID_OPTION' }] };
+    hubspot.faults.add({
+      path: 'events/upsert',
+      effect: { kind: 'answer', answer: { status: 200, json: { status: 'COMPLETE', results: [], errors: [error] } } },
+    });
+    expect(await desk.deliver([attendee(1, ada)])).toMatchObject([
+      { kind: 'rejected', cause: 'hubspot:marketing-event:INVALID_OPTION' },
+    ]);
+  });
+});
+
+describe('static lists', () => {
+  const listed = { ...contacts, when: 'item.Email != ""', lists: ['1203', 'item.vip ? 1204'] };
+  const members = (listId: string) => hubspot.account.lists.find(listId)!.members.size;
+  const lists = [{ listId: '1203' }, { listId: '1204' }, { listId: '1205', dynamic: true }];
+
+  it('gain a contact that is written, and lose it when the mapping no longer gives them', async () => {
+    await open([listed], { lists });
+    await desk.deliver([attendee(1, { ...ada, vip: true })]);
+    expect([members('1203'), members('1204')]).toEqual([1, 1]);
+    await desk.deliver([attendee(1, ada)]);
+    expect([members('1203'), members('1204')]).toEqual([1, 0]);
+    const before = hubspot.requests.length;
+    await desk.deliver([attendee(1, ada)]);
+    expect(
+      paths()
+        .slice(before)
+        .filter((path) => path.includes('/lists/')),
+    ).toEqual([]);
+  });
+
+  it.each([
+    ['is deleted at the source', 'deleted' as const, 'Ada'],
+    ['withdraws consent', 'consent-withdrawn' as const, undefined],
+  ])('lose the contact of a person who %s', async (_, removal, firstname) => {
+    await open([listed], { lists });
+    await desk.deliver([attendee(1, ada)]);
+    expect(await desk.deliver([attendee(1, null, { removal })])).toMatchObject([{ kind: 'delivered' }]);
+    expect(members('1203')).toBe(0);
+    expect(valuesOf('firstname')).toEqual([firstname]);
+  });
+
+  it('that HubSpot fills itself, or that do not exist, are named by the check', async () => {
+    await open([{ ...contacts, lists: ['1205', '"1299"'] }], { lists });
+    const failing = (await desk.sink.check(new AbortController().signal)).filter(({ ok }) => !ok);
+    expect(failing.map(({ text }) => text)).toEqual([
+      'crm.records[0].lists[0]: HubSpot fills list 1205 by its own filters: name a static list',
+      expect.stringMatching(/^crm\.records\[0\]\.lists\[1\]: .*list 1299.*404/),
+    ]);
+    expect(await desk.deliver([attendee(1, ada)])).toMatchObject([
+      { kind: 'rejected', cause: expect.stringMatching(/^hubspot:list:/) as string },
+    ]);
+    expect(valuesOf('email')).toEqual(['ada@example.com']);
+  });
+});
+
+describe('legal basis and marketing status', () => {
+  const legal = '"Performance of a contract;Freely given consent from contact"';
+
+  it('are mapped as properties; the check accepts several bases', async () => {
+    await open([{ ...contacts, properties: { ...contacts.properties, hs_legal_basis: legal } }]);
+    expect((await desk.sink.check(new AbortController().signal)).filter(({ ok }) => !ok)).toEqual([]);
+    await desk.deliver([attendee(1, ada)]);
+    expect(valuesOf('hs_legal_basis')).toEqual(['Performance of a contract;Freely given consent from contact']);
+  });
+
+  it('says where the marketing status is set, which no API may write', async () => {
+    await open([{ ...contacts, properties: { ...contacts.properties, hs_marketable_status: 'true' } }]);
+    const failing = (await desk.sink.check(new AbortController().signal)).filter(({ ok }) => !ok);
+    expect(failing.map(({ text }) => text)).toEqual([expect.stringContaining('Integrations > Marketing contacts')]);
+  });
+});
+
+describe('an object that the key may not write', () => {
+  const scopes = ALL_SCOPES.filter((scope) => !scope.includes('marketing_events'));
+
+  it('holds back its own entry: contacts are written once, and everything follows when the scope is granted', async () => {
+    await open([contacts, registration], { tokens: { 'hubspot-token': scopes } });
+    const held = { kind: 'unsent', afterMs: 600_000, detail: expect.stringContaining('crm.objects.marketing_events') };
+    expect(await desk.deliver([attendee(1, ada)])).toMatchObject([held]);
+    expect(valuesOf('firstname')).toEqual(['Ada']);
+    // A colleague corrects the name; the next attempt, ten minutes later, must leave it.
+    hubspot.account.portal.update(people()[0]!, { firstname: 'Countess' });
+    expect(await desk.deliver([attendee(1, ada)])).toMatchObject([held]);
+    hubspot.account.tokens.set('hubspot-token', ALL_SCOPES);
+    expect(await desk.deliver([attendee(1, ada)])).toMatchObject([{ kind: 'delivered' }]);
+    expect(valuesOf('firstname')).toEqual(['Countess']);
+    expect(participations()).toEqual(['REGISTERED']);
+    await desk.deliver([attendee(1, { ...ada, Name: 'Ada L.' })]);
+    expect(valuesOf('firstname')).toEqual(['Ada L.']);
+  });
+
+  it('never makes a removal look carried out', async () => {
+    await open([registration]);
+    await desk.deliver([attendee(1, ada)]);
+    hubspot.account.tokens.set('hubspot-token', scopes);
+    expect(await desk.deliver([attendee(1, null, { removal: 'consent-withdrawn' })])).toMatchObject([
+      { kind: 'unsent' },
+    ]);
+    hubspot.account.tokens.set('hubspot-token', ALL_SCOPES);
+    expect(await desk.deliver([attendee(1, null, { removal: 'consent-withdrawn' })])).toMatchObject([
+      { kind: 'delivered', object: { 'marketing-event': { attendance: 'cancel' } } },
+    ]);
+    expect(participations()).toEqual(['CANCELLED']);
+  });
+});
