@@ -62,7 +62,7 @@ export const sinkFacts: Readonly<
     name: 'crm',
     makes: 'contacts',
     destination: null,
-    secret: { question: 'Environment variable with the token of the private app', suggested: 'HUBSPOT_TOKEN' },
+    secret: { question: 'Environment variable with the service key of the account', suggested: 'HUBSPOT_TOKEN' },
   },
   postgres: {
     name: 'warehouse',

@@ -126,6 +126,7 @@ function madeOf(step: RegistrationStep, reply: Extract<RecordReply, { kind: 'don
 const cannotCancel: Result = {
   kind: 'rejected',
   cause: 'hubspot:cancel-not-confirmed',
+  about: 'record',
   detail:
     'HubSpot found neither the registration nor proof that it is gone. Cancel it by hand in the marketing event, then discard the dead letter',
 };
