@@ -89,5 +89,5 @@ function linesFor(record: RecordKeys, config: HttpConfig, host: string): CheckLi
 }
 
 function detailOf(result: NoAnswer['result']): string {
-  return 'detail' in result ? result.detail : 'the check was stopped';
+  return ('detail' in result ? result.detail : undefined) ?? 'the check was stopped';
 }
