@@ -85,7 +85,13 @@ function standing({ sink = {}, workspace = {}, held = 0, waitMs = [] }: Given): 
       { ...idle, name: 'hooks', backlog: 3, ...sink },
       { ...idle, name: 'other' },
     ],
-    lanes: waitMs.map((ms) => ({ sink: 'hooks', waitsSince: ago(ms), waitsFor: null, failingSince: null, retryAt: null })),
+    lanes: waitMs.map((ms) => ({
+      sink: 'hooks',
+      waitsSince: ago(ms),
+      waitsFor: null,
+      failingSince: null,
+      retryAt: null,
+    })),
     now,
   };
 }
