@@ -119,7 +119,9 @@ async function updateKnown(org: Org, jobs: readonly PersonJob[], turn: Turn): Pr
   const lost: PersonJob[] = [];
   const found = new Map<PersonJob, Found>();
   for (const type of ['Lead', 'Contact'] as const) {
-    const asked = jobs.filter(({ remote, step }) => remote!.type === type && step.writes.some(needsPresent));
+    const asked = jobs.filter(
+      ({ remote, step }) => remote!.type === type && (step.isOneWord || step.writes.some(needsPresent)),
+    );
     if (asked.length === 0) continue;
     const rows = await findByIds(
       org,

@@ -64,6 +64,7 @@ function searchOf({ record, person }: LinkedStep): PersonStep {
     ...person,
     create: false,
     writes: [],
+    isOneWord: false,
     lookups: [],
     happenedAtMs: 0,
     campaign: null,

@@ -30,6 +30,8 @@ export interface PersonStep extends OfRecord {
   readonly onSeveral: OnSeveral;
   readonly create: boolean;
   readonly writes: readonly FieldWrite[];
+  /** The mapping splits names, and this one has no first name: it may be the first name of the record. */
+  readonly isOneWord: boolean;
   readonly lookups: readonly Lookup[];
   /** When what the values tell of happened: what `if-newer` compares. Unix time in ms. */
   readonly happenedAtMs: number;

@@ -30,6 +30,7 @@ describe('a plan', () => {
               { field: 'LastName', value: 'Lovelace', policy: 'always' },
               { field: 'Company', value: 'unknown', policy: 'always' },
             ],
+            isOneWord: false,
             lookups: [],
             happenedAtMs: Date.parse('2026-11-21T09:00:00Z'),
             campaign: {

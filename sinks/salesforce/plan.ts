@@ -140,6 +140,9 @@ async function personStep(subject: Subject, record: NamedRecord, objectType: Per
     onSeveral: keys.onSeveral,
     create: keys.create,
     writes,
+    isOneWord:
+      Object.hasOwn(keys.properties, 'FirstName') &&
+      !writes.some(({ field, value }) => field === 'FirstName' && value !== null),
     lookups: await lookupsOf(keys, view, place),
     happenedAtMs: happenedAtMs(subject),
     campaign:

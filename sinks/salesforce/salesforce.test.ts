@@ -121,6 +121,15 @@ describe('someone whose record is known', () => {
     expect(org.queries('Lead')).toHaveLength(asked);
   });
 
+  it('keeps a name of two words where the item has only the first of them left', async () => {
+    const contact = org.add('Contact', { FirstName: 'Ada', LastName: 'Lovelace', Email: 'ada@example.com' });
+    const properties = { Email: 'item.Email', FirstName: '$firstName(item.Name)', LastName: '$lastName(item.Name)' };
+    const sink = sinkWith({ properties: { ...properties, Company: '"x"' } });
+    const [before] = await deliver(sink, [attendee({ ...ada, Name: 'Ada Lovelace' })]);
+    await deliver(sink, [attendee({ ...ada, Name: 'Ada' }, { object: objectOf(before) })]);
+    expect(contact.values).toMatchObject({ Name: 'Ada Lovelace' });
+  });
+
   it('is looked for again when the record was deleted', async () => {
     const sink = sinkWith();
     const [before] = await deliver(sink, [attendee(ada)]);
