@@ -9,6 +9,7 @@ import { checkCanvas } from './check.js';
 import { type Asking, CanvasClient } from './client.js';
 import { canvasConfigSchema, type CanvasConfig } from './config.js';
 import type { CanvasOperation } from './operation.js';
+import type { Creations } from './find-assignment.js';
 import { Planner } from './plan.js';
 import { recoverAssignment, sendAssignment, type Sending } from './send-grades.js';
 import { GradeTask, outcomeOf } from './task.js';
@@ -64,6 +65,7 @@ export function createCanvasSink(
     requestTimeoutMs: tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     now: tuning.now ?? Date.now,
   });
+  const creations = shared('assignments', (): Creations => new Map());
   const planner = new Planner(config.records, environment);
 
   const asked = async <Result>(signal: AbortSignal, work: (asking: Asking) => Promise<Result>): Promise<Result> => {
@@ -82,7 +84,7 @@ export function createCanvasSink(
       const tasks = operations.map(({ steps }) => steps.map((each) => new GradeTask(each)));
       const memory: Record<string, unknown> = {};
       for (const group of signal.aborted ? [] : byAssignment(tasks.flat())) {
-        await step(group, { client, asking, lane, clock, memory });
+        await step(group, { client, asking, lane, clock, memory, creations });
       }
       const outcomes = operations.map((operation, index) => outcomeOf(operation, tasks[index]!));
       return { outcomes, memory };

@@ -4,6 +4,7 @@ import { mentionedFields } from '../mapping/mentioned-fields.js';
 import type { CheckLine } from '../sink.js';
 import type { GradeKeys } from './config.js';
 import type { Asking, CanvasClient, Reply } from './client.js';
+import { type Assignment, findAssignment, type Target } from './find-assignment.js';
 import { pathPart, referenceValue } from './grade-value.js';
 
 /**
@@ -27,15 +28,10 @@ export async function checkCanvas(
       lines.push({ ok: true, text });
     } else if (!seen.has(JSON.stringify(target))) {
       seen.add(JSON.stringify(target));
-      lines.push(await lineFor(client, target, asking));
+      lines.push(await lineFor(client, target, keys, asking));
     }
   }
   return lines;
-}
-
-interface Target {
-  readonly course: string;
-  readonly assignment: string;
 }
 
 /** Course and assignment where they are the same for all items. */
@@ -52,18 +48,47 @@ async function namedOutright({ course, assignment }: GradeKeys): Promise<Target 
   }
 }
 
-async function lineFor(client: CanvasClient, { course, assignment }: Target, asking: Asking): Promise<CheckLine> {
+async function lineFor(
+  client: CanvasClient,
+  { course, assignment }: Target,
+  keys: GradeKeys,
+  asking: Asking,
+): Promise<CheckLine> {
   const coursePath = `/courses/${pathPart(course)}`;
   const rights = await client.get(`${coursePath}/permissions?permissions[]=manage_grades`, asking);
   if (rights.kind !== 'ok') return { ok: false, text: sentenceFor(rights, `course ${course} cannot be read`) };
   if (fieldsOf(rights.body)['manage_grades'] !== true) {
     return { ok: false, text: `the token's user may not edit grades in course ${course}: make them a teacher there` };
   }
-  const found = await client.get(`${coursePath}/assignments/${pathPart(assignment)}`, asking);
+  const found = await findAssignment(client, { course, assignment }, asking);
   const name = `assignment ${assignment} of course ${course}`;
-  if (found.kind !== 'ok') return { ok: false, text: sentenceFor(found, `${name} cannot be read`) };
-  if (found.body['published'] === false) return { ok: false, text: `${name} is not published: publish it in Canvas` };
-  return { ok: true, text: `${name} can be graded` };
+  switch (found.kind) {
+    case 'failed':
+      return { ok: false, text: sentenceFor({ ...found, processed: 'no' }, `${name} cannot be read`) };
+    case 'refused':
+      return { ok: false, text: sentenceFor(found.reply, `${name} cannot be read`) };
+    case 'missing':
+      if (keys.createAssignment !== undefined) {
+        return { ok: true, text: `${name} does not exist yet: the first grade creates it` };
+      }
+      return { ok: false, text: `${name} does not exist: create it in Canvas, or set "createAssignment"` };
+    case 'found':
+      if (!found.assignment.isPublished) {
+        return { ok: false, text: `${name} is not published: publish it in Canvas` };
+      }
+      return { ok: true, text: `${name} can be graded${worthOf(found.assignment)}${visibilityOf(found.assignment)}` };
+  }
+}
+
+/** What a number means there: a share of 100 in an assignment of 20 points is a common mistake. */
+function worthOf({ points, isPercent }: Assignment): string {
+  if (isPercent) return ': a number is a percentage';
+  return points === null ? '' : `: a number is points of ${points}, a percentage is text such as "85%"`;
+}
+
+function visibilityOf({ isPostedByHand }: Assignment): string {
+  if (!isPostedByHand) return '';
+  return '. Its posting policy is manual: students see grades once a teacher posts them';
 }
 
 function sentenceFor(reply: Exclude<Reply, { kind: 'ok' }>, what: string): string {

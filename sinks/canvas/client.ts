@@ -28,7 +28,8 @@ export interface Asking {
 }
 
 export type Reply =
-  | { readonly kind: 'ok'; readonly body: Readonly<Record<string, unknown>> }
+  /** `list`: its items, where the answer is a list. */
+  | { readonly kind: 'ok'; readonly body: Readonly<Record<string, unknown>>; readonly list: readonly unknown[] }
   | {
       readonly kind: 'not-found' | 'forbidden' | 'refused';
       readonly status: number;
@@ -84,7 +85,7 @@ export class CanvasClient {
     const verdict = classifyAnswer(answer);
     switch (verdict.kind) {
       case 'ok':
-        return { kind: 'ok', body: fieldsOf(answer.body) };
+        return { kind: 'ok', body: fieldsOf(answer.body), list: Array.isArray(answer.body) ? answer.body : [] };
       case 'throttled': {
         const { afterMs, detail } = verdict;
         this.options.limiter.close(afterMs);

@@ -22,15 +22,35 @@ export interface GradeKeys {
   readonly user: Expression;
   readonly grade: Expression;
   readonly overwrite: boolean;
+  readonly createAssignment?: CreateKeys | undefined;
+}
+
+/** How an assignment is made whose name no assignment of the course has. */
+export interface CreateKeys {
+  readonly points: number;
 }
 
 const record = z.strictObject({
   from: oneOf(listNames).describe('The list whose items it is made from.'),
   when: expression().optional().describe('Only items for which this is true are graded.'),
   course: expression().describe('The course: its id, or `sis_course_id:` and the id of your student system.'),
-  assignment: expression().describe('The assignment: its id, or `sis_assignment_id:` and that id.'),
+  assignment: expression().describe(
+    'The assignment: its id, `sis_assignment_id:` and that id, or `name:` and its whole name.',
+  ),
+  createAssignment: z
+    .strictObject({
+      points: z
+        .number({ error: 'allowed: a number of points' })
+        .min(0, { error: 'allowed: 0 or more points' })
+        .max(1_000_000, { error: 'allowed: at most 1000000 points' })
+        .describe('The points that are possible in it.'),
+    })
+    .optional()
+    .describe('Creates the assignment that `assignment` names by `name:`, where the course has none of that name.'),
   user: expression().describe('The student: an id, or one with `sis_user_id:` or `sis_login_id:` before it.'),
-  grade: expression().describe('The grade: points as a number, a percentage such as "85%", a letter, pass or fail.'),
+  grade: expression().describe(
+    'The grade: points as a number, a percentage as text such as "85%", a letter, pass or fail.',
+  ),
   overwrite: z
     .boolean({ error: 'allowed: true or false' })
     .default(false)

@@ -60,6 +60,20 @@ describe('a grade is taken', () => {
   ])('%s', (_, grade, after, taken) => expect(isTaken(grade, { gradedAt: 'before' }, after)).toBe(taken));
 });
 
+describe('a percentage', () => {
+  it.each([
+    ['85%', 17, { points: 20, isPercent: false }, 'same'],
+    ['33.33%', 6.67, { points: 20, isPercent: false }, 'same'],
+    ['85%', 85, { points: 20, isPercent: false }, 'leave'],
+    ['85', 17, { points: 20, isPercent: true }, 'same'],
+    ['85', 85, { points: 20, isPercent: false }, 'same'],
+    ['85%', 17, { points: null, isPercent: false }, 'leave'],
+  ] as const)('%s is %d points in an assignment of %j: %s', (grade, score, scale, expected) => {
+    expect(decideGrade(step({ grade }), graded(score), false, scale)).toBe(expected);
+    expect(isTaken(grade, { gradedAt: null }, graded(score), scale)).toBe(expected === 'same');
+  });
+});
+
 describe('a value of a mapping', () => {
   it.each([
     [66.66666, '66.67'],

@@ -9,7 +9,19 @@ export interface Submission {
   readonly score: number | null;
   readonly gradedAt: string | null;
   readonly excused: boolean;
+  /** It is graded, and its student does not see that until a teacher posts it. */
+  readonly isHidden?: boolean;
 }
+
+/** What a grade is worth in an assignment. */
+export interface Scale {
+  /** Possible points; null: not known. */
+  readonly points: number | null;
+  /** A bare number is a percentage, not points. */
+  readonly isPercent: boolean;
+}
+
+const noScale: Scale = { points: null, isPercent: false };
 
 /** Identifies a grade that is to be set, such that the same again need not be sent. */
 export function sentHash({
@@ -37,8 +49,13 @@ function hashOf(parts: readonly unknown[]): string {
  * - `leave`: somebody else has set, changed, cleared or excused it.
  * @param begun whether an earlier attempt, whose end nobody knows, may have set what stands there
  */
-export function decideGrade(step: GradeStep, found: Submission, begun: boolean): 'same' | 'write' | 'leave' {
-  if (holds(found, step.grade)) return 'same';
+export function decideGrade(
+  step: GradeStep,
+  found: Submission,
+  begun: boolean,
+  scale = noScale,
+): 'same' | 'write' | 'leave' {
+  if (holds(found, step.grade, scale)) return 'same';
   if (step.overwrite || begun) return 'write';
   // Of another student, where the mapping names a new one: what was left there says nothing of this one.
   if (step.left?.userId === found.userId) return stateHash(found) === step.left.state ? 'write' : 'leave';
@@ -46,16 +63,30 @@ export function decideGrade(step: GradeStep, found: Submission, begun: boolean):
 }
 
 /** Whether Canvas took a grade: it stands there, or what stands there was graded anew (a letter becomes points, say). */
-export function isTaken(grade: string, before: Pick<Submission, 'gradedAt'>, after: Submission): boolean {
-  if (holds(after, grade)) return true;
+export function isTaken(
+  grade: string,
+  before: Pick<Submission, 'gradedAt'>,
+  after: Submission,
+  scale = noScale,
+): boolean {
+  if (holds(after, grade, scale)) return true;
   return grade !== '' && hasGrade(after) && after.gradedAt !== before.gradedAt;
 }
 
-function holds(found: Submission, grade: string): boolean {
+function holds(found: Submission, grade: string, scale: Scale): boolean {
   if (grade === '') return !hasGrade(found);
   if (found.excused || !hasGrade(found)) return false;
-  if (/^-?\d+(\.\d+)?$/.test(grade)) return found.score !== null && Math.abs(found.score - Number(grade)) < 0.005;
+  const points = pointsOf(grade, scale);
+  if (points !== undefined) return found.score !== null && Math.abs(found.score - points) < 0.0051;
   return found.grade?.toLowerCase() === grade.toLowerCase();
+}
+
+/** Undefined: it is not a number of points, or what a percentage is worth is not known. */
+function pointsOf(grade: string, { points, isPercent }: Scale): number | undefined {
+  const [, number, sign] = /^(-?\d+(?:\.\d+)?)(%?)$/.exec(grade) ?? [];
+  if (number === undefined) return undefined;
+  if (sign === '' && !isPercent) return Number(number);
+  return points === null ? undefined : (Number(number) / 100) * points;
 }
 
 function hasGrade({ grade, score }: Submission): boolean {

@@ -30,6 +30,19 @@ export function referenceValue(value: unknown, key: string): string | null {
   return reference === '' || reference.endsWith(':') ? null : reference;
 }
 
+/** Stands before the whole name of an assignment. */
+export const namePrefix = 'name:';
+
+/**
+ * What names an assignment that is created where it is missing.
+ * @throws {FailedMapping}
+ */
+export function nameValue(value: unknown, key: string): string | null {
+  const reference = referenceValue(value, key);
+  if (reference === null || reference.startsWith(namePrefix)) return reference;
+  throw new FailedMapping(key, 'not-a-name', 'gave no name: "createAssignment" needs one, as in "name:Attendance"');
+}
+
 /**
  * An id as part of a path. Ids of a student system may hold what a path may not; Canvas takes those in hexadecimal.
  * Source: Canvas LMS, "Object IDs, SIS IDs, and special IDs".

@@ -1,3 +1,4 @@
+import type { CreateKeys } from './config.js';
 import type { Fields, Operation } from '../sink.js';
 
 export interface Left {
@@ -20,6 +21,8 @@ export interface GradeStep {
   /** What this sink last left in this assignment, and for which student; null: nothing yet. */
   readonly left: Left | null;
   readonly overwrite: boolean;
+  /** The assignment is made where no assignment has its name. */
+  readonly create?: CreateKeys | undefined;
 }
 
 export interface CanvasOperation extends Operation {

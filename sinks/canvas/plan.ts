@@ -5,7 +5,7 @@ import { mappingView, type MappingView } from '../mapping/mapping-view.js';
 import type { Planned, SinkEnvironment, Subject } from '../sink.js';
 import type { GradeKeys } from './config.js';
 import { sentHash } from './grade-rules.js';
-import { gradeValue, referenceValue } from './grade-value.js';
+import { gradeValue, nameValue, referenceValue } from './grade-value.js';
 import { type CanvasOperation, type GradeStep, isSameAssignment, type MadeGrade, madeGrades } from './operation.js';
 
 /** Turns changes into grades. Pure: what it looks at is given with the change. */
@@ -65,7 +65,9 @@ async function stepFor(
   if (user === null) return 'no-user';
   if (mayBeAnothers(subject, [user])) return notItsOwn;
   const course = await keys.course.evaluate(view, `${path}.course`, referenceValue);
-  const assignment = await keys.assignment.evaluate(view, `${path}.assignment`, referenceValue);
+  const { createAssignment } = keys;
+  const assignmentValue = createAssignment === undefined ? referenceValue : nameValue;
+  const assignment = await keys.assignment.evaluate(view, `${path}.assignment`, assignmentValue);
   if (course === null || assignment === null) return 'no-assignment';
   const grade = await keys.grade.evaluate(view, `${path}.grade`, gradeValue);
   if (grade === null) return 'no-grade';
@@ -73,5 +75,7 @@ async function stepFor(
   const sent = sentHash(target);
   const before = made.find((each) => isSameAssignment(each, target));
   if (before?.sent === sent) return 'same-grade';
-  return { ...target, sent, left: before?.left ?? null, overwrite: keys.overwrite };
+  const step = { ...target, sent, left: before?.left ?? null, overwrite: keys.overwrite };
+  // A canary leaves nothing behind, and an assignment would stay.
+  return createAssignment === undefined || subject.canary !== undefined ? step : { ...step, create: createAssignment };
 }

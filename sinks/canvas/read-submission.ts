@@ -11,12 +11,10 @@ export type Found = { readonly kind: 'found'; readonly submission: Submission } 
  */
 export async function readSubmission(
   client: CanvasClient,
-  target: { readonly course: string; readonly assignment: string; readonly user: string },
+  { path, user }: { readonly path: string; readonly user: string },
   asking: Asking,
 ): Promise<Found> {
-  const { course, assignment, user } = target;
-  const path = `/courses/${pathPart(course)}/assignments/${pathPart(assignment)}/submissions/${pathPart(user)}`;
-  const reply = await client.get(path, asking);
+  const reply = await client.get(`${path}/submissions/${pathPart(user)}`, asking);
   if (reply.kind !== 'ok') return reply;
   const submission = submissionOf(reply.body);
   if (submission !== undefined) return { kind: 'found', submission };
@@ -38,5 +36,6 @@ function submissionOf(found: unknown): Submission | undefined {
     score: typeof score === 'number' ? score : null,
     gradedAt: typeof gradedAt === 'string' ? gradedAt : null,
     excused: body['excused'] === true,
+    isHidden: typeof gradedAt === 'string' && body['posted_at'] === null,
   };
 }

@@ -4,7 +4,7 @@ import type { Lane, Result } from '../sink.js';
 import type { Asking, CanvasClient, Reply } from './client.js';
 import { followJob, lookAtJob, wait } from './follow-progress.js';
 import { decideGrade, isTaken, stateHash, type Submission } from './grade-rules.js';
-import { pathPart } from './grade-value.js';
+import { type Assignment, type Creations, findAssignment, findOrCreate } from './find-assignment.js';
 import { type BegunJob, begunJob, jobKey, withoutUsers } from './job-memory.js';
 import type { MadeGrade } from './operation.js';
 import { readSubmission } from './read-submission.js';
@@ -15,6 +15,7 @@ export interface Sending {
   readonly asking: Asking;
   readonly lane: Lane;
   readonly clock: Clock;
+  readonly creations: Creations;
   /** What the lane is to remember at the end, by key. */
   readonly memory: Record<string, unknown>;
 }
@@ -49,9 +50,9 @@ export async function sendAssignment(tasks: readonly GradeTask[], sending: Sendi
       return settleAll(tasks, { kind: 'retry', afterMs: JOB_RUNNING_WAIT_MS, detail });
     }
   }
-  const refusal = await refusalOf(target, sending);
-  if (refusal !== undefined) return settleAll(tasks, refusal);
-  const pending = await readAndDecide(tasks, begun, sending);
+  const at = await assignmentFor(tasks, sending);
+  if ('kind' in at) return settleAll(tasks, at);
+  const pending = await readAndDecide(tasks, begun, at, sending);
   const carried = withoutUsers(
     begun,
     pending.read.map(({ userId }) => userId),
@@ -59,7 +60,7 @@ export async function sendAssignment(tasks: readonly GradeTask[], sending: Sendi
   if (begun !== undefined) memory[key] = carried;
   const groups = pending.toWrite.length === 0 ? [] : [pending.toWrite];
   for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
-    const rest = await runJob(group, carried, key, sending);
+    const rest = await runJob(group, carried, at, sending);
     if (rest === 'stop') return;
     if (rest.length === 1) groups.unshift(rest);
     if (rest.length > 1)
@@ -67,31 +68,50 @@ export async function sendAssignment(tasks: readonly GradeTask[], sending: Sendi
   }
 }
 
-/** What is the matter with the assignment itself; undefined: nothing. */
-async function refusalOf(
-  { course, assignment }: { readonly course: string; readonly assignment: string },
-  { client, asking }: Sending,
-): Promise<Result | undefined> {
-  const reply = await client.get(`/courses/${pathPart(course)}/assignments/${pathPart(assignment)}`, asking);
-  if (reply.kind === 'failed') return reply.result;
-  if (reply.kind === 'not-found') {
-    return rejected('assignment-not-found', 'Canvas has no such assignment in this course, or no such course', reply);
+/** The assignment that may be graded, or what is the matter with it. */
+async function assignmentFor(
+  tasks: readonly GradeTask[],
+  { client, asking, creations }: Sending,
+): Promise<Assignment | Result> {
+  const target = tasks[0]!.step;
+  const creation = tasks.find(({ step }) => step.create !== undefined)?.step.create;
+  const found =
+    creation === undefined
+      ? await findAssignment(client, target, asking)
+      : await findOrCreate(client, target, { creation, creations }, asking);
+  switch (found.kind) {
+    case 'failed':
+      return found.result;
+    case 'missing': {
+      const detail = 'no assignment of this course has the name: create it in Canvas, or set "createAssignment"';
+      return { kind: 'rejected', cause: 'assignment-not-found', detail };
+    }
+    case 'refused': {
+      const sentence = 'Canvas has no such assignment in this course, or no such course';
+      return found.reply.kind === 'not-found'
+        ? rejected('assignment-not-found', sentence, found.reply)
+        : refused(found.reply);
+    }
+    case 'found':
+      if (found.assignment.isPublished) return found.assignment;
+      return {
+        kind: 'rejected',
+        cause: 'assignment-not-published',
+        detail: 'the assignment is not published in Canvas',
+      };
   }
-  if (reply.kind !== 'ok') return refused(reply);
-  if (reply.body['published'] === false) {
-    return { kind: 'rejected', cause: 'assignment-not-published', detail: 'the assignment is not published in Canvas' };
-  }
-  return undefined;
 }
 
 /** Reads what stands there for each student, and settles what is not to be written. */
 async function readAndDecide(
   tasks: readonly GradeTask[],
   begun: BegunJob | undefined,
+  at: Assignment,
   sending: Sending,
 ): Promise<{ readonly read: readonly Submission[]; readonly toWrite: Pending[] }> {
   const found = await readAll(
     tasks.map((task) => ({ task, user: task.step.user })),
+    at.path,
     sending,
   );
   const toWrite: Pending[] = [];
@@ -103,9 +123,9 @@ async function readAndDecide(
     }
     const gradedAtBefore = begun?.users[String(before.userId)];
     const mayBeOurs = gradedAtBefore !== undefined && gradedAtBefore !== before.gradedAt;
-    switch (decideGrade(task.step, before, mayBeOurs)) {
+    switch (decideGrade(task.step, before, mayBeOurs, at)) {
       case 'same':
-        task.deliver(madeOf(task, before), 'the grade stands in Canvas already');
+        task.deliver(madeOf(task, before), said('the grade stands in Canvas already', before));
         break;
       case 'leave': {
         const detail =
@@ -127,19 +147,19 @@ async function readAndDecide(
 async function runJob(
   group: readonly Pending[],
   carried: BegunJob | null,
-  key: string,
+  at: Assignment,
   sending: Sending,
 ): Promise<Pending[] | 'stop'> {
   const { client, asking, lane, clock, memory } = sending;
   const tasks = group.map(({ task }) => task);
-  const { course, assignment } = tasks[0]!.step;
+  const key = jobKey(tasks[0]!.step);
   if (asking.signal.aborted) return 'stop';
   const begunAt = group.map(({ before }) => [String(before.userId), before.gradedAt] as const);
   const users = { ...carried?.users, ...Object.fromEntries(begunAt) };
   await lane.remember({ [key]: { progress: null, users } satisfies BegunJob });
   delete memory[key]; // what was just remembered holds, unless it is settled below
   const reply = await client.post(
-    `/courses/${pathPart(course)}/assignments/${pathPart(assignment)}/submissions/update_grades`,
+    `${at.path}/submissions/update_grades`,
     {
       grade_data: Object.fromEntries(
         group.map(({ task, before }) => [before.userId, { posted_grade: task.step.grade }]),
@@ -170,11 +190,11 @@ async function runJob(
     return 'stop';
   }
   memory[key] = carried;
-  let left = await settleTaken(group, sending);
+  let left = await settleTaken(group, at, sending);
   for (const waitMs of state.kind === 'completed' ? LOOK_AGAIN_AFTER_MS : []) {
     if (left.length === 0) break;
     await wait(waitMs, asking.signal, clock);
-    left = await settleTaken(left, sending);
+    left = await settleTaken(left, at, sending);
   }
   if (state.kind === 'failed') {
     for (const { task, before } of left.filter(({ before: { userId } }) => state.names.has(String(userId)))) {
@@ -193,15 +213,16 @@ async function runJob(
 }
 
 /** Settles what stands in Canvas now; gives back the others. */
-async function settleTaken(group: readonly Pending[], sending: Sending): Promise<Pending[]> {
+async function settleTaken(group: readonly Pending[], at: Assignment, sending: Sending): Promise<Pending[]> {
   const after = await readAll(
     group.map(({ task, before }) => ({ task, user: String(before.userId) })),
+    at.path,
     sending,
     (result) => ({ kind: 'unknown', detail: `the grade was sent and could not be read again: ${detailOf(result)}` }),
   );
   for (const { task, before: now } of after) {
     const { before } = group.find((each) => each.task === task)!;
-    if (isTaken(task.step.grade, before, now)) task.deliver(madeOf(task, now), 'the grade is set');
+    if (isTaken(task.step.grade, before, now, at)) task.deliver(madeOf(task, now), said('the grade is set', now));
   }
   return group.filter(({ task }) => !task.isSettled);
 }
@@ -223,16 +244,21 @@ export async function recoverAssignment(tasks: readonly GradeTask[], sending: Se
       return settleAll(tasks, { kind: 'unknown', detail });
     }
   }
+  const at = await findAssignment(client, tasks[0]!.step, asking);
+  if (at.kind === 'failed') return settleAll(tasks, inDoubt(at.result));
+  if (at.kind !== 'found') return; // so nothing of it stands there, and `send` tells what is the matter
+  const { assignment } = at;
   const found = await readAll(
     tasks.map((task) => ({ task, user: task.step.user })),
+    assignment.path,
     sending,
     inDoubt,
   );
   const settled: number[] = [];
   for (const { task, before: now } of found) {
     const gradedAt = begun.users[String(now.userId)];
-    if (gradedAt === undefined || !isTaken(task.step.grade, { gradedAt }, now)) continue;
-    task.deliver(madeOf(task, now), 'the grade is set');
+    if (gradedAt === undefined || !isTaken(task.step.grade, { gradedAt }, now, assignment)) continue;
+    task.deliver(madeOf(task, now), said('the grade is set', now));
     settled.push(now.userId);
   }
   memory[key] = withoutUsers(begun, settled);
@@ -247,6 +273,7 @@ function inDoubt(result: Result): Result {
 /** Reads some submissions, a few at once. What cannot be read is settled by `otherwise`. */
 async function readAll(
   wanted: readonly { readonly task: GradeTask; readonly user: string }[],
+  path: string,
   { client, asking }: Sending,
   otherwise: (result: Result) => Result = (result) => result,
 ): Promise<Pending[]> {
@@ -254,8 +281,7 @@ async function readAll(
   const entries = wanted.entries(); // shared: each reader takes the next one that none has taken
   const read = async (): Promise<void> => {
     for (const [index, { task, user }] of entries) {
-      const { course, assignment } = task.step;
-      const reply = await readSubmission(client, { course, assignment, user }, asking);
+      const reply = await readSubmission(client, { path, user }, asking);
       if (reply.kind === 'found') found[index] = { task, before: reply.submission };
       else task.settle(otherwise(notRead(reply)));
     }
@@ -291,6 +317,11 @@ function rejected(
 ): Extract<Result, { kind: 'rejected' }> {
   const detail = `${sentence} (HTTP ${status}${requestId === undefined ? '' : `, request ${requestId}`})`;
   return { kind: 'rejected', cause, detail };
+}
+
+/** Adds what a person wonders about who looks for the grade. */
+function said(sentence: string, { isHidden }: Submission): string {
+  return isHidden === true ? `${sentence}; its student sees it once a teacher posts it` : sentence;
 }
 
 function madeOf({ step }: GradeTask, now: Submission): MadeGrade {

@@ -8,6 +8,7 @@ import { sampleChange } from '../../../sinks/sample-change.test-kit.js';
 import type { Fields, Lane, Outcome, Sink, Subject } from '../../../sinks/sink.js';
 import { canvasFault } from '../../doubles/canvas/canvas-faults.js';
 import type { CanvasOptions } from '../../doubles/canvas/canvas-instance.js';
+import { exampleSchool } from '../../doubles/canvas/school.js';
 import { startCanvasDouble, type CanvasDouble } from '../../doubles/canvas/start-canvas-double.js';
 import type { FaultEffect } from '../../doubles/serve/faults.js';
 
@@ -35,7 +36,11 @@ async function start(options: CanvasOptions = {}, token = 'canvas-token'): Promi
   sink = newSink(token);
 }
 
-function newSink(token = 'canvas-token', overwrite = false): Sink<CanvasOperation> {
+function newSink(
+  token = 'canvas-token',
+  overwrite = false,
+  record: Readonly<Record<string, unknown>> = {},
+): Sink<CanvasOperation> {
   const config = canvasConfigSchema.parse({
     baseUrl: double.url,
     token: new Secret(token),
@@ -47,6 +52,7 @@ function newSink(token = 'canvas-token', overwrite = false): Sink<CanvasOperatio
         user: '"sis_user_id:" & attendee.attendeeCode',
         grade: 'item.points',
         overwrite,
+        ...record,
       },
     ],
   });
@@ -238,9 +244,148 @@ describe('the canvas sink', () => {
     }
   });
 
+  it('sends ids and grades, and nothing else of anybody', async () => {
+    await start();
+    await settle(all(80));
+    const posted = double.requests.filter(({ method }) => method !== 'GET');
+    expect(posted.map(({ path }) => path)).toEqual(['/api/v1/courses/42/assignments/7/submissions/update_grades']);
+    const { grade_data: grades, ...more } = JSON.parse(posted[0]!.body) as Record<string, Record<string, object>>;
+    expect(more).toEqual({});
+    expect(new Set(Object.values(grades!).flatMap((grade) => Object.keys(grade)))).toEqual(new Set(['posted_grade']));
+    for (const text of ['Ada', 'Lovelace', 'S001']) expect(posted[0]!.body).not.toContain(text);
+  });
+
+  it('says that grades are hidden where a teacher posts them, as in a fresh account, and not elsewhere', async () => {
+    await start();
+    const lines = async () => (await sink.check(signal)).map(({ text }) => text);
+    expect((await lines())[1]).toMatch(/can be graded.* posting policy is manual: students see grades once/);
+    expect([...(await settle(all(80))).values()][0]).toMatchObject({
+      detail: 'the grade is set; its student sees it once a teacher posts it',
+    });
+    await sink.close();
+    await double.close();
+
+    const school = exampleSchool();
+    const [course] = school.courses;
+    const posted = { ...course!, assignments: course!.assignments.map((each) => ({ ...each, postManually: false })) };
+    await start({ school: { ...school, courses: [posted] } });
+    expect((await lines())[1]).toMatch(/can be graded: a number is points of 100, a percentage is text such as "85%"$/);
+    expect([...(await settle(all(80))).values()][0]).toMatchObject({ detail: 'the grade is set' });
+  });
+
+  it('takes a number for points and a text with % for a share of them, and knows a share again as points', async () => {
+    const school = exampleSchool();
+    const [course] = school.courses;
+    const small = { ...course!, assignments: course!.assignments.map((each) => ({ ...each, pointsPossible: 20 })) };
+    await start({ school: { ...school, courses: [small] } });
+    const { school: at } = double.canvas;
+    at.grade(assignment(double), at.user('sis_user_id:S001')!.id, '17', 77); // a teacher was first, with the same grade
+    expect(kindsOf(await settle(all('85%')))).toEqual(['delivered']);
+    expect(scores()).toEqual(codes.map(() => 17));
+    await sink.close();
+    sink = newSink(); // with a new ledger
+    objects.clear();
+    expect(kindsOf(await settle(all('85%')))).toEqual(['delivered']);
+    expect(jobs()).toBe(1);
+  });
+
   it('grades nobody when it checks', async () => {
     await start();
     expect((await sink.check(signal)).map(({ ok }) => ok)).toEqual([true, true]);
     expect(double.requests.map(({ method }) => method)).toEqual(double.requests.map(() => 'GET'));
+  });
+});
+
+describe('an assignment that is named', () => {
+  const record = { assignment: '"name:Attendance"', createAssignment: { points: 100 } };
+  const open = async (options: CanvasOptions = {}, more: Readonly<Record<string, unknown>> = {}, token?: string) => {
+    await start(options);
+    await sink.close();
+    sink = newSink(token, false, { ...record, ...more });
+  };
+  const named = () =>
+    double.canvas.school.courses[0]!.assignments.filter(({ name }) => name === 'Attendance').map(
+      ({ id, pointsPossible, gradingType, published }) => ({ id, pointsPossible, gradingType, published }),
+    );
+  const created = { id: 1001, pointsPossible: 100, gradingType: 'points', published: true };
+
+  it('is created with the first grades, published, and found from then on', async () => {
+    await open();
+    expect((await sink.check(signal)).map(({ ok, text }) => [ok, text])).toEqual([
+      [true, expect.stringContaining('takes the token')],
+      [true, expect.stringContaining('does not exist yet: the first grade creates it')],
+    ]);
+    expect(named()).toEqual([]);
+    expect(kindsOf(await settle(all(80)))).toEqual(['delivered']);
+    expect(kindsOf(await settle(all(81)))).toEqual(['delivered']);
+    expect(named()).toEqual([created]);
+    expect((await sink.check(signal))[1]).toMatchObject({ ok: true, text: expect.stringContaining('can be graded') });
+    const { school } = double.canvas;
+    const student = school.user('sis_user_id:S001')!;
+    expect(school.submission(school.assignment(school.courses[0]!, '1001')!, student.id).score).toBe(81);
+  });
+
+  it.each(['dropAfter', 'badGatewayAfter', 'dropBefore'])(
+    'is created once though the answer to that was lost, and the process ended: %s',
+    async (fault) => {
+      await open();
+      const effect = fault.startsWith('drop') ? ({ kind: fault } as FaultEffect) : canvasFault(fault)!;
+      double.faults.add({ effect, path: '/api/v1/courses/42/assignments', skip: 1 });
+      expect(kindsOf(await attempt('send', all(80)))).toEqual(['retry']);
+      await sink.close();
+      sink = newSink(undefined, false, record);
+      expect(kindsOf(await settle(all(80)))).toEqual(['delivered']);
+      expect(named()).toEqual([created]);
+    },
+  );
+
+  it('is created once for several lanes at once', async () => {
+    await open();
+    const halves = [codes.slice(0, 12), codes.slice(12)].map((half) => new Map(half.map((code) => [code, 80])));
+    const sent = await Promise.all(halves.map((half) => attempt('send', half)));
+    expect(sent.map(kindsOf)).toEqual([['delivered'], ['delivered']]);
+    expect(named()).toEqual([created]);
+  });
+
+  it('is the one that the course has already, the oldest of two, and with the grades that stand there', async () => {
+    await open();
+    const { school } = double.canvas;
+    const course = school.courses[0]!;
+    const [own, other] = [1, 2].map(() =>
+      school.addAssignment(course, { name: 'Attendance', pointsPossible: 50, gradingType: 'points', published: true }),
+    );
+    school.addAssignment(course, { name: 'Attendance II', pointsPossible: 5, gradingType: 'points', published: true });
+    const [graded, free] = ['S001', 'S002'].map((code) => school.user(`sis_user_id:${code}`)!.id);
+    school.grade(own!, graded!, '12', 77);
+    const outcomes = await settle(all(80));
+    expect(outcomes.get('S001')).toMatchObject({ kind: 'rejected', cause: 'graded-by-somebody-else', about: 'record' });
+    expect(outcomes.get('S002')).toMatchObject({ kind: 'delivered' });
+    expect([school.submission(own!, graded!).score, school.submission(own!, free!).score]).toEqual([12, 80]);
+    expect(school.submission(other!, free!).score).toBeNull();
+    expect(named()).toHaveLength(2);
+  });
+
+  it('is left alone where nothing says that it may be created, where the right is missing, and for a canary', async () => {
+    await open({ tokens: { 'canvas-token': { manageGrades: true, manageAssignments: false } } });
+    expect([...(await attempt('send', all(80))).values()][0]).toMatchObject({ cause: 'no-permission' });
+    await sink.close();
+    await double.close();
+
+    await open({}, { createAssignment: undefined });
+    expect([...(await attempt('send', all(80))).values()][0]).toMatchObject({ cause: 'assignment-not-found' });
+    expect((await sink.check(signal))[1]).toMatchObject({ ok: false });
+    await sink.close();
+    sink = newSink(undefined, false, record);
+    const canary = { ...subjectFor('S001', 80), canary: '7' };
+    const planned = await sink.plan([canary]);
+    expect(JSON.stringify(planned)).not.toContain('create');
+    expect(named()).toEqual([]);
+  });
+
+  it('has to be named, not numbered, where it is to be created', async () => {
+    await open({}, { assignment: '"7"' });
+    expect(await sink.plan([subjectFor('S001', 80)])).toMatchObject([
+      { kind: 'unplannable', detail: expect.stringContaining('"createAssignment" needs one') },
+    ]);
   });
 });

@@ -43,7 +43,13 @@ function authenticated(
     if (token === undefined) throw new CanvasRefusal(401, 'user authorization required', 'unauthenticated');
     const user = canvas.tokens.get(token);
     if (user === undefined) throw new CanvasRefusal(401, 'Invalid access token.');
-    return routed({ canvas, request, url, mayGrade: user.manageGrades });
+    return routed({
+      canvas,
+      request,
+      url,
+      mayGrade: user.manageGrades,
+      mayCreate: user.manageAssignments ?? user.manageGrades,
+    });
   } catch (error) {
     if (!(error instanceof CanvasRefusal)) throw error;
     return error.answer();

@@ -3,12 +3,17 @@ import { LeakyBucket, type ThrottleOptions } from './leaky-bucket.js';
 import { exampleSchool, School, type SchoolPlan } from './school.js';
 
 export interface CanvasOptions extends JobOptions, ThrottleOptions {
-  /** Tokens, and whether their user may grade; `canvas-token` may by default. */
-  readonly tokens?: Readonly<Record<string, { readonly manageGrades: boolean }>>;
+  /** Tokens, and whether their user may grade, and create assignments (by default if they may grade); `canvas-token` may. */
+  readonly tokens?: Readonly<Record<string, Rights>>;
   readonly school?: SchoolPlan;
   /** With what a missing permission is answered: 403 of today's Canvas, or the 401 of older ones. */
   readonly unauthorizedStatus?: 401 | 403;
   readonly now?: () => number;
+}
+
+export interface Rights {
+  readonly manageGrades: boolean;
+  readonly manageAssignments?: boolean;
 }
 
 /** One Canvas: a school, its grading jobs, its tokens and their buckets. */
@@ -16,7 +21,7 @@ export class CanvasInstance {
   readonly now: () => number;
   readonly school: School;
   readonly jobs: GradingJobs;
-  readonly tokens: Map<string, { readonly manageGrades: boolean }>;
+  readonly tokens: Map<string, Rights>;
   readonly unauthorizedStatus: 401 | 403;
   private readonly buckets = new Map<string, LeakyBucket>();
 

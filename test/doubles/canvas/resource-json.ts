@@ -20,10 +20,12 @@ export function assignmentJson(course: Course, assignment: Assignment): Record<s
     published: assignment.published,
     workflow_state: assignment.published ? 'published' : 'unpublished',
     sis_assignment_id: assignment.sisAssignmentId ?? null,
+    post_manually: assignment.postManually ?? true,
   };
 }
 
-export function submissionJson(submission: Submission): Record<string, unknown> {
+/** @param isPostedByHand so that nobody has posted it yet */
+export function submissionJson(submission: Submission, isPostedByHand: boolean): Record<string, unknown> {
   const { id, assignmentId, userId, grade, score, graderId, gradedAtMs } = submission;
   return {
     id,
@@ -35,6 +37,7 @@ export function submissionJson(submission: Submission): Record<string, unknown> 
     entered_score: score,
     grader_id: graderId === 0 ? null : graderId,
     graded_at: gradedAtMs === undefined ? null : instant(gradedAtMs),
+    posted_at: gradedAtMs === undefined || isPostedByHand ? null : instant(gradedAtMs),
     grade_matches_current_submission: true,
     excused: false,
     workflow_state: grade === null ? 'unsubmitted' : 'graded',

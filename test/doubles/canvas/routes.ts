@@ -12,6 +12,7 @@ export interface Call {
   /** The double's own address, which links and progress objects carry. */
   readonly url: string;
   readonly mayGrade: boolean;
+  readonly mayCreate: boolean;
   readonly parts: readonly string[];
 }
 
@@ -32,19 +33,55 @@ export const routes: readonly Route[] = [
   route('GET', '/api/v1/users/([^/]+)', (call) => ok(userJson(userOf(call, call.parts[0]!)))),
   route('GET', COURSE, (call) => ok(courseJson(courseOf(call)))),
   route('GET', `${COURSE}/permissions`, permissions),
+  route('GET', `${COURSE}/assignments`, assignments),
+  route('POST', `${COURSE}/assignments`, createAssignment),
   route('GET', `${COURSE}/assignments/([^/]+)`, (call) => ok(assignmentJson(courseOf(call), assignmentOf(call)))),
   route('GET', `${COURSE}/users/([^/]+)`, (call) => ok(userJson(studentOf(call, call.parts[1]!)))),
   route('GET', `${COURSE}/students/submissions`, submissionsOfStudents),
   route('POST', `${SUBMISSIONS}/update_grades`, updateGrades),
   route('POST', `${COURSE}/submissions/update_grades`, updateGrades),
   route('GET', SUBMISSIONS, submissions),
-  route('GET', `${SUBMISSIONS}/([^/]+)`, (call) => ok(submissionJson(submissionOf(call)))),
+  route('GET', `${SUBMISSIONS}/([^/]+)`, (call) => ok(shown(call, submissionOf(call)))),
   route('PUT', `${SUBMISSIONS}/([^/]+)`, gradeOne),
   route('GET', '/api/v1/progress/([^/]+)', progress),
 ];
 
 function route(method: string, path: string, answer: (call: Call) => DoubleAnswer): Route {
   return { method, path: new RegExp(`^${path}/?$`), answer };
+}
+
+/** Those whose name holds `search_term`, which has two characters at least. */
+function assignments(call: Call): DoubleAnswer {
+  const course = courseOf(call);
+  const term = call.request.query.get('search_term');
+  if (term !== null && term.length < 2) throw new CanvasRefusal(400, '2 or more characters is required');
+  const found = course.assignments.filter(
+    ({ name }) => term === null || name.toLowerCase().includes(term.toLowerCase()),
+  );
+  const { list: shownOnes, headers } = pageOf(call, found);
+  return { status: 200, json: shownOnes.map((each) => assignmentJson(course, each)), headers };
+}
+
+/** Only what a sink has to say of a new assignment: (A) anything else is refused, so that nothing is sent unnoticed. */
+function createAssignment(call: Call): DoubleAnswer {
+  const course = courseOf(call);
+  if (!call.mayCreate) throw unauthorized(call);
+  const { assignment, ...more } = parametersOf(call);
+  const given = nested({ assignment: assignment ?? {} }, 'assignment');
+  const known = ['name', 'points_possible', 'grading_type', 'submission_types', 'published'];
+  const unknown = [...Object.keys(more), ...Object.keys(given).filter((name) => !known.includes(name))];
+  if (unknown.length > 0) throw new CanvasRefusal(400, `not needed: ${unknown.join(', ')}`);
+  const name = text(given, 'name');
+  if (name === undefined || name === '') throw new CanvasRefusal(400, 'the name is missing');
+  const gradingType = text(given, 'grading_type') ?? 'points';
+  if (gradingType !== 'points' && gradingType !== 'percent') throw new CanvasRefusal(400, 'not known here');
+  const added = call.canvas.school.addAssignment(course, {
+    name,
+    pointsPossible: Number(text(given, 'points_possible') ?? 0),
+    gradingType,
+    published: text(given, 'published') === 'true',
+  });
+  return { status: 201, json: assignmentJson(course, added) };
 }
 
 /** Grades many students of one assignment, or of several where the path names none, by a job. */
@@ -73,7 +110,7 @@ function gradeOne(call: Call): DoubleAnswer {
     posted === undefined
       ? school.submission(assignment, user.id)
       : school.grade(assignment, user.id, posted, API_USER_ID);
-  return ok(submissionJson(graded));
+  return ok(shown(call, graded));
 }
 
 function submissions(call: Call): DoubleAnswer {
@@ -114,19 +151,25 @@ function permissions(call: Call): DoubleAnswer {
   );
 }
 
-/** A page of a list; `Link` leads to the next, and its address is not to be built by oneself. */
 function page(call: Call, all: readonly Submission[]): DoubleAnswer {
+  const { list: shownOnes, headers } = pageOf(call, all);
+  return { status: 200, json: shownOnes.map((each) => shown(call, each)), headers };
+}
+
+function shown({ canvas }: Call, submission: Submission): Record<string, unknown> {
+  return submissionJson(submission, canvas.school.isPostedByHand(submission.assignmentId));
+}
+
+/** A page of a list; `Link` leads to the next, and its address is not to be built by oneself. */
+function pageOf<Item>(call: Call, all: readonly Item[]): { list: readonly Item[]; headers: Record<string, string> } {
   const { query } = call.request;
   const perPage = Math.min(Math.max(1, Number(query.get('per_page') ?? 10) || 10), MAX_PAGE);
   const number = Math.max(1, Number(query.get('page') ?? 1) || 1);
   const next = new URLSearchParams(query);
   next.set('page', String(number + 1));
   const link = `<${call.url}${call.request.path}?${next.toString()}>; rel="next"`;
-  return {
-    status: 200,
-    json: all.slice((number - 1) * perPage, number * perPage).map(submissionJson),
-    ...(all.length > number * perPage && { headers: { Link: link } }),
-  };
+  const list = all.slice((number - 1) * perPage, number * perPage);
+  return { list, headers: all.length > number * perPage ? { Link: link } : {} };
 }
 
 function parametersOf({ request }: Call): Parameters {

@@ -14,6 +14,8 @@ export interface Assignment {
   readonly gradingType: GradingType;
   readonly published: boolean;
   readonly sisAssignmentId?: string;
+  /** Grades are hidden until a teacher posts them: the policy of a fresh account, and the default. */
+  readonly postManually?: boolean;
 }
 
 export interface Course {
@@ -62,15 +64,32 @@ export function exampleSchool(): SchoolPlan {
 
 /** A school's people, courses and grades. References are ids, or `sis_user_id:…` and the like. */
 export class School {
+  readonly courses: readonly Course[];
   private readonly submissions = new Map<string, Submission>();
+  private readonly created = new Map<number, Assignment[]>();
 
   constructor(
     private readonly plan: SchoolPlan,
     private readonly now: () => number,
-  ) {}
+  ) {
+    this.courses = plan.courses.map((course) => {
+      const assignments = [...course.assignments];
+      this.created.set(course.id, assignments);
+      return { ...course, assignments };
+    });
+  }
 
-  get courses(): readonly Course[] {
-    return this.plan.courses;
+  /** Adds an assignment to a course, whatever names are there already: Canvas has no unique names. */
+  addAssignment(course: Course, assignment: Omit<Assignment, 'id'>): Assignment {
+    const assignments = this.created.get(course.id)!;
+    const added = { id: 1 + Math.max(1000, ...assignments.map(({ id }) => id)), ...assignment };
+    assignments.push(added);
+    return added;
+  }
+
+  isPostedByHand(assignmentId: number): boolean {
+    const assignment = this.courses.flatMap(({ assignments }) => assignments).find(({ id }) => id === assignmentId);
+    return assignment?.postManually ?? true;
   }
 
   user(reference: string): CanvasUser | undefined {
@@ -83,7 +102,7 @@ export class School {
   }
 
   course(reference: string): Course | undefined {
-    return this.plan.courses.find(
+    return this.courses.find(
       ({ id, sisCourseId }) => reference === String(id) || reference === `sis_course_id:${sisCourseId}`,
     );
   }

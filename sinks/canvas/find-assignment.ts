@@ -1,0 +1,111 @@
+import { fieldsOf } from '../fields-of.js';
+import type { Fields, Result } from '../sink.js';
+import type { Asking, CanvasClient, Reply } from './client.js';
+import type { Scale } from './grade-rules.js';
+import { namePrefix, pathPart } from './grade-value.js';
+import type { CreateKeys } from './config.js';
+
+/** An assignment as Canvas has it. Source: Canvas LMS, "Assignments", Assignment object. */
+export interface Assignment extends Scale {
+  /** From `/courses` on. */
+  readonly path: string;
+  readonly isPublished: boolean;
+  /** Grades are hidden until a teacher posts them: `post_manually`. */
+  readonly isPostedByHand: boolean;
+}
+
+export type FoundAssignment =
+  | { readonly kind: 'found'; readonly assignment: Assignment }
+  /** The course is there, and no assignment of it has the name. */
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'refused'; readonly reply: Exclude<Reply, { kind: 'ok' | 'failed' }> }
+  | { readonly kind: 'failed'; readonly result: Result };
+
+export interface Target {
+  readonly course: string;
+  readonly assignment: string;
+}
+
+/** Assignments that are being created, by course and name: several lanes may need the same one. */
+export type Creations = Map<string, Promise<FoundAssignment>>;
+
+/**
+ * Finds an assignment by its id, or by `name:` and its whole name. Of several with one name the oldest counts, so that
+ * every attempt and every process finds the same one.
+ */
+export async function findAssignment(client: CanvasClient, target: Target, asking: Asking): Promise<FoundAssignment> {
+  const course = `/courses/${pathPart(target.course)}`;
+  if (!target.assignment.startsWith(namePrefix)) {
+    const path = `${course}/assignments/${pathPart(target.assignment)}`;
+    return foundIn(path, await client.get(path, asking));
+  }
+  const name = target.assignment.slice(namePrefix.length);
+  const query = new URLSearchParams({ search_term: name, per_page: '100' });
+  const reply = await client.get(`${course}/assignments?${query.toString()}`, asking);
+  if (reply.kind !== 'ok') return notFound(reply);
+  const [oldest] = reply.list
+    .map(fieldsOf)
+    .filter((each) => each['name'] === name && typeof each['id'] === 'number')
+    .toSorted((one, other) => Number(one['id']) - Number(other['id']));
+  if (oldest === undefined) return { kind: 'missing' };
+  return { kind: 'found', assignment: assignmentOf(`${course}/assignments/${String(oldest['id'])}`, oldest) };
+}
+
+/**
+ * Finds an assignment by name, or creates it, published, for grades without submissions. Looks for it first each time,
+ * so that an attempt whose answer was lost leaves no second one.
+ */
+export async function findOrCreate(
+  client: CanvasClient,
+  target: Target,
+  { creation, creations }: { readonly creation: CreateKeys; readonly creations: Creations },
+  asking: Asking,
+): Promise<FoundAssignment> {
+  const key = JSON.stringify([target.course, target.assignment]);
+  const pending = creations.get(key);
+  if (pending !== undefined) return await pending;
+  const made = create(client, target, creation, asking).finally(() => creations.delete(key));
+  creations.set(key, made);
+  return await made;
+}
+
+async function create(
+  client: CanvasClient,
+  target: Target,
+  { points }: CreateKeys,
+  asking: Asking,
+): Promise<FoundAssignment> {
+  const found = await findAssignment(client, target, asking);
+  if (found.kind !== 'missing') return found;
+  const path = `/courses/${pathPart(target.course)}/assignments`;
+  const assignment = {
+    name: target.assignment.slice(namePrefix.length),
+    points_possible: points,
+    grading_type: 'points',
+    submission_types: ['none'],
+    published: true,
+  };
+  const reply = await client.post(path, { assignment }, asking);
+  if (reply.kind === 'ok') return foundIn(`${path}/${String(reply.body['id'])}`, reply);
+  if (reply.kind !== 'failed') return { kind: 'refused', reply };
+  return { kind: 'failed', result: reply.result }; // it may be there: the next attempt looks first
+}
+
+function foundIn(path: string, reply: Reply): FoundAssignment {
+  return reply.kind === 'ok' ? { kind: 'found', assignment: assignmentOf(path, reply.body) } : notFound(reply);
+}
+
+function notFound(reply: Exclude<Reply, { kind: 'ok' }>): FoundAssignment {
+  return reply.kind === 'failed' ? { kind: 'failed', result: reply.result } : { kind: 'refused', reply };
+}
+
+function assignmentOf(path: string, found: Fields): Assignment {
+  const points = found['points_possible'];
+  return {
+    path,
+    points: typeof points === 'number' ? points : null,
+    isPercent: found['grading_type'] === 'percent',
+    isPublished: found['published'] !== false,
+    isPostedByHand: found['post_manually'] === true,
+  };
+}
