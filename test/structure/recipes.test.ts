@@ -5,7 +5,9 @@ import { createSink } from '../../worker/open-sinks.js';
 import { loadProcessConfig } from '../../worker/load-process-config.js';
 import { subjectOf } from '../../sinks/plan-of.test-kit.js';
 import { sampleChange } from '../../sinks/sample-change.test-kit.js';
+import { type CanvasDouble, startCanvasDouble } from '../doubles/canvas/start-canvas-double.js';
 import { type HubSpotDouble, startHubSpotDouble } from '../doubles/hubspot/start-hubspot-double.js';
+import { DEFAULT_ACCOUNT, type LrsDouble, startLrsDouble } from '../doubles/lrs/start-lrs-double.js';
 import { field } from '../doubles/salesforce/field-definition.js';
 import { type SalesforceDouble, startSalesforceDouble } from '../doubles/salesforce/start-salesforce-double.js';
 import { MANIFEST_SCOPES } from '../doubles/slack/slack-workspace.js';
@@ -17,6 +19,8 @@ const recipes = [...page.matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, text]) =>
 let hubspot: HubSpotDouble;
 let salesforce: SalesforceDouble;
 let slack: SlackDouble;
+let lrs: LrsDouble;
+let canvas: CanvasDouble;
 let folder: string;
 
 beforeAll(async () => {
@@ -37,11 +41,13 @@ beforeAll(async () => {
     ],
     tokens: [{ token: DEFAULT_TOKEN, scopes: MANIFEST_SCOPES }], // the guide's manifest leaves rotation off
   });
+  lrs = await startLrsDouble();
+  canvas = await startCanvasDouble();
   folder = mkdtempSync(join(tmpdir(), 'recipes-'));
   writeFileSync(join(folder, 'sf.pem'), salesforce.org.privateKey!);
 });
 afterAll(async () => {
-  await Promise.all([hubspot.close(), salesforce.close(), slack.close()]);
+  await Promise.all([hubspot.close(), salesforce.close(), slack.close(), lrs.close(), canvas.close()]);
   rmSync(folder, { recursive: true });
 });
 
@@ -53,16 +59,24 @@ async function load(recipe: string) {
     salesforce: salesforce.url,
     slack: `${slack.url}/api`,
   };
+  const replaced: Readonly<Record<string, string>> = {
+    'https://lrs.example.com/xapi': lrs.endpoint,
+    'https://canvas.example.com': canvas.url,
+  };
   const text = recipe
     .replaceAll(/^( +)type: (\w+)$/gm, (line, indent: string, type: string) =>
       type in addresses ? `${line}\n${indent}baseUrl: ${addresses[type]!}` : line,
     )
+    .replaceAll(/https:\/\/(?:lrs|canvas)\.example\.com\S*/g, (address) => replaced[address] ?? address)
     .replace('/run/secrets/sf.pem', join(folder, 'sf.pem'));
   writeFileSync(file, text);
   return await loadProcessConfig(file, {
     ENGAGEMENT_API_KEY: 'a-key',
     HUBSPOT_TOKEN: 'hubspot-token',
     SLACK_BOT_TOKEN: DEFAULT_TOKEN,
+    LRS_KEY: DEFAULT_ACCOUNT.username,
+    LRS_SECRET: DEFAULT_ACCOUNT.password,
+    CANVAS_TOKEN: 'canvas-token',
     SF_CLIENT_ID: salesforce.org.clientId,
     SF_USERNAME: salesforce.org.username,
   });
@@ -115,6 +129,8 @@ describe('docs/recipes.md', () => {
       'crm attendees send',
       'crm qna-questions send',
       'crm registrants send',
+      'grades attendees send',
+      'lms attendees send',
       'moderators qna-questions nothing', // it is approved already
       'salesforce attendees send',
       'salesforce qna-questions send',

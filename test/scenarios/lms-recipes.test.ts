@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { type CanvasDouble, startCanvasDouble } from '../doubles/canvas/start-canvas-double.js';
+import { DEFAULT_ACCOUNT, type LrsDouble, startLrsDouble } from '../doubles/lrs/start-lrs-double.js';
+import { attendee, pollVote, session } from '../kit/items.js';
+import { kinds } from '../kit/scenario-kinds.js';
+import { type Stage, useStages } from '../kit/stage.js';
+
+/*
+ * Recipes of docs/ for an LMS, as they stand there but for the addresses, against a Canvas and an LRS that hold records
+ * already: a teacher's grades, and statements of another system about the same people.
+ */
+
+const stages = useStages();
+const docs = join(__dirname, '../../docs');
+const by = (id: number) => ({ id, anonymous: false });
+const environment = {
+  LRS_KEY: DEFAULT_ACCOUNT.username,
+  LRS_SECRET: DEFAULT_ACCOUNT.password,
+  CANVAS_TOKEN: 'canvas-token',
+};
+const foreign = {
+  id: '11111111-1111-4111-8111-111111111111',
+  actor: { objectType: 'Agent', account: { homePage: 'https://example.com', name: 'code-1' } },
+  verb: { id: 'http://adlnet.gov/expapi/verbs/attended' },
+  object: { objectType: 'Activity', id: 'https://example.com/workspaces/acme/pigeonholes/101' },
+  timestamp: '2025-01-01T00:00:00Z',
+};
+
+let lrs: LrsDouble;
+let canvas: CanvasDouble;
+beforeEach(async () => {
+  lrs = await startLrsDouble();
+  lrs.store.add(foreign, { objectType: 'Agent' });
+  const users = [1, 2, 3, 4].map((id) => ({ id: 1000 + id, name: `Student ${id}`, sisUserId: `code-${id}` }));
+  const assignment = { id: 7, pointsPossible: 20, gradingType: 'points', published: true } as const;
+  const assignments = [{ ...assignment, name: 'Engagement' }];
+  const course = { id: 42, name: 'Course', students: users.map(({ id }) => id), assignments };
+  canvas = await startCanvasDouble({ school: { users, courses: [course] } });
+  grade(7, 2, '3');
+});
+afterEach(async () => {
+  await Promise.all([lrs.close(), canvas.close()]);
+});
+
+/** A teacher does. */
+function grade(assignmentId: number, student: number, points: string): void {
+  const { school } = canvas.canvas;
+  school.grade(school.assignment(school.courses[0]!, String(assignmentId))!, 1000 + student, points, 77);
+}
+
+/** As `<assignment> <student> <points> <grader>`. */
+const grades = (): string[] =>
+  canvas.canvas.school
+    .graded()
+    .map(({ assignmentId, userId, score, graderId }) => `${assignmentId} ${userId - 1000} ${score} ${graderId}`)
+    .toSorted();
+
+/** Who is said to have done what, less what another system has said. */
+const told = (): string[] =>
+  lrs.store.all
+    .filter(({ id }) => id !== foreign.id && lrs.store.voiderOf(id) === undefined)
+    .map(({ actor, verb }) => `${(actor['account'] as { name: string }).name} ${String(verb['id']).split('/').at(-1)}`)
+    .toSorted();
+
+/** The sinks of the first configuration on a page that has this text. */
+function sinksOf(page: string, having: string): Record<string, string> {
+  const blocks = [...readFileSync(join(docs, page), 'utf8').matchAll(/^```yaml\n([^]*?)^```$/gm)].map(
+    ([, text]) => text!,
+  );
+  const block = blocks.find((text) => text.includes(having))!;
+  const { sinks } = parse(block) as { sinks: Record<string, object> };
+  const text = (sink: object) =>
+    JSON.stringify(sink)
+      .replace('https://lrs.example.com/xapi', lrs.endpoint)
+      .replace('https://canvas.example.com', canvas.url);
+  return Object.fromEntries(Object.entries(sinks).map(([name, sink]) => [name, text(sink)]));
+}
+
+/** Two come and consent, one registered only, one comes and refuses. The first does most. */
+async function people(stage: Stage): Promise<void> {
+  await stage.put('sessions', session(1, { anonymousResponses: false }));
+  await stage.put(
+    'attendees',
+    attendee(1),
+    attendee(2),
+    attendee(3, { signInTime: null }),
+    attendee(4, { consent: { obtained: false } }),
+  );
+  const votes = [51, 52, 53].map((id) => pollVote(id, by(1), 1, { question: { id } }));
+  await stage.put('poll-mcq-votes', ...votes, pollVote(54, by(2), 1, { question: { id: 51 } }));
+}
+
+describe.each(kinds)('a recipe for the LMS, on %s', (kind) => {
+  it('gives credit in both, beside what is there, once, whatever is run twice', async () => {
+    const stage = await stages.open(kind);
+    await people(stage);
+    const scene = await stage.scene({ sinks: sinksOf('recipes.md', 'type: canvas'), environment });
+    await scene.settle();
+    const { courses } = canvas.canvas.school;
+    const [, made] = courses[0]!.assignments;
+    expect(courses[0]!.assignments).toHaveLength(2);
+    expect(made).toMatchObject({ pointsPossible: 100, published: true });
+    const id = made!.id;
+    expect(grades()).toEqual([`${id} 1 100 1`, `${id} 2 100 1`, '7 2 3 77']);
+    expect(told()).toEqual(['code-1 attended', 'code-1 completed', 'code-2 attended']);
+    expect(await stage.db.query(`select 1 from deliveries where state = 'dead'`)).toEqual([]);
+
+    const before = lrs.store.all.length;
+    grade(made!.id, 2, '50'); // a teacher thinks otherwise
+    await stage.patch('attendees', 2, { Name: 'Bea' });
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(grades()).toContain(`${id} 2 50 77`);
+    expect(lrs.store.all.length).toBe(before);
+    expect(lrs.store.sentAs(foreign.id)).toEqual(foreign);
+  });
+
+  it('of the guide to Canvas grades by percentage, and leaves what a teacher has set', async () => {
+    const stage = await stages.open(kind);
+    await people(stage);
+    const scene = await stage.scene({ sinks: sinksOf('sinks/canvas.md', 'type: canvas'), environment });
+    await scene.settle();
+    expect(grades()).toEqual(['7 1 20 1', '7 2 3 77']);
+    expect(await stage.db.query(`select reason from deliveries where state = 'dead'`)).toEqual([
+      { reason: 'graded-by-somebody-else' },
+    ]);
+  });
+
+  it('of the guide to xAPI tells what people did, and voids nothing of others', async () => {
+    const stage = await stages.open(kind);
+    await people(stage);
+    const scene = await stage.scene({ sinks: sinksOf('sinks/xapi.md', 'type: xapi'), environment });
+    await scene.settle();
+    expect(told()).toEqual([
+      'code-1 answered',
+      'code-1 answered',
+      'code-1 answered',
+      'code-1 attended',
+      'code-1 completed',
+      'code-2 answered',
+      'code-2 attended',
+    ]);
+    expect(lrs.store.voiderOf(foreign.id)).toBeUndefined();
+  });
+});
