@@ -7,7 +7,7 @@ import { attendee, pollVote, question, session } from '../kit/items.js';
 import { PrometheusRules } from '../kit/prometheus-rules.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Scene } from '../kit/scene.js';
-import { type Stage, useStages } from '../kit/stage.js';
+import { everyone, type Stage, useStages } from '../kit/stage.js';
 
 /*
  * The rules of deploy/alerts.yml over what /metrics prints: a minute of the ledger passes between two scrapes, in which the
@@ -29,7 +29,7 @@ class EventDay {
   ) {}
 
   /** A live pigeonhole: one session runs, a poll has ended filling its lists, two sessions come later. */
-  static async open(kind: (typeof kinds)[number]): Promise<EventDay> {
+  static async open(kind: (typeof kinds)[number], sinks: Readonly<Record<string, string>> = {}): Promise<EventDay> {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { quota: { limit: 1_000_000, windowSeconds: 86_400, headers: true } });
     const poll = { type: 'poll_mcq' };
@@ -38,7 +38,7 @@ class EventDay {
     await stage.put('attendees', ...Array.from({ length: 20 }, (_, index) => attendee(index + 1)));
     await stage.put('poll-mcq-votes', pollVote(51, { id: 1, anonymous: false }, 2));
     const meters = new ProcessMeters({ withNode: false });
-    const scene = await stage.webhookScene(undefined, { meters });
+    const scene = await stage.webhookScene(undefined, { meters, sinks, environment: { CRM_TOKEN: 'pat-token' } });
     await scene.settle();
     return new EventDay(stage, scene, meters);
   }
@@ -141,6 +141,14 @@ describe.each(kinds)('the shipped rules for Prometheus, on %s', (kind) => {
     // A mapping that fails parks changes under the same metric.
     await stage.db.query("update deliveries set reason = 'mapping: hooks.x: T0410' where state = 'dead'");
     await day.expectAlert('PigeonpostDeadLetters', 2);
+  }, 240_000);
+
+  it('fire for a typo in a mapping, which withholds everybody and calls nobody', async () => {
+    const records = `[{ from: attendees, object: contacts, match: [email], properties: { email: '$email(item.email)' } }]`;
+    const crm = `{ type: hubspot, token: "\${CRM_TOKEN}", baseUrl: "http://127.0.0.1:9", lists: [attendees], ${everyone}, records: ${records} }`;
+    const day = await EventDay.open(kind, { crm });
+    await day.expectAlert('PigeonpostSinkWithholding', 3);
+    expect((await day.pass(1)).firing).toEqual(['PigeonpostSinkWithholding']);
   }, 240_000);
 
   it('fire when no pigeonpost answers, or its store does not', () => {
