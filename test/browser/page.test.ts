@@ -209,6 +209,21 @@ suite('a pigeonhole', () => {
     await shows('Pigeonhole acme/101 continues');
   });
 
+  it('is rehearsed at the live interval until somebody ends that', async () => {
+    await go('#/sync/acme/101');
+    await press('Rehearse…');
+    await page.getByRole('dialog').getByLabel('Hours').fill('25');
+    await confirm('Start');
+    await shows('"25" is not a number of hours from 0 to 24');
+    await press('Rehearse…');
+    await confirm('Start');
+    await shows(/every list of acme\/101 is read at the live interval/i);
+    await shows('every list at the live interval');
+    await press('End rehearsal');
+    await shows(/the rehearsal of acme\/101 is over/i);
+    await page.getByRole('button', { name: 'Rehearse…' }).waitFor();
+  });
+
   it('belongs to a workspace with its quota', async () => {
     await go('#/workspace/acme');
     await shows('Request quota of acme');
@@ -327,6 +342,39 @@ suite('what waits for a person', () => {
     await press('Apply the file…');
     await confirm('Apply');
     await page.getByRole('heading', { name: 'Configuration 2 is running' }).waitFor();
+  });
+});
+
+suite('a mapping that fails', () => {
+  it('leads to the configuration first, and to sending again as the lesser button', async () => {
+    const token = join(system.folder, 'talk.token');
+    writeFileSync(token, 'xoxb-nobody');
+    const messages = `[{ from: sessions, text: '$sum(item.name)' }]`;
+    const slack = `type: slack, token: "\${file:${token}}", channel: C0123456789, baseUrl: "http://127.0.0.1:9/api"`;
+    system.configure('lists: [sessions, attendees]', { talk: `{ ${slack}, messages: ${messages} }` });
+    await go('#/configuration');
+    await press('Compare with the file');
+    await shows('Sink talk');
+    await press('Apply the file…');
+    await confirm('Apply');
+    await page.getByRole('heading', { name: 'Configuration 3 is running' }).waitFor();
+    await until('all of it has failed', async () => {
+      const talk = (await system.status()).sinks.find(({ name }) => name === 'talk');
+      return Object.values(talk?.dead ?? {}).some((changes) => changes === 12);
+    });
+    await go('#/sink/talk?part=dead-letters');
+    await shows(/12 changes of sessions/);
+    await shows(/^mapping: talk\.messages\[0\]\.text/);
+    await shows('What failed');
+    expect(await page.locator('.cause .main').allInnerTexts()).toEqual(['Configuration']);
+    await press(/^Redrive 12/);
+    await page
+      .getByRole('dialog')
+      .getByText(/Their mapping failed/)
+      .waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('.cause').getByRole('link', { name: 'Configuration' }).click();
+    await page.getByRole('heading', { name: 'Configuration 3 is running' }).waitFor();
   });
 });
 

@@ -65,8 +65,11 @@ export class RunningSystem {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** @param lists further YAML of the sink that observes */
-  configure(lists = 'lists: [sessions]'): void {
+  /**
+   * @param lists further YAML of the sink that observes
+   * @param more YAML of further sinks, by name
+   */
+  configure(lists = 'lists: [sessions]', more: Readonly<Record<string, string>> = {}): void {
     const everyone = 'consent: { accept: [obtained, refused, not-asked, not-known] }';
     writeYaml(this.folder, [
       `workspaces: { acme: { baseUrl: "${this.#sandbox.baseUrl}", apiKey: "\${SERVICE_KEY}" } }`,
@@ -75,11 +78,12 @@ export class RunningSystem {
       '    workspace: acme',
       '    every: { live: 1s, new: 2s, upcoming: 2s, ended: 2s, sweep: 2s }',
       '    deletions: { confirm: 1s, holdAbove: { share: 5%, items: 2 } }',
-      '    sinks: [archive, hooks, late]',
+      `    sinks: [${['archive', 'hooks', 'late', ...Object.keys(more)].join(', ')}]`,
       'sinks:',
       '  archive: { type: file, folder: ./archive }',
       `  hooks: { type: webhook, url: "${this.#receiver.url}", secret: "\${HOOK_SECRET}", history: all, allowPrivateAddresses: true, ${everyone} }`,
       `  late: { type: file, folder: ./late, mode: observe, ${lists} }`,
+      ...Object.entries(more).map(([name, yaml]) => `  ${name}: ${yaml}`),
       `server: { port: ${this.#port} }`,
     ]);
   }
