@@ -1,0 +1,84 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(__dirname, '../..');
+const page = readFileSync(join(root, 'docs/sinks/vendor-calendar.md'), 'utf8');
+
+interface Row {
+  readonly date: string;
+  readonly vendor: string;
+  readonly ends: string;
+  readonly uses: string;
+  readonly state: string;
+  readonly source: string;
+}
+
+const rows = page
+  .split('\n')
+  .filter((line) => line.startsWith('| 2'))
+  .map((line): Row => {
+    const [date, vendor, ends, uses, state, source] = line
+      .split('|')
+      .slice(1)
+      .map((cell) => cell.trim());
+    return { date: date!, vendor: vendor!, ends: ends!, uses: uses!, state: state!, source: source! };
+  });
+
+const dayMs = 86_400_000;
+const warnedMs = 90 * dayMs;
+
+/** Returns what is open and ends within 90 days, or has ended, as sentences. */
+function due(calendar: readonly Row[], today: Date): string[] {
+  return calendar
+    .filter(({ state, date }) => state === 'open' && Date.parse(date) - today.getTime() <= warnedMs)
+    .map(({ date, vendor, ends, uses }) => `${date} ${vendor}: ${ends}. pigeonpost uses: ${uses}`);
+}
+
+describe('docs/sinks/vendor-calendar.md', () => {
+  it('has nothing open that ends within 90 days', () => {
+    expect(due(rows, new Date())).toEqual([]);
+  });
+
+  it('has a date, a vendor, what ends, what is used, a state and a source in each row', () => {
+    for (const row of rows) {
+      expect(row.date).toBe(new Date(row.date).toISOString().slice(0, 10));
+      expect(['open', 'done']).toContain(row.state);
+      expect(row.source).toMatch(/^\[.+\]\(https:\/\/.+\)$/);
+      expect([row.vendor, row.ends, row.uses]).not.toContain('');
+    }
+  });
+
+  it('names every vendor of a sink, the runtime and the store', () => {
+    const vendors = [
+      'HubSpot',
+      'Slack',
+      'Salesforce',
+      'Canvas',
+      'xAPI',
+      'Standard Webhooks',
+      'Node',
+      'PostgreSQL',
+      'Temporal',
+    ];
+    expect(vendors.filter((vendor) => !page.includes(vendor))).toEqual([]);
+    const presets = readdirSync(join(root, 'sinks/http/presets'));
+    if (presets.includes('teams.ts')) expect(page).toContain('Microsoft Teams');
+  });
+
+  it('has open rows for what the package and the image run on', () => {
+    const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
+    const node = /node:(\d+)/.exec(dockerfile)![1]!;
+    expect(rows.filter(({ state, ends }) => state === 'open' && ends === `Node ${node}`)).toHaveLength(1);
+    const compose = readFileSync(join(root, 'docker-compose.yml'), 'utf8');
+    const postgres = /image: postgres:(\d+)/.exec(compose)![1]!;
+    expect(rows.filter(({ state, ends }) => state === 'open' && ends === `PostgreSQL ${postgres}`)).toHaveLength(1);
+  });
+
+  it('fails 90 days before a date whose row is open, and not before', () => {
+    const row = { date: '2027-03-30', vendor: 'V', ends: 'v4', uses: 'v4', state: 'open', source: '' };
+    expect(due([row], new Date('2026-12-29T00:00:00Z'))).toEqual([]);
+    expect(due([row], new Date('2026-12-30T00:00:00Z'))).toEqual(['2027-03-30 V: v4. pigeonpost uses: v4']);
+    expect(due([row], new Date('2028-01-01T00:00:00Z'))).toHaveLength(1);
+    expect(due([{ ...row, state: 'done' }], new Date('2028-01-01T00:00:00Z'))).toEqual([]);
+  });
+});
