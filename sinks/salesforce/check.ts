@@ -209,8 +209,8 @@ function keyProblems(facts: ObjectFacts, object: string, field: string, place: s
     return [`${place}: ${object} has no field ${field} that the user may see; make it, External ID and unique`];
   }
   const problems: string[] = [];
-  if (!known.externalId) problems.push(`${place}: ${object}.${field} is not flagged External ID`);
-  // Activities have no unique fields.
+  // A field of activities is looked up, since it may have no flag; and it is never unique.
+  if (!known.externalId && object !== 'Task') problems.push(`${place}: ${object}.${field} is not flagged External ID`);
   if (!known.unique && object !== 'Task')
     problems.push(`${place}: ${object}.${field} is not unique, so that two records could have one id`);
   if (!known.updateable) problems.push(`${place}: the user may not write ${object}.${field}`);

@@ -83,6 +83,21 @@ describe('a task for each question', () => {
     expect(org.all('Contact')).toEqual([expect.objectContaining({ LastName: 'L.' })]);
   });
 
+  it('is made once also where its field has no flag External ID', async () => {
+    await org.close();
+    org = await TestOrg.open({ fields: { Task: [field('Engagement_Key__c')] } });
+    org.add('Contact', { Email: 'ada@example.com', LastName: 'L.' });
+    const sink = sinkWith([task]);
+    expect((await sink.check(new AbortController().signal)).filter(({ ok }) => !ok)).toEqual([]);
+    const other = question({ id: 9002 });
+    await deliver(sink, [question({})]);
+    await deliver(sink, [question({ content: 'Well?' }), { ...other, change: { ...other.change, id: 'q-9002' } }]);
+    expect(org.all('Task').map(({ Engagement_Key__c, Description }) => [Engagement_Key__c, Description])).toEqual([
+      ['question-9001', 'Well?'],
+      ['question-9002', 'Why?'],
+    ]);
+  });
+
   it('is made for a lead that the same batch creates, and is related to nothing else', async () => {
     const campaign = { WhatId: { object: 'Campaign', externalId: { Event_Id__c: '$string(pigeonhole.id)' } } };
     org.add('Campaign', { Name: 'Summit', Event_Id__c: '101' });

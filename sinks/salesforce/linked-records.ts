@@ -7,13 +7,16 @@ import { resolveLookups } from './lookups.js';
 import type { ObjectFacts } from './object-fields.js';
 import type { FieldValue, LinkedStep, PersonStep, UnlinkStep } from './operation.js';
 import type { Org } from './org.js';
+import { textOf } from './person-row.js';
+import { query } from './query.js';
+import { queriesFor, soqlText } from './soql.js';
 import { deleteRecords, type Write, type Written, writeRecords } from './write-records.js';
 
 type LinkedJob = Job<LinkedStep>;
 
 /**
- * Writes records that belong to a person, such as a task for each question. A new one is created by upsert on its
- * external id, and linked to the person; nobody is created for it.
+ * Writes records that belong to a person, such as a task for each question. A new one is created by its external id,
+ * and linked to the person; nobody is created for it.
  * @param jobs of one entry of `records`
  * @param isWaiting whether the person with this e-mail may be about to be created
  * @throws {CallFailure} @throws {CallsEnded}
@@ -43,9 +46,39 @@ export async function writeLinked(
   const changed = known.map(({ job, fields }) => ({ id: job.remote!.id, ...fields }));
   // One that somebody has deleted is made again with the next attempt, for its person has to be found first.
   await write(org, { how: 'update', type: object }, known, changed, turn);
-  const keyField = jobs[0]!.step.key.field;
+  const keyFacts = facts.fields.get(jobs[0]!.step.key.field.toLowerCase());
+  const keyField = keyFacts?.name ?? jobs[0]!.step.key.field;
   const created = fresh.map(({ job, fields }) => ({ ...fields, [keyField]: job.step.key.value }));
-  await write(org, { how: 'upsert', type: object, keyField }, fresh, created, turn);
+  if (keyFacts?.externalId === true) await write(org, { how: 'upsert', type: object, keyField }, fresh, created, turn);
+  else await writeUnflagged(org, { type: object, keyField }, fresh, created, turn);
+}
+
+/** A field of activities may have no flag External ID: their records are looked for by its value, and then written. */
+async function writeUnflagged(
+  org: Org,
+  { type, keyField }: { readonly type: string; readonly keyField: string },
+  drafts: readonly { readonly job: LinkedJob }[],
+  records: readonly Record<string, FieldValue>[],
+  turn: Turn,
+): Promise<void> {
+  const ids = new Map<string, string>();
+  const literals = drafts.map(({ job }) => soqlText(job.step.key.value));
+  const soql = (list: string): string => `SELECT Id, ${keyField} FROM ${type} WHERE ${keyField} IN (${list})`;
+  for (const each of queriesFor(literals, soql)) {
+    for (const row of await query(org.client, each, turn)) ids.set(textOf(row[keyField]).toLowerCase(), String(row.Id));
+  }
+  const idOf = (at: number): string | undefined => ids.get(drafts[at]!.job.step.key.value.toLowerCase());
+  for (const how of ['update', 'create'] as const) {
+    const places = [...drafts.keys()].filter((at) => (idOf(at) === undefined) === (how === 'create'));
+    const rows = places.map((at) => ({ ...(how === 'update' && { id: idOf(at)! }), ...records[at]! }));
+    await write(
+      org,
+      { how, type },
+      places.map((at) => drafts[at]!),
+      rows,
+      turn,
+    );
+  }
 }
 
 async function peopleOf(org: Org, jobs: readonly LinkedJob[], turn: Turn): Promise<Map<LinkedJob, Found>> {
