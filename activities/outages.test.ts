@@ -33,13 +33,33 @@ function watched(notes: string[] = []) {
 }
 
 describe('a service that does not answer', () => {
-  it('is not said to be gone after a few failures', async () => {
+  it('is not down after failures within less than 3 s, whatever their number', async () => {
     const { outages, lines, fail } = watched();
-    await fail(4);
-    expect(outages.isDown('acme')).toBe(false);
+    await fail(2);
+    await fail(40, 10);
+    expect([outages.isDown('acme'), outages.isSuspected('acme')]).toEqual([false, true]);
     await outages.answered('acme');
-    await fail(4);
+    expect(outages.isSuspected('acme')).toBe(false);
+    await fail(2, 5000);
     expect(lines).toEqual([]);
+  });
+
+  it('is down after three failures within 3 s or more', async () => {
+    const notes: string[] = [];
+    const { outages, fail } = watched(notes);
+    await fail(3, 1500);
+    expect([outages.isDown('acme'), notes]).toEqual([true, ['acme silent for 3 s']]);
+  });
+
+  it('is down when requests in progress show it, and no longer after an answer', async () => {
+    const notes: string[] = [];
+    const { outages, pass } = watched(notes);
+    const sentAt = 1_000_000;
+    pass(5000);
+    await outages.silent('acme', error, sentAt);
+    expect([outages.isDown('acme'), notes]).toEqual([true, ['acme silent for 5 s']]);
+    await outages.answered('acme');
+    expect([outages.isDown('acme'), outages.wasDownLately('acme')]).toEqual([false, true]);
   });
 
   it('is worth one line when it is gone and one when it is back', async () => {
@@ -50,7 +70,7 @@ describe('a service that does not answer', () => {
     await outages.answered('acme');
     await outages.answered('acme');
     expect(lines).toEqual([
-      'The service has not answered workspace acme since 2026-11-21 09:57 UTC 5',
+      'The service has not answered workspace acme since 2026-11-21 09:57 UTC 4',
       'The service answers workspace acme again 500',
     ]);
     expect([outages.isDown('acme'), outages.wasDownLately('acme'), outages.wasDownLately('other')]).toEqual([
@@ -77,12 +97,12 @@ describe('a service that does not answer', () => {
     expect(lines.length).toBeLessThanOrEqual(14);
   });
 
-  it('is down after two requests of 30 s without an answer, since the first was sent', async () => {
+  it('is down since the first of its requests that had no answer was sent', async () => {
     const notes: string[] = [];
     const { outages, fail, pass } = watched(notes);
     await outages.answered('acme');
     pass(30_000);
-    await fail(1, 0, 30_000);
+    await fail(2, 0, 30_000);
     expect([outages.isDown('acme'), notes]).toEqual([false, ['acme answers']]);
     await fail(1, 0, 30_000);
     expect([outages.isDown('acme'), notes]).toEqual([true, ['acme answers', 'acme silent for 30 s']]);

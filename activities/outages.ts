@@ -2,20 +2,24 @@ import { serviceSilent } from '../operations/problem-words.js';
 import type { ApiError } from '../pigeonhole/api-error.js';
 import type { Log } from './collaborators.js';
 
-/** Fewer failures in a row concern single streams, unless nothing has been answered for `silentAfterMs`. */
-const outageAfter = 5;
-/** A service that hangs makes few failures: each takes as long as a request may. */
-const silentAfterMs = 20_000;
+/** Fewer failures in a row concern single streams. */
+const outageAfter = 3;
+/** A service that is back sooner, after a restart or when all connections were closed at the same time, was not down. */
+const silentAfterMs = 3000;
 const hourMs = 3_600_000;
 /** A service that answers now and then gets no more log lines than one that never answers. */
 const quietMs = 10 * 60_000;
 /** Another process may have noted an outage and ended: an answer is noted this often although this process knows of none. */
 const confirmEveryMs = 60_000;
 
+type FailedRequest = Pick<ApiError, 'message' | 'requestId'>;
+
 interface Outage {
   failures: number;
   /** When the first request was sent that was not answered. */
   since: number;
+  /** Requests in progress show it: they were not answered for seconds. */
+  isSilent: boolean;
   /** Lines are written while it lasts: the next one then. Null: none was written yet. */
   nextLineAt: number | null;
   wait: number;
@@ -47,18 +51,31 @@ export class Outages {
   ) {}
 
   /** Takes note of a request without an answer, or with one that only says that something is wrong over there. */
-  async failed(
-    workspace: string,
-    error: Pick<ApiError, 'message' | 'code' | 'requestId'>,
-    startedAt = this.now(),
-  ): Promise<void> {
-    const now = this.now();
+  async failed(workspace: string, error: FailedRequest, startedAt = this.now()): Promise<void> {
+    const outage = this.#outageOf(workspace, startedAt);
+    outage.failures += 1;
+    await this.#note(workspace, outage, error);
+  }
+
+  /** Takes note that several requests have been in progress for seconds and none was answered. */
+  async silent(workspace: string, error: FailedRequest, startedAt: number): Promise<void> {
+    const outage = this.#outageOf(workspace, startedAt);
+    outage.isSilent = true;
+    await this.#note(workspace, outage, error);
+  }
+
+  #outageOf(workspace: string, startedAt: number): Outage {
     // A request that was sent before the last answer says nothing of the time after it.
     const since = Math.max(startedAt, this.#answeredAt.get(workspace) ?? Number.NEGATIVE_INFINITY);
-    const outage = this.#outages.get(workspace) ?? { failures: 0, since, nextLineAt: null, wait: hourMs };
+    const known = this.#outages.get(workspace);
+    const outage = known ?? { failures: 0, since, isSilent: false, nextLineAt: null, wait: hourMs };
     this.#outages.set(workspace, outage);
-    outage.failures += 1;
     outage.since = Math.min(outage.since, since);
+    return outage;
+  }
+
+  async #note(workspace: string, outage: Outage, error: FailedRequest): Promise<void> {
+    const now = this.now();
     if (!isOutage(outage, now)) return;
     this.#confirmedAt.delete(workspace);
     this.#report(workspace, outage, error);
@@ -72,7 +89,7 @@ export class Outages {
     const outage = this.#outages.get(workspace);
     if (outage !== undefined) {
       this.#outages.delete(workspace);
-      if (isOutage(outage, now)) this.#backAt.set(workspace, now);
+      if (outage.isSilent || outage.failures >= outageAfter) this.#backAt.set(workspace, now);
       if (outage.nextLineAt !== null) {
         const seconds = Math.round((now - outage.since) / 1000);
         this.log.info(
@@ -92,12 +109,17 @@ export class Outages {
     return outage !== undefined && isOutage(outage, this.now());
   }
 
+  /** Says whether requests failed since the last answer, too few of them to say that the service is down. */
+  isSuspected(workspace: string): boolean {
+    return this.#outages.has(workspace) && !this.isDown(workspace);
+  }
+
   /** Says whether it answers again since a short while: that streams can be read again needs no line then. */
   wasDownLately(workspace: string): boolean {
     return this.now() - (this.#backAt.get(workspace) ?? Number.NEGATIVE_INFINITY) < quietMs;
   }
 
-  #report(workspace: string, outage: Outage, error: Pick<ApiError, 'message' | 'requestId'>): void {
+  #report(workspace: string, outage: Outage, error: FailedRequest): void {
     const now = this.now();
     if (now < (outage.nextLineAt ?? this.#quietUntil.get(workspace) ?? 0)) return;
     const { failures } = outage;
@@ -113,6 +135,6 @@ export class Outages {
   }
 }
 
-function isOutage({ failures, since }: Outage, now: number): boolean {
-  return failures >= outageAfter || (failures > 1 && now - since >= silentAfterMs);
+function isOutage({ failures, since, isSilent }: Outage, now: number): boolean {
+  return isSilent || (failures >= outageAfter && now - since >= silentAfterMs);
 }

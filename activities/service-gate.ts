@@ -11,10 +11,10 @@ import {
   type Priority,
   type QuotaState,
   readQuota,
-  type SpentPermit,
   spendPermit,
 } from '../ledger/queries/quota.js';
-import { noteAnswering, noteUnanswered } from '../ledger/queries/workspaces.js';
+import { pausesOf } from '../ledger/queries/pauses.js';
+import { noteAnswering, noteUnanswered, retryFailingStreams } from '../ledger/queries/workspaces.js';
 import { ApiError } from '../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../pigeonhole/client.js';
 import type { Quota } from '../pigeonhole/quota.js';
@@ -23,6 +23,8 @@ import { forecastNeeds } from './forecast.js';
 import { isNews } from './is-news.js';
 import { Outages } from './outages.js';
 import { PermitRefusal } from './permit-refusal.js';
+import { hold, type Held, type Key, learn, unknownKey, wasCounted } from './key-permits.js';
+import { ServiceWatch } from './service-watch.js';
 import {
   aloneBelow,
   leastLeft,
@@ -49,32 +51,12 @@ const mostLooks = 5;
 /** So many successes in a row that say nothing of the quota, and what the service said of it before is over. */
 const silenceMeansNone = 3;
 
-/** What this process knows of an API key. */
-interface Key {
-  readonly fingerprint: string;
-  state: QuotaState | undefined;
-  /** When `state` was read, by a clock that never jumps. */
-  stateAt: number;
-  /** Requests that the service has refused because the quota is used up. */
-  refused: number;
-  /** So many of them the ledger does not know yet. */
-  unnoted: number;
-  /** Successes in a row that said nothing of the quota. */
-  silent: number;
-  /** What reading needs in a span, as of an instant. */
-  needs: { readonly at: number; readonly spanMs: number; readonly value: Promise<Needs> } | undefined;
-  /** Ends with the request of this process that no other may stand beside. */
-  alone: Promise<void> | undefined;
-  /** Live requests made of what is kept for imports, in a row, since nobody says when the next window begins. */
-  probes: number;
-  /** The next of them may be made at that instant, by a clock that never jumps; null: none is due. */
-  probeAt: number | null;
-}
+/** A witness of an outage is given up after this time: by then it has said what it can. */
+const witnessTimeoutMs = 10_000;
 
-interface Held extends SpentPermit {
-  /** In a row, before it was asked. */
-  readonly refusals: number;
-  readonly release: () => void;
+export interface GateOptions {
+  readonly now?: () => number;
+  readonly onBack?: (workspace: string) => void;
 }
 
 /** A permit for a request that is still to be made: hand it to `ask`, or `giveBack`. */
@@ -100,20 +82,41 @@ export interface Permit {
  */
 export class ServiceGate {
   readonly outages: Outages;
+  readonly #watch: ServiceWatch;
+  private readonly now: () => number;
   readonly #keys = new Map<string, Key>();
 
+  /** @param options.now a clock that never jumps, ms; options.onBack called when the service answers a workspace again */
   constructor(
     private readonly ledger: Ledger,
     log: Log,
-    /** A clock that never jumps, ms. */
-    private readonly now: () => number = () => performance.now(),
+    { now = () => performance.now(), onBack }: GateOptions = {},
   ) {
+    this.now = now;
     const notes = {
       unanswered: (workspace: string, outage: Parameters<typeof noteUnanswered>[2]) =>
         noteUnanswered(ledger, workspace, outage),
-      answering: (workspace: string) => noteAnswering(ledger, workspace),
+      answering: async (workspace: string) => {
+        if (!(await noteAnswering(ledger, workspace))) return;
+        // What failed meanwhile may wait for minutes, which is no use any more.
+        await retryFailingStreams(ledger, workspace);
+        onBack?.(workspace);
+      },
     };
     this.outages = new Outages(log, notes, now, () => ledger.clock.nowMs());
+    this.#watch = new ServiceWatch(this.outages, now);
+  }
+
+  /** Judges whether the service answers; called every `watchEveryMs` where requests are made. */
+  async watch(way: Way): Promise<void> {
+    await this.#watch.tick(async (workspace) => {
+      if (!way.clients.has(workspace)) return;
+      if ((await pausesOf(this.ledger, [{ scope: 'workspace', name: workspace }])).length > 0) return;
+      const signal = AbortSignal.timeout(witnessTimeoutMs);
+      await this.ask(way, { workspace, priority: 'live' }, (client) =>
+        client.page({ list: 'pigeonholes' }, { count: 1, signal }),
+      );
+    });
   }
 
   /**
@@ -200,9 +203,13 @@ export class ServiceGate {
 
   async #call<T>(key: Key, held: Held, workspace: string, call: () => Promise<T>): Promise<T> {
     const startedAt = this.now();
+    const ended = this.#watch.sent(workspace);
     try {
-      return await call();
+      const result = await call();
+      ended(true);
+      return result;
     } catch (error) {
+      ended(error instanceof ApiError && error.kind !== 'transient' && error.kind !== 'aborted');
       if (error instanceof ApiError) {
         await this.#noteOutage(workspace, error, startedAt);
         await this.#failed(key, held, error);
@@ -345,18 +352,7 @@ export class ServiceGate {
     const fingerprint = this.ledger.hash.fingerprint(config.workspaces[workspace]!.apiKey.reveal());
     let key = this.#keys.get(fingerprint);
     if (key === undefined) {
-      key = {
-        fingerprint,
-        state: undefined,
-        stateAt: 0,
-        refused: 0,
-        unnoted: 0,
-        silent: 0,
-        needs: undefined,
-        alone: undefined,
-        probes: 0,
-        probeAt: null,
-      };
+      key = unknownKey(fingerprint);
       this.#keys.set(fingerprint, key);
     }
     return key;
@@ -369,33 +365,4 @@ const nothingNeeded: Needs = { live: 0, idle: 0, sweep: 0 };
 /** Of the quota of this workspace's key. */
 export function reserveOf(config: Config, workspace: string): number {
   return config.workspaces[workspace]!.quota.reserve;
-}
-
-function learn(key: Key, state: QuotaState): QuotaState {
-  key.state = state;
-  key.stateAt = performance.now();
-  return state;
-}
-
-function hold(key: Key, priority: Priority, state: QuotaState): Held {
-  const probe = state.refusals > 0;
-  const alone = probe || (state.remaining !== null && state.remaining + 1 <= aloneBelow(state.limit));
-  let release = (): void => undefined;
-  if (alone) {
-    const done = new Promise<void>((resolve) => {
-      release = () => {
-        if (key.alone === done) key.alone = undefined;
-        resolve();
-      };
-    });
-    key.alone = done;
-  }
-  return { priority, window: state.window, refusals: state.refusals, probe, alone, release: () => release() };
-}
-
-/** Whether the service has counted a request that brought nothing: what never reached it was not. */
-function wasCounted({ kind, status, mayHaveTakenEffect }: ApiError): boolean | 'unsure' {
-  if (kind === 'throttled' || kind === 'credential') return false;
-  if (status !== null) return true;
-  return mayHaveTakenEffect ? 'unsure' : false;
 }

@@ -33,7 +33,7 @@ export async function act({ to, starter }: ActingProcess, action: Action): Promi
   to.log.info({ do: verb, kind, target: name, list, forSeconds }, 'a person asked'); // who and why are for the audit log: people write names there
   await starter.signal(target.workflow.id, 'wake'); // where it is not running, the reconciler starts it
   if (kind === 'workspace' && (verb === 'resume' || verb === 'try-now' || verb === 'sweep'))
-    await wakeAll(to, starter, name);
+    await wakeWorkspace(to, starter, name);
   if (kind === 'sink' && (verb === 'resume' || verb === 'try-now' || verb === 'approve'))
     await wakeErasures(to, starter);
   if (refusal !== notPaused) return 'done';
@@ -93,14 +93,16 @@ async function findTarget(
   }
 }
 
-async function wakeAll(
-  { config, ledger }: ActingProcess['to'],
-  starter: WorkflowStarter,
+/** Wakes the workflows that read a workspace: its own lists and its pigeonholes. */
+export async function wakeWorkspace(
+  { config, ledger }: Pick<Collaborators, 'config' | 'ledger'>,
+  starter: Pick<WorkflowStarter, 'signal'>,
   workspace: string,
 ): Promise<void> {
   const selected = await selectedPigeonholes(ledger, Object.keys(config.syncs));
   const own = selected.filter((row) => row.workspace === workspace);
-  await Promise.all(own.map((row) => starter.signal(reading(row).id, 'wake')));
+  const ids = [discovering(workspace), ...own.map(reading)].map(({ id }) => id);
+  await Promise.all(ids.map((id) => starter.signal(id, 'wake')));
 }
 
 /** What waited for a sink that a person has stopped need not find out by itself that it goes on. */

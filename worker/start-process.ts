@@ -5,6 +5,8 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { ServiceGate } from '../activities/service-gate.js';
+import { watchEveryMs } from '../activities/service-watch.js';
+import { wakeWorkspace } from './act.js';
 import { ProcessMeters } from '../api/metrics/process-meters.js';
 import { linkWith, PageCodes } from '../api/page-links.js';
 import { type ApiServer, startApi } from '../api/start-api.js';
@@ -164,7 +166,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const firstPage = new FirstPage(ledger, options.onFirstPage);
   const shared: Shared = {
     ledger,
-    gate: new ServiceGate(ledger, log),
+    gate: new ServiceGate(ledger, log, { onBack: (workspace) => void wakeReaders(workspace) }),
     accounts: new Accounts(),
     owner,
     orchestration: starter,
@@ -186,6 +188,16 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const first = await openEdition(config, shared, (document) => useConfiguration(ledger, document, accept));
   const editions = new Editions(first, (error) => log.warn({ error: messageOf(error) }, 'closing failed'));
   closers.push(() => editions.close());
+
+  // Requests are made after this point only.
+  const wakeReaders = (workspace: string): Promise<void> =>
+    wakeWorkspace(editions.current, starter, workspace).catch((error: unknown) =>
+      log.warn({ workspace, error: messageOf(error) }, 'waking what reads the workspace failed'),
+    );
+  if (works) {
+    const watchService = (): Promise<void> => editions.use((to) => to.gate.watch(to));
+    closers.push(repeat(watchEveryMs, watchService, 'checking whether the service answers failed', log));
+  }
 
   const reconcileNow = (): Promise<number> =>
     reconcile({ config: editions.current.config, ledger, client, cluster, starter, taskQueue, log });

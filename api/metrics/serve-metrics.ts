@@ -17,8 +17,8 @@ export interface MetricsSources extends StatusSources {
   readonly temporalMetrics: () => Promise<string>;
 }
 
-/** However many look, the ledger is asked this often at most. */
-const rememberForMs = 5000;
+/** The ledger is read at most this often, whatever the number of scrapers. */
+const rememberForMs = 2000;
 
 /** Counts what the API answers. */
 export function countAnswers(meters: ProcessMeters): MiddlewareHandler<ApiEnvironment> {

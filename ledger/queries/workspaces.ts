@@ -106,13 +106,14 @@ export async function noteUnanswered(
   );
 }
 
-/** The service answers again. Writes only when it had not. */
-export async function noteAnswering(ledger: Ledger, name: string): Promise<void> {
-  await ledger.db.query(
+/** Notes that the service answers again. Writes only when it had not. @returns whether that was news */
+export async function noteAnswering(ledger: Ledger, name: string): Promise<boolean> {
+  const rows = await ledger.db.query(
     `update workspaces set unanswered_since = null, unanswered_reason = null
-     where name = $1 and unanswered_since is not null`,
+     where name = $1 and unanswered_since is not null returning name`,
     [name],
   );
+  return rows.length > 0;
 }
 
 /** Makes whole walks of every stream of a workspace due at once, or (`list`) of those of one list. */

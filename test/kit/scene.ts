@@ -9,7 +9,7 @@ import { discoverWorkspace } from '../../activities/discover.js';
 import { readPigeonhole } from '../../activities/read-pigeonhole.js';
 import { noTracer } from '../../activities/tracer.js';
 import { noMeters } from '../../activities/meters.js';
-import { ServiceGate } from '../../activities/service-gate.js';
+import { type GateOptions, ServiceGate } from '../../activities/service-gate.js';
 import type { PigeonholeName } from '../../activities/turns.js';
 import type { Config } from '../../config/config.js';
 import { normalizedConfig } from '../../config/normalized-config.js';
@@ -60,6 +60,8 @@ export interface SceneOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Counts as a process does; nothing by default. */
   readonly meters?: ProcessMeters;
+  /** The clock by which the gate judges whether the service answers, and what it calls when the service is back. */
+  readonly gate?: GateOptions;
   /** In place of the client that the configuration makes. */
   readonly client?: PigeonholeClient;
   /** In place of, or beside, the configured sinks. */
@@ -96,7 +98,7 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
     config,
     configuration,
     clients,
-    gate: new ServiceGate(ledger, log),
+    gate: new ServiceGate(ledger, log, options.gate),
     sinks: options.openSinks?.(made) ?? made,
     owner: randomUUID(),
     orchestration: { wakeSinks: async () => undefined, startReading: async () => undefined },

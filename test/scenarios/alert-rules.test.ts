@@ -26,6 +26,7 @@ class EventDay {
     readonly stage: Stage,
     readonly scene: Scene,
     private readonly meters: ProcessMeters,
+    private readonly clock: { passedMs: number },
   ) {}
 
   /** A live pigeonhole: one session runs, a poll has ended filling its lists, two sessions come later. */
@@ -38,9 +39,15 @@ class EventDay {
     await stage.put('attendees', ...Array.from({ length: 20 }, (_, index) => attendee(index + 1)));
     await stage.put('poll-mcq-votes', pollVote(51, { id: 1, anonymous: false }, 2));
     const meters = new ProcessMeters({ withNode: false });
-    const scene = await stage.webhookScene(undefined, { meters, sinks, environment: { CRM_TOKEN: 'pat-token' } });
+    const clock = { passedMs: 0 };
+    const scene = await stage.webhookScene(undefined, {
+      meters,
+      sinks,
+      environment: { CRM_TOKEN: 'pat-token' },
+      gate: { now: () => performance.now() + clock.passedMs },
+    });
     await scene.settle();
-    return new EventDay(stage, scene, meters);
+    return new EventDay(stage, scene, meters, clock);
   }
 
   /** Lets minutes pass, until a condition holds. @returns the alerts that fire then, and every one that fired meanwhile */
@@ -52,6 +59,7 @@ class EventDay {
     const fired = new Set<string>();
     for (let left = minutes; left > 0; left -= 1) {
       await this.stage.timePasses(minuteMs);
+      this.clock.passedMs += minuteMs;
       this.#minute += 1;
       this.#question += 1;
       const asked = question(this.#question, 1 + (this.#question % 20), 1, { createdAt: new Date().toISOString() });

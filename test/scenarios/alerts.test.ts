@@ -1,6 +1,7 @@
 import { readStatus } from '../../api/status.js';
 import type { Config } from '../../config/config.js';
 import { Secret } from '../../config/secret.js';
+import type { GateOptions } from '../../activities/service-gate.js';
 import { handleRequest } from '../../activities/handle-request.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { AlertDesk } from '../../worker/alerts/alert-desk.js';
@@ -101,10 +102,10 @@ async function pauseByCause({ ledger }: Scene): Promise<void> {
   );
 }
 
-async function withBacklog(stage: Stage): Promise<Scene> {
+async function withBacklog(stage: Stage, gate: GateOptions = {}): Promise<Scene> {
   await stage.put('sessions', session(1));
   await stage.put('attendees', attendee(1), attendee(2));
-  const scene = await stage.webhookScene();
+  const scene = await stage.webhookScene(undefined, { gate });
   await scene.settle();
   return scene;
 }
@@ -230,13 +231,17 @@ describe.each(kinds)('alerts, on %s', (kind) => {
 
   it('tell of a service that does not answer as one incident, in the words of the status, and that it answers again', async () => {
     const stage = await stages.open(kind);
-    const scene = await withBacklog(stage);
+    let passedMs = 0;
+    const scene = await withBacklog(stage, { now: () => performance.now() + passedMs });
     const desk = openDesk(scene, 'one');
     const problems = async () =>
       (await readStatus({ ...scene.to, trouble: () => null, quotas: async () => new Map() }, false)).problems;
     await stage.fault({ kind: 'dropBefore' });
-    await stage.pollsAreDue();
-    await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+    for (passedMs of [0, 3000]) {
+      await stage.pollsAreDue();
+      await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+    }
+    expect((await problems()).map(({ code }) => code)).toEqual(['service-down']);
     await lookAndSend(desk);
     expect(told()).toEqual([]); // it may be over in a moment
     await stage.timePasses(60_000);

@@ -181,7 +181,7 @@ describe.each(kinds)('a quota whose reset no header tells, on %s', (kind) => {
     await stage.control('PATCH', 'knobs', { quota: { limit: 40, windowSeconds: 3600, headers: 'no-reset' } });
     const scene = await stage.scene({ sinks, quota: '{ reserve: 50% }' });
     let now = 0;
-    const gate = new ServiceGate(scene.ledger, scene.to.log, () => now);
+    const gate = new ServiceGate(scene.ledger, scene.to.log, { now: () => now });
     const asking = async (priority: Priority, times: number): Promise<string[]> =>
       await importing({ ...scene, to: { ...scene.to, gate } }, times, priority);
     expect((await asking('live', 22)).slice(-3)).toEqual(['made', 'kept-for-imports', 'kept-for-imports']);

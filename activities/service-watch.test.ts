@@ -1,0 +1,135 @@
+import { ServiceWatch } from './service-watch.js';
+
+/** A watch over one workspace whose seconds a test lets pass, two ticks each. */
+function watching() {
+  const known = { isDown: false, isSuspected: false };
+  const silences: string[] = [];
+  const witnesses: ((isAnswered: boolean) => void)[] = [];
+  let now = 0;
+  const watch = new ServiceWatch(
+    {
+      isDown: () => known.isDown,
+      isSuspected: () => known.isSuspected,
+      silent: async (workspace, { message }, startedAt) => {
+        known.isDown = true;
+        silences.push(`${workspace} at ${now / 1000} s since ${startedAt / 1000} s: ${message}`);
+      },
+    },
+    () => now,
+  );
+  const ask = async (workspace: string): Promise<void> => {
+    const ended = watch.sent(workspace);
+    await new Promise<void>((resolve) => {
+      witnesses.push((isAnswered) => {
+        ended(isAnswered);
+        resolve();
+      });
+    });
+  };
+  return {
+    known,
+    silences,
+    witnesses,
+    sent: () => watch.sent('acme'),
+    pass: async (seconds: number): Promise<void> => {
+      for (let left = seconds * 2; left > 0; left -= 1) {
+        now += 500;
+        await watch.tick(ask);
+      }
+    },
+    /** As when the process stood still: one tick, whatever the time. */
+    standStill: async (seconds: number): Promise<void> => {
+      now += seconds * 1000;
+      await watch.tick(ask);
+    },
+  };
+}
+
+describe('a service that hangs', () => {
+  it('is called silent when neither a request nor its witness is answered, 5 s after the request was sent', async () => {
+    const { sent, pass, silences, witnesses } = watching();
+    sent();
+    await pass(1.5);
+    expect(witnesses).toHaveLength(0);
+    await pass(0.5);
+    expect([witnesses.length, silences]).toEqual([1, []]);
+    await pass(3);
+    expect(silences).toEqual(['acme at 5 s since 0 s: none of 2 requests was answered within 5 s']);
+  });
+
+  it('is called silent without a witness when several requests of its own are not answered', async () => {
+    const { sent, pass, silences, witnesses } = watching();
+    for (let n = 0; n < 4; n += 1) sent();
+    await pass(5);
+    expect([witnesses.length, silences.length]).toEqual([0, 1]);
+  });
+
+  it('is asked every 5 s whether it is back, and every 30 s after ten minutes', async () => {
+    const { sent, pass, silences, witnesses } = watching();
+    sent();
+    await pass(5);
+    expect(silences).toHaveLength(1);
+    witnesses[0]!(false);
+    for (let n = 0; n < 120; n += 1) {
+      await pass(5);
+      witnesses.at(-1)!(false);
+    }
+    expect(witnesses.length).toBe(121);
+    await pass(29);
+    const after = witnesses.length;
+    await pass(2);
+    expect(witnesses.length - after).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('a service that answers', () => {
+  it('is not called silent for one lost request', async () => {
+    const { sent, pass, silences, witnesses } = watching();
+    sent(); // hangs until its deadline
+    await pass(2);
+    witnesses[0]!(true);
+    await pass(28);
+    expect([silences, witnesses.length]).toEqual([[], 1]);
+  });
+
+  it('is not called silent because this process stood still', async () => {
+    const { sent, pass, standStill, silences } = watching();
+    const first = sent();
+    const second = sent();
+    await standStill(60);
+    first(true);
+    second(true);
+    sent();
+    await pass(1);
+    expect(silences).toEqual([]);
+  });
+
+  it('is given twice the time that it took', async () => {
+    const { sent, pass, silences, witnesses } = watching();
+    const slow = sent();
+    const other = sent();
+    const third = sent();
+    await pass(4.5);
+    slow(true); // after 4.5 s
+    other(true);
+    third(true);
+    for (let n = 0; n < 3; n += 1) sent();
+    await pass(11);
+    expect([silences, witnesses]).toEqual([[], []]);
+    await pass(2);
+    expect(silences).toHaveLength(1);
+  });
+});
+
+describe('a service of which requests failed', () => {
+  it('is asked again every 2 s until it is judged, five times at most', async () => {
+    const { known, pass, sent, witnesses } = watching();
+    sent()(false);
+    known.isSuspected = true;
+    for (let n = 0; n < 30; n += 1) {
+      await pass(1);
+      witnesses.at(-1)?.(false);
+    }
+    expect(witnesses).toHaveLength(5);
+  });
+});

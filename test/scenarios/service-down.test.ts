@@ -1,0 +1,88 @@
+import { performance } from 'node:perf_hooks';
+import { readStatus } from '../../api/status.js';
+import { watchEveryMs } from '../../activities/service-watch.js';
+import type { PigeonholeClient } from '../../pigeonhole/client.js';
+import { attendee, session } from '../kit/items.js';
+import { kinds } from '../kit/scenario-kinds.js';
+import type { Scene } from '../kit/scene.js';
+import { pigeonhole, useStages } from '../kit/stage.js';
+import { watchedClient } from '../kit/watched-client.js';
+import { until } from '../until.js';
+
+const stages = useStages();
+const place = { workspace: 'acme', pigeonholeId: pigeonhole };
+
+/** The titles of the problems that the page and `status` show. */
+async function shown({ to }: Scene): Promise<string[]> {
+  const status = await readStatus({ ...to, trouble: () => null, quotas: async () => new Map() }, false);
+  return status.problems.map(({ title }) => title.replace(/since .*UTC/, 'since T'));
+}
+
+async function watchFor({ to }: Scene, seconds: number): Promise<void> {
+  for (let left = (seconds * 1000) / watchEveryMs; left > 0; left -= 1) await to.gate.watch(to);
+}
+
+describe.each(kinds)('a service that stops answering, on %s', (kind) => {
+  it('is named in the status 5 s after it began to hang, and no longer once it answers; what failed is due then', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1));
+    await stage.put('attendees', attendee(1));
+    const client = watchedClient(stage.sandbox.baseUrl);
+    let held: Promise<void> | undefined;
+    let requests = 0;
+    const page: PigeonholeClient['page'] = async (list, options) => {
+      requests += 1;
+      await held;
+      return await client.page(list, options);
+    };
+    const back: string[] = [];
+    const scene = await stage.scene({
+      client: { ...client, page },
+      gate: { onBack: (workspace) => void back.push(workspace) },
+    });
+    await scene.settle();
+    let release = (): void => undefined;
+    held = new Promise((resolve) => {
+      release = resolve;
+    });
+    await stage.pollsAreDue();
+    const before = requests;
+    const reading = scene.read(place);
+    await until('a list is asked for', () => requests > before);
+    await watchFor(scene, 4.5);
+    expect(await shown(scene)).toEqual([]);
+    await until('a witness was sent', () => requests > before + 1);
+    await watchFor(scene, 4);
+    expect(await shown(scene)).toEqual([
+      expect.stringMatching(/^The service has not answered workspace acme since T; \d+ lists wait$/),
+    ]);
+    await stage.db.query(
+      `update streams set failures = 8, due_at = now() + interval '5 minutes' where list = 'sessions'`,
+    );
+    release();
+    held = undefined;
+    await reading;
+    await until('the workspace is read again', () => back.length > 0);
+    expect([await shown(scene), back]).toEqual([[], ['acme']]);
+    const late = `select list from streams where failures > 0 and due_at > now()`;
+    expect(await stage.db.query(late)).toEqual([]);
+  });
+
+  it('is named after three refused connections within 3 s or more, not after as many within a moment', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1));
+    let passedMs = 0;
+    const scene = await stage.scene({ gate: { now: () => performance.now() + passedMs } });
+    await scene.settle();
+    await stage.fault({ kind: 'dropBefore' });
+    await stage.pollsAreDue();
+    await scene.read(place);
+    expect(await shown(scene)).not.toContainEqual(expect.stringContaining('The service has not answered'));
+    passedMs = 3000;
+    await stage.pollsAreDue();
+    await scene.read(place);
+    expect(await shown(scene)).toEqual([
+      expect.stringContaining('The service has not answered workspace acme since T'),
+    ]);
+  });
+});
