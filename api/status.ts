@@ -7,7 +7,7 @@ import { allPauses, type Pause } from '../ledger/queries/pauses.js';
 import { type NamedPigeonhole, pigeonholeNames } from '../ledger/queries/pigeonholes.js';
 import { type LaneState, laneStates } from '../ledger/queries/read-lanes.js';
 import { openReplays } from '../ledger/queries/replays.js';
-import { countItems, type LaneStatus, type LedgerStatus, ledgerStatus } from '../ledger/queries/status.js';
+import { countItems, countStored, type LaneStatus, type LedgerStatus, ledgerStatus } from '../ledger/queries/status.js';
 import { judgeFreshness } from '../operations/freshness.js';
 import { type AllFreshness, readFreshness } from '../operations/read-freshness.js';
 import { viewFreshness } from './freshness-view.js';
@@ -58,7 +58,10 @@ const statusRoute = createRoute({
   ...needs({ right: 'read' }),
   request: {
     query: z.strictObject({
-      counts: z.string().optional().describe('Present: with items by list and sink, which reads the whole ledger.'),
+      counts: z
+        .string()
+        .optional()
+        .describe('`items`: with the items by list. Any other value: by list and sink. Both read the whole ledger.'),
     }),
   },
   responses: { 200: jsonAnswer('How everything stands.', statusSchema), ...problems() },
@@ -68,7 +71,11 @@ const statusRoute = createRoute({
 export function serveStatus(app: ApiApp, sources: StatusSources): void {
   app.openapi(statusRoute, async (c) => {
     const workspace = workspaceOf(c);
-    return c.json(await readStatus(sources, c.req.valid('query').counts !== undefined, workspace), 200);
+    const { counts } = c.req.valid('query');
+    const status = await readStatus(sources, counts !== undefined && counts !== 'items', workspace);
+    if (counts !== 'items') return c.json(status, 200);
+    const items = own(await countStored(sources.ledger), workspace);
+    return c.json({ ...status, counts: { items, deliveries: [] } }, 200);
   });
 }
 

@@ -26,7 +26,8 @@ import { type Part, type PartAsked, partQuery } from './first-of-list.js';
 
 /** The HTTP API of a running pigeonpost, as commands use it. */
 export interface ApiClient {
-  status(options: { counts: boolean }): Promise<Status>;
+  /** @param options.items with the number of items by list; options.counts by list and sink */
+  status(options: { readonly counts: boolean; readonly items?: boolean }): Promise<Status>;
   overview(): Promise<Overview>;
   ready(pigeonhole: { readonly id: string; readonly workspace?: string }): Promise<Readiness>;
   sendCanaries(
@@ -133,7 +134,8 @@ export function apiClient(address: FindAddress): ApiClient {
   const post = async (path: string, body: unknown, timeoutMs?: number): Promise<unknown> =>
     await ask(path, { method: 'POST', body: JSON.stringify(body) }, timeoutMs);
   return {
-    status: async ({ counts }) => (await ask(`/api/status${counts ? '?counts' : ''}`)) as Status,
+    status: async ({ counts, items = false }) =>
+      (await ask(`/api/status${counts ? '?counts' : items ? '?counts=items' : ''}`)) as Status,
     overview: async () => (await ask('/api/overview')) as Overview,
     ready: async ({ id, workspace }) => {
       const query = workspace === undefined ? '' : `?workspace=${encodeURIComponent(workspace)}`;

@@ -3,6 +3,7 @@ import { LiveBlock } from './live-block.js';
 /** As much of a terminal as a block needs: a grid of lines and a cursor, and what a write leaves visible in between. */
 class Terminal {
   columns = 20;
+  rows = 6;
   writes = 0;
   readonly #lines: string[] = [];
   #row = 0;
@@ -16,19 +17,26 @@ class Terminal {
     }
   };
 
+  /** A person types Enter: the terminal shows it by moving the cursor. */
+  enter(): void {
+    this.#print('\n');
+  }
+
   get shown(): string[] {
     return this.#lines.filter((line) => line !== '');
   }
 
   #obey(command: string, count: number): void {
     if (command === 'A') this.#row -= count;
-    else if (command === 'H') this.#row = 0;
+    else if (command === 'H') this.#row = Math.max(0, this.#lines.length - this.rows);
     else if (command === 'J') this.#lines.length = count === 2 ? 0 : Math.min(this.#lines.length, this.#row);
   }
 
   #print(line: string): void {
     if (line !== '\n') this.#lines[this.#row] = line.replace('\n', '');
-    if (line.endsWith('\n')) this.#row += 1;
+    if (!line.endsWith('\n')) return;
+    this.#row += 1;
+    this.#lines[this.#row] ??= '';
   }
 }
 
@@ -49,6 +57,17 @@ describe('a block on a terminal', () => {
     block.show(['one', 'two']);
     block.show(['one', 'three']);
     expect(terminal.writes).toBe(2);
+  });
+
+  it('leaves no stale line when a person types Enter, where it has the screen to itself', () => {
+    const terminal = new Terminal();
+    terminal.draw('$ pigeonpost start\n');
+    const block = new LiveBlock(terminal, { hasScreen: true });
+    block.show(['one', 'two']);
+    terminal.enter();
+    terminal.enter();
+    block.show(['three', 'four']);
+    expect(terminal.shown).toEqual(['$ pigeonpost start', 'three', 'four']);
   });
 
   it('begins on a cleared screen when the window was resized', () => {

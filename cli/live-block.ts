@@ -4,9 +4,11 @@ import { shownText } from './shown-text.js';
 export interface BlockOutput {
   draw(text: string): void;
   readonly columns: number;
+  readonly rows: number;
 }
 
-const clearScreen = '\u001b[2J\u001b[H';
+const home = '\u001b[H';
+const clearScreen = `\u001b[2J${home}`;
 const clearToLineEnd = '\u001b[K';
 const clearBelow = '\u001b[J';
 
@@ -16,11 +18,18 @@ const clearBelow = '\u001b[J';
  */
 export class LiveBlock {
   readonly #out: BlockOutput;
+  readonly #hasScreen: boolean;
   #height = 0;
+  #isShown = false;
   #columns: number;
 
-  constructor(out: BlockOutput) {
+  /**
+   * @param options.hasScreen the block has the screen to itself, from the top: what was there moves into the scrollback. An
+   * Enter that a person types then moves the cursor, but not the place where the block is drawn.
+   */
+  constructor(out: BlockOutput, { hasScreen = false }: { readonly hasScreen?: boolean } = {}) {
     this.#out = out;
+    this.#hasScreen = hasScreen;
     this.#columns = out.columns;
   }
 
@@ -28,11 +37,17 @@ export class LiveBlock {
   show(lines: readonly string[]): void {
     const { columns } = this.#out;
     // A terminal that was resized has wrapped the old lines anew: where they begin now is not to be known.
-    const back = columns === this.#columns ? (this.#height === 0 ? '' : `\u001b[${this.#height}A\r`) : clearScreen;
+    const back = columns === this.#columns ? this.#backToTop() : clearScreen;
     this.#out.draw(
       `${back}${lines.map((line) => `${shownText(line, { colours: true })}${clearToLineEnd}\n`).join('')}${clearBelow}`,
     );
     this.#height = lines.length;
+    this.#isShown = true;
     this.#columns = columns;
+  }
+
+  #backToTop(): string {
+    if (this.#hasScreen) return this.#isShown ? home : `${'\n'.repeat(this.#out.rows)}${home}`;
+    return this.#height === 0 ? '' : `\u001b[${this.#height}A\r`;
   }
 }

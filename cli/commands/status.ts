@@ -6,6 +6,7 @@ import { instanceOf } from '../instance.js';
 import { LiveBlock } from '../live-block.js';
 import { printLine } from '../print-line.js';
 import { formatStatus, pageLines } from '../status/format-status.js';
+import { ItemCounts } from '../status/item-counts.js';
 import { liveScreen } from '../status/live-screen.js';
 import { type Moment, readMoment } from '../status/moment.js';
 import { span, type TextLine } from '../text-line.js';
@@ -49,8 +50,9 @@ async function watch(api: ApiClient, out: Output, page: string): Promise<never> 
   if (!out.terminal) {
     throw new CommandError(ExitCode.WrongUse, '--watch redraws a terminal: add --json where there is none');
   }
-  const block = new LiveBlock(out);
-  let moment: Moment = await readMoment(api, { counts: false });
+  const block = new LiveBlock(out, { hasScreen: true });
+  const itemCounts = new ItemCounts();
+  let moment: Moment = await readMoment(api, { counts: false, itemCounts });
   let failure: string | null = null;
   for (;;) {
     const head: TextLine[] = [
@@ -61,7 +63,7 @@ async function watch(api: ApiClient, out: Output, page: string): Promise<never> 
     block.show(liveScreen(head, moment, new Date(), out));
     await pause(watchEveryMs);
     try {
-      moment = await readMoment(api, { counts: false });
+      moment = await readMoment(api, { counts: false, itemCounts });
       failure = null;
     } catch (error) {
       failure = error instanceof Error ? error.message : String(error);

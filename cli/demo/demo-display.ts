@@ -12,7 +12,7 @@ export type DemoDisplay = (view: DemoView) => void;
 /** On a terminal a block that is redrawn in place; elsewhere a line of a log every few seconds, by `line`. */
 export function createDemoDisplay(out: Output, line: (text: string) => void): DemoDisplay {
   if (!out.terminal) return lineDisplay(line, Date.now);
-  const block = new LiveBlock(out);
+  const block = new LiveBlock(out, { hasScreen: true });
   return (view) => block.show(formatDemoBlock(view, new Date(), out));
 }
 

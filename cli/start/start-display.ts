@@ -1,6 +1,7 @@
 import type { ApiClient } from '../api-client.js';
 import type { Output } from '../context.js';
 import { LiveBlock } from '../live-block.js';
+import { ItemCounts } from '../status/item-counts.js';
 import { liveScreen } from '../status/live-screen.js';
 import { type Moment, readMoment } from '../status/moment.js';
 import { startHead, type StartState, type StartStep } from './start-head.js';
@@ -35,11 +36,12 @@ export class StartDisplay implements StartReport {
   #linkMadeMs = 0;
   #readMs = -Infinity;
   #isReading = false;
+  readonly #itemCounts = new ItemCounts();
 
   /** @param log where the log is, as a person finds it */
   constructor(out: Output, log: string) {
     this.#out = out;
-    this.#block = new LiveBlock(out);
+    this.#block = new LiveBlock(out, { hasScreen: true });
     this.#state = { startedMs: Date.now(), phase: 'starting', steps: [], page: null, log, note: null };
     this.#timer = setInterval(() => this.#tick(), drawEveryMs);
     this.#draw();
@@ -88,7 +90,7 @@ export class StartDisplay implements StartReport {
   async #read(api: ApiClient): Promise<void> {
     this.#isReading = true;
     try {
-      this.#moment = await readMoment(api, { counts: false });
+      this.#moment = await readMoment(api, { counts: false, itemCounts: this.#itemCounts });
       if (this.#api !== null) this.#state = { ...this.#state, note: null };
     } catch (error) {
       const note = `not up to date: ${error instanceof Error ? error.message : String(error)}`;

@@ -57,6 +57,12 @@ describe('a screen that is redrawn in place', () => {
     expect(shown(16)).toMatch(/^PROBLEM {2}Sink s0[^]*^… and \d more problems$[^]*hooks \(webhook\)/m);
   });
 
+  it('shows the number of items by list below the events of their workspace', () => {
+    const items = [{ workspace: 'acme', pigeonholeId: 101, list: 'votes', items: 1200 }];
+    const lines = liveScreen(head, { ...momentOf(), items }, now, { columns: 80, rows: 24, colours: false });
+    expect(lines.join('\n')).toMatch(/Annual Summit[^]*^ {2}items {2}1,200 votes$/m);
+  });
+
   it('has colours where the terminal has them', () => {
     const screen = { columns: 80, rows: 24 };
     expect(liveScreen(head, momentOf({}, [troubleOf()]), now, { ...screen, colours: true }).join('')).toContain(

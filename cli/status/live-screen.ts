@@ -1,6 +1,7 @@
 import { renderLine, span, type TextLine } from '../text-line.js';
 import { eventLines } from './event-lines.js';
 import { rateLines, separated } from './format-status.js';
+import { itemLines } from './item-counts.js';
 import type { Moment } from './moment.js';
 import { problemLines, shortProblemLines } from './problem-lines.js';
 import { sinkLines } from './sink-lines.js';
@@ -76,9 +77,10 @@ function sections(
   return separated([
     [...head, ...rateLines(moment, columns)],
     maxProblems === Infinity ? problemLines(moment, now, columns) : shortProblemLines(moment, maxProblems),
-    ...workspaces.map((workspace) =>
-      eventLines(workspace, { now, columns, maxEvents, hasIntervals: hasIntervals === true }),
-    ),
+    ...workspaces.map((workspace) => [
+      ...eventLines(workspace, { now, columns, maxEvents, hasIntervals: hasIntervals === true }),
+      ...(hasRemarks ? itemLines(moment.items, workspace.name, columns) : []),
+    ]),
     sinkLines(sinks, { now, columns, says: hasRemarks ? 'state' : 'nothing', troubles: moment.overview.troubles }),
   ]);
 }

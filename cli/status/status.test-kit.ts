@@ -6,6 +6,7 @@ import type { Moment } from './moment.js';
 export function momentOf(status: Partial<Status> = {}, troubles: readonly Trouble[] = []): Moment {
   const minutes = (before: number, present: number): number[] => [...Array<number>(58).fill(0), before, present];
   return {
+    items: null,
     status: statusOf(status),
     overview: {
       now: '2026-11-21T09:30:00.000Z',

@@ -234,10 +234,7 @@ export interface DeliveryCount extends ListCount {
  * nothing has analyzed the tables.
  */
 export async function countItems(ledger: Ledger): Promise<{ items: ListCount[]; deliveries: DeliveryCount[] }> {
-  const items = await ledger.db.query<{ workspace: string; pigeonhole_id: number; list: string; items: number }>(
-    `select p.workspace, p.pigeonhole_id, i.list, count(*)::int as items
-     from items i join pigeonholes p on p.ref = i.ref where i.payload is not null group by 1, 2, 3 order by 1, 2, 3`,
-  );
+  const items = await countStored(ledger);
   const deliveries = await ledger.db.query<{
     sink: string;
     workspace: string;
@@ -253,7 +250,16 @@ export async function countItems(ledger: Ledger): Promise<{ items: ListCount[]; 
      where i.payload is not null group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5`,
   );
   return {
-    items: items.map(({ pigeonhole_id: pigeonholeId, ...row }) => ({ ...row, pigeonholeId })),
+    items,
     deliveries: deliveries.map(({ pigeonhole_id: pigeonholeId, ...row }) => ({ ...row, pigeonholeId })),
   };
+}
+
+/** Counts the items with a payload, by list. Reads the whole ledger. */
+export async function countStored(ledger: Ledger): Promise<ListCount[]> {
+  const rows = await ledger.db.query<{ workspace: string; pigeonhole_id: number; list: string; items: number }>(
+    `select p.workspace, p.pigeonhole_id, i.list, count(*)::int as items
+     from items i join pigeonholes p on p.ref = i.ref where i.payload is not null group by 1, 2, 3 order by 1, 2, 3`,
+  );
+  return rows.map(({ pigeonhole_id: pigeonholeId, ...row }) => ({ ...row, pigeonholeId }));
 }

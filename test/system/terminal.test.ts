@@ -74,6 +74,11 @@ describe('start on a terminal', () => {
     expect(screen.text).toMatch(/^\S.* \(101\) +(new|upcoming|live|ended) +/m);
     expect(screen.text).toMatch(/^archive \(file\) +[\d,]+ +\d+ +[\d,]+/m);
     expect(main.written).not.toContain('"msg"');
+    await untilShown(main, /^ {2}items {2}[^]*20 attendees/m);
+    const [title] = screen.lines;
+    main.type('\r\r\r');
+    await until('the screen is drawn again', () => screen.lines[0] !== title);
+    expect(screen.text.match(/^pigeonpost is ready/gm)).toHaveLength(1);
 
     const log = readFileSync(join(folder, 'pigeonpost.log'), 'utf8');
     expect(JSON.parse(log.split('\n')[0]!)).toHaveProperty('msg');
@@ -113,6 +118,17 @@ describe('start on a terminal', () => {
     expect(main.written).not.toMatch(/\u001b\[\d+m/);
     expect(existsSync(join(folder, 'errors.log'))).toBe(true);
     expect(statSync(join(folder, 'pigeonpost.log')).size).toBe(size);
+  });
+
+  it('shows the log in words and draws nothing with --plain', async () => {
+    const main = atTerminal(['start', '--plain'], 100, 24);
+    await untilShown(main, /^\S+ +opening the ledger in /m);
+    main.type(ctrlC);
+    expect(await main.exited).toBe(0);
+    expect(main.screen.text).toMatch(/stopping; a second signal ends the process immediately/);
+    // oxlint-disable-next-line no-control-regex -- a block is redrawn by moving the cursor
+    expect(main.written).not.toMatch(/\u001b\[\d*[AHJ]/);
+    expect(main.written).not.toContain('"msg"');
   });
 
   it('prints the address of the page on standard output without one, and keeps it out of the log', async () => {
