@@ -70,18 +70,17 @@ async function takeTurn<T>(
 ): Promise<T> {
   const timer = setInterval(() => heartbeat(), heartbeatEveryMs);
   const turnName = [name, ...Object.values(attributes)].join(' ');
+  let noteFailure: (error: unknown) => void = () => undefined;
   try {
     return await current.use(async (to) => {
-      try {
-        const turn = await to.tracer.span(name, attributes, () => work(to, cancellationSignal()));
-        to.onTurn(turnName, null);
-        return turn;
-      } catch (error) {
-        to.onTurn(turnName, error instanceof Error ? error.message : String(error));
-        throw error;
-      }
+      // Noted once `use` gives up: a turn that fails because another configuration is current runs again with that one.
+      noteFailure = (error) => to.onTurn(turnName, error instanceof Error ? error.message : String(error));
+      const turn = await to.tracer.span(name, attributes, () => work(to, cancellationSignal()));
+      to.onTurn(turnName, null);
+      return turn;
     });
   } catch (error) {
+    noteFailure(error);
     throw refusal(error);
   } finally {
     clearInterval(timer);
