@@ -46,14 +46,18 @@ export async function saveSinkStanding(
 
 /**
  * An operator says that the cause is gone: the sink, its lanes and the deliveries that failed are due now, whatever they
- * wait for. Every process also forgets how long the destination asked it to wait.
+ * wait for. Lanes keep their order, a millisecond apart: with one instant for all, each try would begin with the same lane,
+ * and one that always fails would keep the others waiting. Every process also forgets how long the destination asked it to wait.
  */
 export async function trySinkNow(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.transaction(async (tx) => {
     await lockLanesOf(tx, name);
     await tx.query(
-      `update lanes l set retry_at = least(l.retry_at, now()), due_at = least(l.due_at, now())
-       from sinks s where s.name = $1 and l.sink_id = s.id`,
+      `update lanes l set due_at = least(l.due_at, now()),
+         retry_at = case when l.retry_at > now() then now() - o.place * interval '1 millisecond' else l.retry_at end
+       from (select w.sink_id, w.ref, row_number() over (order by w.retry_at desc nulls last, w.ref desc) - 1 as place
+         from lanes w join sinks s on s.id = w.sink_id where s.name = $1) o
+       where l.sink_id = o.sink_id and l.ref = o.ref`,
       [name],
     );
     await tx.query(

@@ -1,5 +1,6 @@
 import { handleRequest } from '../../activities/handle-request.js';
 import { kinds } from '../kit/scenario-kinds.js';
+import { tryNow } from '../../operations/try-now.js';
 import type { Outcome } from '../../sinks/sink.js';
 import { attendee } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
@@ -73,6 +74,32 @@ describe.each(kinds)('a sink some of whose pigeonholes always fail, on %s', (kin
     expect(await stage.db.query(passed)).toEqual([{ n: 5 }]);
     expect(scene.logText()).toContain('TypeError');
     expect(scene.logText()).not.toContain('Person 1');
+  });
+});
+
+describe.each(kinds)('trying a sink now, again and again, on %s', (kind) => {
+  it('reaches every pigeonhole, although the first one always fails', async () => {
+    const stage = await stages.open(kind, { pigeonholes: 3, sessions: 3 });
+    const sink = new StateSink();
+    let isDown = true;
+    const scene = await sceneWith(stage, sink);
+    const send = sink.send.bind(sink);
+    sink.send = async (operations, ...rest) => {
+      const [lane] = rest as unknown as [{ pigeonholeId: number }];
+      if (isDown || lane.pigeonholeId === 101) return { outcomes: operations.map(() => later) };
+      return await send(operations);
+    };
+    await scene.settle();
+    await turns(stage, scene, 2);
+    isDown = false;
+    for (let time = 0; time < 3; time += 1) {
+      await stage.db.query(`update lanes set retry_at = retry_at + interval '10 minutes' where retry_at is not null`);
+      await tryNow(scene.ledger, { kind: 'sink', name: 'crm', key: null });
+      await scene.deliver('crm');
+    }
+    const passed = `select p.pigeonhole_id as id from lanes l join pigeonholes p on p.ref = l.ref
+      where l.delivered > 0 and p.pigeonhole_id > 0 order by 1`;
+    expect(await stage.db.query(passed)).toEqual([{ id: 102 }, { id: 103 }]);
   });
 });
 
