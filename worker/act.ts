@@ -4,11 +4,13 @@ import type { Action, ActionResult } from '../api/action.js';
 import { tryNow } from '../operations/try-now.js';
 import { approveSink } from '../ledger/queries/approvals.js';
 import { openErasures } from '../ledger/queries/erasures/read-erasures.js';
+import { runningImports } from '../ledger/queries/imports/ask-import.js';
 import { selectedPigeonholes } from '../ledger/queries/pigeonholes.js';
 import {
   delivering,
   discovering,
   forgetting,
+  importing,
   reading,
   type WantedWorkflow,
   type WorkflowStarter,
@@ -31,9 +33,10 @@ export async function act({ to, starter }: ActingProcess, action: Action): Promi
   if (refusal !== undefined && refusal !== notPaused) return { refused: refusal };
   const { do: verb, kind, name, list, forSeconds } = action;
   to.log.info({ do: verb, kind, target: name, list, forSeconds }, 'a person asked'); // who and why are for the audit log: people write names there
-  await starter.signal(target.workflow.id, 'wake'); // where it is not running, the reconciler starts it
-  if (kind === 'workspace' && (verb === 'resume' || verb === 'try-now' || verb === 'sweep'))
-    await wakeWorkspace(to, starter, name);
+  // What is not running, the reconciler starts.
+  const wakesAll = kind === 'workspace' && (verb === 'resume' || verb === 'try-now' || verb === 'sweep');
+  if (wakesAll) await wakeWorkspace(to, starter, name);
+  else await starter.signal(target.workflow.id, 'wake');
   if (kind === 'sink' && (verb === 'resume' || verb === 'try-now' || verb === 'approve'))
     await wakeErasures(to, starter);
   if (refusal !== notPaused) return 'done';
@@ -93,7 +96,7 @@ async function findTarget(
   }
 }
 
-/** Wakes the workflows that read a workspace: its own lists and its pigeonholes. */
+/** Wakes the workflows that ask a workspace's service: for its own lists, for its pigeonholes, and for running imports. */
 export async function wakeWorkspace(
   { config, ledger }: Pick<Collaborators, 'config' | 'ledger'>,
   starter: Pick<WorkflowStarter, 'signal'>,
@@ -101,7 +104,9 @@ export async function wakeWorkspace(
 ): Promise<void> {
   const selected = await selectedPigeonholes(ledger, Object.keys(config.syncs));
   const own = selected.filter((row) => row.workspace === workspace);
-  const ids = [discovering(workspace), ...own.map(reading)].map(({ id }) => id);
+  const imports = (await runningImports(ledger)).filter((each) => each.workspace === workspace);
+  const workflows = [discovering(workspace), ...own.map(reading), ...imports.map(({ id }) => importing(id))];
+  const ids = workflows.map(({ id }) => id);
   await Promise.all(ids.map((id) => starter.signal(id, 'wake')));
 }
 

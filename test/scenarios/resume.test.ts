@@ -9,7 +9,7 @@ const stages = useStages();
 const place = { workspace: 'acme', pigeonholeId: pigeonhole };
 
 describe.each(kinds)('a workspace whose key was refused, on %s', (kind) => {
-  it('is asked again at once, over all its lists, when a person resumes it', async () => {
+  it('is asked again immediately, over all its lists and by its imports, when an operator resumes it', async () => {
     const stage = await stages.open(kind);
     const scene = await stage.scene();
     await scene.settle();
@@ -22,6 +22,12 @@ describe.each(kinds)('a workspace whose key was refused, on %s', (kind) => {
     await stage.db.query(`update streams set due_at = now() + interval '1 hour'`);
     expect((await scene.read(place)).state).toBe('waiting'); // mended at the service, and nobody has said so here
 
+    const importId = '6f1dcb6e-3c1f-4f0e-9f6e-0a3f5a1c2b3d';
+    await stage.db.query(
+      `insert into imports (id, ref, file, mapping, state, chunk_size)
+       select $1, ref, 'people.csv', '{}', 'running', 100 from pigeonholes where pigeonhole_id = $2`,
+      [importId, pigeonhole],
+    );
     const woken: string[] = [];
     const starter = {
       ...scene.to.orchestration,
@@ -30,7 +36,7 @@ describe.each(kinds)('a workspace whose key was refused, on %s', (kind) => {
     };
     const resume = { do: 'resume', kind: 'workspace', name: 'acme' } as const;
     expect(await act({ to: scene.to, starter }, resume)).toBe('done');
-    expect(woken).toEqual(['discover/acme', `sync/acme/${pigeonhole}`]);
+    expect(woken).toEqual(['discover/acme', `sync/acme/${pigeonhole}`, `import/${importId}`]);
     expect(await allPauses(scene.ledger)).toEqual([]);
     expect((await scene.read(place)).pages).toBeGreaterThan(0);
     await scene.settle();
