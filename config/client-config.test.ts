@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadClientConfig } from './client-config.js';
+import { loadClientConfig, loadStoreConfig } from './client-config.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-client-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -17,6 +17,33 @@ const secrets = [
   'sinks: { crm: { type: hubspot, token: "${CRM}" }, hooks: { type: webhook, url: "${URL}", secret: "${file:missing}" } }',
   'alerts: { to: [{ type: webhook, url: "https://a.example", secret: "${ALERTS}" }], when: {} }',
 ];
+
+describe('what a command needs that works on the store', () => {
+  const loadStore = async (lines: readonly string[], environment: Readonly<Record<string, string>> = {}) => {
+    const file = join(folder, 'pigeonpost.yaml');
+    writeFileSync(file, lines.join('\n'));
+    return await loadStoreConfig(file, environment);
+  };
+
+  it('is there without the secrets of workspaces, sinks and alerts', async () => {
+    expect(await loadStore(secrets)).toEqual({
+      file: join(folder, 'pigeonpost.yaml'),
+      folder,
+      store: { kind: 'embedded', folder: join(folder, 'data') },
+      sinks: ['crm', 'hooks'],
+    });
+  });
+
+  it('includes the URL of the store and the key of the ledger, which have to be set', async () => {
+    const store = ['store: "${DATABASE}"', 'ledgerKey: "${LEDGER}"'];
+    await expect(loadStore([...secrets, ...store])).rejects.toThrow(
+      /store: the environment variable DATABASE is not set[^]*ledgerKey: the environment variable LEDGER is not set/,
+    );
+    const key = Buffer.alloc(32, 5).toString('base64');
+    const set = await loadStore([...secrets, ...store], { DATABASE: 'postgres://db.example/p', LEDGER: key });
+    expect([set.store.kind, set.ledgerKey?.reveal()]).toEqual(['postgres', key]);
+  });
+});
 
 describe('what a client command needs of a configuration', () => {
   it('is there without any secret of the file', async () => {

@@ -1,14 +1,14 @@
 import { dirname, normalize, resolve } from 'node:path';
 import { z } from 'zod';
 import { ConfigError } from './config-error.js';
-import type { ServerConfig } from './config.js';
+import type { Config, ServerConfig } from './config.js';
 import { withEnvironmentDefaults } from './environment-defaults.js';
 import type { Environment } from './environment.js';
 import { readConfigFile } from './load-config.js';
 import { parseTree, valueAt } from './parse-tree.js';
 import { readDocument } from './read-document.js';
 import { serverSchema } from './schema/process.js';
-import { storeSchema, type StoreSetting } from './schema/store.js';
+import { ledgerKeySchema, storeSchema, type StoreSetting } from './schema/store.js';
 import { Secret } from './secret.js';
 
 /** A store whose URL is in a variable that this command's environment does not have. */
@@ -65,6 +65,36 @@ export async function loadClientConfig(file: string, environment: Environment): 
     workspaces: namesAt(document.tree, 'workspaces'),
     sinks: namesAt(document.tree, 'sinks'),
     hasAlerts: valueAt(document.tree, ['alerts']) !== undefined,
+  };
+}
+
+/** What a command needs of pigeonpost.yaml that works on the store while nothing runs: the store, its key and the names of the sinks. */
+export type StoreConfig = Pick<Config, 'file' | 'folder' | 'store' | 'ledgerKey'> & Pick<ClientConfig, 'sinks'>;
+
+/**
+ * Reads pigeonpost.yaml for a command that works on the store. Of its secrets only those of `store` and `ledgerKey` are
+ * needed; all others may be unset.
+ * @throws {ConfigError} when the file cannot be read, is no YAML, or one of these two keys cannot be used
+ */
+export async function loadStoreConfig(file: string, environment: Environment): Promise<StoreConfig> {
+  const shownFile = normalize(file);
+  const absoluteFile = resolve(file);
+  const folder = dirname(absoluteFile);
+  const text = await readConfigFile(absoluteFile, shownFile);
+  const document = withEnvironmentDefaults(readDocument(text, shownFile, { environment, folder }), environment);
+  const ownProblems = document.problems.filter(({ key }) => key === 'store' || key === 'ledgerKey');
+  const store = parseTree(storeSchema, valueAt(document.tree, ['store']), document, ['store']);
+  const key = parseTree(ledgerKeySchema, valueAt(document.tree, ['ledgerKey']), document, ['ledgerKey']);
+  if (ownProblems.length > 0) throw new ConfigError('invalid', shownFile, ownProblems);
+  const problems = [...('problems' in store ? store.problems : []), ...('problems' in key ? key.problems : [])];
+  if ('problems' in store || 'problems' in key) throw new ConfigError('invalid', shownFile, problems);
+  const found = store.value;
+  return {
+    file: absoluteFile,
+    folder,
+    store: found.kind === 'embedded' ? { kind: 'embedded', folder: resolve(folder, found.folder) } : found,
+    ...(key.value === undefined ? {} : { ledgerKey: key.value }),
+    sinks: namesAt(document.tree, 'sinks'),
   };
 }
 

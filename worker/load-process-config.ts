@@ -1,7 +1,7 @@
 import { ConfigError } from '../config/config-error.js';
 import type { Config } from '../config/config.js';
 import { type Environment, processEnvironment } from '../config/environment.js';
-import { type ClientConfig, loadClientConfig } from '../config/client-config.js';
+import { type ClientConfig, loadClientConfig, loadStoreConfig, type StoreConfig } from '../config/client-config.js';
 import { loadConfig, loadConfigText } from '../config/load-config.js';
 import type { SinkSchemas } from '../config/parse-sinks.js';
 import { allSinks } from '../sinks/all-sinks.js';
@@ -25,6 +25,14 @@ export async function loadCommandConfig(
   environment: Environment = processEnvironment(),
 ): Promise<ClientConfig> {
   return await loadClientConfig(file, environment);
+}
+
+/** What a command needs that works on the store while nothing runs; resolves the secrets of the store and of its key. @throws {ConfigError} */
+export async function loadOfflineConfig(
+  file: string,
+  environment: Environment = processEnvironment(),
+): Promise<StoreConfig> {
+  return await loadStoreConfig(file, environment);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { findLedgerKey } from '../../worker/key-place-of.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { loadOfflineConfig } from '../../worker/load-process-config.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { writePrivateFile } from '../write-private-file.js';
@@ -13,7 +13,7 @@ export async function exportKey({ config, out }: Context, { file }: { file: stri
   if (file === '-' && process.stdout.isTTY) {
     throw new CommandError(ExitCode.WrongUse, 'a key is never written to a terminal: give a file, or a pipe');
   }
-  const key = await findLedgerKey(await loadProcessConfig(config));
+  const key = await findLedgerKey(await loadOfflineConfig(config));
   if (file === '-') {
     out.line(key.reveal());
     return ExitCode.Done;

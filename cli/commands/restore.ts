@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isEncrypted, requireDecryptable } from '../../worker/backup/age.js';
 import { readErasureListFile } from '../../worker/backup/read-erasure-list.js';
 import { configuredKey, type LedgerKey, readKeyFile } from '../../worker/key-place-of.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { loadOfflineConfig } from '../../worker/load-process-config.js';
 import { markStoreRestored, restoreStore } from '../../worker/backup/restore-store.js';
 import { askYesOrNo } from '../ask-yes-or-no.js';
 import { askedBy } from '../asked-by.js';
@@ -41,7 +41,7 @@ export async function restore({ config, out }: Context, asked: RestoreArguments)
       'give the file of a backup, or --mark-only for a store that was restored by other means',
     );
   }
-  const loaded = await loadProcessConfig(config);
+  const loaded = await loadOfflineConfig(config);
   const { store } = loaded;
   if (asked.keyFile !== undefined && (store.kind === 'postgres' || markOnly)) {
     throw new CommandError(
@@ -61,7 +61,7 @@ export async function restore({ config, out }: Context, asked: RestoreArguments)
     return ExitCode.Failed;
   }
   const list = asked.erasures === undefined ? null : await readErasureListFile(asked.erasures);
-  const mark = { sinks: Object.keys(loaded.sinks), by: askedBy() ?? 'local', requestId: randomUUID() };
+  const mark = { sinks: loaded.sinks, by: askedBy() ?? 'local', requestId: randomUUID() };
   const terms = {
     erasures: list,
     otherLedger: asked.otherLedger,
