@@ -23,6 +23,27 @@ const exitCodes =
 /** Commands that run until they are told to stop, and end in order then. */
 const lasting: ReadonlySet<string> = new Set(['start', 'worker', 'api', 'demo', 'import', 'follow']);
 
+/** Commands that work from the configuration alone, so that `--url` would be ignored. */
+const asksNobody: ReadonlySet<string> = new Set([
+  'start',
+  'worker',
+  'api',
+  'demo',
+  'sandbox',
+  'init',
+  'check',
+  'doctor',
+  'restore',
+  'key export',
+  'completion',
+]);
+
+/** "key export" of `pigeonpost key export FILE`. */
+function pathOf(command: Command): string {
+  const { parent } = command;
+  return parent === null || parent.parent === null ? command.name() : `${pathOf(parent)} ${command.name()}`;
+}
+
 interface GlobalOptions {
   readonly config: string;
   readonly url?: string;
@@ -56,7 +77,16 @@ export function createProgram(out: Output, finish: (code: ExitCode) => void): Co
       ),
     )
     .exitOverride()
-    .hook('preAction', async (_, command) => {
+    .hook('preAction', (_, command) => {
+      const { url, token } = program.opts<GlobalOptions>();
+      const option = url === undefined ? (token === undefined ? null : '--token') : '--url';
+      const name = pathOf(command);
+      if (option !== null && asksNobody.has(name)) {
+        throw new CommandError(
+          ExitCode.WrongUse,
+          `${option} aims a command at a running pigeonpost, and "${name}" asks none: leave it out`,
+        );
+      }
       if (!lasting.has(command.name())) releaseSignals();
     });
   const context = (): Context => {
