@@ -105,15 +105,16 @@ export async function seenFields(ledger: Pick<Ledger, 'db'>, asked: FieldsAsked)
  */
 export async function fieldNames(
   ledger: Pick<Ledger, 'db'>,
-  list: string,
+  { list, workspace, pigeonholeId }: Omit<FieldsAsked, 'sample'>,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const rows = await ledger.db.query<{ place: string; names: string[] }>(
     `select p.workspace || '/' || p.pigeonhole_id as place, n.names from pigeonholes p cross join lateral (
        select array_agg(distinct k.name) as names from items i
          cross join lateral json_object_keys(${readableJson('i.payload')}) k (name)
        where i.ref = p.ref and i.list = $1 and i.payload is not null) n
-     where n.names is not null`,
-    [list],
+     where n.names is not null and ($2::text is null or p.workspace = $2)
+       and ($3::int8 is null or p.pigeonhole_id = $3)`,
+    [list, workspace, pigeonholeId],
   );
   return new Map(rows.map(({ place, names }) => [place, names]));
 }

@@ -12,12 +12,11 @@ import { countRegistrants } from '../../ledger/queries/imports/count-registrants
 import { lastSeenPigeonhole } from '../../ledger/queries/imports/last-seen-pigeonhole.js';
 import { findRef, type Selected, selectedPigeonholes } from '../../ledger/queries/pigeonholes.js';
 import { readQuotas } from '../../ledger/queries/quota.js';
-import { seenFields } from '../../ledger/queries/seen-fields.js';
 import { sessionItems } from '../../ledger/queries/stream-facts.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { judgeLeftCanary } from '../canary/judge-canary.js';
 import { countWhatGoes } from '../count-what-goes.js';
-import { mentionedLists } from '../../operations/field-notes.js';
+import { fieldsSeen } from '../../operations/fields-seen.js';
 import { profileFieldsOf } from '../imports/profile-fields.js';
 import { judgeConsent } from './judge-consent.js';
 import { judgeFields } from './judge-fields.js';
@@ -104,11 +103,8 @@ async function ask(to: Collaborators, { workspace, pigeonholeId }: Place): Promi
 async function lookAtFields(to: Collaborators, place: Place, sinks: readonly OpenSink[]): Promise<ReadyCheck> {
   const own = Object.fromEntries(sinks.map(({ name }) => [name, to.config.sinks[name]!]));
   const config: Config = { ...to.config, sinks: own };
-  const lists = mentionedLists(config);
-  const seen = await Promise.all(
-    lists.map(async (list) => [list, await seenFields(to.ledger, { list, ...placeOf(list, place) })] as const),
-  );
-  return judgeFields(config, { ...place, profile: await profileFieldsOf(to, place), seen: new Map(seen) });
+  const seen = await fieldsSeen(to.ledger, config, (list) => placeOf(list, place));
+  return judgeFields(config, { ...place, profile: await profileFieldsOf(to, place), seen });
 }
 
 /** Where a list stands: the pigeonholes stand at their workspace. */
