@@ -59,8 +59,9 @@ function ofSyncs({ now, config, status, lanes, places, sweeps }: LedgerFacts): F
   const fresh: Sample[] = [];
   const late: Sample[] = [];
   const swept: Sample[] = [];
+  const sweepLate: Sample[] = [];
   const states: Sample[] = [];
-  for (const [sync, { workspace, sinks }] of Object.entries(config.syncs)) {
+  for (const [sync, { workspace, sinks, everyMs }] of Object.entries(config.syncs)) {
     const own = new Set(
       places
         .filter((place) => place.workspace === workspace && (place.pigeonholeId === 0 || place.syncs.includes(sync)))
@@ -96,15 +97,12 @@ function ofSyncs({ now, config, status, lanes, places, sweeps }: LedgerFacts): F
     const whole = sweeps.filter(
       (each) => each.workspace === workspace && each.pigeonholeId !== 0 && own.has(each.pigeonholeId),
     );
-    swept.push(
-      of(
-        { sync },
-        oldestAge(
-          whole.map(({ oldestSweptAt }) => oldestSweptAt),
-          now,
-        ),
-      ),
+    const sweepAge = oldestAge(
+      whole.map(({ oldestSweptAt }) => oldestSweptAt),
+      now,
     );
+    swept.push(of({ sync }, sweepAge));
+    sweepLate.push(of({ sync }, Math.max(0, sweepAge - everyMs.sweep / 1000)));
     for (const state of ['working', 'backfilling', 'waiting', 'paused', 'failing'] as const) {
       states.push(of({ sync, state }, views.filter((view) => view.state === state).length));
     }
@@ -130,6 +128,11 @@ function ofSyncs({ now, config, status, lanes, places, sweeps }: LedgerFacts): F
       'pigeonpost_sweep_age_seconds',
       'Since the oldest last whole sweep of a stream among the live pigeonholes of a sync.',
       swept,
+    ),
+    gauge(
+      'pigeonpost_sweep_late_seconds',
+      'How much longer than the interval `every.sweep` of the sync that is; 0: not longer.',
+      sweepLate,
     ),
     gauge('pigeonpost_pigeonholes', 'Pigeonholes of a sync, by how they stand.', states),
   ];

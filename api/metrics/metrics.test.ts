@@ -73,7 +73,7 @@ const facts: LedgerFacts = {
   now,
   version: '1.2.3',
   config: {
-    syncs: { events: { workspace: 'acme', sinks: ['hooks'] } },
+    syncs: { events: { workspace: 'acme', sinks: ['hooks'], everyMs: { sweep: 420_000 } } },
     sinks: {},
     workspaces: {},
   } as unknown as LedgerFacts['config'],
@@ -98,6 +98,7 @@ describe('the figures of a ledger', () => {
     'pigeonpost_read_age_seconds{sync="events"} 4', // of the lists that are live now
     'pigeonpost_read_late_seconds{sync="events"} 400', // of any list, by its own interval
     'pigeonpost_sweep_age_seconds{sync="events"} 600',
+    'pigeonpost_sweep_late_seconds{sync="events"} 180', // the sync sweeps every 7 min
     'pigeonpost_service_unanswered_seconds{workspace="acme"} 90',
     'pigeonpost_problems{code="service-down"} 1',
     'pigeonpost_problems{code="sink-behind"} 0',
