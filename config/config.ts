@@ -144,6 +144,7 @@ export interface AlertsConfig {
   /** An occasion that is not there, or false, is told to nobody. */
   readonly when: {
     readonly serviceDown: boolean;
+    readonly readingLate: boolean;
     readonly sinkPaused: boolean;
     readonly workspacePaused: boolean;
     readonly behindMs?: number;

@@ -90,6 +90,7 @@ function toAlerts({ to, when }: NonNullable<ParsedConfig['alerts']>): AlertsConf
     to,
     when: {
       serviceDown: when['service-down'],
+      readingLate: when['reading-late'],
       sinkPaused: when['sink-paused'] ?? false,
       workspacePaused: when['workspace-paused'] ?? false,
       behindMs: when.behind,

@@ -77,6 +77,10 @@ export const alertsSchema = z
     when: z
       .strictObject({
         'service-down': z.boolean().prefault(true).describe('The service has not answered a workspace for a minute.'),
+        'reading-late': z
+          .boolean()
+          .prefault(true)
+          .describe('A list should have been read three minutes ago, and neither a pause nor the service explains it.'),
         'sink-paused': occasion('A sink is paused, by a cause or by a person.'),
         'workspace-paused': occasion('A workspace is paused, mostly since its key was refused.'),
         behind: duration().optional().describe('The oldest change that a sink was not sent is this old.'),

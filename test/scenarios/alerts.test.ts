@@ -42,6 +42,7 @@ afterEach(async () => {
 
 const everything: NonNullable<Config['alerts']>['when'] = {
   serviceDown: true,
+  readingLate: true,
   sinkPaused: true,
   workspacePaused: true,
   behindMs: 60_000,

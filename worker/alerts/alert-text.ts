@@ -50,6 +50,7 @@ function placeOf({ occasion, subject }: ToldOfOne): string {
     case 'withholding':
       return `/sink/${subject}`;
     case 'deletions-held':
+    case 'reading-late':
       return `/sync/${subject}`;
     case 'import-ended':
       return `/imports/${subject}`;
@@ -72,6 +73,7 @@ const codeOf: Readonly<Record<Exclude<Occasion, 'import-ended'>, ProblemCode>> =
   behind: 'sink-behind',
   'dead-letters': 'dead-letters',
   withholding: 'sink-withholding',
+  'reading-late': 'reading-late',
   'deletions-held': 'deletions-held',
   'quota-short': 'quota-short',
 };
@@ -85,6 +87,7 @@ function overWords({ occasion, subject, since }: ToldOfOne): Words {
     behind: `Sink ${subject} is no longer behind`,
     'dead-letters': `Sink ${subject} has fewer dead letters again`,
     withholding: `Sink ${subject} no longer withholds what it should send`,
+    'reading-late': `Every list of pigeonhole ${subject} is read in time again`,
     'deletions-held': `No deletions of pigeonhole ${subject} wait any longer`,
     'quota-short': `The request quota of workspace ${subject} lasts again`,
   };

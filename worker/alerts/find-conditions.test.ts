@@ -8,6 +8,7 @@ const ago = (ms: number): Date => new Date(now.getTime() - ms);
 /** Of each occasion what its `alerts.when` asks for. */
 const everything: AlertsConfig['when'] = {
   serviceDown: true,
+  readingLate: true,
   sinkPaused: true,
   workspacePaused: true,
   behindMs: 60_000,
@@ -19,6 +20,7 @@ const everything: AlertsConfig['when'] = {
 };
 const nothing: AlertsConfig['when'] = {
   serviceDown: false,
+  readingLate: false,
   sinkPaused: false,
   workspacePaused: false,
   withholding: false,
@@ -39,11 +41,13 @@ interface Given {
   readonly sink?: object;
   readonly workspace?: object;
   readonly held?: number;
+  /** For how long a list of the first pigeonhole has been due. */
+  readonly lateSeconds?: number;
   /** For how long the oldest change of a lane waits. */
   readonly waitMs?: readonly number[];
 }
 
-function standing({ sink = {}, workspace = {}, held = 0, waitMs = [] }: Given): Standing {
+function standing({ sink = {}, workspace = {}, held = 0, lateSeconds = 0, waitMs = [] }: Given): Standing {
   return {
     trouble: null,
     workspaces: [
@@ -65,7 +69,7 @@ function standing({ sink = {}, workspace = {}, held = 0, waitMs = [] }: Given): 
             goneAt: null,
             heldDeletions: held,
             foreignRows: 0,
-            freshness: { lateLists: 0, lateSeconds: 0, late: null },
+            freshness: { lateLists: lateSeconds === 0 ? 0 : 1, lateSeconds, late: lateSeconds === 0 ? null : 'votes' },
           },
           {
             id: 102,
@@ -132,6 +136,18 @@ describe('a look', () => {
       'that nobody knows whether the service answers while it refuses the key',
       { workspace: { ...unanswered(90_000), state: 'paused', pause } },
       ['workspace-paused acme holds', 'service-down acme unknown'],
+    ],
+    ['a list that should have been read three minutes ago', { lateSeconds: 180 }, ['reading-late acme/101 holds']],
+    ['nothing of one that is late for less', { lateSeconds: 179 }, []],
+    [
+      'that nobody knows whether a list is late while the quota is used up',
+      { lateSeconds: 600, workspace: { ...waits, quota: used } },
+      ['quota-short acme holds', 'reading-late acme/101 unknown'],
+    ],
+    [
+      'one incident while the service does not answer',
+      { lateSeconds: 600, workspace: { ...unanswered(600_000), state: 'waiting' } },
+      ['service-down acme holds', 'reading-late acme/101 unknown'],
     ],
     ['a change that waits for longer than is wanted', { waitMs: [10, 60_001] }, ['behind hooks holds']],
     ['nothing of one that does not wait for longer', { waitMs: [60_000] }, []],

@@ -23,12 +23,16 @@ const occasions: Readonly<Partial<Record<ProblemCode, LastingOccasion>>> = {
   'sink-behind': 'behind',
   'dead-letters': 'dead-letters',
   'sink-withholding': 'withholding',
+  'reading-late': 'reading-late',
   'deletions-held': 'deletions-held',
   'quota-short': 'quota-short',
 };
 
 /** A service that does not answer for less is a hiccup of the network, and wakes nobody up. */
 const serviceDownAfterMs = 60_000;
+
+/** A list that is late for less may be read in a moment. */
+const readingLateAfterMs = 180_000;
 
 /** Returns the problems of this moment that are worth an alert, for the occasions that are wanted. Pure. */
 export function findConditions(standing: Standing, when: AlertsConfig['when']): Condition[] {
@@ -38,7 +42,9 @@ export function findConditions(standing: Standing, when: AlertsConfig['when']): 
     if (occasion === undefined || !isWanted(occasion, when) || !isWorthTelling(problem, standing.now, when)) return [];
     // A problem that another one explains is not reported, but it is not over either.
     const cover = problem.coveredBy === null ? undefined : occasions[problem.coveredBy];
-    const found = cover !== undefined && isWanted(cover, when) ? 'unknown' : 'holds';
+    // The service has asked to wait, or the quota is used up: that lists are late is meant then.
+    const isMeant = problem.coveredBy === 'workspace-waiting';
+    const found = isMeant || (cover !== undefined && isWanted(cover, when)) ? 'unknown' : 'holds';
     return [{ occasion, subject: problem.name, found, facts: problem.facts }];
   });
 }
@@ -48,6 +54,8 @@ export function isWanted(occasion: Occasion, when: AlertsConfig['when']): boolea
   switch (occasion) {
     case 'service-down':
       return when.serviceDown;
+    case 'reading-late':
+      return when.readingLate;
     case 'sink-paused':
       return when.sinkPaused;
     case 'workspace-paused':
@@ -71,6 +79,8 @@ export function isWanted(occasion: Occasion, when: AlertsConfig['when']): boolea
 
 function isWorthTelling({ code, facts, since }: Problem, now: Date, when: AlertsConfig['when']): boolean {
   if (code === 'dead-letters') return Number(facts['letters']) >= (when.deadLetters ?? 1);
-  if (code === 'service-down') return since !== null && now.getTime() - since.getTime() >= serviceDownAfterMs;
+  const lastsMs = since === null ? 0 : now.getTime() - since.getTime();
+  if (code === 'service-down') return lastsMs >= serviceDownAfterMs;
+  if (code === 'reading-late') return lastsMs >= readingLateAfterMs;
   return true;
 }

@@ -6,6 +6,7 @@ const at = new Date('2026-11-21T10:00:00Z');
 const calm = { firstMs: 10, longestMs: 60, forgetMs: 100 };
 const when = {
   serviceDown: false,
+  readingLate: false,
   sinkPaused: false,
   workspacePaused: false,
   deadLetters: 1,

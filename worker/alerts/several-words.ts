@@ -26,6 +26,7 @@ const commands: Readonly<Record<Occasion, string>> = {
   behind: 'pigeonpost status',
   'dead-letters': 'pigeonpost dead-letters list',
   withholding: 'pigeonpost status',
+  'reading-late': 'pigeonpost status',
   'deletions-held': 'pigeonpost deletions list',
   'quota-short': 'pigeonpost status',
   'import-ended': 'pigeonpost import list',
@@ -45,6 +46,8 @@ function raisedTitle({ occasion, subjects: { length: n }, facts }: Several): str
       return `${grouped(n)} sinks have refused ${count(facts['letters'], 'change')}`;
     case 'withholding':
       return `${grouped(n)} sinks withhold what they should probably send`;
+    case 'reading-late':
+      return `Lists of ${grouped(n)} pigeonholes are not read in time`;
     case 'deletions-held':
       return `${count(facts['items'], 'deletion')} in ${grouped(n)} pigeonholes wait for a person`;
     case 'quota-short':
@@ -64,6 +67,7 @@ function overTitle({ occasion, subjects: { length: n } }: Several): string {
     behind: `${grouped(n)} sinks are no longer behind`,
     'dead-letters': `${grouped(n)} sinks have fewer dead letters again`,
     withholding: `${grouped(n)} sinks no longer withhold what they should send`,
+    'reading-late': `Every list of ${grouped(n)} pigeonholes is read in time again`,
     'deletions-held': `No deletions of ${grouped(n)} pigeonholes wait any more`,
     'quota-short': `The request quotas of ${grouped(n)} workspaces last again`,
   };

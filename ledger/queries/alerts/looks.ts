@@ -8,6 +8,7 @@ export type Occasion =
   | 'behind'
   | 'dead-letters'
   | 'withholding'
+  | 'reading-late'
   | 'deletions-held'
   | 'quota-short'
   | 'import-ended';
