@@ -1,6 +1,8 @@
-// The pictures of the guides: `node tools/take-screenshots.mjs 'http://127.0.0.1:8088/?code=…' crm 1` beside a running `npm start`,
-// with the link that it prints, the name of a sink that has something to show and the number of an import; a fourth argument takes those alone that it names,
-// as in "sink-dark,import-light". Writes docs/images/.
+// Takes the pictures of the guides into docs/images/. Start the demo with `npm start` and wait until it has settled. Give its
+// receiver of webhooks something to refuse (`curl RECEIVER/_control/answers -d '{"status": 422, "list": "attendees", "count": 12}'`,
+// the address is in demo-data/pigeonpost.yaml), import a file with `pigeonpost --config demo-data/pigeonpost.yaml import`, then run
+// `node tools/take-screenshots.mjs 'http://127.0.0.1:8088/?code=…' hooks 1`: a link of `pigeonpost open`, the name of a sink with
+// dead letters, and the number of an import. A fourth argument limits it to the pictures that it names, as in "sink-dark,import-light".
 import { mkdirSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 

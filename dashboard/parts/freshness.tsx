@@ -23,7 +23,7 @@ export function ReadAge({ freshness }: { readonly freshness: FreshnessSummary })
 export function Cadences({ freshness }: { readonly freshness: FreshnessView }) {
   return (
     <>
-      {freshness.late === null ? null : <p class="bad inside">Late: {freshness.late}</p>}
+      {freshness.late === null ? null : <p class="bad inside late">Late: {freshness.late}</p>}
       <div class="scrolls">
         <table class="cadences">
           <thead>
