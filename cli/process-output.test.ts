@@ -87,7 +87,7 @@ describe('a colour', () => {
 
 it('a block that is redrawn passes on no more than its own cursor movements and colours', () => {
   let drawn = '';
-  const block = new LiveBlock({ draw: (text) => (drawn += text), columns: 80 });
+  const block = new LiveBlock({ draw: (text) => (drawn += text), columns: 80, rows: 24 });
   block.show([hostile]);
   expect(drawn.replaceAll('\u001b[K', '').replaceAll('\u001b[J', '')).not.toMatch(obeyed);
 });

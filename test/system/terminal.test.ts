@@ -74,7 +74,6 @@ describe('start on a terminal', () => {
     expect(screen.text).toMatch(/^\S.* \(101\) +(new|upcoming|live|ended) +/m);
     expect(screen.text).toMatch(/^archive \(file\) +[\d,]+ +\d+ +[\d,]+/m);
     expect(main.written).not.toContain('"msg"');
-    await untilShown(main, /^ {2}items {2}[^]*20 attendees/m);
     const [title] = screen.lines;
     main.type('\r\r\r');
     await until('the screen is drawn again', () => screen.lines[0] !== title);
@@ -87,6 +86,7 @@ describe('start on a terminal', () => {
 
     const watch = atTerminal(['status', '--watch'], 140, 40);
     await untilShown(watch, /^sink +delivered/m);
+    await untilShown(watch, /^ {2}items {2}[^]*20 attendees/m);
     expect(watch.screen.text).toMatch(/^pigeonpost status {2}every 2 s, Ctrl-C ends it$/m);
     expect(watch.written).toContain('\u001b[31mPROBLEM');
     watch.type(ctrlC);
