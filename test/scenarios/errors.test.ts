@@ -178,13 +178,15 @@ describe.each(kinds)('an error of the service, on %s', (kind) => {
       const stage = await stages.open(kind);
       await stage.put('sessions', ...Array.from({ length: 2 }, (_, n) => session(n + 1)));
       await stage.put('attendees', attendee(1));
-      const scene = await stage.scene();
+      let passedMs = 0;
+      const scene = await stage.scene({ gate: { now: () => performance.now() + passedMs } });
       await scene.settle();
       const before = scene.logText().split('\n').length;
       await stage.fault(fault);
       await stage.control('DELETE', 'requests');
       for (let turn = 0; turn < turns; turn += 1) {
         await timePasses(stage);
+        passedMs += 15 * minute;
         await scene.read(place);
       }
       const tries = ((await stage.control('GET', 'state'))['requests'] as { total: number }).total;
