@@ -34,6 +34,12 @@ describe('the words of the page for problems', () => {
     expect(readingState('paused', troubles)).toEqual(['bad', 'paused']);
   });
 
+  it('show a sync that waits as red once one of its sinks has stopped', () => {
+    expect(readingState('waiting', [late])).toEqual(['warning', 'waiting']);
+    expect(readingState('waiting', [late, failing])).toEqual(['bad', 'waiting, 1 problem']);
+    expect(readingState('backfilling', [failing, withholding])).toEqual(['bad', 'first read, 2 problems']);
+  });
+
   it('show a sink with a problem as anything but up to date', () => {
     const sink = { state: 'working', backlog: 0, withholding: [], observation: null, approval: null } as const;
     const state = (given: object, ...troubles: Trouble[]) => sinkState({ ...sink, ...given, troubles });
@@ -43,6 +49,7 @@ describe('the words of the page for problems', () => {
     expect(state({}, letters)).toEqual(['warning', 'dead letters']);
     expect(state({ withholding: [{}] }, withholding)).toEqual(['bad', 'withholds too much']);
     expect(state({ observation: {} }, observing)).toEqual(['quiet', 'observing']);
+    expect(state({ observation: {}, withholding: [{}] }, observing)).toEqual(['bad', 'would withhold too much']);
     expect(state({ state: 'failing' }, failing)).toEqual(['bad', 'failing']);
   });
 });

@@ -36,11 +36,14 @@ const stateWords: Readonly<Record<WorkState, ToneAndWord>> = {
 
 /**
  * Returns how a sync, a workspace or a pigeonhole is shown. One that reads in time but has an error or a warning, such as
- * a sink of the sync that accepts nothing, is not up to date. Pure.
+ * a sink of the sync that accepts nothing, is not up to date; one that waits or is read for the first time says both. Pure.
  */
 export function readingState(state: WorkState, troubles: readonly TroubleKind[]): ToneAndWord {
   const errors = troubles.filter(({ severity }) => severity === 'error').length;
   const warnings = troubles.filter(({ severity }) => severity === 'warning').length;
+  if ((state === 'waiting' || state === 'backfilling') && errors > 0) {
+    return ['bad', `${stateWords[state][1]}, ${counted(errors, 'problem')}`];
+  }
   if (state !== 'working' || errors + warnings === 0) return stateWords[state];
   if (errors > 0) return ['bad', counted(errors, 'problem')];
   return troubles.some(({ code }) => code === 'reading-late')
@@ -61,7 +64,9 @@ interface SinkStanding {
 export function sinkState({ state, backlog, withholding, observation, approval, troubles }: SinkStanding): ToneAndWord {
   const has = (code: Trouble['code']): boolean => troubles.some((each) => each.code === code);
   if (state !== 'working') return stateWords[state];
-  if (observation !== null && approval === null) return ['quiet', 'observing'];
+  if (observation !== null && approval === null) {
+    return withholding.length > 0 ? ['bad', 'would withhold too much'] : ['quiet', 'observing'];
+  }
   if (withholding.length > 0) return ['bad', 'withholds too much'];
   if (has('sink-behind')) return ['warning', 'behind'];
   if (has('dead-letters')) return ['warning', 'dead letters'];
