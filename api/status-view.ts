@@ -98,15 +98,19 @@ export const sinkViewSchema = operatedSinkSchema
     withholding: z
       .array(
         z.object({
-          list: z.string(),
+          list: z.string().describe('`changes` with `would`: observing counts all lists together.'),
           kind: z
-            .enum(['all', 'more'])
-            .describe('`all`: nothing of the list was ever sent; `more`: far more than before.'),
+            .enum(['all', 'more', 'would'])
+            .describe(
+              '`all`: nothing of the list was ever sent; `more`: far more than before; `would`: the sink observes and would send nothing.',
+            ),
           text: z.string().describe('A sentence: it names fields and counts, never a value.'),
         }),
       )
       .readonly()
-      .describe('Lists that it withholds for want of a value, and should probably send.'),
+      .describe(
+        'Lists that it withholds for want of a value, or by a condition that reads a misspelled field, and should probably send.',
+      ),
     deliveredAt: instant().nullable(),
   })
   .openapi('SinkStatus');

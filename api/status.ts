@@ -11,7 +11,7 @@ import { countItems, countStored, type LaneStatus, type LedgerStatus, ledgerStat
 import { judgeFreshness } from '../operations/freshness.js';
 import { type AllFreshness, readFreshness } from '../operations/read-freshness.js';
 import { viewFreshness } from './freshness-view.js';
-import { findWithholding } from '../operations/find-withholding.js';
+import { findObservedWithholding, findWithholding } from '../operations/find-withholding.js';
 import { byReason } from '../operations/counts.js';
 import { noOperations, operatedSink, type SinkOperations, viewPause } from './sink-operations.js';
 import type { OperatedSink } from './sink-view.js';
@@ -122,7 +122,7 @@ export async function readStanding(
     pauses,
     operations,
     quotas: quota,
-    withholding: await findWithholding(ledger, ownConfig, sent),
+    withholding: await allWithholding(ledger, ownConfig, sent, operations),
   });
   const standing = { ...view, lanes, now };
   const status = { ...view, problems: whatIsWrong(standing) };
@@ -130,6 +130,24 @@ export async function readStanding(
   const { items, deliveries } = await countItems(ledger);
   const counts = { items: own(items, workspace), deliveries: own(deliveries, workspace) };
   return { status: { ...status, counts }, standing, places };
+}
+
+/** Of sinks that send and of those that observe, by sink. */
+async function allWithholding(
+  ledger: Ledger,
+  config: Config,
+  sent: Parameters<typeof findWithholding>[2],
+  operations: SinkOperations,
+): Promise<ReadonlyMap<string, SinkView['withholding']>> {
+  const found = new Map(await findWithholding(ledger, config, sent));
+  for (const [name, { mode }] of Object.entries(config.sinks)) {
+    const { observation, approval } = operatedSink(name, mode, operations);
+    if (observation === null || approval !== null) continue;
+    // oxlint-disable-next-line no-await-in-loop -- few sinks observe, and most of these have nothing to look up
+    const observed = await findObservedWithholding(ledger, config, name, observation);
+    if (observed.length > 0) found.set(name, observed);
+  }
+  return found;
 }
 
 function own<Row extends { readonly workspace: string }>(

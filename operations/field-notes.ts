@@ -63,6 +63,8 @@ interface Unseen {
   readonly places: readonly string[];
   /** The fields that are there: what was probably meant, else all. */
   readonly seen: string;
+  /** One of them has nearly the name that the expression reads. */
+  readonly isMisspelled: boolean;
 }
 
 function unseenOf(
@@ -81,7 +83,8 @@ function unseenOf(
   if (lacking.length === 0) return null;
   const fields = places.filter((place) => lacking.includes(placeName(place))).flatMap((place) => place.fields);
   const reads = mention.of === 'field' ? `$field(${mention.names.map(quoted).join(', ')})` : written(mention);
-  return { reads, lists, places: lacking, seen: alike(mention, fields) };
+  const { words, isNear } = alike(mention, fields);
+  return { reads, lists, places: lacking, seen: words, isMisspelled: isNear };
 }
 
 function noteOf(placed: SinkExpression, mention: Mention, config: Pick<Config, 'syncs'>, known: SeenByList): string[] {
@@ -100,13 +103,30 @@ export function unseenFields(
   { sink, keys }: { readonly sink: string; readonly keys: readonly string[] },
   seen: SeenByList,
 ): string | null {
-  for (const placed of expressionsOf(config, sink).filter(({ key }) => keys.includes(key))) {
-    for (const mention of mentionedFields(placed.expression)) {
-      const unseen = unseenOf(placed, mention, config, seen);
-      if (unseen !== null) return `reads ${unseen.reads}; fields seen: ${unseen.seen}`;
-    }
-  }
-  return null;
+  const [first] = allUnseen(config, { sink, keys }, seen);
+  return first === undefined ? null : `reads ${first.reads}; fields seen: ${first.seen}`;
+}
+
+/** As `unseenFields`, but only of fields whose name is nearly that of one that is there. */
+export function misspelledFields(
+  config: Pick<Config, 'syncs' | 'sinks'>,
+  { sink, keys }: { readonly sink: string; readonly keys: readonly string[] },
+  seen: SeenByList,
+): string | null {
+  const first = allUnseen(config, { sink, keys }, seen).find(({ isMisspelled }) => isMisspelled);
+  return first === undefined ? null : `reads ${first.reads}; fields seen: ${first.seen}`;
+}
+
+function allUnseen(
+  config: Pick<Config, 'syncs' | 'sinks'>,
+  { sink, keys }: { readonly sink: string; readonly keys: readonly string[] },
+  seen: SeenByList,
+): Unseen[] {
+  return expressionsOf(config, sink)
+    .filter(({ key }) => keys.includes(key))
+    .flatMap((placed) =>
+      mentionedFields(placed.expression).flatMap((mention) => unseenOf(placed, mention, config, seen) ?? []),
+    );
 }
 
 /** The pigeonholes of the workspaces that a sync of the sink reads; where it names them, these alone. */
@@ -136,7 +156,7 @@ function hasField(fields: SeenFields['fields'], mention: Mention): boolean {
 const mostNames = 8;
 
 /** What was probably meant; else what there is. */
-function alike(mention: Mention, fields: SeenFields['fields']): string {
+function alike(mention: Mention, fields: SeenFields['fields']): { words: string; isNear: boolean } {
   const [name, member] = mention.of === 'field' ? [mention.names[0], undefined] : mention.path;
   const below = member !== undefined && fields.some(({ field }) => field === name);
   const wanted = (below ? member : name) ?? '';
@@ -151,7 +171,8 @@ function alike(mention: Mention, fields: SeenFields['fields']): string {
   const meant = near.length > 0 ? near : nearest === undefined ? contain : [nearest];
   const told = (meant.length > 0 ? meant : all).slice(0, mostNames).map(quoted);
   const rest = meant.length > 0 ? 0 : all.length - told.length;
-  return `${told.length === 0 ? 'no fields' : told.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  const words = `${told.length === 0 ? 'no fields' : told.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  return { words, isNear: near.length > 0 || nearest !== undefined };
 }
 
 /** Shorter names stand in many others by chance. */

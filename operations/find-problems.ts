@@ -205,7 +205,9 @@ function ofSink(sink: SinkFacts, { lanes, now }: Standing, behindMs: number): Fo
     const held = own.find((lane) => lane.waitsFor !== null && lane.waitsSince !== null);
     add('sink-behind', { facts, detail: held?.waitsFor ?? null, since: waitsSince, coveredBy });
   }
-  for (const { list, text } of sink.withholding) add('sink-withholding', { facts: { list, text } });
+  for (const { list, text } of sink.withholding) {
+    add('sink-withholding', { facts: { list, text, ...(observes ? { observes: 1 } : {}) } });
+  }
   if (observes) add('sink-observing', {});
   const letters = total(dead);
   const mapping = Object.entries(dead).reduce((sum, [cause, n]) => (isMappingCause(cause) ? sum + n : sum), 0);

@@ -2,14 +2,23 @@ import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LaneStatus } from '../ledger/queries/status.js';
 import { fieldsSeen } from './fields-seen.js';
-import { lackOf } from './lacking-values.js';
+import type { ListName } from '../config/schema/list-names.js';
+import { mentionedLists } from './field-notes.js';
+import { lackOf, misspelledCondition } from './lacking-values.js';
 import type { RecentByList } from './recent-decisions.js';
-import { judgeWithholding, type ListOutcomes, withholdingText } from './withholding.js';
+import {
+  judgeObservation,
+  judgeWithholding,
+  type ListOutcomes,
+  type Withholding,
+  withheldByCondition,
+  withholdingText,
+} from './withholding.js';
 
 /** A list of which a sink withholds everything, or suddenly far more than before. */
 export interface SinkWithholding {
   readonly list: string;
-  readonly kind: 'all' | 'more';
+  readonly kind: Withholding['kind'];
   /** A sentence for a person: it names fields and counts, never a value. */
   readonly text: string;
 }
@@ -18,7 +27,7 @@ type Lane = Pick<LaneStatus, 'sink' | 'outcomes' | 'recent'>;
 
 /** Stored fields rarely change, but the status is requested every few seconds. */
 const rememberedMs = 30_000;
-const remembered = new WeakMap<Ledger, Map<string, { readonly at: number; readonly text: string }>>();
+const remembered = new WeakMap<Ledger, Map<string, { readonly at: number; readonly text: string | null }>>();
 
 /**
  * Returns what sinks withhold that they should probably send, by sink; sinks without such a list are left out. Reads the
@@ -33,23 +42,58 @@ export async function findWithholding(
   const found = new Map<string, SinkWithholding[]>();
   for (const sink of Object.keys(config.sinks)) {
     for (const outcomes of byList(lanes.filter((lane) => lane.sink === sink))) {
-      const withholding = judgeWithholding(outcomes);
+      const withholding = judgeWithholding(outcomes) ?? withheldByCondition(outcomes);
       if (withholding === null) continue;
-      const { list, kind, reason } = withholding;
-      const place = JSON.stringify([sink, withholding, String(config.sinks[sink]!.type)]);
+      const { list, kind } = withholding;
       // oxlint-disable-next-line no-await-in-loop -- rarely more than one
-      const text = await rememberedText(ledger, place, async () => {
-        const alone = { syncs: config.syncs, sinks: { [sink]: config.sinks[sink]! } };
-        return withholdingText(withholding, lackOf(alone, { sink, list, reason }, await fieldsSeen(ledger, alone)));
-      });
-      found.set(sink, [...(found.get(sink) ?? []), { list, kind, text }]);
+      const text = await textOf(ledger, config, sink, withholding);
+      if (text !== null) found.set(sink, [...(found.get(sink) ?? []), { list, kind, text }]);
     }
   }
   return found;
 }
 
-async function rememberedText(ledger: Ledger, place: string, make: () => Promise<string>): Promise<string> {
-  const texts = remembered.get(ledger) ?? new Map<string, { readonly at: number; readonly text: string }>();
+/** Returns what an observing sink would withhold that it should probably send; none where it would send anything. */
+export async function findObservedWithholding(
+  ledger: Ledger,
+  config: Pick<Config, 'syncs' | 'sinks'>,
+  sink: string,
+  observation: Parameters<typeof judgeObservation>[0],
+): Promise<readonly SinkWithholding[]> {
+  const withholding = judgeObservation(observation);
+  if (withholding === null) return [];
+  const text = await textOf(ledger, config, sink, withholding);
+  return text === null ? [] : [{ list: withholding.list, kind: withholding.kind, text }];
+}
+
+/** @returns null where nothing is wrong after all: a condition that reads what is there is meant */
+async function textOf(
+  ledger: Ledger,
+  config: Pick<Config, 'syncs' | 'sinks'>,
+  sink: string,
+  withholding: Withholding,
+): Promise<string | null> {
+  const place = JSON.stringify([sink, withholding, String(config.sinks[sink]!.type)]);
+  return await rememberedText(ledger, place, async () => {
+    const { list, kind, reason } = withholding;
+    const alone = { syncs: config.syncs, sinks: { [sink]: config.sinks[sink]! } };
+    const seen = await fieldsSeen(ledger, alone);
+    if (reason === 'condition') {
+      const misspelled = misspelledCondition(alone, { sink, list }, seen);
+      return misspelled === null ? null : withholdingText(withholding, misspelled);
+    }
+    const lists: readonly (ListName | string)[] = kind === 'would' ? mentionedLists(alone) : [list];
+    const lacks = lists.flatMap((each) => lackOf(alone, { sink, list: each, reason }, seen) ?? []);
+    return withholdingText(withholding, lacks[0] ?? null);
+  });
+}
+
+async function rememberedText(
+  ledger: Ledger,
+  place: string,
+  make: () => Promise<string | null>,
+): Promise<string | null> {
+  const texts = remembered.get(ledger) ?? new Map<string, { readonly at: number; readonly text: string | null }>();
   remembered.set(ledger, texts);
   const known = texts.get(place);
   if (known !== undefined && performance.now() - known.at < rememberedMs) return known.text;

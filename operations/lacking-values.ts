@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import { formatKey } from '../config/key-path.js';
 import { expressionsIn } from '../sinks/mapping/expressions-in.js';
-import { unseenFields, type SeenByList } from './field-notes.js';
+import { misspelledFields, unseenFields, type SeenByList } from './field-notes.js';
 import type { Lack } from './withholding.js';
 
 /** The keys of a sink whose expressions give the value, by the reason for which items are withheld without it. */
@@ -48,6 +48,22 @@ export function lackOf(
     at: `${sink}.${at}`,
     fields: unseenFields(config, { sink, keys: own.map(({ key }) => key) }, seen),
   };
+}
+
+/** Returns the first condition of a sink for a list that reads a field by a misspelled name, or null. */
+export function misspelledCondition(
+  config: Pick<Config, 'syncs' | 'sinks'>,
+  { sink, list }: { readonly sink: string; readonly list: string },
+  seen: SeenByList,
+): Lack | null {
+  const conditions = expressionsIn(config.sinks[sink]?.settings).filter(
+    ({ key, from }) => /(?:^|\.)when$/.test(key) && (from === undefined || from === list),
+  );
+  for (const { key } of conditions) {
+    const fields = misspelledFields(config, { sink, keys: [key] }, seen);
+    if (fields !== null) return { values: [], at: `${sink}.${key}`, fields };
+  }
+  return null;
 }
 
 /** Of properties, those alone that `match` names count. */

@@ -84,6 +84,13 @@ export function problemWords(code: ProblemCode, name: string, facts: AlertFacts)
         todo: `Compare what it would send ("pigeonpost preview --sink ${name}"), then run "pigeonpost sink approve ${name}".`,
       };
     case 'sink-withholding':
+      if (facts['observes'] === 1) {
+        return {
+          title: `Sink ${name} would withhold what it should probably send: ${String(facts['text'])}`,
+          says: 'It observes, so nothing is sent yet.',
+          todo: `Correct the mapping in pigeonpost.yaml, test it with "pigeonpost preview --sink ${name}", and run "pigeonpost config apply" before you approve the sink.`,
+        };
+      }
       return {
         title: `Sink ${name} withholds what it should probably send: ${String(facts['text'])}`,
         says: 'Everything else continues.',

@@ -1,4 +1,10 @@
-import { type ListOutcomes, judgeWithholding, withholdingText } from './withholding.js';
+import {
+  judgeObservation,
+  type ListOutcomes,
+  judgeWithholding,
+  withheldByCondition,
+  withholdingText,
+} from './withholding.js';
 
 const none = { sent: 0, lacking: 0 };
 const withheld = (reason: string, changes: number): ListOutcomes['counts'][number] => ({
@@ -9,6 +15,37 @@ const withheld = (reason: string, changes: number): ListOutcomes['counts'][numbe
 const delivered = (changes: number): ListOutcomes['counts'][number] => ({ state: 'delivered', reason: '', changes });
 const judge = (counts: ListOutcomes['counts'], recent = none): ReturnType<typeof judgeWithholding> =>
   judgeWithholding({ list: 'attendees', counts, recent });
+
+describe('a condition', () => {
+  const list = (...counts: ListOutcomes['counts']): ListOutcomes => ({ list: 'questions', counts, recent: none });
+
+  it('is looked into when it leaves out all of a list', () => {
+    expect(withheldByCondition(list(withheld('condition', 10), delivered(0)))).toMatchObject({
+      kind: 'all',
+      reason: 'condition',
+      changes: 10,
+    });
+    expect(withheldByCondition(list(withheld('condition', 9)))).toBeNull();
+    expect(withheldByCondition(list(withheld('condition', 900), delivered(1)))).toBeNull();
+  });
+
+  it('is named with the field that it misspells', () => {
+    const lack = { values: [], at: 'slack.messages[0].when', fields: 'reads item.stauts; fields seen: "status"' };
+    expect(withholdingText(withheldByCondition(list(withheld('condition', 40)))!, lack)).toBe(
+      'all 40 questions fail the condition slack.messages[0].when, which reads item.stauts; fields seen: "status"',
+    );
+  });
+});
+
+describe('a sink that observes', () => {
+  const observed = { wouldSend: 0, wouldSendAnonymously: 0, wouldWithhold: { 'no-match': 30, 'consent-refused': 5 } };
+
+  it('is wrong when it would send nothing for want of a value', () => {
+    expect(judgeObservation(observed)).toEqual({ list: 'changes', kind: 'would', reason: 'no-match', changes: 30 });
+    expect(judgeObservation({ ...observed, wouldSend: 1 })).toBeNull();
+    expect(judgeObservation({ ...observed, wouldWithhold: { 'consent-refused': 50, 'no-match': 9 } })).toBeNull();
+  });
+});
 
 describe('a sink that withholds', () => {
   it('is wrong when it never sent an item of the list for want of a value', () => {

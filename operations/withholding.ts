@@ -12,8 +12,8 @@ export interface ListOutcomes {
 /** A sink that withholds what it should probably send. */
 export interface Withholding {
   readonly list: string;
-  /** `all`: it has never sent an item of this list; `more`: far more than before. */
-  readonly kind: 'all' | 'more';
+  /** `all`: it has never sent an item of this list; `more`: far more than before; `would`: an observing sink would send none. */
+  readonly kind: 'all' | 'more' | 'would';
   /** Most of the withheld changes have this reason. */
   readonly reason: string;
   /** `all`: changes withheld for it. `more`: of every hundred latest decisions, the number that was withheld for it. */
@@ -48,6 +48,33 @@ export function judgeWithholding({ list, counts, recent }: ListOutcomes): Withho
   return { list, kind: 'more', reason, changes: Math.round((recent.lacking / decided) * 100) };
 }
 
+/**
+ * Returns a list that a condition withholds whole: of at least 10 changes the sink sent none. A condition that leaves out
+ * everything may be meant, so this is a fault only where the condition reads a field by a misspelled name. Pure.
+ */
+export function withheldByCondition({ list, counts }: ListOutcomes): Withholding | null {
+  if (counts.some(({ state, changes }) => state !== 'withheld' && changes > 0)) return null;
+  const changes = counts.filter(({ reason }) => reason === 'condition').reduce((n, count) => n + count.changes, 0);
+  return changes >= minAll ? { list, kind: 'all', reason: 'condition', changes } : null;
+}
+
+/**
+ * Returns what an observing sink would withhold: of at least 10 changes that it was shown it would send none, for want of
+ * a value. It counts by reason and not by list, so `list` says "changes". Pure.
+ */
+export function judgeObservation(observation: {
+  readonly wouldSend: number;
+  readonly wouldSendAnonymously: number;
+  readonly wouldWithhold: Readonly<Record<string, number>>;
+}): Withholding | null {
+  const { wouldSend, wouldSendAnonymously, wouldWithhold } = observation;
+  const lacking = Object.entries(wouldWithhold).filter(([reason]) => isLacking(reason));
+  const changes = lacking.reduce((sum, [, n]) => sum + n, 0);
+  if (wouldSend + wouldSendAnonymously > 0 || changes < minAll) return null;
+  const [[reason]] = lacking.toSorted(([, one], [, other]) => other - one) as [[string, number]];
+  return { list: 'changes', kind: 'would', reason, changes };
+}
+
 /** Where a mapping looks for the value that it lacks. */
 export interface Lack {
   /** Names of the values, such as `email`. */
@@ -59,12 +86,15 @@ export interface Lack {
 }
 
 /** A sentence for a person, without the sink's name in front. It names fields and counts, never a value. */
-export function withholdingText({ list, kind, changes }: Withholding, lack: Lack | null): string {
+export function withholdingText({ list, kind, reason, changes }: Withholding, lack: Lack | null): string {
+  if (reason === 'condition' && lack !== null) {
+    return `all ${changes.toLocaleString('en-US')} ${list} fail the condition ${lack.at}, which ${lack.fields}`;
+  }
   const what = lack === null ? 'lack a value that its mapping needs' : `lack a value for ${lack.values.join(' or ')}`;
   const where = lack === null ? '' : `: ${lack.at}`;
   const fields = lack?.fields == null ? '' : `, which ${lack.fields}`;
   const who =
-    kind === 'all'
+    kind !== 'more'
       ? `all ${changes.toLocaleString('en-US')} ${list}`
       : `suddenly ${changes} of every 100 ${list}, far more than before,`;
   return `${who} ${what}${where}${fields}`;

@@ -11,8 +11,13 @@ import { storedItems } from '../ledger/queries/stored-items.js';
 import type { ItemsAsked } from '../ledger/queries/count-items.js';
 import { fieldNotes, type SeenByList } from '../operations/field-notes.js';
 import { fieldsSeen } from '../operations/fields-seen.js';
-import { lackOf } from '../operations/lacking-values.js';
-import { judgeWithholding, withholdingText } from '../operations/withholding.js';
+import { lackOf, misspelledCondition } from '../operations/lacking-values.js';
+import {
+  judgeWithholding,
+  type ListOutcomes,
+  withheldByCondition,
+  withholdingText,
+} from '../operations/withholding.js';
 import { expressionsIn } from '../sinks/mapping/expressions-in.js';
 import type { Sink } from '../sinks/sink.js';
 import { shownWord } from './command-words.js';
@@ -111,16 +116,21 @@ function problemOf(
   sink: string,
   seen: SeenByList,
 ): string[] {
-  const withholding = judgeWithholding({
+  const outcomes: ListOutcomes = {
     list,
     counts: [
       { state: 'delivered', reason: '', changes: items + failed },
       ...Object.entries(withheld).map(([reason, changes]) => ({ state: 'withheld' as const, reason, changes })),
     ],
     recent: { sent: 0, lacking: 0 },
-  });
-  if (withholding === null) return [];
-  const text = withholdingText(withholding, lackOf(config, { sink, list, reason: withholding.reason }, seen));
+  };
+  const withholding = judgeWithholding(outcomes) ?? withheldByCondition(outcomes);
+  const lack =
+    withholding?.reason === 'condition'
+      ? misspelledCondition(config, { sink, list }, seen)
+      : lackOf(config, { sink, list, reason: withholding?.reason ?? '' }, seen);
+  if (withholding === null || (withholding.reason === 'condition' && lack === null)) return [];
+  const text = withholdingText(withholding, lack);
   return [estimated ? `${text} (of the newest, which were planned)` : text];
 }
 

@@ -170,10 +170,9 @@ describe.each(kinds)('the shipped rules for Prometheus, on %s', (kind) => {
   });
 
   it.each([
-    ['PigeonpostSinkWithholding', 'pigeonpost_sink_withholding{sink="crm"} 1'],
     ['PigeonpostDeletionsHeld', 'pigeonpost_held_deletions{workspace="acme"} 7'],
     ['PigeonpostAlertsNotTaken', 'pigeonpost_alert_messages_waiting 1'],
-    ['PigeonpostSweepOld', 'pigeonpost_sweep_age_seconds{sync="all"} 30000'],
+    ['PigeonpostSweepOld', 'pigeonpost_sweep_late_seconds{sync="all"} 18001'],
     ['PigeonpostWorkersBusy', 'temporal_worker_task_slots_available{worker_type="ActivityWorker"} 0'],
   ])('fire %s for %s', (alert, line) => {
     const rules = new PrometheusRules();

@@ -104,6 +104,40 @@ describe.each(kinds)('a mapping that fails for one item of a hundred, on %s', (k
   });
 });
 
+describe.each(kinds)('a condition that reads a field by a misspelled name, on %s', (kind) => {
+  const withCondition = (when: string, mode = 'send'): string =>
+    `{ type: hubspot, token: "\${HUBSPOT_TOKEN}", baseUrl: "${hubspot.url}", mode: ${mode}, records: [
+    { from: attendees, object: contacts, match: [email], when: '${when}', properties: { email: item.Email } } ] }`;
+
+  it('is a problem that names the field; one that is right and leaves everyone out is none', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', ...Array.from({ length: 20 }, (_, index) => attendee(index + 1, { Country: 'NO' })));
+    const wrong = await stage.scene({ sinks: { crm: withCondition('item.Contry = "NO"') }, environment });
+    await wrong.settle();
+    expect((await sinkOf(wrong)).withholding).toEqual([
+      {
+        list: 'attendees',
+        kind: 'all',
+        text: 'all 20 attendees fail the condition crm.records[0].when, which reads item.Contry; fields seen: "Country"',
+      },
+    ]);
+    const strict = await stage.scene({ sinks: { crm: withCondition('item.Country = "SE"') }, environment });
+    await strict.settle();
+    expect(await sinkOf(strict)).toMatchObject({ withheld: { condition: 20 }, withholding: [] });
+  });
+
+  it('of a sink that observes, a mapping that finds no value is a problem before anything is sent', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', ...Array.from({ length: 20 }, (_, index) => attendee(index + 1)));
+    const sink = crm('item.Name', 'item.email').replace('{ type: hubspot,', '{ type: hubspot, mode: observe,');
+    const scene = await stage.scene({ sinks: { crm: sink }, environment });
+    await scene.settle();
+    const text =
+      'all 20 changes lack a value for email: crm.records[0].match, which reads item.email; fields seen: "Email"';
+    expect((await sinkOf(scene)).withholding).toEqual([{ list: 'changes', kind: 'would', text }]);
+  });
+});
+
 describe.each(kinds)('a mapping that reads a field by a name that nobody has, on %s', (kind) => {
   it('is a problem that names the field, and what it withheld is sent once it is corrected', async () => {
     const stage = await stages.open(kind);
