@@ -14,7 +14,7 @@ import {
   spendPermit,
 } from '../ledger/queries/quota.js';
 import { pausesOf } from '../ledger/queries/pauses.js';
-import { noteAnswering, noteUnanswered, retryFailingStreams } from '../ledger/queries/workspaces.js';
+import { noteAnswering, noteUnanswered, retryWorkspace } from '../ledger/queries/workspaces.js';
 import { ApiError } from '../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../pigeonhole/client.js';
 import type { Quota } from '../pigeonhole/quota.js';
@@ -99,7 +99,7 @@ export class ServiceGate {
       answering: async (workspace: string) => {
         if (!(await noteAnswering(ledger, workspace))) return;
         // What failed meanwhile may wait for minutes, which is no use any more.
-        await retryFailingStreams(ledger, workspace);
+        await retryWorkspace(ledger, workspace);
         onBack?.(workspace);
       },
     };

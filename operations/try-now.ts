@@ -2,7 +2,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { pausesOf, resume } from '../ledger/queries/pauses.js';
 import { askQuotaAgain } from '../ledger/queries/quota.js';
 import { trySinkNow } from '../ledger/queries/sink-breaker.js';
-import { retryFailingStreams, workspaceAnswers } from '../ledger/queries/workspaces.js';
+import { retryWorkspace, workspaceAnswers } from '../ledger/queries/workspaces.js';
 
 export interface TryNowTarget {
   readonly kind: 'workspace' | 'sink';
@@ -29,6 +29,6 @@ export async function tryNow(ledger: Ledger, { kind, name, key }: TryNowTarget):
   }
   await workspaceAnswers(ledger, name);
   if (key !== null) await askQuotaAgain(ledger, key);
-  await retryFailingStreams(ledger, name);
+  await retryWorkspace(ledger, name);
   return undefined;
 }

@@ -82,10 +82,15 @@ export async function pollWorkspaceNow(ledger: Ledger, name: string): Promise<vo
   );
 }
 
-/** Makes the streams of a workspace that fail due now. */
-export async function retryFailingStreams(ledger: Ledger, name: string): Promise<void> {
+/** Makes what failed at the service of a workspace due now: its streams and its running imports. */
+export async function retryWorkspace(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.query(
     `update streams set due_at = now() where wanted and failures > 0 and due_at > now()
+       and ref in (select ref from pigeonholes where workspace = $1)`,
+    [name],
+  );
+  await ledger.db.query(
+    `update imports set retry_at = now() where state = 'running' and retry_at > now()
        and ref in (select ref from pigeonholes where workspace = $1)`,
     [name],
   );

@@ -1,6 +1,7 @@
 import { handleRequest } from '../../activities/handle-request.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { allPauses, pause } from '../../ledger/queries/pauses.js';
+import { tryNow } from '../../operations/try-now.js';
 import { act } from '../../worker/act.js';
 import { attendee } from '../kit/items.js';
 import { archived, pigeonhole, useStages } from '../kit/stage.js';
@@ -41,6 +42,20 @@ describe.each(kinds)('a workspace whose key was refused, on %s', (kind) => {
     expect((await scene.read(place)).pages).toBeGreaterThan(0);
     await scene.settle();
     expect(archived(scene, 'attendees')).toHaveLength(1);
+  });
+
+  it('is tried now with its imports, whose backoff ends', async () => {
+    const stage = await stages.open(kind);
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.db.query(
+      `insert into imports (id, ref, file, mapping, state, chunk_size, failures, retry_at)
+       select gen_random_uuid(), ref, 'people.csv', '{}', 'running', 100, 3, now() + interval '5 minutes'
+       from pigeonholes where pigeonhole_id = $1`,
+      [pigeonhole],
+    );
+    expect(await tryNow(scene.ledger, { kind: 'workspace', name: 'acme', key: null })).toBeUndefined();
+    expect(await stage.db.query('select number from imports where retry_at > now()')).toEqual([]);
   });
 
   it('waits again when the key is still refused', async () => {
