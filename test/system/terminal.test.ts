@@ -60,7 +60,7 @@ describe('start on a terminal', () => {
   it('shows a screen with the address of the page, events, sinks and problems, and stops in words', async () => {
     const main = atTerminal(['start'], 80, 24);
     const { screen } = main;
-    await untilShown(main, /^> opening the ledger in .*\(\d+ s so far\)/m);
+    await untilShown(main, /^> creating the ledger in [^]*\(\d+ s so far\)/m);
     expect(screen.lines[0]).toMatch(/^pigeonpost is starting, \d+ s so far; Ctrl-C stops it$/);
     await untilShown(main, /^hooks \(webhook\)[^]*^ {2}failing/m);
     await untilShown(main, /^pigeonpost is ready/m);
