@@ -76,7 +76,10 @@ describe('start on a terminal', () => {
     expect(main.written).not.toContain('"msg"');
     const [title] = screen.lines;
     main.type('\r\r\r');
-    await until('the screen is drawn again', () => screen.lines[0] !== title);
+    await until('the screen is drawn again from its top', () => {
+      const [first = ''] = screen.lines;
+      return first.startsWith('pigeonpost is ready') && first !== title;
+    });
     expect(screen.text.match(/^pigeonpost is ready/gm)).toHaveLength(1);
 
     const log = readFileSync(join(folder, 'pigeonpost.log'), 'utf8');
