@@ -2,7 +2,6 @@ import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LaneStatus } from '../ledger/queries/status.js';
 import { fieldsSeen } from './fields-seen.js';
-import type { ListName } from '../config/schema/list-names.js';
 import { mentionedLists } from './field-notes.js';
 import { lackOf, misspelledCondition } from './lacking-values.js';
 import type { RecentByList } from './recent-decisions.js';
@@ -82,7 +81,7 @@ async function textOf(
       const misspelled = misspelledCondition(alone, { sink, list }, seen);
       return misspelled === null ? null : withholdingText(withholding, misspelled);
     }
-    const lists: readonly (ListName | string)[] = kind === 'would' ? mentionedLists(alone) : [list];
+    const lists: readonly string[] = kind === 'would' ? mentionedLists(alone) : [list];
     const lacks = lists.flatMap((each) => lackOf(alone, { sink, list: each, reason }, seen) ?? []);
     return withholdingText(withholding, lacks[0] ?? null);
   });
