@@ -14,7 +14,9 @@ import { MANIFEST_SCOPES } from '../doubles/slack/slack-workspace.js';
 import { DEFAULT_TOKEN, type SlackDouble, startSlackDouble } from '../doubles/slack/start-slack-double.js';
 
 const page = readFileSync(join(__dirname, '../../docs/recipes.md'), 'utf8');
-const recipes = [...page.matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, text]) => text!);
+const recipes = [...page.matchAll(/^```yaml\n([^]*?)^```$/gm)]
+  .map(([, text]) => text!)
+  .filter((text) => !text.includes('type: postgres')); // test/scenarios/warehouse-recipe.test.ts runs that one
 
 let hubspot: HubSpotDouble;
 let salesforce: SalesforceDouble;
