@@ -108,7 +108,9 @@ async function sendGroup(group: readonly Task[], sending: Sending): Promise<void
   }
   const asked = { purpose, items, idFrom: keys.idFrom, label: labelOf(first) };
   const verdicts = await classifyAnswer(answer, asked, reading);
-  const isRefusedWhole = verdicts.every(({ kind }) => kind === 'rejected') && answer.status >= 400;
+  // Without "results" an answer is about the request as a whole, whatever its status.
+  const isAboutWhole = answer.status >= 400 || config.results === undefined;
+  const isRefusedWhole = isAboutWhole && verdicts.every(({ kind }) => kind === 'rejected');
   if (isRefusedWhole && wanted.length > 1) return await sendHalves(wanted, sending);
   wanted.forEach((task, at) => (task.verdict = verdicts[at]));
 }

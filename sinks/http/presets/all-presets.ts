@@ -1,10 +1,17 @@
-import type { Preset } from './preset.js';
 import { airtable } from './airtable.js';
+import { bigquery } from './bigquery.js';
+import { dynamics } from './dynamics.js';
+import { marketo } from './marketo.js';
 import { moodle } from './moodle.js';
+import { pipedrive } from './pipedrive.js';
+import type { Preset } from './preset.js';
 import { segment } from './segment.js';
 import { teams } from './teams.js';
 
 /** Every preset, by the name that `preset` gives it. A new one is a file and a line here. */
 export const allPresets: ReadonlyMap<string, Preset> = new Map(
-  [airtable, moodle, segment, teams].map((preset: Preset) => [preset.name, preset]),
+  [airtable, bigquery, dynamics, marketo, moodle, pipedrive, segment, teams].map((preset: Preset) => [
+    preset.name,
+    preset,
+  ]),
 );

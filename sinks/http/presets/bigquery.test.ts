@@ -1,0 +1,83 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { type BigQueryDouble, startBigQueryDouble } from '../../../test/doubles/bigquery/start-bigquery-double.js';
+import { GuideSink, kinds, question } from '../guide.test-kit.js';
+
+let bigquery: BigQueryDouble;
+let stage: GuideSink;
+
+const openStage = (key = bigquery.privateKey) =>
+  GuideSink.open({
+    page: 'bigquery',
+    replace: {
+      'https://bigquery.googleapis.com': bigquery.url,
+      '    auth:\n': `    auth:\n      tokenUrl: ${bigquery.url}/token\n`,
+      '${file:/run/secrets/bigquery-key.pem}': '${BIGQUERY_KEY}',
+    },
+    variables: { BIGQUERY_KEY: key },
+  });
+
+beforeEach(async () => {
+  bigquery = await startBigQueryDouble();
+  stage = await openStage();
+});
+afterEach(async () => {
+  await stage.close();
+  await bigquery.close();
+});
+
+const before = { id: 'before', list: 'questions', key: '1', text: 'loaded last year' };
+const inserts = () => bigquery.requests.filter(({ path }) => path.endsWith('/insertAll'));
+
+describe('docs/sinks/http/bigquery.md', () => {
+  it('inserts a row for each change, in one request, beside the rows that are there', async () => {
+    const outcomes = await stage.deliver([question('1', 'When is lunch?'), question('2', 'And dinner?')]);
+    expect(kinds(outcomes)).toEqual(['delivered', 'delivered']);
+    expect(inserts()).toHaveLength(1);
+    expect(bigquery.rows).toEqual([
+      before,
+      expect.objectContaining({ key: '1', text: 'When is lunch?', session: 'Keynote', deleted: false }),
+      expect.objectContaining({ key: '2', text: 'And dinner?', session: 'Keynote', deleted: false }),
+    ]);
+  });
+
+  it('inserts a row once, though the answer was lost', async () => {
+    bigquery.faults.add({ effect: { kind: 'dropAfter' }, path: '/insertAll' });
+    expect(kinds(await stage.deliver([question('1', 'When is lunch?')]))).toEqual(['retry']);
+    expect(kinds(await stage.deliver([question('1', 'When is lunch?')]))).toEqual(['delivered']);
+    expect(bigquery.rows).toHaveLength(2);
+  });
+
+  it('says by a row that an item is deleted, with nothing of what it said', async () => {
+    await stage.deliver([question('1', 'When is lunch?'), question('2', null, {}, 9)]);
+    expect(bigquery.rows.at(-1)).toEqual({
+      id: 'change-2-9',
+      list: 'qna-questions',
+      key: '2',
+      revision: expect.any(Number),
+      found_at: '2026-11-21T09:30:00.000Z',
+      deleted: true,
+    });
+  });
+
+  it('parks the row that does not fit the schema, and inserts the others', async () => {
+    const odd = question('2', 'x', { session: { id: 5001, name: { en: 'Keynote' } } });
+    const outcomes = await stage.deliver([question('1', 'When is lunch?'), odd, question('3', 'Where?')]);
+    expect(outcomes).toMatchObject([
+      { kind: 'delivered' },
+      { kind: 'rejected', cause: 'bigquery:invalid' },
+      { kind: 'delivered' },
+    ]);
+    expect(bigquery.rows.map(({ key }) => key)).toEqual(['1', '1', '3']);
+  });
+
+  it('passes its check, pauses at a wrong key, and shows none', async () => {
+    expect((await stage.check()).filter(({ ok }) => !ok)).toEqual([]);
+    const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+    const key = other.export({ type: 'pkcs8', format: 'pem' }) as string;
+    const wrong = await openStage(key);
+    const said = JSON.stringify([await wrong.deliver([question('1', 'x')]), await wrong.check()]);
+    await wrong.close();
+    expect(said).toContain('"pause"');
+    expect(said).not.toContain(key.split('\n')[1]);
+  });
+});

@@ -1,0 +1,50 @@
+import type { Preset } from './preset.js';
+
+/** Columns that each row has, whatever the mapping adds. `id` is the change's: the same each time a row is repeated. */
+const row = `{
+  "id": change.id,
+  "list": change.list,
+  "key": change.key,
+  "revision": change.revision,
+  "found_at": change.timestamp`;
+
+/**
+ * A row of a BigQuery table for each change, by `tabledata.insertAll`. One invalid row makes BigQuery refuse the whole
+ * request, so the sink finds it by halves. Sources: sinks/http/README.md, "BigQuery".
+ */
+export const bigquery: Preset = {
+  name: 'bigquery',
+  title: 'BigQuery',
+  settings: {
+    auth: { type: 'jwt-bearer', tokenUrl: 'https://oauth2.googleapis.com/token' },
+    revisions: 'every',
+    batch: { size: 500, maxAge: '10s' },
+    maxBytes: 9_000_000,
+    check: { url: '"?fields=id"' },
+    accept: [
+      {
+        when: '$count(body.insertErrors) > 0',
+        outcome: 'rejected',
+        cause: '"bigquery:" & [body.insertErrors.errors[reason != "stopped"].reason][0]',
+      },
+      {
+        when: 'status = 403 and body.error.errors[reason in ["rateLimitExceeded", "quotaExceeded"]]',
+        outcome: 'retry',
+        after: '30s',
+      },
+    ],
+  },
+  record: {
+    create: {
+      url: '"/insertAll"',
+      body: `{ "insertId": change.id, "json": $merge([${row}, "deleted": false }, properties]) }`,
+      batch: '{ "rows": [items] }',
+    },
+    delete: {
+      method: 'POST',
+      url: '"/insertAll"',
+      body: `{ "insertId": change.id, "json": ${row}, "deleted": true } }`,
+      batch: '{ "rows": [items] }',
+    },
+  },
+};

@@ -1,0 +1,100 @@
+import { failure, type MarketoDouble, startMarketoDouble } from '../../../test/doubles/marketo/start-marketo-double.js';
+import { GuideSink, kinds } from '../guide.test-kit.js';
+import { attendee } from './attendee.test-kit.js';
+
+let marketo: MarketoDouble;
+let stage: GuideSink;
+
+const openStage = (secret = 'marketo-secret', block = 0) =>
+  GuideSink.open({
+    page: 'marketo',
+    block,
+    replace: { 'https://123-abc-456.mktorest.com': marketo.url },
+    variables: { MARKETO_SECRET: secret },
+  });
+
+beforeEach(async () => {
+  marketo = await startMarketoDouble();
+  stage = await openStage();
+});
+afterEach(async () => {
+  await stage.close();
+  await marketo.close();
+});
+
+const ann = { id: 4711, Name: 'Ann Ray', Email: 'ann@example.com' };
+const bob = { id: 4712, Name: 'Bob Customer', Email: 'bob@example.com' };
+const twice = { id: 4713, Name: 'Two Two', Email: 'twice@example.com' };
+const writes = () => marketo.requests.filter(({ path }) => path === '/rest/v1/leads.json');
+
+describe('docs/sinks/http/marketo.md', () => {
+  it('creates and updates leads in one request, and parks the one that Marketo refuses', async () => {
+    const outcomes = await stage.deliver([attendee('4711', ann), attendee('4713', twice), attendee('4712', bob)]);
+    expect(outcomes).toMatchObject([
+      { kind: 'delivered' },
+      { kind: 'rejected', cause: 'marketo:1007' },
+      { kind: 'delivered' },
+    ]);
+    expect(writes()).toHaveLength(1);
+    expect(marketo.leads[0]).toMatchObject({ lastName: 'Customer', lastEvent: 'Summit' });
+    expect(marketo.leads.slice(1)).toEqual([
+      { id: 2, email: 'twice@example.com' },
+      { id: 3, email: 'twice@example.com' },
+      { id: 4, email: 'ann@example.com', lastEvent: 'Summit' },
+    ]);
+  });
+
+  it('creates a lead once, though the answer was lost', async () => {
+    marketo.faults.add({ effect: { kind: 'dropAfter' }, path: '/rest/v1/leads.json' });
+    expect(kinds(await stage.deliver([attendee('4711', ann)]))).toEqual(['retry']);
+    expect(kinds(await stage.deliver([attendee('4711', ann)]))).toEqual(['delivered']);
+    expect(marketo.leads).toHaveLength(4);
+  });
+
+  it.each([
+    ['606', { kind: 'retry', afterMs: 20_000 }],
+    ['607', { kind: 'retry', afterMs: 3_600_000 }],
+    ['602', { kind: 'retry' }],
+    ['603', { kind: 'pause' }],
+  ])('reads what an answer with HTTP 200 and code %s means', async (code, outcome) => {
+    marketo.faults.add({ effect: { kind: 'answer', answer: failure(code) }, path: '/rest/v1/leads.json', times: 9 });
+    expect(await stage.deliver([attendee('4711', ann)])).toMatchObject([outcome]);
+    expect(marketo.leads).toHaveLength(3);
+  });
+
+  it('deletes no lead, and asks a person to forget one', async () => {
+    await stage.deliver([attendee('4711', ann)]);
+    expect(await stage.deliver([attendee('4711', null, { revision: 2 })])).toMatchObject([
+      { kind: 'nothing', reason: 'no-delete-request' },
+    ]);
+    expect(await stage.deliver([attendee('4711', null, { revision: 3, removal: 'erased' })])).toMatchObject([
+      { kind: 'unplannable', cause: 'cannot-forget' },
+    ]);
+    expect(marketo.leads).toHaveLength(4);
+  });
+
+  it('clears its own fields of a lead by the request that the guide shows', async () => {
+    const clearing = await openStage('marketo-secret', 1);
+    await clearing.deliver([attendee('4712', bob)]);
+    expect(marketo.leads[0]).toMatchObject({ lastEvent: 'Summit' });
+    const outcomes = await clearing.deliver([attendee('4712', null, { revision: 2, removal: 'erased' })]);
+    await clearing.close();
+    expect(kinds(outcomes)).toEqual(['delivered']);
+    expect(marketo.leads[0]).toEqual({
+      id: 1,
+      email: 'bob@example.com',
+      firstName: 'Bob',
+      lastName: 'Customer',
+      lastEvent: null,
+    });
+  });
+
+  it('passes its check, and pauses at a wrong secret that it shows nowhere', async () => {
+    expect((await stage.check()).filter(({ ok }) => !ok)).toEqual([]);
+    const wrong = await openStage('another-secret');
+    const said = JSON.stringify([await wrong.deliver([attendee('4711', ann)]), await wrong.check()]);
+    await wrong.close();
+    expect(said).toContain('"pause"');
+    expect(said).not.toContain('another-secret');
+  });
+});

@@ -1,0 +1,85 @@
+import {
+  eventField,
+  type PipedriveDouble,
+  startPipedriveDouble,
+} from '../../../test/doubles/pipedrive/start-pipedrive-double.js';
+import { GuideSink, kinds } from '../guide.test-kit.js';
+import { attendee } from './attendee.test-kit.js';
+
+let pipedrive: PipedriveDouble;
+let stage: GuideSink;
+
+beforeEach(async () => {
+  pipedrive = await startPipedriveDouble();
+  stage = await GuideSink.open({
+    page: 'pipedrive',
+    replace: { 'https://acme.pipedrive.com': pipedrive.url },
+    variables: { PIPEDRIVE_TOKEN: 'pipedrive-token' },
+  });
+});
+afterEach(async () => {
+  await stage.close();
+  await pipedrive.close();
+});
+
+const ann = { id: 4711, Name: 'Ann Ray', Email: 'Ann@Example.com' };
+const bob = { id: 4712, Name: 'Robert', Email: 'Bob@example.com' };
+const people = () =>
+  [...pipedrive.persons.values()].map(({ name, custom_fields: fields }) => [name, fields[eventField]]);
+
+describe('docs/sinks/http/pipedrive.md', () => {
+  it('creates who is new, and writes only the custom field of who was there', async () => {
+    expect(kinds(await stage.deliver([attendee('4711', ann), attendee('4712', bob)]))).toEqual([
+      'delivered',
+      'delivered',
+    ]);
+    expect(people()).toEqual([
+      ['Bob B. Customer', 'Summit'],
+      ['Ann Ray', 'Summit'],
+    ]);
+  });
+
+  it('creates a person once, though the answer was lost', async () => {
+    pipedrive.faults.add({ effect: { kind: 'dropAfter' }, method: 'POST' });
+    expect(kinds(await stage.deliver([attendee('4711', ann)]))).toEqual(['retry']);
+    expect(kinds(await stage.deliver([attendee('4711', ann)]))).toEqual(['delivered']);
+    expect(pipedrive.persons.size).toBe(2);
+  });
+
+  it('updates by id, and creates a person again who was deleted there', async () => {
+    await stage.deliver([attendee('4711', ann)]);
+    const pigeonhole = { id: 102, name: 'Expo' };
+    await stage.deliver([attendee('4711', { ...ann, Email: 'new@example.com' }, { revision: 2, pigeonhole })]);
+    expect(people()).toContainEqual(['Ann Ray', 'Expo']);
+    pipedrive.persons.delete(2);
+    await stage.deliver([attendee('4711', ann, { revision: 3 })]);
+    expect(people()).toContainEqual(['Ann Ray', 'Summit']);
+  });
+
+  it('deletes what it created, and asks a person about who was there before', async () => {
+    await stage.deliver([attendee('4711', ann), attendee('4712', bob)]);
+    const gone = await stage.deliver([
+      attendee('4711', null, { revision: 2, removal: 'erased' }),
+      attendee('4712', null, { revision: 2, removal: 'erased' }),
+    ]);
+    expect(gone).toMatchObject([{ kind: 'delivered' }, { kind: 'unplannable', cause: 'cannot-forget' }]);
+    expect(people()).toEqual([['Bob B. Customer', 'Summit']]);
+  });
+
+  it('pauses at a wrong token, and shows it nowhere', async () => {
+    const wrong = await GuideSink.open({
+      page: 'pipedrive',
+      replace: { 'https://acme.pipedrive.com': pipedrive.url },
+      variables: { PIPEDRIVE_TOKEN: 'another-token' },
+    });
+    const said = JSON.stringify([
+      await wrong.deliver([attendee('4711', ann)]),
+      await wrong.check(),
+      await wrong.plan([attendee('4711', ann)]),
+    ]);
+    await wrong.close();
+    expect(said).toContain('"pause"');
+    expect(said).not.toContain('another-token');
+    expect((await stage.check()).filter(({ ok }) => !ok)).toEqual([]);
+  });
+});
