@@ -210,6 +210,25 @@ describe('the outcomes of a batch', () => {
     expect(settle([])).toEqual({ settled: [], failing: undefined, pause: null, delivered: 0 });
   });
 
+  it('park nothing that was refused while nothing passes, whatever else went wrong beside it', () => {
+    const outcomes = fc.array(
+      fc.tuple(fc.constantFrom(rejected, retry, pause, unsent), fc.integer({ min: 0, max: 18 })),
+      { minLength: 1, maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(outcomes, fc.boolean(), fc.nat(4 * 24 * 3_600_000), (sent, lookUp, failingForMs) => {
+        const verdict = settle(
+          sent.map(([outcome]) => outcome),
+          { lookUp, failingForMs },
+          sent.map(([, attempts]) => attempts),
+        );
+        expect(states(verdict).filter((state) => state.startsWith('dead'))).toEqual([]);
+        const isRefused = sent.some(([outcome]) => outcome === rejected);
+        if (isRefused) expect(verdict.failing).toMatchObject({ retryInMs: expect.any(Number) as number });
+      }),
+    );
+  });
+
   it('settle every record once, lose no attempt, and let none be parked by an outage', () => {
     const outcomes = fc.array(
       fc.tuple(fc.constantFrom(delivered, rejected, retry, unknown, pause, unsent), fc.integer({ min: 0, max: 19 })),
