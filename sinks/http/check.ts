@@ -1,4 +1,6 @@
+import type { Expression } from '../mapping/expression.js';
 import { MappingError } from '../mapping/mapping-error.js';
+import { mentionedFields } from '../mapping/mentioned-fields.js';
 import type { CheckLine } from '../sink.js';
 import { classifyAnswer, type Reading } from './classify.js';
 import type { HttpClient, NoAnswer } from './client.js';
@@ -73,7 +75,11 @@ function linesFor(record: RecordKeys, config: HttpConfig, host: string): CheckLi
     const text = `${name}: there is no "delete" request, so what was sent stays at ${host} when an item is deleted or a person is forgotten`;
     lines.push({ ok: true, text });
   }
-  const isRepeatable = create === undefined || create.method !== 'POST' || config.idempotencyHeader !== undefined;
+  const isRepeatable =
+    create === undefined ||
+    create.method !== 'POST' ||
+    config.idempotencyHeader !== undefined ||
+    (create.body !== undefined && readsChangeId(create.body)); // by which a receiver can recognize it
   if (!isRepeatable && find === undefined) {
     const text = `${name}: if the answer to a POST is lost, it is sent again: make sure that ${host} recognizes a repeat, or add "find" or "idempotencyHeader"`;
     lines.push({ ok: true, text });
@@ -86,6 +92,10 @@ function linesFor(record: RecordKeys, config: HttpConfig, host: string): CheckLi
     lines.push({ ok: false, text });
   }
   return lines;
+}
+
+function readsChangeId(body: Expression): boolean {
+  return mentionedFields(body).some(({ of, ...rest }) => of === 'change' && 'path' in rest && rest.path[0] === 'id');
 }
 
 function detailOf(result: NoAnswer['result']): string {

@@ -100,10 +100,15 @@ function keyOf({ list, key }: Change): string {
 }
 
 /** A question of the audience, its session and the person who asked it. */
-export function question(key: string, content: string | null, around: Partial<Subject> = {}, votes = 3): Subject {
-  const data = content === null ? null : { id: Number(key), content, votes, status: 'allowed' };
+export function question(
+  key: string,
+  content: string | null,
+  around: Partial<Subject> = {},
+  status: unknown = 'allowed',
+): Subject {
+  const data = content === null ? null : { id: Number(key), content, status };
   const change = sampleChange({
-    id: `change-${key}-${votes}`,
+    id: `change-${key}`,
     list: 'qna-questions',
     key,
     data,

@@ -22,14 +22,14 @@ describe('docs/sinks/http/teams.md', () => {
     ]);
     expect(teams.messages).toEqual([
       { texts: ['Welcome to the channel'], facts: {} },
-      { texts: ['Keynote', 'When is lunch?'], facts: { Votes: '3', From: 'Ann Ray' } },
-      { texts: ['Keynote', link], facts: { Votes: '3', From: 'Ann Ray' } },
+      { texts: ['Keynote', 'When is lunch?'], facts: { From: 'Ann Ray', Status: 'allowed' } },
+      { texts: ['Keynote', link], facts: { From: 'Ann Ray', Status: 'allowed' } },
     ]);
   });
 
   it('posts once, whatever becomes of the question', async () => {
     await stage.deliver([question('1', 'When is lunch?')]);
-    expect(await stage.deliver([question('1', 'When is lunch?', {}, 9), question('1', null)])).toEqual([
+    expect(await stage.deliver([question('1', 'When is lunch?', {}, 'answered'), question('1', null)])).toEqual([
       { kind: 'nothing', reason: 'not-updated' },
       { kind: 'nothing', reason: 'no-delete-request' },
     ]);
@@ -41,7 +41,7 @@ describe('docs/sinks/http/teams.md', () => {
 
   it('names nobody who is not to be shown', async () => {
     await stage.deliver([question('1', 'When is lunch?', { attendee: null })]);
-    expect(teams.messages.at(-1)).toEqual({ texts: ['Keynote', 'When is lunch?'], facts: { Votes: '3' } });
+    expect(teams.messages.at(-1)).toEqual({ texts: ['Keynote', 'When is lunch?'], facts: { Status: 'allowed' } });
   });
 
   it('shortens a long text, and withholds an item without one', async () => {

@@ -24,7 +24,7 @@ export const teams: Preset = {
         properties: {
           title: 'session.name',
           text: 'item.content',
-          facts: '{ "Votes": item.votes, "From": $field("Name") }',
+          facts: '{ "From": $field("Name"), "Status": item.status }',
         },
       },
     ],

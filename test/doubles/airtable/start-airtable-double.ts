@@ -21,6 +21,7 @@ const table = '/v0/appEventBase00001/tblQuestions0001';
 const types: Readonly<Record<string, 'text' | 'number'>> = {
   Item: 'text',
   Question: 'text',
+  Status: 'text',
   Votes: 'number',
   Session: 'text',
   'Asked by': 'text',
@@ -100,7 +101,10 @@ function problemOf(name: string, value: unknown, typecast: boolean): string | un
   const type = types[name];
   if (type === undefined) return 'UNKNOWN_FIELD_NAME';
   if (value === null) return undefined;
-  if (type === 'text') return typeof value === 'string' ? undefined : 'INVALID_VALUE_FOR_COLUMN';
+  if (type === 'text') {
+    const isText = typeof value === 'string' || (typecast && typeof value === 'number');
+    return isText ? undefined : 'INVALID_VALUE_FOR_COLUMN';
+  }
   const isNumber = typeof value === 'number' || (typecast && value !== '' && Number.isFinite(Number(value)));
   return isNumber ? undefined : 'INVALID_VALUE_FOR_COLUMN';
 }
