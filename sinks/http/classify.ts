@@ -42,7 +42,8 @@ export async function classifyAnswer(answer: Answer, asked: Asked, reading: Read
   const view = viewOf(answer, asked);
   const everyItem = (verdict: Verdict): Verdict[] => asked.items.map(() => verdict);
   try {
-    const verdict = (await byRule(answer, view, reading)) ?? byStatus(answer, asked, reading.host);
+    const found = (await byRule(answer, view, reading)) ?? byStatus(answer, asked, reading.host);
+    const verdict = found.kind === 'missing' ? missing(found, asked.purpose) : found;
     if (verdict.kind !== 'delivered') return everyItem(verdict);
     if (reading.results !== undefined && asked.purpose !== 'find' && asked.purpose !== 'check') {
       return await itemByItem(answer, { view, asked, reading, results: reading.results });
@@ -54,6 +55,12 @@ export async function classifyAnswer(answer: Answer, asked: Asked, reading: Read
     if (!(error instanceof MappingError)) throw error;
     return everyItem({ kind: 'rejected', cause: error.causeCode, detail: error.message });
   }
+}
+
+/** A record can be missing to a request about it: its removal is done then, and one that creates it is no such request. */
+function missing(verdict: Extract<Verdict, { kind: 'missing' }>, purpose: Asked['purpose']): Verdict {
+  if (purpose === 'delete' || purpose === 'forget') return { ...verdict, kind: 'delivered' };
+  return purpose === 'create' ? { ...verdict, kind: 'retry' } : verdict;
 }
 
 /** An id as it is kept; undefined: there is none. */

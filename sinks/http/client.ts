@@ -211,9 +211,9 @@ function noAnswer(result: NoAnswer['result']): NoAnswer {
   return { kind: 'none', result };
 }
 
-/** What `limits` of the sink says, else what its preset knows of the vendor. */
+/** What `limits` of the sink says; for what it does not say, what the preset knows of the vendor. */
 function limitersOf(config: HttpConfig, environment: SinkEnvironment): RollingLimiter[] {
-  const limits = environment.limits ?? config.limits;
+  const limits = { ...config.limits, ...environment.limits };
   const { auth, baseUrl } = config;
   const account = {
     type: 'http',

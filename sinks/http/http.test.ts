@@ -202,6 +202,18 @@ describe('an answer', () => {
     });
   });
 
+  it.each([
+    ['create', { kind: 'retry' }],
+    ['update', { kind: 'unsent', object: null }],
+    ['delete', { kind: 'delivered', object: null }],
+  ])('that says that a record is missing is about a record: %s', async (purpose, outcome) => {
+    answers = [() => ({ status: 200, json: { error: 'gone' } })];
+    const accept = [{ when: 'body.error = "gone"', outcome: 'missing' }];
+    const sink = open({ accept, ...records({ update, delete: { url: '"/items/" & record.id' } }) });
+    const object = purpose === 'create' ? null : made;
+    expect(await send(sink, item('1', purpose === 'delete' ? null : 'hello', { object }))).toMatchObject([outcome]);
+  });
+
   it('ends all requests of the sink for as long as it asks, until an operator wants it tried', async () => {
     answers = [() => ({ status: 429, headers: { 'retry-after': '30' } })];
     const sink = open(records({}));
