@@ -86,9 +86,11 @@ function linesFor(record: RecordKeys, config: HttpConfig, host: string): CheckLi
   }
   for (const purpose of ['update', 'delete', 'forget'] as const) {
     const keys = record[purpose];
-    const isRead = find?.idFrom !== undefined || create?.idFrom !== undefined || config.results !== undefined;
+    const isOne = config.batch.size === 1 || create?.batch === undefined; // "idFrom" reads one id, "results" one an item
+    const isRead =
+      find?.idFrom !== undefined || (isOne && create?.idFrom !== undefined) || config.results !== undefined;
     if (keys === undefined || isRead || !needsId(keys)) continue;
-    const text = `${name}.${purpose} reads "record.id", and no "idFrom" or "results" gives one: add it to "create"`;
+    const text = `${name}.${purpose} reads "record.id", and no "idFrom" or "results" gives one${isOne ? ': add it to "create"' : ' for each item of a batch: add "results"'}`;
     lines.push({ ok: false, text });
   }
   return lines;

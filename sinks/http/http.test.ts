@@ -363,6 +363,20 @@ describe('what stands at the receiver', () => {
     expect(bodies()).toEqual(['{"key":"1","text":"a"}', '{"key":"1","text":"b"}', '"gone"']);
   });
 
+  it.each([
+    ['an id is never read', { update: all.update }, {}, 'add it to "create"'],
+    [
+      'one id is read of a batch',
+      { ...all, find: undefined, create: { ...all.create, batch: '[items]' } },
+      { batch: { size: 9 } },
+      'add "results"',
+    ],
+  ])('is checked: %s', async (_, requests, keys, advice) => {
+    const lines = await open({ ...keys, ...records(requests) }).check(new AbortController().signal);
+    expect(lines.filter(({ ok }) => !ok).map(({ text }) => text)[0]).toContain(advice);
+    expect((await open(records(all)).check(new AbortController().signal)).filter(({ ok }) => !ok)).toEqual([]);
+  });
+
   it('keeps the requests that "limits" allows', async () => {
     const sink = open(records({}), { limits: { perDay: 2 } });
     expect((await send(sink, item('1'), item('2'))).map(({ kind }) => kind)).toEqual(['delivered', 'delivered']);
