@@ -1,13 +1,12 @@
 import type { Outcome } from '../sink.js';
-import type { Verdict } from './classify-reply.js';
 import { ensureThread } from './ensure-thread.js';
-import { redactedMessage } from './format.js';
 import type { MessageContent, RedactOperation, ShowOperation, SlackOperation } from './operation.js';
 import { outcomeOf } from './outcome-of.js';
 import { postMessage, updatePlainly } from './post-message.js';
 import { settleIntent, unknownObject } from './settle-intent.js';
+import { removeMessage } from './remove-message.js';
 import { type MessagePlace, redactedObject, shownObject, type StandingMessage } from './slack-object.js';
-import type { Held, Turn } from './turn.js';
+import type { Turn } from './turn.js';
 
 /** A count is brought up to date at most this often. */
 export const COUNT_EVERY_MS = 10_000;
@@ -24,10 +23,8 @@ export async function carryOut(operation: SlackOperation, turn: Turn): Promise<O
       return await post(operation, turn);
     case 'edit':
       return await edit(operation, operation.standing!, turn);
-    case 'move': {
-      const refused = await remove(operation.standing!, turn);
-      return refused ?? (await post(operation, turn));
-    }
+    case 'move':
+      return await move(operation, operation.standing!, turn);
     case 'redact':
       if (operation.whole === true) return await removeWhole(operation, turn);
       // Without a place there was only a post of unknown outcome, and by now nothing stands there.
@@ -71,6 +68,23 @@ async function post(operation: ShowOperation, turn: Turn): Promise<Outcome> {
   return outcomeOf(verdict, turn.account.hasOneChannel);
 }
 
+/**
+ * Takes the message away and posts it at its new place. The item's object says that it stands at the old place, and a
+ * later change may find that right again: so the intent is committed before the message goes, and whatever becomes of
+ * the post, the object that stays is not the old one.
+ */
+async function move(operation: ShowOperation, at: StandingMessage, turn: Turn): Promise<Outcome> {
+  const { itemKey, to, changeId, shown } = operation;
+  const place = { channel: to.channel, threadTs: null, threadKey: to.thread?.key ?? null };
+  turn.notes.notePost(itemKey, { ...place, id: changeId, ...turn.now(), shown, replaces: at });
+  await turn.notes.save();
+  const refused = await removeMessage(at, turn);
+  if (refused !== null) return { ...refused, object: unknownObject };
+  turn.notes.postIsSettled(itemKey);
+  const outcome = await post(operation, turn);
+  return outcome.object === undefined ? { ...outcome, object: null } : outcome;
+}
+
 /** Whether the answer shows the message in its thread; one that does not show it is believed. */
 function isReplyTo(threadTs: string | null, message: unknown): boolean {
   if (typeof message !== 'object' || message === null) return true;
@@ -112,7 +126,7 @@ async function edit(operation: ShowOperation, at: StandingMessage, turn: Turn): 
       if (!operation.mustHide) {
         return { ...outcomeOf(verdict, account.hasOneChannel), object: { ...at, state: 'fixed' } };
       }
-      const refused = await remove(at, turn);
+      const refused = await removeMessage(at, turn);
       return refused ?? { kind: 'unsent', object: null }; // planned anew: posted without the person
     }
     default:
@@ -126,7 +140,7 @@ async function redact(operation: RedactOperation, at: StandingMessage, turn: Tur
   if (verdict.kind === 'ok') return { kind: 'delivered', detail: verdict.detail, object: redactedObject(at) };
   if (verdict.kind === 'no-message') return { kind: 'delivered', detail: verdict.detail, object: null };
   if (verdict.kind !== 'fixed') return outcomeOf(verdict, turn.account.hasOneChannel);
-  const refused = await remove(at, turn); // Slack lets nobody edit it any more, but deleting is another right
+  const refused = await removeMessage(at, turn); // Slack lets nobody edit it any more, but deleting is another right
   return refused ?? { kind: 'delivered', detail: `${verdict.detail}; deleted in its place`, object: null };
 }
 
@@ -151,28 +165,6 @@ async function removeWhole({ standing }: RedactOperation, turn: Turn): Promise<O
     count += 1;
   }
   return { kind: 'delivered', detail: count === 1 ? '1 message deleted' : `${count} messages deleted`, object: null };
-}
-
-/**
- * Takes a message away: deleted, or where Slack forbids that, redacted. Harmless when repeated.
- * @returns why it still stands there; null when it does not, or stands where nothing can be changed any more
- */
-async function remove(at: MessagePlace, turn: Turn): Promise<Outcome | null> {
-  const { channel, ts } = at;
-  const verdict = await turn.call('chat.delete', { channel, ts });
-  if (verdict.kind === 'fixed') {
-    const redacted = await turn.call('chat.update', { channel, ts, ...redactedMessage(), ...updatePlainly });
-    return removed(redacted, turn);
-  }
-  return removed(verdict, turn);
-}
-
-function removed(verdict: Verdict | Held, turn: Turn): Outcome | null {
-  if (verdict.kind === 'held') return verdict.outcome;
-  if (verdict.kind === 'ok' || verdict.kind === 'no-message') return null;
-  // A channel that is archived, or gone, or of another workspace, keeps what it has; the item moves on all the same.
-  if (verdict.kind === 'channel' || verdict.kind === 'not-in-channel') return null;
-  return outcomeOf(verdict, turn.account.hasOneChannel);
 }
 
 function updateArgs(

@@ -1,5 +1,6 @@
 import { redactedMessage } from './format.js';
 import { updatePlainly } from './post-message.js';
+import { removeMessage } from './remove-message.js';
 import type { Turn } from './turn.js';
 
 /** What is in flight is looked up every minute, and given up after twenty. */
@@ -19,6 +20,11 @@ export async function clearAbandoned(asked: ReadonlySet<string>, turn: Turn): Pr
     .slice(0, mostAtOnce);
   for (const { itemKey, intent } of abandoned) {
     if (!turn.mayBegin) return;
+    if (intent.replaces !== undefined) {
+      // oxlint-disable-next-line no-await-in-loop -- one at a time is meant
+      if ((await removeMessage(intent.replaces, turn)) === null) turn.notes.postIsSettled(itemKey);
+      continue;
+    }
     // oxlint-disable-next-line no-await-in-loop -- one at a time is meant
     const posted = await turn.posted(intent.channel, intent.threadTs, intent);
     if (posted.kind !== 'read') continue;

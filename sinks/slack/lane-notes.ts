@@ -1,5 +1,6 @@
 import type { Fields, Lane } from '../sink.js';
 import type { Shown } from './operation.js';
+import type { MessagePlace } from './slack-object.js';
 
 /** That a message is about to be posted: what it takes to find it, should nobody hear how it went. */
 export interface PostIntent {
@@ -15,6 +16,8 @@ export interface PostIntent {
   readonly shown: Shown;
   /** The change that a person has to decide about, since it could not be looked up. */
   readonly parked?: string;
+  /** The message that is taken away first. While this is here, nothing was posted in its place. */
+  readonly replaces?: MessagePlace;
 }
 
 /** The message of a thread: where it is, or that it is about to be posted. */

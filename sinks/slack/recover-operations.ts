@@ -1,6 +1,6 @@
 import type { Outcome, SendResult } from '../sink.js';
 import type { SlackOperation } from './operation.js';
-import { settleIntent } from './settle-intent.js';
+import { settleIntent, unknownObject } from './settle-intent.js';
 import type { Turn } from './turn.js';
 
 /**
@@ -11,6 +11,11 @@ export async function recoverOperations(operations: readonly SlackOperation[], t
   const outcomes: Outcome[] = [];
   for (const operation of operations) {
     const intent = turn.notes.post(operation.itemKey);
+    if (intent?.replaces !== undefined) {
+      // A move that was cut off: what is sent next for the item takes the old message away, if it still stands.
+      outcomes.push({ kind: 'unsent', object: unknownObject });
+      continue;
+    }
     // oxlint-disable-next-line no-await-in-loop -- what one look-up has read serves the others
     const settled = intent === undefined ? 'clear' : await settleIntent(operation, intent, turn);
     if (settled !== 'clear') outcomes.push(settled);

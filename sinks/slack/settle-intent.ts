@@ -1,6 +1,7 @@
 import type { Outcome } from '../sink.js';
 import type { PostIntent } from './lane-notes.js';
 import type { SlackOperation } from './operation.js';
+import { removeMessage } from './remove-message.js';
 import { shownObject, type SlackObject } from './slack-object.js';
 import { LOOK_UP_AFTER_MS, type Turn } from './turn.js';
 
@@ -20,6 +21,12 @@ export async function settleIntent(
   intent: PostIntent,
   turn: Turn,
 ): Promise<Outcome | 'clear'> {
+  if (intent.replaces !== undefined) {
+    const refused = await removeMessage(intent.replaces, turn);
+    if (refused !== null) return { ...refused, object: unknownObject };
+    turn.notes.postIsSettled(operation.itemKey);
+    return 'clear';
+  }
   const youngForMs = intent.atMs + LOOK_UP_AFTER_MS - turn.now().atMs;
   if (youngForMs > 0) {
     if (youngForMs > Math.min(SHORT_WAIT_MS, turn.leftMs))

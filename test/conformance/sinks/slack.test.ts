@@ -251,6 +251,43 @@ describe('the Slack sink whose process is killed', () => {
   });
 });
 
+describe('the Slack sink that moves a message', () => {
+  it('posts it again at the old place when the item returns before it was posted at the new one', async () => {
+    await start();
+    stage.offer('1', {});
+    await stage.settle();
+    const answer = { status: 429, headers: { 'retry-after': '30' }, json: { ok: false, error: 'ratelimited' } };
+    stage.slack.faults.add({ effect: { kind: 'answer', answer }, path: 'chat.postMessage', bodyHas: 'question 1' });
+    stage.offer('1', {}, { session: { id: 5002, name: 'Panel' } });
+    await stage.courier.step();
+    expect(stage.shown()).toEqual({});
+    stage.offer('1', {});
+    await stage.settle();
+    expect(stage.shown()).toEqual({ 1: ['question 1'] });
+    expect(stage.courier.object('qna-questions', '1')).toMatchObject({ threadTs: stage.threads()[0]!.ts });
+  });
+
+  it.each([0, 50, 200, 1100, 2600])(
+    'shows it once when it is killed %s ms into the move and the item returns',
+    async (afterMs) => {
+      await start();
+      stage.offer('1', {});
+      await stage.settle();
+      stage.offer('1', {}, { session: { id: 5002, name: 'Panel' } });
+      const step = stage.courier.step().catch(() => false); // a killed process has no more to say
+      await stage.clock.pass(afterMs);
+      stage.courier.kill();
+      await step;
+      await stage.clock.pass(61_000);
+      stage.offer('1', {});
+      await stage.settle();
+      expect(stage.shown()).toEqual({ 1: ['question 1'] });
+      expect(stage.courier.object('qna-questions', '1')).toMatchObject({ state: 'shown' });
+      expect(stage.slack.state().violations).toBe(0);
+    },
+  );
+});
+
 describe('the Slack sink that finds an intent of which nobody asks any more', () => {
   it('redacts the message half an hour later, for nothing was to be shown by then', async () => {
     await start();
