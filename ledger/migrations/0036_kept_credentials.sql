@@ -1,4 +1,4 @@
--- 0076: credentials that change with use (a refresh token that its vendor replaces each time), encrypted under the
+-- 0036: credentials that change with use (a refresh token that its vendor replaces each time), encrypted under the
 -- ledger's key (decision 0076). One row for each credential that an operator configured.
 -- Locks: none; a new table. Previous version: keeps running, does not know the table.
 
