@@ -26,7 +26,7 @@ module.exports = {
       testMatch: [
         '<rootDir>/!(test|node_modules|dist)/**/*.test.ts',
         '<rootDir>/test/structure/**/*.test.ts',
-        '<rootDir>/test/doubles/**/*.test.ts',
+        '<rootDir>/sandbox/**/*.test.ts',
       ],
     },
     {

@@ -1,13 +1,13 @@
 import { ApplicationFailure, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { LedgerError } from '../ledger/ledger-error.js';
-import type { Collaborators, InUse } from './collaborators.js';
+import type { Collaborators, InUse } from '../work/collaborators.js';
 import { deliverToSinkTurn } from './deliver-to-sink.js';
-import { discoverWorkspace } from './discover.js';
+import { discoverWorkspace } from '../reading/discover.js';
 import { forgetAttendeeTurn } from './forget-attendee.js';
-import { readPigeonhole } from './read-pigeonhole.js';
+import { readPigeonhole } from '../reading/read-pigeonhole.js';
 import { importRegistrantsTurn } from './import-registrants.js';
-import type { DeliveryTurn, ErasureTurn, ImportTurn, PigeonholeName, ReadingTurn, WorkRequest } from './turns.js';
-import type { SpanAttributes } from './tracer.js';
+import type { DeliveryTurn, ErasureTurn, ImportTurn, PigeonholeName, ReadingTurn, WorkRequest } from '../work/turns.js';
+import type { SpanAttributes } from '../base/tracer.js';
 
 /** Much shorter than the heartbeat timeout of the workflows, which is shorter than a lane's lease. */
 const heartbeatEveryMs = 2000;

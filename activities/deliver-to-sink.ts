@@ -1,20 +1,20 @@
 import { StoreError } from '../ledger/drivers/store-error.js';
-import { isApproved } from '../ledger/queries/approvals.js';
-import { laneWork, type LaneWork } from '../ledger/queries/lanes.js';
-import { pausesOf } from '../ledger/queries/pauses.js';
-import { refOf, selectedPigeonholes } from '../ledger/queries/pigeonholes.js';
-import { releaseSelected } from '../ledger/queries/release-selected.js';
-import { saveSinkStanding, sinkStanding } from '../ledger/queries/sink-breaker.js';
-import { lowerWakeFlag } from '../ledger/queries/sinks.js';
-import type { Collaborators, OpenSink } from './collaborators.js';
-import { deliverLane, type LanePlan, type LaneTurn } from './deliver-lane.js';
-import { plannedLanes, syncsTo } from './lane-plans.js';
-import { nameOfError } from './name-of-error.js';
-import { strictest } from './reading-plan.js';
-import { observeLanes } from './observe-lanes.js';
-import { requireCurrentConfiguration } from './require-current-configuration.js';
-import { SinkBreaker } from './sink-breaker.js';
-import type { DeliveryTurn } from './turns.js';
+import { isApproved } from '../ledger/approvals.js';
+import { laneWork, type LaneWork } from '../ledger/lanes.js';
+import { pausesOf } from '../ledger/pauses.js';
+import { refOf, selectedPigeonholes } from '../ledger/pigeonholes.js';
+import { releaseSelected } from '../delivering/release-selected.js';
+import { saveSinkStanding, sinkStanding } from '../delivering/stored-breaker.js';
+import { lowerWakeFlag } from '../ledger/sinks.js';
+import type { Collaborators, OpenSink } from '../work/collaborators.js';
+import { deliverLane, type LanePlan, type LaneTurn } from '../delivering/deliver-lane.js';
+import { plannedLanes, syncsTo } from '../delivering/lane-plans.js';
+import { nameOfError } from '../work/name-of-error.js';
+import { strictest } from '../work/reading-plan.js';
+import { observeLanes } from '../delivering/observe-lanes.js';
+import { requireCurrentConfiguration } from '../work/require-current-configuration.js';
+import { SinkBreaker } from '../delivering/sink-breaker.js';
+import type { DeliveryTurn } from '../work/turns.js';
 
 /** A turn ends after this time at the latest, so that every lane gets its share. */
 const turnMs = 10_000;

@@ -1,11 +1,11 @@
-import { isApproved } from '../ledger/queries/approvals.js';
-import { eraseCopies } from '../ledger/queries/erasures/erase-copies.js';
-import { eraseItems, itemsToErase, slicesOf } from '../ledger/queries/erasures/erase-items.js';
-import { eraseReasons } from '../ledger/queries/erasures/erase-reasons.js';
-import { eraseRegistrants } from '../ledger/queries/erasures/erase-registrants.js';
-import type { Erasure, Receipt } from '../ledger/queries/erasures/erasure.js';
-import { erasingLanes, type ErasingLane, settleErasingLane } from '../ledger/queries/erasures/erasing-lanes.js';
-import { endErasure, keepReceipts, noteCleared } from '../ledger/queries/erasures/note-erasure.js';
+import { isApproved } from '../ledger/approvals.js';
+import { eraseCopies } from '../people/forget/erase-copies.js';
+import { eraseItems, itemsToErase, slicesOf } from '../people/forget/erase-items.js';
+import { eraseReasons } from '../people/forget/erase-reasons.js';
+import { eraseRegistrants } from '../people/forget/erase-registrants.js';
+import type { Erasure, Receipt } from '../people/forget/erasure.js';
+import { erasingLanes, type ErasingLane, settleErasingLane } from '../people/forget/erasing-lanes.js';
+import { endErasure, keepReceipts, noteCleared } from '../people/forget/note-erasure.js';
 import {
   awaitPages,
   countErased,
@@ -13,15 +13,15 @@ import {
   receiptsOf,
   refsOfErasedQuestions,
   workspacesOf,
-} from '../ledger/queries/erasures/read-erasures.js';
-import { pausesOf } from '../ledger/queries/pauses.js';
-import { findRef, selectedPigeonholes } from '../ledger/queries/pigeonholes.js';
-import type { Collaborators } from './collaborators.js';
-import { eraseFromLane } from './erase-from-lane.js';
-import { judgeErasingLane } from './judge-erasing-lane.js';
-import { plannedLanes, syncsTo } from './lane-plans.js';
-import { requireCurrentConfiguration } from './require-current-configuration.js';
-import type { ErasureTurn } from './turns.js';
+} from '../people/forget/read-erasures.js';
+import { pausesOf } from '../ledger/pauses.js';
+import { findRef, selectedPigeonholes } from '../ledger/pigeonholes.js';
+import type { Collaborators } from '../work/collaborators.js';
+import { eraseFromLane } from '../delivering/erase-from-lane.js';
+import { judgeErasingLane } from '../delivering/judge-erasing-lane.js';
+import { plannedLanes, syncsTo } from '../delivering/lane-plans.js';
+import { requireCurrentConfiguration } from '../work/require-current-configuration.js';
+import type { ErasureTurn } from '../work/turns.js';
 
 /** How soon a turn looks again at what it waits for: sinks answer within seconds, where nothing is wrong. */
 const soonMs = 1000;

@@ -1,15 +1,15 @@
-import { chunksUnderWay, type ImportLease, takeImport, whatIsLeft } from '../ledger/queries/imports/chunks.js';
-import { endCancelledImport, endImport, reviewWaiting } from '../ledger/queries/imports/end-import.js';
-import { type ImportStanding, readStanding } from '../ledger/queries/imports/read-import.js';
-import { reviewExisting } from '../ledger/queries/imports/review-existing.js';
-import { knownManners } from '../ledger/queries/imports/settle-chunk.js';
-import { resume } from '../ledger/queries/pauses.js';
-import { mayAsk, workspaceAnswers } from '../ledger/queries/workspaces.js';
-import type { Collaborators } from './collaborators.js';
-import { ImportSender } from './import-sender.js';
-import { requireCurrentConfiguration } from './require-current-configuration.js';
-import { tellReader } from './tell-reader.js';
-import type { ImportTurn } from './turns.js';
+import { chunksUnderWay, type ImportLease, takeImport, whatIsLeft } from '../importing/queries/chunks.js';
+import { endCancelledImport, endImport, reviewWaiting } from '../importing/queries/end-import.js';
+import { type ImportStanding, readStanding } from '../importing/queries/read-import.js';
+import { reviewExisting } from '../importing/queries/review-existing.js';
+import { knownManners } from '../importing/queries/settle-chunk.js';
+import { resume } from '../ledger/pauses.js';
+import { mayAsk, workspaceAnswers } from '../ledger/workspaces.js';
+import type { Collaborators } from '../work/collaborators.js';
+import { ImportSender } from '../importing/import-sender.js';
+import { requireCurrentConfiguration } from '../work/require-current-configuration.js';
+import { tellReader } from '../reading/tell-reader.js';
+import type { ImportTurn } from '../work/turns.js';
 
 /**
  * Requests of an import under way at once. Two keep the service busy while an answer is settled; the third covers the

@@ -1,4 +1,4 @@
-import type { Collaborators, InUse } from './collaborators.js';
+import type { Collaborators, InUse } from '../work/collaborators.js';
 import { createActivities } from './create-activities.js';
 
 describe('what is asked of a workflow by a signal', () => {

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { longestRehearsalSeconds } from '../operations/rehearsal.js';
-import { printable } from './printable.js';
+import { printable } from '../base/printable.js';
 import { serviceLists } from '../config/schema/list-names.js';
 
 /** What a person asks of running work. */

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { Config } from '../config/config.js';
 import { apiSources, emptyConfig, emptyLedger, localToken } from './api-sources.test-kit.js';
-import { deskOf } from './import-desk.test-kit.js';
+import { deskOf } from '../importing/desk/desk.test-kit.js';
 import type { Action } from './action.js';
 import { type ApiServer, patience, startApi } from './start-api.js';
 

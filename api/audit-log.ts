@@ -1,9 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Ledger } from '../ledger/ledger.js';
-import { auditEntries, type AuditEntry } from '../ledger/queries/audit.js';
+import { auditEntries, type AuditEntry } from '../ledger/audit.js';
 import type { ApiApp } from './api-app.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
-import { printable } from './printable.js';
+import { printable } from '../base/printable.js';
 import { instant, jsonAnswer, needs, problems } from './route-parts.js';
 import { requireEveryWorkspace } from './scope.js';
 

@@ -1,5 +1,5 @@
 import type { Ledger } from '../ledger/ledger.js';
-import { type AskedAction, noteAsked, noteEnded } from '../ledger/queries/audit.js';
+import { type AskedAction, noteAsked, noteEnded } from '../ledger/audit.js';
 import type { ApiContext } from './api-app.js';
 import { Refused } from './problem.js';
 

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Config } from '../config/config.js';
 import { isLoopback } from '../config/loopback.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { findToken, noteTokenUsed } from '../ledger/queries/tokens.js';
+import { findToken, noteTokenUsed } from '../ledger/tokens.js';
 import { type Holder, readSession, sessionIn } from './page-session.js';
 import { Refused } from './problem.js';
 import { type Right, rightsOf } from './rights.js';

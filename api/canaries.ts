@@ -3,7 +3,7 @@ import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { knownPigeonhole } from './known-pigeonhole.js';
 import { pigeonholeWithPresent } from './pigeonholes.js';
-import { configuredName, idText } from './printable.js';
+import { configuredName, idText } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { type ReadyCheck, readyCheckSchema } from './readiness.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { printable } from './printable.js';
+import { printable } from '../base/printable.js';
 
 /** A file that is to take the place of the one that the process was started with; none: that one, as it stands now. */
 export const candidateSchema = z

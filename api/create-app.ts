@@ -4,7 +4,7 @@ import { HTTPException } from 'hono/http-exception';
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
-import { noteAsked, noteEnded } from '../ledger/queries/audit.js';
+import { noteAsked, noteEnded } from '../ledger/audit.js';
 import { type ActionSources, serveActions } from './actions.js';
 import { type AlertSources, serveAlerts } from './alerts.js';
 import type { ApiApp, ApiContext, ApiEnvironment } from './api-app.js';

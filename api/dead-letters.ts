@@ -7,11 +7,11 @@ import {
   type DeadLetterPosition,
   deadLetters,
   redriveDeadLetters,
-} from '../ledger/queries/dead-letters.js';
+} from '../ledger/dead-letters.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
-import { configuredName, itemKey, listName, pigeonholeName, printable } from './printable.js';
+import { configuredName, itemKey, listName, pigeonholeName, printable } from '../base/printable.js';
 import { instant, jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { requireWorkspace, type ScopeSources, sinkTarget, workspaceOf } from './scope.js';
 import { causeInWords } from './words.js';

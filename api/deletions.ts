@@ -1,9 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Ledger } from '../ledger/ledger.js';
-import { decideHold, heldItems, type Hold, openHolds } from '../ledger/queries/holds.js';
+import { decideHold, heldItems, type Hold, openHolds } from '../reading/holds.js';
 import type { ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
-import { idText } from './printable.js';
+import { idText } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { instant, jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { workspaceOf } from './scope.js';

@@ -1,23 +1,23 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Ledger } from '../ledger/ledger.js';
-import { countPerson } from '../ledger/queries/erasures/count-person.js';
-import { countSharing } from '../ledger/queries/erasures/count-sharing.js';
-import type { Erasure } from '../ledger/queries/erasures/erasure.js';
-import type { PersonPlace } from '../ledger/queries/erasures/find-person.js';
-import { liftErasure } from '../ledger/queries/erasures/note-erasure.js';
+import { countPerson } from '../people/forget/count-person.js';
+import { countSharing } from '../people/forget/count-sharing.js';
+import type { Erasure } from '../people/forget/erasure.js';
+import type { PersonPlace } from '../people/forget/find-person.js';
+import { liftErasure } from '../people/forget/note-erasure.js';
 import {
   erasureAskedAs,
   type KeptReceipt,
   listErasures,
   readErasure,
   receiptsOf,
-} from '../ledger/queries/erasures/read-erasures.js';
-import { requestErasure } from '../ledger/queries/erasures/request-erasure.js';
+} from '../people/forget/read-erasures.js';
+import { requestErasure } from '../people/forget/request-erasure.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { namedPerson, personText } from './person-name.js';
-import { printable } from './printable.js';
+import { printable } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { instant, jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { actorOf, requireEveryWorkspace, workspaceOf } from './scope.js';

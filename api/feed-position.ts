@@ -1,4 +1,4 @@
-import type { FeedPosition } from '../ledger/queries/read-changes.js';
+import type { FeedPosition } from '../ledger/read-changes.js';
 
 /** One that leads further is cut off by what sends headers (Node takes 16 KiB of them). */
 const longestText = 12_000;

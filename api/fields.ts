@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { listNames } from '../config/schema/list-names.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { seenFields } from '../ledger/queries/seen-fields.js';
+import { seenFields } from '../ledger/seen-fields.js';
 import type { ApiApp } from './api-app.js';
 import { jsonAnswer, needs, problems } from './route-parts.js';
 import { workspaceOf } from './scope.js';

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Ledger } from '../ledger/ledger.js';
-import { type ErasureList, readErasureList } from '../ledger/queries/erasures/erasure-list.js';
+import { type ErasureList, readErasureList } from '../people/forget/erasure-list.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { instant, jsonAnswer, needs, problems } from './route-parts.js';

@@ -1,6 +1,6 @@
-import type { ImportView } from './import-views.js';
+import type { ImportView } from '../importing/desk/import-views.js';
 import { apiSources, emptyLedger, localToken } from './api-sources.test-kit.js';
-import { deskOf } from './import-desk.test-kit.js';
+import { deskOf } from '../importing/desk/desk.test-kit.js';
 import { type ApiServer, startApi } from './start-api.js';
 
 const headers = { authorization: `Bearer ${localToken}` };

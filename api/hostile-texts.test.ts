@@ -1,5 +1,5 @@
 import { readEventFile } from '../config/event/event-file.js';
-import { loadCandidate } from '../worker/load-candidate.js';
+import { loadCandidate } from '../operations/load-candidate.js';
 import { apiSources, emptyLedger, localToken } from './api-sources.test-kit.js';
 import type { Candidate } from './configuration-plan.js';
 import { type ApiServer, startApi } from './start-api.js';

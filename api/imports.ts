@@ -1,16 +1,16 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
-import { importActionSchema, pigeonholeNamePattern } from './import-request.js';
+import { importActionSchema, pigeonholeNamePattern } from '../importing/desk/import-request.js';
 import {
   type ImportReportRow,
   importTargetSchema,
   type ImportView,
   importViewSchema,
   savedMappingSchema,
-} from './import-views.js';
+} from '../importing/desk/import-views.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
-import { printable } from './printable.js';
+import { printable } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { rolesWith } from './rights.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { findToken } from '../ledger/queries/tokens.js';
+import { findToken } from '../ledger/tokens.js';
 import { administratorsToken, type AccessSources } from './authenticate.js';
 import type { ApiApp } from './api-app.js';
 import { challengeForm, type InstanceAnswer, prove, realPath, storeName } from './instance-proof.js';

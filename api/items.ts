@@ -1,12 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { listNames } from '../config/schema/list-names.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { type ShownItem, shownItem, shownItems } from '../ledger/queries/read-items.js';
+import { type ShownItem, shownItem, shownItems } from '../ledger/read-items.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { placeParams, requireRef } from './pigeonholes.js';
-import { idText, itemKey } from './printable.js';
+import { idText, itemKey } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { instant, jsonAnswer, needs, personalSchema, problems } from './route-parts.js';
 import { wantsPersonal } from './scope.js';

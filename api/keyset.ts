@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { printable } from './printable.js';
+import { printable } from '../base/printable.js';
 import { Refused } from './problem.js';
 
 /** How one part of a long list is asked for. */

@@ -1,4 +1,4 @@
-import { pigeonholeNames } from '../ledger/queries/pigeonholes.js';
+import { pigeonholeNames } from '../ledger/pigeonholes.js';
 import type { ApiContext } from './api-app.js';
 import { Refused } from './problem.js';
 import { workspaceOf } from './scope.js';

@@ -1,19 +1,13 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { listNames } from '../config/schema/list-names.js';
 import type { Ledger } from '../ledger/ledger.js';
-import {
-  type FeedChange,
-  feedChanges,
-  type FeedChoice,
-  feedHeads,
-  newestChanges,
-} from '../ledger/queries/read-changes.js';
+import { type FeedChange, feedChanges, type FeedChoice, feedHeads, newestChanges } from '../ledger/read-changes.js';
 import type { ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
 import { type AccessSources, authenticate } from './authenticate.js';
 import { positionFrom, positionText } from './feed-position.js';
 import { requireRef } from './pigeonholes.js';
-import { configuredName, pigeonholeName } from './printable.js';
+import { configuredName, pigeonholeName } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { instant, needs, personalSchema, problems } from './route-parts.js';
 import { wantsPersonal, workspaceOf } from './scope.js';

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { MinuteOfProgress } from '../ledger/queries/progress.js';
+import type { MinuteOfProgress } from '../reading/progress.js';
 
 /** What a chart shows. */
 export const chartMinutes = 60;

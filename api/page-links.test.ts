@@ -3,7 +3,7 @@ import { Secret } from '../config/secret.js';
 import { useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
 import { type Ledger, openLedger } from '../ledger/ledger.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
-import { addToken, revokeToken } from '../ledger/queries/tokens.js';
+import { addToken, revokeToken } from '../ledger/tokens.js';
 import { apiSources, asLocalUser, emptyConfig, fromHere } from './api-sources.test-kit.js';
 import type { ApiApp } from './api-app.js';
 import { createApp } from './create-app.js';

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { Ledger } from '../ledger/ledger.js';
-import { findPerson, type PersonName, type PersonPlace } from '../ledger/queries/erasures/find-person.js';
+import { findPerson, type PersonName, type PersonPlace } from '../people/forget/find-person.js';
 import { Refused } from './problem.js';
 
 /** Who is meant: in the body of a request, since addresses of requests are kept by proxies. */

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Ledger } from '../ledger/ledger.js';
-import { exportPerson } from '../ledger/queries/erasures/export-person.js';
+import { exportPerson } from '../people/forget/export-person.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { namedPerson, personText } from './person-name.js';

@@ -1,13 +1,13 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { findRef, pigeonholeNames } from '../ledger/queries/pigeonholes.js';
-import { type StreamState, streamStates } from '../ledger/queries/read-streams.js';
+import { findRef, pigeonholeNames } from '../ledger/pigeonholes.js';
+import { type StreamState, streamStates } from '../reading/read-streams.js';
 import { type CadenceReason, cadenceWords, latenessMs } from '../operations/freshness.js';
 import type { ApiApp, ApiContext } from './api-app.js';
 import { cadenceShape } from './freshness-view.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { byMinute, minutesSchema } from './minutes.js';
 import { type Present, readPresent } from './present.js';
-import { configuredName, idText, printable } from './printable.js';
+import { configuredName, idText, printable } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { instant, jsonAnswer, needs, problems } from './route-parts.js';
 import { requireWorkspace, workspaceOf } from './scope.js';

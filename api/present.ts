@@ -1,5 +1,5 @@
-import type { LaneState } from '../ledger/queries/read-lanes.js';
-import { type MinuteOfProgress, recentProgress } from '../ledger/queries/progress.js';
+import type { LaneState } from '../delivering/read-lanes.js';
+import { type MinuteOfProgress, recentProgress } from '../reading/progress.js';
 import { chartMinutes } from './minutes.js';
 import { configOf } from './scope.js';
 import { readStanding, type StatusSources } from './status.js';

@@ -5,7 +5,7 @@ import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { candidateSchema } from './configuration-plan.js';
 import { largestFileBytes, requireOwnFile, usable } from './configuration.js';
-import { configuredName, itemKey, listName, pigeonholeName } from './printable.js';
+import { configuredName, itemKey, listName, pigeonholeName } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, jsonBody, needs, personalSchema, problems } from './route-parts.js';
 import { requireSink, requireWorkspace, sinkTarget, wantsPersonal } from './scope.js';

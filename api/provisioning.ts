@@ -3,7 +3,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { largestFileBytes, usable } from './configuration.js';
-import { printable } from './printable.js';
+import { printable } from '../base/printable.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { actorOf, requireEveryWorkspace } from './scope.js';
 

@@ -1,9 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { deadLetterGroups } from '../ledger/queries/dead-letters.js';
+import { deadLetterGroups } from '../ledger/dead-letters.js';
 import type { ApiApp } from './api-app.js';
 import { knownPigeonhole } from './known-pigeonhole.js';
 import { pigeonholeWithPresent } from './pigeonholes.js';
-import { configuredName, idText } from './printable.js';
+import { configuredName, idText } from '../base/printable.js';
 import { isReady, type LookedAt, readinessSchema, type ReadyCheck } from './readiness.js';
 import { jsonAnswer, needs, problems } from './route-parts.js';
 import { standingChecks } from './standing-checks.js';

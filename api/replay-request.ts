@@ -3,7 +3,7 @@ import { listNames } from '../config/schema/list-names.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
-import { configuredName, pigeonholeName, printable } from './printable.js';
+import { configuredName, pigeonholeName, printable } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { actorOf, requireEveryWorkspace, requireWorkspace, type ScopeSources, sinkTarget } from './scope.js';

@@ -1,8 +1,8 @@
 import type { SinkConfig } from '../config/config.js';
-import type { Approval } from '../ledger/queries/approvals.js';
-import type { ObservedLane } from '../ledger/queries/observations.js';
-import type { Pause } from '../ledger/queries/pauses.js';
-import type { OpenReplay } from '../ledger/queries/replays.js';
+import type { Approval } from '../ledger/approvals.js';
+import type { ObservedLane } from '../delivering/observations.js';
+import type { Pause } from '../ledger/pauses.js';
+import type { OpenReplay } from '../delivering/replays.js';
 import type { ObservationView, OperatedSink, PauseView } from './sink-view.js';
 
 /** What people have asked of sinks while they run. */

@@ -6,13 +6,13 @@ import {
   type LaneState,
   laneStates,
   outcomeCounts,
-} from '../ledger/queries/read-lanes.js';
+} from '../delivering/read-lanes.js';
 import type { ApiApp, ApiContext } from './api-app.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { byMinute, minutesSchema } from './minutes.js';
 import { requireRef } from './pigeonholes.js';
 import { type Present, readPresent } from './present.js';
-import { configuredName, pigeonholeName } from './printable.js';
+import { configuredName, pigeonholeName } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { instant, jsonAnswer, needs, problems } from './route-parts.js';
 import { seesSink, workspaceOf } from './scope.js';

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
-import type { Pause } from '../ledger/queries/pauses.js';
-import type { LaneStatus, LedgerStatus } from '../ledger/queries/status.js';
+import type { Pause } from '../ledger/pauses.js';
+import type { LaneStatus, LedgerStatus } from '../operations/status.js';
 import { viewStatus } from './status.js';
 
 const config = {

@@ -1,11 +1,11 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { pigeonholeNames } from '../ledger/queries/pigeonholes.js';
+import { pigeonholeNames } from '../ledger/pigeonholes.js';
 import { combineFreshness } from '../operations/freshness.js';
 import type { ApiApp } from './api-app.js';
 import { byMinute, minutesSchema } from './minutes.js';
 import { type Present, readPresent } from './present.js';
 import { freshnessSummary } from './freshness-view.js';
-import { configuredName } from './printable.js';
+import { configuredName } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { instant, jsonAnswer, needs, problems } from './route-parts.js';
 import { workspaceOf } from './scope.js';

@@ -1,5 +1,5 @@
 import type { Ledger } from '../ledger/ledger.js';
-import { noteAsked, noteEnded } from '../ledger/queries/audit.js';
+import { noteAsked, noteEnded } from '../ledger/audit.js';
 import type { Caller } from './authenticate.js';
 import { BoundedNotes } from './bounded-notes.js';
 import type { ProcessMeters } from './metrics/process-meters.js';

@@ -1,10 +1,10 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { addToken, allTokens, revokeToken, type StoredToken } from '../ledger/queries/tokens.js';
+import { addToken, allTokens, revokeToken, type StoredToken } from '../ledger/tokens.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
-import { configuredName } from './printable.js';
+import { configuredName } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { roles } from './rights.js';
 import { instant, jsonAnswer, jsonBody, needs, problems } from './route-parts.js';

@@ -1,12 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Ledger } from '../ledger/ledger.js';
-import { RegistrantFileError } from '../registrants/registrant-file-error.js';
+import { RegistrantFileError } from '../importing/files/registrant-file-error.js';
 import type { ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
-import type { ImportDesk } from './import-desk.js';
-import { ImportRefusal, type ImportRefusalKind } from './import-refusal.js';
-import { type ImportRequest, importRequestSchema } from './import-request.js';
-import { importCheckSchema, importViewSchema } from './import-views.js';
+import type { ImportDesk } from '../importing/desk/desk.js';
+import { ImportRefusal, type ImportRefusalKind } from '../importing/desk/import-refusal.js';
+import { type ImportRequest, importRequestSchema } from '../importing/desk/import-request.js';
+import { importCheckSchema, importViewSchema } from '../importing/desk/import-views.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, needs, problems } from './route-parts.js';
 import { actorOf, pigeonholeWithin } from './scope.js';

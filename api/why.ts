@@ -1,9 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { listNames } from '../config/schema/list-names.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { findItems, type KnownItem, timelineOf } from '../ledger/queries/timeline.js';
+import { findItems, type KnownItem, timelineOf } from '../operations/timeline.js';
 import type { ApiApp } from './api-app.js';
-import { itemKey, printable } from './printable.js';
+import { itemKey, printable } from '../base/printable.js';
 import { instant, jsonAnswer, needs, problems } from './route-parts.js';
 import { workspaceOf } from './scope.js';
 import { causeInWords, reasonInWords } from './words.js';

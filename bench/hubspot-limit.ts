@@ -2,8 +2,8 @@ import { Secret } from '../config/secret.js';
 import { hubspotConfigSchema } from '../sinks/hubspot/config.js';
 import { createHubSpotSink } from '../sinks/hubspot/hubspot.js';
 import type { Lane, Sink, Subject } from '../sinks/sink.js';
-import { property } from '../test/doubles/hubspot/property-definition.js';
-import { startHubSpotDouble } from '../test/doubles/hubspot/start-hubspot-double.js';
+import { property } from '../sandbox/hubspot/property-definition.js';
+import { startHubSpotDouble } from '../sandbox/hubspot/start-hubspot-double.js';
 import type { Bench } from './bench.js';
 
 const lanes = 20;

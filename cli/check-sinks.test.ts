@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { prove, storeName } from '../api/instance-proof.js';
 import { hashToken } from '../api/token-text.js';
-import type { Config } from '../worker/load-process-config.js';
+import type { Config } from '../operations/load-process-config.js';
 import { checkSinks } from './check-sinks.js';
 
 const note = 'crm.email reads item.Email, never seen on attendees of pigeonhole acme/101; seen: "E-mail"';

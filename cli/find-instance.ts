@@ -11,7 +11,7 @@ import {
   storeName,
   tokenIdOf,
 } from '../worker/instance-words.js';
-import type { ClientConfig } from '../worker/load-process-config.js';
+import type { ClientConfig } from '../operations/load-process-config.js';
 import { readLocalToken } from '../worker/local-token.js';
 import { CommandError, ExitCode } from './exit-code.js';
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { namedVariables } from '../worker/shown-settings.js';
+import { namedVariables } from '../operations/shown-settings.js';
 import { type DoctorReport, formatDoctor } from './format-doctor.js';
 import { latestTroublesOfLog } from './latest-troubles-of-log.js';
 

@@ -1,4 +1,4 @@
-import type { Estimate } from '../worker/estimate.js';
+import type { Estimate } from '../operations/estimate.js';
 import { formatEstimate } from './format-estimate.js';
 
 const dayOf = (day: string, live: number) => ({ day, pigeonholes: 2, needs: { live, idle: 1440.4, sweep: 20 } });

@@ -1,4 +1,4 @@
-import type { Estimate } from '../worker/estimate.js';
+import type { Estimate } from '../operations/estimate.js';
 
 const mostDays = 14;
 

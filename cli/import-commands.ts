@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ImportAction } from '../api/import-request.js';
+import type { ImportAction } from '../importing/desk/import-request.js';
 import type { Context } from './context.js';
 import { exampleText } from './example-text.js';
 import type { ExitCode } from './exit-code.js';

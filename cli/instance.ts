@@ -1,4 +1,4 @@
-import { type ClientConfig, loadCommandConfig, tokenOfEnvironment } from '../worker/load-process-config.js';
+import { type ClientConfig, loadCommandConfig, tokenOfEnvironment } from '../operations/load-process-config.js';
 import { addressOf, apiClient, type ApiClient, type FindAddress } from './api-client.js';
 import type { Context } from './context.js';
 import { CommandError, ExitCode } from './exit-code.js';

@@ -1,4 +1,4 @@
-import { itemNamed as findItem } from '../worker/command-words.js';
+import { itemNamed as findItem } from '../operations/command-words.js';
 import { CommandError, ExitCode } from './exit-code.js';
 
 /** The item that a person means by `list:key`; a list may be named in the singular. @throws {CommandError} */

@@ -1,4 +1,4 @@
-import { anyListNamed as findAnyList, listNamed as findList } from '../worker/command-words.js';
+import { anyListNamed as findAnyList, listNamed as findList } from '../operations/command-words.js';
 import { CommandError, ExitCode } from './exit-code.js';
 
 /** The list that a person has named. @throws {CommandError} when there is none of that name */

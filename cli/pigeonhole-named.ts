@@ -1,4 +1,4 @@
-import { shownWord } from '../worker/command-words.js';
+import { shownWord } from '../operations/command-words.js';
 import { CommandError, ExitCode } from './exit-code.js';
 
 /** The pigeonhole that a person means: ID, WORKSPACE/ID, or either after "pigeonhole:". @throws {CommandError} */

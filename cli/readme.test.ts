@@ -1,10 +1,10 @@
-import type { AlertFacts } from '../ledger/queries/alerts/looks.js';
+import type { AlertFacts } from '../operations/alerts/looks.js';
 import { problemWords } from '../operations/problem-words.js';
 import type { ProblemCode } from '../operations/problems.js';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadProcessConfig } from '../worker/load-process-config.js';
+import { loadProcessConfig } from '../operations/load-process-config.js';
 import { formatStatus } from './status/format-status.js';
 import { momentOf, workspaceOf } from './status/status.test-kit.js';
 

@@ -1,5 +1,5 @@
 import type { Action } from '../api/action.js';
-import { shownWord } from '../worker/command-words.js';
+import { shownWord } from '../operations/command-words.js';
 import { CommandError, ExitCode } from './exit-code.js';
 
 /** Names that a command may be given without their kind. */

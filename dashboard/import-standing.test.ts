@@ -1,4 +1,4 @@
-import { importOutcomes } from '../api/import-views.js';
+import { importOutcomes } from '../importing/desk/import-views.js';
 import { needsAPerson, outcomeWords, rowsDone } from './import-standing.js';
 
 const none = Object.fromEntries(importOutcomes.map((outcome) => [outcome, 0])) as Record<

@@ -1,4 +1,4 @@
-import type { ImportCounts, ImportOutcome, ImportView } from '../api/import-views.js';
+import type { ImportCounts, ImportOutcome, ImportView } from '../importing/desk/import-views.js';
 
 /** Rows that wait for nothing any more. Pure. */
 export function rowsDone({ rows, counts }: Pick<ImportView, 'rows' | 'counts'>): number {

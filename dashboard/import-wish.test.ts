@@ -1,4 +1,4 @@
-import type { ImportCheck } from '../api/import-views.js';
+import type { ImportCheck } from '../importing/desk/import-views.js';
 import { firstWish, type ImportWish, mappingsFor, neverSeen, rowsToSend, uploadQuery } from './import-wish.js';
 
 function queryOf(wish: Partial<ImportWish>, content?: string): Record<string, string> {

@@ -1,4 +1,4 @@
-import type { ImportCheck, SavedMapping } from '../api/import-views.js';
+import type { ImportCheck, SavedMapping } from '../importing/desk/import-views.js';
 
 /** How a person wants a file to be imported, as the form holds it. Empty texts say nothing. */
 export interface ImportWish {

@@ -1,4 +1,4 @@
-import type { Direction } from './queries/walk.js';
+import type { Direction } from './walk.js';
 
 /** What the first and last item of a page of a whole walk say of the places between them. */
 export interface PageBounds {

@@ -1,4 +1,4 @@
-import type { LaneOutcomeCount } from '../ledger/queries/status.js';
+import type { LaneOutcomeCount } from './status.js';
 
 /**
  * How pigeonpost counts what a sink was sent. The page, `status`, the API, the metrics and `why` show these numbers

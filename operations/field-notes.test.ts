@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.js';
-import type { SeenField, SeenFields } from '../ledger/queries/seen-fields.js';
+import type { SeenField, SeenFields } from '../ledger/seen-fields.js';
 import { Expression } from '../sinks/mapping/expression.js';
 import { fieldNotes, mentionedLists } from './field-notes.js';
 

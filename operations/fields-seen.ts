@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { fieldNames, seenFields, type SeenFields } from '../ledger/queries/seen-fields.js';
+import { fieldNames, seenFields, type SeenFields } from '../ledger/seen-fields.js';
 import { fieldNotes, mentionedLists, type SeenByList } from './field-notes.js';
 
 /** The fields of nested objects are read from this number of items of each pigeonhole. */

@@ -1,4 +1,4 @@
-import type { LaneState } from '../ledger/queries/read-lanes.js';
+import type { LaneState } from '../delivering/read-lanes.js';
 import {
   findProblems,
   type PigeonholeFacts,
@@ -88,7 +88,7 @@ function standing({ trouble, of = {}, holds = {}, to = {}, lane = {}, isLate = f
       { ...workspace, ...of, pigeonholes: [{ ...pigeonhole, ...(isLate ? { freshness: late } : {}), ...holds }] },
     ],
     sinks: [{ ...sink, ...to }],
-    lanes: [{ sink: 'hooks', waitsSince: null, failingSince: null, retryAt: null, ...lane }],
+    lanes: [{ sink: 'hooks', waitsSince: null, failingSince: null, retryAt: null, waitsFor: null, ...lane }],
     now,
   };
 }

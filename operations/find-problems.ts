@@ -1,4 +1,4 @@
-import type { LaneState } from '../ledger/queries/read-lanes.js';
+import type { LaneState } from '../delivering/read-lanes.js';
 import { total } from './counts.js';
 import { describeProblem, type FoundProblem, type Problem, type ProblemCode, severities } from './problems.js';
 

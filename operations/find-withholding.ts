@@ -1,10 +1,10 @@
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { LaneStatus } from '../ledger/queries/status.js';
+import type { LaneStatus } from './status.js';
 import { fieldsSeen } from './fields-seen.js';
 import { mentionedLists } from './field-notes.js';
 import { lackOf, misspelledCondition } from './lacking-values.js';
-import type { RecentByList } from './recent-decisions.js';
+import type { RecentByList } from '../delivering/recent-decisions.js';
 import {
   judgeObservation,
   judgeWithholding,

@@ -7,7 +7,7 @@
  * interval always is. All functions are pure.
  */
 
-/** Why a list has the polling interval that is in force. The reader decides (`activities/cadence.ts`), the ledger stores the word. */
+/** Why a list has the polling interval that is in force. The reader decides (`reading/cadence.ts`), the ledger stores the word. */
 export const cadenceReasons = [
   'live',
   'found',

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.js';
-import type { SeenFields } from '../ledger/queries/seen-fields.js';
+import type { SeenFields } from '../ledger/seen-fields.js';
 import { Expression } from '../sinks/mapping/expression.js';
 import { lackOf } from './lacking-values.js';
 

@@ -1,4 +1,4 @@
-import type { AlertFacts } from '../ledger/queries/alerts/looks.js';
+import type { AlertFacts } from './alerts/looks.js';
 import { count, grouped, instantInWords as at } from './numbers-in-words.js';
 import type { ProblemCode, ProblemWords } from './problems.js';
 

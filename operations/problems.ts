@@ -1,4 +1,4 @@
-import type { AlertFacts } from '../ledger/queries/alerts/looks.js';
+import type { AlertFacts } from './alerts/looks.js';
 import { instantInWords } from './numbers-in-words.js';
 import { problemWords } from './problem-words.js';
 

@@ -1,8 +1,8 @@
 import type { Ledger } from '../ledger/ledger.js';
-import { pausesOf, resume } from '../ledger/queries/pauses.js';
-import { askQuotaAgain } from '../ledger/queries/quota.js';
-import { trySinkNow } from '../ledger/queries/sink-breaker.js';
-import { retryWorkspace, workspaceAnswers } from '../ledger/queries/workspaces.js';
+import { pausesOf, resume } from '../ledger/pauses.js';
+import { askQuotaAgain } from '../work/asking/quota.js';
+import { trySinkNow } from '../delivering/stored-breaker.js';
+import { retryWorkspace, workspaceAnswers } from '../ledger/workspaces.js';
 
 export interface TryNowTarget {
   readonly kind: 'workspace' | 'sink';

@@ -1,6 +1,6 @@
 import type { OutcomeCount } from './counts.js';
-import { isLacking } from './mapping-reasons.js';
-import type { Recent } from './recent-decisions.js';
+import { isLacking } from '../delivering/mapping-reasons.js';
+import type { Recent } from '../delivering/recent-decisions.js';
 
 /** What a sink does with one list, all its pigeonholes together. */
 export interface ListOutcomes {

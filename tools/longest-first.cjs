@@ -9,7 +9,7 @@ const longest = [
   '/test/properties/',
   '/test/browser/',
   '/test/system/bad-input',
-  '/worker/backup/',
+  '/operations/backup/',
   '/test/system/',
   '/test/conformance/sinks/file',
   '/test/crash/',

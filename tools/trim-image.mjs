@@ -1,5 +1,5 @@
 // Takes out of a pruned /app what the image never loads (decision 0052): native code of other platforms, the bundler's
-// compiler, whose work is done, the embedded store, benches and stand-ins, source maps, type declarations and sources.
+// compiler, whose work is done, the embedded store, benches, source maps, type declarations and sources.
 //   node tools/trim-image.mjs [FOLDER]
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -27,7 +27,6 @@ const unused = [
   join(root, 'node_modules/@electric-sql'),
   join(root, 'dist/ledger/new-store'),
   join(root, 'dist/bench'),
-  join(root, 'dist/test'),
 ];
 const unusedFile = /\.(?:map|ts|mts|cts|tsbuildinfo)$/;
 

@@ -1,7 +1,7 @@
-import type { Collaborators } from '../activities/collaborators.js';
+import type { Collaborators } from '../work/collaborators.js';
 import type { AppliedConfiguration } from '../api/configuration-plan.js';
 import type { Environment } from '../config/environment.js';
-import { planConfiguration } from './plan-configuration.js';
+import { planConfiguration } from '../operations/plan-configuration.js';
 import type { ConfigurationSwitch } from './take-up-configuration.js';
 
 /**

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { ConfigError } from '../config/config-error.js';
 import { type Environment, processEnvironment } from '../config/environment.js';
-import { loadCandidateConfig } from './load-process-config.js';
+import { loadCandidateConfig } from '../operations/load-process-config.js';
 
 export interface CheckedDraft {
   /** Sentences; none: it can be used once its variables are set. */

@@ -5,7 +5,7 @@ import type { SandboxOptions } from '../sandbox/options.js';
 import { runSandbox } from '../sandbox/start-sandbox.js';
 import { check, type Checked } from './check.js';
 import { binarySources } from './embedded-temporal/binary-sources.js';
-import { loadProcessConfig } from './load-process-config.js';
+import { loadProcessConfig } from '../operations/load-process-config.js';
 
 /** What is said of the workspace, which comes first. */
 async function checkWorkspace(options: SandboxOptions, keys = ''): Promise<Checked> {

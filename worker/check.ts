@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chooseSubscription } from '../activities/provisioning/choose-subscription.js';
+import { chooseSubscription } from '../importing/provisioning/choose-subscription.js';
 import type { Config } from '../config/config.js';
 import { lockFolder } from '../ledger/drivers/folder-lock.js';
 import { refuseWithoutEmbeddedStore } from '../ledger/drivers/embedded.js';
@@ -12,10 +12,10 @@ import type { Subscription } from '../pigeonhole/wire-entities.js';
 import { connectTemporal } from './connect-temporal.js';
 import { type BinarySources, findBinary } from './embedded-temporal/find-binary.js';
 import { keyProblem } from './key-place-of.js';
-import { createWorkspaceClient } from './open-clients.js';
-import { listEvents, type ListedEvents, selectEvents, selectionInWords } from './list-events.js';
-import { createSink } from './open-sinks.js';
-import { messageOf } from './orchestration.js';
+import { createWorkspaceClient } from '../work/open-clients.js';
+import { listEvents, type ListedEvents, selectEvents, selectionInWords } from '../operations/list-events.js';
+import { createSink } from '../work/open-sinks.js';
+import { messageOf } from '../operations/orchestration.js';
 
 export interface Checked {
   /** e.g. `workspace acme`, `sink hooks`, `store`. */

@@ -1,11 +1,11 @@
 import type { Client } from '@temporalio/client';
-import type { Log } from '../activities/collaborators.js';
+import type { Log } from '../work/collaborators.js';
 import type { Config } from '../config/config.js';
 import { kinds, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
 import { bindCluster, openLedger } from '../ledger/ledger.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { ClusterGuard } from './cluster-guard.js';
-import { createStarter, discovering } from './orchestration.js';
+import { createStarter, discovering } from '../operations/orchestration.js';
 import { reconcile } from './reconcile.js';
 
 const databases = useBothDatabases();

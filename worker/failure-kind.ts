@@ -6,7 +6,7 @@ import { ClientOptionsError } from '../pigeonhole/client-options-error.js';
 import { TemporalUnreachableError } from './temporal-unreachable-error.js';
 import { EmbeddedTemporalError } from './embedded-temporal/embedded-temporal-error.js';
 import { LocalTokenError } from './local-token-error.js';
-import { BackupError } from './backup/backup-error.js';
+import { BackupError } from '../operations/backup/backup-error.js';
 import { BinaryNotFoundError } from './embedded-temporal/find-binary.js';
 
 /** What kind of failure ended a command, for its exit code. */

@@ -1,8 +1,8 @@
 import { kinds, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
 import { type Ledger, openLedger } from '../ledger/ledger.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
-import { refOf } from '../ledger/queries/pigeonholes.js';
-import { ensureStreams } from '../ledger/queries/streams.js';
+import { refOf } from '../ledger/pigeonholes.js';
+import { ensureStreams } from '../ledger/streams.js';
 import { FirstPage } from './first-page.js';
 
 const databases = useBothDatabases();

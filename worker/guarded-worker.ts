@@ -1,4 +1,4 @@
-import type { Log } from '../activities/collaborators.js';
+import type { Log } from '../work/collaborators.js';
 import type { ClusterGuard } from './cluster-guard.js';
 import type { RunningWorker } from './run-worker.js';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Log } from '../activities/collaborators.js';
-import type { Config } from './load-process-config.js';
+import type { Log } from '../work/collaborators.js';
+import type { Config } from '../operations/load-process-config.js';
 
 /** Where the running process that serves the API of an installation listens, for commands of the same user. */
 export interface InstanceFile {

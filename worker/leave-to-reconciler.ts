@@ -1,6 +1,6 @@
-import type { Log } from '../activities/collaborators.js';
+import type { Log } from '../work/collaborators.js';
 import { LedgerError } from '../ledger/ledger-error.js';
-import { messageOf, type WorkflowStarter } from './orchestration.js';
+import { messageOf, type WorkflowStarter } from '../operations/orchestration.js';
 
 /** Longer than a server that answers ever takes, and much shorter than a client of the API waits. */
 const withinMs = 5000;

@@ -1,13 +1,13 @@
 import type { Client } from '@temporalio/client';
-import type { Log } from '../activities/collaborators.js';
-import { syncsOf } from '../activities/read-pigeonhole.js';
+import type { Log } from '../work/collaborators.js';
+import { syncsOf } from '../reading/read-pigeonhole.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { discardAbandonedImports } from '../ledger/queries/imports/begin-import.js';
-import { reopenErasures } from '../ledger/queries/erasures/note-erasure.js';
-import { openErasures } from '../ledger/queries/erasures/read-erasures.js';
-import { runningImports } from '../ledger/queries/imports/ask-import.js';
-import { selectedPigeonholes } from '../ledger/queries/pigeonholes.js';
+import { discardAbandonedImports } from '../importing/queries/begin-import.js';
+import { reopenErasures } from '../people/forget/note-erasure.js';
+import { openErasures } from '../people/forget/read-erasures.js';
+import { runningImports } from '../importing/queries/ask-import.js';
+import { selectedPigeonholes } from '../ledger/pigeonholes.js';
 import type { ClusterGuard } from './cluster-guard.js';
 import {
   delivering,
@@ -17,7 +17,7 @@ import {
   reading,
   type WantedWorkflow,
   type WorkflowStarter,
-} from './orchestration.js';
+} from '../operations/orchestration.js';
 
 /** What should be running, from the configuration and the ledger alone: Temporal may have been lost or replaced. */
 export async function wantedWorkflows(config: Config, ledger: Ledger): Promise<WantedWorkflow[]> {

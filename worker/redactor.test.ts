@@ -1,5 +1,5 @@
 import { Secret } from '../config/secret.js';
-import type { Config } from './load-process-config.js';
+import type { Config } from '../operations/load-process-config.js';
 import { redactor } from './redactor.js';
 
 const config = {

@@ -1,5 +1,5 @@
 import { Secret } from '../config/secret.js';
-import type { Config } from './load-process-config.js';
+import type { Config } from '../operations/load-process-config.js';
 
 /** Forms that only secrets and people's addresses have, whoever wrote them. */
 const forms: readonly (readonly [RegExp, string])[] = [

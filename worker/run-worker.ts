@@ -1,6 +1,6 @@
 import { type NativeConnection, Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/create-activities.js';
-import type { InUse } from '../activities/collaborators.js';
+import type { InUse } from '../work/collaborators.js';
 import type { Config } from '../config/config.js';
 import { workflowBundlePath } from './workflow-bundle.js';
 

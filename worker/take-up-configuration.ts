@@ -6,10 +6,10 @@ import {
   currentConfiguration,
   isCurrentConfiguration,
   replaceConfiguration,
-} from '../ledger/queries/configurations.js';
+} from '../ledger/configurations.js';
 import { ClientOptionsError } from '../pigeonhole/client-options-error.js';
-import type { Editions } from './editions.js';
-import { documentOf, openEdition, type Shared } from './open-edition.js';
+import type { Editions } from '../operations/editions.js';
+import { documentOf, openEdition, type Shared } from '../operations/open-edition.js';
 
 /** How a running process gets from one configuration to the next. */
 export interface ConfigurationSwitch {

@@ -1,5 +1,5 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow';
-import type { Turn } from '../activities/turns.js';
+import type { Turn } from '../work/turns.js';
 
 /** There is something to do: ends the present sleep. Carries nothing; what is to be done stands in the ledger. */
 export const wakeSignal = defineSignal('wake');

@@ -1,5 +1,5 @@
 import { allHandlersFinished, condition, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { Turn, WorkRequest } from '../activities/turns.js';
+import type { Turn, WorkRequest } from '../work/turns.js';
 import { pauseSignal, pollNowSignal, resumeSignal, stateQuery, sweepSignal, wakeSignal } from './messages.js';
 
 /**

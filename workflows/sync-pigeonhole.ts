@@ -1,5 +1,5 @@
 import { continueAsNew } from '@temporalio/workflow';
-import type { PigeonholeName } from '../activities/turns.js';
+import type { PigeonholeName } from '../work/turns.js';
 import { runTurns } from './run-turns.js';
 import { steps } from './steps.js';
 

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.js';
-import type { AlertFigures, ImportFigures, SweepState } from '../../ledger/queries/metrics.js';
-import type { NamedPigeonhole } from '../../ledger/queries/pigeonholes.js';
-import type { LaneState } from '../../ledger/queries/read-lanes.js';
+import type { AlertFigures, ImportFigures, SweepState } from '../../operations/metrics.js';
+import type { NamedPigeonhole } from '../../ledger/pigeonholes.js';
+import type { LaneState } from '../../delivering/read-lanes.js';
 import { total } from '../../operations/counts.js';
 import { combineFreshness } from '../../operations/freshness.js';
 import { problemCodes } from '../../operations/problems.js';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { namedMetrics } from '../../test/kit/named-metrics.js';
-import type { LaneState } from '../../ledger/queries/read-lanes.js';
+import type { LaneState } from '../../delivering/read-lanes.js';
 import type { Status } from '../status-view.js';
 import { formatFigures } from './figure.js';
 import { type LedgerFacts, ledgerFigures } from './ledger-figures.js';

@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from 'hono';
 import type { Config } from '../../config/config.js';
-import { alertFigures, importFigures, sweepStates } from '../../ledger/queries/metrics.js';
+import { alertFigures, importFigures, sweepStates } from '../../operations/metrics.js';
 import type { ApiApp, ApiContext, ApiEnvironment } from '../api-app.js';
 import { Refused } from '../problem.js';
 import { requireEveryWorkspace } from '../scope.js';

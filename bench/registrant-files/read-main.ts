@@ -5,10 +5,10 @@
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { isSendable } from '../../registrants/checked-row.js';
-import { guessMapping } from '../../registrants/guess-mapping.js';
-import { openRegistrantFile } from '../../registrants/open-registrant-file.js';
-import { RowCheck } from '../../registrants/row-check.js';
+import { isSendable } from '../../importing/files/checked-row.js';
+import { guessMapping } from '../../importing/files/guess-mapping.js';
+import { openRegistrantFile } from '../../importing/files/open-registrant-file.js';
+import { RowCheck } from '../../importing/files/row-check.js';
 
 export interface ReadMeasurement {
   readonly rows: number;

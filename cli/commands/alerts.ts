@@ -1,6 +1,6 @@
 import type { TestedAlerts } from '../../api/alerts.js';
-import { testAlerts as testFromHere } from '../../worker/alerts/test-alerts.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { testAlerts as testFromHere } from '../../operations/alerts/test-alerts.js';
+import { loadProcessConfig } from '../../operations/load-process-config.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf, instanceOf } from '../instance.js';

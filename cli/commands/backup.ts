@@ -2,9 +2,9 @@ import { askForBackup } from '../ask-for-backup.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { instanceOf } from '../instance.js';
-import { encrypterTo } from '../../worker/backup/age.js';
-import { type BackupBytes, dumpPostgres, packUnusedStore, writeBackup } from '../../worker/backup/backup-store.js';
-import { passOn } from '../../worker/backup/write-whole.js';
+import { encrypterTo } from '../../operations/backup/age.js';
+import { type BackupBytes, dumpPostgres, packUnusedStore, writeBackup } from '../../operations/backup/backup-store.js';
+import { passOn } from '../../operations/backup/write-whole.js';
 
 /**
  * `pigeonpost backup <file>`: the ledger as it is at one instant, while everything runs. An embedded store is asked of the

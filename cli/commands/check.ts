@@ -1,7 +1,7 @@
 import { check as checkAll, type Checked } from '../../worker/check.js';
 import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { type Estimate, estimate } from '../../worker/estimate.js';
+import { loadProcessConfig } from '../../operations/load-process-config.js';
+import { type Estimate, estimate } from '../../operations/estimate.js';
 import { checkSinks } from '../check-sinks.js';
 import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';

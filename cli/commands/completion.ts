@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { serviceAndDerivedLists } from '../../worker/command-words.js';
+import { serviceAndDerivedLists } from '../../operations/command-words.js';
 import { bashCompletion } from '../completion/bash-completion.js';
 import { type CompletedCommand, commandTree, type NameKind } from '../completion/command-tree.js';
 import { fishCompletion } from '../completion/fish-completion.js';

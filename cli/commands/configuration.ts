@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Candidate } from '../../api/configuration-plan.js';
-import { checkCommandFile } from '../../worker/load-process-config.js';
+import { checkCommandFile } from '../../operations/load-process-config.js';
 import { askYesOrNo } from '../ask-yes-or-no.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';

@@ -1,4 +1,4 @@
-import { anyListNamed } from '../../worker/command-words.js';
+import { anyListNamed } from '../../operations/command-words.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf } from '../instance.js';

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import type { ImportCheck } from '../../api/import-views.js';
+import type { ImportCheck } from '../../importing/desk/import-views.js';
 import { askYesOrNo } from '../ask-yes-or-no.js';
 import { askedBy } from '../asked-by.js';
 import type { Context, Output } from '../context.js';
@@ -20,7 +20,7 @@ import {
   writeWholeFile,
 } from '../imports/import-files.js';
 import { type ImportOptions, uploadQueryOf } from '../imports/import-options.js';
-import { problemsCsv } from '../../worker/imports/problems-csv.js';
+import { problemsCsv } from '../../importing/desk/problems-csv.js';
 import { createProgressDisplay } from '../imports/progress-display.js';
 import { targetInWords } from '../imports/target-in-words.js';
 import { createUploadDisplay } from '../imports/upload-display.js';

@@ -1,5 +1,5 @@
-import type { ImportAction } from '../../api/import-request.js';
-import type { ImportView } from '../../api/import-views.js';
+import type { ImportAction } from '../../importing/desk/import-request.js';
+import type { ImportView } from '../../importing/desk/import-views.js';
 import { askedBy } from '../asked-by.js';
 import { askYesOrNo } from '../ask-yes-or-no.js';
 import type { Context } from '../context.js';

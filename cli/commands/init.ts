@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { checkDraft } from '../../worker/check-draft.js';
-import { eventsOfDraft } from '../../worker/list-events.js';
+import { eventsOfDraft } from '../../operations/list-events.js';
 import { isFree } from '../../worker/embedded-temporal/free-port.js';
 import type { Context, Output } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';

@@ -1,5 +1,5 @@
 import { findLedgerKey } from '../../worker/key-place-of.js';
-import { loadOfflineConfig } from '../../worker/load-process-config.js';
+import { loadOfflineConfig } from '../../operations/load-process-config.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { writePrivateFile } from '../write-private-file.js';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Candidate } from '../../api/configuration-plan.js';
 import type { Preview, PreviewedItem, PreviewedOperation } from '../../api/preview.js';
-import { shownWord } from '../../worker/command-words.js';
+import { shownWord } from '../../operations/command-words.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { instanceOf } from '../instance.js';

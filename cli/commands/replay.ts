@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ReplayCount, ReplayRequest } from '../../api/replay-request.js';
-import { instantNamed } from '../../worker/command-words.js';
+import { instantNamed } from '../../operations/command-words.js';
 import { askedBy } from '../asked-by.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';

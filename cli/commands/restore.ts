@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isEncrypted, requireDecryptable } from '../../worker/backup/age.js';
-import { readErasureListFile } from '../../worker/backup/read-erasure-list.js';
+import { isEncrypted, requireDecryptable } from '../../operations/backup/age.js';
+import { readErasureListFile } from '../../operations/backup/read-erasure-list.js';
 import { configuredKey, type LedgerKey, readKeyFile } from '../../worker/key-place-of.js';
-import { loadOfflineConfig } from '../../worker/load-process-config.js';
-import { markStoreRestored, restoreStore } from '../../worker/backup/restore-store.js';
+import { loadOfflineConfig } from '../../operations/load-process-config.js';
+import { markStoreRestored, restoreStore } from '../../operations/backup/restore-store.js';
 import { askYesOrNo } from '../ask-yes-or-no.js';
 import { askedBy } from '../asked-by.js';
 import type { Context } from '../context.js';

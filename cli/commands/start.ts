@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { isatty } from 'node:tty';
 import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
 import { installRuntime } from '../../worker/install-runtime.js';
-import { type Config, loadProcessConfig, logLevel } from '../../worker/load-process-config.js';
+import { type Config, loadProcessConfig, logLevel } from '../../operations/load-process-config.js';
 import { openLog, type ProcessLog } from '../../worker/log.js';
 import { type ProcessRole, startProcess } from '../../worker/start-process.js';
 import { readLocalToken } from '../../worker/local-token.js';

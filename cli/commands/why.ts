@@ -1,5 +1,5 @@
 import type { Why, WhyRevision, WhySink } from '../../api/why.js';
-import { shownWord } from '../../worker/command-words.js';
+import { shownWord } from '../../operations/command-words.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf } from '../instance.js';

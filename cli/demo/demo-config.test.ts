@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { loadProcessConfig } from '../../operations/load-process-config.js';
 import { demoConfig, demoNames, demoVariables } from './demo-config.js';
 
 const places = {

@@ -127,7 +127,7 @@ export class DemoProcesses {
 
   /** The double that the tests of the sink are run against, as a program. */
   async #startDouble(vendor: string, folder: string, token: string): Promise<string> {
-    const child = this.#startChild(`the stand-in for ${vendor}`, `test/doubles/${folder}/main`, folder, [
+    const child = this.#startChild(`the stand-in for ${vendor}`, `sandbox/${folder}/main`, folder, [
       '--token',
       token,
       ...(this.#options.once ? ['--per10s', String(per10sOfOnce)] : []),

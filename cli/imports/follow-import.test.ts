@@ -1,4 +1,4 @@
-import type { ImportView } from '../../api/import-views.js';
+import type { ImportView } from '../../importing/desk/import-views.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { followImport, pauseAfter } from './follow-import.js';
 import { viewOf } from './import-views.test-kit.js';

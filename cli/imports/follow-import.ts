@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ImportView } from '../../api/import-views.js';
+import type { ImportView } from '../../importing/desk/import-views.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import type { ImportClient } from './import-client.js';
 import type { ProgressDisplay } from './progress-display.js';

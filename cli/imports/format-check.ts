@@ -6,7 +6,7 @@ import type {
   ProblemCount,
   ProblemGroup,
   SendingEstimate,
-} from '../../api/import-views.js';
+} from '../../importing/desk/import-views.js';
 import { counted, grouped } from '../grouped.js';
 import { inWords } from '../in-words.js';
 import { renderLine, span } from '../text-line.js';

@@ -1,4 +1,4 @@
-import type { ImportCounts, ImportView } from '../../api/import-views.js';
+import type { ImportCounts, ImportView } from '../../importing/desk/import-views.js';
 import { grouped } from '../grouped.js';
 import { inWords, spanInWords } from '../in-words.js';
 import { renderLine, span, type TextLine } from '../text-line.js';

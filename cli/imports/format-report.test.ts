@@ -1,5 +1,5 @@
-import type { ProblemGroup } from '../../api/import-views.js';
-import { ProblemGroups } from '../../worker/imports/group-problems.js';
+import type { ProblemGroup } from '../../importing/desk/import-views.js';
+import { ProblemGroups } from '../../importing/desk/group-problems.js';
 import { exitCodeOf } from './end-of-import.js';
 import { formatReport } from './format-report.js';
 import { countsOf, viewOf } from './import-views.test-kit.js';

@@ -1,4 +1,4 @@
-import type { ImportCounts, ImportOutcome, ImportView, ProblemGroup } from '../../api/import-views.js';
+import type { ImportCounts, ImportOutcome, ImportView, ProblemGroup } from '../../importing/desk/import-views.js';
 import { counted, grouped } from '../grouped.js';
 import { groupLines } from './format-check.js';
 

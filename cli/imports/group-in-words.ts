@@ -1,4 +1,4 @@
-import type { ProblemGroup } from '../../api/import-views.js';
+import type { ProblemGroup } from '../../importing/desk/import-views.js';
 import { counted, grouped } from '../grouped.js';
 import { shownInLine } from '../shown-text.js';
 

@@ -1,4 +1,4 @@
-import type { ImportCheck, ImportCounts, ImportView } from '../../api/import-views.js';
+import type { ImportCheck, ImportCounts, ImportView } from '../../importing/desk/import-views.js';
 
 export function countsOf(given: Partial<ImportCounts> = {}): ImportCounts {
   return {

@@ -1,4 +1,4 @@
-import type { ImportView } from '../../api/import-views.js';
+import type { ImportView } from '../../importing/desk/import-views.js';
 import type { Output } from '../context.js';
 import { LiveBlock } from '../live-block.js';
 import { formatProgress, progressInWords, settledRows, standingInWords } from './format-progress.js';

@@ -1,4 +1,4 @@
-import type { ImportTarget } from '../../api/import-views.js';
+import type { ImportTarget } from '../../importing/desk/import-views.js';
 
 /** "acme/123 Annual Conference, 2026-11-21 to 2026-11-22, upcoming": what a person recognises a pigeonhole by. Pure. */
 export function targetInWords({ workspace, pigeonholeId, name, startDate, endDate, status }: ImportTarget): string {

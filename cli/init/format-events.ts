@@ -1,4 +1,4 @@
-import type { ListedEvents } from '../../worker/list-events.js';
+import type { ListedEvents } from '../../operations/list-events.js';
 import { counted } from '../grouped.js';
 import { shownInLine } from '../shown-text.js';
 import { cell } from '../text-width.js';

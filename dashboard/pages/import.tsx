@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { ImportOutcome, ImportReportRow, ImportView } from '../../api/import-views.js';
+import type { ImportOutcome, ImportReportRow, ImportView } from '../../importing/desk/import-views.js';
 import { carryOut } from '../asking/act.js';
 import { ask, askFor } from '../asking/ask.js';
 import { useMay } from '../asking/caller.js';

@@ -1,4 +1,4 @@
-import type { ImportView } from '../../api/import-views.js';
+import type { ImportView } from '../../importing/desk/import-views.js';
 import { useMay } from '../asking/caller.js';
 import { useParts } from '../asking/use-parts.js';
 import { AwaitAnswer } from '../parts/await-answer.js';

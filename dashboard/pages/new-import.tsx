@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { SeenFields } from '../../api/fields.js';
-import type { ImportCheck, ImportView, SavedMapping } from '../../api/import-views.js';
+import type { ImportCheck, ImportView, SavedMapping } from '../../importing/desk/import-views.js';
 import type { PigeonholeDetails } from '../../api/pigeonholes.js';
 import { carryOut } from '../asking/act.js';
 import { allParts } from '../asking/all-parts.js';

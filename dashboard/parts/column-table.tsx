@@ -1,4 +1,4 @@
-import type { ImportColumn } from '../../api/import-views.js';
+import type { ImportColumn } from '../../importing/desk/import-views.js';
 import { CommittedInput } from './committed-input.js';
 import { StateWord } from './state-word.js';
 

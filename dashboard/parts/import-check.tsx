@@ -1,4 +1,4 @@
-import type { ImportCheck, ImportTarget, SendingEstimate } from '../../api/import-views.js';
+import type { ImportCheck, ImportTarget, SendingEstimate } from '../../importing/desk/import-views.js';
 import { counted, grouped, rowsInWords } from '../words.js';
 import { Fact, Facts, Panel } from './panel.js';
 import { Ago, Clock } from './time.js';

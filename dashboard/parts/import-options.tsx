@@ -1,4 +1,4 @@
-import type { SavedMapping } from '../../api/import-views.js';
+import type { SavedMapping } from '../../importing/desk/import-views.js';
 import type { ImportWish } from '../import-wish.js';
 import { CommittedInput } from './committed-input.js';
 import { Choice } from './pigeonhole-table.js';

@@ -1,4 +1,4 @@
-import type { ImportView } from '../../api/import-views.js';
+import type { ImportView } from '../../importing/desk/import-views.js';
 import { needsAPerson, rowsDone } from '../import-standing.js';
 import { grouped } from '../words.js';
 import { StateWord } from './state-word.js';

@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { createSink } from '../../worker/open-sinks.js';
+import { loadProcessConfig } from '../../operations/load-process-config.js';
+import { createSink } from '../../work/open-sinks.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import type { Change } from '../change.js';

@@ -1,6 +1,6 @@
 import { Secret } from '../../config/secret.js';
-import type { DoubleAnswer, DoubleRequest } from '../../test/doubles/serve/double-request.js';
-import { type RunningDouble, serveDouble } from '../../test/doubles/serve/serve-double.js';
+import type { DoubleAnswer, DoubleRequest } from '../../sandbox/serve/double-request.js';
+import { type RunningDouble, serveDouble } from '../../sandbox/serve/serve-double.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import type { Fields, Lane, Operation, Outcome, Planned, Sink, SinkEnvironment, Subject } from '../sink.js';

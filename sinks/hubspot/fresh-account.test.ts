@@ -1,6 +1,6 @@
 import { Secret } from '../../config/secret.js';
-import { ALL_SCOPES, type HubSpotOptions } from '../../test/doubles/hubspot/account.js';
-import { type HubSpotDouble, startHubSpotDouble } from '../../test/doubles/hubspot/start-hubspot-double.js';
+import { ALL_SCOPES, type HubSpotOptions } from '../../sandbox/hubspot/account.js';
+import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import type { Subject } from '../sink.js';

@@ -1,7 +1,7 @@
 import { Secret } from '../../config/secret.js';
-import { USER_ID } from '../../test/doubles/salesforce/org.js';
-import { leadsToQueue } from '../../test/doubles/salesforce/org-rules.js';
-import type { SalesforceOptions } from '../../test/doubles/salesforce/salesforce-org.js';
+import { USER_ID } from '../../sandbox/salesforce/org.js';
+import { leadsToQueue } from '../../sandbox/salesforce/org-rules.js';
+import type { SalesforceOptions } from '../../sandbox/salesforce/salesforce-org.js';
 import type { Fields, Outcome } from '../sink.js';
 import { TestOrg } from './org.test-kit.js';
 import { createSalesforceSink } from './salesforce.js';

@@ -1,8 +1,8 @@
-import type { AnsweredRequest } from '../../test/doubles/serve/serve-double.js';
-import { type FieldDefinition, field } from '../../test/doubles/salesforce/field-definition.js';
-import type { OrgRecord } from '../../test/doubles/salesforce/org.js';
-import type { SalesforceOptions } from '../../test/doubles/salesforce/salesforce-org.js';
-import { type SalesforceDouble, startSalesforceDouble } from '../../test/doubles/salesforce/start-salesforce-double.js';
+import type { AnsweredRequest } from '../../sandbox/serve/serve-double.js';
+import { type FieldDefinition, field } from '../../sandbox/salesforce/field-definition.js';
+import type { OrgRecord } from '../../sandbox/salesforce/org.js';
+import type { SalesforceOptions } from '../../sandbox/salesforce/salesforce-org.js';
+import { type SalesforceDouble, startSalesforceDouble } from '../../sandbox/salesforce/start-salesforce-double.js';
 import type { Fields } from '../sink.js';
 
 const key = (name: string): FieldDefinition => field(name, { externalId: true, unique: true });

@@ -1,8 +1,8 @@
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import type { Fields, Outcome } from '../sink.js';
-import { lockedRow } from '../../test/doubles/salesforce/record-faults.js';
-import { salesforceFault } from '../../test/doubles/salesforce/salesforce-faults.js';
+import { lockedRow } from '../../sandbox/salesforce/record-faults.js';
+import { salesforceFault } from '../../sandbox/salesforce/salesforce-faults.js';
 import { TestOrg } from './org.test-kit.js';
 import { createSalesforceSink } from './salesforce.js';
 import { attendee, campaignKeys, deliver, gone, laneOf, sampleConfig, sampleEnvironment } from './sample.test-kit.js';

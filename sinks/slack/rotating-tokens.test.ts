@@ -1,5 +1,5 @@
 import { Secret } from '../../config/secret.js';
-import { FRESH_APP, type SlackDouble, startSlackDouble } from '../../test/doubles/slack/start-slack-double.js';
+import { FRESH_APP, type SlackDouble, startSlackDouble } from '../../sandbox/slack/start-slack-double.js';
 import { KeptInMemory } from '../../test/kit/kept-in-memory.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
 import { RotatingTokens } from './rotating-tokens.js';

@@ -3,7 +3,7 @@ import type { PlannedDeed, Store } from './plan.js';
 
 const meanGapMs = 45_000;
 
-/** Processes that do not run for a while, mostly for longer than their leases last (activities/lane-hold.ts). */
+/** Processes that do not run for a while, mostly for longer than their leases last (delivering/lane-hold.ts). */
 export function planStops(random: Random, durationMs: number, store: Store): PlannedDeed[] {
   const victims = store === 'postgres' ? (['parent', 'worker', 'worker'] as const) : (['parent'] as const);
   return instants(random, meanGapMs, 2000, durationMs).map((atMs) => ({

@@ -1,11 +1,11 @@
-import { type HubSpotDouble, startHubSpotDouble } from '../doubles/hubspot/start-hubspot-double.js';
-import { scaledLimits } from '../doubles/slack/rate-limits.js';
+import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
+import { scaledLimits } from '../../sandbox/slack/rate-limits.js';
 import {
   DEFAULT_CHANNEL,
   DEFAULT_TOKEN,
   type SlackDouble,
   startSlackDouble,
-} from '../doubles/slack/start-slack-double.js';
+} from '../../sandbox/slack/start-slack-double.js';
 import type { Item } from '../kit/compare-with-truth.js';
 import { seededRandom } from '../kit/random.js';
 

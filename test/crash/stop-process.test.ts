@@ -3,7 +3,7 @@ import { untilOutput } from '../kit/processes.js';
 import { sleep } from '../kit/promises.js';
 import { hasPostgres } from '../postgres.js';
 
-/** Longer than the lease of a sending lane (activities/lane-hold.ts): the other process takes the lanes over. */
+/** Longer than the lease of a sending lane (delivering/lane-hold.ts): the other process takes the lanes over. */
 const stoppedMs = 25_000;
 
 /**

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { importRegistrantsTurn } from '../../activities/import-registrants.js';
-import type { ImportTurn } from '../../activities/turns.js';
-import { beginImport, startImport } from '../../ledger/queries/imports/begin-import.js';
-import { importReport, type ReportRow } from '../../ledger/queries/imports/import-report.js';
-import { type ImportProgress, readImport, type RowOutcome } from '../../ledger/queries/imports/read-import.js';
-import { stageRows } from '../../ledger/queries/imports/stage-rows.js';
-import type { StagedRow } from '../../ledger/queries/imports/staged-row.js';
-import { refOf } from '../../ledger/queries/pigeonholes.js';
+import type { ImportTurn } from '../../work/turns.js';
+import { beginImport, startImport } from '../../importing/queries/begin-import.js';
+import { importReport, type ReportRow } from '../../importing/queries/import-report.js';
+import { type ImportProgress, readImport, type RowOutcome } from '../../importing/queries/read-import.js';
+import { stageRows } from '../../importing/queries/stage-rows.js';
+import type { StagedRow } from '../../importing/queries/staged-row.js';
+import { refOf } from '../../ledger/pigeonholes.js';
 import type { Scene } from '../kit/scene.js';
 import type { Stage } from '../kit/stage.js';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { forgetAttendeeTurn } from '../../activities/forget-attendee.js';
-import type { ErasureTurn } from '../../activities/turns.js';
-import { countSharing } from '../../ledger/queries/erasures/count-sharing.js';
-import { findPerson, type PersonName } from '../../ledger/queries/erasures/find-person.js';
-import { requestErasure } from '../../ledger/queries/erasures/request-erasure.js';
+import type { ErasureTurn } from '../../work/turns.js';
+import { countSharing } from '../../people/forget/count-sharing.js';
+import { findPerson, type PersonName } from '../../people/forget/find-person.js';
+import { requestErasure } from '../../people/forget/request-erasure.js';
 import type { Scene } from './scene.js';
 import type { Stage } from './stage.js';
 

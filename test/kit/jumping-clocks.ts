@@ -1,4 +1,4 @@
-import type { Clocks } from '../../activities/stopwatch.js';
+import type { Clocks } from '../../base/stopwatch.js';
 
 /** The system's clocks, which a test can make jump: one of them, or both. */
 export class JumpingClocks implements Clocks {

@@ -1,8 +1,8 @@
-import { startCanvasDouble } from '../doubles/canvas/start-canvas-double.js';
-import { startHubSpotDouble } from '../doubles/hubspot/start-hubspot-double.js';
-import { startLrsDouble } from '../doubles/lrs/start-lrs-double.js';
-import { startSalesforceDouble } from '../doubles/salesforce/start-salesforce-double.js';
-import { startSlackDouble } from '../doubles/slack/start-slack-double.js';
+import { startCanvasDouble } from '../../sandbox/canvas/start-canvas-double.js';
+import { startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
+import { startLrsDouble } from '../../sandbox/lrs/start-lrs-double.js';
+import { startSalesforceDouble } from '../../sandbox/salesforce/start-salesforce-double.js';
+import { startSlackDouble } from '../../sandbox/slack/start-slack-double.js';
 
 /** What the accounts of a test have that a new one lacks. */
 export interface VendorAccounts {

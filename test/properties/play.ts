@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Collaborators } from '../../activities/collaborators.js';
-import { readPigeonhole } from '../../activities/read-pigeonhole.js';
-import { planReading } from '../../activities/reading-plan.js';
-import { ServiceGate } from '../../activities/service-gate.js';
+import type { Collaborators } from '../../work/collaborators.js';
+import { readPigeonhole } from '../../reading/read-pigeonhole.js';
+import { planReading } from '../../work/reading-plan.js';
+import { ServiceGate } from '../../work/asking/service-gate.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { LedgerError } from '../../ledger/ledger-error.js';
 import type { PigeonholeListName } from '../../pigeonhole/lists.js';

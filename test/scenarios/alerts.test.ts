@@ -1,20 +1,20 @@
 import { readStatus } from '../../api/status.js';
 import type { Config } from '../../config/config.js';
 import { Secret } from '../../config/secret.js';
-import type { GateOptions } from '../../activities/service-gate.js';
-import { handleRequest } from '../../activities/handle-request.js';
+import type { GateOptions } from '../../work/asking/service-gate.js';
+import { handleRequest } from '../../work/handle-request.js';
 import { kinds } from '../kit/scenario-kinds.js';
-import { AlertDesk } from '../../worker/alerts/alert-desk.js';
-import { usualPace } from '../../worker/alerts/pace-messages.js';
-import { type HookServer, startHookServer } from '../../worker/alerts/receivers/hook-server.test-kit.js';
-import { type MailServer, startMailServer } from '../../worker/alerts/receivers/mail-server.test-kit.js';
-import { viewQuotas } from '../../worker/view-quotas.js';
+import { AlertDesk } from '../../operations/alerts/alert-desk.js';
+import { usualPace } from '../../operations/alerts/pace-messages.js';
+import { type HookServer, startHookServer } from '../../operations/alerts/receivers/hook-server.test-kit.js';
+import { type MailServer, startMailServer } from '../../operations/alerts/receivers/mail-server.test-kit.js';
+import { viewQuotas } from '../../operations/view-quotas.js';
 import {
   DEFAULT_CHANNEL,
   DEFAULT_TOKEN,
   startSlackDouble,
   type SlackDouble,
-} from '../doubles/slack/start-slack-double.js';
+} from '../../sandbox/slack/start-slack-double.js';
 import { attendee, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';

@@ -1,4 +1,4 @@
-import { readPigeonhole } from '../../activities/read-pigeonhole.js';
+import { readPigeonhole } from '../../reading/read-pigeonhole.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { answer, attendee, pollVote, qnaQuestion, question, rating, session, vote } from '../kit/items.js';
 import { mortalDatabase, ProcessDied } from '../kit/mortal-database.js';

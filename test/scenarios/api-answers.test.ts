@@ -1,13 +1,13 @@
 import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
 import type { ApiApp } from '../../api/api-app.js';
-import { deskOf } from '../../api/import-desk.test-kit.js';
+import { deskOf } from '../../importing/desk/desk.test-kit.js';
 import { createApp } from '../../api/create-app.js';
 import type { LiveChanges } from '../../api/live-changes.js';
 import { kinds } from '../kit/scenario-kinds.js';
-import { noteProgress } from '../../ledger/queries/progress.js';
-import { previewSink } from '../../worker/preview-sink.js';
-import { lookReady } from '../../worker/ready/look-ready.js';
-import { viewQuotas } from '../../worker/view-quotas.js';
+import { noteProgress } from '../../reading/progress.js';
+import { previewSink } from '../../operations/preview-sink.js';
+import { lookReady } from '../../operations/ready/look-ready.js';
+import { viewQuotas } from '../../operations/view-quotas.js';
 import { attendee, pollVote, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';

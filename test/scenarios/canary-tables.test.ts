@@ -1,8 +1,8 @@
 import { openPostgres } from '../../ledger/drivers/postgres.js';
 import { createSlackSink } from '../../sinks/slack/slack.js';
-import { sendCanaries } from '../../worker/canary/send-canaries.js';
+import { sendCanaries } from '../../operations/canary/send-canaries.js';
 import { slackWebhookConfig } from '../conformance/sinks/slack-stage.js';
-import { DEFAULT_CHANNEL, startSlackDouble } from '../doubles/slack/start-slack-double.js';
+import { DEFAULT_CHANNEL, startSlackDouble } from '../../sandbox/slack/start-slack-double.js';
 import { attendee, qnaQuestion, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { everyone, useStages } from '../kit/stage.js';

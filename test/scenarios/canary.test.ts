@@ -1,12 +1,12 @@
-import { handleRequest } from '../../activities/handle-request.js';
+import { handleRequest } from '../../work/handle-request.js';
 import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
 import { createApp } from '../../api/create-app.js';
 import type { ReadyCheck } from '../../api/readiness.js';
-import { endCanaryLeases } from '../../ledger/queries/canaries.js';
+import { endCanaryLeases } from '../../delivering/canaries.js';
 import type { Sink } from '../../sinks/sink.js';
-import { sendCanaries } from '../../worker/canary/send-canaries.js';
-import { withdrawCanaries } from '../../worker/canary/withdraw-canaries.js';
-import { lookReady } from '../../worker/ready/look-ready.js';
+import { sendCanaries } from '../../operations/canary/send-canaries.js';
+import { withdrawCanaries } from '../../operations/canary/withdraw-canaries.js';
+import { lookReady } from '../../operations/ready/look-ready.js';
 import { attendee, qnaQuestion, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Scene } from '../kit/scene.js';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
-import { discoverWorkspace } from '../../activities/discover.js';
-import { readPigeonhole } from '../../activities/read-pigeonhole.js';
-import type { OpenSink } from '../../activities/collaborators.js';
+import { discoverWorkspace } from '../../reading/discover.js';
+import { readPigeonhole } from '../../reading/read-pigeonhole.js';
+import type { OpenSink } from '../../work/collaborators.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { attendee, qnaQuestion, question, session, vote } from '../kit/items.js';
 import { mortalDatabase, ProcessDied } from '../kit/mortal-database.js';

@@ -1,7 +1,7 @@
 import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
 import { createApp } from '../../api/create-app.js';
 import { kinds } from '../kit/scenario-kinds.js';
-import { decideHold, heldItems, openHolds } from '../../ledger/queries/holds.js';
+import { decideHold, heldItems, openHolds } from '../../reading/holds.js';
 import { attendee, pollVote, qnaQuestion, question, session, vote } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { archived, pigeonhole, type Stage, useStages } from '../kit/stage.js';

@@ -1,9 +1,9 @@
 import { Secret } from '../../config/secret.js';
-import { discoverWorkspace } from '../../activities/discover.js';
-import { readPigeonhole } from '../../activities/read-pigeonhole.js';
+import { discoverWorkspace } from '../../reading/discover.js';
+import { readPigeonhole } from '../../reading/read-pigeonhole.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { hasPostgres } from '../postgres.js';
-import { allPauses } from '../../ledger/queries/pauses.js';
+import { allPauses } from '../../ledger/pauses.js';
 import { errorCodes } from '../../pigeonhole/error-codes.js';
 import { createPigeonholeClient } from '../../pigeonhole/client.js';
 import { attendee, pollVote, session } from '../kit/items.js';

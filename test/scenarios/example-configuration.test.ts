@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { example, exampleEnvironment, exampleFiles } from '../../config/example.test-kit.js';
 import { kinds } from '../kit/scenario-kinds.js';
-import { previewSink } from '../../worker/preview-sink.js';
+import { previewSink } from '../../operations/preview-sink.js';
 import { attendee, pollVote, qnaQuestion, question, session, vote } from '../kit/items.js';
 import { everyone, useStages } from '../kit/stage.js';
 

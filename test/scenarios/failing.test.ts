@@ -1,4 +1,4 @@
-import { handleRequest } from '../../activities/handle-request.js';
+import { handleRequest } from '../../work/handle-request.js';
 import { tryNow } from '../../operations/try-now.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { failingAccess } from '../../sinks/file/failing-access.test-kit.js';

@@ -1,12 +1,12 @@
-import { handleRequest } from '../../activities/handle-request.js';
+import { handleRequest } from '../../work/handle-request.js';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { kinds } from '../kit/scenario-kinds.js';
-import { keepRetention } from '../../activities/keep-retention.js';
-import { reopenErasures } from '../../ledger/queries/erasures/note-erasure.js';
-import { openErasures, readErasure, receiptsOf } from '../../ledger/queries/erasures/read-erasures.js';
-import { requestReplay } from '../../ledger/queries/replays.js';
-import { act } from '../../worker/act.js';
+import { keepRetention } from '../../people/keep-retention.js';
+import { reopenErasures } from '../../people/forget/note-erasure.js';
+import { openErasures, readErasure, receiptsOf } from '../../people/forget/read-erasures.js';
+import { requestReplay } from '../../delivering/replays.js';
+import { act } from '../../operations/act.js';
 import { deliverToSinkId, forgetAttendeeId } from '../../workflows/ids.js';
 import { finish, rowsOf, stage as stageImport } from '../imports/importing.js';
 import { readArchive } from '../kit/archive.js';

@@ -1,9 +1,9 @@
 import { kinds } from '../kit/scenario-kinds.js';
-import { deleteItems } from '../../ledger/queries/delete-items.js';
-import { openErasures } from '../../ledger/queries/erasures/read-erasures.js';
-import { beginImport, startImport } from '../../ledger/queries/imports/begin-import.js';
-import { stageRows } from '../../ledger/queries/imports/stage-rows.js';
-import { refOf } from '../../ledger/queries/pigeonholes.js';
+import { deleteItems } from '../../reading/delete-items.js';
+import { openErasures } from '../../people/forget/read-erasures.js';
+import { beginImport, startImport } from '../../importing/queries/begin-import.js';
+import { stageRows } from '../../importing/queries/stage-rows.js';
+import { refOf } from '../../ledger/pigeonholes.js';
 import { counts, finish, report, rowsOf, stage as stageImport } from '../imports/importing.js';
 import { dumpLedger } from '../kit/dump-ledger.js';
 import { askToForget, forget } from '../kit/forget.js';

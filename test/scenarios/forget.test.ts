@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { kinds } from '../kit/scenario-kinds.js';
-import { receiptsOf } from '../../ledger/queries/erasures/read-erasures.js';
-import { pause } from '../../ledger/queries/pauses.js';
-import { requestReplay } from '../../ledger/queries/replays.js';
+import { receiptsOf } from '../../people/forget/read-erasures.js';
+import { pause } from '../../ledger/pauses.js';
+import { requestReplay } from '../../delivering/replays.js';
 import { dumpLedger } from '../kit/dump-ledger.js';
 import { askToForget, forget } from '../kit/forget.js';
 import { session } from '../kit/items.js';

@@ -1,5 +1,5 @@
 import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
-import { readPigeonhole } from '../../activities/read-pigeonhole.js';
+import { readPigeonhole } from '../../reading/read-pigeonhole.js';
 import { fullDisk } from '../kit/full-disk.js';
 import { attendee, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';

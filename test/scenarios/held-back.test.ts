@@ -1,7 +1,7 @@
 import { readStatus } from '../../api/status.js';
-import { laneStates } from '../../ledger/queries/read-lanes.js';
-import { ALL_SCOPES } from '../doubles/hubspot/account.js';
-import { type HubSpotDouble, startHubSpotDouble } from '../doubles/hubspot/start-hubspot-double.js';
+import { laneStates } from '../../delivering/read-lanes.js';
+import { ALL_SCOPES } from '../../sandbox/hubspot/account.js';
+import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
 import { attendee } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Scene } from '../kit/scene.js';

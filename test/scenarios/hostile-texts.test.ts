@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import { openPostgres } from '../../ledger/drivers/postgres.js';
-import { knownProfileFields } from '../../ledger/queries/imports/known-fields.js';
-import { pigeonholeNames, refOf } from '../../ledger/queries/pigeonholes.js';
-import { seenFields } from '../../ledger/queries/seen-fields.js';
+import { knownProfileFields } from '../../importing/queries/known-fields.js';
+import { pigeonholeNames, refOf } from '../../ledger/pigeonholes.js';
+import { seenFields } from '../../ledger/seen-fields.js';
 import { asStored, hostileText, hostileTexts } from '../kit/hostile-texts.js';
 import { finish, rowsOf, stage as stageImport } from '../imports/importing.js';
 import { answer, attendee, pollVote, qnaQuestion, question, rating, session, vote } from '../kit/items.js';

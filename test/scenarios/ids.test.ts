@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import type { Database } from '../../ledger/drivers/database.js';
-import { requestReplay } from '../../ledger/queries/replays.js';
+import { requestReplay } from '../../delivering/replays.js';
 import { answer, attendee, pollVote, qnaQuestion, question, rating, session, vote } from '../kit/items.js';
 import { archived, everyone, pigeonhole, type Stage, useStages } from '../kit/stage.js';
 

@@ -1,5 +1,5 @@
 import { kinds } from '../kit/scenario-kinds.js';
-import { pause } from '../../ledger/queries/pauses.js';
+import { pause } from '../../ledger/pauses.js';
 import { bytesOf, countsIn, deskIn, problemsIn, requestOf, textIn } from '../imports/desk.js';
 import { posts, registered } from '../imports/importing.js';
 import { type Stage, useStages } from '../kit/stage.js';

@@ -1,20 +1,20 @@
-import type { ServiceGate } from '../../activities/service-gate.js';
+import type { ServiceGate } from '../../work/asking/service-gate.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { ProcessDied } from '../kit/mortal-database.js';
 import { useStages } from '../kit/stage.js';
 import { randomUUID } from 'node:crypto';
-import { askToCancel } from '../../ledger/queries/imports/ask-import.js';
+import { askToCancel } from '../../importing/queries/ask-import.js';
 import {
   beginImport,
   discardAbandonedImports,
   discardImport,
   startImport,
-} from '../../ledger/queries/imports/begin-import.js';
-import { compareWithEarlier } from '../../ledger/queries/imports/compare-with-earlier.js';
-import { stageAll } from '../../ledger/queries/imports/stage-all.js';
-import { stageRows } from '../../ledger/queries/imports/stage-rows.js';
-import { resume } from '../../ledger/queries/pauses.js';
-import { refOf } from '../../ledger/queries/pigeonholes.js';
+} from '../../importing/queries/begin-import.js';
+import { compareWithEarlier } from '../../importing/queries/compare-with-earlier.js';
+import { stageAll } from '../../importing/queries/stage-all.js';
+import { stageRows } from '../../importing/queries/stage-rows.js';
+import { resume } from '../../ledger/pauses.js';
+import { refOf } from '../../ledger/pigeonholes.js';
 import {
   counts,
   finish,

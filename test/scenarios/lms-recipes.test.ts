@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { type CanvasDouble, startCanvasDouble } from '../doubles/canvas/start-canvas-double.js';
-import { DEFAULT_ACCOUNT, type LrsDouble, startLrsDouble } from '../doubles/lrs/start-lrs-double.js';
+import { type CanvasDouble, startCanvasDouble } from '../../sandbox/canvas/start-canvas-double.js';
+import { DEFAULT_ACCOUNT, type LrsDouble, startLrsDouble } from '../../sandbox/lrs/start-lrs-double.js';
 import { attendee, pollVote, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { type Stage, useStages } from '../kit/stage.js';

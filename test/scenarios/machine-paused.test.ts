@@ -1,7 +1,7 @@
-import type { Collaborators } from '../../activities/collaborators.js';
+import type { Collaborators } from '../../work/collaborators.js';
 import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
 import { importRegistrantsTurn } from '../../activities/import-registrants.js';
-import { ServiceGate } from '../../activities/service-gate.js';
+import { ServiceGate } from '../../work/asking/service-gate.js';
 import { openLedger } from '../../ledger/ledger.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import type { Sink } from '../../sinks/sink.js';

@@ -1,5 +1,5 @@
 import { kinds } from '../kit/scenario-kinds.js';
-import { newChanges } from '../../ledger/queries/candidates.js';
+import { newChanges } from '../../delivering/candidates.js';
 import { attendee } from '../kit/items.js';
 import { useStages } from '../kit/stage.js';
 

@@ -1,10 +1,10 @@
 import { kinds } from '../kit/scenario-kinds.js';
 import { readStatus } from '../../api/status.js';
 import type { SinkView } from '../../api/status-view.js';
-import { deadLetterGroups, redriveDeadLetters } from '../../ledger/queries/dead-letters.js';
-import { planConfiguration } from '../../worker/plan-configuration.js';
-import { previewSink } from '../../worker/preview-sink.js';
-import { type HubSpotDouble, startHubSpotDouble } from '../doubles/hubspot/start-hubspot-double.js';
+import { deadLetterGroups, redriveDeadLetters } from '../../ledger/dead-letters.js';
+import { planConfiguration } from '../../operations/plan-configuration.js';
+import { previewSink } from '../../operations/preview-sink.js';
+import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
 import { attendee } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';

@@ -1,7 +1,7 @@
 import type { Action, ActionResult } from '../../api/action.js';
 import { readStatus } from '../../api/status.js';
 import { kinds } from '../kit/scenario-kinds.js';
-import { act } from '../../worker/act.js';
+import { act } from '../../operations/act.js';
 import { attendee, question, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { archive, type Stage, useStages } from '../kit/stage.js';

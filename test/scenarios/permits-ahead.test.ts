@@ -1,4 +1,4 @@
-import { PermitRefusal } from '../../activities/permit-refusal.js';
+import { PermitRefusal } from '../../work/asking/permit-refusal.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Page } from '../../pigeonhole/page.js';
 import { attendee } from '../kit/items.js';

@@ -1,7 +1,7 @@
 import { kinds } from '../kit/scenario-kinds.js';
-import { ServiceGate } from '../../activities/service-gate.js';
-import { PermitRefusal } from '../../activities/permit-refusal.js';
-import type { Priority } from '../../ledger/queries/quota.js';
+import { ServiceGate } from '../../work/asking/service-gate.js';
+import { PermitRefusal } from '../../work/asking/permit-refusal.js';
+import type { Priority } from '../../work/asking/quota.js';
 import { attendee, rating, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';

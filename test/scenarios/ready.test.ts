@@ -1,9 +1,9 @@
-import { handleRequest } from '../../activities/handle-request.js';
+import { handleRequest } from '../../work/handle-request.js';
 import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
 import { createApp } from '../../api/create-app.js';
 import type { Readiness } from '../../api/readiness.js';
 import { kinds } from '../kit/scenario-kinds.js';
-import { lookReady } from '../../worker/ready/look-ready.js';
+import { lookReady } from '../../operations/ready/look-ready.js';
 import { finish, people, rowsOf, stage as stageImport } from '../imports/importing.js';
 import { attendee, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';

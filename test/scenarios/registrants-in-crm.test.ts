@@ -1,7 +1,7 @@
 import { kinds } from '../kit/scenario-kinds.js';
-import { field } from '../doubles/salesforce/field-definition.js';
-import { type HubSpotDouble, startHubSpotDouble } from '../doubles/hubspot/start-hubspot-double.js';
-import { type SalesforceDouble, startSalesforceDouble } from '../doubles/salesforce/start-salesforce-double.js';
+import { field } from '../../sandbox/salesforce/field-definition.js';
+import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
+import { type SalesforceDouble, startSalesforceDouble } from '../../sandbox/salesforce/start-salesforce-double.js';
 import { finish, type Profile, rowsOf, stage as stageImport } from '../imports/importing.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';

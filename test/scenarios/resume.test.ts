@@ -1,8 +1,8 @@
-import { handleRequest } from '../../activities/handle-request.js';
+import { handleRequest } from '../../work/handle-request.js';
 import { kinds } from '../kit/scenario-kinds.js';
-import { allPauses, pause } from '../../ledger/queries/pauses.js';
+import { allPauses, pause } from '../../ledger/pauses.js';
 import { tryNow } from '../../operations/try-now.js';
-import { act } from '../../worker/act.js';
+import { act } from '../../operations/act.js';
 import { attendee } from '../kit/items.js';
 import { archived, pigeonhole, useStages } from '../kit/stage.js';
 

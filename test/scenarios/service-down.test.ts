@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { readStatus } from '../../api/status.js';
-import { watchEveryMs } from '../../activities/service-watch.js';
+import { watchEveryMs } from '../../work/asking/service-watch.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import { attendee, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';

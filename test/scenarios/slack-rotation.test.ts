@@ -1,4 +1,9 @@
-import { DEFAULT_CHANNEL, FRESH_APP, type SlackDouble, startSlackDouble } from '../doubles/slack/start-slack-double.js';
+import {
+  DEFAULT_CHANNEL,
+  FRESH_APP,
+  type SlackDouble,
+  startSlackDouble,
+} from '../../sandbox/slack/start-slack-double.js';
 import { dumpLedger } from '../kit/dump-ledger.js';
 import { qnaQuestion, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';

@@ -9,7 +9,7 @@ import {
   DEFAULT_TOKEN,
   startSlackDouble,
   type SlackDouble,
-} from '../doubles/slack/start-slack-double.js';
+} from '../../sandbox/slack/start-slack-double.js';
 import { dumpLedger } from '../kit/dump-ledger.js';
 import { askToForget, forget } from '../kit/forget.js';
 import { attendee, qnaQuestion, session } from '../kit/items.js';

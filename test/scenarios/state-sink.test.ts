@@ -1,6 +1,6 @@
 import { kinds } from '../kit/scenario-kinds.js';
-import { deadLetterGroups, redriveDeadLetters } from '../../ledger/queries/dead-letters.js';
-import { resume } from '../../ledger/queries/pauses.js';
+import { deadLetterGroups, redriveDeadLetters } from '../../ledger/dead-letters.js';
+import { resume } from '../../ledger/pauses.js';
 import type { Outcome } from '../../sinks/sink.js';
 import { attendee, pollVote, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';

@@ -6,10 +6,10 @@ import { subjectOf } from '../../sinks/plan-of.test-kit.js';
 import { sampleChange } from '../../sinks/sample-change.test-kit.js';
 import type { Change } from '../../sinks/change.js';
 import type { Lane } from '../../sinks/sink.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { createSink } from '../../worker/open-sinks.js';
-import { freshAccount } from '../doubles/s3/bucket.js';
-import { startS3Double } from '../doubles/s3/start-s3-double.js';
+import { loadProcessConfig } from '../../operations/load-process-config.js';
+import { createSink } from '../../work/open-sinks.js';
+import { freshAccount } from '../../sandbox/s3/bucket.js';
+import { startS3Double } from '../../sandbox/s3/start-s3-double.js';
 import { useLentDatabases } from '../lend-database.js';
 
 const page = readFileSync(join(__dirname, '../../docs/recipes.md'), 'utf8');

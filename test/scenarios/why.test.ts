@@ -1,7 +1,7 @@
 import { explain } from '../../api/why.js';
 import { timeline } from '../../cli/commands/why.js';
 import { kinds } from '../kit/scenario-kinds.js';
-import { previewSink } from '../../worker/preview-sink.js';
+import { previewSink } from '../../operations/preview-sink.js';
 import { attendee, pollVote, session } from '../kit/items.js';
 import { useStages } from '../kit/stage.js';
 

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
-import { discoverWorkspace } from '../../activities/discover.js';
-import { readPigeonhole } from '../../activities/read-pigeonhole.js';
+import { discoverWorkspace } from '../../reading/discover.js';
+import { readPigeonhole } from '../../reading/read-pigeonhole.js';
 import { kinds } from '../kit/scenario-kinds.js';
-import { allPauses } from '../../ledger/queries/pauses.js';
-import { liftRefusedKeys } from '../../worker/open-clients.js';
+import { allPauses } from '../../ledger/pauses.js';
+import { liftRefusedKeys } from '../../work/open-clients.js';
 import { readArchive } from '../kit/archive.js';
 import { attendee, pollVote, session } from '../kit/items.js';
 import { archived, everyone, pigeonhole, useStages } from '../kit/stage.js';

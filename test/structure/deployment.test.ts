@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { isInContext } from '../kit/image.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { loadProcessConfig } from '../../operations/load-process-config.js';
 
 /**
  * No machine that tests run on has containers: what docker-compose.yml, the Dockerfile and the manifests promise is held

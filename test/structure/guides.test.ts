@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { localhostCertificate } from '../../sinks/network/localhost-certificate.test-kit.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { loadProcessConfig } from '../../operations/load-process-config.js';
 
 const docs = join(__dirname, '../../docs');
 const pages = (readdirSync(docs, { recursive: true }) as string[]).filter((path) => path.endsWith('.md'));

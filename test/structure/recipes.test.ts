@@ -1,17 +1,17 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSink } from '../../worker/open-sinks.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { createSink } from '../../work/open-sinks.js';
+import { loadProcessConfig } from '../../operations/load-process-config.js';
 import { subjectOf } from '../../sinks/plan-of.test-kit.js';
 import { sampleChange } from '../../sinks/sample-change.test-kit.js';
-import { type CanvasDouble, startCanvasDouble } from '../doubles/canvas/start-canvas-double.js';
-import { type HubSpotDouble, startHubSpotDouble } from '../doubles/hubspot/start-hubspot-double.js';
-import { DEFAULT_ACCOUNT, type LrsDouble, startLrsDouble } from '../doubles/lrs/start-lrs-double.js';
-import { field } from '../doubles/salesforce/field-definition.js';
-import { type SalesforceDouble, startSalesforceDouble } from '../doubles/salesforce/start-salesforce-double.js';
-import { MANIFEST_SCOPES } from '../doubles/slack/slack-workspace.js';
-import { DEFAULT_TOKEN, type SlackDouble, startSlackDouble } from '../doubles/slack/start-slack-double.js';
+import { type CanvasDouble, startCanvasDouble } from '../../sandbox/canvas/start-canvas-double.js';
+import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
+import { DEFAULT_ACCOUNT, type LrsDouble, startLrsDouble } from '../../sandbox/lrs/start-lrs-double.js';
+import { field } from '../../sandbox/salesforce/field-definition.js';
+import { type SalesforceDouble, startSalesforceDouble } from '../../sandbox/salesforce/start-salesforce-double.js';
+import { MANIFEST_SCOPES } from '../../sandbox/slack/slack-workspace.js';
+import { DEFAULT_TOKEN, type SlackDouble, startSlackDouble } from '../../sandbox/slack/start-slack-double.js';
 
 const page = readFileSync(join(__dirname, '../../docs/recipes.md'), 'utf8');
 const recipes = [...page.matchAll(/^```yaml\n([^]*?)^```$/gm)]

@@ -6,10 +6,10 @@ import { sampleChange } from '../../sinks/sample-change.test-kit.js';
 import { deliver } from '../../sinks/salesforce/sample.test-kit.js';
 import type { SalesforceOperation } from '../../sinks/salesforce/operation.js';
 import type { Fields, Sink, Subject } from '../../sinks/sink.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
-import { createSink } from '../../worker/open-sinks.js';
-import { field } from '../doubles/salesforce/field-definition.js';
-import { type SalesforceDouble, startSalesforceDouble } from '../doubles/salesforce/start-salesforce-double.js';
+import { loadProcessConfig } from '../../operations/load-process-config.js';
+import { createSink } from '../../work/open-sinks.js';
+import { field } from '../../sandbox/salesforce/field-definition.js';
+import { type SalesforceDouble, startSalesforceDouble } from '../../sandbox/salesforce/start-salesforce-double.js';
 
 /** Whole files with a Salesforce sink, by where they stand. */
 const recipes = ['docs/recipes.md', 'docs/sinks/salesforce.md'].flatMap((page) =>

@@ -113,7 +113,7 @@ describe('the demo', () => {
 
   it.each([
     ['the sandbox', 'sandbox/main.js', 'sandbox.log'],
-    ['the stand-in for Slack', 'doubles/slack/main.js', 'slack.log'],
+    ['the stand-in for Slack', 'sandbox/slack/main.js', 'slack.log'],
   ])('ends with 1 and a sentence when %s is killed', async (name, script, log) => {
     const run = demo();
     let victim: number | undefined;

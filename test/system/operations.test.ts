@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ALL_SCOPES } from '../doubles/hubspot/account.js';
-import { type HubSpotDouble, startHubSpotDouble } from '../doubles/hubspot/start-hubspot-double.js';
+import { ALL_SCOPES } from '../../sandbox/hubspot/account.js';
+import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
 import { freeTestPort } from '../free-port.js';
 import { apiHeaders } from '../kit/api-headers.js';
 import { type ArchivedChange, readArchive } from '../kit/archive.js';
@@ -13,7 +13,7 @@ import { type Program, processesNaming, startProgram, untilOutput, writeYaml } f
 import { endAll } from '../kit/promises.js';
 import { namedMetrics } from '../kit/named-metrics.js';
 import { until } from '../until.js';
-import { type HookServer, startHookServer } from '../../worker/alerts/receivers/hook-server.test-kit.js';
+import { type HookServer, startHookServer } from '../../operations/alerts/receivers/hook-server.test-kit.js';
 
 /** A `start` on a frozen conference, and the commands that a person gives it while it runs. */
 const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-operations-'));

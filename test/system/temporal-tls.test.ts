@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createServer, type TLSSocket } from 'node:tls';
 import { runInThisContext } from 'node:vm';
 import { connectTemporal } from '../../worker/connect-temporal.js';
-import { loadProcessConfig } from '../../worker/load-process-config.js';
+import { loadProcessConfig } from '../../operations/load-process-config.js';
 import { Authority, type KeyPair } from '../kit/certificates.js';
 import { temporalForTests } from '../temporal.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { Activities } from '../../activities/create-activities.js';
-import type { ReadingTurn, WorkRequest } from '../../activities/turns.js';
+import type { ReadingTurn, WorkRequest } from '../../work/turns.js';
 import type { syncPigeonhole } from '../../workflows/sync-pigeonhole.js';
 import { temporalForTests } from '../temporal.js';
 import { until } from '../until.js';

@@ -1,8 +1,8 @@
-import type { Log } from '../../activities/collaborators.js';
-import { noTracer, type Tracer } from '../../activities/tracer.js';
+import type { Log } from '../../work/collaborators.js';
+import { noTracer, type Tracer } from '../../base/tracer.js';
 import type { Config } from '../../config/config.js';
-import { networkSettings } from '../open-sinks.js';
-import { packageVersion } from '../package-root.js';
+import { networkSettings } from '../../work/open-sinks.js';
+import { packageVersion } from '../../operations/package-root.js';
 import { OtlpTracer } from './otlp-tracer.js';
 import { SpanExporter } from './span-exporter.js';
 

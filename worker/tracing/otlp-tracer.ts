@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
-import type { SpanAttributes, Tracer } from '../../activities/tracer.js';
+import type { SpanAttributes, Tracer } from '../../base/tracer.js';
 
 /** A span that has ended. */
 export interface EndedSpan {

@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import type { Log } from '../../activities/collaborators.js';
+import type { Log } from '../../work/collaborators.js';
 import { createDispatcher } from '../../sinks/network/create-dispatcher.js';
 import { noAnswerSentence } from '../../sinks/network/no-answer-sentence.js';
 import { withinDeadline } from '../../sinks/network/within-deadline.js';

@@ -1,4 +1,4 @@
-import { type AirtableDouble, startAirtableDouble } from '../../../test/doubles/airtable/start-airtable-double.js';
+import { type AirtableDouble, startAirtableDouble } from '../../../sandbox/airtable/start-airtable-double.js';
 import { GuideSink, kinds, question } from '../guide.test-kit.js';
 
 let airtable: AirtableDouble;

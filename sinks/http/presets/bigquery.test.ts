@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { type BigQueryDouble, startBigQueryDouble } from '../../../test/doubles/bigquery/start-bigquery-double.js';
+import { type BigQueryDouble, startBigQueryDouble } from '../../../sandbox/bigquery/start-bigquery-double.js';
 import { GuideSink, kinds, question } from '../guide.test-kit.js';
 
 let bigquery: BigQueryDouble;

@@ -1,4 +1,4 @@
-import { type DynamicsDouble, startDynamicsDouble } from '../../../test/doubles/dynamics/start-dynamics-double.js';
+import { type DynamicsDouble, startDynamicsDouble } from '../../../sandbox/dynamics/start-dynamics-double.js';
 import { GuideSink, kinds } from '../guide.test-kit.js';
 import { attendee } from './attendee.test-kit.js';
 

@@ -1,4 +1,4 @@
-import { failure, type MarketoDouble, startMarketoDouble } from '../../../test/doubles/marketo/start-marketo-double.js';
+import { failure, type MarketoDouble, startMarketoDouble } from '../../../sandbox/marketo/start-marketo-double.js';
 import { GuideSink, kinds } from '../guide.test-kit.js';
 import { attendee } from './attendee.test-kit.js';
 

@@ -1,4 +1,4 @@
-import { type MoodleDouble, startMoodleDouble } from '../../../test/doubles/moodle/start-moodle-double.js';
+import { type MoodleDouble, startMoodleDouble } from '../../../sandbox/moodle/start-moodle-double.js';
 import { engagement, GuideSink, kinds } from '../guide.test-kit.js';
 import type { Subject } from '../../sink.js';
 

@@ -2,7 +2,7 @@ import {
   eventField,
   type PipedriveDouble,
   startPipedriveDouble,
-} from '../../../test/doubles/pipedrive/start-pipedrive-double.js';
+} from '../../../sandbox/pipedrive/start-pipedrive-double.js';
 import { GuideSink, kinds } from '../guide.test-kit.js';
 import { attendee } from './attendee.test-kit.js';
 

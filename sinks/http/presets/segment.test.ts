@@ -1,4 +1,4 @@
-import { type SegmentDouble, startSegmentDouble } from '../../../test/doubles/segment/start-segment-double.js';
+import { type SegmentDouble, startSegmentDouble } from '../../../sandbox/segment/start-segment-double.js';
 import { sampleChange } from '../../sample-change.test-kit.js';
 import { subjectOf } from '../../plan-of.test-kit.js';
 import { GuideSink, kinds, question } from '../guide.test-kit.js';

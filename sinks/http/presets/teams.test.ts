@@ -1,4 +1,4 @@
-import { startTeamsDouble, type TeamsDouble } from '../../../test/doubles/teams/start-teams-double.js';
+import { startTeamsDouble, type TeamsDouble } from '../../../sandbox/teams/start-teams-double.js';
 import { GuideSink, kinds, question } from '../guide.test-kit.js';
 
 let teams: TeamsDouble;

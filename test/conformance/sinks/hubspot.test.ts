@@ -4,10 +4,10 @@ import { createHubSpotSink, type HubSpotTuning } from '../../../sinks/hubspot/hu
 import { subjectOf } from '../../../sinks/plan-of.test-kit.js';
 import { sampleChange } from '../../../sinks/sample-change.test-kit.js';
 import type { Sink, Subject } from '../../../sinks/sink.js';
-import type { HubSpotOptions } from '../../doubles/hubspot/account.js';
-import { hubSpotFault } from '../../doubles/hubspot/hubspot-faults.js';
-import { property } from '../../doubles/hubspot/property-definition.js';
-import { type HubSpotDouble, startHubSpotDouble } from '../../doubles/hubspot/start-hubspot-double.js';
+import type { HubSpotOptions } from '../../../sandbox/hubspot/account.js';
+import { hubSpotFault } from '../../../sandbox/hubspot/hubspot-faults.js';
+import { property } from '../../../sandbox/hubspot/property-definition.js';
+import { type HubSpotDouble, startHubSpotDouble } from '../../../sandbox/hubspot/start-hubspot-double.js';
 import { PERSONAL_DATA } from './generated-changes.js';
 import { StateCourier, type StateDestination } from './state-destination.js';
 import { describeStateSink } from './state-sink-conformance.js';

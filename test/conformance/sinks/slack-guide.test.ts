@@ -6,7 +6,7 @@ import type { Subject } from '../../../sinks/sink.js';
 import { sampleChange } from '../../../sinks/sample-change.test-kit.js';
 import { slackConfigSchema } from '../../../sinks/slack/config.js';
 import { createSlackSink } from '../../../sinks/slack/slack.js';
-import { FRESH_APP, startSlackDouble } from '../../doubles/slack/start-slack-double.js';
+import { FRESH_APP, startSlackDouble } from '../../../sandbox/slack/start-slack-double.js';
 import { FastClock } from '../../kit/fast-clock.js';
 import { KeptInMemory } from '../../kit/kept-in-memory.js';
 import { StateCourier } from './state-courier.js';

@@ -1,4 +1,4 @@
-import { DEFAULT_CHANNEL } from '../../doubles/slack/start-slack-double.js';
+import { DEFAULT_CHANNEL } from '../../../sandbox/slack/start-slack-double.js';
 import { type SlackStage, slackStage } from './slack-stage.js';
 
 const group = 'S0MODERATE';

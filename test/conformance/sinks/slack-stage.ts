@@ -3,7 +3,7 @@ import type { Change } from '../../../sinks/change.js';
 import { type SlackConfig, slackConfigSchema } from '../../../sinks/slack/config.js';
 import { createSlackSink } from '../../../sinks/slack/slack.js';
 import type { SinkEnvironment, Subject } from '../../../sinks/sink.js';
-import type { SlackMessage as PostedMessage } from '../../doubles/slack/slack-message.js';
+import type { SlackMessage as PostedMessage } from '../../../sandbox/slack/slack-message.js';
 import {
   DEFAULT_CHANNEL,
   DEFAULT_TOKEN,
@@ -11,7 +11,7 @@ import {
   startSlackDouble,
   type SlackDouble,
   type SlackDoubleOptions,
-} from '../../doubles/slack/start-slack-double.js';
+} from '../../../sandbox/slack/start-slack-double.js';
 import { FastClock } from '../../kit/fast-clock.js';
 import { KeptInMemory } from '../../kit/kept-in-memory.js';
 import { StateCourier } from './state-courier.js';

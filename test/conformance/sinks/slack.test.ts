@@ -1,8 +1,8 @@
 import { subjectOf } from '../../../sinks/plan-of.test-kit.js';
 import { createSlackSink } from '../../../sinks/slack/slack.js';
-import { slackFault } from '../../doubles/slack/slack-faults.js';
-import { ALL_SCOPES } from '../../doubles/slack/slack-workspace.js';
-import { DEFAULT_CHANNEL, DEFAULT_TOKEN } from '../../doubles/slack/start-slack-double.js';
+import { slackFault } from '../../../sandbox/slack/slack-faults.js';
+import { ALL_SCOPES } from '../../../sandbox/slack/slack-workspace.js';
+import { DEFAULT_CHANNEL, DEFAULT_TOKEN } from '../../../sandbox/slack/start-slack-double.js';
 import {
   questionOf,
   settleWithinMs,

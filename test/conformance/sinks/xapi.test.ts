@@ -5,9 +5,9 @@ import { configurationFor } from '../../../sinks/xapi/configuration.test-kit.js'
 import type { XapiOperation } from '../../../sinks/xapi/plan-change.js';
 import { items, subjectFor } from '../../../sinks/xapi/subjects.test-kit.js';
 import { createXapiSink } from '../../../sinks/xapi/xapi.js';
-import { lrsFault } from '../../doubles/lrs/lrs-faults.js';
-import { type LrsDouble, type LrsDoubleOptions, startLrsDouble } from '../../doubles/lrs/start-lrs-double.js';
-import type { FaultEffect } from '../../doubles/serve/faults.js';
+import { lrsFault } from '../../../sandbox/lrs/lrs-faults.js';
+import { type LrsDouble, type LrsDoubleOptions, startLrsDouble } from '../../../sandbox/lrs/start-lrs-double.js';
+import type { FaultEffect } from '../../../sandbox/serve/faults.js';
 import { StateCourier, type StateDestination } from './state-destination.js';
 import { describeStateSink } from './state-sink-conformance.js';
 import { PERSONAL_DATA } from './generated-changes.js';

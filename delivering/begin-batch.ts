@@ -1,0 +1,416 @@
+import type { Queryable } from '../ledger/drivers/database.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { Consent } from '../ledger/seen-item.js';
+import { byItem, byOrder, knownDelivery, useIndexOrder } from '../ledger/addressed-indexes.js';
+import {
+  type Candidate,
+  candidateColumns,
+  candidateJoins,
+  type CandidateRow,
+  type FoundChanges,
+  newChanges,
+  toCandidates,
+} from './candidates.js';
+import { type BegunBatch, moveWatermark, noteBegunBatch } from '../ledger/begun-batches.js';
+import { type LaneLease, type LockedLane, lockLane } from '../ledger/lanes.js';
+import { refreshInteractions } from '../ledger/refresh-interactions.js';
+import { continueReplay } from './replay-lanes.js';
+
+export type Decision =
+  | { readonly kind: 'send'; readonly identity: boolean }
+  | { readonly kind: 'withhold'; readonly reason: string }
+  | { readonly kind: 'supersede' }
+  /** A dead letter: a person has to look before it is sent. */
+  | { readonly kind: 'park'; readonly cause: string; readonly detail: string };
+
+export interface BatchRequest {
+  readonly lists: readonly string[];
+  readonly order: 'item' | 'pigeonhole';
+  readonly size: number;
+  readonly configuration: number;
+  /** The sink wants only the latest revision: what a person did is sent again when they may be shown, or no more. */
+  readonly onlyLatest: boolean;
+  /** Nothing has passed lately: what has failed goes behind what was not tried, so that it cannot keep that back. */
+  readonly failedLast: boolean;
+  /** Consent states of people who may be shown. */
+  readonly accepts: ReadonlySet<Consent>;
+  /** A decision for each, in their order, by what the transaction shows. */
+  readonly decide: (tx: Queryable, candidates: readonly Candidate[]) => Promise<readonly Decision[]>;
+}
+
+export interface Batch {
+  /** To be sent, in sequence, each with whether the person may be shown; already committed as being sent. */
+  readonly sending: readonly { readonly candidate: Candidate; readonly identity: boolean }[];
+  readonly withheld: number;
+  /** Their deliveries are not written yet: to be given to `finishBatch`. Undefined: they are. */
+  readonly begun?: BegunBatch;
+  /** There was nothing to look at: the lane is done for now. */
+  readonly empty: boolean;
+}
+
+/**
+ * Takes the next changes of a lane, decides on each, and commits that: rows that wait for an earlier revision of
+ * their item, that are withheld, and that are being sent from now on. The watermark moves with it. What a replay
+ * emits again comes last: it never goes before what is found now, nor before anything unsettled of its item.
+ */
+export async function beginBatch(ledger: Ledger, lease: LaneLease, request: BatchRequest): Promise<Batch> {
+  return await ledger.db.transaction(
+    async (tx) => {
+      const [lane] = await Promise.all([lockLane(tx, lease), useIndexOrder(tx)]);
+      const failedLast = request.failedLast && request.order === 'item';
+      // In one flight: what is due first is mostly nothing, and then the whole batch is new.
+      const [open, isHeld, next] = await Promise.all([
+        dueDeliveries(tx, lease, request, failedLast ? 'untried' : 'all', request.size),
+        request.order === 'pigeonhole' && anyOpen(tx, lease),
+        unseen(tx, lease, request, lane, request.size),
+      ]);
+      const room = isHeld ? 0 : request.size - open.length;
+      const fresh = room > 0 ? firstOf(next, room) : { rows: [], reached: lane.watermark };
+      const left = room - fresh.rows.length;
+      const again =
+        left > 0 && lane.replaying && fresh.reached === lane.newest
+          ? await continueReplay(tx, lease, request.lists, left)
+          : { rows: [], done: true };
+      const added = [...fresh.rows, ...again.rows];
+      if (failedLast) open.push(...(await dueDeliveries(tx, lease, request, 'failed', left - again.rows.length)));
+      const judged = await toCandidates(tx, lease.ref, [...open, ...added.filter((row) => !row.held)]);
+      const decisions = await request.decide(tx, judged);
+      const decided = judged.map((candidate, index) => ({ candidate, decision: decisions[index]! }));
+      const sending = decided
+        .flatMap(({ candidate, decision }) =>
+          decision.kind === 'send' ? [{ candidate, identity: decision.identity }] : [],
+        )
+        .toSorted((a, b) => inOrder(a.candidate, b.candidate));
+      const withheld = decided.filter(({ decision }) => decision.kind === 'withhold').length;
+      if (open.length === 0 && again.rows.length === 0 && isWrittenLater(request, fresh, decided)) {
+        const begun = begunBatch(request.configuration, fresh, decided);
+        await noteBegunBatch(tx, lease, begun);
+        return { sending, withheld, begun, empty: false };
+      }
+      const opened = new Set(open.map(nameOf));
+      const inserting = insertRows(tx, lease, request.configuration, [
+        ...added
+          .filter((row) => row.held)
+          .map((row) => ({ candidate: row, state: 'waiting' as const, reason: null, identity: null })),
+        ...decided.filter(({ candidate }) => !opened.has(nameOf(candidate))).map(newRow),
+      ]);
+      const updating = updateRows(
+        tx,
+        lease,
+        request.configuration,
+        decided.filter(({ candidate }) => opened.has(nameOf(candidate))).map(newRow),
+      );
+      const watermark = fresh.reached;
+      if (request.onlyLatest) {
+        await Promise.all([inserting, updating, supersedeWithheld(tx, lease, added)]);
+        const between = request.lists.includes('attendees') ? null : { after: lane.watermark, until: watermark };
+        const people = peopleAmong(added, decided);
+        await refreshInteractions(tx, lease, request.accepts, { people, between });
+      }
+      await Promise.all([inserting, updating, watermark > lane.watermark && moveWatermark(tx, lease, watermark)]);
+      return {
+        sending,
+        withheld,
+        empty: open.length === 0 && added.length === 0 && (room === 0 || fresh.reached === lane.newest) && again.done,
+      };
+    },
+    { beginsByLocking: true },
+  );
+}
+
+interface Decided {
+  readonly candidate: Candidate;
+  readonly decision: Decision;
+}
+
+/**
+ * Whether the deliveries of a batch are written with their outcomes: of a sink of every revision, where all of the batch is
+ * new and nothing in it waits, and something is sent. Removals are always written as deliveries, because an erasure ends when those rows are settled.
+ */
+function isWrittenLater(request: BatchRequest, fresh: FoundChanges, decided: readonly Decided[]): boolean {
+  return (
+    !request.onlyLatest &&
+    !request.failedLast &&
+    fresh.rows.every(({ held }) => !held) &&
+    decided.every(({ candidate }) => candidate.kind !== 'deleted' && candidate.erased === null) &&
+    decided.some(({ decision }) => decision.kind === 'send')
+  );
+}
+
+function begunBatch(configuration: number, fresh: FoundChanges, decided: readonly Decided[]): BegunBatch {
+  const rows = decided.map((each) => {
+    const { candidate, state, reason, detail, identity } = newRow(each);
+    const { sequence, list, key, revision, attempts } = candidate;
+    return {
+      sequence,
+      list,
+      key,
+      revision,
+      state,
+      reason,
+      detail: detail ?? null,
+      identity,
+      attempts,
+      retryInMs: null,
+    };
+  });
+  return {
+    configuration,
+    reached: fresh.reached,
+    sent: rows.filter(({ state }) => state === 'sending'),
+    others: rows.filter(({ state }) => state !== 'sending'),
+  };
+}
+
+/**
+ * Whose own record is looked at: who may be shown from now on, or no more, stands wrongly at the sink with what they
+ * did. While their record waits for an earlier state of itself they may only be hidden.
+ */
+function peopleAmong(
+  added: readonly CandidateRow[],
+  decided: readonly { readonly candidate: Candidate }[],
+): Map<string, { mayShow: boolean }> {
+  const waiting = added.filter((row) => row.list === 'attendees' && row.held).map(({ key }) => key);
+  const looked = decided
+    .filter(({ candidate }) => candidate.list === 'attendees')
+    .map(({ candidate }) => candidate.key);
+  return new Map([...looked.map((key) => entry(key, true)), ...waiting.map((key) => entry(key, false))]);
+}
+
+function entry(key: string, mayShow: boolean): [string, { mayShow: boolean }] {
+  return [key, { mayShow }];
+}
+
+/** A delivery's place in its lane: a replay of a change comes behind the change itself. */
+type Place = Pick<Candidate, 'sequence' | 'replay'>;
+
+function nameOf({ sequence, replay }: Place): string {
+  return `${sequence} ${replay}`;
+}
+
+function inOrder(a: Place, b: Place): number {
+  return a.sequence - b.sequence || a.replay - b.replay;
+}
+
+/**
+ * Changes that are on their way and have to be settled: those that an earlier holder of the lane left, and those whose
+ * time to be looked up has come.
+ */
+export async function inFlight(
+  ledger: Ledger,
+  lease: LaneLease,
+  limit: number,
+): Promise<{ readonly candidate: Candidate; readonly identity: boolean }[]> {
+  const rows = await ledger.db.query<CandidateRow>(
+    `select ${candidateColumns}, d.identity, d.attempts, false as failed_alone, false as held, d.replay,
+       r.id as replay_id
+     from deliveries d ${itsChange} ${candidateJoins}
+       left join lateral (select id from replays where number = d.replay limit 1) r on true
+     where ${byOrder('d', '$1', '$2')} and d.state = 'sending' and (d.due_at is null or d.due_at <= now())
+     order by d.sequence, d.replay limit $3`,
+    [lease.sinkId, lease.ref, limit],
+  );
+  const judged = await toCandidates(ledger.db, lease.ref, rows);
+  return judged.map((candidate) => ({ candidate, identity: candidate.sentWithIdentity === true }));
+}
+
+/**
+ * What the holder before left on its way is looked up no sooner than so long after it was sent; meanwhile the lane
+ * goes on with other items.
+ */
+export async function putOffLookUps(ledger: Ledger, lease: LaneLease, afterMs: number): Promise<void> {
+  await ledger.db.query(
+    `update deliveries set due_at = updated_at + $3 * interval '1 millisecond'
+     where ${byOrder('deliveries', '$1', '$2')} and state = 'sending' and due_at is null`,
+    [lease.sinkId, lease.ref, afterMs],
+  );
+}
+
+/**
+ * Open deliveries whose time has come and that nothing earlier holds. What was put off on purpose (`waiting`, due later)
+ * holds nothing where only the latest revision is wanted: it is superseded when its time comes.
+ * @param which `untried`: less those that failed, and less what such a one stands before; `failed`: those alone, and
+ *   first what was not tried for longest
+ */
+async function dueDeliveries(
+  tx: Queryable,
+  lease: LaneLease,
+  request: BatchRequest,
+  which: 'all' | 'untried' | 'failed',
+  limit: number,
+): Promise<CandidateRow[]> {
+  if (limit <= 0) return [];
+  const rows = await tx.query<CandidateRow & { later: boolean }>(
+    request.order === 'pigeonhole' ? firstOpen : openItems[which],
+    request.order === 'pigeonhole'
+      ? [lease.sinkId, lease.ref, limit]
+      : [lease.sinkId, lease.ref, limit, request.onlyLatest],
+  );
+  const stop = request.order === 'pigeonhole' ? rows.findIndex(({ later }) => later) : -1;
+  return stop === -1 ? rows : rows.slice(0, stop);
+}
+
+/** The columns of an open delivery; `d` the delivery. */
+const openColumns = `${candidateColumns}, d.identity, d.attempts,
+  d.state = 'retry' and (select l.delivered_at from lanes l where l.sink_id = $1 and l.ref = $2) > d.updated_at as failed_alone,
+  false as held, d.replay, r.id as replay_id`;
+
+const itsChange = `cross join lateral (select * from changes where ref = d.ref and sequence = d.sequence limit 1) c`;
+
+const openJoins = `${itsChange} ${candidateJoins}
+  left join lateral (select id from replays where number = d.replay limit 1) r on true`;
+
+/** One behind the other: what is sent, or waits, holds everything behind it. */
+const firstOpen = `select ${openColumns},
+    coalesce(d.due_at > now(), false) or d.sequence >= coalesce((select min(e.sequence) from deliveries e
+      where ${byOrder('e', '$1', '$2')} and e.state = 'sending'), 9223372036854775807) as later
+  from deliveries d ${openJoins}
+  where ${byOrder('d', '$1', '$2')} and d.state in ('waiting', 'retry')
+  order by d.sequence, d.replay limit $3`;
+
+/**
+ * One behind the other of its item. A text for each of three: a plan that has to serve all sorts everything that is due.
+ * What holds an item is asked by a scalar, since the planner may turn `not exists` into a join.
+ */
+const openItems = {
+  all: itemsOpen('true', 'false', ''),
+  untried: itemsOpen(`d.state = 'waiting'`, `e.state = 'retry'`, ''),
+  failed: itemsOpen(`d.state = 'retry'`, 'false', 'd.updated_at, '),
+};
+
+function itemsOpen(which: string, alsoHolds: string, first: string): string {
+  return `select ${openColumns}, false as later
+    from deliveries d ${openJoins}
+    where ${byOrder('d', '$1', '$2')} and d.state in ('waiting', 'retry') and (d.due_at is null or d.due_at <= now())
+      and ${which}
+      and coalesce((select false from deliveries e where ${byItem('e', '$1', 'd.ref')}
+        and e.list = d.list and e.key = d.key and (e.sequence, e.replay) < (d.sequence, d.replay)
+        and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or ${alsoHolds}
+          or (e.due_at > now() and (e.state = 'retry' or not $4::boolean))) limit 1), true)
+    order by ${first}d.sequence, d.replay limit $3`;
+}
+
+async function anyOpen(tx: Queryable, lease: LaneLease): Promise<boolean> {
+  const [row] = await tx.query<{ open: boolean }>(
+    `select exists (select 1 from deliveries d where ${byOrder('d', '$1', '$2')} and d.state in ('waiting', 'retry'))
+       or exists (select 1 from deliveries d where ${byOrder('d', '$1', '$2')} and d.state = 'sending') as open`,
+    [lease.sinkId, lease.ref],
+  );
+  return row!.open;
+}
+
+function firstOf({ rows, reached }: FoundChanges, room: number): FoundChanges {
+  return rows.length <= room ? { rows, reached } : { rows: rows.slice(0, room), reached: rows[room - 1]!.sequence };
+}
+
+async function unseen(
+  tx: Queryable,
+  { sinkId, ref }: LaneLease,
+  { lists }: BatchRequest,
+  { watermark, ...lane }: LockedLane,
+  limit: number,
+): Promise<FoundChanges> {
+  return await newChanges(tx, { sinkId, ref, lists, after: watermark, ...lane }, limit);
+}
+
+interface NewRow {
+  readonly candidate: Pick<Candidate, 'sequence' | 'replay' | 'list' | 'key' | 'revision' | 'attempts'>;
+  readonly state: 'waiting' | 'sending' | 'withheld' | 'superseded' | 'dead';
+  readonly reason: string | null;
+  readonly detail?: string;
+  readonly identity: boolean | null;
+}
+
+function newRow({ candidate, decision }: Decided): NewRow {
+  switch (decision.kind) {
+    case 'send':
+      return { candidate, state: 'sending', reason: null, identity: decision.identity };
+    case 'withhold':
+      return { candidate, state: 'withheld', reason: decision.reason, identity: null };
+    case 'supersede':
+      return { candidate, state: 'superseded', reason: null, identity: null };
+    case 'park':
+      return { candidate, state: 'dead', reason: decision.cause, detail: decision.detail, identity: null };
+  }
+}
+
+async function insertRows(
+  tx: Queryable,
+  lease: LaneLease,
+  configuration: number,
+  rows: readonly NewRow[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.query(
+    `insert into deliveries (sink_id, ref, configuration, sequence, replay, list, key, revision, state, reason, identity, detail)
+     select $1, $2, $3, n.* from unnest($4::int8[], $5::int4[], $6::text[], $7::text[], $8::int4[], $9::text[],
+       $10::text[], $11::boolean[], $12::text[]) as n`,
+    [
+      lease.sinkId,
+      lease.ref,
+      configuration,
+      rows.map(({ candidate }) => candidate.sequence),
+      rows.map(({ candidate }) => candidate.replay),
+      rows.map(({ candidate }) => candidate.list),
+      rows.map(({ candidate }) => candidate.key),
+      rows.map(({ candidate }) => candidate.revision),
+      rows.map(({ state }) => state),
+      rows.map(({ reason }) => reason),
+      rows.map(({ identity }) => identity),
+      rows.map(({ detail }) => detail ?? null),
+    ],
+  );
+}
+
+async function updateRows(
+  tx: Queryable,
+  lease: LaneLease,
+  configuration: number,
+  rows: readonly NewRow[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.query(
+    `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, reason, identity,
+       detail, updated_at)
+     select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, $3, n.state, n.reason,
+       coalesce(n.identity, d.identity), coalesce(n.detail, d.detail), clock_timestamp()
+     from unnest($4::int8[], $5::int4[], $6::text[], $7::text[], $8::boolean[], $9::text[])
+       as n (sequence, replay, state, reason, identity, detail) ${knownDelivery}
+     on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = excluded.reason,
+       identity = excluded.identity, detail = excluded.detail, configuration = excluded.configuration, due_at = null,
+       updated_at = excluded.updated_at`,
+    [
+      lease.sinkId,
+      lease.ref,
+      configuration,
+      rows.map(({ candidate }) => candidate.sequence),
+      rows.map(({ candidate }) => candidate.replay),
+      rows.map(({ state }) => state),
+      rows.map(({ reason }) => reason),
+      rows.map(({ identity }) => identity),
+      rows.map(({ detail }) => detail ?? null),
+    ],
+  );
+}
+
+/**
+ * Only the latest revision is of interest: an earlier one that was withheld is superseded once a later one is looked at,
+ * so what is withheld counts once an item. What took nothing back from the sink (`identity` false) stays as it is: it
+ * says what the sink holds.
+ */
+async function supersedeWithheld(tx: Queryable, lease: LaneLease, added: readonly CandidateRow[]): Promise<void> {
+  const later = added.filter(({ revision, replay }) => revision > 1 && replay === 0);
+  if (later.length === 0) return;
+  await tx.query(
+    `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, updated_at)
+     select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration, 'superseded', clock_timestamp()
+     from unnest($3::int8[]) as n (sequence)
+       cross join lateral (select previous_sequence from changes where ref = $2 and sequence = n.sequence limit 1) c
+       cross join lateral (select * from deliveries where sink_id = $1 and ref = $2 and sequence = c.previous_sequence
+         and replay = 0 limit 1) d
+     where d.state = 'withheld' and d.identity is distinct from false
+     on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = null,
+       updated_at = excluded.updated_at`,
+    [lease.sinkId, lease.ref, later.map(({ sequence }) => sequence)],
+  );
+}

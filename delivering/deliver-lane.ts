@@ -1,0 +1,322 @@
+import type { Queryable } from '../ledger/drivers/database.js';
+import { adoptConfiguration, listNotWanted } from './adopt-configuration.js';
+import { type Batch, beginBatch, type Decision, inFlight, putOffLookUps } from './begin-batch.js';
+import { ownRecords } from '../ledger/own-records.js';
+import type { Candidate } from './candidates.js';
+import { objectsOfSink } from './sink-objects.js';
+import { hasFewOpen } from './open-deliveries.js';
+import { finishBatch, type Settled } from './finish-batch.js';
+import { type LaneLease, type LaneWork, leaveLane, releaseLane, rememberOnLane } from '../ledger/lanes.js';
+import { pause } from '../ledger/pauses.js';
+import { withdrawalsLeft } from '../ledger/withdrawals.js';
+import { surroundingsOf } from './surroundings.js';
+import { mappingReasons } from './mapping-reasons.js';
+import { type RecentByList, remember } from './recent-decisions.js';
+import type { Lane, Outcome, Subject } from '../sinks/sink.js';
+import type { Collaborators, OpenSink } from '../work/collaborators.js';
+import { consentReason, decideDelivery, isWithdrawn } from './decide-delivery.js';
+import { LaneHold } from './lane-hold.js';
+import { lookUpSent } from './look-up-sent.js';
+import type { SinkBreaker } from './sink-breaker.js';
+import { type HeldLane, sendPlanned, type Settlement, type Settlements } from './plan-and-send.js';
+import { fewRecords, loneAfterMs, lookUpAfterMs, settleOutcomes } from './settle-outcomes.js';
+import { nothingAround, toSubject } from './to-subject.js';
+import type { PigeonholeName } from '../work/turns.js';
+
+export interface LaneTurn {
+  delivered: number;
+  withheld: number;
+  failed: number;
+  /** The sink is paused: nothing would pass on its other lanes either. */
+  paused: boolean;
+}
+
+export interface LanePlan {
+  readonly sink: OpenSink;
+  readonly place: PigeonholeName;
+  readonly lists: readonly string[];
+  readonly selected: ReadonlySet<string>;
+  /** So many people may withdraw at once before a person has to look. */
+  readonly withdrawals: { readonly share: number; readonly items: number };
+}
+
+/**
+ * Sends on one lane until it is empty, fails, or the turn is over. Safe to run twice, also at once: the lane has one
+ * holder, what is being sent is committed before it is sent, and a new holder first settles what an old one left.
+ * @param until by `performance.now()`; after it which no further batch is begun
+ */
+export async function deliverLane(
+  to: Collaborators,
+  plan: LanePlan,
+  work: LaneWork,
+  breaker: SinkBreaker,
+  until: number,
+  signal: AbortSignal,
+): Promise<LaneTurn> {
+  const turn: LaneTurn = { delivered: 0, withheld: 0, failed: 0, paused: false };
+  const { sink } = plan;
+  const hold = await LaneHold.take(to.ledger, { sinkId: sink.id, ref: work.ref, owner: to.owner }, to.clocks);
+  if (hold === undefined) return turn;
+  const { lease } = hold;
+  try {
+    const ends = AbortSignal.any([signal, hold.signal]);
+    const mayBegin = (): boolean =>
+      performance.now() < until && !breaker.isOpen && !to.stopping.aborted && !ends.aborted;
+    const sender = new LaneSender(to, plan, work, hold, breaker, ends, turn);
+    let state = await sender.begin();
+    if (lease.configuration !== to.configuration) {
+      const released = [...sink.accepts].map(consentReason);
+      await adoptConfiguration(to.ledger, lease, {
+        configuration: to.configuration,
+        lists: plan.lists,
+        released,
+        curable: mappingReasons,
+        settings: sink.fingerprint,
+      });
+    }
+    while (state === 'more' && mayBegin()) state = await sender.goOn();
+    if (state === 'unsettled') await leaveLane(to.ledger, lease, lookUpAfterMs);
+    else await releaseLane(to.ledger, lease, sink.sink.traits.order);
+  } finally {
+    hold.end();
+  }
+  return turn;
+}
+
+/** `unsettled`: something may or may not have been sent, and has to be looked up before anything else goes out. */
+type LaneState = 'more' | 'done' | 'unsettled';
+
+/** A change that is on its way, or about to be. */
+type Sent = { readonly candidate: Candidate; readonly identity: boolean };
+
+/** A lane that is one line is settled as a whole. */
+const wholeLane = 100_000;
+
+class LaneSender {
+  readonly #to: Collaborators;
+  readonly #plan: LanePlan;
+  readonly #work: LaneWork;
+  readonly #lease: LaneLease;
+  readonly #hold: LaneHold;
+  readonly #signal: AbortSignal;
+  readonly #turn: LaneTurn;
+  #lane: Lane;
+  readonly #breaker: SinkBreaker;
+  #failingForMs: number;
+  #recent: RecentByList;
+  /** So many more people may be forgotten in this turn; undefined: not counted yet. */
+  #withdrawalsLeft: number | undefined;
+
+  constructor(
+    to: Collaborators,
+    plan: LanePlan,
+    work: LaneWork,
+    hold: LaneHold,
+    breaker: SinkBreaker,
+    signal: AbortSignal,
+    turn: LaneTurn,
+  ) {
+    this.#breaker = breaker;
+    this.#to = to;
+    this.#plan = plan;
+    this.#work = work;
+    const { lease } = hold;
+    this.#hold = hold;
+    this.#lease = lease;
+    this.#signal = signal;
+    this.#turn = turn;
+    this.#failingForMs = lease.failingForMs;
+    this.#recent = JSON.parse(lease.recent) as RecentByList;
+    this.#lane = {
+      workspace: work.workspace,
+      pigeonholeId: work.pigeonholeId,
+      ledgerId: to.ledger.id,
+      memory: lease.memory,
+      remember: async (memory) => {
+        const all = { ...this.#lane.memory, ...memory };
+        await rememberOnLane(to.ledger, lease, all);
+        this.#lane = { ...this.#lane, memory: all };
+      },
+      made: () => objectsOfSink(to.ledger, plan.sink.id),
+    };
+  }
+
+  /** Takes up what the holder before left, should it have ended in the middle. */
+  async begin(): Promise<LaneState> {
+    const { ledger } = this.#to;
+    const { order, repeats, batchSize } = this.#plan.sink.sink.traits;
+    if (!this.#lease.takenOver) return 'more';
+    if (order === 'item' && repeats === 'lookUp') await putOffLookUps(ledger, this.#lease, lookUpAfterMs);
+    // Also with nothing on its way: what a sink remembers may have to be brought in line with its destination.
+    return await this.#settle(await inFlight(ledger, this.#lease, order === 'item' ? batchSize : wholeLane));
+  }
+
+  /** The next step: what is to be looked up comes first. */
+  async goOn(): Promise<LaneState> {
+    const { order, batchSize } = this.#plan.sink.sink.traits;
+    const left = order === 'item' ? await inFlight(this.#to.ledger, this.#lease, batchSize) : [];
+    return left.length > 0 ? await this.#settle(left) : await this.sendNext();
+  }
+
+  /** A sink that can tell what became of these is asked first; for others a repeat is harmless. */
+  async #settle(sent: readonly Sent[]): Promise<LaneState> {
+    const subjects = await this.#subjects(sent);
+    const found = await lookUpSent(this.#plan.sink.sink, subjects, this.#held);
+    const settlements = found.settlements.map((each, index) => this.#unlessHidden(sent[index]!, each));
+    return await this.#commit(sent, { ...found, settlements }, { isLookedUp: true });
+  }
+
+  /** What is found to have arrived with a person who may be shown no more is sent again without them. */
+  #unlessHidden({ candidate, identity }: Sent, settlement: Settlement): Settlement {
+    if (settlement.kind !== 'delivered' || !identity || ownRecords.has(candidate.list)) return settlement;
+    if (this.#plan.sink.sink.traits.revisions !== 'latest' || !candidate.latest) return settlement;
+    const decision = this.#decide(candidate);
+    if (decision.kind !== 'send' || decision.identity) return settlement;
+    return { kind: 'unsent', ...('object' in settlement && { object: settlement.object }) };
+  }
+
+  get #held(): HeldLane {
+    return { lane: this.#lane, signal: this.#signal, confirm: this.#hold.confirm };
+  }
+
+  #decide(candidate: Candidate): Decision {
+    const { sink, accepts, onConsentWithdrawn } = this.#plan.sink;
+    if (!this.#plan.lists.includes(candidate.list)) return { kind: 'withhold', reason: listNotWanted };
+    return decideDelivery(candidate, {
+      accepts,
+      revisions: sink.traits.revisions,
+      selected: this.#plan.selected,
+      onConsentWithdrawn,
+      mayForget: () => (this.#withdrawalsLeft = (this.#withdrawalsLeft ?? 0) - 1) >= 0,
+    });
+  }
+
+  async #subjects(sent: readonly Sent[]): Promise<Subject[]> {
+    const { traits } = this.#plan.sink.sink;
+    const candidates = sent.map(({ candidate }) => candidate);
+    const around = traits.looksAround ? await surroundingsOf(this.#to.ledger.db, this.#lease, candidates) : [];
+    return sent.map(({ candidate, identity }, index) =>
+      toSubject(candidate, around[index] ?? nothingAround, { identity, place: this.#work }),
+    );
+  }
+
+  /** Once a turn, and only where somebody has withdrawn: it reads all that was delivered of people's records. */
+  async #countWithdrawals(tx: Queryable, candidates: readonly Candidate[]): Promise<void> {
+    if (!candidates.some((candidate) => isWithdrawn(candidate, this.#plan.sink))) return;
+    this.#withdrawalsLeft ??= await withdrawalsLeft(tx, this.#lease, this.#plan.withdrawals);
+  }
+
+  async sendNext(): Promise<LaneState> {
+    const { sink, accepts } = this.#plan.sink;
+    const { traits } = sink;
+    const batch = await beginBatch(this.#to.ledger, this.#lease, {
+      lists: this.#plan.lists,
+      order: traits.order,
+      size: this.#breaker.batchSize,
+      configuration: this.#to.configuration,
+      onlyLatest: traits.revisions === 'latest',
+      failedLast: this.#failingForMs > 0 || this.#breaker.isRamping,
+      accepts,
+      decide: async (tx, candidates) => {
+        await this.#countWithdrawals(tx, candidates);
+        return candidates.map((candidate) => this.#decide(candidate));
+      },
+    });
+    this.#turn.withheld += batch.withheld;
+    if (batch.sending.length === 0) return batch.empty ? 'done' : 'more';
+    const planned = await sink.plan(await this.#subjects(batch.sending));
+    const { workspace, pigeonholeId: pigeonhole } = this.#work;
+    const attributes = { sink: this.#plan.sink.name, workspace, pigeonhole, changes: batch.sending.length };
+    const sent = await this.#to.tracer.span('send', attributes, () => sendPlanned(sink, planned, 'send', this.#held));
+    return await this.#commit(batch.sending, sent, { begun: batch.begun });
+  }
+
+  async #commit(
+    settling: readonly Sent[],
+    { settlements, memory }: Settlements,
+    { begun, isLookedUp = false }: { readonly begun?: Batch['begun']; readonly isLookedUp?: boolean },
+  ): Promise<LaneState> {
+    const sent = settling.map(({ candidate }, index) => ({ candidate, outcome: settlements[index]! }));
+    const { order, repeats } = this.#plan.sink.sink.traits;
+    const lookUp = repeats === 'lookUp';
+    const lookedUp = lookUp && isLookedUp;
+    const failsAlone = await this.#failsAlone();
+    const fewLeft = await this.#isFewLeft(sent, begun);
+    const holdsAll = order === 'pigeonhole';
+    const lane = { failingForMs: this.#failingForMs, failsAlone, fewLeft, holdsAll, lookUp, lookedUp };
+    const verdict = settleOutcomes(sent, lane, Math.random());
+    if (memory !== undefined) this.#lane = { ...this.#lane, memory: { ...this.#lane.memory, ...memory } };
+    await finishBatch(this.#to.ledger, this.#lease, verdict.settled, {
+      memory: memory === undefined ? undefined : this.#lane.memory,
+      failing: verdict.failing,
+      onlyLatest: this.#plan.sink.sink.traits.revisions === 'latest',
+      delivered: verdict.delivered,
+      recent: this.#remember(sent, verdict.settled),
+      begun,
+    });
+    this.#turn.delivered += verdict.delivered;
+    this.#turn.failed += sent.length - verdict.delivered;
+    this.#report(verdict);
+    if (verdict.pause !== null) {
+      this.#turn.paused = true;
+      await this.#pause(verdict.pause);
+    }
+    if (verdict.failing === null) this.#failingForMs = 0;
+    if (verdict.failing === null && verdict.delivered > 0) this.#breaker.passed();
+    else if (verdict.failing != null) this.#breaker.failed(verdict.failing.retryInMs, this.#work.failsAlone);
+    if (order === 'pigeonhole' && verdict.settled.some(({ state }) => state === 'sending')) return 'unsettled';
+    return verdict.failing == null && verdict.pause === null ? 'more' : 'done';
+  }
+
+  /** What the latest decisions come to with these; undefined: they add nothing. */
+  #remember(sent: readonly { readonly candidate: Candidate }[], settled: readonly Settled[]): string | undefined {
+    const decided = settled.map(({ state, reason }, index) => ({ list: sent[index]!.candidate.list, state, reason }));
+    const after = remember(this.#recent, decided);
+    if (after === this.#recent) return undefined;
+    this.#recent = after;
+    return JSON.stringify(after);
+  }
+
+  /**
+   * The lane has failed before, and hardly anything is left on it while others pass elsewhere, or at the whole sink for
+   * days: then it is what is left that fails.
+   */
+  async #failsAlone(): Promise<boolean> {
+    const { failsAlone } = this.#work;
+    if (this.#failingForMs === 0 || (!failsAlone && this.#failingForMs < loneAfterMs)) return false;
+    const { sinkId, ref } = this.#lease;
+    return await hasFewOpen(this.#to.ledger, { sinkId, ref: failsAlone ? ref : null }, fewRecords);
+  }
+
+  /**
+   * Says whether the sink has accepted changes before and hardly any are open on all its lanes. Read only where a batch
+   * was refused without a success beside it.
+   * @param begun whose deliveries are not written yet, so that the ledger does not count them as open
+   */
+  async #isFewLeft(sent: readonly { readonly outcome: Settlement }[], begun: Batch['begun']): Promise<boolean> {
+    const kinds = new Set(sent.map(({ outcome }) => outcome.kind));
+    if (!kinds.has('rejected') || kinds.has('delivered')) return false;
+    if (!this.#work.hasPassed && this.#turn.delivered === 0) return false;
+    const { sinkId } = this.#lease;
+    return await hasFewOpen(this.#to.ledger, { sinkId, ref: null }, fewRecords - (begun?.sent.length ?? 0));
+  }
+
+  /** One line when something passed, and one when it stops passing: an outage is not a line per try. */
+  #report({ delivered, failing, settled }: ReturnType<typeof settleOutcomes>): void {
+    const { workspace, pigeonholeId } = this.#work;
+    const line = { sink: this.#plan.sink.name, workspace, pigeonhole: pigeonholeId };
+    const dead = settled.filter(({ state }) => state === 'dead').length;
+    const retry = settled.filter(({ state }) => state === 'retry').length;
+    this.#to.meters.settled(this.#plan.sink.name, { delivered, dead, retry });
+    if (delivered > 0 || dead > 0) this.#to.log.info({ ...line, delivered, retry, dead }, 'changes delivered');
+    if (failing != null && this.#failingForMs === 0) {
+      this.#to.log.warn({ ...line, detail: failing.detail, retryInMs: failing.retryInMs }, 'sink takes nothing');
+    }
+  }
+
+  async #pause({ cause, detail }: Extract<Outcome, { kind: 'pause' }>): Promise<void> {
+    const { name, fingerprint } = this.#plan.sink;
+    await pause(this.#to.ledger, { scope: 'sink', name, pausedBy: 'cause', cause, detail, fingerprint });
+    this.#to.log.error({ sink: name, cause, detail }, 'sink paused');
+  }
+}

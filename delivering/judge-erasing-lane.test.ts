@@ -1,0 +1,53 @@
+import type { ErasingLane } from '../people/forget/erasing-lanes.js';
+import { judgeErasingLane } from './judge-erasing-lane.js';
+
+const lane = (more: Partial<ErasingLane>): ErasingLane => ({
+  sinkId: 1,
+  sink: 'crm',
+  type: 'hubspot',
+  archived: false,
+  ref: 1,
+  workspace: 'acme',
+  pigeonholeId: 101,
+  items: 4,
+  delivered: 4,
+  withheld: 0,
+  dead: 0,
+  open: 0,
+  passedBy: 0,
+  reasons: [],
+  details: [],
+  ...more,
+});
+
+describe('what has become of a person at a sink', () => {
+  it.each<[string, Partial<ErasingLane>, string]>([
+    ['that has taken all back', {}, 'erased'],
+    ['that passes on what it is told', { type: 'webhook' }, 'told'],
+    ['that still has some to take back', { open: 1 }, 'waiting'],
+    ['that had made nothing', { delivered: 0, withheld: 4, reasons: ['never-sent'] }, 'nothing'],
+    ['that had nothing standing', { delivered: 0, withheld: 4, reasons: ['consent-withdrawn'] }, 'nothing'],
+    ['that keeps some', { withheld: 1, reasons: ['not-editable'] }, 'by-hand'],
+    ['that leaves it to people', { delivered: 0, withheld: 4, reasons: ['forget-by-hand'] }, 'by-hand'],
+    ['that refused one', { dead: 1, reasons: ['hubspot:archive:FORBIDDEN'] }, 'by-hand'],
+    ['that takes the list no more', { passedBy: 2, delivered: 2 }, 'by-hand'],
+    ['that is not configured any more', { archived: true, open: 4 }, 'by-hand'],
+  ])('%s', (_, facts, outcome) => {
+    expect(judgeErasingLane(lane(facts), { served: true, stopped: null }).outcome).toBe(outcome);
+  });
+
+  it('that is sent nothing of the pigeonhole any more is left to a person', () => {
+    expect(judgeErasingLane(lane({ open: 4 }), { served: false, stopped: null })).toMatchObject({
+      outcome: 'by-hand',
+      todo: expect.stringContaining('by hand') as string,
+    });
+  });
+
+  it('that is paused is waited for, and says what to do', () => {
+    const stopped = 'sink crm is paused: resume it to have the person removed';
+    expect(judgeErasingLane(lane({ open: 4 }), { served: true, stopped })).toMatchObject({
+      outcome: 'waiting',
+      todo: stopped,
+    });
+  });
+});

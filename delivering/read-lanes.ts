@@ -1,0 +1,163 @@
+import type { Ledger } from '../ledger/ledger.js';
+import { byOrder, openCount, oldestOpen } from '../ledger/addressed-indexes.js';
+
+/** So many changes behind a watermark are looked at for one that the sink wants; the next counts as one. */
+const mostLookedAt = 5000;
+
+/** How far a sink has come in one pigeonhole. */
+export interface LaneState {
+  readonly sink: string;
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  /** Every change up to here has its delivery row, or is of no interest. */
+  readonly watermark: number;
+  /** Of the newest change. */
+  readonly newest: number;
+  /** Deliveries begun and not settled. */
+  readonly open: number;
+  readonly delivered: number;
+  readonly deliveredAt: Date | null;
+  /** When the oldest change that is not settled was found; null: there is none. */
+  readonly undeliveredSince: Date | null;
+  /**
+   * Since when a change waits for longer than its sink takes: as `undeliveredSince`, but while the lane is being filled,
+   * when the sink last made progress, or began to fail. Null: nothing waits.
+   */
+  readonly waitsSince: Date | null;
+  /** What was said of the oldest delivery that is begun and not settled; null: nothing, or there is none. */
+  readonly waitsFor: string | null;
+  readonly failure: string | null;
+  readonly failingSince: Date | null;
+  readonly retryAt: Date | null;
+}
+
+export interface LanePosition {
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+}
+
+/**
+ * The lanes of one sink, or of all, by sink and pigeonhole; of sinks that are not archived.
+ * @param after the last one that was shown, of a single sink; null: from the first
+ */
+export async function laneStates(
+  ledger: Ledger,
+  {
+    sink,
+    workspace,
+    after,
+    limit,
+  }: {
+    readonly sink: string | null;
+    readonly workspace: string | null;
+    readonly after: LanePosition | null;
+    /** Null: all. */
+    readonly limit: number | null;
+  },
+): Promise<LaneState[]> {
+  return await ledger.db.query<LaneState & Record<string, unknown>>(
+    `with progress as materialized (
+       select sink_id, max(greatest(filling_at, delivered_at)) as at from lanes group by sink_id)
+     select k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId", l.watermark,
+       p.next_sequence - 1 as newest, ${openCount('l.sink_id', 'l.ref')} as open, l.delivered,
+       l.delivered_at as "deliveredAt", oldest.found_at as "undeliveredSince",
+       case when oldest.found_at is null or l.filling_at is null then oldest.found_at
+         else greatest(oldest.found_at, coalesce(l.failing_since, progress.at)) end as "waitsSince",
+       (select d.detail from deliveries d where d.sink_id = l.sink_id and d.ref = l.ref
+          and d.sequence = ${oldestOpen('l.sink_id', 'l.ref')} order by d.replay limit 1) as "waitsFor",
+       l.failure, l.failing_since as "failingSince", l.retry_at as "retryAt"
+     from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
+       join progress on progress.sink_id = l.sink_id
+       cross join lateral (select least(
+         (select min(c.found_at) from changes c where c.ref = l.ref and c.sequence > l.watermark
+            and c.sequence <= l.watermark + ${mostLookedAt}
+            and (l.lists = '' or c.list = any(string_to_array(l.lists, ' ')))),
+         (select c.found_at from changes c where c.ref = l.ref and c.sequence = ${oldestOpen('l.sink_id', 'l.ref')}),
+         (select c.found_at from changes c where c.ref = l.ref and c.sequence = l.watermark + ${mostLookedAt} + 1)
+       ) as found_at) oldest
+     where ($1::text is null or k.name = $1) and ($2::text is null or p.workspace = $2)
+       and ($3::text is null or (p.workspace, p.pigeonhole_id) > ($3, $4::int8))
+     order by k.name, p.workspace, p.pigeonhole_id limit $5::int8`,
+    [sink, workspace, after?.workspace ?? null, after?.pigeonholeId ?? null, limit],
+  );
+}
+
+/** Changes of one list that a sink has not been sent, or not yet, for one reason. */
+export interface OutcomeCount {
+  readonly list: string;
+  readonly state: string;
+  /** Null: of those on their way. */
+  readonly reason: string | null;
+  readonly changes: number;
+}
+
+/** Changes of a sink that are on their way, withheld or dead letters, by list, state and reason; most first. */
+export async function outcomeCounts(
+  ledger: Ledger,
+  { sink, workspace }: { readonly sink: string; readonly workspace: string | null },
+): Promise<OutcomeCount[]> {
+  return await ledger.db.query<OutcomeCount & Record<string, unknown>>(
+    `with counted as materialized (
+       select l.ref, d.list, d.state, count(*) as n
+       from sinks s join lanes l on l.sink_id = s.id cross join lateral (
+         (select list, state from deliveries o where ${byOrder('o', 'l.sink_id', 'l.ref')} and o.state in ('waiting', 'retry'))
+         union all
+         (select list, state from deliveries o where ${byOrder('o', 'l.sink_id', 'l.ref')} and o.state = 'sending')) d
+       where s.name = $1 group by 1, 2, 3)
+     select c.list, c.state, c.reason, sum(c.n)::int as changes
+     from (select ref, list, state, null::text as reason, n from counted
+         union all select c.ref, c.list, c.state, c.reason, c.changes from sinks s join delivery_counts c on c.sink_id = s.id
+           where s.name = $1 and c.state in ('withheld', 'dead') and c.changes > 0) c
+       join pigeonholes p on p.ref = c.ref
+     where $2::text is null or p.workspace = $2
+     group by 1, 2, 3 order by changes desc, 1, 2, 3`,
+    [sink, workspace],
+  );
+}
+
+/** What became of one change at one sink. */
+export interface DeliveryState {
+  readonly sequence: number;
+  readonly replay: number;
+  readonly list: string;
+  readonly key: string;
+  readonly revision: number;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly detail: string | null;
+  readonly attempts: number;
+  readonly identity: boolean | null;
+  readonly dueAt: Date | null;
+  readonly updatedAt: Date;
+}
+
+/** What a sink was told of one pigeonhole, newest change first. @param before the last one that was shown */
+export async function deliveryStates(
+  ledger: Ledger,
+  asked: {
+    readonly sink: string;
+    readonly ref: number;
+    readonly state: string | null;
+    readonly list: string | null;
+    readonly before: { readonly sequence: number; readonly replay: number } | null;
+    readonly limit: number;
+  },
+): Promise<DeliveryState[]> {
+  return await ledger.db.query<DeliveryState & Record<string, unknown>>(
+    `select d.sequence, d.replay, d.list, d.key, d.revision, d.state, d.reason, d.detail, d.attempts, d.identity,
+       d.due_at as "dueAt", d.updated_at as "updatedAt"
+     from deliveries d join sinks s on s.id = d.sink_id and s.name = $1
+     where d.ref = $2 and ($3::text is null or d.state = $3) and ($4::text is null or d.list = $4)
+       and ($5::int8 is null or (d.sequence, d.replay) < ($5, $6::int4))
+     order by d.sequence desc, d.replay desc limit $7`,
+    [
+      asked.sink,
+      asked.ref,
+      asked.state,
+      asked.list,
+      asked.before?.sequence ?? null,
+      asked.before?.replay ?? null,
+      asked.limit,
+    ],
+  );
+}

@@ -1,0 +1,87 @@
+import type { Ledger } from '../ledger/ledger.js';
+import { byOrder } from '../ledger/addressed-indexes.js';
+import { noteFilling } from '../ledger/lanes.js';
+
+export interface ReplayRequest {
+  /** A UUID that whoever asks has made, so that asking twice is one replay; it stands in the envelope of what is emitted. */
+  readonly id: string;
+  /** Where it is emitted: each sink in each of its pigeonholes. */
+  readonly lanes: readonly { readonly sinkId: number; readonly ref: number }[];
+  /** Null: all that the sink wants. */
+  readonly lists: readonly string[] | null;
+  /** Only items whose last change was found since; null: all. */
+  readonly from: Date | null;
+  readonly by: string | null;
+  readonly reason: string | null;
+}
+
+/**
+ * Asks for stored items to be sent again, as they stand behind everything that was found by now. What changes later
+ * goes out by its own change. Committed when it returns: the sinks' turns carry it out, whatever is killed meanwhile.
+ * @returns false when this id was asked for before: nothing is changed then
+ */
+export async function requestReplay(ledger: Ledger, replay: ReplayRequest): Promise<boolean> {
+  return await ledger.db.transaction(async (tx) => {
+    const [row] = await tx.query<{ number: number }>(
+      `insert into replays (id, lists, from_at, requested_by, reason) select $1, $2, $3, $4, $5
+       where not exists (select 1 from replays where id = $1)
+       on conflict (id) do nothing returning number`,
+      [replay.id, replay.lists?.join(' ') ?? null, replay.from, replay.by, replay.reason],
+    );
+    if (row === undefined) return false;
+    await noteFilling(tx, replay.lanes);
+    await tx.query(
+      `insert into replay_lanes (replay, sink_id, ref, until)
+       select $1, n.sink_id, n.ref, p.next_sequence - 1
+       from unnest($2::int4[], $3::int4[]) as n (sink_id, ref) join pigeonholes p on p.ref = n.ref`,
+      [row.number, replay.lanes.map(({ sinkId }) => sinkId), replay.lanes.map(({ ref }) => ref)],
+    );
+    return true;
+  });
+}
+
+/** A replay that is not over: rows are still to be made, or to be delivered. */
+export interface OpenReplay {
+  readonly id: string;
+  readonly sink: string;
+  readonly requestedAt: Date;
+  readonly requestedBy: string | null;
+  readonly reason: string | null;
+  /** Items taken by now, and of these still on their way. */
+  readonly taken: number;
+  readonly open: number;
+}
+
+export async function openReplays(ledger: Ledger): Promise<OpenReplay[]> {
+  const rows = await ledger.db.query<{
+    id: string;
+    sink: string;
+    requested_at: Date;
+    requested_by: string | null;
+    reason: string | null;
+    taken: number;
+    open: number;
+  }>(
+    `with open as materialized (
+       select l.sink_id, l.ref, d.replay, count(*) as open from (select distinct sink_id, ref from replay_lanes) l
+         cross join lateral (
+           select replay from deliveries d where ${byOrder('d', 'l.sink_id', 'l.ref')} and d.state in ('waiting', 'retry')
+             and d.replay > 0
+           union all
+           select replay from deliveries d where ${byOrder('d', 'l.sink_id', 'l.ref')} and d.state = 'sending'
+             and d.replay > 0) d
+       group by 1, 2, 3)
+     select r.id, k.name as sink, r.requested_at, r.requested_by, r.reason, sum(l.emitted)::int as taken,
+       coalesce(sum(o.open), 0)::int as open
+     from replay_lanes l join replays r on r.number = l.replay
+       join sinks k on k.id = l.sink_id and k.archived_at is null
+       left join open o on o.sink_id = l.sink_id and o.ref = l.ref and o.replay = l.replay
+     group by r.number, k.name having bool_or(l.done_at is null) or coalesce(sum(o.open), 0) > 0
+     order by r.number, k.name`,
+  );
+  return rows.map(({ requested_at: requestedAt, requested_by: requestedBy, ...row }) => ({
+    ...row,
+    requestedAt,
+    requestedBy,
+  }));
+}

@@ -1,0 +1,261 @@
+import fc from 'fast-check';
+import type { Candidate } from './candidates.js';
+import type { Outcome } from '../sinks/sink.js';
+import { settleOutcomes } from './settle-outcomes.js';
+
+const candidate = (sequence: number, attempts = 0): Candidate => ({ sequence, attempts }) as Candidate;
+const delivered: Outcome = { kind: 'delivered' };
+const rejected: Outcome = { kind: 'rejected', cause: 'http:422', detail: 'refused' };
+const retry: Outcome = { kind: 'retry', detail: 'later' };
+const unknown: Outcome = { kind: 'unknown', detail: 'who knows' };
+const pause: Outcome = { kind: 'pause', cause: 'gone', detail: 'no more' };
+const unsent: Outcome = { kind: 'unsent' };
+const perItem = { failingForMs: 0, failsAlone: false, fewLeft: false, holdsAll: false, lookUp: false, lookedUp: false };
+const settle = (outcomes: readonly Outcome[], lane: Partial<typeof perItem> = {}, attempts: readonly number[] = []) =>
+  settleOutcomes(
+    outcomes.map((outcome, index) => ({ candidate: candidate(index + 1, attempts[index] ?? 0), outcome })),
+    { ...perItem, ...lane },
+    0.5,
+  );
+const states = (verdict: ReturnType<typeof settle>): string[] =>
+  verdict.settled.map(({ state, attempts }) => `${state} ${attempts}`);
+
+describe('the outcomes of a batch', () => {
+  it('settle what passed and what was refused', () => {
+    const verdict = settle([delivered, rejected]);
+    expect(states(verdict)).toEqual(['delivered 1', 'dead 1']);
+    expect(verdict).toMatchObject({ failing: null, pause: null, delivered: 1 });
+    expect(verdict.settled[1]).toMatchObject({ reason: 'http:422', detail: 'refused' });
+  });
+
+  it('keep records that are refused while nothing passes, use none of their attempts, and make the lane wait', () => {
+    const verdict = settle([rejected, rejected, unsent], {}, [0, 3]);
+    expect(states(verdict)).toEqual(['retry 0', 'retry 3', 'waiting 0']);
+    expect(verdict.failing).toEqual({ detail: 'refused; every change is refused', retryInMs: 1000 });
+    expect(settle([rejected], { failingForMs: 3_600_000 }, [19])).toMatchObject({ settled: [{ state: 'retry' }] });
+    expect(settle([rejected, retry]).failing).toMatchObject({ detail: 'later' }); // certainly the sink's fault
+    expect(settle([rejected, pause]).settled[0]).toMatchObject({ state: 'retry', attempts: 0 });
+  });
+
+  it('park a refused record once others have passed since, and keep those refused beside it', () => {
+    const sent = [
+      { candidate: { ...candidate(1), failedAlone: true }, outcome: rejected },
+      { candidate: candidate(2), outcome: rejected },
+    ];
+    const verdict = settleOutcomes(sent, perItem, 0.5);
+    expect(states(verdict)).toEqual(['dead 1', 'retry 0']);
+    expect(verdict.failing).toMatchObject({ retryInMs: 1000 });
+    expect(states(settle([rejected, rejected], { failsAlone: true }))).toEqual(['dead 1', 'dead 1']);
+  });
+
+  it('count refusals against a few records when almost nothing is left, and park them under their cause in the end', () => {
+    const few = { fewLeft: true };
+    expect(settle([rejected, rejected], few, [0, 14])).toMatchObject({
+      settled: [
+        { state: 'retry', attempts: 1, retryInMs: 10_000 },
+        { state: 'retry', attempts: 15, retryInMs: 300_000 },
+      ],
+      failing: undefined,
+    });
+    expect(settle([rejected], few, [15])).toMatchObject({
+      settled: [{ state: 'dead', reason: 'http:422', attempts: 16 }],
+      failing: null,
+    });
+    expect(settle([rejected, retry], few, [15]).failing).toMatchObject({ detail: 'later' });
+  });
+
+  it('park a record at once that the sink itself blames, which says nothing of the sink', () => {
+    const blamed: Outcome = { ...rejected, about: 'record' };
+    expect(settle([blamed])).toMatchObject({ settled: [{ state: 'dead', reason: 'http:422' }], failing: undefined });
+    expect(settle([blamed, retry]).failing).toMatchObject({ detail: 'later' });
+    expect(states(settle([{ ...rejected, cause: 'outcome-unknown' }]))).toEqual(['dead 1']);
+    expect(states(settle([rejected], { lookUp: true, lookedUp: true }))).toEqual(['dead 1']);
+    expect(states(settle([rejected], { holdsAll: true }))).toEqual(['dead 1']);
+  });
+
+  it('count against a record that fails while others pass, which then waits by itself', () => {
+    const verdict = settle([delivered, retry], {}, [0, 2]);
+    expect(states(verdict)).toEqual(['delivered 1', 'retry 3']);
+    expect(verdict.settled[1]!.retryInMs).toBe(40_000);
+    expect(verdict.failing).toBeNull();
+  });
+
+  it('count against none when nothing passes: the lane waits, and with it all', () => {
+    const verdict = settle([retry, retry, unsent], {}, [0, 3]);
+    expect(states(verdict)).toEqual(['retry 0', 'retry 3', 'waiting 0']);
+    expect(verdict.failing).toEqual({ detail: 'later', retryInMs: 1000 });
+  });
+
+  it('hold back no lane for records that have failed while others passed, though they are alone now', () => {
+    const verdict = settle([retry, retry], {}, [1, 2]);
+    expect(states(verdict)).toEqual(['retry 2', 'retry 3']);
+    expect(verdict.failing).toBeUndefined(); // that says nothing of the lane
+    const many = settle(
+      Array.from({ length: 11 }, () => retry),
+      {},
+      Array.from({ length: 11 }, () => 1),
+    );
+    expect([many.settled[0]!.attempts, many.failing]).toEqual([1, { detail: 'later', retryInMs: 1000 }]);
+  });
+
+  it('count against one that failed before, once others have passed since', () => {
+    const outcome = { candidate: { ...candidate(1), failedAlone: true }, outcome: retry };
+    expect(settleOutcomes([outcome], perItem, 0.5)).toMatchObject({ settled: [{ attempts: 1 }], failing: undefined });
+  });
+
+  it.each([retry, pause])('keep in flight what could not be looked up, and count that against nothing', (outcome) => {
+    const verdict = settle([outcome], { lookUp: true, lookedUp: true }, [19]);
+    expect(states(verdict)).toEqual(['sending 19']);
+    expect(verdict.settled[0]!.retryInMs).toBe(60_000);
+  });
+
+  it.each([retry, unknown])('park nothing for its attempts while nothing else passes on the lane', (outcome) => {
+    expect(states(settle([outcome], { lookUp: true }, [19]))).toEqual(['dead 20']);
+    expect(states(settle([outcome], { lookUp: true, failingForMs: 1000 }, [19]))[0]).toMatch(/^(retry|sending) 20$/);
+  });
+
+  it('count against a few records whose lane fails alone, and park them in the end; never against many', () => {
+    const alone = { failingForMs: 1000, failsAlone: true };
+    expect(settle([retry], alone)).toMatchObject({ settled: [{ state: 'retry', attempts: 1 }], failing: undefined });
+    expect(settle([retry, retry], alone, [19, 3])).toMatchObject({
+      settled: [
+        { state: 'dead', reason: 'attempts-exhausted' },
+        { state: 'retry', attempts: 4 },
+      ],
+      failing: undefined,
+    });
+    expect(settle([retry, rejected], alone, [19])).toMatchObject({ failing: null }); // nothing is left that fails
+    expect(settle([retry], alone, [19])).toMatchObject({ failing: null });
+    const many = settle(
+      Array.from({ length: 11 }, () => retry),
+      alone,
+    );
+    expect([many.settled[0]!.attempts, many.failing?.detail]).toEqual([0, 'later']);
+    expect(settle([retry], { ...alone, holdsAll: true }, [19]).settled[0]).toMatchObject({ attempts: 19 });
+    expect(settle([pause], alone, [19]).settled[0]).toMatchObject({ state: 'waiting', attempts: 19 });
+  });
+
+  it('put off what the sink has put off on purpose, and count that against nothing', () => {
+    const verdict = settle([{ kind: 'unsent', afterMs: 10_000, detail: 'the key lacks a scope' }], {}, [3]);
+    expect(states(verdict)).toEqual(['waiting 3']);
+    expect(verdict.settled[0]).toMatchObject({ retryInMs: 10_000, detail: 'the key lacks a scope' });
+    expect(verdict.failing).toBeUndefined();
+  });
+
+  it('park a record after twenty attempts', () => {
+    expect(settle([delivered, retry], {}, [0, 18]).settled[1]).toMatchObject({ state: 'retry', attempts: 19 });
+    expect(settle([delivered, retry], {}, [0, 19]).settled[1]).toMatchObject({
+      state: 'dead',
+      reason: 'attempts-exhausted',
+    });
+  });
+
+  it('let a line wait behind its first failure, on which no attempt is used', () => {
+    const verdict = settle([delivered, retry, unsent], { holdsAll: true }, [0, 19]);
+    expect(states(verdict)).toEqual(['delivered 1', 'retry 19', 'waiting 0']);
+    expect(verdict.failing).toEqual({ detail: 'later', retryInMs: 1000 });
+  });
+
+  it('make a lane wait half as long again as it has failed, at most five minutes, or as long as it was told', () => {
+    const wait = (failingForMs: number, outcome: Outcome = retry) =>
+      settle([outcome], { failingForMs }).failing!.retryInMs;
+    expect([wait(0), wait(60_000), wait(3_600_000)]).toEqual([1000, 30_000, 300_000]);
+    expect(wait(0, { ...retry, afterMs: 900_000 })).toBe(900_000);
+  });
+
+  it('leave what may have been sent in flight where it has to be looked up, and try it again where a repeat is harmless', () => {
+    expect(states(settle([unknown], { lookUp: true, holdsAll: true }))).toEqual(['sending 0']);
+    expect(settle([unknown, delivered], { lookUp: true }).settled[0]).toMatchObject({
+      state: 'sending',
+      retryInMs: 60_000,
+    });
+    expect(settle([unknown], { lookUp: true }, [19]).settled[0]).toMatchObject({
+      state: 'dead',
+      reason: 'outcome-unknown',
+    });
+    expect(states(settle([unknown]))).toEqual(['retry 0']);
+  });
+
+  it('that pause the sink use no attempt and keep the backlog', () => {
+    const verdict = settle([delivered, pause, unsent], {}, [0, 4]);
+    expect(states(verdict)).toEqual(['delivered 1', 'waiting 4', 'waiting 0']);
+    expect(verdict.pause).toBe(pause);
+  });
+
+  it('keep what was not handed over apart: nothing to do is withheld, what no mapping could make is dead, and neither speaks for the sink', () => {
+    const planned = [
+      { kind: 'nothing', reason: 'condition' },
+      { kind: 'unplannable', cause: 'mapping: crm: T0410', detail: 'failed' },
+    ] as const;
+    const verdict = settleOutcomes(
+      planned.map((outcome, index) => ({ candidate: candidate(index + 1), outcome })),
+      perItem,
+      0.5,
+    );
+    expect(verdict.settled.map(({ state, reason }) => [state, reason])).toEqual([
+      ['withheld', 'condition'],
+      ['dead', 'mapping: crm: T0410'],
+    ]);
+    expect(verdict.failing).toBeUndefined();
+    const beside = settleOutcomes(
+      [...planned, retry].map((outcome, index) => ({ candidate: candidate(index + 1), outcome })),
+      perItem,
+      0.5,
+    );
+    expect(beside.failing).toMatchObject({ detail: 'later' });
+  });
+
+  it('say nothing of the sink when nothing was tried', () => {
+    expect(settle([unsent, unsent]).failing).toBeUndefined();
+    expect(settle([])).toEqual({ settled: [], failing: undefined, pause: null, delivered: 0 });
+  });
+
+  it('park nothing that was refused while nothing passes, whatever else went wrong beside it', () => {
+    const outcomes = fc.array(
+      fc.tuple(fc.constantFrom(rejected, retry, pause, unsent), fc.integer({ min: 0, max: 18 })),
+      { minLength: 1, maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(outcomes, fc.boolean(), fc.nat(4 * 24 * 3_600_000), (sent, lookUp, failingForMs) => {
+        const verdict = settle(
+          sent.map(([outcome]) => outcome),
+          { lookUp, failingForMs },
+          sent.map(([, attempts]) => attempts),
+        );
+        expect(states(verdict).filter((state) => state.startsWith('dead'))).toEqual([]);
+        const isRefused = sent.some(([outcome]) => outcome === rejected);
+        if (isRefused) expect(verdict.failing).toMatchObject({ retryInMs: expect.any(Number) as number });
+      }),
+    );
+  });
+
+  it('settle every record once, lose no attempt, and let none be parked by an outage', () => {
+    const outcomes = fc.array(
+      fc.tuple(fc.constantFrom(delivered, rejected, retry, unknown, pause, unsent), fc.integer({ min: 0, max: 19 })),
+      {
+        maxLength: 12,
+      },
+    );
+    fc.assert(
+      fc.property(outcomes, fc.boolean(), fc.boolean(), fc.boolean(), (sent, holdsAll, lookUp, failsAlone) => {
+        const verdict = settle(
+          sent.map(([outcome]) => outcome),
+          { holdsAll, lookUp, failsAlone },
+          sent.map(([, attempts]) => attempts),
+        );
+        expect(verdict.settled.map(({ sequence }) => sequence)).toEqual(sent.map((_, index) => index + 1));
+        const isFailing = verdict.failing !== null && verdict.failing !== undefined;
+        for (const [index, { state, attempts, reason, retryInMs }] of verdict.settled.entries()) {
+          const [outcome, before] = sent[index]!;
+          expect(attempts - before).toBeGreaterThanOrEqual(0);
+          expect(state === 'delivered').toBe(outcome.kind === 'delivered');
+          const isLookedUp = lookUp && !holdsAll && outcome.kind === 'unknown';
+          expect((retryInMs ?? 0) > 0).toBe(state === 'retry' || (isLookedUp && state === 'sending'));
+          if (isFailing) expect(reason).not.toBe('attempts-exhausted');
+          if (isFailing && !isLookedUp && outcome.kind !== 'delivered' && outcome.kind !== 'rejected')
+            expect(attempts).toBe(before);
+        }
+      }),
+    );
+  });
+});

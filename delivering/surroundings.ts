@@ -1,0 +1,56 @@
+import type { Queryable } from '../ledger/drivers/database.js';
+import type { Candidate } from './candidates.js';
+
+/** What stands around a change, as the ledger has it now. Texts are canonical JSON; null: there is none. */
+export interface Surroundings {
+  /** The item at its change before. */
+  readonly previous: string | null;
+  /** The record of the person whose item it is, whether or not they may be shown. */
+  readonly attendee: string | null;
+  readonly session: string | null;
+  readonly pigeonhole: string | null;
+  /** What the sink has made of the item before. */
+  readonly object: string | null;
+}
+
+interface SurroundingsRow extends Surroundings {
+  n: number;
+}
+
+/** Around each of these changes, in their order: one statement for all of them, one look-up each (decision 0038). */
+export async function surroundingsOf(
+  tx: Queryable,
+  { sinkId, ref }: { readonly sinkId: number; readonly ref: number },
+  candidates: readonly Pick<Candidate, 'sequence' | 'list' | 'key'>[],
+): Promise<Surroundings[]> {
+  if (candidates.length === 0) return [];
+  const rows = await tx.query<SurroundingsRow>(
+    `select n.n::int as n, b.snapshot as previous,
+       case when n.list = 'attendees' or a.expired then null else a.payload end as attendee,
+       case when n.list = 'sessions' then i.payload else s.payload end as session,
+       w.payload as pigeonhole, o.object
+     from unnest($3::int8[], $4::text[], $5::text[]) with ordinality as n (sequence, list, key, n)
+       cross join lateral (select * from pigeonholes where ref = $2 limit 1) p
+       cross join lateral (select * from items where ref = $2 and list = n.list and key = n.key limit 1) i
+       cross join lateral (select * from changes where ref = $2 and sequence = n.sequence limit 1) c
+       left join lateral (select * from changes where ref = $2 and sequence = c.previous_sequence limit 1) b on true
+       left join lateral (select * from items
+         where ref = $2 and list = 'attendees' and key = i.attendee_id::text limit 1) a on true
+       left join lateral (select * from items
+         where ref = $2 and list = 'sessions' and key = coalesce(i.session_id, c.session_id)::text limit 1) s on true
+       left join lateral (select ref from pigeonholes where workspace = p.workspace and pigeonhole_id = 0 limit 1) r on true
+       left join lateral (select * from items where ref = r.ref and list = 'pigeonholes'
+         and key = case when p.pigeonhole_id = 0 then n.key else p.pigeonhole_id::text end limit 1) w on true
+       left join lateral (select * from sink_objects
+         where sink_id = $1 and ref = $2 and list = n.list and key = n.key limit 1) o on true
+     order by n.n`,
+    [
+      sinkId,
+      ref,
+      candidates.map(({ sequence }) => sequence),
+      candidates.map(({ list }) => list),
+      candidates.map(({ key }) => key),
+    ],
+  );
+  return rows.map(({ n: _, ...surroundings }) => surroundings);
+}

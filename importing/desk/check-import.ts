@@ -1,0 +1,123 @@
+import type {
+  ImportCheck,
+  ImportColumn,
+  ImportedFile,
+  ImportProblem,
+  ImportTarget,
+  PlannedCounts,
+  ProblemGroup,
+} from './import-views.js';
+import type { Collaborators } from '../../work/collaborators.js';
+import { compareWithEarlier, type Earlier } from '../queries/compare-with-earlier.js';
+import { findRef } from '../../ledger/pigeonholes.js';
+import { isSendable, type SendableRow } from '../files/checked-row.js';
+import { codeProperty } from '../files/column-mapping.js';
+import { readSendingEstimate } from './estimate-sending.js';
+import { ProblemGroups } from './group-problems.js';
+import { hashedBytes } from './hashed-bytes.js';
+import { type OpenedRegistrants, openRegistrants, type ReadingTerms } from './open-registrants.js';
+import { ProblemTally } from './problem-tally.js';
+
+/** Messages may name other rows, so a file can have a group for each row. */
+const maxGroups = 100;
+
+type To = Pick<Collaborators, 'config' | 'ledger'>;
+
+export interface CheckTerms extends ReadingTerms {
+  readonly target: ImportTarget;
+  /** Only so many rows would be sent; null: all. */
+  readonly canary: number | null;
+}
+
+const meaning: Readonly<Record<Earlier, keyof PlannedCounts>> = {
+  new: 'send',
+  sameCreated: 'existing',
+  otherData: 'conflict',
+  sameRejected: 'rejected',
+  claimedElsewhere: 'elsewhere',
+};
+
+const told = {
+  conflict: 'an earlier import has created this code with other data; change it in the dashboard of the service',
+  rejected: 'the service has refused this very row before; correct it',
+} as const;
+
+/**
+ * What an import of this file would do, as file, ledger and quota stand. Reads the whole file, writes nothing, sends
+ * nothing.
+ * @throws {RegistrantFileError} when the file cannot be used
+ */
+export async function checkImport(to: To, source: AsyncIterable<Uint8Array>, terms: CheckTerms): Promise<ImportCheck> {
+  const { target } = terms;
+  const hashed = hashedBytes(source);
+  const opened = await openRegistrants(hashed.bytes, terms);
+  const ref = await findRef(to.ledger.db, target.workspace, target.pigeonholeId);
+  const codeColumn = opened.mapping.columns.find(({ property }) => property === codeProperty)?.column ?? null;
+  const counts = { send: 0, existing: 0, conflict: 0, rejected: 0, elsewhere: 0, invalid: 0 };
+  const problems = new ProblemTally();
+  const notes = new ProblemTally();
+  let generatedCodes = 0;
+  for await (const rows of opened.rows) {
+    const sendable = rows.filter(isSendable);
+    const earlier =
+      ref === undefined ? sendable.map((): Earlier => 'new') : await compareWithEarlier(to.ledger, ref, sendable);
+    const standings = new Map<SendableRow, keyof PlannedCounts>(
+      sendable.map((row, index) => [row, meaning[earlier[index]!]]),
+    );
+    for (const row of rows) {
+      const standing = isSendable(row) ? standings.get(row)! : 'invalid';
+      counts[standing] += 1;
+      if (!isSendable(row)) for (const problem of row.problems) problems.add(problem);
+      else for (const note of row.notes) notes.add(note);
+      if (isSendable(row) && row.notes.some(({ code }) => code === 'code-generated')) generatedCodes += 1;
+      if (standing === 'conflict' || standing === 'rejected') {
+        problems.add({ row: row.row, column: codeColumn, code: standing, message: told[standing] });
+      }
+    }
+  }
+  const rows = Object.values(counts).reduce((sum, n) => sum + n, 0);
+  const toSend = Math.min(counts.send, terms.canary ?? counts.send);
+  return {
+    target,
+    file: describeFile(opened, terms.file.name, to.ledger.hash.file(await hashed.digest())),
+    columns: describeColumns(opened, terms.knownFields),
+    rows,
+    counts,
+    canary: terms.canary,
+    generatedCodes,
+    problems: problems.kept,
+    problemsLeftOut: problems.leftOut,
+    problemGroups: groupsOf(problems.kept, opened).slice(0, maxGroups),
+    problemCounts: problems.counts,
+    noteCounts: notes.counts,
+    estimate: await readSendingEstimate(to, target.workspace, toSend, Date.now()),
+  };
+}
+
+function groupsOf(problems: readonly ImportProblem[], { mapping }: OpenedRegistrants): ProblemGroup[] {
+  const others = mapping.columns.filter(({ property }) => property !== codeProperty);
+  const optional = new Set(others.map(({ column }) => column));
+  const groups = new ProblemGroups();
+  for (const problem of problems) groups.add(problem, problem.column !== null && optional.has(problem.column));
+  return groups.all;
+}
+
+function describeFile({ file }: OpenedRegistrants, name: string, contentHash: Buffer): ImportedFile {
+  const { format, encoding, delimiter, sheet } = file;
+  return { name, format, encoding, delimiter, sheet: sheet?.name ?? null, contentHash: contentHash.toString('hex') };
+}
+
+function describeColumns({ mapping, sample }: OpenedRegistrants, knownFields: readonly string[]): ImportColumn[] {
+  const first = sample();
+  const known = (property: string | null): boolean | null => {
+    if (property === codeProperty) return true;
+    return property === null || knownFields.length === 0 ? null : knownFields.includes(property);
+  };
+  return mapping.columns.map(({ column, property, guessed }) => ({
+    column,
+    property,
+    guessed,
+    known: known(property),
+    sample: property === null ? null : (first?.[property] ?? null),
+  }));
+}

@@ -1,0 +1,22 @@
+import type { ImportDesk } from './desk.js';
+
+/** A desk of which only this much is asked; the rest fails the test. */
+export function deskOf(given: Partial<ImportDesk> = {}): ImportDesk {
+  const unasked = (): never => {
+    throw new Error('not asked for here');
+  };
+  return {
+    target: unasked,
+    check: unasked,
+    generatedCodes: unasked,
+    start: unasked,
+    list: unasked,
+    find: unasked,
+    tokenOf: unasked,
+    report: unasked,
+    reportCsv: unasked,
+    act: unasked,
+    mappings: unasked,
+    ...given,
+  };
+}

@@ -1,0 +1,63 @@
+import type { SendingEstimate } from './import-views.js';
+import type { Config } from '../../config/config.js';
+import type { Ledger } from '../../ledger/ledger.js';
+import { quotaWindowMs, rowsPerRequest } from '../queries/sending-terms.js';
+import { type QuotaState, readQuotas } from '../../work/asking/quota.js';
+
+/** A service may be much faster, and is hardly slower; how fast it is shows once the import runs. */
+const requestMs = 1000;
+
+export interface SendingTerms {
+  readonly rows: number;
+  readonly rowsPerRequest: number;
+  /** Undefined: no request was made with this key yet. */
+  readonly quota: Pick<QuotaState, 'limit' | 'remaining' | 'resetInMs' | 'resetTold' | 'waitMs'> | undefined;
+  /** Of the quota; null: not known. */
+  readonly windowMs: number | null;
+}
+
+/** What sending takes of the quota and of time, if nothing else used the key. Pure. @param now epoch ms */
+export function estimateSending(
+  { rows, rowsPerRequest: most, quota, windowMs }: SendingTerms,
+  now: number,
+): SendingEstimate {
+  const requests = Math.ceil(rows / most);
+  const left = quota === undefined ? null : quota.waitMs > 0 ? 0 : quota.remaining;
+  const limit = quota?.limit ?? null;
+  const resetInMs = quota !== undefined && quota.resetTold ? quota.resetInMs : null;
+  const later = left === null ? 0 : Math.max(0, requests - left);
+  const waits =
+    left === null ? null : later === 0 ? 0 : limit === null || limit === 0 ? null : Math.ceil(later / limit);
+  const at = (ms: number): string => new Date(now + ms).toISOString();
+  return {
+    requests,
+    rowsPerRequest: most,
+    left,
+    limit,
+    resetAt: resetInMs === null ? null : at(resetInMs),
+    waits,
+    doneAt: doneAt(),
+  };
+
+  function doneAt(): string | null {
+    if (waits === null) return null;
+    if (waits === 0) return at(requests * requestMs);
+    if (resetInMs === null || (waits > 1 && windowMs === null)) return null;
+    const inLast = later - (waits - 1) * limit!;
+    return at(resetInMs + (waits - 1) * (windowMs ?? 0) + inLast * requestMs);
+  }
+}
+
+/** The same by what the ledger knows. */
+export async function readSendingEstimate(
+  { config, ledger }: { readonly config: Config; readonly ledger: Ledger },
+  workspace: string,
+  rows: number,
+  now: number,
+): Promise<SendingEstimate> {
+  const fingerprint = ledger.hash.fingerprint(config.workspaces[workspace]!.apiKey.reveal());
+  const quota = (await readQuotas(ledger, [fingerprint])).get(fingerprint);
+  const windowMs = await quotaWindowMs(ledger, fingerprint);
+  const most = await rowsPerRequest(ledger, workspace);
+  return estimateSending({ rows, rowsPerRequest: most, quota, windowMs }, now);
+}

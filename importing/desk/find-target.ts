@@ -1,0 +1,129 @@
+import { askPigeonhole } from '../../work/asking/ask-pigeonhole.js';
+import type { Collaborators } from '../../work/collaborators.js';
+import { PermitRefusal } from '../../work/asking/permit-refusal.js';
+import { ImportRefusal } from './import-refusal.js';
+import type { ImportTarget } from './import-views.js';
+import { lastSeenPigeonhole } from '../queries/last-seen-pigeonhole.js';
+import { pausesOf } from '../../ledger/pauses.js';
+import { ApiError, type ApiErrorKind } from '../../pigeonhole/api-error.js';
+
+type To = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger'>;
+
+const askMs = 20_000;
+
+/**
+ * The pigeonhole that a person means, as the service has it now; where the service cannot be asked, as it was seen last.
+ * It need not be one that a sync reads.
+ * @param name ID, or WORKSPACE/ID
+ * @throws {ImportRefusal} when it is not known, or nothing can be imported into it now
+ */
+export async function findTarget(to: To, name: string): Promise<ImportTarget> {
+  const [id, named] = name.split('/').toReversed() as [string, string | undefined];
+  const workspaces = Object.keys(to.config.workspaces);
+  if (named !== undefined && !workspaces.includes(named)) {
+    throw new ImportRefusal('unknown', `no workspace ${named} is configured; there is ${workspaces.join(', ')}`);
+  }
+  if (named === undefined && workspaces.length > 1) return await findAnywhere(to, workspaces, id);
+  return await findIn(to, named ?? workspaces[0]!, Number(id));
+}
+
+async function findAnywhere(to: To, workspaces: readonly string[], id: string): Promise<ImportTarget> {
+  const found: ImportTarget[] = [];
+  for (const workspace of workspaces) {
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- a handful
+      found.push(await findIn(to, workspace, Number(id)));
+    } catch (error) {
+      // What stands in the way in one workspace says nothing of the others; but it may be the one that is meant.
+      if (!(error instanceof ImportRefusal)) throw error;
+      if (error.kind !== 'unknown') {
+        throw new ImportRefusal(error.kind, `${error.message}; or write WORKSPACE/${id}`, { cause: error });
+      }
+    }
+  }
+  if (found.length > 1) {
+    const names = found.map(({ workspace }) => `${workspace}/${id}`).join(' or ');
+    throw new ImportRefusal('wrong', `several workspaces have a pigeonhole ${id}: write ${names}`);
+  }
+  if (found[0] === undefined) throw notKnown(`no workspace has a pigeonhole ${id}`);
+  return found[0];
+}
+
+async function findIn(to: To, workspace: string, pigeonholeId: number): Promise<ImportTarget> {
+  const [paused] = await pausesOf(to.ledger, [{ scope: 'workspace', name: workspace }]);
+  if (paused !== undefined) {
+    throw new ImportRefusal(
+      'stopped',
+      paused.pausedBy === 'person'
+        ? `workspace ${workspace} is paused by a person: "pigeonpost resume workspace:${workspace}" first`
+        : `workspace ${workspace} is paused: ${paused.detail}`,
+    );
+  }
+  try {
+    const permit = { workspace, priority: 'import' } as const;
+    const target = toTarget(
+      workspace,
+      pigeonholeId,
+      await askPigeonhole(to, permit, pigeonholeId, AbortSignal.timeout(askMs)),
+    );
+    return { ...target, asOf: null };
+  } catch (error) {
+    if (error instanceof PermitRefusal) return await asLastSeen(to, workspace, pigeonholeId, error);
+    if (error instanceof ApiError) return await judge(to, workspace, pigeonholeId, error);
+    throw error;
+  }
+}
+
+const passing: readonly ApiErrorKind[] = ['quota', 'throttled', 'transient', 'aborted'];
+
+async function judge(to: To, workspace: string, pigeonholeId: number, error: ApiError): Promise<ImportTarget> {
+  if (passing.includes(error.kind)) return await asLastSeen(to, workspace, pigeonholeId, error);
+  if (error.kind === 'pigeonholeNotFound' || error.kind === 'notFound') {
+    throw notKnown(`workspace ${workspace} has no pigeonhole ${pigeonholeId}`, error);
+  }
+  if (error.kind === 'credential') {
+    throw new ImportRefusal('stopped', `the service refuses the API key of workspace ${workspace}: ${error.message}`, {
+      cause: error,
+    });
+  }
+  throw new ImportRefusal('stopped', error.message, { cause: error });
+}
+
+/** What the ledger knows: enough to take a file in, whose sending waits for the service by itself. */
+async function asLastSeen(to: To, workspace: string, pigeonholeId: number, cause: Error): Promise<ImportTarget> {
+  const seen = await lastSeenPigeonhole(to.ledger, workspace, pigeonholeId);
+  if (seen === undefined) {
+    throw new ImportRefusal(
+      'unreachable',
+      `pigeonhole ${workspace}/${pigeonholeId} is not known here, and the service cannot be asked for it: ${cause.message}`,
+      { cause },
+    );
+  }
+  const target = toTarget(workspace, pigeonholeId, JSON.parse(seen.payload) as object);
+  return { ...target, asOf: seen.seenAt.toISOString() };
+}
+
+/** @throws {ImportRefusal} when its registrants are switched off */
+function toTarget(workspace: string, pigeonholeId: number, pigeonhole: object): Omit<ImportTarget, 'asOf'> {
+  const fields: Readonly<Record<string, unknown>> = { ...pigeonhole };
+  const text = (name: string): string | null => (typeof fields[name] === 'string' ? fields[name] : null);
+  if (fields['registrants'] === false) {
+    throw new ImportRefusal(
+      'stopped',
+      `registrants are switched off in pigeonhole ${workspace}/${pigeonholeId}: switch them on in the dashboard of the service`,
+    );
+  }
+  return {
+    workspace,
+    pigeonholeId,
+    name: text('name'),
+    startDate: text('startDate'),
+    endDate: text('endDate'),
+    status: text('status'),
+    timezone: text('timezone'),
+  };
+}
+
+function notKnown(what: string, cause?: Error): ImportRefusal {
+  return new ImportRefusal('unknown', `${what}: look at its address in the dashboard of the service`, { cause });
+}

@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto';
+import type { Collaborators, InUse, Log } from '../../work/collaborators.js';
+import type { ImportDesk } from './desk.js';
+import { ImportRefusal } from './import-refusal.js';
+import type { ImportAction, ImportRequest } from './import-request.js';
+import type { ImportTarget, ImportView } from './import-views.js';
+import type { Ledger } from '../../ledger/ledger.js';
+import { importReport } from '../queries/import-report.js';
+import { importIdOf } from '../queries/import-numbers.js';
+import { type ImportProgress, listImports, readImport } from '../queries/read-import.js';
+import { allMappings } from '../queries/saved-mappings.js';
+import { isSendable } from '../files/checked-row.js';
+import { codesCsv } from '../files/codes-csv.js';
+import { reportCsv } from '../files/report-csv.js';
+import { actOnImport } from './act-on-import.js';
+import { checkImport, type CheckTerms } from './check-import.js';
+import { findTarget } from './find-target.js';
+import { columnWishes, openRegistrants } from './open-registrants.js';
+import { profileFieldsOf } from './profile-fields.js';
+import { startImport } from './start-import.js';
+import { outcomesForAPerson, storedColumns, viewImport, viewReportRow } from './view-import.js';
+
+export interface DeskParts {
+  readonly editions: InUse;
+  readonly ledger: Ledger;
+  /** Starts or wakes the workflow of an import, by its UUID. */
+  readonly wake: (id: string) => Promise<void>;
+  readonly log: Log;
+}
+
+/** What this process does with registrant files: for the API. People know an import by its number. */
+export function createImportDesk({ editions, ledger, wake, log }: DeskParts): ImportDesk {
+  // What was asked stands in the ledger, where it is found without being told: nobody is to hear that it has failed.
+  const tryToWake = (id: string): Promise<void> =>
+    wake(id).catch((error: unknown) =>
+      log.warn({ import: id, error: error instanceof Error ? error.name : 'unknown' }, 'an import could not be woken'),
+    );
+  const known = async (number: string): Promise<ImportProgress | undefined> => {
+    const id = /^[1-9]\d{0,8}$/.test(number) ? await importIdOf(ledger, Number(number)) : number;
+    return id === undefined ? undefined : await readImport(ledger, id);
+  };
+  const required = async (number: string): Promise<ImportProgress> => {
+    const progress = await known(number);
+    if (progress === undefined) throw new ImportRefusal('unknown', `no import ${number} is known`);
+    return progress;
+  };
+  return {
+    target: (pigeonhole) => editions.use((to) => findTarget(to, pigeonhole)),
+    check: (request, bytes) => editions.use(async (to) => await checkImport(to, bytes, await termsOf(to, request))),
+    async *generatedCodes(request, bytes) {
+      const terms = await editions.use((to) => termsOf(to, request));
+      const { mapping, rows } = await openRegistrants(bytes, terms);
+      const fields = mapping.columns.flatMap(({ property }) => property ?? []);
+      yield* codesCsv(sendableOf(rows), fields);
+    },
+    async start(request, bytes, token = null) {
+      const id = randomUUID();
+      await editions.use(async (to) => {
+        const terms = await termsOf(to, request);
+        refuseEnded(terms.target, request.force === true);
+        await startImport(to, bytes, {
+          ...terms,
+          id,
+          requestedBy: request.by ?? null,
+          requestedToken: token,
+          content: request.content ?? null,
+          saveMapping: request.saveMapping ?? null,
+          strangeFields: 'accept',
+        });
+      });
+      await tryToWake(id);
+      return viewImport(await required(id));
+    },
+    list: async (wanted) => (await listImports(ledger, wanted)).map(viewImport),
+    async find(number): Promise<ImportView | undefined> {
+      const progress = await known(number);
+      return progress === undefined ? undefined : viewImport(progress);
+    },
+    async *report(number, only, shows) {
+      const { number: own, mapping } = await required(number);
+      const columns = storedColumns(mapping);
+      const outcomes = only === 'problems' ? outcomesForAPerson : null;
+      for await (const rows of importReport(ledger, own, outcomes)) {
+        yield rows.flatMap((row) => viewReportRow(shows === 'everything' ? row : { ...row, message: null }, columns));
+      }
+    },
+    async *reportCsv(number) {
+      const { number: own, mapping } = await required(number);
+      yield* importReportCsv(ledger, own, mapping);
+    },
+    async act(number: string, action: ImportAction): Promise<ImportView> {
+      const progress = await required(number);
+      await actOnImport(ledger, progress, action);
+      await tryToWake(progress.id);
+      return viewImport(await required(number));
+    },
+    async tokenOf(number) {
+      return (await required(number)).requestedToken;
+    },
+    mappings: async (workspace) =>
+      (await allMappings(ledger, workspace)).map(({ workspace: own, name, columns, savedAt }) => ({
+        workspace: own === '' ? null : own,
+        name,
+        columns,
+        savedAt: savedAt.toISOString(),
+      })),
+  };
+}
+
+/** The report of an import as a file. @param mapping as it was stored with it */
+export async function* importReportCsv(
+  ledger: Ledger,
+  number: number,
+  mapping: unknown,
+): AsyncGenerator<string, void, undefined> {
+  const { columns } = storedColumns(mapping);
+  const told = async function* () {
+    for await (const rows of importReport(ledger, number)) {
+      yield rows.map((row) => {
+        const [first, ...more] = viewReportRow(row, { columns });
+        const message = [first, ...more].flatMap((each) => each?.message ?? []).join(' ');
+        return { ...row, field: first?.column ?? row.field, message: message === '' ? null : message };
+      });
+    }
+  };
+  yield* reportCsv(
+    told(),
+    columns.flatMap(({ property }) => property ?? []),
+  );
+}
+
+/** Nobody means to fill an event that is over. @throws {ImportRefusal} */
+export function refuseEnded({ workspace, pigeonholeId, name, status }: ImportTarget, force: boolean): void {
+  if (status !== 'ended' || force) return;
+  throw new ImportRefusal(
+    'wrong',
+    `pigeonhole ${workspace}/${pigeonholeId}${name === null ? '' : ` (${name})`} is over: import with --force to fill it all the same`,
+  );
+}
+
+async function termsOf(to: Collaborators, request: ImportRequest): Promise<CheckTerms> {
+  const target = await findTarget(to, request.pigeonhole);
+  const { name, encoding, delimiter, sheet } = request;
+  const file = {
+    name,
+    ...(encoding === undefined ? {} : { encoding }),
+    ...(delimiter === undefined ? {} : { delimiter }),
+    ...(sheet === undefined ? {} : { sheet }),
+  };
+  const codeKey =
+    request.generateCodes === true ? to.ledger.hash.generatedCodes(target.workspace, target.pigeonholeId) : undefined;
+  return {
+    target,
+    file,
+    wishes: await columnWishes(to.ledger, target.workspace, request.map ?? []),
+    knownFields: await profileFieldsOf(to, target),
+    codeKey,
+    canary: request.canary ?? null,
+  };
+}
+
+async function* sendableOf(batches: Awaited<ReturnType<typeof openRegistrants>>['rows']) {
+  for await (const rows of batches) yield rows.filter(isSendable);
+}

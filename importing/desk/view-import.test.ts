@@ -1,0 +1,152 @@
+import type { ReportRow } from '../queries/import-report.js';
+import type { ImportProgress } from '../queries/read-import.js';
+import { storedColumns, viewImport, viewReportRow } from './view-import.js';
+
+const since = new Date('2026-11-21T18:00:00Z');
+
+function progressOf(given: Partial<ImportProgress>): ImportProgress {
+  return {
+    number: 7,
+    id: '00000000-0000-4000-8000-000000000007',
+    workspace: 'acme',
+    pigeonholeId: 101,
+    file: 'people.csv',
+    mapping: { columns: [] },
+    requestedBy: null,
+    requestedToken: null,
+    canary: null,
+    state: 'running',
+    waitReason: null,
+    waitUntil: null,
+    pauses: [],
+    failures: 0,
+    failure: null,
+    createdAt: since,
+    startedAt: since,
+    endedAt: null,
+    counts: {
+      created: 0,
+      confirmed: 0,
+      existing: 0,
+      conflict: 0,
+      rejected: 0,
+      unknown: 0,
+      waiting: 0,
+      invalid: 0,
+      cancelled: 0,
+    },
+    rows: 0,
+    requests: 0,
+    requestsLeft: 0,
+    chunkSize: 500,
+    ...given,
+  };
+}
+
+const pauseOf = (given: Partial<ImportProgress['pauses'][number]>): ImportProgress['pauses'][number] => ({
+  scope: 'import',
+  pausedBy: 'person',
+  cause: 'asked',
+  detail: 'wrong list',
+  actor: 'ada',
+  since,
+  ...given,
+});
+
+describe('an import as people see it', () => {
+  it.each<[string, Partial<ImportProgress>, object]>([
+    ['is known by its number', {}, { id: '7', state: 'running', reason: null, until: null, pausedBy: null }],
+    [
+      'waits for the quota',
+      { state: 'waiting', waitReason: 'quota', waitUntil: since },
+      { reason: 'quota used up', until: since.toISOString() },
+    ],
+    [
+      'tells a failure of the service in its words',
+      { state: 'waiting', waitReason: 'failing', failure: 'code 5000' },
+      { reason: 'code 5000' },
+    ],
+    [
+      'is paused by a person',
+      { state: 'paused', pauses: [pauseOf({})] },
+      { reason: 'by ada: wrong list', pausedBy: 'person' },
+    ],
+    [
+      'is paused with its workspace',
+      { state: 'paused', pauses: [pauseOf({ scope: 'workspace', actor: null })] },
+      { reason: 'by a person (the workspace): wrong list' },
+    ],
+    [
+      'is paused by a cause',
+      { state: 'paused', pauses: [pauseOf({ pausedBy: 'cause', detail: 'switch registrants on' })] },
+      { reason: 'switch registrants on', pausedBy: 'cause' },
+    ],
+    [
+      'still runs while it is being cancelled',
+      { state: 'cancelling' },
+      { state: 'running', reason: 'being cancelled: what is under way is settled first' },
+    ],
+  ])('%s', (_, given, expected) => {
+    expect(viewImport(progressOf(given))).toMatchObject(expected);
+  });
+});
+
+describe('a row of the report', () => {
+  const columns = storedColumns({
+    columns: [
+      { column: 'Ticket', property: 'attendeeCode' },
+      { column: 'Mail', property: 'Email' },
+    ],
+  });
+  const rowOf = (given: Partial<ReportRow>): ReportRow => ({
+    row: 5,
+    profile: {},
+    outcome: 'created',
+    field: null,
+    message: null,
+    requestId: null,
+    problems: [],
+    ...given,
+  });
+
+  it.each<[string, Partial<ReportRow>, object[]]>([
+    [
+      'names the column of the field that was refused',
+      { outcome: 'rejected', field: 'Email', message: 'no', requestId: 'r' },
+      [{ column: 'Mail', code: 'rejected', message: 'no', requestId: 'r', optionalColumn: true }],
+    ],
+    [
+      'names the field itself where no column is known for it',
+      { outcome: 'rejected', field: 'Seat', message: 'no' },
+      [{ column: 'Seat', optionalColumn: false }],
+    ],
+    [
+      'says what to do about a conflict',
+      { outcome: 'conflict' },
+      [{ column: 'Ticket', code: 'conflict', optionalColumn: false, message: expect.stringContaining('dashboard') }],
+    ],
+    [
+      'tells each problem of a row that was never sent',
+      {
+        outcome: 'invalid',
+        problems: [
+          { row: 5, column: 'Mail', code: 'too-long', message: 'm' },
+          { row: 5, column: null, code: 'too-few-cells', message: 'n' },
+        ],
+      },
+      [
+        { column: 'Mail', code: 'too-long', message: 'm' },
+        { column: null, code: 'too-few-cells', message: 'n' },
+      ],
+    ],
+    ['has nothing more to say of one that was created', {}, [{ code: 'created', column: null, message: null }]],
+  ])('%s', (_, given, expected) => {
+    const rows = viewReportRow(rowOf(given), columns);
+    expect(rows).toHaveLength(expected.length);
+    expect(rows).toMatchObject(expected);
+  });
+
+  it('has no columns where none were stored', () => {
+    expect([null, 5, {}, { columns: 'x' }].map(storedColumns)).toEqual(Array(4).fill({ columns: [] }));
+  });
+});

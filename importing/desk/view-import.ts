@@ -1,0 +1,104 @@
+import type { ImportReportRow, ImportView } from './import-views.js';
+import type { ReportRow } from '../queries/import-report.js';
+import type { ImportProgress } from '../queries/read-import.js';
+import { codeProperty } from '../files/column-mapping.js';
+import type { StoredColumns } from './start-import.js';
+
+/** An import as people are shown it. Pure. */
+export function viewImport(progress: ImportProgress): ImportView {
+  const { number, workspace, pigeonholeId, file, state, pauses, requestedBy, waitUntil, startedAt, endedAt } = progress;
+  const person = pauses.find(({ pausedBy }) => pausedBy === 'person');
+  return {
+    id: String(number),
+    workspace,
+    pigeonholeId,
+    file,
+    state: state === 'cancelling' ? 'running' : state,
+    reason: reasonOf(progress),
+    until: state === 'waiting' ? (waitUntil?.toISOString() ?? null) : null,
+    pausedBy: pauses.length === 0 ? null : person === undefined ? 'cause' : 'person',
+    requestedBy,
+    startedAt: (startedAt ?? progress.createdAt).toISOString(),
+    endedAt: endedAt?.toISOString() ?? null,
+    rows: progress.rows,
+    counts: progress.counts,
+    canary: progress.canary,
+    requests: progress.requests,
+  };
+}
+
+const waits: Readonly<Record<NonNullable<ImportProgress['waitReason']>, string>> = {
+  quota: 'quota used up',
+  throttled: 'the service asks to slow down',
+  credential: 'the service refuses the API key',
+  failing: 'the service does not answer',
+  otherImport: 'another import has the rest of these codes',
+};
+
+function reasonOf({ state, pauses, waitReason, failure }: ImportProgress): string | null {
+  if (state === 'cancelling') return 'being cancelled: what is under way is settled first';
+  if (state === 'paused') {
+    return pauses
+      .map(({ scope, pausedBy, detail, actor }) =>
+        pausedBy === 'person'
+          ? `by ${actor ?? 'a person'}${scope === 'workspace' ? ' (the workspace)' : ''}${detail === '' ? '' : `: ${detail}`}`
+          : detail,
+      )
+      .join('; ');
+  }
+  if (state !== 'waiting' || waitReason === null) return null;
+  return waitReason === 'failing' && failure !== null ? failure : waits[waitReason];
+}
+
+const words: Readonly<Partial<Record<ReportRow['outcome'], string>>> = {
+  conflict: 'the code is there with other data; change it in the dashboard of the service',
+  unknown: 'whether it is there could not be found out; look in the dashboard of the service',
+  rejected: 'the service has refused it, and gave no reason',
+};
+
+/** A row of the report, one line for each of its problems. Pure. */
+export function viewReportRow(
+  { row, outcome, field, message, requestId, problems }: ReportRow,
+  { columns }: StoredColumns,
+): ImportReportRow[] {
+  if (outcome === 'invalid' && problems.length > 0) {
+    return problems.flatMap((problem) =>
+      isProblem(problem)
+        ? [{ ...problem, row, outcome, optionalColumn: isOptional(problem.column, columns), requestId: null }]
+        : [],
+    );
+  }
+  const property = field ?? (outcome === 'conflict' || outcome === 'invalid' ? codeProperty : null);
+  const column = columns.find((each) => each.property === property)?.column ?? property;
+  const code = outcome === 'invalid' ? 'duplicate-code' : outcome;
+  const optionalColumn = isOptional(column, columns);
+  return [{ row, outcome, code, column, optionalColumn, message: message ?? words[outcome] ?? null, requestId }];
+}
+
+function isOptional(column: string | null, columns: StoredColumns['columns']): boolean {
+  const found = columns.find((each) => each.column === column);
+  return found !== undefined && found.property !== codeProperty;
+}
+
+/** Of a row that was staged by this or an earlier version. */
+function isProblem(value: unknown): value is { column: string | null; code: string; message: string } {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'code' in value &&
+    typeof value.code === 'string' &&
+    'message' in value &&
+    typeof value.message === 'string' &&
+    'column' in value &&
+    (value.column === null || typeof value.column === 'string')
+  );
+}
+
+/** The columns that were stored with an import. */
+export function storedColumns(mapping: unknown): StoredColumns {
+  const columns = typeof mapping === 'object' && mapping !== null && 'columns' in mapping ? mapping.columns : [];
+  return { columns: Array.isArray(columns) ? (columns as StoredColumns['columns']) : [] };
+}
+
+/** Not at the service as the file has them, and nothing more happens by itself. */
+export const outcomesForAPerson = ['conflict', 'rejected', 'invalid', 'unknown'] as const;

@@ -1,0 +1,85 @@
+import type { FieldError } from '../../pigeonhole/api-error.js';
+import { readComplaints } from './read-complaints.js';
+import type { Answer } from './settle-answer.js';
+
+/** How a service behaves of which the specification says nothing. */
+export interface ServiceManners {
+  readonly atomic: boolean;
+  readonly errors: 'indexed' | 'from-one' | 'first-only' | 'named' | 'none';
+  readonly duplicates: 'refuse-row' | 'refuse-chunk' | 'ignore' | 'upsert';
+  readonly mostRows: number;
+}
+
+/** A person of a file, as the service will find them. */
+export interface Person {
+  readonly code: string;
+  readonly isBad: boolean;
+}
+
+/** What becomes of a request on its way. */
+export type Fate = 'answered' | 'lost-before' | 'lost-after';
+
+/** A bulk create in memory. Written from the specification and from nothing of the code under test but its types. */
+export class ModelService {
+  readonly registered = new Map<string, number>();
+  requests = 0;
+  /** Of rows, from the very first refusal on. */
+  #indexBase: 0 | 1 | null = null;
+
+  constructor(
+    private readonly manners: ServiceManners,
+    private readonly isBadCode: (code: string) => boolean,
+  ) {}
+
+  post(codes: readonly string[], fate: Fate): Answer {
+    this.requests += 1;
+    if (fate === 'lost-before') return { kind: 'unknown' };
+    const answer = this.#answer(codes);
+    return fate === 'lost-after' ? { kind: 'unknown' } : answer;
+  }
+
+  #answer(codes: readonly string[]): Answer {
+    const { atomic, duplicates, mostRows } = this.manners;
+    const refuse = (errors: readonly FieldError[]): Answer => {
+      const complaints = readComplaints(errors, null, codes.length, this.#indexBase);
+      this.#indexBase = complaints.indexBase;
+      return { kind: 'refused', complaints };
+    };
+    if (codes.length > mostRows) return refuse([{ field: 'data', message: `must hold at most ${mostRows}` }]);
+    const isTaken = (code: string): boolean => this.registered.has(code);
+    if (duplicates === 'refuse-chunk' && codes.some(isTaken)) {
+      return refuse(this.manners.errors === 'none' ? [] : [{ field: 'data', message: 'holds codes that exist' }]);
+    }
+    const wrong = codes.flatMap((code, index) => {
+      if (this.isBadCode(code)) return [{ index, field: 'Name', message: 'must be a string' }];
+      const isRefused = duplicates === 'refuse-row' && isTaken(code);
+      return isRefused ? [{ index, field: 'attendeeCode', message: 'has already been taken' }] : [];
+    });
+    if (wrong.length === 0 || !atomic) {
+      const refused = new Set(wrong.map(({ index }) => index));
+      for (const [index, code] of codes.entries()) if (!refused.has(index)) this.#register(code);
+    }
+    return wrong.length === 0 ? { kind: 'created' } : refuse(this.#inForm(wrong));
+  }
+
+  #register(code: string): void {
+    if (!this.registered.has(code)) this.registered.set(code, 0);
+    this.registered.set(code, this.registered.get(code)! + 1);
+  }
+
+  #inForm(wrong: readonly { index: number; field: string; message: string }[]): FieldError[] {
+    const indexed = wrong.map(({ index, field, message }) => ({ field: `data[${index}].${field}`, message }));
+    switch (this.manners.errors) {
+      case 'indexed':
+        return indexed;
+      case 'from-one':
+        return wrong.map(({ index, field, message }) => ({ field: `data[${index + 1}].${field}`, message }));
+      case 'first-only':
+        return indexed.slice(0, 1);
+      case 'named':
+        return wrong.map(({ field, message }) => ({ field, message }));
+      case 'none':
+        return [];
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { Worker } from 'node:worker_threads';
+import type { FromReadThread, OpenedFile, ReadThreadData, ToReadThread } from './read-thread-messages.js';
+import { readLimits } from './read-limits.js';
+import { RegistrantFileError } from './registrant-file-error.js';
+import type { FileOptions, RawRow, RegistrantFile } from './registrant-file.js';
+
+/** What reading one file may take of this machine. */
+export interface ReadingBounds {
+  /** Memory of the thread's own heap. Bytes outside it are bounded by `readLimits`. */
+  readonly heapMegabytes: number;
+  /** Time that the thread computes until the file is open, and for each batch of rows. Waiting for bytes does not count. */
+  readonly stepMs: number;
+}
+
+const usualBounds: ReadingBounds = { heapMegabytes: readLimits.heapMegabytes, stepMs: readLimits.stepMs };
+
+/**
+ * Opens a file of registrants as `openRegistrantFile` does, in a thread of its own: a file that exhausts its reader, in
+ * memory or in time, ends that thread and is refused; this process goes on meanwhile, and afterwards.
+ * @throws {RegistrantFileError}; whatever `source` throws
+ */
+export async function openInThread(
+  source: AsyncIterable<Uint8Array>,
+  options: FileOptions,
+  bounds: ReadingBounds = usualBounds,
+): Promise<RegistrantFile> {
+  const reader = new ThreadReader(source, options, bounds);
+  try {
+    const answer = await reader.ask();
+    if (answer.kind !== 'opened') throw new Error(`the reader of a file answered with ${answer.kind}`);
+    return opened(answer.file, reader);
+  } catch (error) {
+    await reader.close();
+    throw error;
+  }
+}
+
+function opened(file: OpenedFile, reader: ThreadReader): RegistrantFile {
+  let { encoding } = file;
+  return {
+    ...file,
+    get encoding() {
+      return encoding;
+    },
+    rows: (async function* (): AsyncGenerator<readonly RawRow[], void, undefined> {
+      try {
+        for (;;) {
+          // oxlint-disable-next-line no-await-in-loop -- batch after batch
+          const answer = await reader.ask({ kind: 'next-rows' });
+          if (answer.kind !== 'rows') throw new Error(`the reader of a file answered with ${answer.kind}`);
+          ({ encoding } = answer);
+          if (answer.rows === null) return;
+          yield answer.rows;
+        }
+      } finally {
+        await reader.close();
+      }
+    })(),
+    close: () => reader.close(),
+  };
+}
+
+class ThreadReader {
+  readonly #source: AsyncIterator<Uint8Array>;
+  readonly #thread: Worker;
+  readonly #bounds: ReadingBounds;
+  /** Messages that nobody has waited for yet, and who waits for the next. */
+  readonly #messages: FromReadThread[] = [];
+  #wake: () => void = () => undefined;
+  #ended: Error | undefined;
+  #closed: Promise<void> | undefined;
+  #sourceDone = false;
+
+  constructor(source: AsyncIterable<Uint8Array>, options: FileOptions, bounds: ReadingBounds) {
+    this.#source = source[Symbol.asyncIterator]();
+    this.#bounds = bounds;
+    const data: ReadThreadData = { ...options };
+    // No environment: nothing in there is for a reader, and it holds secrets.
+    this.#thread = new Worker(program(), {
+      workerData: data,
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: bounds.heapMegabytes, maxYoungGenerationSizeMb: 32 },
+    });
+    this.#thread.on('message', (message: FromReadThread) => {
+      this.#messages.push(message);
+      this.#wake();
+    });
+    this.#thread.on('error', (error: NodeJS.ErrnoException) => {
+      this.#end(
+        error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooMuchMemory() : new Error(`reading failed: ${error.name}`),
+      );
+    });
+    this.#thread.on('exit', () => this.#end(new Error('the reader of a file ended')));
+  }
+
+  /** Answers what the thread needs until it has what was asked for. Without a message: until the file is open. */
+  async ask(message?: ToReadThread): Promise<FromReadThread> {
+    if (message !== undefined) this.#thread.postMessage(message);
+    let leftMs = this.#bounds.stepMs;
+    for (;;) {
+      const since = performance.now();
+      // oxlint-disable-next-line no-await-in-loop -- question after question
+      const answer = await this.#next(leftMs);
+      leftMs -= performance.now() - since;
+      if (answer.kind === 'refused') throw new RegistrantFileError(answer.why, answer.message);
+      if (answer.kind === 'failed') throw new Error(`reading a file failed: ${answer.name}`);
+      if (answer.kind !== 'more') return answer;
+      // oxlint-disable-next-line no-await-in-loop
+      const piece = await this.#source.next();
+      this.#sourceDone = piece.done === true;
+      const bytes = piece.done === true ? null : piece.value;
+      this.#thread.postMessage({ kind: 'bytes', bytes } satisfies ToReadThread);
+    }
+  }
+
+  /** Ends the thread, whatever it does, and lets go of the source. A second call does nothing. */
+  close(): Promise<void> {
+    this.#closed ??= (async () => {
+      await this.#thread.terminate();
+      if (!this.#sourceDone) await this.#source.return?.();
+    })();
+    return this.#closed;
+  }
+
+  async #next(withinMs: number): Promise<FromReadThread> {
+    const waiting = new Promise<void>((resolve) => (this.#wake = resolve));
+    if (this.#messages.length === 0 && this.#ended === undefined) {
+      const overdue = setTimeout(() => this.#end(tooSlow(this.#bounds.stepMs)), Math.max(1, withinMs));
+      await waiting;
+      clearTimeout(overdue);
+    }
+    const message = this.#messages.shift();
+    if (message !== undefined) return message;
+    throw this.#ended!;
+  }
+
+  #end(error: Error): void {
+    this.#ended ??= error;
+    this.#wake();
+  }
+}
+
+function tooMuchMemory(): RegistrantFileError {
+  return new RegistrantFileError(
+    'too-large',
+    'Reading the file takes more memory than any list of registrants needs; save the list as CSV and import that.',
+  );
+}
+
+function tooSlow(stepMs: number): RegistrantFileError {
+  return new RegistrantFileError(
+    'too-large',
+    `Reading the file takes longer than ${stepMs / 1000} s, which no list of registrants does; save the list as CSV and import that.`,
+  );
+}
+
+/** The built file of the thread. Run from sources (tests), that of the last build: Node cannot start one from TypeScript. */
+function program(): string {
+  const beside = join(__dirname, 'read-thread.js');
+  if (existsSync(beside)) return beside;
+  return join(__dirname, '../../dist/importing/files/read-thread.js');
+}

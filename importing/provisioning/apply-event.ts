@@ -1,0 +1,232 @@
+import type { EventFile } from '../../config/event/event-file.js';
+import { pausesOf } from '../../ledger/pauses.js';
+import { settleCreation } from '../queries/provisioning.js';
+import { ApiError } from '../../pigeonhole/api-error.js';
+import type { Collaborators } from '../../work/collaborators.js';
+import { PermitRefusal } from '../../work/asking/permit-refusal.js';
+import { requireCurrentConfiguration } from '../../work/require-current-configuration.js';
+import type { CreatedEntity, PigeonholeClient } from '../../pigeonhole/client.js';
+import { createObject, type Creation } from './create-object.js';
+import { type Hindrance, judgeAsking } from './judge-asking.js';
+import { isTwin, type Standing } from './judge-standing.js';
+import { looksOf, type Shown } from './looks.js';
+import { type EventPlan, planEvent, type PlannedObject, type PlanOptions } from './plan-event.js';
+
+export interface ApplyOptions extends PlanOptions {
+  /** Who asks; noted in the ledger. */
+  readonly by: string | null;
+  /** What is not sent now, by its name in the file: the service has refused it before. */
+  readonly skip: readonly string[];
+  /** Nothing is begun afterwards, by `performance.now()`: what is left is for the next turn. */
+  readonly untilMs: number;
+}
+
+/** How an object stands after a turn. */
+export type Outcome =
+  | Standing
+  | { readonly state: 'created'; readonly id: number; readonly shown: Shown; readonly requestId: string | null }
+  | { readonly state: 'refused'; readonly problems: readonly string[]; readonly requestId: string | null };
+
+export interface AppliedObject extends PlannedObject {
+  readonly outcome: Outcome;
+}
+
+/** What a turn has found and done. */
+export interface EventTurn {
+  /** Null where it could not even be planned: `hindrance` says why. */
+  readonly plan: EventPlan | null;
+  readonly objects: readonly AppliedObject[];
+  readonly hindrance: Hindrance | null;
+  /** When another turn gets on; null: not by itself. */
+  readonly nextInMs: number | null;
+}
+
+/** Somebody else is at it: so soon it is looked at again. */
+const overtakenMs = 1000;
+
+/** What is there and what would be created. Changes nothing. */
+export async function lookAtEvent(to: Collaborators, event: EventFile, options: PlanOptions): Promise<EventTurn> {
+  const plan = await planOrHindrance(to, event, options);
+  if ('kind' in plan) return hinderedTurn(plan);
+  return { plan, objects: asPlanned(plan), hindrance: null, nextInMs: null };
+}
+
+/**
+ * One turn of creating an event: what is missing is sent, one after another, the pigeonhole first. Safe to run twice,
+ * also at once, and whatever is killed. Objects hold back none but themselves; a pigeonhole holds its sessions.
+ */
+export async function applyEvent(to: Collaborators, event: EventFile, options: ApplyOptions): Promise<EventTurn> {
+  const plan = await planOrHindrance(to, event, options);
+  if ('kind' in plan) return hinderedTurn(plan);
+  if (plan.problems.length > 0) return { plan, objects: asPlanned(plan), hindrance: null, nextInMs: null };
+  const { workspace } = options;
+  const turn = new Turn(to, event, options, plan);
+  await turn.claim(plan.pigeonhole, 0);
+  const { standing } = plan.pigeonhole;
+  if (standing.state === 'create') {
+    const { subscriptionField = 'subscriptionId' } = to.config.workspaces[workspace]!;
+    const { id } = plan.subscription;
+    const body = { ...plan.pigeonhole.object.fields, ...(id === null ? {} : { [subscriptionField]: id }) };
+    await turn.create(plan.pigeonhole, 0, (client) => client.createPigeonhole(body, { signal: to.stopping }));
+    return turn.end();
+  }
+  if (standing.state !== 'exists' && standing.state !== 'claim') return turn.end();
+  for (const session of plan.sessions) await turn.claim(session, standing.id);
+  for (const session of plan.sessions) {
+    if (session.standing.state !== 'create') continue;
+    if (!turn.mayGoOn) break;
+    const { fields } = session.object;
+    await turn.create(session, standing.id, (client) =>
+      client.createSession(standing.id, fields, { signal: to.stopping }),
+    );
+  }
+  return turn.end();
+}
+
+/** A turn under way: what became of each object. */
+class Turn {
+  readonly #outcomes = new Map<string, Outcome>();
+  #hindrance: Hindrance | null = null;
+  #begun = 0;
+
+  constructor(
+    private readonly to: Collaborators,
+    private readonly event: EventFile,
+    private readonly options: ApplyOptions,
+    private readonly plan: EventPlan,
+  ) {}
+
+  /** At least one object a turn, so that each gets on. */
+  get mayGoOn(): boolean {
+    const { untilMs } = this.options;
+    return this.#hindrance === null && !this.to.stopping.aborted && (this.#begun === 0 || performance.now() < untilMs);
+  }
+
+  /** Notes what was found to exist. */
+  async claim({ object, standing, known }: PlannedObject, parentId: number): Promise<void> {
+    if (standing.state !== 'claim') return;
+    const settled = await settleCreation(this.to.ledger, this.#nameOf(object.key), {
+      parentId,
+      remoteId: standing.id,
+      attempt: known?.attempt ?? 0,
+      by: this.options.by,
+    });
+    this.#outcomes.set(object.key, settled ? standing : { state: 'unknown', lookUpInMs: overtakenMs });
+  }
+
+  async create(
+    planned: PlannedObject,
+    parentId: number,
+    send: (client: PigeonholeClient) => Promise<CreatedEntity<{ readonly id: number }>>,
+  ): Promise<void> {
+    const { object, standing, kind, known } = planned;
+    const { lookUpAfterMs } = this.options;
+    if (standing.state !== 'create' || this.options.skip.includes(object.key)) return;
+    const looks = looksOf(kind, object.fields);
+    const twin = this.plan.sessions.find(
+      (other) =>
+        this.#outcomes.get(other.object.key)?.state === 'unknown' &&
+        isTwin({ looks: looksOf(kind, other.object.fields) }, { looks }),
+    );
+    if (twin !== undefined) {
+      this.#outcomes.set(object.key, { state: 'unknown', lookUpInMs: lookUpAfterMs });
+      return;
+    }
+    this.#begun += 1;
+    const wanted = {
+      parentId,
+      attempt: known?.attempt ?? 0,
+      looks,
+      knownBefore: standing.knownBefore,
+      by: this.options.by,
+    };
+    const creation = await createObject(this.to, this.#nameOf(object.key), wanted, async (client) => {
+      const { entity, requestId } = await send(client);
+      return { shown: { ...entity }, requestId };
+    });
+    if (creation.kind === 'hindered') this.#hindrance = creation.hindrance;
+    else this.#outcomes.set(object.key, outcomeOf(planned, creation, lookUpAfterMs));
+  }
+
+  end(): EventTurn {
+    const { pigeonhole, sessions } = this.plan;
+    const parent = this.#outcomes.get('pigeonhole')?.state;
+    const isHeld = parent === 'unknown' || parent === 'refused';
+    const objects = [pigeonhole, ...sessions].map((planned): AppliedObject => {
+      const standing: Standing = isHeld && planned.kind === 'session' ? { state: 'held' } : planned.standing;
+      const outcome = this.#outcomes.get(planned.object.key) ?? standing;
+      return { ...planned, outcome, shown: outcome.state === 'created' ? [outcome.shown] : planned.shown };
+    });
+    return { plan: this.plan, objects, hindrance: this.#hindrance, nextInMs: this.#nextInMs(objects) };
+  }
+
+  #nextInMs(objects: readonly AppliedObject[]): number | null {
+    if (this.#hindrance !== null) return this.#hindrance.kind === 'wait' ? this.#hindrance.waitMs : null;
+    const { skip } = this.options;
+    const isLeft = ({ object, outcome }: AppliedObject): boolean =>
+      outcome.state === 'create' && !skip.includes(object.key);
+    const [pigeonhole, ...sessions] = objects;
+    const isPossible = pigeonhole!.outcome.state !== 'refused' && !skip.includes('pigeonhole');
+    if (isPossible && (isLeft(pigeonhole!) || sessions.some(isLeft))) return 0;
+    const waits = objects.flatMap(({ outcome }) => (outcome.state === 'unknown' ? [outcome.lookUpInMs] : []));
+    return waits.length === 0 ? null : Math.min(...waits);
+  }
+
+  #nameOf(key: string) {
+    return { workspace: this.options.workspace, event: this.event.id, object: key };
+  }
+}
+
+function outcomeOf(
+  { object, kind }: PlannedObject,
+  creation: Exclude<Creation, { kind: 'hindered' }>,
+  lookUpAfterMs: number,
+): Outcome {
+  switch (creation.kind) {
+    case 'created':
+      return { state: 'created', id: creation.id, shown: creation.shown, requestId: creation.requestId };
+    case 'unknown':
+      return { state: 'unknown', lookUpInMs: lookUpAfterMs };
+    case 'overtaken':
+      return { state: 'unknown', lookUpInMs: overtakenMs };
+    case 'refused': {
+      const { error } = creation;
+      const fields = (error.fieldErrors ?? []).map(({ field, message }) => object.told(fieldNamed(field), message));
+      const problems = fields.length > 0 ? fields : [object.told(kind === 'session' ? 'id' : 'name', error.message)];
+      return { state: 'refused', problems, requestId: error.requestId };
+    }
+  }
+}
+
+/** The service may say `startDate`, `data.startDate` or `session[startDate]`: the last part is the field. */
+function fieldNamed(field: string): string {
+  return /([^.[\]]+)\]?$/.exec(field)?.[1] ?? field;
+}
+
+function asPlanned({ pigeonhole, sessions }: EventPlan): AppliedObject[] {
+  return [pigeonhole, ...sessions].map((planned) => ({ ...planned, outcome: planned.standing }));
+}
+
+function hinderedTurn(hindrance: Hindrance): EventTurn {
+  return { plan: null, objects: [], hindrance, nextInMs: hindrance.kind === 'wait' ? hindrance.waitMs : null };
+}
+
+async function planOrHindrance(
+  to: Collaborators,
+  event: EventFile,
+  options: PlanOptions,
+): Promise<EventPlan | Hindrance> {
+  await requireCurrentConfiguration(to);
+  const pauses = await pausesOf(to.ledger, [{ scope: 'workspace', name: options.workspace }]);
+  const pause = pauses.find(({ pausedBy }) => pausedBy === 'person');
+  if (pause !== undefined) {
+    const detail = `workspace ${options.workspace} is paused (${pause.detail}): "pigeonpost resume workspace:${options.workspace}" lets it be asked again`;
+    return { kind: 'stop', why: 'paused', detail };
+  }
+  try {
+    return await planEvent(to, event, options);
+  } catch (error) {
+    if (error instanceof ApiError || error instanceof PermitRefusal) return judgeAsking(error, to.ledger.clock.nowMs());
+    throw error;
+  }
+}

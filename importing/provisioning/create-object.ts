@@ -1,0 +1,88 @@
+import { dropIntent, intendCreation, type ProvisionedName, settleCreation } from '../queries/provisioning.js';
+import { ApiError } from '../../pigeonhole/api-error.js';
+import type { PigeonholeClient } from '../../pigeonhole/client.js';
+import type { Collaborators } from '../../work/collaborators.js';
+import { confirmAfterMs } from '../../work/lease-watch.js';
+import { PermitRefusal } from '../../work/asking/permit-refusal.js';
+import { Stopwatch } from '../../base/stopwatch.js';
+import { priority } from './ask-for-provisioning.js';
+import { type Hindrance, judgeAsking } from './judge-asking.js';
+import type { Looks, Shown } from './looks.js';
+
+/**
+ * How a creation ended.
+ * - `created` the service has given its id, and the ledger has noted it
+ * - `unknown` it may or may not exist: to be looked up later, and not sent before
+ * - `refused` the service takes it for wrong, and has not created it
+ * - `hindered` nothing was created, and nothing of the event would be now
+ * - `overtaken` somebody else is creating it: nothing was sent
+ */
+export type Creation =
+  | { readonly kind: 'created'; readonly id: number; readonly shown: Shown; readonly requestId: string | null }
+  | { readonly kind: 'unknown'; readonly requestId: string | null }
+  | { readonly kind: 'refused'; readonly error: ApiError }
+  | { readonly kind: 'hindered'; readonly hindrance: Hindrance }
+  | { readonly kind: 'overtaken' };
+
+export interface Wanted {
+  /** The pigeonhole that a session is to be in; 0: it is a pigeonhole. */
+  readonly parentId: number;
+  /** Of what the ledger held when this was decided; 0: nothing. */
+  readonly attempt: number;
+  readonly looks: Looks;
+  readonly knownBefore: readonly number[];
+  readonly by: string | null;
+}
+
+type Way = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger' | 'log' | 'clocks'>;
+
+/**
+ * Creates one object, once: the intent is committed when the permit is there, right before the request, and only whoever
+ * commits it sends. Whatever is killed afterwards leaves an intent that is looked up before anything is sent again.
+ */
+export async function createObject(
+  to: Way,
+  name: ProvisionedName,
+  wanted: Wanted,
+  send: (client: PigeonholeClient) => Promise<{ readonly shown: Shown; readonly requestId: string | null }>,
+): Promise<Creation> {
+  const { parentId, looks, knownBefore, by } = wanted;
+  const { workspace, event, object } = name;
+  let attempt: number | undefined;
+  try {
+    const answer = await to.gate.ask(to, { workspace, priority }, async (client) => {
+      const intended = new Stopwatch(to.clocks);
+      attempt = await intendCreation(to.ledger, name, {
+        parentId,
+        attempt: wanted.attempt,
+        sent: looks,
+        knownBefore,
+        by,
+      });
+      if (attempt === undefined) return undefined;
+      // After a pause the intent may have been taken for lost, looked up and sent by another process.
+      if (intended.elapsedMs() < confirmAfterMs) return await send(client);
+      await dropIntent(to.ledger, name, attempt);
+      return undefined;
+    });
+    if (attempt === undefined || answer === undefined) return { kind: 'overtaken' };
+    const { shown, requestId } = answer;
+    const settled = await settleCreation(to.ledger, name, { parentId, remoteId: shown.id, attempt, by });
+    to.log.info({ workspace, event, object, id: shown.id, settled, requestId }, 'created at the service');
+    // its intent was taken for lost meanwhile: whoever looks it up finds it
+    return settled ? { kind: 'created', id: shown.id, shown, requestId } : { kind: 'unknown', requestId };
+  } catch (error) {
+    if (!(error instanceof ApiError) && !(error instanceof PermitRefusal)) throw error;
+    if (attempt === undefined || error instanceof PermitRefusal) {
+      return { kind: 'hindered', hindrance: judgeAsking(error, to.ledger.clock.nowMs()) };
+    }
+    const { kind, code, status, requestId } = error;
+    to.log.warn({ workspace, event, object, kind, code, status, requestId }, 'could not be created');
+    if (error.mayHaveTakenEffect) return { kind: 'unknown', requestId };
+    await dropIntent(to.ledger, name, attempt);
+    const hindrance = judgeAsking(error, to.ledger.clock.nowMs());
+    return hindrance.kind === 'stop' && hindrance.why === 'refused'
+      ? { kind: 'refused', error }
+      : { kind: 'hindered', hindrance };
+  }
+}

@@ -1,0 +1,192 @@
+import type { EventFile, EventObject, PigeonholeFields, SessionFields } from '../../config/event/event-file.js';
+import { claimedIds, type Provisioned, provisionedOf } from '../queries/provisioning.js';
+import { ApiError } from '../../pigeonhole/api-error.js';
+import { knownSessionTypes, type Subscription } from '../../pigeonhole/wire-entities.js';
+import type { Collaborators } from '../../work/collaborators.js';
+import { askForAll, askForOne } from './ask-for-provisioning.js';
+import { chooseSubscription } from './choose-subscription.js';
+import { type Decisions, judgeStandings, type Sibling, type Standing } from './judge-standing.js';
+import { looksOf, type Shown } from './looks.js';
+
+export interface PlanOptions {
+  readonly workspace: string;
+  readonly decisions: Decisions;
+  /** No sooner is a lost answer looked up: its request has ended by then, and what it made can be seen. */
+  readonly lookUpAfterMs: number;
+}
+
+/** An object of the file beside what is known of it. */
+export interface PlannedObject<Fields = PigeonholeFields | SessionFields> {
+  readonly kind: 'pigeonhole' | 'session';
+  readonly object: EventObject<Fields>;
+  readonly standing: Standing;
+  readonly known: Provisioned | undefined;
+  /** As the service shows it, where it does; of several candidates all. */
+  readonly shown: readonly Shown[];
+}
+
+export interface EventPlan {
+  readonly pigeonhole: PlannedObject<PigeonholeFields>;
+  readonly sessions: readonly PlannedObject<SessionFields>[];
+  /** Under which the pigeonhole is created; `id` null: none is sent. */
+  readonly subscription: { readonly id: number | null; readonly name: string | null };
+  /** What keeps the event from being created, as lines with their place. */
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+type Way = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger' | 'stopping'>;
+
+/**
+ * What exists of an event, and what is to be created: the ledger and the service are asked, nothing is changed.
+ * @throws {PermitRefusal} or {ApiError} of the first request that fails
+ */
+export async function planEvent(to: Way, event: EventFile, options: PlanOptions): Promise<EventPlan> {
+  const { workspace } = options;
+  const known = await provisionedOf(to.ledger, { workspace, event: event.id });
+  const pigeonhole = await planPigeonhole(to, event, options, known.get('pigeonhole'));
+  const { standing } = pigeonhole;
+  const chosen =
+    standing.state === 'create'
+      ? await planSubscription(to, event, workspace)
+      : { id: null, name: null, problems: [], warnings: [] };
+  const parentId = standing.state === 'exists' || standing.state === 'claim' ? standing.id : undefined;
+  const sessions =
+    parentId === undefined
+      ? event.sessions.map((object) => withoutParent(object, standing))
+      : await planSessions(to, event, options, parentId, known);
+  const subscription = { id: chosen.id, name: chosen.name };
+  return {
+    pigeonhole,
+    sessions,
+    subscription,
+    problems: [
+      ...chosen.problems,
+      ...[pigeonhole, ...sessions].flatMap(problemsOf),
+      ...unknownKeys(event, options.decisions),
+    ],
+    warnings: [...chosen.warnings, ...event.sessions.flatMap(warningsOf)],
+  };
+}
+
+async function planPigeonhole(
+  to: Way,
+  event: EventFile,
+  { workspace, decisions, lookUpAfterMs }: PlanOptions,
+  known: Provisioned | undefined,
+): Promise<PlannedObject<PigeonholeFields>> {
+  const { key, fields } = event.pigeonhole;
+  const byId = decisions.use[key] ?? known?.remoteId ?? undefined;
+  const isLost = known?.state === 'sending' && known.sentMsAgo < lookUpAfterMs;
+  const shown =
+    byId !== undefined
+      ? await askForOne(to, workspace, byId).then((one) => (one === undefined ? [] : [one]))
+      : isLost
+        ? []
+        : await askForAll(to, workspace, { list: 'pigeonholes' }, { twice: true });
+  const sibling: Sibling = { key, looks: looksOf('pigeonhole', fields), known };
+  const claimed = await claimedIds(to.ledger, workspace, 0);
+  const standing = judgeStandings([sibling], { shown, claimed, event: event.id, decisions, lookUpAfterMs }).get(key)!;
+  return { kind: 'pigeonhole', object: event.pigeonhole, standing, known, shown: shownOf(standing, shown) };
+}
+
+async function planSessions(
+  to: Way,
+  event: EventFile,
+  { workspace, decisions, lookUpAfterMs }: PlanOptions,
+  pigeonholeId: number,
+  known: ReadonlyMap<string, Provisioned>,
+): Promise<PlannedObject<SessionFields>[]> {
+  if (event.sessions.length === 0) return [];
+  const siblings = event.sessions.map(({ key, fields }): Sibling => {
+    const row = known.get(key);
+    // what was made in a pigeonhole that is gone is gone with it
+    return { key, looks: looksOf('session', fields), known: row?.parentId === pigeonholeId ? row : undefined };
+  });
+  const twice = siblings.some((sibling) => sibling.known?.remoteId == null);
+  const shown = await askForAll(to, workspace, { list: 'sessions', pigeonholeId }, { twice });
+  const claimed = await claimedIds(to.ledger, workspace, pigeonholeId);
+  const standings = judgeStandings(siblings, { shown, claimed, event: event.id, decisions, lookUpAfterMs });
+  return event.sessions.map((object) => {
+    const standing = standings.get(object.key)!;
+    return { kind: 'session', object, standing, known: known.get(object.key), shown: shownOf(standing, shown) };
+  });
+}
+
+/** A session whose pigeonhole does not exist yet. */
+function withoutParent(object: EventObject<SessionFields>, { state }: Standing): PlannedObject<SessionFields> {
+  const standing: Standing = state === 'create' ? { state: 'create', knownBefore: [] } : { state: 'held' };
+  return { kind: 'session', object, standing, known: undefined, shown: [] };
+}
+
+async function planSubscription(
+  to: Way,
+  event: EventFile,
+  workspace: string,
+): Promise<{ id: number | null; name: string | null; problems: string[]; warnings: string[] }> {
+  const wanted = event.subscription ?? to.config.workspaces[workspace]!.subscriptionId ?? null;
+  const chosen = chooseSubscription(wanted, await subscriptionsOf(to, workspace));
+  const told = (message: string): string => event.pigeonhole.told('subscription', message);
+  if ('problem' in chosen) {
+    const source =
+      event.subscription === null && wanted !== null ? ` (${wanted} is subscriptionId of pigeonpost.yaml)` : '';
+    return { id: null, name: null, problems: [told(chosen.problem + source)], warnings: [] };
+  }
+  const { endDate } = event.pigeonhole.fields;
+  const isOver = chosen.endDate !== null && typeof endDate === 'string' && chosen.endDate.slice(0, 10) < endDate;
+  const warnings = isOver
+    ? [told(`the subscription ends on ${chosen.endDate.slice(0, 10)}, before the pigeonhole does`)]
+    : [];
+  return { id: chosen.id, name: chosen.name, problems: [], warnings };
+}
+
+/** None where the service does not offer them, as in a Personal workspace. */
+async function subscriptionsOf(to: Way, workspace: string): Promise<Subscription[]> {
+  try {
+    const shown = await askForAll(to, workspace, { list: 'subscriptions' }, { twice: false });
+    return shown.map(({ id, name, endDate }) => ({ id, name: textOf(name), endDate: textOf(endDate) }));
+  } catch (error) {
+    if (error instanceof ApiError && ['notFound', 'unsupported'].includes(error.kind)) return [];
+    throw error;
+  }
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function shownOf(standing: Standing, shown: readonly Shown[]): Shown[] {
+  const ids: readonly number[] =
+    standing.state === 'undecided'
+      ? standing.candidates
+      : standing.state === 'exists' || standing.state === 'claim'
+        ? [standing.id]
+        : [];
+  return shown.filter(({ id }) => ids.includes(id));
+}
+
+function problemsOf({ object, standing }: PlannedObject): string[] {
+  return standing.state === 'impossible'
+    ? [object.told('name', `cannot be the existing one: ${standing.problem}`)]
+    : [];
+}
+
+/** A slip of the pen in a decision must not be taken for none. */
+function unknownKeys(event: EventFile, { use, create }: Decisions): string[] {
+  const keys = new Set(['pigeonhole', ...event.sessions.map(({ key }) => key)]);
+  return [...Object.keys(use), ...create]
+    .filter((key) => !keys.has(key))
+    .map((key) =>
+      event.told(
+        'sessions',
+        `none has the id "${key}", which --use or --new names; there are: ${[...keys].join(', ')}`,
+      ),
+    );
+}
+
+const seenTypes: ReadonlySet<string> = new Set<string>(knownSessionTypes);
+
+function warningsOf(object: EventObject<SessionFields>): string[] {
+  if (seenTypes.has(object.fields.type)) return [];
+  return [object.told('type', `this type has not been seen yet; known are ${knownSessionTypes.join(', ')}`)];
+}

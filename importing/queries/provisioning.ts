@@ -1,0 +1,166 @@
+import type { SqlValue } from '../../ledger/drivers/sql-values.js';
+import type { Ledger } from '../../ledger/ledger.js';
+
+/** An object of an event file: a pigeonhole, or a session in one. */
+export interface ProvisionedName {
+  readonly workspace: string;
+  /** The file's own name of the event. */
+  readonly event: string;
+  /** `pigeonhole`, or the file's own name of a session. */
+  readonly object: string;
+}
+
+/** `none`: no request has brought it about; `sending`: how its request ended is not known; `made`: it exists. */
+export type ProvisionedState = 'none' | 'sending' | 'made';
+
+/** What the ledger knows of an object that was ever sent or taken over. */
+export interface Provisioned {
+  readonly object: string;
+  /** The pigeonhole that a session is in; 0: the object is a pigeonhole. */
+  readonly parentId: number;
+  readonly state: ProvisionedState;
+  readonly attempt: number;
+  /** Of what was made; else null. */
+  readonly remoteId: number | null;
+  /** The fields by which a lost answer is looked up, as they were sent. */
+  readonly sent: Readonly<Record<string, unknown>>;
+  /** Ids of those of its name that were there before the request. */
+  readonly knownBefore: readonly number[];
+  /** Since the last request, by the database's clock. */
+  readonly sentMsAgo: number;
+}
+
+interface ProvisionedRow {
+  object: string;
+  parent_id: number;
+  state: ProvisionedState;
+  attempt: number;
+  remote_id: number | null;
+  sent: string;
+  known_before: string;
+  sent_ms_ago: number;
+}
+
+/** The objects of an event that were ever sent or taken over, by their names in the file. */
+export async function provisionedOf(
+  ledger: Ledger,
+  { workspace, event }: Omit<ProvisionedName, 'object'>,
+): Promise<Map<string, Provisioned>> {
+  const rows = await ledger.db.query<ProvisionedRow>(
+    `select object, parent_id, state, attempt, remote_id, sent, known_before,
+       (extract(epoch from now() - sent_at) * 1000)::float8 as sent_ms_ago
+     from provisioned where workspace = $1 and event = $2`,
+    [workspace, event],
+  );
+  return new Map(
+    rows.map((row) => [
+      row.object,
+      {
+        object: row.object,
+        parentId: row.parent_id,
+        state: row.state,
+        attempt: row.attempt,
+        remoteId: row.remote_id,
+        sent: JSON.parse(row.sent) as Record<string, unknown>,
+        knownBefore: row.known_before.split(' ').filter(Boolean).map(Number),
+        sentMsAgo: row.sent_ms_ago,
+      },
+    ]),
+  );
+}
+
+/** What exists at the service and is an object of some event file, as `<event>/<object>` by its id. */
+export async function claimedIds(ledger: Ledger, workspace: string, parentId: number): Promise<Map<number, string>> {
+  const rows = await ledger.db.query<{ remote_id: number; event: string; object: string }>(
+    'select remote_id, event, object from provisioned where workspace = $1 and parent_id = $2 and remote_id is not null',
+    [workspace, parentId],
+  );
+  return new Map(rows.map(({ remote_id: id, event, object }) => [id, `${event}/${object}`]));
+}
+
+export interface Intent {
+  readonly parentId: number;
+  /** Of what the ledger held when this was decided; 0: nothing. */
+  readonly attempt: number;
+  readonly sent: Readonly<Record<string, unknown>>;
+  readonly knownBefore: readonly number[];
+  readonly by: string | null;
+}
+
+/**
+ * Commits that a request for the object is about to be made. Of several who have decided the same, one may.
+ * @returns the number of this attempt; undefined when another was quicker, so that nothing may be sent
+ */
+export async function intendCreation(
+  ledger: Ledger,
+  name: ProvisionedName,
+  intent: Intent,
+): Promise<number | undefined> {
+  const [row] = await ledger.db.query<{ attempt: number }>(
+    `insert into provisioned (workspace, event, object, parent_id, state, attempt, sent, known_before, sent_at, requested_by)
+     select $1, $2, $3, $4::int8, 'sending', $5::int4 + 1, $6::json, $7, now(), $8
+     where $5::int4 = 0 or exists (select 1 from provisioned where workspace = $1 and event = $2 and object = $3)
+     on conflict (workspace, event, object) do update set parent_id = excluded.parent_id, state = 'sending', remote_id = null,
+       attempt = excluded.attempt, sent = excluded.sent, known_before = excluded.known_before, sent_at = excluded.sent_at,
+       settled_at = null, requested_by = excluded.requested_by
+       where provisioned.attempt = $5::int4
+     returning attempt`,
+    [
+      ...partsOf(name),
+      intent.parentId,
+      intent.attempt,
+      JSON.stringify(intent.sent),
+      intent.knownBefore.join(' '),
+      intent.by,
+    ],
+  );
+  return row?.attempt;
+}
+
+/**
+ * The request has certainly brought no object about.
+ * @param attempt of `intendCreation`
+ */
+export async function dropIntent(ledger: Ledger, name: ProvisionedName, attempt: number): Promise<void> {
+  await ledger.db.query(
+    `update provisioned set state = 'none', settled_at = now()
+     where workspace = $1 and event = $2 and object = $3 and attempt = $4 and state = 'sending'`,
+    [...partsOf(name), attempt],
+  );
+}
+
+export interface Claim {
+  readonly parentId: number;
+  readonly remoteId: number;
+  /** Of what the ledger held when this was decided; 0: nothing. */
+  readonly attempt: number;
+  readonly by: string | null;
+}
+
+/**
+ * Commits that the object exists under this id: it was created, found by a look-up, or a person has said so.
+ * @returns false when it is another object's, or another was quicker to settle this one
+ */
+export async function settleCreation(ledger: Ledger, name: ProvisionedName, claim: Claim): Promise<boolean> {
+  return await ledger.db.transaction(async (tx) => {
+    await tx.query('lock table provisioned in share row exclusive mode'); // of two who claim one id, the second sees the first
+    const rows = await tx.query(
+      `insert into provisioned (workspace, event, object, parent_id, state, remote_id, attempt, sent, known_before, sent_at,
+         settled_at, requested_by)
+       select $1, $2, $3, $4::int8, 'made', $5::int8, $6::int4 + 1, '{}', '', now(), now(), $7
+       where not exists (select 1 from provisioned where workspace = $1 and (parent_id = 0) = ($4::int8 = 0) and remote_id = $5::int8
+           and (event, object) <> ($2, $3))
+         and ($6::int4 = 0 or exists (select 1 from provisioned where workspace = $1 and event = $2 and object = $3))
+       on conflict (workspace, event, object) do update set parent_id = excluded.parent_id, state = 'made',
+         remote_id = excluded.remote_id, settled_at = now(), attempt = excluded.attempt
+         where provisioned.attempt = $6::int4
+       returning remote_id`,
+      [...partsOf(name), claim.parentId, claim.remoteId, claim.attempt, claim.by],
+    );
+    return rows.length > 0;
+  });
+}
+
+function partsOf({ workspace, event, object }: ProvisionedName): SqlValue[] {
+  return [workspace, event, object];
+}

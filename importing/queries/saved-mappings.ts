@@ -1,0 +1,66 @@
+import type { Ledger } from '../../ledger/ledger.js';
+
+/** Columns of a file and the fields that they are sent as, kept under a name for the next event. */
+export interface StoredMapping {
+  /** Empty: saved before mappings had one, when there were several workspaces. */
+  readonly workspace: string;
+  readonly name: string;
+  /** Null: the column is not sent. */
+  readonly columns: Readonly<Record<string, string | null>>;
+  readonly savedAt: Date;
+}
+
+/** Keeps a mapping under a name; an earlier one of that name is replaced, in this workspace only. */
+export async function saveMapping(
+  ledger: Ledger,
+  {
+    workspace,
+    name,
+    columns,
+    by,
+  }: Pick<StoredMapping, 'workspace' | 'name' | 'columns'> & {
+    readonly by: string | null;
+  },
+): Promise<void> {
+  await ledger.db.query(
+    `insert into workspace_mappings (workspace, name, columns, saved_by) values ($1, $2, $3, $4)
+     on conflict (workspace, name) do update set columns = excluded.columns, saved_at = now(), saved_by = excluded.saved_by`,
+    [workspace, name, JSON.stringify(columns), by],
+  );
+}
+
+/** The workspace's own mapping of that name, else one from before mappings had a workspace. */
+export async function findMapping(ledger: Ledger, workspace: string, name: string): Promise<StoredMapping | undefined> {
+  const [row] = await ledger.db.query<Row>(
+    `select * from (
+       select workspace, name, columns, saved_at from workspace_mappings where workspace = $1 and name = $2
+       union all select '', name, columns, saved_at from import_mappings where name = $2
+     ) m order by workspace desc limit 1`,
+    [workspace, name],
+  );
+  return row && stored(row);
+}
+
+/** By name. @param workspace null: of all workspaces, and those from before mappings had one */
+export async function allMappings(ledger: Ledger, workspace: string | null): Promise<StoredMapping[]> {
+  const rows = await ledger.db.query<Row>(
+    `select * from (
+       select workspace, name, columns, saved_at from workspace_mappings where $1::text is null or workspace = $1
+       union all select '', m.name, m.columns, m.saved_at from import_mappings m
+         where $1::text is null and not exists (select 1 from workspace_mappings w where w.name = m.name)
+     ) m order by name, workspace`,
+    [workspace],
+  );
+  return rows.map(stored);
+}
+
+interface Row {
+  workspace: string;
+  name: string;
+  columns: string;
+  saved_at: Date;
+}
+
+function stored({ workspace, name, columns, saved_at: savedAt }: Row): StoredMapping {
+  return { workspace, name, columns: JSON.parse(columns) as StoredMapping['columns'], savedAt };
+}

@@ -1,0 +1,77 @@
+import type { Ledger } from './ledger.js';
+
+/** What someone asks for, before it is done. No text that a person has typed and no field of an item stands in it. */
+export interface AskedAction {
+  /** The token's name. */
+  readonly who: string;
+  /** The id of a named token; null: the configuration's, or none was needed. */
+  readonly token: string | null;
+  /** The operation, as the API's description names it. */
+  readonly action: string;
+  /** `sink:hooks`, `pigeonhole:acme/101`; null: the installation as a whole. */
+  readonly target: string | null;
+  readonly detail: Readonly<Record<string, string | number | boolean | null>>;
+  /** Whose data is shown, as the HMAC by which the ledger knows them. */
+  readonly subject: Buffer | null;
+  readonly requestId: string;
+}
+
+export type AuditOutcome = 'done' | 'refused' | 'failed';
+
+export interface AuditEntry extends Omit<AskedAction, 'subject'> {
+  readonly number: number;
+  readonly at: Date;
+  /** Null: the process ended first, or it is still going on. */
+  readonly outcome: AuditOutcome | null;
+  /** HTTP status of the answer. */
+  readonly status: number | null;
+  readonly endedAt: Date | null;
+}
+
+export interface AuditChoice {
+  readonly who: string | null;
+  readonly action: string | null;
+  readonly target: string | null;
+}
+
+/** Notes what is about to be done. What cannot be noted must not be done. @returns its number */
+export async function noteAsked(ledger: Ledger, asked: AskedAction): Promise<number> {
+  const [row] = await ledger.db.query<{ number: number }>(
+    `insert into audit (who, token, action, target, detail, subject, request_id)
+     values ($1, $2, $3, $4, $5, $6, $7) returning number`,
+    [asked.who, asked.token, asked.action, asked.target, JSON.stringify(asked.detail), asked.subject, asked.requestId],
+  );
+  return row!.number;
+}
+
+/** How what was asked has ended. */
+export async function noteEnded(
+  ledger: Ledger,
+  asked: number,
+  { outcome, status, requestId }: { outcome: AuditOutcome; status: number; requestId: string },
+): Promise<void> {
+  await ledger.db.query('insert into audit (asked, outcome, status, request_id) values ($1, $2, $3, $4)', [
+    asked,
+    outcome,
+    status,
+    requestId,
+  ]);
+}
+
+/** Newest first. @param before the number of the last one that was shown; null: from the newest */
+export async function auditEntries(
+  ledger: Ledger,
+  choice: AuditChoice,
+  { before, limit }: { before: number | null; limit: number },
+): Promise<AuditEntry[]> {
+  const rows = await ledger.db.query<Omit<AuditEntry, 'detail'> & { detail: string }>(
+    `select a.number, a.at, a.who, a.token, a.action, a.target, a.detail, a.request_id as "requestId", e.outcome,
+       e.status, e.at as "endedAt"
+     from audit a left join audit e on e.asked = a.number
+     where a.asked is null and ($1::int8 is null or a.number < $1) and ($2::text is null or a.who = $2)
+       and ($3::text is null or a.action = $3) and ($4::text is null or a.target = $4)
+     order by a.number desc limit $5`,
+    [before, choice.who, choice.action, choice.target, limit],
+  );
+  return rows.map((row) => ({ ...row, detail: JSON.parse(row.detail) as AuditEntry['detail'] }));
+}

@@ -1,0 +1,158 @@
+import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
+import { type Ledger, openLedger } from './ledger.js';
+import { testKey } from './ledger-key.test-kit.js';
+import { consentStates } from './seen-item.js';
+import { type Batch, beginBatch, type Decision, inFlight } from '../delivering/begin-batch.js';
+import { finishBatch } from '../delivering/finish-batch.js';
+import { type LaneLease, takeLane } from './lanes.js';
+import { lockPlaceWithLanes } from './lock-order.js';
+
+const databases = useBothDatabases();
+
+/** A lane with four new changes: the first is sent with the person, the second without, the third is withheld. */
+async function openLane(kind: (typeof kinds)[number], name: string): Promise<{ ledger: Ledger; lease: LaneLease }> {
+  const ledger = await openLedger(databases.of(kind), testKey);
+  const { db } = ledger;
+  const [place] = await db.query<{ ref: number }>(
+    `insert into pigeonholes (workspace, pigeonhole_id, next_sequence) values ($1, 1, 5) returning ref`,
+    [name],
+  );
+  const [sink] = await db.query<{ id: number }>(`insert into sinks (name, type) values ($1, 'file') returning id`, [
+    name,
+  ]);
+  const [ref, sinkId] = [place!.ref, sink!.id];
+  await db.query(
+    `insert into changes (ref, sequence, id, list, key, revision, kind, found_at)
+     select $1, n, gen_random_uuid(), 'votes', n::text, 1, 'created', now() from generate_series(1, 4) n`,
+    [ref],
+  );
+  await db.query(
+    `insert into items (ref, list, key, stream_id, revision, content_hash, payload, rules, seen_at, last_sequence)
+     select $1, 'votes', n::text, 1, 1, '\\x00', '{}', '', now(), n from generate_series(1, 4) n`,
+    [ref],
+  );
+  await db.query('insert into lanes (sink_id, ref, history_until) values ($1, $2, 0)', [sinkId, ref]);
+  return { ledger, lease: (await takeLane(ledger, { sinkId, ref, owner: 'one', leaseMs: 60_000 }))! };
+}
+
+const decisions: readonly Decision[] = [
+  { kind: 'send', identity: true },
+  { kind: 'send', identity: false },
+  { kind: 'withhold', reason: 'test' },
+  { kind: 'send', identity: true },
+];
+
+async function begin(ledger: Ledger, lease: LaneLease): Promise<Batch> {
+  return await beginBatch(ledger, lease, {
+    lists: ['votes'],
+    order: 'item',
+    size: 10,
+    configuration: 1,
+    onlyLatest: false,
+    failedLast: false,
+    accepts: new Set(consentStates),
+    decide: async (_, candidates) => candidates.map(({ sequence }) => decisions[sequence - 1]!),
+  });
+}
+
+async function finish(ledger: Ledger, lease: LaneLease, { begun }: Batch): Promise<void> {
+  const row = { replay: 0, reason: null, detail: null, attempts: 1, retryInMs: null };
+  const settled = [
+    { ...row, sequence: 1, state: 'delivered' as const },
+    { ...row, sequence: 2, state: 'retry' as const, detail: 'refused', retryInMs: 60_000 },
+    { ...row, sequence: 4, state: 'delivered' as const },
+  ];
+  await finishBatch(ledger, lease, settled, {
+    memory: undefined,
+    failing: null,
+    onlyLatest: false,
+    delivered: 2,
+    begun,
+  });
+}
+
+/** Sequence, state, identity and whether it is due later. */
+async function rows(ledger: Ledger, { sinkId, ref }: LaneLease): Promise<unknown[]> {
+  const found = await ledger.db.query<{ row: string }>(
+    `select concat_ws(' ', sequence, state, coalesce(identity::text, '-'), coalesce(reason, detail), due_at > now()) as row
+     from deliveries where sink_id = $1 and ref = $2 order by sequence`,
+    [sinkId, ref],
+  );
+  return found.map(({ row }) => row);
+}
+
+async function watermark(ledger: Ledger, { sinkId, ref }: LaneLease): Promise<number> {
+  const [lane] = await ledger.db.query<{ watermark: number }>(
+    'select watermark from lanes where sink_id = $1 and ref = $2',
+    [sinkId, ref],
+  );
+  return lane!.watermark;
+}
+
+const settledRows = ['1 delivered true', '2 retry false refused t', '3 withheld - test', '4 delivered true'];
+const begunRows = ['1 sending true', '2 sending false', '3 withheld - test', '4 sending true'];
+
+describe.each(kinds)('a batch of new changes on %s', (kind) => {
+  it('is one row while it is sent, and one delivery each with its outcome', async () => {
+    const { ledger, lease } = await openLane(kind, 'once');
+    const batch = await begin(ledger, lease);
+    expect(batch.sending.map(({ candidate, identity }) => [candidate.sequence, identity])).toEqual([
+      [1, true],
+      [2, false],
+      [4, true],
+    ]);
+    expect(await rows(ledger, lease)).toEqual([]);
+    expect(await watermark(ledger, lease)).toBe(0);
+    await finish(ledger, lease, batch);
+    expect(await rows(ledger, lease)).toEqual(settledRows);
+    expect(await watermark(ledger, lease)).toBe(4);
+    expect(await ledger.db.query('select 1 from begun_batches')).toEqual([]);
+  });
+
+  it('is what the next holder settles first when its holder ends in the middle', async () => {
+    const { ledger, lease } = await openLane(kind, 'taken-over');
+    const batch = await begin(ledger, lease);
+    await ledger.db.query('update lanes set lease_expires_at = now() where sink_id = $1', [lease.sinkId]);
+    const next = (await takeLane(ledger, { ...lease, owner: 'two', leaseMs: 60_000 }))!;
+    expect(await rows(ledger, next)).toEqual(begunRows);
+    expect(await watermark(ledger, next)).toBe(4);
+    const left = await inFlight(ledger, next, 10);
+    expect(left.map(({ candidate, identity }) => [candidate.sequence, identity])).toEqual([
+      [1, true],
+      [2, false],
+      [4, true],
+    ]);
+    await expect(finish(ledger, lease, batch)).rejects.toMatchObject({ kind: 'stale' });
+    expect(await rows(ledger, next)).toEqual(begunRows);
+  });
+
+  it('becomes deliveries when another step locks the lanes, and is settled all the same', async () => {
+    const { ledger, lease } = await openLane(kind, 'locked');
+    const batch = await begin(ledger, lease);
+    await ledger.db.transaction(async (tx) => {
+      await lockPlaceWithLanes(tx, lease.ref);
+      expect(await tx.query("select 1 from deliveries where ref = $1 and state = 'sending'", [lease.ref])).toHaveLength(
+        3,
+      );
+    });
+    expect(await rows(ledger, lease)).toEqual(begunRows);
+    await finish(ledger, lease, batch);
+    expect(await rows(ledger, lease)).toEqual(settledRows);
+    expect(await watermark(ledger, lease)).toBe(4);
+  });
+
+  it('takes nothing back that a process of an older version has delivered since', async () => {
+    const { ledger, lease } = await openLane(kind, 'older');
+    await begin(ledger, lease);
+    await ledger.db.query(
+      `insert into deliveries (sink_id, ref, sequence, list, key, revision, state, configuration, identity)
+       select $1, $2, n, 'votes', n::text, 1, 'delivered', 1, true from generate_series(1, 4) n`,
+      [lease.sinkId, lease.ref],
+    );
+    await ledger.db.query('update lanes set watermark = 4, lease_expires_at = now() where sink_id = $1', [
+      lease.sinkId,
+    ]);
+    const next = (await takeLane(ledger, { ...lease, owner: 'two', leaseMs: 60_000 }))!;
+    expect(await rows(ledger, next)).toEqual([1, 2, 3, 4].map((sequence) => `${sequence} delivered true`));
+  });
+});

@@ -1,0 +1,201 @@
+import type { Queryable } from './drivers/database.js';
+import { encodeColumn } from './drivers/encoded-array.js';
+import type { SqlValue } from './drivers/sql-values.js';
+import { readableJson } from './readable-json.js';
+
+type LaneName = { readonly sinkId: number; readonly ref: number };
+
+/*
+ * The intent of a batch of new changes, as one row of the lane (decision 0053): what is being sent, with or without the
+ * person, and what was decided on the rest. It is committed before the first call. The deliveries are inserted, and the
+ * watermark moves, when the outcomes are known. If the holder ends before that, or another step must know what is being
+ * sent, the row becomes deliveries that are `sending`, as if they had been inserted from the start.
+ */
+
+/** A delivery that is written for the first time. */
+export interface FirstDelivery {
+  readonly sequence: number;
+  readonly list: string;
+  readonly key: string;
+  readonly revision: number;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly detail: string | null;
+  readonly identity: boolean | null;
+  readonly attempts: number;
+  readonly retryInMs: number | null;
+}
+
+/** A batch whose deliveries are not written yet. */
+export interface BegunBatch {
+  readonly configuration: number;
+  /** The watermark when the batch is settled. */
+  readonly reached: number;
+  /** Being sent, in sequence. */
+  readonly sent: readonly Pick<FirstDelivery, 'sequence' | 'list' | 'key' | 'revision' | 'identity'>[];
+  /** Withheld, superseded or parked: nothing is sent for them. */
+  readonly others: readonly FirstDelivery[];
+}
+
+/** Commits with the transaction that these are being sent. Replaces a batch that a process of an older version has sent. */
+export async function noteBegunBatch(tx: Queryable, { sinkId, ref }: LaneName, batch: BegunBatch): Promise<void> {
+  await tx.query(
+    `insert into begun_batches (sink_id, ref, reached, configuration, sequences, identities, others)
+     values ($1, $2, $3, $4, $5::int8[], $6::boolean[], $7::json)
+     on conflict (sink_id, ref) do update set reached = excluded.reached, configuration = excluded.configuration,
+       begun_at = excluded.begun_at, sequences = excluded.sequences, identities = excluded.identities,
+       others = excluded.others`,
+    [
+      sinkId,
+      ref,
+      batch.reached,
+      batch.configuration,
+      batch.sent.map(({ sequence }) => sequence),
+      batch.sent.map(({ identity }) => identity),
+      JSON.stringify(batch.others.map(({ sequence, state, reason, detail }) => ({ sequence, state, reason, detail }))),
+    ],
+  );
+}
+
+/**
+ * Ends the intent of a lane, whose row is locked.
+ * @returns false when it has become deliveries since it was committed
+ */
+export async function endBegunBatch(tx: Queryable, { sinkId, ref }: LaneName): Promise<boolean> {
+  const rows = await tx.query('delete from begun_batches where sink_id = $1 and ref = $2 returning ref', [sinkId, ref]);
+  return rows.length > 0;
+}
+
+/**
+ * Turns intents into deliveries, and moves the watermarks. The caller has locked these lanes and must know what is
+ * being sent, or takes over from a holder that ended. A second run changes nothing.
+ * @param sinkId of the lane; null: all lanes of the pigeonhole
+ */
+export async function writeBegunBatches(tx: Queryable, ref: number, sinkId: number | null = null): Promise<void> {
+  const begun = await tx.query<{ sink_id: number; reached: number }>(
+    'select sink_id, reached from begun_batches where ref = $1 and ($2::int4 is null or sink_id = $2)',
+    [ref, sinkId],
+  );
+  for (const { sink_id: id, reached } of begun) {
+    // oxlint-disable-next-line no-await-in-loop -- rarely more than two
+    await tx.query(
+      `with batch as materialized (select * from begun_batches where sink_id = $1 and ref = $2),
+         decided (sequence, state, reason, detail, identity) as (
+           select s.sequence, 'sending', null, null, s.identity
+           from batch b cross join lateral unnest(b.sequences, b.identities) as s (sequence, identity)
+           union all
+           select o.sequence, o.state, o.reason, o.detail, null
+           from batch b cross join lateral json_to_recordset(${readableJson('b.others')})
+             as o (sequence int8, state text, reason text, detail text))
+       insert into deliveries (sink_id, ref, configuration, updated_at, sequence, list, key, revision, state, reason,
+         detail, identity)
+       select b.sink_id, b.ref, b.configuration, b.begun_at, d.sequence, c.list, c.key, c.revision, d.state, d.reason,
+         d.detail, d.identity
+       from batch b cross join decided d
+         cross join lateral (select * from changes where ref = b.ref and sequence = d.sequence limit 1) c
+       on conflict (sink_id, ref, sequence, replay) do nothing`,
+      [id, ref],
+    );
+    const lane = { sinkId: id, ref };
+    await moveWatermark(tx, lane, reached);
+    await endBegunBatch(tx, lane);
+  }
+}
+
+/** Inserts the deliveries of a batch with their outcomes, and moves the watermark. */
+export async function writeFirstDeliveries(
+  tx: Queryable,
+  { sinkId, ref }: LaneName,
+  { configuration, reached }: Pick<BegunBatch, 'configuration' | 'reached'>,
+  rows: readonly FirstDelivery[],
+): Promise<void> {
+  const of = <Value extends SqlValue>(value: (row: FirstDelivery) => Value): Value[] => rows.map(value);
+  const lists = column(
+    'text',
+    of(({ list }) => list),
+  );
+  const revisions = column(
+    'int4',
+    of(({ revision }) => revision),
+  );
+  const states = column(
+    'text',
+    of(({ state }) => state),
+  );
+  const attempts = column(
+    'int4',
+    of((row) => row.attempts),
+  );
+  const identities = column(
+    'boolean',
+    of(({ identity }) => identity),
+  );
+  await Promise.all([
+    tx.query(
+      `insert into deliveries (sink_id, ref, configuration, updated_at, sequence, key, list, revision, state, attempts,
+         identity, reason, detail, due_at)
+       select $1, $2, $3, clock_timestamp(), n.sequence, n.key, coalesce(n.list, $4), coalesce(n.revision, $5),
+         coalesce(n.state, $6), coalesce(n.attempts, $7), coalesce(n.identity, $8), n.reason, n.detail,
+         clock_timestamp() + n.retry_in_ms * interval '1 millisecond'
+       from unnest($9::int8[], $10::text[], $11::text[], $12::int4[], $13::text[], $14::int4[], $15::boolean[],
+         $16::text[], $17::text[], $18::float8[])
+         as n (sequence, key, list, revision, state, attempts, identity, reason, detail, retry_in_ms)`,
+      [
+        sinkId,
+        ref,
+        configuration,
+        lists.all,
+        revisions.all,
+        states.all,
+        attempts.all,
+        identities.all,
+        encodeColumn(
+          'int8',
+          of(({ sequence }) => sequence),
+        ),
+        encodeColumn(
+          'text',
+          of(({ key }) => key),
+        ),
+        lists.each,
+        revisions.each,
+        states.each,
+        attempts.each,
+        identities.each,
+        encodeColumn(
+          'text',
+          of(({ reason }) => reason),
+        ),
+        encodeColumn(
+          'text',
+          of(({ detail }) => detail),
+        ),
+        encodeColumn(
+          'float8',
+          of(({ retryInMs }) => retryInMs),
+        ),
+      ],
+    ),
+    moveWatermark(tx, { sinkId, ref }, reached),
+  ]);
+}
+
+/** Moves the watermark of a lane, whose row is locked; never back. */
+export async function moveWatermark(tx: Queryable, { sinkId, ref }: LaneName, reached: number): Promise<void> {
+  await tx.query('update lanes set watermark = greatest(watermark, $3) where sink_id = $1 and ref = $2', [
+    sinkId,
+    ref,
+    reached,
+  ]);
+}
+
+/** A column whose values are mostly one: that one as a scalar costs neither encoding nor `unnest`. */
+function column<Value extends SqlValue>(
+  type: string,
+  values: readonly Value[],
+): { readonly all: Value | null; readonly each: SqlValue } {
+  const first = values[0] ?? null;
+  return first !== null && values.every((value) => value === first)
+    ? { all: first, each: encodeColumn(type, []) }
+    : { all: null, each: encodeColumn(type, values) };
+}

@@ -1,0 +1,103 @@
+import { hash } from 'node:crypto';
+import { canonicalJson } from './canonical-json.js';
+import type { Ledger } from './ledger.js';
+import { LedgerError } from './ledger-error.js';
+
+/**
+ * Makes a configuration the current one and gives its number. The same as the current one: its number, nothing is
+ * written. One that was never current: the next number. An older one is refused, since a process started from a
+ * forgotten file would quietly undo what was applied after it.
+ * @param document normalized, with keyed fingerprints in place of secrets
+ * @param accept take an older one all the same
+ * @throws {LedgerError} kind `configuration`
+ */
+export async function useConfiguration(ledger: Ledger, document: unknown, accept: boolean): Promise<number> {
+  const text = canonicalJson(document);
+  const digest = digestOf(text);
+  return await ledger.db.transaction(async (tx) => {
+    await tx.query('lock table configurations in exclusive mode');
+    const rows = await tx.query<{ number: number; digest: string }>(
+      'select number, digest from configurations where digest = $1 or number = (select max(number) from configurations) order by number',
+      [digest],
+    );
+    const current = rows.at(-1);
+    if (current?.digest === digest) return current.number;
+    const older = rows.find((row) => row.digest === digest);
+    if (older !== undefined && !accept) {
+      throw new LedgerError(
+        'configuration',
+        `this file is configuration ${older.number}, and ${current!.number} is current: start the newer file, or make this one current again with --accept-config`,
+      );
+    }
+    const number = (current?.number ?? 0) + 1;
+    await tx.query('insert into configurations (number, document, digest) values ($1, $2::json, $3)', [
+      number,
+      text,
+      digest,
+    ]);
+    return number;
+  });
+}
+
+function digestOf(text: string): string {
+  return hash('sha256', text, 'base64url');
+}
+
+export interface StoredConfiguration {
+  readonly number: number;
+  readonly document: unknown;
+}
+
+/** The current configuration as it was stored, secrets as fingerprints; undefined in a ledger that never had one. */
+export async function storedConfiguration(ledger: Ledger): Promise<StoredConfiguration | undefined> {
+  const [row] = await ledger.db.query<{ number: number; document: string }>(
+    'select number, document from configurations order by number desc limit 1',
+  );
+  return row && { number: row.number, document: JSON.parse(row.document) as unknown };
+}
+
+/** Whether a configuration is the current one, and under which number. */
+export async function isCurrentConfiguration(ledger: Ledger, document: unknown): Promise<number | undefined> {
+  const [row] = await ledger.db.query<{ number: number; digest: string }>(
+    'select number, digest from configurations order by number desc limit 1',
+  );
+  return row?.digest === digestOf(canonicalJson(document)) ? row.number : undefined;
+}
+
+/**
+ * Makes a configuration the next one, in place of the one that whoever asks has compared it with. The same as the
+ * current one: its number, nothing is written.
+ * @param after the number that it takes the place of
+ * @throws {LedgerError} kind `configuration` when another one is current
+ */
+export async function replaceConfiguration(ledger: Ledger, document: unknown, after: number): Promise<number> {
+  const text = canonicalJson(document);
+  return await ledger.db.transaction(async (tx) => {
+    await tx.query('lock table configurations in exclusive mode');
+    const [row] = await tx.query<{ number: number; digest: string }>(
+      'select number, digest from configurations order by number desc limit 1',
+    );
+    if (row?.number !== after) throw anotherConfiguration(after, row?.number ?? 0);
+    if (row.digest === digestOf(text)) return row.number;
+    await tx.query('insert into configurations (number, document, digest) values ($1, $2::json, $3)', [
+      after + 1,
+      text,
+      digestOf(text),
+    ]);
+    return after + 1;
+  });
+}
+
+/** What a process is told that runs another configuration than the current one. */
+export function anotherConfiguration(own: number, current: number): LedgerError {
+  return new LedgerError(
+    'configuration',
+    `this process runs configuration ${own}, and ${current} is current: give it the current file, which it takes up by itself, or restart it`,
+  );
+}
+
+/** The number of the current configuration. A process that runs another one refuses work. */
+export async function currentConfiguration(ledger: Ledger): Promise<number> {
+  const [row] = await ledger.db.query<{ number: number | null }>('select max(number) as number from configurations');
+  return row?.number ?? 0;
+}

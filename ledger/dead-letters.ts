@@ -1,0 +1,146 @@
+import type { Queryable } from './drivers/database.js';
+import type { Ledger } from './ledger.js';
+import { lockLanesOf } from './lock-order.js';
+import { wakeSinks } from './wake-sinks.js';
+import { withdrawalsHeld } from './withdrawals.js';
+
+/** Changes of one list that a sink refused for one cause. */
+export interface DeadLetterGroup {
+  readonly sink: string;
+  readonly cause: string;
+  readonly list: string;
+  readonly changes: number;
+  readonly oldest: Date;
+  readonly newest: Date;
+  /** What the destination answered to the newest, in a sentence without data. */
+  readonly detail: string | null;
+}
+
+/** One of them. */
+export interface DeadLetter {
+  readonly sink: string;
+  readonly cause: string;
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  readonly list: string;
+  readonly key: string;
+  readonly revision: number;
+  readonly attempts: number;
+  readonly since: Date;
+  readonly detail: string | null;
+}
+
+/** Where a list of them goes on: behind one that was shown. */
+export interface DeadLetterPosition {
+  /** As the database writes it: a Date is too coarse. */
+  readonly since: string;
+  readonly sinkId: number;
+  readonly ref: number;
+  readonly sequence: number;
+  readonly replay: number;
+}
+
+/** Which of them: all that is not given counts. */
+export interface DeadLetterChoice {
+  readonly workspace?: string | undefined;
+  /** `<workspace>/<id>`. */
+  readonly pigeonhole?: string | undefined;
+  readonly sink?: string | undefined;
+  readonly cause?: string | undefined;
+  readonly list?: string | undefined;
+  readonly key?: string | undefined;
+}
+
+const chosen = `d.state = 'dead' and s.archived_at is null and ($1::text is null or s.name = $1)
+  and ($2::text is null or d.reason = $2) and ($3::text is null or d.list = $3) and ($4::text is null or d.key = $4)
+  and (coalesce($5::text, $6::text) is null or d.ref in (select w.ref from pigeonholes w
+    where ($5::text is null or w.workspace = $5) and ($6::text is null or w.workspace || '/' || w.pigeonhole_id = $6)))`;
+
+function valuesOf({ sink, cause, list, key, workspace, pigeonhole }: DeadLetterChoice): (string | null)[] {
+  return [sink ?? null, cause ?? null, list ?? null, key ?? null, workspace ?? null, pigeonhole ?? null];
+}
+
+/** By sink, cause and list; most first. */
+export async function deadLetterGroups(ledger: Ledger, choice: DeadLetterChoice): Promise<DeadLetterGroup[]> {
+  return await ledger.db.query<DeadLetterGroup & Record<string, unknown>>(
+    `select s.name as sink, d.reason as cause, d.list, count(*)::int as changes, min(d.updated_at) as oldest,
+       max(d.updated_at) as newest, (array_agg(d.detail order by d.updated_at desc))[1] as detail
+     from deliveries d join sinks s on s.id = d.sink_id where ${chosen}
+     group by s.name, d.reason, d.list order by changes desc, s.name, d.reason, d.list`,
+    valuesOf(choice),
+  );
+}
+
+/** Oldest first. @param after the last one that was shown; null: from the beginning */
+export async function deadLetters(
+  ledger: Ledger,
+  choice: DeadLetterChoice,
+  { after, limit }: { readonly after: DeadLetterPosition | null; readonly limit: number },
+): Promise<(DeadLetter & { readonly position: DeadLetterPosition })[]> {
+  const rows = await ledger.db.query<DeadLetter & Omit<DeadLetterPosition, 'since'> & { since_text: string }>(
+    `select s.name as sink, d.reason as cause, p.workspace, p.pigeonhole_id as "pigeonholeId", d.list, d.key, d.revision,
+       d.attempts, d.updated_at as since, d.detail, to_char(d.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as since_text, d.sink_id as "sinkId", d.ref,
+       d.sequence, d.replay
+     from deliveries d join sinks s on s.id = d.sink_id join pigeonholes p on p.ref = d.ref where ${chosen}
+       and ($7::text is null
+         or (d.updated_at, d.sink_id, d.ref, d.sequence, d.replay) > ($7::timestamptz, $8::int4, $9::int4, $10::int8, $11::int4))
+     order by d.updated_at, d.sink_id, d.ref, d.sequence, d.replay limit $12`,
+    [
+      ...valuesOf(choice),
+      after?.since ?? null,
+      after?.sinkId ?? null,
+      after?.ref ?? null,
+      after?.sequence ?? null,
+      after?.replay ?? null,
+      limit,
+    ],
+  );
+  return rows.map(({ since_text: text, sinkId, ref, sequence, replay, ...row }) => ({
+    ...row,
+    position: { since: text, sinkId, ref, sequence, replay },
+  }));
+}
+
+/**
+ * Makes them due again, with all their attempts. What has a newer revision is superseded instead where the sink wants
+ * only the latest: that is decided when they are sent, as for everything that is due.
+ * @returns how many, and the sinks whose flag was down
+ */
+export async function redriveDeadLetters(
+  ledger: Ledger,
+  choice: DeadLetterChoice,
+): Promise<{ changes: number; woken: string[] }> {
+  return await ledger.db.transaction(async (tx) => {
+    await lockLanesOf(tx, choice.sink ?? null);
+    const rows = await tx.query<{ sink_id: number; ref: number; changes: number }>(
+      `with due as (
+         update deliveries u set state = 'waiting', reason = null, attempts = 0, due_at = null,
+           identity = case when u.reason = $7 then false else u.identity end, -- a person has said so
+           updated_at = clock_timestamp()
+         from deliveries d join sinks s on s.id = d.sink_id
+         where ${chosen} and u.sink_id = d.sink_id and u.ref = d.ref and u.sequence = d.sequence and u.replay = d.replay
+         returning u.sink_id, u.ref),
+       counted as (select sink_id, ref, count(*)::int as changes from due group by sink_id, ref)
+       update lanes l set due_at = now(), filling_at = clock_timestamp() from counted c where l.sink_id = c.sink_id and l.ref = c.ref
+       returning l.sink_id, l.ref, c.changes`,
+      [...valuesOf(choice), withdrawalsHeld],
+    );
+    const woken = await wakeSinks(tx, [...new Set(rows.map((row) => row.sink_id))]);
+    return { changes: rows.reduce((sum, row) => sum + row.changes, 0), woken };
+  });
+}
+
+/** Only a person can say what became of these: sent again, they might be there twice. What is held waits for a person, too. */
+export const outcomeUnknown = 'outcome-unknown';
+
+/** Causes that another configuration does not mend. */
+export const waitsForAPerson: readonly string[] = [outcomeUnknown, withdrawalsHeld];
+
+/** The sink is another one than when these were refused: they are tried again. The lane is held. */
+export async function redriveLane(tx: Queryable, { sinkId, ref }: { sinkId: number; ref: number }): Promise<void> {
+  await tx.query(
+    `update deliveries set state = 'waiting', reason = null, attempts = 0, due_at = null, updated_at = clock_timestamp()
+     where sink_id = $1 and ref = $2 and state = 'dead' and reason <> all($3::text[])`,
+    [sinkId, ref, waitsForAPerson],
+  );
+}

@@ -1,0 +1,18 @@
+import { changeId } from './keyed-hash.js';
+import type { PageScope } from './write-changes.js';
+
+export interface NamedChange {
+  readonly key: string;
+  readonly revision: number;
+  readonly kind: 'created' | 'updated' | 'deleted';
+  /** Keyed, of the content; of a deletion, that of what was deleted. */
+  readonly hash: Buffer;
+}
+
+/** The id of a change, from all that tells it from another. Whoever reads it again at another time makes the same one. */
+export function idOfChange(
+  { workspace, pigeonholeId, list }: Pick<PageScope, 'workspace' | 'pigeonholeId' | 'list'>,
+  { key, revision, kind, hash }: NamedChange,
+): string {
+  return changeId(`${workspace}\n${pigeonholeId}\n${list}\n${key}\n${revision}\n${kind}\n${hash.toString('hex')}`);
+}

@@ -1,0 +1,291 @@
+import type { Queryable } from './drivers/database.js';
+import type { Ledger } from './ledger.js';
+import { LedgerError } from './ledger-error.js';
+import { byItem, byOrder } from './addressed-indexes.js';
+import { writeBegunBatches } from './begun-batches.js';
+
+export interface LaneLease {
+  readonly sinkId: number;
+  readonly ref: number;
+  readonly epoch: number;
+  readonly memory: Readonly<Record<string, unknown>>;
+  /** The holder before did not release it: what it had in flight has to be settled first. */
+  readonly takenOver: boolean;
+  /** Since when nothing has passed here; 0 when something has. */
+  readonly failingForMs: number;
+  /** The configuration under which it was last sent on; null: none yet. */
+  readonly configuration: number | null;
+  /** The lists that the sink wanted under it. */
+  readonly lists: readonly string[];
+  /** Keyed fingerprint of the sink's settings then; null: not noted. */
+  readonly settings: string | null;
+  /** What its latest decisions came to, as JSON. */
+  readonly recent: string;
+}
+
+export interface LaneWork {
+  readonly ref: number;
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  /** Milliseconds until there is something to do; 0 or less: now. Null: nothing is left. */
+  readonly dueInMs: number | null;
+  /** Nothing passes here, and something has passed elsewhere since: it is not the sink that fails. */
+  readonly failsAlone: boolean;
+  /** Something has passed on one of these lanes at some time. */
+  readonly hasPassed: boolean;
+}
+
+export interface LanesOfSink {
+  readonly sinkId: number;
+  readonly refs: readonly number[];
+  readonly configuration: number;
+  readonly order: 'item' | 'pigeonhole';
+}
+
+/**
+ * What a sink has to do in these pigeonholes: first what was not tried for longest. On a lane that is one line, new
+ * changes wait for what the sink has put off on purpose.
+ */
+export async function laneWork(
+  ledger: Ledger,
+  { sinkId, refs, configuration, order }: LanesOfSink,
+): Promise<LaneWork[]> {
+  const rows = await ledger.db.query<{
+    ref: number;
+    workspace: string;
+    pigeonhole_id: number;
+    due_in_ms: number | null;
+    fails_alone: boolean;
+    has_passed: boolean;
+  }>(
+    `select p.ref, p.workspace, p.pigeonhole_id,
+       coalesce(l.failing_since < max(l.delivered_at) over (), false) as fails_alone,
+       max(l.delivered_at) over () is not null as has_passed, extract(epoch from
+         case when l.owner is not null then l.lease_expires_at -- past it: what was in flight has to be settled
+              when l.retry_at > now() then l.retry_at
+              when l.configuration is distinct from $3 then now() -- what it wants may have changed
+              when p.next_sequence - 1 > coalesce(l.watermark, 0) then case when $4::boolean then coalesce(l.due_at, now()) else now() end
+              when exists (select 1 from replay_lanes r where r.sink_id = $1 and r.ref = p.ref and r.done_at is null)
+                then now()
+              else l.due_at end - now())::float8 * 1000 as due_in_ms
+     from pigeonholes p left join lanes l on l.ref = p.ref and l.sink_id = $1
+     where p.ref = any($2::int[])
+     order by greatest(l.delivered_at, l.retry_at) nulls first, p.ref`,
+    [sinkId, refs, configuration, order === 'pigeonhole'],
+  );
+  return rows.map((row) => ({
+    ref: row.ref,
+    workspace: row.workspace,
+    pigeonholeId: row.pigeonhole_id,
+    dueInMs: row.due_in_ms,
+    failsAlone: row.fails_alone,
+    hasPassed: row.has_passed,
+  }));
+}
+
+/**
+ * Makes the lanes of these sinks in a pigeonhole where there are none yet. Done before the pigeonhole is read, so that
+ * a sink that is there from the start gets every revision, and only one that comes later begins with each item's last.
+ */
+export async function ensureLanes(ledger: Ledger, ref: number, sinkIds: readonly number[]): Promise<void> {
+  const missing = await ledger.db.query<{ id: number }>(
+    `select id from unnest($2::int4[]) as s (id)
+     where not exists (select 1 from lanes l where l.sink_id = s.id and l.ref = $1)`,
+    [ref, sinkIds],
+  );
+  for (const { id } of missing) await addLane(ledger.db, id, ref);
+}
+
+/**
+ * A lane that is new notes the present sequence: up to there the sink takes each item's last change alone, as far back
+ * as its `history` reaches. A second call changes nothing.
+ *
+ * A new lane waits for whoever has locked the pigeonhole's row: an erasure has locked the lanes that it found, and this
+ * one would read what is being erased (`lock-order.ts`).
+ */
+export async function addLane(tx: Queryable, sinkId: number, ref: number): Promise<void> {
+  const known = await tx.query('select 1 from lanes where sink_id = $1 and ref = $2', [sinkId, ref]);
+  if (known.length > 0) return;
+  await tx.query(
+    `with place as materialized (select ref, next_sequence from pigeonholes where ref = $2 for share)
+     insert into lanes (sink_id, ref, history_until, history_since, watermark)
+     select s.id, p.ref, p.next_sequence - 1, now() - s.history_ms * interval '1 millisecond',
+       case when s.history_ms = 0 then p.next_sequence - 1 else 0 end
+     from sinks s, place p where s.id = $1 on conflict (sink_id, ref) do nothing`,
+    [sinkId, ref],
+  );
+}
+
+/**
+ * Takes the right to send on a lane; undefined while another attempt holds it. Unlike a reader, a sender is not
+ * fenced at once: its request may still be on its way, and only the end of its lease says that it is not.
+ */
+export async function takeLane(
+  ledger: Ledger,
+  lane: { sinkId: number; ref: number; owner: string; leaseMs: number },
+): Promise<LaneLease | undefined> {
+  return await ledger.db.transaction(async (tx) => {
+    await addLane(tx, lane.sinkId, lane.ref);
+    const [before] = await tx.query<{ owner: string | null; held: boolean }>(
+      `select owner, owner is not null and lease_expires_at > now() as held
+       from lanes where sink_id = $1 and ref = $2 for update`,
+      [lane.sinkId, lane.ref],
+    );
+    if (before === undefined || before.held) return undefined;
+    if (before.owner !== null) await writeBegunBatches(tx, lane.ref, lane.sinkId);
+    const [row] = await tx.query<TakenRow>(
+      `update lanes set owner = $3, epoch = epoch + 1, lease_expires_at = now() + $4 * interval '1 millisecond'
+       where sink_id = $1 and ref = $2 returning epoch, memory, configuration, lists, settings, recent,
+         coalesce(extract(epoch from now() - failing_since)::float8 * 1000, 0) as failing_ms`,
+      [lane.sinkId, lane.ref, lane.owner, lane.leaseMs],
+    );
+    return {
+      sinkId: lane.sinkId,
+      ref: lane.ref,
+      epoch: row!.epoch,
+      memory: JSON.parse(row!.memory) as Record<string, unknown>,
+      takenOver: before.owner !== null,
+      failingForMs: row!.failing_ms,
+      configuration: row!.configuration,
+      lists: row!.lists.split(' ').filter(Boolean),
+      settings: row!.settings,
+      recent: row!.recent,
+    };
+  });
+}
+
+interface TakenRow {
+  epoch: number;
+  memory: string;
+  failing_ms: number;
+  configuration: number | null;
+  lists: string;
+  settings: string | null;
+  recent: string;
+}
+
+/**
+ * Gives a lane back with nothing in flight, and notes when it is due again: when the first open delivery is that no
+ * earlier one holds. A lane on which nothing is left neither fails nor is being filled any longer.
+ */
+export async function releaseLane(ledger: Ledger, lease: LaneLease, order: 'item' | 'pigeonhole'): Promise<void> {
+  await ledger.db.query(
+    `with first as materialized (select ${order === 'pigeonhole' ? firstOfLane : firstOfItems} as due_at),
+     place as materialized (select next_sequence - 1 as newest from pigeonholes where ref = $2)
+     update lanes l set owner = null, lease_expires_at = null, due_at = first.due_at,
+       filling_at = case when ${isEmpty} and ${isReadWhole} then null else l.filling_at end,
+       failure = case when ${isEmpty} then null else l.failure end,
+       failing_since = case when ${isEmpty} then null else l.failing_since end,
+       retry_at = case when ${isEmpty} then null else l.retry_at end
+     from first, place where l.sink_id = $1 and l.ref = $2 and l.epoch = $3`,
+    [lease.sinkId, lease.ref, lease.epoch],
+  );
+}
+
+/** Nothing is left to send: a failure that is still noted ended with what failed. */
+const isEmpty = `(first.due_at is null and l.watermark >= place.newest and not exists (
+  select 1 from replay_lanes r where r.sink_id = l.sink_id and r.ref = l.ref and r.done_at is null))`;
+
+/** What the first read of a pigeonhole still finds belongs to the first fill of its sinks. */
+const isReadWhole = `(exists (select 1 from streams s where s.ref = l.ref) and not exists (
+  select 1 from streams s where s.ref = l.ref and s.wanted and s.swept_at is null and s.gone_at is null))`;
+
+const firstOfLane = `(select coalesce(d.due_at, now()) from (
+    (select sequence, replay, due_at from deliveries o where ${byOrder('o', '$1', '$2')}
+       and o.state in ('waiting', 'retry') order by o.sequence, o.replay limit 1)
+    union all
+    (select sequence, replay, due_at from deliveries o where ${byOrder('o', '$1', '$2')} and o.state = 'sending'
+       order by o.sequence, o.replay limit 1)) d
+  order by d.sequence, d.replay limit 1)`;
+
+/** Each item's first, read in the order of the index: asking each row for an earlier one takes hours in a long backlog. */
+const firstOfItems = `(select min(coalesce(first.due_at, now())) from (
+    select distinct on (d.list, d.key) d.due_at from deliveries d
+    where ${byItem('d', '$1', '$2')} and d.state in ('waiting', 'sending', 'retry')
+    order by d.list, d.key, d.sequence, d.replay) first)`;
+
+/** Notes that old changes are sent on these lanes again, whose age is no sign that the sink is behind. */
+export async function noteFilling(
+  tx: Queryable,
+  lanes: readonly { readonly sinkId: number; readonly ref: number }[],
+): Promise<void> {
+  await tx.query(
+    `with locked as materialized (select sink_id, ref from lanes
+       where (sink_id, ref) in (select * from unnest($1::int4[], $2::int4[])) order by sink_id, ref for update)
+     update lanes l set filling_at = clock_timestamp() from locked where l.sink_id = locked.sink_id and l.ref = locked.ref`,
+    [lanes.map(({ sinkId }) => sinkId), lanes.map(({ ref }) => ref)],
+  );
+}
+
+/** Goes on holding a lane. @returns false when another attempt has taken it */
+export async function renewLane(ledger: Ledger, lease: LaneLease, leaseMs: number): Promise<boolean> {
+  const rows = await ledger.db.query(
+    `update lanes set lease_expires_at = now() + $4 * interval '1 millisecond'
+     where sink_id = $1 and ref = $2 and epoch = $3 returning epoch`,
+    [lease.sinkId, lease.ref, lease.epoch, leaseMs],
+  );
+  return rows.length > 0;
+}
+
+/** Commits what a sink has to have remembered before it makes a call. @throws {LedgerError} kind `stale` when the lane was taken over */
+export async function rememberOnLane(
+  ledger: Ledger,
+  lease: LaneLease,
+  memory: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const rows = await ledger.db.query(
+    'update lanes set memory = $4::json where sink_id = $1 and ref = $2 and epoch = $3 returning epoch',
+    [lease.sinkId, lease.ref, lease.epoch, JSON.stringify(memory)],
+  );
+  if (rows.length === 0) throw staleLane(lease);
+}
+
+function staleLane({ sinkId, ref }: LaneLease): LedgerError {
+  return new LedgerError('stale', `the lane of sink ${sinkId} in pigeonhole row ${ref} was taken over`);
+}
+
+/** Leaves a lane with something in flight: whoever takes it next, no sooner than then, settles that first. */
+export async function leaveLane(ledger: Ledger, lease: LaneLease, takeableInMs: number): Promise<void> {
+  await renewLane(ledger, lease, takeableInMs);
+}
+
+/**
+ * Ends the leases of a process that is certainly gone. For a start that holds the lock of the store's folder: nobody
+ * else can be sending. Lanes stay marked as taken, so that the next holder settles what was in flight.
+ */
+export async function endLeases(ledger: Ledger): Promise<void> {
+  await ledger.db.query('update lanes set lease_expires_at = now() where owner is not null');
+}
+
+/** A lane whose row is locked. */
+export interface LockedLane {
+  readonly watermark: number;
+  readonly historyUntil: number;
+  readonly historySince: Date | null;
+  /** The newest sequence of the pigeonhole. */
+  readonly newest: number;
+  /** Some replay has not yet looked at everything here. */
+  readonly replaying: boolean;
+}
+
+/** Locks the lane for a commit. @throws {LedgerError} kind `stale` when another attempt has taken it since */
+export async function lockLane(tx: Queryable, lease: LaneLease): Promise<LockedLane> {
+  const [row] = await tx.query<{
+    watermark: number;
+    history_until: number;
+    history_since: Date | null;
+    newest: number;
+    replaying: boolean;
+  }>(
+    `select l.watermark, l.history_until, l.history_since, p.next_sequence - 1 as newest,
+       exists (select 1 from replay_lanes r where r.sink_id = $1 and r.ref = $2 and r.done_at is null) as replaying
+     from lanes l join pigeonholes p on p.ref = l.ref
+     where l.sink_id = $1 and l.ref = $2 and l.epoch = $3 for update of l`,
+    [lease.sinkId, lease.ref, lease.epoch],
+  );
+  if (row === undefined) {
+    throw staleLane(lease);
+  }
+  const { history_until: historyUntil, history_since: historySince, ...lane } = row;
+  return { ...lane, historyUntil, historySince };
+}

@@ -1,0 +1,52 @@
+import type { Queryable } from './drivers/database.js';
+import { writeBegunBatches } from './begun-batches.js';
+
+/*
+ * The order in which transactions lock what they share, so that none waits for one that waits for it:
+ *
+ * 1. the row of an import
+ * 2. the row of a pigeonhole
+ * 3. rows of lanes, by sink and then by pigeonhole
+ * 4. everything else of the pigeonhole or the lane: streams, items, changes, deliveries
+ * 5. rows of sinks, by id
+ *
+ * Whoever locks several of these begins with the first. Deliveries are only written under their lane's lock, and stored
+ * payloads only under their pigeonhole's.
+ */
+
+export interface LockedPlace {
+  readonly workspace: string;
+  readonly pigeonhole_id: number;
+  readonly next_sequence: number;
+}
+
+/** Locks a pigeonhole's row until commit: from here on nobody else gives sequences or writes items there. */
+export async function lockPlace(tx: Queryable, ref: number): Promise<LockedPlace | undefined> {
+  const [place] = await tx.query<LockedPlace & Record<string, unknown>>(
+    'select workspace, pigeonhole_id, next_sequence from pigeonholes where ref = $1 for no key update',
+    [ref],
+  );
+  return place;
+}
+
+/**
+ * Locks a pigeonhole's row and all its lanes until commit. For a transaction that takes stored payloads away and has to
+ * know which sinks were sent them: a sender reads payloads under its lane's lock alone, and its delivery rows, or its
+ * begun batch, are only visible once it has committed; what is begun becomes delivery rows. A lane that is added
+ * meanwhile waits for the pigeonhole's row (`addLane`).
+ */
+export async function lockPlaceWithLanes(tx: Queryable, ref: number): Promise<LockedPlace | undefined> {
+  const place = await lockPlace(tx, ref);
+  await tx.query('select 1 from lanes where ref = $1 order by sink_id for update', [ref]);
+  await writeBegunBatches(tx, ref);
+  return place;
+}
+
+/** Locks the lanes of a sink until commit, or those of all sinks. */
+export async function lockLanesOf(tx: Queryable, sink: string | null): Promise<void> {
+  await tx.query(
+    `select 1 from lanes l join sinks s on s.id = l.sink_id where ($1::text is null or s.name = $1)
+     order by l.sink_id, l.ref for update of l`,
+    [sink],
+  );
+}

@@ -1,0 +1,83 @@
+import type { Ledger } from './ledger.js';
+
+export type PauseScope = 'workspace' | 'pigeonhole' | 'sink' | 'import';
+
+export interface Pause {
+  readonly scope: PauseScope;
+  readonly name: string;
+  readonly pausedBy: 'person' | 'cause';
+  readonly cause: string;
+  readonly detail: string;
+  readonly fingerprint: string | null;
+  /** Who asked; null: not a person, or not said. */
+  readonly actor: string | null;
+  readonly since: Date;
+}
+
+/** The name under which a pigeonhole is paused. */
+export function pigeonholeName(workspace: string, pigeonholeId: number): string {
+  return `${workspace}/${pigeonholeId}`;
+}
+
+/** Written before the signal that only wakes. A second pause by the same party changes nothing but who asked and why. */
+export async function pause(
+  ledger: Ledger,
+  entry: Omit<Pause, 'since' | 'actor'> & Partial<Pick<Pause, 'actor'>>,
+): Promise<void> {
+  await ledger.db.query(
+    `insert into pauses (scope, name, paused_by, cause, detail, fingerprint, actor)
+     values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (scope, name, paused_by) do update set cause = excluded.cause, detail = excluded.detail,
+       fingerprint = excluded.fingerprint, actor = excluded.actor`,
+    [entry.scope, entry.name, entry.pausedBy, entry.cause, entry.detail, entry.fingerprint, entry.actor ?? null],
+  );
+}
+
+/** Lifts what one party has paused; gives back whether there was such a pause. */
+export async function resume(
+  ledger: Ledger,
+  scope: PauseScope,
+  name: string,
+  by: 'person' | 'cause',
+): Promise<boolean> {
+  const rows = await ledger.db.query(
+    'delete from pauses where scope = $1 and name = $2 and paused_by = $3 returning name',
+    [scope, name, by],
+  );
+  return rows.length > 0;
+}
+
+/** What is paused under any of these names; empty when work may go on. */
+export async function pausesOf(
+  ledger: Ledger,
+  names: readonly { scope: PauseScope; name: string }[],
+): Promise<Pause[]> {
+  const rows = await ledger.db.query<Omit<Pause, 'pausedBy'> & { paused_by: Pause['pausedBy'] }>(
+    `select scope, name, paused_by, cause, detail, fingerprint, actor, since from pauses
+     where (scope, name) in (select * from unnest($1::text[], $2::text[]))`,
+    [names.map(({ scope }) => scope), names.map(({ name }) => name)],
+  );
+  return rows.map(({ paused_by: pausedBy, ...row }) => ({ ...row, pausedBy }));
+}
+
+/** A refusal of a credential concerns that credential alone: another fingerprint lifts the pause. */
+export async function liftChangedCredential(
+  ledger: Ledger,
+  scope: PauseScope,
+  name: string,
+  fingerprint: string,
+): Promise<void> {
+  await ledger.db.query(
+    `delete from pauses where scope = $1 and name = $2 and paused_by = 'cause' and cause = 'credential'
+       and fingerprint is distinct from $3`,
+    [scope, name, fingerprint],
+  );
+}
+
+/** Everything that is paused. */
+export async function allPauses(ledger: Ledger): Promise<Pause[]> {
+  const rows = await ledger.db.query<Omit<Pause, 'pausedBy'> & { paused_by: Pause['pausedBy'] }>(
+    'select scope, name, paused_by, cause, detail, fingerprint, actor, since from pauses order by scope, name, paused_by',
+  );
+  return rows.map(({ paused_by: pausedBy, ...row }) => ({ ...row, pausedBy }));
+}

@@ -1,0 +1,185 @@
+import type { Queryable } from './drivers/database.js';
+import type { Ledger } from './ledger.js';
+import { readableJson } from './readable-json.js';
+import { anotherConfiguration } from './configurations.js';
+
+export interface PigeonholeRow {
+  readonly ref: number;
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  readonly status: string | null;
+}
+
+/** The ledger's number of a pigeonhole; made at the first mention. Id 0: the lists of the workspace. */
+export async function refOf(ledger: Ledger, workspace: string, pigeonholeId: number): Promise<number> {
+  const known = await findRef(ledger.db, workspace, pigeonholeId);
+  if (known !== undefined) return known;
+  await ledger.db.query(
+    'insert into pigeonholes (workspace, pigeonhole_id) values ($1, $2) on conflict (workspace, pigeonhole_id) do nothing',
+    [workspace, pigeonholeId],
+  );
+  return (await findRef(ledger.db, workspace, pigeonholeId))!;
+}
+
+/** As `refOf`, where a pigeonhole that was never mentioned is undefined. */
+export async function findRef(tx: Queryable, workspace: string, pigeonholeId: number): Promise<number | undefined> {
+  const [row] = await tx.query<{ ref: number }>(
+    'select ref from pigeonholes where workspace = $1 and pigeonhole_id = $2',
+    [workspace, pigeonholeId],
+  );
+  return row?.ref;
+}
+
+export async function pigeonholeStatus(ledger: Ledger, ref: number): Promise<string | null> {
+  const [row] = await ledger.db.query<{ status: string | null }>('select status from pigeonholes where ref = $1', [
+    ref,
+  ]);
+  return row?.status ?? null;
+}
+
+/**
+ * Adds pigeonholes to what a sync reads; gives back those that are new to it, or that have come back. Nothing is ever
+ * taken away here.
+ * @param configuration under which they were chosen
+ * @throws {LedgerError} kind `configuration` when it is no longer the current one, which may have let them go
+ */
+export async function addSelections(
+  ledger: Ledger,
+  { sync, workspace, configuration }: { sync: string; workspace: string; configuration: number },
+  ids: readonly number[],
+): Promise<number[]> {
+  return await ledger.db.transaction(async (tx) => {
+    const [current] = await tx.query<{ number: number | null }>(
+      'select max(number) as number from configurations having max(number) is distinct from $1',
+      [configuration],
+    );
+    if (current !== undefined) throw anotherConfiguration(configuration, current.number ?? 0);
+    await tx.query(
+      `insert into pigeonholes (workspace, pigeonhole_id) select $1, id from unnest($2::int8[]) as n (id)
+       where not exists (select 1 from pigeonholes p where p.workspace = $1 and p.pigeonhole_id = n.id)
+       on conflict (workspace, pigeonhole_id) do nothing`, // each row that is offered takes a ref, also one that conflicts
+      [workspace, ids],
+    );
+    const rows = await tx.query<{ pigeonhole_id: number }>(
+      `with added as (
+         insert into selections (sync, ref)
+         select $1, ref from pigeonholes where workspace = $2 and pigeonhole_id = any($3::int8[])
+         on conflict (sync, ref) do update set archived_at = null, selected_at = now()
+           where selections.archived_at is not null
+         returning ref)
+       select p.pigeonhole_id from added join pigeonholes p on p.ref = added.ref order by 1`,
+      [sync, workspace, ids],
+    );
+    return rows.map((row) => row.pigeonhole_id);
+  });
+}
+
+/** Notes what the service says of known pigeonholes; those whose status is another one are due at once. */
+export async function noteStatuses(
+  ledger: Ledger,
+  workspace: string,
+  statuses: readonly { id: number; status: string | null }[],
+): Promise<number[]> {
+  const rows = await ledger.db.query<{ pigeonhole_id: number }>(
+    `with moved as (
+       update pigeonholes p set status = n.status,
+         ended_at = case when n.status = 'ended' then coalesce(p.ended_at, now()) end
+       from unnest($2::int8[], $3::text[]) as n (id, status)
+       where p.workspace = $1 and p.pigeonhole_id = n.id and p.status is distinct from n.status
+       returning p.ref, p.pigeonhole_id),
+     due as (update streams set due_at = now() where ref in (select ref from moved) and due_at > now())
+     select pigeonhole_id from moved`,
+    [workspace, statuses.map(({ id }) => id), statuses.map(({ status }) => status)],
+  );
+  return rows.map((row) => row.pigeonhole_id);
+}
+
+export interface Selected extends PigeonholeRow {
+  /** The syncs that read it. */
+  readonly syncs: readonly string[];
+}
+
+/** Every pigeonhole that one of these syncs has selected. */
+export async function selectedPigeonholes(ledger: Ledger, syncs: readonly string[]): Promise<Selected[]> {
+  const rows = await ledger.db.query<{
+    ref: number;
+    workspace: string;
+    pigeonhole_id: number;
+    status: string | null;
+    syncs: string;
+  }>(
+    `select p.ref, p.workspace, p.pigeonhole_id, p.status, string_agg(s.sync, ' ' order by s.sync) as syncs
+     from selections s join pigeonholes p on p.ref = s.ref
+     where s.sync = any($1::text[]) and s.archived_at is null group by p.ref order by p.ref`,
+    [syncs],
+  );
+  return rows.map((row) => ({
+    ref: row.ref,
+    workspace: row.workspace,
+    pigeonholeId: row.pigeonhole_id,
+    status: row.status,
+    syncs: row.syncs.split(' '),
+  }));
+}
+
+/** The stored items of a list, as canonical JSON, by key. For lists that are small: sessions, pigeonholes. */
+export async function storedItems(
+  ledger: Ledger,
+  ref: number,
+  list: string,
+): Promise<{ key: string; payload: string }[]> {
+  return await ledger.db.query<{ key: string; payload: string }>(
+    'select key, payload from items where ref = $1 and list = $2 and payload is not null order by key',
+    [ref, list],
+  );
+}
+
+/**
+ * Of these pigeonholes, those that the service's list does not show (any more), and that were not asked for by their
+ * id for so long; they count as asked for from now on, so that two processes do not ask twice.
+ * @param every.msWhenOver for those that are over, or that the service does not know any more
+ */
+export async function claimHidden(
+  ledger: Ledger,
+  workspace: string,
+  ids: readonly number[],
+  every: { readonly ms: number; readonly msWhenOver: number },
+): Promise<number[]> {
+  const rows = await ledger.db.query<{ pigeonhole_id: number }>(
+    `update pigeonholes p set read_by_id_at = now()
+     where p.workspace = $1 and p.pigeonhole_id = any($2::int8[])
+       and (p.ended_at is null or p.ended_at > now() - interval '8 days') -- it is dormant then
+       and (p.read_by_id_at is null or p.read_by_id_at <= now() - interval '1 millisecond'
+         * case when p.gone_at is not null or p.status = 'ended' then $4::float8 else $3::float8 end)
+       and not exists (select 1 from items i join pigeonholes w on w.ref = i.ref
+         where w.workspace = p.workspace and w.pigeonhole_id = 0 and i.list = 'pigeonholes'
+           and i.key = p.pigeonhole_id::text and i.payload is not null)
+     returning p.pigeonhole_id`,
+    [workspace, ids, every.ms, every.msWhenOver],
+  );
+  return rows.map((row) => row.pigeonhole_id).toSorted((a, b) => a - b);
+}
+
+/** What people call a pigeonhole, and which syncs read it. */
+export interface NamedPigeonhole {
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  /** Null: it was not read yet. */
+  readonly name: string | null;
+  readonly syncs: readonly string[];
+}
+
+/** @param workspace null: of all */
+export async function pigeonholeNames(ledger: Ledger, workspace: string | null): Promise<NamedPigeonhole[]> {
+  const rows = await ledger.db.query<Omit<NamedPigeonhole, 'syncs'> & { syncs: string | null }>(
+    `select p.workspace, p.pigeonhole_id as "pigeonholeId", ${readableJson('i.payload')} ->> 'name' as name,
+       (select string_agg(n.sync, ' ' order by n.sync) from selections n where n.ref = p.ref and n.archived_at is null)
+         as syncs
+     from pigeonholes p left join pigeonholes r on r.workspace = p.workspace and r.pigeonhole_id = 0
+       left join items i on i.ref = r.ref and i.list = 'pigeonholes' and i.key = p.pigeonhole_id::text
+         and p.pigeonhole_id <> 0
+     where $1::text is null or p.workspace = $1`,
+    [workspace],
+  );
+  return rows.map(({ syncs, ...row }) => ({ ...row, syncs: syncs?.split(' ') ?? [] }));
+}

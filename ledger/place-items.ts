@@ -1,0 +1,232 @@
+import type { Queryable } from './drivers/database.js';
+import type { Ledger } from './ledger.js';
+import { type HashedForm, hashedForm, shownForm } from './hashed-form.js';
+import type { Fields } from './item-form.js';
+import { droppedBy, withoutFields } from './reading-rules.js';
+import type { SeenItem } from './seen-item.js';
+import { judgedLists, judgeVisibility, type Visibility } from './visibility.js';
+import type { PageScope } from './write-changes.js';
+
+type PagePlace = Pick<PageScope, 'ref' | 'list' | 'streamId'>;
+
+/** An item of a page that differs from its stored row, in the form in which it is to be stored. */
+export interface PlacedItem extends HashedForm {
+  readonly item: SeenItem;
+  readonly visibility: Visibility | null;
+  /** The reading rules under which it was read. */
+  readonly rules: string;
+  /** The stored row; undefined: new. */
+  readonly known: KnownRow | undefined;
+}
+
+export interface KnownRow {
+  readonly revision: number;
+  readonly lastSequence: number;
+  readonly sameContent: boolean;
+  readonly sameCopies: boolean;
+  /** The reading rules under which it was stored. */
+  readonly rules: string;
+  readonly deleted: boolean;
+  readonly sessionId: number | null;
+  readonly saysAnonymous: boolean | null;
+}
+
+/** What of a page is to be written. */
+export interface Placement {
+  readonly placed: PlacedItem[];
+  /** A later request has already seen one of its rows: what the ledger holds is newer than the page. */
+  readonly outdated: boolean;
+}
+
+/**
+ * Whether a row was seen by a later request, as an SQL condition. An instant of the future says nothing: a clock was
+ * wrong when it was stored, and the row would be kept from every change until then.
+ */
+export const seenLater = (seenAt: string, requestedAt: string): string =>
+  `(${seenAt} > ${requestedAt} and ${seenAt} <= clock_timestamp())`;
+
+/** What stands in place of a payload whose time is over (decision 0029). */
+export const expiredPayload = '{}';
+
+/** One item that is known and differs; or all those that are new, in one row, since of them nothing else is known. */
+interface ComparedRow {
+  /** Positions on the page, from 1. */
+  ns: number[];
+  what: 'differs' | 'new' | 'newer';
+  revision: number | null;
+  last_sequence: number | null;
+  same_content: boolean | null;
+  same_copies: boolean | null;
+  deleted: boolean | null;
+  session_id: number | null;
+  says_anonymous: boolean | null;
+  rules: string | null;
+  shown_as: Visibility | null;
+  /** The stored payload, where its content differs and it was stored under other rules. */
+  other_payload: string | null;
+}
+
+/**
+ * The items that differ from what is stored. Sends keys and hashes alone: what is unchanged costs no row. Leaves out
+ * rows that a later request has already seen differently. `lateral` with a limit makes it one look-up a key: a plain
+ * join reads the whole list for every page as long as nothing has analyzed the table, so in all of a first walk.
+ */
+export async function placeItems(
+  ledger: Ledger,
+  tx: Queryable,
+  place: PagePlace,
+  { items, requestedAt, rules }: { items: readonly SeenItem[]; requestedAt: Date; rules: string },
+): Promise<Placement> {
+  if (items.length === 0) return { placed: [], outdated: false };
+  const { placed: candidates } = await placeNewItems(ledger, tx, place, { items, rules });
+  const rows = await tx.query<ComparedRow>(
+    `with compared as (
+       select s.n::int as n, i.key is null as is_new, i.later as newer, not i.later and (i.payload is null or i.stream_id <> $11 or i.content_hash <> s.hash
+           or i.copies_hash is distinct from s.copies or i.visibility is distinct from s.visibility
+           or i.says_anonymous is distinct from s.says_anonymous or i.consent is distinct from s.consent) as differs,
+         i.revision, i.last_sequence, i.content_hash = s.hash as same_content,
+         i.copies_hash is not distinct from s.copies as same_copies, i.payload is null as deleted, i.session_id,
+         i.says_anonymous, i.rules, i.visibility as shown_as,
+         case when i.content_hash <> s.hash and i.rules <> $10 then i.payload end as other_payload
+       from unnest($3::text[], $4::bytea[], $5::bytea[], $6::text[], $8::boolean[], $9::text[]) with ordinality
+         as s (key, hash, copies, visibility, says_anonymous, consent, n)
+       left join lateral (select *, ${seenLater('seen_at', '$7')} as later
+         from items where ref = $1 and list = $2 and key = s.key limit 1) i on true)
+     select array[n] as ns, 'differs' as what, revision, last_sequence, same_content, same_copies, deleted, session_id,
+       says_anonymous, rules, shown_as, other_payload
+     from compared where differs
+     union all
+     select array_agg(n), 'new', null, null, null, null, null, null, null, null, null, null from compared where is_new
+     having count(*) > 0
+     union all
+     select array_agg(n), 'newer', null, null, null, null, null, null, null, null, null, null from compared where newer
+     having count(*) > 0`,
+    [
+      place.ref,
+      place.list,
+      candidates.map(({ item }) => item.key),
+      candidates.map(({ hash }) => hash),
+      candidates.map(({ copiesHash }) => copiesHash),
+      candidates.map(({ visibility }) => visibility),
+      requestedAt,
+      candidates.map(({ item }) => item.saysAnonymous),
+      candidates.map(({ item }) => item.consent),
+      rules,
+      place.streamId,
+    ],
+  );
+  const placed = new Map<number, PlacedItem>();
+  for (const row of rows.filter(({ what }) => what !== 'newer')) {
+    for (const n of row.ns) {
+      const candidate = candidates[n - 1]!;
+      placed.set(n, row.what === 'new' ? candidate : { ...candidate, known: knownRow(row, place.list, candidate) });
+    }
+  }
+  return {
+    placed: [...placed.keys()].toSorted((a, b) => a - b).map((n) => placed.get(n)!),
+    outdated: rows.some(({ what }) => what === 'newer'),
+  };
+}
+
+/** Items of which none is known, in the form in which they are to be stored. */
+export async function placeNewItems(
+  ledger: Ledger,
+  tx: Queryable,
+  place: PagePlace,
+  { items, rules }: { items: readonly SeenItem[]; rules: string },
+): Promise<Placement> {
+  if (items.length === 0) return { placed: [], outdated: false };
+  const judge = await loadJudge(tx, place, items);
+  const placed = items.map((item) => {
+    const visibility = judge(item);
+    const { form, hash, copiesHash } = item.hashed ?? hashedForm(ledger.hash, place.list, item.fields, visibility);
+    return { item, visibility, rules, form, hash, copiesHash, known: undefined };
+  });
+  return { placed, outdated: false };
+}
+
+function knownRow(row: ComparedRow, list: string, placed: Omit<PlacedItem, 'known'>): KnownRow {
+  return {
+    revision: row.revision!,
+    lastSequence: row.last_sequence!,
+    // a move to another session is a change, also where no field of the item says so
+    sameContent:
+      row.session_id === placed.item.sessionId && (row.same_content! || differsByRulesAlone(row, list, placed)),
+    sameCopies: row.same_copies!,
+    rules: row.rules!,
+    deleted: row.deleted!,
+    sessionId: row.session_id,
+    saysAnonymous: row.says_anonymous,
+  };
+}
+
+/** Whether the stored item and the one just read are the same once both are without what either's rules leave out. */
+function differsByRulesAlone(row: ComparedRow, list: string, placed: Omit<PlacedItem, 'known'>): boolean {
+  if (row.other_payload === null) return false;
+  if (row.other_payload === expiredPayload) return true; // nothing is left to compare with
+  const dropped = new Set([...droppedBy(row.rules!), ...droppedBy(placed.rules)]);
+  const before = withoutFields(JSON.parse(row.other_payload) as Fields, dropped);
+  const now = withoutFields(placed.item.fields, dropped);
+  return shownForm(list, before, row.shown_as).content === shownForm(list, now, placed.visibility).content;
+}
+
+type Judge = (item: SeenItem) => Visibility | null;
+
+/** Reads what the visibility of a page's items depends on, under the same lock as the page itself. */
+async function loadJudge(tx: Queryable, place: PagePlace, items: readonly SeenItem[]): Promise<Judge> {
+  const own: Judge = (item) => (item.visibility === 'judge' ? 'unknown' : item.visibility);
+  if (!judgedLists.has(place.list)) return own;
+  const sessions = await sessionSettings(tx, place.ref, distinct(items.map((item) => item.sessionId)));
+  const flags =
+    place.list === 'questions'
+      ? await questionFlags(
+          tx,
+          place.ref,
+          items.map((item) => item.key),
+        )
+      : null;
+  return (item) =>
+    item.visibility !== 'judge'
+      ? item.visibility
+      : judgeVisibility(place.list, {
+          anonymousResponses: sessions.get(item.sessionId),
+          questionIsAnonymous: flags?.get(`${item.key} ${item.sessionId}`),
+        });
+}
+
+/** `anonymousResponses` of the sessions that are known and say so. */
+export async function sessionSettings(
+  tx: Queryable,
+  ref: number,
+  sessionIds: readonly (number | null)[],
+): Promise<Map<number | null, boolean>> {
+  const keys = sessionIds.filter((id) => id !== null).map(String);
+  if (keys.length === 0) return new Map();
+  const rows = await tx.query<{ key: string; says_anonymous: boolean }>(
+    `select i.key, i.says_anonymous from unnest($2::text[]) as n (key)
+       cross join lateral (select * from items where ref = $1 and list = 'sessions' and key = n.key limit 1) i
+     where i.says_anonymous is not null and i.payload is not null`,
+    [ref, keys],
+  );
+  return new Map(rows.map((row) => [Number(row.key), row.says_anonymous]));
+}
+
+/** The flag of each question's twin, by `<question> <session>`: a twin of another session says nothing. */
+export async function questionFlags(
+  tx: Queryable,
+  ref: number,
+  questionKeys: readonly string[],
+): Promise<Map<string, boolean>> {
+  if (questionKeys.length === 0) return new Map();
+  const rows = await tx.query<{ key: string; session_id: number | null; says_anonymous: boolean }>(
+    `select i.key, i.session_id, i.says_anonymous from unnest($2::text[]) as n (key)
+       cross join lateral (select * from items where ref = $1 and list = 'qna-questions' and key = n.key limit 1) i
+     where i.says_anonymous is not null and i.payload is not null`,
+    [ref, questionKeys],
+  );
+  return new Map(rows.map((row) => [`${row.key} ${row.session_id}`, row.says_anonymous]));
+}
+
+function distinct<T>(values: readonly T[]): T[] {
+  return [...new Set(values)];
+}

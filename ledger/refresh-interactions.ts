@@ -1,0 +1,94 @@
+import type { Queryable } from './drivers/database.js';
+import { type Consent, consentStates } from './seen-item.js';
+import { outcomeUnknown } from './dead-letters.js';
+import { withdrawalsHeld } from './withdrawals.js';
+
+/** Whose record was looked at. */
+export interface LookedAt {
+  /** Attendees by key, each with whether what they did may be shown before this record of theirs has gone out. */
+  readonly people: ReadonlyMap<string, { readonly mayShow: boolean }>;
+  /** And all whose record changed behind this sequence and up to that one: the sink is not sent such records. */
+  readonly between: { readonly after: number; readonly until: number } | null;
+}
+
+/**
+ * Makes due again what these people did, where it stands at a sink otherwise than it would be sent now, by the record
+ * as it is now: without them though they may be shown (the sink may have made nothing of it then), or with them though
+ * they may not. The latter also where the sink has refused the item's last change: an earlier one may stand there. Only
+ * of items whose last change is settled: a later one goes out by itself. The lane is locked.
+ * @param accepts whose record the sink takes; one that is not there is taken by who takes everything
+ */
+export async function refreshInteractions(
+  tx: Queryable,
+  { sinkId, ref }: { readonly sinkId: number; readonly ref: number },
+  accepts: ReadonlySet<Consent>,
+  { people, between }: LookedAt,
+): Promise<void> {
+  const looked = new Map([...people].map(([id, { mayShow }]) => [id, mayShow]));
+  if (between !== null) for (const id of await changedBetween(tx, ref, between)) looked.set(id, true);
+  const all = [...looked];
+  for (let from = 0; from < all.length; from += peopleAtOnce) {
+    // oxlint-disable-next-line no-await-in-loop -- slices: a person may have done much
+    await refreshOf(tx, { sinkId, ref }, accepts, all.slice(from, from + peopleAtOnce));
+  }
+}
+
+/** People whose interactions one statement reads. */
+const peopleAtOnce = 200;
+
+/** Returns the attendees whose record changed; the number of changes that a batch passes is bounded (`newChanges`). */
+async function changedBetween(
+  tx: Queryable,
+  ref: number,
+  { after, until }: NonNullable<LookedAt['between']>,
+): Promise<string[]> {
+  const rows = await tx.query<{ key: string }>(
+    `select distinct key from changes
+     where ref = $1 and list = 'attendees' and sequence > $2 and sequence <= $3`,
+    [ref, after, until],
+  );
+  return rows.map(({ key }) => key);
+}
+
+/** One look-up by an index for each person, item and delivery, and one for each row that is written (decision 0038). */
+async function refreshOf(
+  tx: Queryable,
+  { sinkId, ref }: { readonly sinkId: number; readonly ref: number },
+  accepts: ReadonlySet<Consent>,
+  people: readonly (readonly [attendeeId: string, mayShow: boolean])[],
+): Promise<void> {
+  await tx.query(
+    `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, identity, updated_at)
+     select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration, 'waiting',
+       case when n.shown then null else d.identity end, clock_timestamp()
+     from (
+       select l.attendee_id, l.may_show,
+         case when a.payload is not null then coalesce(a.consent = any($5::text[]), $6) else $6 end as shown
+       from unnest($3::int8[], $4::boolean[]) as l (attendee_id, may_show)
+         left join lateral (select payload, consent from items
+           where ref = $2 and list = 'attendees' and key = l.attendee_id::text limit 1) a on true) n
+       cross join lateral (select last_sequence from items
+         where ref = $2 and attendee_id = n.attendee_id and visibility = 'named' and list <> 'attendees'
+           and payload is not null offset 0) i
+       cross join lateral (select * from deliveries
+         where sink_id = $1 and ref = $2 and sequence = i.last_sequence and replay = 0 limit 1) d
+       left join lateral (select true as later from deliveries -- a replay has shown them since
+         where sink_id = $1 and ref = $2 and sequence = d.sequence and replay > 0 and identity
+           and updated_at > d.updated_at limit 1) r on true
+     where (n.may_show or not n.shown)
+       and (d.state in ('delivered', 'withheld')
+         or (not n.shown and d.state = 'dead' and d.reason <> all($7::text[])))
+       and (d.identity is distinct from n.shown or (not n.shown and r.later))
+     on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = null, due_at = null,
+       identity = excluded.identity, updated_at = excluded.updated_at`,
+    [
+      sinkId,
+      ref,
+      people.map(([attendeeId]) => attendeeId),
+      people.map(([, mayShow]) => mayShow),
+      [...accepts],
+      consentStates.every((state) => accepts.has(state)),
+      [outcomeUnknown, withdrawalsHeld],
+    ],
+  );
+}

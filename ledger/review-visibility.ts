@@ -1,0 +1,203 @@
+import type { Queryable } from './drivers/database.js';
+import { hashedForm } from './hashed-form.js';
+import type { Fields } from './item-form.js';
+import type { Ledger } from './ledger.js';
+import { judgeVisibility, type Visibility } from './visibility.js';
+import { lockPlace } from './lock-order.js';
+import { forgetDigests } from './pages.js';
+import { type PlacedItem, questionFlags, sessionSettings } from './place-items.js';
+import { wakeSinks } from './wake-sinks.js';
+import { type PageScope, writeChanges } from './write-changes.js';
+
+/** Most items that one transaction revises; a session with more is revised in slices. */
+const sliceSize = 500;
+
+const reviewedLists = ['answer_ratings', 'answers', 'questions', 'votes'] as const;
+
+const reviewed =
+  'list, key, session_id, stream_id, revision, last_sequence, payload::text, visibility, attendee_id, rules';
+const isReviewed = 'payload is not null and not expired and visibility is not null';
+
+/**
+ * Items of a session and of the list `l.list`, behind a key. A range of `items_by_session`: for plain equalities the
+ * planner may go through the whole list by its primary key, which has the same order (decision 0038).
+ */
+const bySession = (ref: string, sessionId: string, after: string): string =>
+  `ref = ${ref} and session_id is not null and (session_id, list, key) > (${sessionId}, l.list, ${after})
+     and (session_id, list) <= (${sessionId}, l.list)`;
+
+interface ReviewedRow {
+  list: string;
+  key: string;
+  session_id: number | null;
+  stream_id: number;
+  revision: number;
+  last_sequence: number;
+  payload: string;
+  visibility: Visibility;
+  attendee_id: number | null;
+  rules: string;
+}
+
+/**
+ * Gives every item whose effective visibility is no longer what it was its next revision, in the transaction of the
+ * session or question that caused it. What more than a slice holds is noted for `continueReview`; sending judges
+ * anew, so nothing is shown meanwhile.
+ */
+export async function reviewVisibility(
+  ledger: Ledger,
+  tx: Queryable,
+  scope: PageScope,
+  about: { sessionIds: readonly number[]; questionKeys: readonly string[] },
+): Promise<{ changed: number; left: boolean }> {
+  const rows = await tx.query<ReviewedRow>(
+    `select i.* from unnest($2::int8[]) as s (id) cross join unnest($4::text[]) as l (list)
+       cross join lateral (select ${reviewed} from items
+         where ${bySession('$1', 's.id', `''`)} and ${isReviewed} order by session_id, list, key limit ${sliceSize + 1}) i
+     union
+     select i.* from unnest($3::text[]) as n (key)
+       cross join lateral (select ${reviewed} from items
+         where ref = $1 and list = 'questions' and key = n.key and ${isReviewed} limit 1) i
+     order by list, key limit ${sliceSize + 1}`,
+    [scope.ref, about.sessionIds, about.questionKeys, reviewedLists],
+  );
+  if (rows.length <= sliceSize) return { changed: await revise(ledger, tx, scope, rows), left: false };
+  await tx.query(
+    `insert into visibility_reviews (ref, session_id, after_list, after_key)
+     select $1, id, '', '' from unnest($2::int8[]) as s (id)
+     on conflict (ref, session_id) do update set after_list = '', after_key = ''`,
+    [scope.ref, about.sessionIds],
+  );
+  return { changed: 0, left: true };
+}
+
+/**
+ * Revises the next slice of a noted session. Safe at any time and from several processes: the pigeonhole's row is
+ * locked, and what is already right is left alone.
+ * @returns false when nothing was left
+ */
+export async function continueReview(
+  ledger: Ledger,
+  ref: number,
+  sinkIds: readonly number[],
+): Promise<{ more: boolean; woken: readonly string[] }> {
+  // Asked at every turn, so nothing is locked and nothing written when nothing is left.
+  const left = await ledger.db.query('select 1 from visibility_reviews where ref = $1 limit 1', [ref]);
+  if (left.length === 0) return { more: false, woken: [] };
+  return await ledger.db.transaction(async (tx) => {
+    const place = await lockPlace(tx, ref);
+    const [review] = await tx.query<{ session_id: number; after_list: string; after_key: string }>(
+      'select session_id, after_list, after_key from visibility_reviews where ref = $1 order by session_id limit 1',
+      [ref],
+    );
+    if (place === undefined || review === undefined) return { more: false, woken: [] };
+    const rows = await tx.query<ReviewedRow>(
+      `select i.* from unnest($5::text[]) as l (list)
+         cross join lateral (select ${reviewed} from items
+           where ${bySession('$1', '$2::int8', `case when l.list = $3 then $4 else '' end`)} and ${isReviewed}
+           order by session_id, list, key limit ${sliceSize}) i
+       where l.list >= $3 order by i.list, i.key limit ${sliceSize}`,
+      [ref, review.session_id, review.after_list, review.after_key, reviewedLists],
+    );
+    const scope = {
+      ref,
+      workspace: place.workspace,
+      pigeonholeId: place.pigeonhole_id,
+      list: '',
+      streamId: 0,
+      nextSequence: place.next_sequence,
+    };
+    const changed = await revise(ledger, tx, scope, rows);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < sliceSize) {
+      await tx.query('delete from visibility_reviews where ref = $1 and session_id = $2', [ref, review.session_id]);
+    } else {
+      await tx.query(
+        'update visibility_reviews set after_list = $3, after_key = $4 where ref = $1 and session_id = $2',
+        [ref, review.session_id, last.list, last.key],
+      );
+    }
+    return { more: true, woken: changed > 0 ? await wakeSinks(tx, sinkIds) : [] };
+  });
+}
+
+async function revise(ledger: Ledger, tx: Queryable, scope: PageScope, rows: readonly ReviewedRow[]): Promise<number> {
+  const judge = await loadFacts(tx, scope.ref, rows);
+  const moved = rows
+    .map((row) => ({ row, visibility: judge(row) }))
+    .filter(({ row, visibility }) => visibility !== row.visibility);
+  let changed = 0;
+  for (const group of byStream(moved.filter(({ row }) => row.visibility !== 'anonymous'))) {
+    const { list, stream_id: streamId } = group[0]!.row;
+    const part = { ...scope, list, streamId };
+    const placed = group.map(({ row, visibility }) => place(ledger, row, visibility));
+    const { created, updated } = await writeChanges(ledger, tx, part, placed, null);
+    changed += created + updated;
+    await forgetDigests(tx, part, null);
+    scope.nextSequence = part.nextSequence;
+  }
+  // Anonymous rows hold no person any more: only the service can name them again.
+  const toRead = moved.filter(({ row, visibility }) => row.visibility === 'anonymous' && visibility === 'named');
+  if (toRead.length > 0) {
+    await tx.query('update streams set sweep_due_at = now(), due_at = now() where id = any($1::int[])', [
+      [...new Set(toRead.map(({ row }) => row.stream_id))],
+    ]);
+    for (const list of new Set(toRead.map(({ row }) => row.list)))
+      await forgetDigests(tx, { ref: scope.ref, list }, null);
+  }
+  return changed;
+}
+
+async function loadFacts(
+  tx: Queryable,
+  ref: number,
+  rows: readonly ReviewedRow[],
+): Promise<(row: ReviewedRow) => Visibility> {
+  const sessions = await sessionSettings(tx, ref, [...new Set(rows.map((row) => row.session_id))]);
+  const questions = rows.filter((row) => row.list === 'questions').map((row) => row.key);
+  const flags = await questionFlags(tx, ref, questions);
+  return (row) =>
+    judgeVisibility(row.list, {
+      anonymousResponses: sessions.get(row.session_id),
+      questionIsAnonymous: row.list === 'questions' ? flags.get(`${row.key} ${row.session_id}`) : undefined,
+    });
+}
+
+function byStream<T extends { row: ReviewedRow }>(entries: readonly T[]): T[][] {
+  const groups = new Map<string, T[]>();
+  for (const entry of entries) {
+    const name = `${entry.row.list} ${entry.row.stream_id}`;
+    groups.set(name, [...(groups.get(name) ?? []), entry]);
+  }
+  return [...groups.values()];
+}
+
+function place(ledger: Ledger, row: ReviewedRow, visibility: Visibility): PlacedItem {
+  const fields = JSON.parse(row.payload) as Fields;
+  const hashed = hashedForm(ledger.hash, row.list, fields, visibility);
+  const before = hashedForm(ledger.hash, row.list, fields, row.visibility);
+  return {
+    item: {
+      key: row.key,
+      sessionId: row.session_id,
+      attendeeId: row.attendee_id,
+      saysAnonymous: null,
+      consent: null,
+      visibility: 'judge',
+      fields,
+    },
+    visibility,
+    rules: row.rules,
+    ...hashed,
+    known: {
+      revision: row.revision,
+      lastSequence: row.last_sequence,
+      sameContent: before.hash.equals(hashed.hash),
+      sameCopies: true,
+      rules: row.rules,
+      deleted: false,
+      sessionId: row.session_id,
+      saysAnonymous: null,
+    },
+  };
+}

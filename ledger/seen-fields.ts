@@ -1,0 +1,162 @@
+import type { Ledger } from './ledger.js';
+import { readableJson } from './readable-json.js';
+
+/** The fields that the stored items of a list have in one pigeonhole. */
+export interface SeenFields {
+  readonly workspace: string;
+  /** 0: the workspace's own lists. */
+  readonly pigeonholeId: number;
+  readonly items: number;
+  readonly fields: readonly SeenField[];
+}
+
+export interface SeenField {
+  readonly field: string;
+  /** Of a field that is an object, one of its members; null: the field itself. */
+  readonly member: string | null;
+  /** Items that have it, by JSON's kinds: string, number, boolean, object, array, null. */
+  readonly types: Readonly<Record<string, number>>;
+  /** Items where it holds something: neither null nor an empty text. */
+  readonly filled: number;
+  /** Its values and how often each stands there; null where values are not told. */
+  readonly values: Readonly<Record<string, number>> | null;
+}
+
+export interface FieldsAsked {
+  readonly list: string;
+  /** Null: every workspace. */
+  readonly workspace: string | null;
+  /** Null: every pigeonhole. */
+  readonly pigeonholeId: number | null;
+  /** At most this number of items of each pigeonhole is read; absent: all. */
+  readonly sample?: number;
+}
+
+/**
+ * Fields by which the service says in what state or of what kind something is, by list: their values are words of the
+ * service and say nothing of anyone. Of no other text is a value ever told, however few there are: of three attendees a
+ * list of values is a list of people. Source: specification, "Resources and their fields".
+ */
+const statusFields: Readonly<Record<string, readonly string[]>> = {
+  pigeonholes: ['status', 'timezone'],
+  subscriptions: ['timezone'],
+  attendees: ['consent.obtained'],
+  sessions: ['type', 'displayQuestionsBy', 'logoPosition', 'redirectAttendeesTo'],
+  questions: ['question.status', 'session.type'],
+  votes: ['question.status', 'session.type'],
+  answer_ratings: ['session.type'],
+  answers: ['answer.status', 'session.type'],
+  'qna-questions': ['status'],
+  engagement: ['scope'],
+  registrants: ['consent', 'signedIn'],
+};
+
+/** Of these not even true and false are told, but where `statusFields` names them: what organizers ask people is theirs. */
+const listsOfPeople: readonly string[] = ['attendees', 'registrants'];
+
+/** More of them are no states, whatever the field is called. */
+const mostValues = 12;
+
+/**
+ * Fields and what stands in them, by pigeonhole: one statement, which reads every stored item of the list. For a person
+ * who asks.
+ */
+export async function seenFields(ledger: Pick<Ledger, 'db'>, asked: FieldsAsked): Promise<SeenFields[]> {
+  const rows = await ledger.db.query<FieldRow>(
+    `select p.workspace, p.pigeonhole_id, e.field, e.member, json_typeof(e.value) as type,
+       case when json_typeof(e.value) in ('string', 'boolean')
+         and (e.field || coalesce('./queries' || e.member, '') = any($4::text[]) or json_typeof(e.value) = 'boolean' and not $5)
+         then e.value::text end as value,
+       count(*)::int as items,
+       (count(*) filter (where json_typeof(e.value) <> 'null' and e.value::text !~ '^"[[:space:]]*"$'))::int as filled
+     from pigeonholes p
+       cross join lateral (select payload from items where ref = p.ref and list = $1 and payload is not null
+         order by ref, list, key limit $6::int8) i
+       cross join lateral (select ${readableJson('i.payload')} as payload) c
+       cross join lateral (
+         select null as field, null as member, null::json as value
+         union all select t.key, null, t.value from json_each(c.payload) t
+         union all select t.key, m.key, m.value from json_each(c.payload) t
+           cross join lateral json_each(case json_typeof(t.value) when 'object' then t.value else '{}'::json end) m
+       ) e
+     where ($2::text is null or p.workspace = $2)
+       and ($3::int8 is null or p.pigeonhole_id = $3)
+     group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4 nulls first, 5, 6`,
+    [
+      asked.list,
+      asked.workspace,
+      asked.pigeonholeId,
+      statusFields[asked.list] ?? [],
+      listsOfPeople.includes(asked.list),
+      asked.sample ?? null,
+    ],
+  );
+  const places = new Map<string, FieldRow[]>();
+  for (const row of rows) {
+    const name = `${row.workspace}/${row.pigeonhole_id}`;
+    places.set(name, [...(places.get(name) ?? []), row]);
+  }
+  return [...places.values()].map(inPlace);
+}
+
+/**
+ * The names of all fields that stored items of a list have, by `<workspace>/<id>`. Reads every item's text once, and
+ * nothing of its values: a tenth of the work of `seenFields`.
+ */
+export async function fieldNames(
+  ledger: Pick<Ledger, 'db'>,
+  { list, workspace, pigeonholeId }: Omit<FieldsAsked, 'sample'>,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const rows = await ledger.db.query<{ place: string; names: string[] }>(
+    `select p.workspace || '/' || p.pigeonhole_id as place, n.names from pigeonholes p cross join lateral (
+       select array_agg(distinct k.name) as names from items i
+         cross join lateral json_object_keys(${readableJson('i.payload')}) k (name)
+       where i.ref = p.ref and i.list = $1 and i.payload is not null) n
+     where n.names is not null and ($2::text is null or p.workspace = $2)
+       and ($3::int8 is null or p.pigeonhole_id = $3)`,
+    [list, workspace, pigeonholeId],
+  );
+  return new Map(rows.map(({ place, names }) => [place, names]));
+}
+
+interface FieldRow {
+  workspace: string;
+  pigeonhole_id: number;
+  /** Null: a row that counts items. */
+  field: string | null;
+  member: string | null;
+  type: string | null;
+  /** JSON; null where it is not told. */
+  value: string | null;
+  items: number;
+  filled: number;
+}
+
+function inPlace(rows: readonly FieldRow[]): SeenFields {
+  const [{ workspace, pigeonhole_id: pigeonholeId }] = rows as [FieldRow];
+  const fields = new Map<string, FieldRow[]>();
+  for (const row of rows.filter(({ field }) => field !== null)) {
+    const name = JSON.stringify([row.field, row.member]);
+    fields.set(name, [...(fields.get(name) ?? []), row]);
+  }
+  return {
+    workspace,
+    pigeonholeId,
+    items: rows.find(({ field }) => field === null)?.items ?? 0,
+    fields: [...fields.values()].map(toField),
+  };
+}
+
+function toField(rows: readonly FieldRow[]): SeenField {
+  const types: Record<string, number> = {};
+  for (const { type, items } of rows) types[type ?? 'null'] = (types[type ?? 'null'] ?? 0) + items;
+  const told = rows.filter(({ value }) => value !== null);
+  const values = told.map(({ value, items }) => [String(JSON.parse(value!)), items] as const);
+  return {
+    field: rows[0]!.field!,
+    member: rows[0]!.member,
+    types,
+    filled: rows.reduce((sum, { filled }) => sum + filled, 0),
+    values: told.length === 0 || told.length > mostValues ? null : Object.fromEntries(values),
+  };
+}

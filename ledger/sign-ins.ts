@@ -1,0 +1,187 @@
+import type { Queryable } from './drivers/database.js';
+import type { Fields } from './item-form.js';
+import type { Ledger } from './ledger.js';
+import type { LinkedAttendee } from './registrant-item.js';
+import type { Consent } from './seen-item.js';
+import type { PageScope } from './write-changes.js';
+
+/** Changes of attendees that are taken in at a time. */
+const changesAtOnce = 200;
+/** Changes of any list that one statement reads to find them. */
+const sequencesAtOnce = 5000;
+
+export interface AttendeeRow {
+  attendee_id: number;
+  /** Null: deleted. */
+  payload: string | null;
+}
+
+interface SignInRow {
+  attendee_id: number;
+  code_hash: Buffer | null;
+  registrant_id: number | null;
+}
+
+interface SignIn {
+  readonly attendeeId: number;
+  readonly codeHash: Buffer | null;
+  readonly registrantId: number | null;
+  readonly signedInAt: string | null;
+}
+
+/**
+ * Takes in the next changes of attendees: who says now to be which registrant.
+ * @returns codes, as hashes, of the registrants whom this may concern; undefined when no such change is left
+ */
+export async function takeInAttendees(
+  ledger: Ledger,
+  tx: Queryable,
+  scope: PageScope,
+): Promise<readonly Buffer[] | undefined> {
+  const [list] = await tx.query<{ position: number }>('select position from registrant_lists where ref = $1', [
+    scope.ref,
+  ]);
+  const position = list?.position ?? scope.nextSequence - 1;
+  const end = Math.min(scope.nextSequence - 1, position + sequencesAtOnce);
+  const changes = await tx.query<{ sequence: number; key: string }>(
+    `select sequence, key from changes where ref = $1 and list = 'attendees' and sequence > $2 and sequence <= $3
+     order by sequence limit ${changesAtOnce}`,
+    [scope.ref, position, end],
+  );
+  await tx.query('update registrant_lists set position = $2 where ref = $1 and position < $2', [
+    scope.ref,
+    changes.length < changesAtOnce ? end : changes.at(-1)!.sequence,
+  ]);
+  if (changes.length === 0) return end < scope.nextSequence - 1 ? [] : undefined;
+  const attendees = await tx.query<AttendeeRow>(
+    `select i.key::int8 as attendee_id, i.payload from unnest($2::text[]) as n (key)
+       cross join lateral (select key, payload from items where ref = $1 and list = 'attendees' and key = n.key limit 1) i`,
+    [scope.ref, [...new Set(changes.map(({ key }) => key))]],
+  );
+  return await replaceSignIns(ledger, tx, scope, attendees);
+}
+
+async function replaceSignIns(
+  ledger: Ledger,
+  tx: Queryable,
+  { ref, workspace }: PageScope,
+  attendees: readonly AttendeeRow[],
+): Promise<readonly Buffer[]> {
+  const before = await tx.query<SignInRow>(
+    `delete from sign_ins where ctid = any(array(
+       select s.at from unnest($2::int8[]) as n (attendee_id) cross join lateral (select ctid as at from sign_ins
+         where ref = $1 and attendee_id = n.attendee_id limit 1) s))
+     returning attendee_id, code_hash, registrant_id`,
+    [ref, attendees.map(({ attendee_id }) => attendee_id)],
+  );
+  const now = attendees.flatMap((row) => toSignIn(ledger, row) ?? []);
+  await tx.query(
+    `insert into sign_ins (ref, attendee_id, code_hash, registrant_id, signed_in_at, subject)
+     select $1, n.* from unnest($2::int8[], $3::bytea[], $4::int8[], $5::text[], $6::bytea[]) as n`,
+    [
+      ref,
+      now.map(({ attendeeId }) => attendeeId),
+      now.map(({ codeHash }) => codeHash),
+      now.map(({ registrantId }) => registrantId),
+      now.map(({ signedInAt }) => signedInAt),
+      now.map(({ attendeeId }) => ledger.hash.subject(workspace, attendeeId, 'named')),
+    ],
+  );
+  const ids = [...before.map((row) => row.registrant_id), ...now.map(({ registrantId }) => registrantId)];
+  const others = await tx.query<{ code_hash: Buffer }>(
+    `select distinct s.code_hash from unnest($2::int8[]) as n (registrant_id)
+       cross join lateral (select code_hash from sign_ins
+         where ref = $1 and registrant_id = n.registrant_id and code_hash is not null offset 0) s`,
+    [ref, [...new Set(ids.filter((id) => id !== null))]],
+  );
+  return distinct([...before, ...others].map((row) => row.code_hash).concat(now.map(({ codeHash }) => codeHash)));
+}
+
+/**
+ * Keeps of attendees whose records are about to be emptied by which code they came, as a hash: who asks to be forgotten
+ * by their code is found by it. What is kept already stays as it is.
+ */
+export async function keepCodes(
+  ledger: Ledger,
+  tx: Queryable,
+  { ref, workspace }: Pick<PageScope, 'ref' | 'workspace'>,
+  attendees: readonly AttendeeRow[],
+): Promise<void> {
+  const known = attendees.flatMap((row) => {
+    const signIn = toSignIn(ledger, row);
+    return signIn?.codeHash == null ? [] : [{ attendeeId: signIn.attendeeId, codeHash: signIn.codeHash }];
+  });
+  await tx.query(
+    `insert into sign_ins (ref, attendee_id, code_hash, subject)
+     select $1, n.* from unnest($2::int8[], $3::bytea[], $4::bytea[]) as n on conflict (ref, attendee_id) do nothing`,
+    [
+      ref,
+      known.map(({ attendeeId }) => attendeeId),
+      known.map(({ codeHash }) => codeHash),
+      known.map(({ attendeeId }) => ledger.hash.subject(workspace, attendeeId, 'named')),
+    ],
+  );
+}
+
+/** Undefined: the record says nothing by which a registrant could be told, or is deleted. */
+function toSignIn(ledger: Ledger, { attendee_id: attendeeId, payload }: AttendeeRow): SignIn | undefined {
+  if (payload === null) return undefined;
+  // Read here: the store cannot look into texts that hold NUL.
+  const { attendeeCode, registrantId, signInTime } = JSON.parse(payload) as Fields;
+  const codeHash =
+    typeof attendeeCode === 'string' && attendeeCode !== '' ? ledger.hash.attendeeCode(attendeeCode) : null;
+  const id = typeof registrantId === 'number' && Number.isSafeInteger(registrantId) ? registrantId : null;
+  if (codeHash === null && id === null) return undefined;
+  const signedInAt = typeof signInTime === 'string' && signInTime !== '' ? signInTime : null;
+  return { attendeeId, codeHash, registrantId: id, signedInAt };
+}
+
+function distinct(hashes: readonly (Buffer | null)[]): Buffer[] {
+  const all = new Map(hashes.flatMap((hash) => (hash === null ? [] : [[hash.toString('hex'), hash] as const])));
+  return [...all.values()];
+}
+
+interface LinkedRow {
+  code_hash: Buffer;
+  attendee_id: number;
+  registrant_id: number | null;
+  signed_in_at: string | null;
+  consent: Consent;
+}
+
+/**
+ * The attendees of these registrants, by the code's hash in hex: who came with the code, and who came without any under
+ * the registrant id that those have. One without a record any more is none.
+ */
+export async function linkedAttendees(
+  tx: Queryable,
+  ref: number,
+  codeHashes: readonly Buffer[],
+): Promise<Map<string, LinkedAttendee[]>> {
+  const rows = await tx.query<LinkedRow>(
+    `with direct as (
+       select s.* from unnest($2::bytea[]) as n (code_hash)
+         cross join lateral (select code_hash, attendee_id, registrant_id, signed_in_at from sign_ins
+           where ref = $1 and code_hash = n.code_hash offset 0) s),
+     linked as (
+       select * from direct
+       union
+       select d.code_hash, s.attendee_id, s.registrant_id, s.signed_in_at from direct d
+         cross join lateral (select attendee_id, registrant_id, signed_in_at from sign_ins
+           where ref = $1 and registrant_id = d.registrant_id and code_hash is null offset 0) s)
+     select l.*, a.consent from linked l
+       cross join lateral (select consent from items where ref = $1 and list = 'attendees' and key = l.attendee_id::text
+         and payload is not null and consent is not null limit 1) a
+     order by l.attendee_id`,
+    [ref, codeHashes],
+  );
+  const linked = new Map<string, LinkedAttendee[]>();
+  for (const row of rows) {
+    const code = row.code_hash.toString('hex');
+    const { attendee_id: attendeeId, registrant_id: registrantId, signed_in_at: signedInAt, consent } = row;
+    const others = linked.get(code) ?? [];
+    others.push({ attendeeId, registrantId, signedInAt, consent });
+    linked.set(code, others);
+  }
+  return linked;
+}

@@ -1,0 +1,363 @@
+import type { Queryable } from './drivers/database.js';
+import type { Ledger } from './ledger.js';
+import { LedgerError } from './ledger-error.js';
+import { isOfFuture } from './clock-set-back.js';
+import { lockPlace } from './lock-order.js';
+import type { ItemOrder, OpenWalk, WalkKind } from './walk.js';
+
+export interface StreamName {
+  readonly list: string;
+  /** 0: the list of the whole pigeonhole. */
+  readonly sessionId: number;
+}
+
+export interface DueStream extends StreamName {
+  readonly id: number;
+  /** A whole walk is due: it may take many pages. */
+  readonly walking: boolean;
+  /** No walk over it has ended yet. */
+  readonly isNew: boolean;
+}
+
+/** A stream as its reader holds it: the lease, and where it stands. */
+export interface StreamLease extends StreamName {
+  readonly streamId: number;
+  readonly ref: number;
+  readonly epoch: number;
+  readonly order: ItemOrder;
+  readonly cleanWalks: number;
+  readonly cleanDirection: 'ascending' | 'descending' | null;
+  readonly promoteAt: number;
+  readonly sweepDue: boolean;
+  readonly failures: number;
+  readonly checkpoint: string | null;
+  readonly checkpointKey: string | null;
+  /** Descending: what is above is not known for certain. */
+  readonly headId: number | null;
+  /** Null when no page was ever stored. */
+  readonly perPage: number | null;
+  /** Of all items that this stream ever stored; null when it has none, or its list has no ids. */
+  readonly highestId: number | null;
+  /** Sweeps that have ended. */
+  readonly sweeps: number;
+  /** Of the last sweep; null: none has ended. */
+  readonly pageCount: number | null;
+  readonly sweptAt: Date | null;
+  /** End of the last read that found something; null: none did. */
+  readonly changedAt: Date | null;
+  /** Reads in a row that found nothing. */
+  readonly quietReads: number;
+  /** Rows were written since the last sweep began, by others than itself. */
+  readonly differs: boolean;
+  /** By the database's clock, when the lease was taken. */
+  readonly takenAt: Date;
+  /** What an earlier attempt left unfinished. */
+  readonly poll: OpenWalk | null;
+  readonly sweep: OpenWalk | null;
+}
+
+/**
+ * Makes the streams of a pigeonhole exactly these: missing ones are added and due, others are read no more. One that
+ * is wanted again (its session is back) is due at once, whatever was thought of it.
+ */
+export async function ensureStreams(ledger: Ledger, ref: number, wanted: readonly StreamName[]): Promise<void> {
+  const lists = wanted.map(({ list }) => list);
+  const sessions = wanted.map(({ sessionId }) => sessionId);
+  await ledger.db.transaction(async (tx) => {
+    await tx.query(
+      `insert into streams (ref, list, session_id)
+       select $1, n.list, n.session_id from unnest($2::text[], $3::int8[]) as n (list, session_id)
+       where not exists (select 1 from streams s where s.ref = $1 and s.list = n.list and s.session_id = n.session_id)
+       on conflict (ref, list, session_id) do nothing`, // each row that is offered takes an id, also one that conflicts
+      [ref, lists, sessions],
+    );
+    await tx.query(
+      `update streams s set wanted = not s.wanted,
+         due_at = case when s.wanted then s.due_at else least(s.due_at, now()) end,
+         gone_count = case when s.wanted then s.gone_count else 0 end,
+         gone_since = case when s.wanted then s.gone_since end, gone_at = case when s.wanted then s.gone_at end
+       where s.ref = $1 and s.wanted <> exists
+         (select 1 from unnest($2::text[], $3::int8[]) as n (list, session_id)
+          where n.list = s.list and n.session_id = s.session_id)`,
+      [ref, lists, sessions],
+    );
+  });
+}
+
+const isSweepDue = `(coalesce(sweep_due_at <= now(), false) or ${isOfFuture('swept_at')})`;
+
+/** Streams that are due so soon behind the next one are waited for, so that one turn reads them all. */
+const togetherMs = 100;
+
+/**
+ * The streams whose time has come, and the milliseconds until the next turn is worth its while, by the database's
+ * clock. If that clock was set back since a stream was read, the stream is due.
+ */
+export async function dueStreams(
+  ledger: Ledger,
+  ref: number,
+): Promise<{ due: DueStream[]; nextDueInMs: number | null }> {
+  const rows = await ledger.db.query<DueStream & { session_id: number; is_new: boolean; in_ms: number }>(
+    `select id, list, session_id, swept_at is null or ${isSweepDue} as walking, polled_at is null as is_new,
+       case when ${isOfFuture('polled_at')} then 0 else (extract(epoch from due_at - now()) * 1000)::float8 end as in_ms
+     from streams where ref = $1 and wanted order by in_ms, id`,
+    [ref],
+  );
+  const due = rows.filter((row) => row.in_ms <= 0);
+  const next = rows.find((row) => row.in_ms > 0);
+  const last = rows.findLast((row) => next !== undefined && row.in_ms <= next.in_ms + togetherMs);
+  return {
+    due: due.map(({ id, list, session_id: sessionId, walking, is_new: isNew }) => ({
+      id,
+      list,
+      sessionId,
+      walking,
+      isNew,
+    })),
+    nextDueInMs: next === undefined || last === undefined ? null : Math.ceil(last.in_ms),
+  };
+}
+
+interface StreamRow {
+  ref: number;
+  list: string;
+  session_id: number;
+  epoch: number;
+  item_order: ItemOrder;
+  clean_walks: number;
+  clean_direction: 'ascending' | 'descending' | null;
+  promote_at: number;
+  sweep_due: boolean;
+  failures: number;
+  checkpoint: string | null;
+  checkpoint_key: string | null;
+  head_id: number | null;
+  per_page: number | null;
+  highest_id: number | null;
+  sweeps: number;
+  page_count: number | null;
+  swept_at: Date | null;
+  changed_at: Date | null;
+  quiet_reads: number;
+  differs: boolean;
+  taken_at: Date;
+}
+
+interface WalkRow {
+  kind: WalkKind;
+  number: number;
+  started_at: Date;
+  first_at: Date;
+  cursor: string | null;
+  checkpoint: string | null;
+  check_key: string | null;
+  direction: OpenWalk['direction'];
+  page_first: number | null;
+  page_last: number | null;
+  through: boolean;
+  until_id: number | null;
+  top_id: number | null;
+  differs: boolean;
+  pages: number;
+  items: number;
+  set_aside: number;
+  foreign_rows: number;
+}
+
+/** Takes the right to read a stream. At once: whoever held it before is refused at its next commit. */
+export async function takeStream(ledger: Ledger, streamId: number, owner: string): Promise<StreamLease> {
+  const askedAt = ledger.clock.monotonic();
+  const [row] = await ledger.db.query<StreamRow>(
+    `update streams set epoch = epoch + 1, owner = $2,
+       due_at = case when ${isOfFuture('polled_at')} then clock_timestamp() else due_at end,
+       polled_at = case when ${isOfFuture('polled_at')} then clock_timestamp() else polled_at end
+     where id = $1
+     returning ref, list, session_id, epoch, item_order, clean_walks, clean_direction, promote_at,
+       ${isSweepDue} as sweep_due, failures, checkpoint, checkpoint_key, head_id, per_page, highest_id, sweeps,
+       page_count, swept_at, changed_at, quiet_reads, differs, clock_timestamp() as taken_at`,
+    [streamId, owner],
+  );
+  if (row === undefined) throw new LedgerError('stale', `stream ${streamId} is no longer in the ledger`);
+  ledger.clock.heard(row.taken_at, askedAt);
+  const walks = await ledger.db.query<WalkRow>(
+    `select kind, number, started_at, first_at, cursor, checkpoint, check_key, direction, page_first, page_last,
+       through, until_id, top_id, differs, pages, items, set_aside, foreign_rows from walks where stream_id = $1`,
+    [streamId],
+  );
+  return {
+    streamId,
+    ref: row.ref,
+    list: row.list,
+    sessionId: row.session_id,
+    epoch: row.epoch,
+    order: row.item_order,
+    cleanWalks: row.clean_walks,
+    cleanDirection: row.clean_direction,
+    promoteAt: row.promote_at,
+    sweepDue: row.sweep_due,
+    failures: row.failures,
+    checkpoint: row.checkpoint,
+    checkpointKey: row.checkpoint_key,
+    headId: row.head_id,
+    perPage: row.per_page,
+    highestId: row.highest_id,
+    sweeps: row.sweeps,
+    pageCount: row.page_count,
+    sweptAt: row.swept_at,
+    changedAt: row.changed_at,
+    quietReads: row.quiet_reads,
+    differs: row.differs,
+    takenAt: row.taken_at,
+    poll: openWalk(walks.find(({ kind }) => kind === 'poll')),
+    sweep: openWalk(walks.find(({ kind }) => kind === 'sweep')),
+  };
+}
+
+function openWalk(row: WalkRow | undefined): OpenWalk | null {
+  return row === undefined
+    ? null
+    : {
+        kind: row.kind,
+        number: row.number,
+        startedAt: row.started_at,
+        firstAt: row.first_at,
+        cursor: row.cursor,
+        checkpoint: row.checkpoint,
+        checkpointKey: row.check_key,
+        direction: row.direction,
+        pageFirst: row.page_first,
+        pageLast: row.page_last,
+        through: row.through,
+        untilId: row.until_id,
+        topId: row.top_id,
+        differs: row.differs,
+        pages: row.pages,
+        items: row.items,
+        setAside: row.set_aside,
+        foreign: row.foreign_rows,
+      };
+}
+
+/** The stream showed another order than the recorded one, or its checkpoint is worth nothing: only a sweep is left. */
+export async function distrustStream(
+  ledger: Ledger,
+  lease: StreamLease,
+  order: Pick<StreamLease, 'order' | 'cleanWalks' | 'cleanDirection' | 'promoteAt'>,
+): Promise<void> {
+  await ledger.db.transaction(async (tx) => {
+    await commit(
+      tx,
+      lease,
+      `item_order = $3, clean_walks = $4, clean_direction = $5, promote_at = $6, checkpoint = null,
+       checkpoint_key = null, head_id = null`,
+      [order.order, order.cleanWalks, order.cleanDirection, order.promoteAt],
+    );
+    await tx.query(`delete from walks where stream_id = $1 and kind = 'poll'`, [lease.streamId]);
+  });
+}
+
+/** The next read begins its walks anew. What the pages of the given-up sweep differed in, it will not see by itself. */
+export async function abandonWalks(ledger: Ledger, lease: StreamLease): Promise<void> {
+  await ledger.db.query(
+    `with stream as (update streams set differs = true where id = $1 and epoch = $2 returning id)
+     delete from walks where stream_id in (select id from stream)`,
+    [lease.streamId, lease.epoch],
+  );
+}
+
+/** When a stream is read next. */
+export interface NextRead {
+  readonly dueInMs: number;
+  /** The polling interval in force, what decided it, and the interval without what the quota adds. */
+  readonly everyMs: number;
+  readonly reason: string;
+  readonly wantedMs: number;
+  /** Until the next sweep is due, should one end with this read. */
+  readonly sweepInMs: number;
+}
+
+/** By what the read has found: where something moves, more is on its way. */
+export type NextReads = Readonly<Record<'afterNews' | 'afterNothing', NextRead>>;
+
+/** Says when the stream is due again, after a turn that ended in the middle of a rolling sweep. */
+export async function scheduleStream(
+  ledger: Ledger,
+  lease: StreamLease,
+  next: NextReads,
+  foundNews: boolean,
+): Promise<void> {
+  const { dueInMs, everyMs, reason, wantedMs } = foundNews ? next.afterNews : next.afterNothing;
+  await commit(
+    ledger.db,
+    lease,
+    `${readEnded('$4')}, owner = null, polled_at = clock_timestamp(), failures = 0, failure = null, gone_count = 0, gone_since = null,
+     gone_at = null, every_ms = $5, every_reason = $6, wanted_ms = $7,
+     due_at = case when sweep_due_at <= clock_timestamp() then clock_timestamp()
+       else clock_timestamp() + $3 * interval '1 millisecond' end`,
+    [dueInMs, foundNews, everyMs, reason, wantedMs],
+  );
+}
+
+/** @param found the parameter that says whether the read has found something */
+export function readEnded(found: '$3' | '$4'): string {
+  return `changed_at = case when ${found}::boolean then clock_timestamp() else changed_at end,
+    quiet_reads = case when ${found}::boolean then 0 else quiet_reads + 1 end`;
+}
+
+/** The stream could not be read on: noted, with the time of the next try; its walks stay where they are. */
+export async function failStream(
+  ledger: Ledger,
+  lease: StreamLease,
+  failure: { detail: string; retryInMs: number },
+): Promise<void> {
+  await commit(
+    ledger.db,
+    lease,
+    `owner = null, failures = failures + 1, failure = $3, due_at = clock_timestamp() + $4 * interval '1 millisecond'`,
+    [failure.detail, failure.retryInMs],
+  );
+}
+
+/** Makes every stream of a pigeonhole due at once. */
+export async function pollNow(ledger: Ledger, ref: number): Promise<void> {
+  await ledger.db.transaction(async (tx) => {
+    await lockPlace(tx, ref); // pages that are being stored make others' streams due as well
+    await tx.query('update streams set due_at = now() where ref = $1 and wanted and due_at > now()', [ref]);
+  });
+}
+
+/**
+ * Makes whole walks of a pigeonhole's streams due at once. Asked for while one is under way, another one follows: what
+ * it is wanted for may stand on pages already read.
+ * @param list of this list alone; null: all
+ * @returns how many streams that concerns
+ */
+export async function sweepNow(ledger: Ledger, ref: number, list: string | null): Promise<number> {
+  return await ledger.db.transaction(async (tx) => {
+    await lockPlace(tx, ref);
+    const rows = await tx.query(
+      `update streams set sweep_due_at = now(), due_at = least(due_at, now())
+       where ref = $1 and wanted and ($2::text is null or list = $2) returning id`,
+      [ref, list],
+    );
+    return rows.length;
+  });
+}
+
+async function commit(
+  tx: Queryable,
+  lease: StreamLease,
+  set: string,
+  values: readonly (string | number | boolean | null)[],
+): Promise<void> {
+  const rows = await tx.query(`update streams set ${set} where id = $1 and epoch = $2 returning id`, [
+    lease.streamId,
+    lease.epoch,
+    ...values,
+  ]);
+  if (rows.length === 0) throw stale(lease);
+}
+
+export function stale(lease: Pick<StreamLease, 'streamId'>): LedgerError {
+  return new LedgerError('stale', `stream ${lease.streamId} has a newer reader: this attempt is over`);
+}

@@ -1,0 +1,65 @@
+import type { Ledger } from './ledger.js';
+
+export interface RegisteredSync {
+  readonly name: string;
+  readonly workspace: string;
+  /** What it chooses pigeonholes by, as JSON; compared as a text. */
+  readonly choice: string;
+}
+
+/** Of these syncs, those that are known and choose by something else than before. */
+export async function changedSyncs(ledger: Ledger, syncs: readonly RegisteredSync[]): Promise<string[]> {
+  const rows = await ledger.db.query<RegisteredSync & Record<string, unknown>>(
+    'select name, workspace, choice from syncs where name = any($1::text[])',
+    [syncs.map(({ name }) => name)],
+  );
+  const known = new Map(rows.map((row) => [row.name, row]));
+  return syncs
+    .filter(({ name, workspace, choice }) => {
+      const row = known.get(name);
+      return row !== undefined && (row.choice !== choice || row.workspace !== workspace);
+    })
+    .map(({ name }) => name);
+}
+
+/**
+ * Makes the ledger's syncs exactly these; what is no longer configured is archived, with its selections, and comes
+ * back with them.
+ */
+export async function registerSyncs(ledger: Ledger, syncs: readonly RegisteredSync[]): Promise<void> {
+  const names = syncs.map(({ name }) => name);
+  await ledger.db.transaction(async (tx) => {
+    await tx.query(
+      `insert into syncs (name, workspace, choice) select * from unnest($1::text[], $2::text[], $3::json[])
+       on conflict (name) do update set workspace = excluded.workspace, choice = excluded.choice, archived_at = null`,
+      [names, syncs.map(({ workspace }) => workspace), syncs.map(({ choice }) => choice)],
+    );
+    await tx.query('update syncs set archived_at = now() where archived_at is null and not name = any($1::text[])', [
+      names,
+    ]);
+  });
+}
+
+export interface Selection {
+  readonly ref: number;
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+}
+
+/** What a sync reads, archived or not; that which its configuration chooses no more is left out. */
+export async function selectionsOf(ledger: Ledger, sync: string): Promise<Selection[]> {
+  const rows = await ledger.db.query<{ ref: number; workspace: string; pigeonhole_id: number }>(
+    `select p.ref, p.workspace, p.pigeonhole_id from selections s join pigeonholes p on p.ref = s.ref
+     where s.sync = $1 and s.archived_at is null order by p.ref`,
+    [sync],
+  );
+  return rows.map(({ pigeonhole_id: pigeonholeId, ...row }) => ({ ...row, pigeonholeId }));
+}
+
+/** The configuration of a sync chooses these no more. They come back when it does. */
+export async function archiveSelections(ledger: Ledger, sync: string, refs: readonly number[]): Promise<void> {
+  await ledger.db.query(
+    'update selections set archived_at = now() where sync = $1 and ref = any($2::int4[]) and archived_at is null',
+    [sync, refs],
+  );
+}

@@ -1,0 +1,29 @@
+import type { Queryable } from './drivers/database.js';
+
+/** The cause of those that wait for a person. */
+export const withdrawalsHeld = 'withdrawals-held';
+
+/** Within this time many small numbers count as one. */
+const countedForMs = 60 * 60_000;
+
+/**
+ * How many more people a sink may be told to forget in a pigeonhole before a person has to look: as with deletions,
+ * they are held only above both a number and a share of those that it was told of. A registrant's record counts as an
+ * attendee's does: a sink may be sent only one of the two.
+ */
+export async function withdrawalsLeft(
+  tx: Queryable,
+  { sinkId, ref }: { readonly sinkId: number; readonly ref: number },
+  above: { readonly share: number; readonly items: number },
+): Promise<number> {
+  const [row] = await tx.query<{ told: number; withdrawn: number }>(
+    `select
+       (select count(distinct (list, key))::int from deliveries
+        where sink_id = $1 and ref = $2 and list in ('attendees', 'registrants') and identity) as told,
+       (select count(*)::int from deliveries d join changes c on c.ref = d.ref and c.sequence = d.sequence
+        where d.sink_id = $1 and d.ref = $2 and d.list in ('attendees', 'registrants') and d.identity = false and c.kind <> 'deleted'
+          and d.updated_at > now() - $3 * interval '1 millisecond') as withdrawn`,
+    [sinkId, ref, countedForMs],
+  );
+  return Math.max(above.items, Math.floor(above.share * row!.told)) - row!.withdrawn;
+}

@@ -1,0 +1,169 @@
+import type { Queryable } from './drivers/database.js';
+import { hashedForm } from './hashed-form.js';
+import type { Fields } from './item-form.js';
+import type { Ledger } from './ledger.js';
+import type { PlacedItem } from './place-items.js';
+import type { PageScope } from './write-changes.js';
+
+type PagePlace = Pick<PageScope, 'workspace' | 'ref' | 'list' | 'streamId'>;
+
+/** Lists whose items repeat the question that they are about. */
+export const listsWithQuestions = ['votes', 'answer_ratings'] as const;
+
+/**
+ * What of a page is to be written once somebody of the workspace is forgotten: nothing of theirs, and what others' items
+ * repeat of their questions without its text. Asks only for what differs, so a page that is known costs nothing.
+ */
+export async function withoutForgotten(
+  ledger: Ledger,
+  tx: Queryable,
+  scope: PagePlace,
+  placed: readonly PlacedItem[],
+): Promise<PlacedItem[]> {
+  const kept = await withoutTheirs(ledger, tx, scope, placed);
+  if (kept.length === 0 || !(listsWithQuestions as readonly string[]).includes(scope.list)) return kept;
+  const questions = new Set(kept.flatMap(({ item }) => questionIdOf(item.fields) ?? []));
+  const erased = await erasedQuestions(tx, scope.ref, [...questions]);
+  if (erased.size === 0) return kept;
+  return kept.map((each) => {
+    const id = questionIdOf(each.item.fields);
+    if (id === undefined || !erased.has(id)) return each;
+    const fields = withoutQuestionText(each.item.fields);
+    return { ...each, item: { ...each.item, fields }, ...hashedForm(ledger.hash, scope.list, fields, each.visibility) };
+  });
+}
+
+async function withoutTheirs(
+  ledger: Ledger,
+  tx: Queryable,
+  scope: PagePlace,
+  placed: readonly PlacedItem[],
+): Promise<PlacedItem[]> {
+  const { workspace } = scope;
+  if (scope.list === 'attendees') await forgetHolders(ledger, tx, scope, placed);
+  const people = new Map(
+    placed.flatMap(({ item: { attendeeId } }) =>
+      attendeeId === null ? [] : [[attendeeId, ledger.hash.subject(workspace, attendeeId, 'named')] as const],
+    ),
+  );
+  if (people.size === 0) return [...placed];
+  const rows = await tx.query<{ subject: Buffer }>(
+    'select subject from forgotten where workspace = $1 and subject = any($2::bytea[])',
+    [workspace, [...people.values()]],
+  );
+  if (rows.length === 0) return [...placed];
+  const forgotten = new Set(rows.map(({ subject }) => subject.toString('hex')));
+  const isTheirs = ({ item: { attendeeId } }: PlacedItem): boolean => {
+    const subject = attendeeId === null ? undefined : people.get(attendeeId);
+    return subject !== undefined && forgotten.has(subject.toString('hex'));
+  };
+  if (isQuestions(scope.list)) {
+    const questions = placed.flatMap((each) => {
+      const { item, known, visibility } = each;
+      if (!isTheirs(each) || known !== undefined) return [];
+      const purpose = visibility === 'named' ? 'named' : 'anonymous';
+      return [{ key: item.key, subject: ledger.hash.subject(workspace, item.attendeeId!, purpose) }];
+    });
+    await keepQuestionsAway(tx, scope, questions);
+  }
+  return placed.filter((each) => !isTheirs(each));
+}
+
+/**
+ * Who comes as an attendee with a code that is forgotten is who had it: they were forgotten before they had an id here.
+ * What was taken in under the id until now is found by their erasure, which goes on for it.
+ */
+async function forgetHolders(
+  ledger: Ledger,
+  tx: Queryable,
+  { workspace, ref }: PagePlace,
+  placed: readonly PlacedItem[],
+): Promise<void> {
+  const holders = placed.flatMap(({ item: { attendeeId, fields } }) => {
+    const { attendeeCode: code } = fields;
+    return attendeeId === null || typeof code !== 'string' || code === ''
+      ? []
+      : [{ attendeeId, codeHash: ledger.hash.attendeeCode(code) }];
+  });
+  if (holders.length === 0) return;
+  const subjects = (['named', 'anonymous'] as const).flatMap((purpose) =>
+    holders.map(({ attendeeId, codeHash }) => ({
+      codeHash,
+      subject: ledger.hash.subject(workspace, attendeeId, purpose),
+    })),
+  );
+  await tx.query(
+    `with found as (
+       insert into forgotten (erasure, workspace, subject)
+       select f.erasure, $1, n.subject from unnest($3::bytea[], $4::bytea[]) as n (code_hash, subject)
+         join forgotten_codes f on f.ref = $2 and f.code_hash = n.code_hash
+       on conflict (workspace, subject) do nothing returning erasure
+     ) update erasures set ended_at = null where number in (select erasure from found)`,
+    [workspace, ref, subjects.map(({ codeHash }) => codeHash), subjects.map(({ subject }) => subject)],
+  );
+}
+
+/**
+ * Of a question that somebody asked after they were forgotten only the key is kept, by which its words are known in what
+ * others say of it. Should some of that be here already, the erasure goes on for it.
+ */
+async function keepQuestionsAway(
+  tx: Queryable,
+  { ref, list, streamId }: PagePlace,
+  questions: readonly { readonly key: string; readonly subject: Buffer }[],
+): Promise<void> {
+  if (questions.length === 0) return;
+  const keys = questions.map(({ key }) => key);
+  const subjects = questions.map(({ subject }) => subject);
+  await tx.query(
+    `insert into items (ref, list, key, stream_id, subject, revision, content_hash, rules, seen_at, last_sequence, erased)
+     select $1, $2, n.key, $4, n.subject, 0, '', '', clock_timestamp(), 0, true
+     from unnest($3::text[], $5::bytea[]) as n (key, subject) on conflict (ref, list, key) do nothing`,
+    [ref, list, keys, streamId, subjects],
+  );
+  await tx.query(
+    `update erasures set ended_at = null where number in (select f.erasure from forgotten f
+       join pigeonholes p on p.workspace = f.workspace where p.ref = $1 and f.subject = any($2::bytea[]))
+       and exists (select 1 from items i cross join unnest($3::text[]) as n (key)
+         where i.ref = $1 and i.list = any($4::text[]) and i.payload is not null
+           and position('"question":{"content"' in i.payload::text) > 0 and position('"id":' || n.key in i.payload::text) > 0)`,
+    [ref, subjects, keys, listsWithQuestions],
+  );
+  // An erasure that continues needs the subject to find the question; one that has ended leaves none (`endErasure`).
+  await tx.query(
+    `update items set subject = null
+     where ref = $1 and list = $2 and key = any($3::text[]) and erased and subject in (
+       select f.subject from forgotten f join erasures e on e.number = f.erasure and e.ended_at is not null)`,
+    [ref, list, keys],
+  );
+}
+
+const questionLists = ['questions', 'qna-questions'] as const;
+
+function isQuestions(list: string): boolean {
+  return (questionLists as readonly string[]).includes(list);
+}
+
+/** Of these questions of a pigeonhole, those that are erased. */
+export async function erasedQuestions(tx: Queryable, ref: number, ids: readonly number[]): Promise<Set<number>> {
+  if (ids.length === 0) return new Set();
+  const rows = await tx.query<{ key: string }>(
+    `select distinct key from items
+     where ref = $1 and list in ('questions', 'qna-questions') and key = any($2::text[]) and erased`,
+    [ref, ids.map(String)],
+  );
+  return new Set(rows.map(({ key }) => Number(key)));
+}
+
+/** The question that an item is about. Pure. */
+export function questionIdOf(fields: Fields): number | undefined {
+  const { question } = fields;
+  if (question === null || typeof question !== 'object') return undefined;
+  const { id } = question as Fields;
+  return typeof id === 'number' ? id : undefined;
+}
+
+/** An item that names its question and repeats nothing of it. Pure; running it twice changes nothing. */
+export function withoutQuestionText(fields: Fields): Fields {
+  return { ...fields, question: { id: questionIdOf(fields) } };
+}

@@ -1,0 +1,140 @@
+import type { Ledger } from './ledger.js';
+
+export type WaitReason = 'quota' | 'throttled' | 'credential';
+
+export type Permission =
+  | {
+      readonly kind: 'ask';
+      /** The wait that has just ended, and how many there were in a row; null: there was none. A success should be told. */
+      readonly after: { readonly reason: WaitReason; readonly count: number } | null;
+    }
+  | { readonly kind: 'wait'; readonly reason: WaitReason; readonly remainingMs: number };
+
+/** While one process tries a refused key again, the others wait this long before they look. */
+const probeMs = 30_000;
+
+/**
+ * Whether a workspace may be asked now. After a refused key only one caller may, whoever comes first: its answer
+ * decides for all.
+ */
+export async function mayAsk(ledger: Ledger, name: string): Promise<Permission> {
+  const [row] = await ledger.db.query<{ wait_reason: WaitReason; wait_count: number; remaining_ms: number }>(
+    `select wait_reason, wait_count, (extract(epoch from wait_until - now()) * 1000)::float8 as remaining_ms
+     from workspaces where name = $1 and wait_until is not null`,
+    [name],
+  );
+  if (row === undefined) return { kind: 'ask', after: null };
+  if (row.remaining_ms > 0) return { kind: 'wait', reason: row.wait_reason, remainingMs: Math.ceil(row.remaining_ms) };
+  const after = { reason: row.wait_reason, count: row.wait_count };
+  if (row.wait_reason !== 'credential') return { kind: 'ask', after };
+  const claimed = await ledger.db.query(
+    `update workspaces set wait_until = now() + $2 * interval '1 millisecond'
+     where name = $1 and wait_reason = 'credential' and wait_until <= now() returning name`,
+    [name, probeMs],
+  );
+  return claimed.length > 0 ? { kind: 'ask', after } : { kind: 'wait', reason: row.wait_reason, remainingMs: probeMs };
+}
+
+/**
+ * Everything that reads this workspace waits, as long as the longest of several that found out at once says; one process after another learns it from this row.
+ * @param wait.count which wait in a row this is, as the caller counts: several requests that are refused at once are one
+ */
+export async function waitWorkspace(
+  ledger: Ledger,
+  name: string,
+  wait: { reason: WaitReason; waitMs: number; count: number },
+): Promise<void> {
+  await ledger.db.query(
+    `insert into workspaces (name, wait_until, wait_reason, wait_count)
+     values ($1, clock_timestamp() + $3 * interval '1 millisecond', $2, $4)
+     on conflict (name) do update set wait_until = case when workspaces.wait_reason = excluded.wait_reason
+         then greatest(workspaces.wait_until, excluded.wait_until) else excluded.wait_until end,
+       wait_reason = excluded.wait_reason,
+       wait_count = excluded.wait_count`,
+    [name, wait.reason, wait.waitMs, wait.count],
+  );
+}
+
+/** The service answered: nothing waits any more. Writes only when something did. */
+export async function workspaceAnswers(ledger: Ledger, name: string): Promise<void> {
+  await ledger.db.query(
+    `update workspaces set wait_until = null, wait_reason = null, wait_count = 0
+     where name = $1 and (wait_until is not null or wait_count > 0)`,
+    [name],
+  );
+}
+
+/** The refused key is another one now: nothing waits for the old one. */
+export async function forgetRefusedKey(ledger: Ledger, name: string): Promise<void> {
+  await ledger.db.query(
+    `update workspaces set wait_until = null, wait_reason = null, wait_count = 0
+     where name = $1 and wait_reason = 'credential'`,
+    [name],
+  );
+}
+
+/** Makes every stream of a workspace due at once: its own lists and those of its pigeonholes. */
+export async function pollWorkspaceNow(ledger: Ledger, name: string): Promise<void> {
+  await ledger.db.query(
+    `update streams set due_at = now() where wanted and due_at > now()
+       and ref in (select ref from pigeonholes where workspace = $1)`,
+    [name],
+  );
+}
+
+/** Makes what failed at the service of a workspace due now: its streams and its running imports. */
+export async function retryWorkspace(ledger: Ledger, name: string): Promise<void> {
+  await ledger.db.query(
+    `update streams set due_at = now() where wanted and failures > 0 and due_at > now()
+       and ref in (select ref from pigeonholes where workspace = $1)`,
+    [name],
+  );
+  await ledger.db.query(
+    `update imports set retry_at = now() where state = 'running' and retry_at > now()
+       and ref in (select ref from pigeonholes where workspace = $1)`,
+    [name],
+  );
+}
+
+/** Notes since when the service has not answered this workspace. A later note of the same incident keeps its start. */
+export async function noteUnanswered(
+  ledger: Ledger,
+  name: string,
+  { forMs, reason }: { readonly forMs: number; readonly reason: string },
+): Promise<void> {
+  await ledger.db.query(
+    `insert into workspaces (name, unanswered_since, unanswered_reason)
+     values ($1, clock_timestamp() - $2::float8 * interval '1 millisecond', $3)
+     on conflict (name) do update set unanswered_since = coalesce(workspaces.unanswered_since, excluded.unanswered_since),
+       unanswered_reason = excluded.unanswered_reason`,
+    [name, forMs, reason],
+  );
+}
+
+/** Notes that the service answers again. Writes only when it had not. @returns whether that was news */
+export async function noteAnswering(ledger: Ledger, name: string): Promise<boolean> {
+  const rows = await ledger.db.query(
+    `update workspaces set unanswered_since = null, unanswered_reason = null
+     where name = $1 and unanswered_since is not null returning name`,
+    [name],
+  );
+  return rows.length > 0;
+}
+
+/** Makes whole walks of every stream of a workspace due at once, or (`list`) of those of one list. */
+export async function sweepWorkspaceNow(ledger: Ledger, name: string, list: string | null): Promise<void> {
+  await ledger.db.query(
+    `update streams set sweep_due_at = now(), due_at = least(due_at, now()) where wanted
+       and ($2::text is null or list = $2) and ref in (select ref from pigeonholes where workspace = $1)`,
+    [name, list],
+  );
+}
+
+/** The syncs have chosen from what the workspace holds; until then nothing says that everything is read. */
+export async function noteDiscovery(ledger: Ledger, name: string): Promise<void> {
+  await ledger.db.query(
+    `insert into workspaces (name, discovered_at) values ($1, now())
+     on conflict (name) do update set discovered_at = now() where workspaces.discovered_at is null`,
+    [name],
+  );
+}

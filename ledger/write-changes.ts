@@ -1,0 +1,273 @@
+import type { Queryable } from './drivers/database.js';
+import type { SqlValue } from './drivers/sql-values.js';
+import { withoutIdentity } from './identity.js';
+import type { Ledger } from './ledger.js';
+import { droppedBy, withoutFields } from './reading-rules.js';
+import { effective } from './visibility.js';
+import { idOfChange } from './id-of-change.js';
+import { encodeNewItems, insertNewItems } from './new-items.js';
+import type { PlacedItem } from './place-items.js';
+import { rewriteSnapshots } from './rewrite-snapshots.js';
+import { storedForm } from './stored-form.js';
+
+/** The page, or the part of the ledger, that is being written; the pigeonhole's row is locked. */
+export interface PageScope {
+  readonly ref: number;
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  readonly list: string;
+  readonly streamId: number;
+  /** Rises as sequences are given within the transaction. */
+  nextSequence: number;
+  /** Somebody of this workspace is forgotten: what is theirs is not taken in. Absent: nothing is read here. */
+  readonly forgets?: boolean;
+}
+
+/** An answer of the service. */
+export interface Source {
+  /** Instant of the request. */
+  readonly requestedAt: Date;
+  readonly requestId: string | null;
+  /** For a person who asks why: the page of which read. */
+  readonly readAs: string;
+}
+
+/** How many changes were written. */
+export interface WrittenChanges {
+  readonly created: number;
+  readonly updated: number;
+}
+
+interface Change {
+  readonly placed: PlacedItem;
+  readonly kind: 'created' | 'updated';
+  readonly revision: number;
+  readonly sequence: number;
+  readonly id: string;
+}
+
+/**
+ * Writes the items that differ, and a change for each whose content does. An item's payload is stored once: a change
+ * gets a snapshot of its own only when a later one takes its place (decision 0003).
+ * @param source the answer that shows them; null when none was read, and the rows keep their instant
+ */
+export async function writeChanges(
+  ledger: Ledger,
+  tx: Queryable,
+  scope: PageScope,
+  placed: readonly PlacedItem[],
+  source: Source | null,
+): Promise<WrittenChanges> {
+  if (isAllNew(placed)) {
+    const [first] = placed;
+    if (first !== undefined) {
+      await insertNewItems(tx, scope, encodeNewItems(ledger, scope, placed, first.rules), source);
+    }
+    return { created: placed.length, updated: 0 };
+  }
+  const seenAt = source?.requestedAt ?? null;
+  const changes = placed.filter(isChange).map((each) => numberChange(scope, each));
+  const sameContent = placed.filter((each) => !isChange(each));
+  const hidden = placed.filter(({ known, visibility }) => known !== undefined && visibility === 'anonymous');
+  const ruled = placed.filter(hasOtherRules);
+  if (sameContent.length > 0) {
+    await keepSnapshots(
+      tx,
+      scope,
+      sameContent.filter((each) => each.known?.sameCopies === false || hasOtherRules(each)),
+    );
+    await followItems(ledger, tx, scope, sameContent, seenAt);
+  }
+  if (changes.length > 0) {
+    // None needs another's result, so they are sent at once; they run in this order all the same. The changes go first:
+    // they are soonest put together, and the store is at work on them while the items are.
+    await Promise.all([
+      keepSnapshots(
+        tx,
+        scope,
+        changes.map((change) => change.placed),
+      ),
+      insertChanges(tx, scope, changes, source),
+      storeItems(ledger, tx, scope, changes, seenAt),
+      tx.query('update pigeonholes set next_sequence = $2 where ref = $1', [scope.ref, scope.nextSequence]),
+    ]);
+  }
+  if (hidden.length > 0) await rewriteSnapshots(tx, scope, keysOf(hidden), withoutIdentity);
+  if (ruled.length > 0) {
+    const dropped = new Set(ruled.flatMap(({ rules }) => droppedBy(rules)));
+    await rewriteSnapshots(tx, scope, keysOf(ruled), (fields) => withoutFields(fields, dropped));
+  }
+  const created = changes.filter(({ kind }) => kind === 'created').length;
+  return { created, updated: changes.length - created };
+}
+
+/** Of no other row anything has to be asked or kept. */
+export function isAllNew(placed: readonly PlacedItem[]): boolean {
+  return placed.every(({ known, rules }) => known === undefined && rules === placed[0]!.rules);
+}
+
+function isChange({ known }: PlacedItem): boolean {
+  return known === undefined || known.deleted || !known.sameContent;
+}
+
+function hasOtherRules({ known, rules }: PlacedItem): boolean {
+  return known !== undefined && known.rules !== rules;
+}
+
+function numberChange(scope: PageScope, placed: PlacedItem): Change {
+  const kind = placed.known === undefined || placed.known.deleted ? 'created' : 'updated';
+  const revision = (placed.known?.revision ?? 0) + 1;
+  const sequence = scope.nextSequence;
+  scope.nextSequence += 1;
+  const id = idOfChange(scope, { key: placed.item.key, revision, kind, hash: placed.hash });
+  return { placed, kind, revision, sequence, id };
+}
+
+/**
+ * The change of each item `n (key, sequence)` of the list `$2` takes over what the item holds. Read by look-ups of the primary
+ * key and written back as it is: for `update … from` the planner may read all changes of the pigeonhole (decision 0038).
+ */
+export const keepSnapshot = `insert into changes (ref, sequence, id, list, key, revision, kind, found_at, snapshot)
+  select c.ref, c.sequence, c.id, c.list, c.key, c.revision, c.kind, c.found_at, i.payload
+  from unnest($3::text[], $4::int8[]) as n (key, sequence)
+    cross join lateral (select case when expired then null else payload end as payload from items
+      where ref = $1 and list = $2 and key = n.key limit 1) i
+    cross join lateral (select * from changes where ref = $1 and sequence = n.sequence limit 1) c
+  where c.kind <> 'deleted' and c.snapshot is null
+  on conflict (ref, sequence) do update set snapshot = excluded.snapshot`;
+
+/**
+ * Before an item's payload is replaced: the change it belongs to takes it over, also when only copied texts move. A
+ * change that was sent may have to be sent again, and a repeat has to be the same bytes.
+ */
+async function keepSnapshots(tx: Queryable, scope: PageScope, placed: readonly PlacedItem[]): Promise<void> {
+  const replaced = placed.filter(({ known }) => known !== undefined && !known.deleted);
+  if (replaced.length === 0) return;
+  await tx.query(keepSnapshot, [
+    scope.ref,
+    scope.list,
+    keysOf(replaced),
+    replaced.map(({ known }) => known!.lastSequence),
+  ]);
+}
+
+/** A join of its own, and not `update … from`, which without statistics reads the whole list for a few rows. */
+const upsertItems = `insert into items (ref, list, stream_id, seen_at, key, session_id, revision, content_hash,
+    copies_hash, payload, rules, visibility, attendee_id, subject, says_anonymous, consent, last_sequence)
+  select $1, $2, $3, coalesce($4, clock_timestamp()), n.* from unnest($5::text[], $6::int8[], $7::int4[], $8::bytea[],
+    $9::bytea[], $10::json[], $11::text[], $12::text[], $13::int8[], $14::bytea[], $15::boolean[], $16::text[],
+    $17::int8[]) as n
+  on conflict (ref, list, key) do update set stream_id = excluded.stream_id, seen_at = coalesce($4, items.seen_at),
+    session_id = excluded.session_id, revision = excluded.revision, content_hash = excluded.content_hash,
+    copies_hash = excluded.copies_hash, payload = excluded.payload, rules = excluded.rules,
+    visibility = excluded.visibility, attendee_id = excluded.attendee_id, subject = excluded.subject,
+    says_anonymous = excluded.says_anonymous, consent = excluded.consent, last_sequence = excluded.last_sequence,
+    erased = false, expired = false`;
+
+async function storeItems(
+  ledger: Ledger,
+  tx: Queryable,
+  scope: PageScope,
+  changes: readonly Change[],
+  seenAt: Date | null,
+): Promise<void> {
+  const columns = changedColumns(ledger, scope, changes);
+  await tx.query(upsertItems, [scope.ref, scope.list, scope.streamId, seenAt, ...columns]);
+}
+
+function changedColumns(ledger: Ledger, scope: PageScope, changes: readonly Change[]): (readonly SqlValue[])[] {
+  const stored = changes.map(({ placed }) => storedForm(ledger, scope, placed));
+  return [
+    changes.map(({ placed }) => placed.item.key),
+    changes.map(({ placed }) => placed.item.sessionId),
+    changes.map(({ revision }) => revision),
+    changes.map(({ placed }) => placed.hash),
+    changes.map(({ placed }) => placed.copiesHash),
+    stored.map(({ payload }) => payload),
+    changes.map(({ placed }) => placed.rules),
+    changes.map(({ placed }) => placed.visibility),
+    stored.map(({ attendeeId }) => attendeeId),
+    stored.map(({ subject }) => subject),
+    changes.map(({ placed }) => placed.item.saysAnonymous),
+    changes.map(({ placed }) => placed.item.consent),
+    changes.map(({ sequence }) => sequence),
+  ];
+}
+
+async function insertChanges(
+  tx: Queryable,
+  scope: PageScope,
+  changes: readonly Change[],
+  source: Source | null,
+): Promise<void> {
+  await tx.query(
+    `insert into changes (ref, list, found_at, request_id, read_as, sequence, id, key, revision, kind, session_id, visibility, previous_sequence)
+     select $1, $2, clock_timestamp(), $11, $12, n.* from unnest($3::int8[], $4::uuid[], $5::text[], $6::int4[], $7::text[],
+       $8::int8[], $9::text[], $10::int8[]) as n`,
+    [
+      scope.ref,
+      scope.list,
+      changes.map(({ sequence }) => sequence),
+      changes.map(({ id }) => id),
+      changes.map(({ placed }) => placed.item.key),
+      changes.map(({ revision }) => revision),
+      changes.map(({ kind }) => kind),
+      changes.map(({ placed }) => placed.item.sessionId),
+      changes.map(({ placed }) => (placed.visibility === null ? null : effective(placed.visibility))),
+      changes.map(({ placed }) => placed.known?.lastSequence ?? null),
+      source?.requestId ?? null,
+      source?.readAs ?? null,
+    ],
+  );
+}
+
+/**
+ * Nothing of the content has changed: copied texts have, or what is known of the visibility, or what only decisions
+ * rest on (a consent that is dropped from the payload), or the reading rules. The row follows, and nothing is told.
+ */
+async function followItems(
+  ledger: Ledger,
+  tx: Queryable,
+  scope: PageScope,
+  placed: readonly PlacedItem[],
+  seenAt: Date | null,
+): Promise<void> {
+  const rows = placed.map((each) => ({ ...each, stored: storedForm(ledger, scope, each) }));
+  await tx.query(
+    `insert into items (ref, list, key, session_id, revision, last_sequence, seen_at, stream_id, content_hash,
+       copies_hash, payload, rules, visibility, attendee_id, subject, says_anonymous, consent)
+     select $1, $2, n.key, i.session_id, i.revision, i.last_sequence, coalesce($3, i.seen_at),
+       case when $14 = 0 then i.stream_id else $14 end, n.content_hash, n.copies_hash, n.payload, n.rules,
+       n.visibility, n.attendee_id, n.subject, n.says_anonymous, n.consent
+     from unnest($4::text[], $5::bytea[], $6::bytea[], $7::json[], $8::text[], $9::text[], $10::int8[], $11::bytea[],
+       $12::boolean[], $13::text[]) as n (key, content_hash, copies_hash, payload, rules, visibility, attendee_id,
+       subject, says_anonymous, consent)
+       cross join lateral (select session_id, revision, last_sequence, seen_at, stream_id from items
+         where ref = $1 and list = $2 and key = n.key limit 1) i
+     on conflict (ref, list, key) do update set seen_at = excluded.seen_at, content_hash = excluded.content_hash,
+       copies_hash = excluded.copies_hash, payload = excluded.payload, rules = excluded.rules,
+       visibility = excluded.visibility, attendee_id = excluded.attendee_id, subject = excluded.subject,
+       says_anonymous = excluded.says_anonymous, consent = excluded.consent, expired = false,
+       stream_id = excluded.stream_id`,
+    [
+      scope.ref,
+      scope.list,
+      seenAt,
+      rows.map(({ item }) => item.key),
+      rows.map(({ hash }) => hash),
+      rows.map(({ copiesHash }) => copiesHash),
+      rows.map(({ stored }) => stored.payload),
+      rows.map(({ rules }) => rules),
+      rows.map(({ visibility }) => visibility),
+      rows.map(({ stored }) => stored.attendeeId),
+      rows.map(({ stored }) => stored.subject),
+      rows.map(({ item }) => item.saysAnonymous),
+      rows.map(({ item }) => item.consent),
+      scope.streamId,
+    ],
+  );
+}
+
+function keysOf(placed: readonly PlacedItem[]): string[] {
+  return placed.map(({ item }) => item.key);
+}

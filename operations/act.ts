@@ -1,0 +1,117 @@
+import type { Collaborators } from '../work/collaborators.js';
+import { handleRequest, type WorkScope } from '../work/handle-request.js';
+import type { Action, ActionResult } from '../api/action.js';
+import { tryNow } from './try-now.js';
+import { approveSink } from '../ledger/approvals.js';
+import { openErasures } from '../people/forget/read-erasures.js';
+import { runningImports } from '../importing/queries/ask-import.js';
+import { selectedPigeonholes } from '../ledger/pigeonholes.js';
+import {
+  delivering,
+  discovering,
+  forgetting,
+  importing,
+  reading,
+  type WantedWorkflow,
+  type WorkflowStarter,
+} from './orchestration.js';
+
+/** What an action works on. */
+export interface ActingProcess {
+  readonly to: Pick<Collaborators, 'config' | 'ledger' | 'sinks' | 'log'>;
+  readonly starter: WorkflowStarter;
+}
+
+/** Carries out what a person asks of running work: the ledger first, then the signal that only wakes. */
+export async function act({ to, starter }: ActingProcess, action: Action): Promise<ActionResult> {
+  const target = await findTarget(to, action);
+  if (target === undefined) return 'unknown';
+  const refusal =
+    action.do === 'try-now'
+      ? await tryItNow(to, action)
+      : await carryOut(to, target.scope, { ...action, do: action.do });
+  if (refusal !== undefined && refusal !== notPaused) return { refused: refusal };
+  const { do: verb, kind, name, list, forSeconds } = action;
+  to.log.info({ do: verb, kind, target: name, list, forSeconds }, 'a person asked'); // who and why are for the audit log: people write names there
+  // What is not running, the reconciler starts.
+  const wakesAll = kind === 'workspace' && (verb === 'resume' || verb === 'try-now' || verb === 'sweep');
+  if (wakesAll) await wakeWorkspace(to, starter, name);
+  else await starter.signal(target.workflow.id, 'wake');
+  if (kind === 'sink' && (verb === 'resume' || verb === 'try-now' || verb === 'approve'))
+    await wakeErasures(to, starter);
+  if (refusal !== notPaused) return 'done';
+  const hint = kind === 'pigeonhole' ? '' : `. To end a wait, run "pigeonpost try-now ${kind}:${name}"`;
+  return { note: `${kind} ${name} was not paused${hint}` };
+}
+
+/** Of something to be resumed: nothing was lifted. */
+const notPaused = Symbol('not paused');
+
+/** @returns why nothing was tried; undefined when it was */
+async function tryItNow({ config, ledger }: ActingProcess['to'], { kind, name }: Action): Promise<string | undefined> {
+  if (kind === 'pigeonhole') return 'a pigeonhole waits for nothing of its own: write workspace:NAME, or poll-now';
+  const key = kind === 'workspace' ? ledger.hash.fingerprint(config.workspaces[name]!.apiKey.reveal()) : null;
+  return await tryNow(ledger, { kind, name, key });
+}
+
+/** @returns why it cannot be done; undefined when it is */
+async function carryOut(
+  { ledger, sinks }: ActingProcess['to'],
+  scope: WorkScope,
+  action: Omit<Action, 'do'> & { readonly do: Exclude<Action['do'], 'try-now'> },
+): Promise<string | typeof notPaused | undefined> {
+  const { by, reason, list, forSeconds } = action;
+  if (action.do !== 'approve') {
+    const request = { do: action.do, list, forSeconds, by, reason };
+    return (await handleRequest(ledger, scope, request)) ? undefined : notPaused;
+  }
+  const sink = scope.kind === 'sink' ? sinks.get(scope.name) : undefined;
+  if (sink === undefined) return 'only a sink can be approved: write sink approve NAME';
+  if (!sink.observing) return `sink ${sink.name} does not observe, so there is nothing to approve: it sends`;
+  await approveSink(ledger, {
+    sinkId: sink.id,
+    destination: sink.destination,
+    by: by ?? null,
+    reason: reason ?? null,
+  });
+  return undefined;
+}
+
+async function findTarget(
+  { config, ledger }: ActingProcess['to'],
+  { kind, name }: Action,
+): Promise<{ scope: WorkScope; workflow: WantedWorkflow } | undefined> {
+  switch (kind) {
+    case 'workspace':
+      return name in config.workspaces ? { scope: { kind, name }, workflow: discovering(name) } : undefined;
+    case 'sink':
+      return name in config.sinks ? { scope: { kind, name }, workflow: delivering(name) } : undefined;
+    case 'pigeonhole': {
+      const selected = await selectedPigeonholes(ledger, Object.keys(config.syncs));
+      const row = selected.find(({ workspace, pigeonholeId }) => `${workspace}/${pigeonholeId}` === name);
+      if (row === undefined) return undefined;
+      const place = { workspace: row.workspace, pigeonholeId: row.pigeonholeId };
+      return { scope: { kind, name: place }, workflow: reading(place) };
+    }
+  }
+}
+
+/** Wakes the workflows that ask a workspace's service: for its own lists, for its pigeonholes, and for running imports. */
+export async function wakeWorkspace(
+  { config, ledger }: Pick<Collaborators, 'config' | 'ledger'>,
+  starter: Pick<WorkflowStarter, 'signal'>,
+  workspace: string,
+): Promise<void> {
+  const selected = await selectedPigeonholes(ledger, Object.keys(config.syncs));
+  const own = selected.filter((row) => row.workspace === workspace);
+  const imports = (await runningImports(ledger)).filter((each) => each.workspace === workspace);
+  const workflows = [discovering(workspace), ...own.map(reading), ...imports.map(({ id }) => importing(id))];
+  const ids = workflows.map(({ id }) => id);
+  await Promise.all(ids.map((id) => starter.signal(id, 'wake')));
+}
+
+/** What waited for a sink that a person has stopped need not find out by itself that it goes on. */
+async function wakeErasures({ ledger }: ActingProcess['to'], starter: WorkflowStarter): Promise<void> {
+  const open = await openErasures(ledger);
+  await Promise.all(open.map((id) => starter.signal(forgetting(id).id, 'wake')));
+}

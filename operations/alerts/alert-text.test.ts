@@ -1,0 +1,154 @@
+import type { AlertFacts, NewAlertMessage, Occasion } from './looks.js';
+import { alertText } from './alert-text.js';
+
+const since = new Date('2026-11-21T09:30:15Z');
+const page = 'https://pigeonpost.example.com';
+
+function message(occasion: Occasion, subject: string, facts: AlertFacts, kind: NewAlertMessage['kind'] = 'raised') {
+  return { occasion, subjects: [subject], facts, kind, since };
+}
+
+const pausedAt = '2026-11-21T08:00:00.000Z';
+const byCause = (cause: string): AlertFacts => ({ pausedBy: 'cause', cause, pausedAt });
+const quota = {
+  left: 1200,
+  limit: 10_000,
+  lastsUntil: '2026-11-21T11:00:00.000Z',
+  resetAt: '2026-11-22T00:00:00.000Z',
+};
+const ended = { pigeonhole: 'acme/101', state: 'ended', created: 4998, confirmed: 2 };
+
+describe('what a person is told', () => {
+  it.each<[ReturnType<typeof message>, string, RegExp, RegExp | null, string]>([
+    [
+      message('sink-paused', 'crm', byCause('credential')),
+      'The destination of sink crm refuses its credentials',
+      /^The sink is paused since 2026-11-21 08:00 UTC\. It keeps its backlog\.$/,
+      /"pigeonpost try-now sink:crm"/,
+      '/sink/crm',
+    ],
+    [
+      message('sink-paused', 'crm', byCause('gone')),
+      'Sink crm is paused',
+      /asked at 2026-11-21 08:00 UTC to be sent nothing more/,
+      /resume sink:crm/,
+      '/sink/crm',
+    ],
+    [
+      message('sink-paused', 'crm', byCause('destination')),
+      'Sink crm is paused',
+      /has been a different one since 2026-11-21 08:00 UTC/,
+      /resume sink:crm/,
+      '/sink/crm',
+    ],
+    [
+      message('sink-paused', 'crm', byCause('restored')),
+      'Sink crm is paused',
+      /^The ledger was restored from a backup at 2026-11-21 08:00 UTC/,
+      /what a repeat does.*resume sink:crm/,
+      '/sink/crm',
+    ],
+    [
+      message('sink-paused', 'crm', byCause('of a later version')),
+      'Sink crm is paused',
+      /^pigeonpost paused it at 2026-11-21 08:00 UTC/,
+      /resume sink:crm/,
+      '/sink/crm',
+    ],
+    [
+      message('workspace-paused', 'acme', { pausedBy: 'person', cause: null, pausedAt }),
+      'Workspace acme is paused',
+      /^An operator paused it at 2026-11-21 08:00 UTC\. Nothing of it is read\.$/,
+      /"pigeonpost resume workspace:acme"/,
+      '/',
+    ],
+    [
+      message('behind', 'crm', { oldestAt: pausedAt, backlog: 1234 }),
+      'Sink crm is behind',
+      /since 2026-11-21 08:00 UTC\. 1,234 changes wait; nothing is lost\.$/,
+      /worker/,
+      '/sink/crm',
+    ],
+    [
+      message('behind', 'crm', { oldestAt: pausedAt, backlog: 1 }),
+      'Sink crm is behind',
+      / 1 change waits; nothing is lost\.$/,
+      /worker/,
+      '/sink/crm',
+    ],
+    [
+      message('dead-letters', 'crm', { letters: 1 }),
+      'Sink crm has refused 1 change',
+      /dead letters/,
+      /"pigeonpost dead-letters list --sink crm"/,
+      '/sink/crm',
+    ],
+    [
+      message('deletions-held', 'acme/101', { items: 1500 }),
+      '1,500 deletions in pigeonhole acme/101 wait for an operator',
+      /may be a mistake/,
+      /"pigeonpost deletions list"/,
+      '/sync/acme/101',
+    ],
+    [
+      message('deletions-held', 'acme/101', { items: 1 }),
+      '1 deletion in pigeonhole acme/101 waits for an operator',
+      /may be a mistake/,
+      /confirm or reject/,
+      '/sync/acme/101',
+    ],
+    [
+      message('quota-short', 'acme', quota),
+      'The request quota of workspace acme will not last',
+      /^1,200 of 10,000 requests are left\. At this rate they last until 2026-11-21 11:00 UTC\. The window ends at 2026-11-22 00:00 UTC\. /,
+      /check --estimate/,
+      '/',
+    ],
+    [
+      message('quota-short', 'acme', { left: null, limit: null, lastsUntil: null, resetAt: null }),
+      'The request quota of workspace acme will not last',
+      /^The service does not say how much is left\. Reading/,
+      /every/,
+      '/',
+    ],
+    [
+      message('import-ended', '7', ended, 'happened'),
+      'An import into pigeonhole acme/101 has ended',
+      /^5,000 registrants created\.$/,
+      null,
+      '/imports/7',
+    ],
+    [
+      message('import-ended', '7', { ...ended, existing: 3, rejected: 2, conflict: 0, invalid: 1 }, 'happened'),
+      'An import into pigeonhole acme/101 has ended',
+      /^5,000 registrants created, 3 were there before, 2 rejected, 1 invalid\.$/,
+      /"pigeonpost import report 7"/,
+      '/imports/7',
+    ],
+    [
+      message('import-ended', '7', { pigeonhole: 'acme/101', state: 'cancelled', cancelled: 40 }, 'happened'),
+      'An import into pigeonhole acme/101 was cancelled',
+      /^0 registrants created, 40 cancelled\.$/,
+      /import report 7/,
+      '/imports/7',
+    ],
+  ])('of %j', (told, title, says, todo, place) => {
+    const text = alertText(told, page);
+    expect(text).toMatchObject({ title, says: expect.stringMatching(says), link: `${page}/#${place}` });
+    expect(text.todo).toEqual(todo === null ? null : expect.stringMatching(todo));
+    expect(JSON.stringify(text)).not.toMatch(/undefined|null"|NaN/);
+  });
+
+  it.each<[Occasion, string, string]>([
+    ['sink-paused', 'crm', 'Sink crm is no longer paused'],
+    ['workspace-paused', 'acme', 'Workspace acme is no longer paused'],
+    ['behind', 'crm', 'Sink crm is no longer behind'],
+    ['dead-letters', 'crm', 'Sink crm has fewer dead letters again'],
+    ['withholding', 'crm', 'Sink crm no longer withholds what it should send'],
+    ['deletions-held', 'acme/101', 'No deletions of pigeonhole acme/101 wait any longer'],
+    ['quota-short', 'acme', 'The request quota of workspace acme lasts again'],
+  ])('when %s of %s is over', (occasion, subject, title) => {
+    const text = alertText(message(occasion, subject, {}, 'recovered'), null);
+    expect(text).toEqual({ title, says: 'Since 2026-11-21 09:30 UTC.', todo: null, link: null });
+  });
+});

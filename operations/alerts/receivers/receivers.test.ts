@@ -1,0 +1,198 @@
+import { runInThisContext } from 'node:vm';
+import { Secret } from '../../../config/secret.js';
+import { DEFAULT_CHANNEL, DEFAULT_TOKEN, startSlackDouble } from '../../../sandbox/slack/start-slack-double.js';
+import { startHookServer } from './hook-server.test-kit.js';
+import { localhostCertificate, localhostKey } from '../../../sinks/network/localhost-certificate.test-kit.js';
+import { startMailServer } from './mail-server.test-kit.js';
+import type { OutgoingAlert } from './receiver.js';
+import { openSlackReceiver } from './slack-receiver.js';
+import { openSmtpReceiver } from './smtp-receiver.js';
+import { openWebhookReceiver } from './webhook-receiver.js';
+
+/** Node's own: Jest gives tests a copy, which its TLS never looks at. */
+const { env: environment } = runInThisContext('process') as NodeJS.Process;
+
+const network = { allowHosts: [] };
+const never = new AbortController().signal;
+const hookSecret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
+const alert: OutgoingAlert = {
+  id: '0d8f1e9e-3f5b-4a43-9d2c-6a4f5d1c7b10',
+  at: new Date('2026-11-21T09:30:00.000Z'),
+  occasion: 'sink-paused',
+  kind: 'raised',
+  subjects: ['hooks'],
+  title: 'Sink hooks is paused',
+  says: 'A person has paused it & <nobody> else.',
+  todo: 'Resume it.',
+  link: 'https://pigeonpost.example.com/#/sink/hooks',
+};
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+function closing<Part extends { close(): Promise<void> }>(part: Part): Part {
+  closers.push(() => part.close());
+  return part;
+}
+
+describe('a channel of Slack', () => {
+  const open = async (token = DEFAULT_TOKEN, channel = DEFAULT_CHANNEL) => {
+    const slack = closing(await startSlackDouble({ profile: 'established' }));
+    const settings = { type: 'slack', token: new Secret(token), channel, baseUrl: `${slack.url}/api` } as const;
+    return { slack, receiver: closing(openSlackReceiver(settings, network)) };
+  };
+
+  it('is posted an alert with its link, and with what Slack would take for marks escaped', async () => {
+    const { slack, receiver } = await open();
+    expect(await receiver.send(alert, never)).toEqual({ kind: 'delivered' });
+    const [message] = slack.workspace.channels.get(DEFAULT_CHANNEL)!.all;
+    expect(message!.text).toBe(
+      '*Sink hooks is paused*\nA person has paused it &amp; &lt;nobody&gt; else.\nResume it.\n<https://pigeonpost.example.com/#/sink/hooks|Open it>',
+    );
+  });
+
+  it.each([
+    ['a token that is refused', 'xoxb-wrong', DEFAULT_CHANNEL, 'invalid_auth'],
+    ['a channel that is not there', DEFAULT_TOKEN, 'C9999999999', 'channel_not_found'],
+  ])('tells %s by its code, without the token', async (_, token, channel, code) => {
+    const { receiver } = await open(token, channel);
+    const outcome = await receiver.send(alert, never);
+    expect(outcome).toEqual({ kind: 'failed', detail: expect.stringContaining(`(${code})`) });
+    expect(JSON.stringify(outcome)).not.toContain('xoxb');
+  });
+});
+
+describe('an endpoint', () => {
+  const open = async () => {
+    const server = closing(await startHookServer(hookSecret));
+    const settings = { type: 'webhook', url: server.url, secret: new Secret(hookSecret) } as const;
+    return { server, receiver: closing(openWebhookReceiver(settings, network)) };
+  };
+
+  it('is posted an alert that another implementation of Standard Webhooks verifies', async () => {
+    const { server, receiver } = await open();
+    expect(await receiver.send(alert, never)).toEqual({ kind: 'delivered' });
+    const { title, says, todo, link } = alert;
+    expect(server.taken).toEqual([
+      {
+        id: alert.id,
+        type: 'alert.raised',
+        timestamp: '2026-11-21T09:30:00.000Z',
+        data: { occasion: 'sink-paused', subject: 'hooks', subjects: ['hooks'], title, says, todo, link },
+      },
+    ]);
+  });
+
+  it('is followed nowhere, and told by its host alone', async () => {
+    const { server, receiver } = await open();
+    server.answer(307, { location: 'http://127.0.0.1:1/elsewhere' });
+    const outcome = await receiver.send(alert, never);
+    expect(outcome).toEqual({ kind: 'failed', detail: expect.stringContaining('(HTTP 307)') });
+    expect(JSON.stringify([outcome, receiver.name])).not.toMatch(/in-the-address|whsec/);
+    expect(server.asked()).toBe(1);
+  });
+
+  it('is left alone for as long as it asks', async () => {
+    const { server, receiver } = await open();
+    server.answer(429, { 'retry-after': '90' });
+    expect(await receiver.send(alert, never)).toMatchObject({ kind: 'failed', afterMs: 90_000 });
+  });
+
+  it('that hangs does not outlive the process', async () => {
+    const { server, receiver } = await open();
+    server.answer(null);
+    const stopping = new AbortController();
+    const sending = receiver.send(alert, stopping.signal);
+    stopping.abort();
+    expect(await sending).toMatchObject({ kind: 'failed' });
+  });
+});
+
+describe('a mailbox', () => {
+  const open = async (user: { username?: string; password?: Secret } = {}) => {
+    const server = closing(await startMailServer());
+    const settings = { type: 'smtp', host: '127.0.0.1', port: server.port, from: 'pigeonpost@example.com' } as const;
+    return { server, receiver: openSmtpReceiver({ ...settings, to: 'ops@example.com', ...user }, {}) };
+  };
+
+  it('is sent an alert that no machine answers, with the same id at every attempt', async () => {
+    const { server, receiver } = await open();
+    expect(await receiver.send(alert, never)).toEqual({ kind: 'delivered' });
+    const [mail] = server.taken;
+    for (const line of [
+      'Subject: [pigeonpost] Sink hooks is paused',
+      'To: ops@example.com',
+      `Message-ID: <${alert.id}@pigeonpost.invalid>`,
+      'Auto-Submitted: auto-generated',
+      'https://pigeonpost.example.com/#/sink/hooks',
+    ]) {
+      expect(mail).toContain(line);
+    }
+  });
+
+  it('is presented the user and password', async () => {
+    const { server, receiver } = await open({ username: 'ops', password: new Secret('a-password') });
+    expect(await receiver.send(alert, never)).toEqual({ kind: 'delivered' });
+    expect(server.presented).toEqual(['\0ops\0a-password']);
+  });
+
+  it.each([
+    ['AUTH', '535 no, ops@example.com', 'refuses username and password (SMTP 535)'],
+    ['RCPT', '550 no such mailbox ops@example.com', 'check "from" and "to" (SMTP 550)'],
+    ['MAIL TAKEN', '554 spam, says ops@example.com', 'refuses the message (SMTP 554)'],
+  ])('that refuses at %s is told by codes, without what the server wrote', async (command, line, told) => {
+    const { server, receiver } = await open({ username: 'ops', password: new Secret('a-password') });
+    server.answer(command, line);
+    const outcome = await receiver.send(alert, never);
+    expect(outcome).toEqual({ kind: 'failed', detail: expect.stringContaining(told) });
+    expect(JSON.stringify(outcome)).not.toMatch(/example\.com|a-password/);
+  });
+
+  it('whose server says nothing does not outlive the process', async () => {
+    const { server, receiver } = await open();
+    server.answer('GREETING', null);
+    const stopping = new AbortController();
+    const sending = receiver.send(alert, stopping.signal);
+    stopping.abort();
+    expect(await sending).toEqual({ kind: 'failed', detail: expect.stringContaining('mail server 127.0.0.1') });
+  });
+
+  it.each(['0', undefined])(
+    'is sent nothing by a server whose certificate nobody vouches for (%s)',
+    async (weakened) => {
+      if (weakened !== undefined) environment['NODE_TLS_REJECT_UNAUTHORIZED'] = weakened;
+      try {
+        const server = closing(await startMailServer({ cert: localhostCertificate, key: localhostKey }));
+        const settings = { type: 'smtp', host: '127.0.0.1', port: server.port, from: 'a@example.com' } as const;
+        const user = { to: 'b@example.com', username: 'ops', password: new Secret('a-password') };
+        const outcome = await openSmtpReceiver({ ...settings, ...user }, {}).send(alert, never);
+        expect(outcome).toEqual({ kind: 'failed', detail: expect.stringContaining('network.ca') });
+        expect([server.presented, server.taken]).toEqual([[], []]);
+        const trusting = openSmtpReceiver({ ...settings, ...user }, { ca: localhostCertificate });
+        expect(await trusting.send(alert, never)).toEqual({ kind: 'delivered' });
+      } finally {
+        delete environment['NODE_TLS_REJECT_UNAUTHORIZED'];
+      }
+    },
+  );
+
+  // Another name of this machine. pigeonpost does not know that it is loopback, so it requires TLS, which this server lacks.
+  const offLoopback = { type: 'smtp', host: '0.0.0.0', from: 'a@example.com', to: 'b@example.com' } as const;
+
+  it.each([[{ username: 'ops', password: new Secret('a-password') }], [{}]])(
+    'off loopback receives nothing without TLS (%j), and the reason names the key that allows it',
+    async (user) => {
+      const { server } = await open();
+      const outcome = await openSmtpReceiver({ ...offLoopback, port: server.port, ...user }, {}).send(alert, never);
+      expect(outcome).toEqual({ kind: 'failed', detail: expect.stringContaining('allowPlainText: true') });
+      expect([server.presented, server.taken]).toEqual([[], []]);
+    },
+  );
+
+  it('off loopback receives mail without TLS if the configuration allows plain text', async () => {
+    const { server } = await open();
+    const receiver = openSmtpReceiver({ ...offLoopback, port: server.port, allowPlainText: true }, {});
+    expect(await receiver.send(alert, never)).toEqual({ kind: 'delivered' });
+  });
+});

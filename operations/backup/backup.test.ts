@@ -1,0 +1,458 @@
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { Secret } from '../../config/secret.js';
+import type { Database } from '../../ledger/drivers/database.js';
+import { openEmbedded } from '../../ledger/drivers/embedded.js';
+import { openPostgres } from '../../ledger/drivers/postgres.js';
+import { LedgerKey } from '../../ledger/ledger-key.js';
+import { type Ledger, openLedger } from '../../ledger/ledger.js';
+import { testKey, testLedgerKey } from '../../ledger/ledger-key.test-kit.js';
+import { readErasureList, takeOverErasures } from '../../people/forget/erasure-list.js';
+import { noteCleared } from '../../people/forget/note-erasure.js';
+import { requestErasure } from '../../people/forget/request-erasure.js';
+import { hasPostgres, startPostgres, type TestPostgres } from '../../test/postgres.js';
+import { dumpPostgres, packUnusedStore, writeBackup } from './backup-store.js';
+import { packStore } from './pack-store.js';
+import { postgresTool } from './postgres-tool.js';
+import { readErasureListFile } from './read-erasure-list.js';
+import { markStoreRestored, restoreStore } from './restore-store.js';
+
+const terms = { erasures: null, otherLedger: false, configuredKey: testLedgerKey };
+const mark = { sinks: ['archive', 'younger'], by: "o'brien", requestId: 'request-1' };
+const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-backup-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function replaceByLink(path: string, target: string): void {
+  rmSync(path, { recursive: true });
+  symlinkSync(target, path);
+}
+
+/** A ledger with a sink that has delivered, one that was archived, and an import under way. */
+async function fill(db: Database): Promise<void> {
+  await openLedger(db, testKey);
+  await db.script(`
+    insert into workspaces (name) values ('before');
+    insert into sinks (name, type) values ('archive', 'file'), ('left-out', 'file');
+    update sinks set archived_at = now() where name = 'left-out';
+    insert into pauses (scope, name, paused_by, cause, detail, fingerprint)
+      values ('sink', 'archive', 'cause', 'credential', 'refused', 'a fingerprint');
+    insert into pigeonholes (workspace, pigeonhole_id) values ('before', 101);
+    insert into lanes (sink_id, ref, history_until) select s.id, p.ref, 0 from sinks s, pigeonholes p;
+  `);
+}
+
+async function pausesIn(db: Database): Promise<unknown[]> {
+  return await db.query(`select scope, name, paused_by, cause, fingerprint from pauses order by scope, name`);
+}
+
+const allPaused = ['archive', 'left-out', 'younger'].map((name) => ({
+  scope: 'sink',
+  name,
+  paused_by: 'cause',
+  cause: 'restored',
+  fingerprint: null,
+}));
+
+async function expectMarked(db: Database): Promise<void> {
+  expect(await pausesIn(db)).toEqual(allPaused);
+  expect(await db.query(`select who, action, outcome from audit order by number`)).toEqual([
+    { who: "o'brien", action: 'restore', outcome: null },
+    { who: null, action: null, outcome: 'done' },
+  ]);
+  expect(
+    await db.query('select count(*)::int as n from lanes where owner is null or lease_expires_at > now()'),
+  ).toEqual([{ n: 0 }]);
+}
+
+/** Somebody of a pigeonhole that the backup knows, and, with the same id, of one that it does not. */
+async function forgetSomebody(ledger: Ledger): Promise<void> {
+  await ledger.db.query(`insert into pigeonholes (workspace, pigeonhole_id) values ('before', 102)`);
+  const pigeonholes = await ledger.db.query<{ ref: number; pigeonhole_id: number }>(
+    'select ref, pigeonhole_id from pigeonholes',
+  );
+  const places = pigeonholes.map(({ ref, pigeonhole_id: pigeonholeId }) => {
+    return { ref, workspace: 'before', pigeonholeId, attendeeIds: [11], codes: ['MARK-code'] };
+  });
+  await requestErasure(ledger, {
+    id: randomUUID(),
+    names: { asked: '11', places },
+    by: null,
+    reason: null,
+    sharing: 0,
+  });
+}
+
+async function expectForgotten({ db, hash }: Ledger): Promise<void> {
+  expect(await db.query('select ended_at, reason from erasures')).toEqual([
+    { ended_at: null, reason: 'carried over a restore' },
+  ]);
+  const people = await db.query<{ subject: Buffer }>(`select subject from forgotten where workspace = 'before'`);
+  expect(people.map(({ subject }) => subject.toString('hex')).toSorted()).toEqual(
+    (['named', 'anonymous'] as const).map((as) => hash.subject('before', 11, as).toString('hex')).toSorted(),
+  );
+  const codes = await db.query<{ pigeonhole_id: number; code_hash: Buffer }>(
+    'select p.pigeonhole_id, c.code_hash from forgotten_codes c join pigeonholes p on p.ref = c.ref order by 1',
+  );
+  const code = hash.attendeeCode('MARK-code');
+  expect(codes).toEqual([101, 102].map((id) => ({ pigeonhole_id: id, code_hash: code })));
+}
+
+describe('a backup of an embedded store', () => {
+  const source = join(folder, 'source');
+  const file = join(folder, 'store.tar.gz');
+  const used = join(folder, 'used');
+  const store = (name: string) => ({ kind: 'embedded', folder: join(folder, name) }) as const;
+
+  beforeAll(async () => {
+    const db = await openEmbedded({ folder: source });
+    await fill(db);
+    const { bytes } = await packStore(db, source);
+    await db.query(`insert into workspaces (name) values ('after')`); // while the archive is still being written
+    await writeBackup(file, bytes);
+    expect(readdirSync(source).toSorted()).toEqual(['lock', 'postgres']);
+    await db.close();
+    mkdirSync(join(used, 'postgres'), { recursive: true });
+    writeFileSync(join(used, 'postgres/was-here'), 'a store');
+    writeFileSync(join(used, 'temporal.sqlite'), 'of the time after the backup');
+  });
+
+  it('is for its owner alone, and holds what was committed when it was asked for', async () => {
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const { facts } = await restoreStore(file, store('used'), mark, terms);
+    expect(facts?.format).toBe('pigeonpost-backup/1');
+    const db = await openEmbedded({ folder: used });
+    expect(await db.query('select name from workspaces')).toEqual([{ name: 'before' }]);
+    await expectMarked(db);
+    await db.close();
+  });
+
+  it('takes the place of a store, which is kept, and of what Temporal has since done', () => {
+    const [kept] = readdirSync(used).filter((name) => name.startsWith('postgres.replaced-'));
+    expect(readdirSync(used).toSorted()).toEqual(['lock', 'postgres', kept]);
+    expect(readFileSync(join(used, kept!, 'was-here'), 'utf8')).toBe('a store');
+  });
+
+  it('leaves forgotten who was forgotten after it, as the store that was there knows', async () => {
+    expect((await restoreStore(file, store('since'), mark, terms)).erasures).toBeNull();
+    const since = join(folder, 'since');
+    const there = await openEmbedded({ folder: since });
+    await forgetSomebody(await openLedger(there, testKey));
+    await there.close();
+    expect((await restoreStore(file, store('since'), mark, terms)).erasures).toBe(1);
+    const db = await openEmbedded({ folder: since });
+    await expectForgotten(await openLedger(db, testKey));
+    expect(await takeOverErasures(db, await readErasureList(db))).toBe(0);
+    await db.close();
+  });
+
+  it('of another ledger takes the place of one only where that was said', async () => {
+    const other = join(folder, 'another');
+    const db = await openEmbedded({ folder: other });
+    await openLedger(db, testKey);
+    await db.query('update ledger set id = $1', [randomUUID()]);
+    await db.close();
+    await expect(restoreStore(file, store('another'), mark, terms)).rejects.toMatchObject({ kind: 'otherLedger' });
+    expect(readdirSync(other).toSorted()).toEqual(['lock', 'postgres']);
+    const { erasures } = await restoreStore(file, store('another'), mark, { ...terms, otherLedger: true });
+    expect(erasures).toBeNull();
+  });
+
+  it('is of no use without the key of its ledger, which is not in it', async () => {
+    const keyless = { erasures: null, otherLedger: false };
+    await expect(restoreStore(file, store('keyless'), mark, keyless)).rejects.toMatchObject({
+      kind: 'key',
+      message: expect.stringContaining('--key-file'),
+    });
+    const other = { ...keyless, key: LedgerKey.generate() };
+    await expect(restoreStore(file, store('keyless'), mark, other)).rejects.toMatchObject({ kind: 'key' });
+    expect(readdirSync(join(folder, 'keyless'))).toEqual(['lock']);
+    await restoreStore(file, store('keyless'), mark, { ...keyless, key: testLedgerKey });
+    const kept = join(folder, 'keyless/ledger.key');
+    expect([readFileSync(kept, 'utf8'), statSync(kept).mode & 0o777]).toEqual([testLedgerKey.reveal(), 0o600]);
+    await restoreStore(file, store('keyless'), mark, keyless); // by now it is there
+    expect(readdirSync(join(folder, 'keyless')).filter((name) => name.startsWith('ledger.key'))).toEqual([
+      'ledger.key',
+    ]);
+  });
+
+  it('of a version that kept the key inside gives it to the folder, and not to the store', async () => {
+    const inside = LedgerKey.of(LedgerKey.generate().keys);
+    const { hash, subject, fingerprint } = inside.keys;
+    const old = join(folder, 'old');
+    const db = await openEmbedded({ folder: old });
+    await db.query('insert into ledger (id, hash_key, subject_key, fingerprint_key) values ($1, $2, $3, $4)', [
+      randomUUID(),
+      hash,
+      subject,
+      fingerprint,
+    ]);
+    await db.close();
+    const archive = join(folder, 'old.tar.gz');
+    await packUnusedStore(old, (bytes) => writeBackup(archive, bytes));
+    await restoreStore(archive, store('from-old'), mark);
+    expect(readFileSync(join(folder, 'from-old/ledger.key'), 'utf8')).toBe(inside.reveal());
+    const restored = await openEmbedded({ folder: join(folder, 'from-old') });
+    expect(await restored.query('select hash_key, subject_key, fingerprint_key from ledger')).toEqual([
+      { hash_key: null, subject_key: null, fingerprint_key: null },
+    ]);
+    await restored.close();
+  });
+
+  it('holds nothing of what was erased before it, not even as dead rows, old log or statistics', async () => {
+    const erased = join(folder, 'erased');
+    const db = await openEmbedded({ folder: erased });
+    const ledger = await openLedger(db, testKey);
+    await fill(db);
+    const payload = JSON.stringify({ id: 11, Name: 'MARK-erased', Email: 'MARK-erased@example.com' });
+    await db.query(
+      `insert into items (ref, list, key, stream_id, revision, content_hash, payload, rules, seen_at, last_sequence)
+       select 1, 'attendees', n::text, 1, 1, '', case when n = 11 then $1 else '{}' end::json, '', now(), n from generate_series(1, 2000) n`,
+      [payload],
+    );
+    await db.query(
+      `insert into imports (id, ref, file, mapping, chunk_size) values ($1, 1, 'MARK-erased.csv', '{}', 1)`,
+      [randomUUID()],
+    );
+    const id = randomUUID();
+    const place = { ref: 1, workspace: 'before', pigeonholeId: 101, attendeeIds: [11], codes: ['MARK-erased'] };
+    const names = { asked: 'MARK-erased@example.com', places: [place] };
+    await requestErasure(ledger, { id, names, by: null, reason: 'MARK-erased has asked by mail', sharing: 0 });
+    await db.script('analyze; checkpoint');
+    await db.query(`update items set payload = null, erased = true where payload::text like '%MARK%'`);
+    await db.query(`update imports set file = '(name erased)' where file like '%MARK%'`);
+    await noteCleared(ledger, 1);
+    await db.close();
+    // The files of the store itself have it still: this is what a copy of them would hold.
+    expect(() => execFileSync('grep', ['-rqa', 'MARK-erased', join(erased, 'postgres')])).not.toThrow();
+    const archive = join(folder, 'erased.tar.gz');
+    await packUnusedStore(erased, (bytes) => writeBackup(archive, bytes));
+    const unpacked = join(folder, 'erased-unpacked');
+    mkdirSync(unpacked);
+    execFileSync('tar', ['-C', unpacked, '-xzf', archive]);
+    expect(() => execFileSync('grep', ['-rqa', 'MARK-erased', unpacked])).toThrow(); // grep ends with 1: nothing found
+    await restoreStore(archive, store('erased-restored'), mark, terms);
+    const restored = await openEmbedded({ folder: join(folder, 'erased-restored') });
+    expect(await restored.query('select count(*)::int as n from items')).toEqual([{ n: 2000 }]);
+    await restored.close();
+  });
+
+  it('is neither made nor restored where another process has the store', async () => {
+    const holder = await openEmbedded({ folder: source });
+    await expect(packUnusedStore(source, async () => undefined)).rejects.toMatchObject({ kind: 'locked' });
+    await expect(restoreStore(file, store('source'), mark)).rejects.toMatchObject({ kind: 'locked' });
+    await holder.close();
+  });
+
+  it('never overwrites a file, and leaves none when it breaks off', async () => {
+    const older = readFileSync(file);
+    await expect(packUnusedStore(source, (bytes) => writeBackup(file, bytes))).rejects.toMatchObject({ kind: 'inUse' });
+    expect(readFileSync(file).equals(older)).toBe(true);
+    async function* broken(): AsyncGenerator<Uint8Array> {
+      yield older.subarray(0, 1000);
+      throw new Error('the connection broke');
+    }
+    const half = join(folder, 'half.tar.gz');
+    await expect(writeBackup(half, broken())).rejects.toThrow('the connection broke');
+    expect(readdirSync(folder).filter((name) => name.startsWith('half'))).toEqual([]);
+  });
+
+  it('that was cut short, or is another archive, changes nothing', async () => {
+    const cut = join(folder, 'cut.tar.gz');
+    writeFileSync(cut, readFileSync(file).subarray(0, 20_000));
+    const other = join(folder, 'other.tar.gz');
+    execFileSync('tar', ['-C', folder, '-czf', other, 'source/lock']);
+    for (const unusable of [cut, other]) {
+      await expect(restoreStore(unusable, store('untouched'), mark)).rejects.toMatchObject({ name: 'BackupError' });
+    }
+    expect(readdirSync(join(folder, 'untouched'))).toEqual(['lock']);
+  });
+
+  it.each<[string, (unpacked: string) => void, string[]]>([
+    ['a link to a place outside', (at) => symlinkSync(folder, join(at, 'postgres/pg_link')), []],
+    ['a link out of its folder', (at) => symlinkSync('../../..', join(at, 'postgres/pg_link')), []],
+    ['a folder that is a link', (at) => replaceByLink(join(at, 'postgres/base'), folder), []],
+    ['a second name of a file', (at) => linkSync(join(at, 'postgres/PG_VERSION'), join(at, 'postgres/again')), []],
+    ['a file that is a pipe', (at) => void execFileSync('mkfifo', [join(at, 'postgres/pipe')]), []],
+    [
+      'a path that leads out',
+      (at) => writeFileSync(join(at, 'postgres/out'), ''),
+      ['--transform=s#postgres/out#postgres/../../out#'],
+    ],
+    [
+      'an absolute path',
+      (at) => writeFileSync(join(at, 'postgres/out'), ''),
+      [`--transform=s#postgres/out#${folder}/out#`],
+    ],
+  ])('is refused with %s, and nothing is written anywhere', async (what, spoil, more) => {
+    const name = what.replaceAll(' ', '-');
+    const unpacked = join(folder, `unpacked-${name}`);
+    mkdirSync(unpacked);
+    // As much of the backup as makes it one. A whole store would only take longer to pack.
+    execFileSync('tar', [
+      '-C',
+      unpacked,
+      '-xzf',
+      file,
+      'backup.json',
+      'postgres/PG_VERSION',
+      'postgres/base/1/PG_VERSION',
+    ]);
+    spoil(unpacked);
+    const hostile = join(folder, `${name}.tar.gz`);
+    execFileSync('tar', ['-C', unpacked, '-P', ...more, '-czf', hostile, 'backup.json', 'postgres']);
+    rmSync(unpacked, { recursive: true });
+    const before = readdirSync(folder);
+    await expect(restoreStore(hostile, store(`into-${name}`), mark)).rejects.toMatchObject({ kind: 'unusable' });
+    expect(readdirSync(join(folder, `into-${name}`))).toEqual(['lock']);
+    expect(readdirSync(folder)).toEqual([...before, `into-${name}`].toSorted());
+  });
+
+  it('is refused by an older version, which says which one is needed', async () => {
+    const newer = join(folder, 'newer');
+    mkdirSync(join(newer, 'postgres'), { recursive: true });
+    writeFileSync(join(newer, 'postgres/PG_VERSION'), '18');
+    const facts = {
+      format: 'pigeonpost-backup/1',
+      madeAt: '2026-11-20T09:30:00.000Z',
+      pigeonpost: '9.9.9',
+      migration: 9999,
+      ledger: randomUUID(),
+    };
+    writeFileSync(join(newer, 'backup.json'), JSON.stringify(facts));
+    execFileSync('tar', ['-C', newer, '-czf', `${newer}.tar.gz`, 'backup.json', 'postgres']);
+    await expect(restoreStore(`${newer}.tar.gz`, store('older'), mark)).rejects.toThrow(/made by pigeonpost 9\.9\.9/);
+    expect(readdirSync(join(folder, 'older'))).toEqual(['lock']);
+  });
+
+  it('that was put back by hand is marked by itself', async () => {
+    await markStoreRestored(store('source'), mark);
+    const db = await openEmbedded({ folder: source });
+    await expectMarked(db);
+    await db.close();
+  });
+});
+
+(hasPostgres() ? describe : describe.skip)('a backup of a PostgreSQL store', () => {
+  let postgres: TestPostgres;
+  const file = join(folder, 'database.dump');
+  const storeAt = (url: string) => ({ kind: 'postgres', url: new Secret(url) }) as const;
+
+  beforeAll(async () => {
+    postgres = (await startPostgres())!;
+    const db = await openPostgres({ url: postgres.url });
+    await fill(db);
+    await dumpPostgres(storeAt(postgres.url), file);
+    await db.close();
+  });
+  afterAll(async () => {
+    await postgres.stop();
+  });
+
+  it('is restored into an empty database, with every sink paused', async () => {
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const url = await postgres.createDatabase('restored');
+    const { keyProblem } = await restoreStore(file, storeAt(url), mark, terms);
+    expect(keyProblem).toBeNull();
+    const db = await openPostgres({ url });
+    expect(await db.query('select name from workspaces')).toEqual([{ name: 'before' }]);
+    await expectMarked(db);
+    await db.close();
+  });
+
+  it('is restored with a list of who was forgotten since, and with none of another ledger', async () => {
+    const db = await openPostgres({ url: postgres.url });
+    await forgetSomebody(await openLedger(db, testKey));
+    const list = join(folder, 'erasures.json');
+    writeFileSync(list, JSON.stringify(await readErasureList(db)));
+    await db.close();
+    const erasures = await readErasureListFile(list);
+    const url = await postgres.createDatabase('restored_later');
+    const { erasures: carried } = await restoreStore(file, storeAt(url), mark, { ...terms, erasures });
+    expect(carried).toBe(1);
+    const restored = await openPostgres({ url });
+    await expectForgotten(await openLedger(restored, testKey));
+    await restored.close();
+    const strange = { ...erasures, ledger: randomUUID() };
+    await expect(markStoreRestored(storeAt(url), mark, strange)).rejects.toMatchObject({ kind: 'otherLedger' });
+    writeFileSync(list, '{"ledger":"none"}');
+    await expect(readErasureListFile(list)).rejects.toMatchObject({ kind: 'unusable' });
+  });
+
+  it('is refused where there are tables, and where pigeonpost runs', async () => {
+    await expect(restoreStore(file, storeAt(postgres.url), mark)).rejects.toMatchObject({ kind: 'inUse' });
+    const url = await postgres.createDatabase('busy');
+    const running = await openPostgres({ url });
+    await running.query('select 1');
+    await expect(restoreStore(file, storeAt(url), mark)).rejects.toThrow(/pigeonpost runs on this database/);
+    await running.close();
+  });
+
+  it('that was cut short leaves the database empty', async () => {
+    const cut = join(folder, 'cut.dump');
+    writeFileSync(cut, readFileSync(file));
+    truncateSync(cut, Math.floor(statSync(cut).size * 0.8));
+    const url = await postgres.createDatabase('cut');
+    await expect(restoreStore(cut, storeAt(url), mark)).rejects.toMatchObject({ name: 'BackupError' });
+    const db = await openPostgres({ url });
+    expect(await db.query(`select tablename from pg_tables where schemaname = 'public'`)).toEqual([]);
+    await db.close();
+  });
+
+  it('needs the programs of PostgreSQL, and says which command they would run', async () => {
+    await expect(
+      dumpPostgres(storeAt(postgres.url), join(folder, 'none.dump'), undefined, { PATH: folder }),
+    ).rejects.toMatchObject({
+      kind: 'tool',
+      message: expect.stringContaining('pg_dump --format=custom'),
+    });
+    const url = await postgres.createDatabase('without_tools');
+    await expect(restoreStore(file, storeAt(url), mark, undefined, { PATH: folder })).rejects.toMatchObject({
+      kind: 'tool',
+      message: expect.stringContaining('--mark-only'),
+    });
+  });
+});
+
+describe("a store's URL for PostgreSQL's programs", () => {
+  it.each([
+    [
+      'postgres://app:p%40ss@db.example.com:5432/pigeonpost?sslmode=no-verify',
+      'postgres://app@db.example.com:5432/pigeonpost?sslmode=require',
+      'p@ss',
+    ],
+    [
+      'postgres://db.example.com/pigeonpost?user=app&password=secret&sslmode=disable',
+      'postgres://db.example.com/pigeonpost?user=app&sslmode=disable',
+      'secret',
+    ],
+    ['postgres://app@127.0.0.1/pigeonpost', 'postgres://app@127.0.0.1/pigeonpost', undefined],
+  ])('%s has its password in the environment alone', (given, url, password) => {
+    const tool = postgresTool(given, { PATH: '/bin', HOOK_SECRET: 'whsec_x' });
+    expect(tool.url).toBe(url);
+    expect(tool.variables).toEqual(password === undefined ? { PATH: '/bin' } : { PATH: '/bin', PGPASSWORD: password });
+  });
+
+  // Their own default, "prefer", takes any server, or one that does not encrypt.
+  it.each(['', '?sslmode=require', '?sslmode=verify-full', '?ssl=true'])(
+    'has them check the server as strictly as the store is: %s',
+    (parameters) => {
+      const { searchParams } = new URL(postgresTool(`postgres://app@db.example.com/pigeonpost${parameters}`, {}).url);
+      expect([...searchParams.keys()].toSorted()).toEqual(['sslmode', 'sslrootcert']);
+      expect(searchParams.get('sslmode')).toBe('verify-full');
+    },
+  );
+});

@@ -1,0 +1,228 @@
+import { existsSync } from 'node:fs';
+import { lstat, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Database } from '../../ledger/drivers/database.js';
+import { openEmbedded } from '../../ledger/drivers/embedded.js';
+import { lockFolder } from '../../ledger/drivers/folder-lock.js';
+import { syncFolder } from '../../ledger/drivers/sync-folder.js';
+import { ledgerKeyFile, readKeyFile, writeKeyFile } from '../../ledger/key-place.js';
+import type { LedgerKey } from '../../ledger/ledger-key.js';
+import { migrate, newestMigration } from '../../ledger/migrate.js';
+import { markRestored, type RestoredFrom } from '../../ledger/mark-restored.js';
+import { type ErasureList, takeOverErasures } from '../../people/forget/erasure-list.js';
+import { readStoredKey, removeStoredKey } from '../../ledger/take-up-key.js';
+import { decrypted } from './age.js';
+import { BackupError } from './backup-error.js';
+import { type BackupFacts, factsFile, readBackupFacts } from './backup-facts.js';
+import { lookAtPresentStore } from './look-at-present-store.js';
+import { withoutTar } from './pack-store.js';
+import { runTool } from './run-tool.js';
+import { writeBytes } from './write-whole.js';
+
+export interface RestoredStore {
+  readonly facts: BackupFacts;
+  /** Where the store that was there stands now; null: there was none. */
+  readonly replaced: string | null;
+  /** So many erasures go on, since the backup was made before them; null: nobody knows which there were. */
+  readonly erasures: number | null;
+}
+
+export interface RestoreTerms {
+  /** Whom the ledger kept away before, by a list that was exported; null: none was given. */
+  readonly erasures: ErasureList | null;
+  /** The backup may be of another ledger than the one that it replaces. */
+  readonly otherLedger: boolean;
+  /** The key that the operator has kept apart; by default that of the folder. */
+  readonly key?: LedgerKey | undefined;
+  /** The key of the configuration, which then needs no file in the folder. */
+  readonly configuredKey?: LedgerKey | undefined;
+  /** A file with the identity that decrypts the backup; undefined for one that is not encrypted. */
+  readonly identityFile?: string | undefined;
+}
+
+/**
+ * Puts a backup in the place of an embedded store. It is unpacked, brought up to date and marked beside it, and takes its
+ * place by a rename: a kill leaves the one or the other, and none that would send without a look. What was there is kept.
+ * Temporal's data are of the time after the backup, and hold nothing that the ledger lacks: they go. Who was forgotten
+ * since is forgotten again, by what the store that was there and the list that is given know.
+ * The key of its ledger is in no backup: it is that of the folder, of the configuration, or one that is given. A backup of
+ * a version before decision 0048 has its key inside, which is put into the folder.
+ * @throws {BackupError}; {LedgerError} kind `otherLedger`; {StoreError} kind `locked` while a process uses the folder
+ */
+export async function restoreEmbedded(
+  file: string,
+  folder: string,
+  mark: Omit<RestoredFrom, 'madeAt'>,
+  terms: RestoreTerms,
+): Promise<RestoredStore> {
+  if (!existsSync(file)) throw new BackupError('missing', `there is no file ${file}`);
+  const present = await lookAtPresentStore(folder);
+  const lock = await lockFolder(folder);
+  const work = await mkdtemp(join(folder, 'postgres.new-'));
+  try {
+    await unpack(await plainArchive(file, work, terms.identityFile), work, file);
+    const facts = await readBackupFacts(work);
+    await refuseNewer(facts);
+    if (present !== undefined && !terms.otherLedger) refuseOther(file, facts, present);
+    const lists = [present, terms.erasures].filter((list) => list != null);
+    const own = lists.filter((list) => list === terms.erasures || list.ledger === facts.ledger);
+    const given = terms.key ?? terms.configuredKey;
+    const candidate = given ?? (await readKeyFile(join(folder, ledgerKeyFile)));
+    const { erasures, key } = await bringUpToDate(work, {
+      mark: markRestored({ ...mark, madeAt: new Date(facts.madeAt) }),
+      lists: own,
+      keyOf: async (db) => await keyOfBackup(db, file, { candidate, given }),
+    });
+    if (terms.configuredKey === undefined) await placeKey(folder, key);
+    return { facts, replaced: await takePlace(work, folder), erasures: own.length === 0 ? null : erasures };
+  } finally {
+    await rm(work, { recursive: true, force: true });
+    await lock.release();
+  }
+}
+
+/** Decrypted beside what is unpacked from it, which is plain text as well; both are deleted together. */
+async function plainArchive(file: string, work: string, identityFile: string | undefined): Promise<string> {
+  if (identityFile === undefined) return file;
+  const archive = join(work, 'backup.tar.gz');
+  await writeFile(archive, '', { mode: 0o600 });
+  await writeBytes(archive, await decrypted(file, identityFile));
+  return archive;
+}
+
+/** @param shown what messages call the archive */
+async function unpack(file: string, into: string, shown: string): Promise<void> {
+  const tar = async (...args: string[]): Promise<string> => {
+    const run = runTool({ command: 'tar', args, stdio: ['ignore', 'pipe', 'pipe'], otherwise: withoutTar });
+    let listed = '';
+    run.child.stdout!.setEncoding('utf8').on('data', (text: string) => (listed += text));
+    await run.done;
+    return listed;
+  };
+  const names = (await tar('-tzf', file)).split('\n').filter(Boolean);
+  const strange = names.some(
+    (name) => (name !== factsFile && !name.startsWith('postgres/')) || name.includes('../../worker'),
+  );
+  // Each line of the long listing begins with the kind of its entry. A link or a device could lead a later entry, or
+  // the store itself, to files outside the folder.
+  const kinds = new Set(
+    (await tar('-tvzf', file))
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => line[0]!),
+  );
+  const isPlain = [...kinds].every((kind) => kind === '-' || kind === 'd');
+  if (strange || !isPlain || !names.includes(factsFile) || !names.includes('postgres/PG_VERSION')) {
+    throw notOurs(shown);
+  }
+  await tar('-C', into, '-xzof', file); // "o": as whoever restores, not as whoever has backed up
+  if (!(await holdsPlainFilesOnly(into))) throw notOurs(shown);
+}
+
+/** Not every tar marks the second name of a file as one. */
+async function holdsPlainFilesOnly(folder: string): Promise<boolean> {
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isDirectory()) continue;
+    // oxlint-disable-next-line no-await-in-loop -- some thousand files, of a store that nobody uses
+    if (!entry.isFile() || (await lstat(join(entry.parentPath, entry.name))).nlink > 1) return false;
+  }
+  return true;
+}
+
+function notOurs(file: string): BackupError {
+  return new BackupError(
+    'unusable',
+    `${file} is no backup of an embedded store: give one that "pigeonpost backup" made`,
+  );
+}
+
+async function refuseNewer({ migration, pigeonpost }: BackupFacts): Promise<void> {
+  const known = await newestMigration();
+  if (migration <= known) return;
+  throw new BackupError(
+    'unusable',
+    `the backup was made by pigeonpost ${pigeonpost}, whose store is at version ${migration}, and this one knows ${known}: restore it with that version`,
+  );
+}
+
+function refuseOther(file: string, { ledger }: BackupFacts, present: ErasureList): void {
+  if (ledger === present.ledger) return;
+  throw new BackupError(
+    'otherLedger',
+    `${file} is a backup of another ledger (${ledger}) than the one that is there (${present.ledger}): check "store", or say --other-ledger to put it in its place all the same`,
+  );
+}
+
+interface UpToDate {
+  readonly mark: string;
+  readonly lists: readonly ErasureList[];
+  readonly keyOf: (db: Database) => Promise<LedgerKey>;
+}
+
+/** @returns how many erasures go on, and the key of the ledger */
+async function bringUpToDate(
+  storeFolder: string,
+  { mark, lists, keyOf }: UpToDate,
+): Promise<{ erasures: number; key: LedgerKey }> {
+  const db = await openEmbedded({ folder: storeFolder });
+  try {
+    await migrate(db);
+    const key = await keyOf(db);
+    await db.script(mark);
+    let erasures = 0;
+    // oxlint-disable-next-line no-await-in-loop -- two of them
+    for (const list of lists) erasures += await takeOverErasures(db, list);
+    return { erasures, key };
+  } finally {
+    await db.close();
+  }
+}
+
+/** @throws {BackupError} kind `key` when there is none, or another ledger's */
+async function keyOfBackup(
+  db: Database,
+  file: string,
+  { candidate, given }: { readonly candidate: LedgerKey | undefined; readonly given: LedgerKey | undefined },
+): Promise<LedgerKey> {
+  const stored = (await readStoredKey(db))!;
+  const refuse = (why: string): BackupError =>
+    new BackupError(
+      'key',
+      `${file} ${why}: give the key of its ledger by --key-file FILE, as it was kept apart from the backups`,
+    );
+  if (stored.kind === 'inside') {
+    if (given !== undefined && !given.equals(stored.key)) throw refuse('belongs to a ledger with another key');
+    await removeStoredKey(db, stored.key);
+    return stored.key;
+  }
+  if (candidate === undefined) throw refuse('cannot be used without the key of its ledger, which is in no backup');
+  if (!candidate.check.equals(stored.check)) throw refuse('belongs to a ledger with another key');
+  return candidate;
+}
+
+/** Before the store is replaced: a key without its store is refused by the next start, which says so. */
+async function placeKey(folder: string, key: LedgerKey): Promise<void> {
+  const file = join(folder, ledgerKeyFile);
+  const present = await readKeyFile(file).catch(() => undefined);
+  if (present?.equals(key) === true) return;
+  if (existsSync(file)) await rename(file, `${file}.replaced-${stamp(new Date())}`);
+  await writeKeyFile(file, key);
+}
+
+async function takePlace(work: string, folder: string): Promise<string | null> {
+  const place = join(folder, 'postgres');
+  const replaced = existsSync(place) ? join(folder, `postgres.replaced-${stamp(new Date())}`) : null;
+  if (replaced !== null) await rename(place, replaced);
+  await rename(join(work, 'postgres'), place);
+  for (const name of await readdir(folder)) {
+    // oxlint-disable-next-line no-await-in-loop -- a handful
+    if (name.startsWith('temporal.sqlite')) await rm(join(folder, name), { force: true });
+  }
+  syncFolder(folder);
+  return replaced;
+}
+
+/** `20261121T093000Z`: names of files hold no colon everywhere. */
+function stamp(at: Date): string {
+  return at.toISOString().replace(/[-:]|\.\d+/g, '');
+}

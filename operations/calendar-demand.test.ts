@@ -1,0 +1,114 @@
+import type { SessionTimes } from '../reading/event-times.js';
+import type { ReadingPlan } from '../work/reading-plan.js';
+import { adviseOnQuota } from './advise-on-quota.js';
+import { calendarDemand, type PlannedPigeonhole, withIntervals } from './calendar-demand.js';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+const now = Date.parse('2026-11-21T10:00:00Z');
+const today = Date.parse('2026-11-21T00:00:00Z');
+const everyMs = { live: 10_000, new: hour, upcoming: 5 * minute, ended: 6 * hour, sweep: 30 * minute, lists: {} };
+
+const plan = (...lists: ReadingPlan['lists']): ReadingPlan => ({
+  lists,
+  everyMs,
+  drop: {},
+  deletions: { settleMs: 0, confirmMs: 0, holdAbove: { share: 0, items: 0 } },
+  sinks: new Map(),
+});
+const planned = (from: number, to: number, more: Partial<PlannedPigeonhole> = {}): PlannedPigeonhole => ({
+  status: 'upcoming',
+  event: { startsAt: today + from * day, endsAt: today + to * day },
+  sessions: new Map(),
+  expectedParticipants: null,
+  plan: plan('attendees'),
+  ...more,
+});
+const sessionOf = (startsAt: number, hours: number): SessionTimes => ({
+  type: 'qna',
+  startsAt,
+  endsAt: startsAt + hours * hour,
+});
+
+describe('the requests of a calendar', () => {
+  it('are those of the days with events, from today on', () => {
+    const days = calendarDemand([planned(-3, 1), planned(5, 7)], [], now);
+    expect(days.map(({ day: name, pigeonholes }) => `${name} ${pigeonholes}`)).toEqual([
+      '2026-11-21 1',
+      '2026-11-26 1',
+      '2026-11-27 1',
+    ]);
+  });
+
+  it('are live polls on its days, idle polls before, and little after', () => {
+    const [first, , third] = calendarDemand([planned(0, 1), planned(1, 2), planned(2, 3)], [], now);
+    expect(first!.needs.live).toBeCloseTo(8640, 0);
+    expect(first!.needs.idle).toBeCloseTo(2 * 288, 0);
+    expect(third!.needs.idle).toBeLessThan(20 + 180);
+  });
+
+  it('are live polls of a session’s lists while it lasts, and its margins', () => {
+    const sessions = new Map([[7, sessionOf(today + 9 * hour, 2)]]);
+    const [only] = calendarDemand([planned(0, 1, { sessions, plan: plan('votes') })], [], now);
+    expect(only!.needs.live).toBeCloseTo((160 * minute) / 10_000, 0);
+  });
+
+  it('count a page of the rolling sweep beside each poll of a long list', () => {
+    const [small] = calendarDemand([planned(0, 1, { expectedParticipants: 300 })], [], now);
+    const [large] = calendarDemand([planned(0, 1, { expectedParticipants: 301 })], [], now);
+    expect(small!.needs.sweep).toBe(0);
+    expect(large!.needs.sweep).toBeCloseTo(large!.needs.live, 0);
+  });
+
+  it.each([
+    ['nothing for one page', 300, 0],
+    ['all pages of some hundreds', 700, 3],
+    ['four pages, however many take part', 20_000, 4],
+  ])('count for live questions beside each poll %s', (_, expectedParticipants, pages) => {
+    const [only] = calendarDemand([planned(0, 1, { expectedParticipants, plan: plan('questions') })], [], now);
+    expect(only!.needs.sweep / only!.needs.live).toBeCloseTo(pages, 1);
+  });
+
+  it('include the lists of the workspace itself', () => {
+    const [only] = calendarDemand([planned(0, 1)], [plan('pigeonholes')], now);
+    expect(only!.needs.idle).toBeCloseTo(24 * 60, 0);
+  });
+});
+
+describe('the advice on a quota', () => {
+  const pigeonholes = [planned(0, 1)];
+  const [busiest] = calendarDemand(pigeonholes, [], now);
+
+  it.each<[string, number | null, boolean | null, RegExp]>([
+    ['that it fits', 20_000, true, /needs about 8640 requests of the 18000 that reading may use: it fits/],
+    ['that nobody knows', null, null, /give it with --quota N/],
+    ['the shortest interval that fits', 5000, false, /with "every: \{ live: 30s, quiet: 5m \}" it needs 2880/],
+    ['to read less where no interval helps', 10, false, /read fewer lists or pigeonholes/],
+  ])('says %s', (_, quota, fits, text) => {
+    const advice = adviseOnQuota(busiest, { quota, reserve: 0.1 }, pigeonholes, []);
+    expect(advice).toMatchObject({ fits, text: expect.stringMatching(text) });
+  });
+
+  it('says to look less often at what is to come, where that is what costs', () => {
+    const many = Array.from({ length: 100 }, () => planned(1, 2));
+    const all = [...pigeonholes, ...many];
+    const [first] = calendarDemand(all, [], now);
+    expect(adviseOnQuota(first, { quota: 25_000, reserve: 0.1 }, all, []).text).toMatch(
+      /with "every: \{ live: 10s, upcoming: \d+[mh] \}"|with "every: \{ upcoming: \d+[mh] \}"/,
+    );
+  });
+
+  it('says that there is nothing to read', () => {
+    expect(adviseOnQuota(undefined, { quota: 1, reserve: 0.1 }, [], []).text).toContain('takes place from today on');
+  });
+
+  it('is about intervals that do what it says', () => {
+    const [less] = calendarDemand(
+      withIntervals(pigeonholes, (every) => ({ ...every, live: 30_000 })),
+      [],
+      now,
+    );
+    expect(less!.needs.live).toBeCloseTo(2880, 0);
+  });
+});

@@ -1,0 +1,138 @@
+import { type TimeWindow } from '../reading/cadence.js';
+import { addNeeds, demandBetween, noNeeds } from '../reading/demand.js';
+import type { SessionTimes } from '../reading/event-times.js';
+import { type Needs, unstretched } from '../work/asking/quota-rules.js';
+import { streamsOf, type ReadingPlan } from '../work/reading-plan.js';
+import { factsOf } from '../reading/stream-facts.js';
+import type { Intervals } from '../config/config.js';
+
+/** What a calendar says of a pigeonhole, and how it would be read. */
+export interface PlannedPigeonhole {
+  readonly status: string | null;
+  readonly event: TimeWindow;
+  readonly sessions: ReadonlyMap<number, SessionTimes>;
+  /** Null: the service does not say; taken as a page. */
+  readonly expectedParticipants: number | null;
+  readonly plan: ReadingPlan;
+}
+
+/** A day of the calendar, with the requests that reading would need on it. */
+export interface DayDemand {
+  /** YYYY-MM-DD, in UTC. */
+  readonly day: string;
+  /** That take place on it. */
+  readonly pigeonholes: number;
+  readonly needs: Needs;
+}
+
+export const dayMs = 24 * 3_600_000;
+const perPage = 300;
+/** A pigeonhole is reckoned to have a question of each participant, and no more than these. */
+const mostQuestions = 1000;
+/** Outside of its window a stream has backed off as far as it will. */
+const longQuiet = 30;
+
+/**
+ * The days from `fromMs` on on which some pigeonhole takes place, each with the requests of the whole day: of those
+ * that take place, of those to come, and after their ends. Pure. A pigeonhole is reckoned to be live on the days of its
+ * calendar, each list to have one page but the attendees and the questions, and nothing to be left unread from before.
+ * @param workspacePlans of the lists of the workspaces themselves
+ */
+export function calendarDemand(
+  pigeonholes: readonly PlannedPigeonhole[],
+  workspacePlans: readonly ReadingPlan[],
+  fromMs: number,
+): DayDemand[] {
+  const days = new Set<number>();
+  for (const { event } of pigeonholes) {
+    if (event.startsAt === null || event.endsAt === null) continue;
+    const first = Math.max(startOfDay(fromMs), startOfDay(event.startsAt));
+    for (let at = first; at < event.endsAt; at += dayMs) days.add(at);
+  }
+  const toCome = new Map<PlannedPigeonhole, Needs>(); // the same on every day before
+  return [...days]
+    .toSorted((a, b) => a - b)
+    .map((at) => {
+      const needs = pigeonholes.map((pigeonhole) => {
+        const { startsAt } = pigeonhole.event;
+        if (startsAt === null || startsAt < at + dayMs) return demandOfDay(pigeonhole, at);
+        const known = toCome.get(pigeonhole) ?? demandOfDay(pigeonhole, at);
+        toCome.set(pigeonhole, known);
+        return known;
+      });
+      const own = workspacePlans.map((plan) =>
+        demandOfDay({ plan, status: null, event: unknownWindow, sessions: new Map(), expectedParticipants: null }, at),
+      );
+      return {
+        day: new Date(at).toISOString().slice(0, 10),
+        pigeonholes: pigeonholes.filter(({ event }) => takesPlace(event, at)).length,
+        needs: [...needs, ...own].reduce(addNeeds, noNeeds),
+      };
+    });
+}
+
+/** The same pigeonholes under other intervals. Pure. */
+export function withIntervals(
+  pigeonholes: readonly PlannedPigeonhole[],
+  change: (every: Intervals) => Intervals,
+): PlannedPigeonhole[] {
+  return pigeonholes.map((each) => ({ ...each, plan: { ...each.plan, everyMs: change(each.plan.everyMs) } }));
+}
+
+const unknownWindow: TimeWindow = { startsAt: null, endsAt: null };
+
+function startOfDay(at: number): number {
+  return Math.floor(at / dayMs) * dayMs;
+}
+
+function takesPlace({ startsAt, endsAt }: TimeWindow, dayAt: number): boolean {
+  return startsAt !== null && endsAt !== null && startsAt < dayAt + dayMs && endsAt > dayAt;
+}
+
+function demandOfDay(pigeonhole: PlannedPigeonhole, dayAt: number): Needs {
+  return phasesOf(pigeonhole, dayAt)
+    .map(({ status, endedAt, from, to }) => {
+      const { event, sessions } = pigeonhole;
+      const schedule = { status, endedAt, event, sessions, rehearsalUntil: null };
+      return streamsOf(pigeonhole.plan, [...pigeonhole.sessions.keys()])
+        .map((stream) => {
+          const pages = pagesOf(stream.list, pigeonhole.expectedParticipants ?? 0);
+          const record = {
+            ...stream,
+            changedAt: null,
+            quietReads: longQuiet,
+            pages,
+            sweptAt: new Date(from),
+            order: 'ascending',
+          };
+          return demandBetween(factsOf(record, schedule, unstretched), pigeonhole.plan.everyMs, from, to);
+        })
+        .reduce(addNeeds, noNeeds);
+    })
+    .reduce(addNeeds, noNeeds);
+}
+
+function pagesOf(list: string, participants: number): number {
+  const isOfQuestions = list === 'questions' || list === 'qna-questions';
+  const items = list === 'attendees' ? participants : isOfQuestions ? Math.min(participants, mostQuestions) : 0;
+  return Math.max(1, Math.ceil(items / perPage));
+}
+
+interface Phase {
+  readonly status: string | null;
+  readonly endedAt: number | null;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A day before, during and after the event. Without dates, all of it as the service says now. */
+function phasesOf({ status, event: { startsAt, endsAt } }: PlannedPigeonhole, dayAt: number): Phase[] {
+  const end = dayAt + dayMs;
+  if (startsAt === null || endsAt === null) return [{ status, endedAt: null, from: dayAt, to: end }];
+  const before = status === 'new' ? 'new' : 'upcoming';
+  return [
+    { status: before, endedAt: null, from: dayAt, to: Math.min(end, startsAt) },
+    { status: 'live', endedAt: null, from: Math.max(dayAt, startsAt), to: Math.min(end, endsAt) },
+    { status: 'ended', endedAt: endsAt, from: Math.max(dayAt, endsAt), to: end },
+  ].filter(({ from, to }) => to > from);
+}

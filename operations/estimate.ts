@@ -1,0 +1,124 @@
+import { choose } from '../reading/discover.js';
+import { eventTimes, sessionTimes } from '../reading/event-times.js';
+import { syncsOf } from '../reading/read-pigeonhole.js';
+import { planReading } from '../work/reading-plan.js';
+import { allNeeds } from '../reading/demand.js';
+import type { Config } from '../config/config.js';
+import type { PigeonholeClient } from '../pigeonhole/client.js';
+import type { ListRef } from '../pigeonhole/lists.js';
+import { adviseOnQuota, type Advice } from './advise-on-quota.js';
+import { calendarDemand, type DayDemand, type PlannedPigeonhole } from './calendar-demand.js';
+import { toListed } from './list-events.js';
+import { createWorkspaceClient } from '../work/open-clients.js';
+
+/** What reading would cost of one key's quota. */
+export interface Estimate {
+  /** All that use the key. */
+  readonly workspaces: readonly string[];
+  /** Requests a day; null: not known. */
+  readonly quota: number | null;
+  /** Days with events, from today on. */
+  readonly days: readonly DayDemand[];
+  readonly busiest: DayDemand | null;
+  readonly advice: Advice;
+  /** Requests that this estimate itself has made. */
+  readonly requestsMade: number;
+}
+
+/** Counts what it asks, and remembers what the service last said of the quota. */
+interface Asking {
+  readonly client: PigeonholeClient;
+  readonly signal: AbortSignal;
+  made: number;
+  limit: number | null;
+}
+
+/**
+ * What reading would need on the busiest day of the calendar, for each key, before anything is started: reads
+ * pigeonholes, their sessions and sizes, changes nothing, and needs neither store nor Temporal.
+ * @param quota requests a day, where the service does not tell or another plan is thought of
+ * @throws {ApiError} when the service cannot be read
+ */
+export async function* estimate(
+  config: Config,
+  { quota, now, signal }: { readonly quota: number | null; readonly now: number; readonly signal: AbortSignal },
+): AsyncGenerator<Estimate, void, undefined> {
+  for (const workspaces of sharingKeys(config)) {
+    const pigeonholes: PlannedPigeonhole[] = [];
+    let made = 0;
+    let told: number | null = null;
+    for (const workspace of workspaces) {
+      const asking: Asking = { client: createWorkspaceClient(config, workspace), signal, made: 0, limit: null };
+      try {
+        pigeonholes.push(...(await readCalendar(config, workspace, asking, now)));
+      } finally {
+        await asking.client.close();
+      }
+      made += asking.made;
+      told = asking.limit ?? told;
+    }
+    const own = workspaces.map((workspace) => planReading(config, syncsOf(config, workspace), 'workspace'));
+    const days = calendarDemand(pigeonholes, own, now);
+    const busiest = days.toSorted((a, b) => allNeeds(b.needs) - allNeeds(a.needs))[0];
+    const reserve = Math.max(...workspaces.map((workspace) => config.workspaces[workspace]!.quota.reserve));
+    const known = quota ?? told;
+    const advice = adviseOnQuota(busiest, { quota: known, reserve }, pigeonholes, own);
+    yield { workspaces, quota: known, days, busiest: busiest ?? null, advice, requestsMade: made };
+  }
+}
+
+/** The workspaces that something is read of, those with one key together: they have one quota. */
+function sharingKeys(config: Config): string[][] {
+  const byKey = new Map<string, string[]>();
+  for (const [name, { apiKey }] of Object.entries(config.workspaces)) {
+    if (syncsOf(config, name).length === 0) continue;
+    byKey.set(apiKey.reveal(), [...(byKey.get(apiKey.reveal()) ?? []), name]);
+  }
+  return [...byKey.values()];
+}
+
+async function readCalendar(
+  config: Config,
+  workspace: string,
+  asking: Asking,
+  now: number,
+): Promise<PlannedPigeonhole[]> {
+  const shown = await readAll(asking, { list: 'pigeonholes' });
+  const items = new Map(shown.map((item) => [item['id'] as number, item]));
+  const known = [...items.values()].map(toListed);
+  const syncsById = new Map<number, string[]>();
+  for (const sync of syncsOf(config, workspace)) {
+    for (const id of choose(config.syncs[sync]!.pigeonholes, known)) {
+      if (items.has(id)) syncsById.set(id, [...(syncsById.get(id) ?? []), sync]);
+    }
+  }
+  const planned: PlannedPigeonhole[] = [];
+  for (const [id, syncs] of syncsById) {
+    const item = items.get(id)!;
+    const event = eventTimes(item);
+    if (event.endsAt !== null && event.endsAt <= now) continue; // over: a few polls a day, until it is dormant
+    // oxlint-disable-next-line no-await-in-loop -- one request at a time: nobody waits for this
+    const sessions = await readAll(asking, { list: 'sessions', pigeonholeId: id });
+    asking.made += 1;
+    // oxlint-disable-next-line no-await-in-loop -- as above
+    const { expectedParticipants } = await asking.client.getPigeonhole(id, { signal: asking.signal });
+    planned.push({
+      status: typeof item['status'] === 'string' ? item['status'] : null,
+      event,
+      sessions: new Map(sessions.map((session) => [session['id'] as number, sessionTimes(session)])),
+      expectedParticipants: expectedParticipants ?? null,
+      plan: planReading(config, syncs, 'pigeonhole'),
+    });
+  }
+  return planned;
+}
+
+async function readAll(asking: Asking, list: ListRef): Promise<Readonly<Record<string, unknown>>[]> {
+  const items: Readonly<Record<string, unknown>>[] = [];
+  for await (const page of asking.client.pages(list, { signal: asking.signal })) {
+    asking.made += 1;
+    asking.limit = page.quota?.limit ?? asking.limit;
+    items.push(...page.items);
+  }
+  return items.filter(({ id }) => typeof id === 'number');
+}

@@ -1,0 +1,94 @@
+import { choose, type DiscoveredPigeonhole } from '../reading/discover.js';
+import { syncsOf } from '../reading/read-pigeonhole.js';
+import type { Config } from '../config/config.js';
+import { ApiError } from '../pigeonhole/api-error.js';
+import type { PigeonholeClient } from '../pigeonhole/client.js';
+import { loadCandidateConfig } from './load-process-config.js';
+import { createWorkspaceClient } from '../work/open-clients.js';
+
+export type ListedEvent = DiscoveredPigeonhole;
+
+export interface ListedEvents {
+  readonly events: readonly ListedEvent[];
+  /** The workspace has more, which were not requested: a check must not use up a quota. */
+  readonly hasMore: boolean;
+}
+
+const maxPages = 20;
+const timeoutMs = 30_000;
+
+/** The events that the key of a workspace can see. @throws {ApiError} */
+export async function listEvents(client: PigeonholeClient, signal: AbortSignal): Promise<ListedEvents> {
+  const events = new Map<number, ListedEvent>();
+  let pages = 0;
+  for await (const page of client.pages({ list: 'pigeonholes' }, { signal })) {
+    for (const item of page.items) {
+      const event = toListed(item);
+      events.set(event.id, event);
+    }
+    pages += 1;
+    if (pages === maxPages) return { events: [...events.values()], hasMore: true };
+  }
+  return { events: [...events.values()], hasMore: false };
+}
+
+/** The fields of a record of the list `pigeonholes` that choices look at. */
+export function toListed(item: Readonly<Record<string, unknown>>): ListedEvent {
+  const text = (name: string): string => (typeof item[name] === 'string' ? item[name] : '');
+  return {
+    id: item['id'] as number,
+    name: text('name'),
+    status: text('status') === '' ? null : text('status'),
+    startDate: text('startDate'),
+  };
+}
+
+/**
+ * The events of the only workspace of a configuration that is not written yet.
+ * @returns a sentence when the service refuses the key or cannot be reached
+ */
+export async function eventsOfDraft(text: string, absoluteFile: string): Promise<ListedEvents | { problem: string }> {
+  const config = await loadCandidateConfig(text, { shownFile: absoluteFile, absoluteFile });
+  const [workspace] = Object.keys(config.workspaces);
+  const client = createWorkspaceClient(config, workspace!);
+  try {
+    return await listEvents(client, AbortSignal.timeout(timeoutMs));
+  } catch (error) {
+    if (error instanceof ApiError) return { problem: error.message };
+    throw error;
+  } finally {
+    await client.close();
+  }
+}
+
+export interface SelectedEvents {
+  readonly sync: string;
+  readonly selected: readonly ListedEvent[];
+  /** Ids that the sync names and that the service does not list. */
+  readonly missing: readonly number[];
+}
+
+/** Which of the listed events each sync of a workspace selects. Pure. */
+export function selectEvents(config: Config, workspace: string, { events }: ListedEvents): SelectedEvents[] {
+  return syncsOf(config, workspace).map((sync) => {
+    const ids = new Set(choose(config.syncs[sync]!.pigeonholes, events));
+    const selected = events.filter(({ id }) => ids.has(id));
+    const listed = new Set(selected.map(({ id }) => id));
+    return { sync, selected, missing: [...ids].filter((id) => !listed.has(id)) };
+  });
+}
+
+const maxNamed = 5;
+
+/** Returns what a person should know of a sync's choice. Pure. */
+export function selectionInWords({ selected, missing }: SelectedEvents, { events, hasMore }: ListedEvents): string {
+  const named = selected.slice(0, maxNamed).map(({ id, name, status }) => `${name} (${id}, ${status ?? 'no status'})`);
+  const more = selected.length > maxNamed ? `, and ${selected.length - maxNamed} more` : '';
+  const of = `${hasMore ? 'the first ' : ''}${events.length}`;
+  const chosen =
+    selected.length === 0
+      ? `selects none of ${of} events`
+      : `selects ${selected.length} of ${of} events: ${named.join(', ')}${more}`;
+  const unknown = missing.length === 0 || hasMore ? '' : `; the service does not list ${missing.join(', ')}`;
+  return `${chosen}${unknown}`;
+}

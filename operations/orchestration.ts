@@ -1,0 +1,109 @@
+import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import { WorkflowIdReusePolicy } from '@temporalio/common';
+import type { Log, Orchestration } from '../work/collaborators.js';
+import { LedgerError } from '../ledger/ledger-error.js';
+import type { PigeonholeName } from '../work/turns.js';
+import {
+  deliverToSinkId,
+  discoverPigeonholesId,
+  forgetAttendeeId,
+  importRegistrantsId,
+  syncPigeonholeId,
+} from '../workflows/ids.js';
+
+/** A workflow that should be running: what starts it. */
+export interface WantedWorkflow {
+  readonly type: 'discoverPigeonholes' | 'syncPigeonhole' | 'deliverToSink' | 'importRegistrants' | 'forgetAttendee';
+  readonly id: string;
+  readonly args: readonly unknown[];
+}
+
+export function discovering(workspace: string): WantedWorkflow {
+  return { type: 'discoverPigeonholes', id: discoverPigeonholesId(workspace), args: [workspace] };
+}
+
+export function reading(pigeonhole: PigeonholeName): WantedWorkflow {
+  const { workspace, pigeonholeId } = pigeonhole;
+  return { type: 'syncPigeonhole', id: syncPigeonholeId(workspace, pigeonholeId), args: [{ workspace, pigeonholeId }] };
+}
+
+export function delivering(sink: string): WantedWorkflow {
+  return { type: 'deliverToSink', id: deliverToSinkId(sink), args: [sink] };
+}
+
+export function importing(id: string): WantedWorkflow {
+  return { type: 'importRegistrants', id: importRegistrantsId(id), args: [id] };
+}
+
+export function forgetting(id: string): WantedWorkflow {
+  return { type: 'forgetAttendee', id: forgetAttendeeId(id), args: [id] };
+}
+
+/** How this process starts and wakes workflows. */
+export interface WorkflowStarter extends Orchestration {
+  /** Starts what is not running; what is, stays as it is. */
+  start(workflow: WantedWorkflow): Promise<void>;
+  /** Sends a signal; false when no such workflow is running. */
+  signal(workflowId: string, name: string): Promise<boolean>;
+}
+
+/** @param refusal why nothing may be started now; null: it may */
+export function createStarter(
+  client: Client,
+  taskQueue: string,
+  log: Log,
+  refusal: () => string | null = () => null,
+): WorkflowStarter {
+  const mayStart = (): void => {
+    const why = refusal();
+    if (why !== null) throw new LedgerError('cluster', why);
+  };
+  const options = (workflow: WantedWorkflow) => ({
+    taskQueue,
+    workflowId: workflow.id,
+    args: [...workflow.args],
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+  });
+  const signal = async (workflowId: string, name: string): Promise<boolean> => {
+    try {
+      await client.workflow.getHandle(workflowId).signal(name);
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return false;
+      throw error;
+    }
+  };
+  return {
+    signal,
+    async start(workflow) {
+      mayStart();
+      try {
+        await client.workflow.start(workflow.type, options(workflow));
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      }
+    },
+    async wakeSinks(names) {
+      // A lost wake costs a few seconds: the sink's own slow timer covers it.
+      await Promise.all(
+        names.map((name) =>
+          signal(deliverToSinkId(name), 'wake').catch((error: unknown) =>
+            log.warn({ sink: name, error: messageOf(error) }, 'sink could not be woken'),
+          ),
+        ),
+      );
+    },
+    async startReading(pigeonholes) {
+      mayStart();
+      for (const pigeonhole of pigeonholes) {
+        const workflow = reading(pigeonhole);
+        // oxlint-disable-next-line no-await-in-loop -- a handful, and one after another is kinder to the server
+        await client.workflow.signalWithStart(workflow.type, { ...options(workflow), signal: 'wake' });
+      }
+    },
+  };
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

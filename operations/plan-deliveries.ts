@@ -1,0 +1,177 @@
+import { consentReason } from '../delivering/decide-delivery.js';
+import { type PlannedLane, plannedLanes } from '../delivering/lane-plans.js';
+import type { CausedDeliveries, DeliveryCause } from '../api/configuration-plan.js';
+import type { Config } from '../config/config.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { countChangesBehind, countWithheld, type KnownLane, knownLanes } from '../delivering/known-lanes.js';
+import { findRef } from '../ledger/pigeonholes.js';
+import { notSelected } from '../delivering/release-selected.js';
+import { countWhatGoes, type WhatGoes } from './count-what-goes.js';
+import { mappingReasons } from '../delivering/mapping-reasons.js';
+import { acceptedBy, createSink, historyMs } from '../work/open-sinks.js';
+import type { SelectedBySync } from './plan-selections.js';
+import { tallyStored } from './tally-stored.js';
+
+/** The two configurations, each with what its syncs read. */
+export interface Both {
+  readonly before: Config;
+  readonly now: Config;
+  readonly selectedBefore: SelectedBySync;
+  readonly selectedNow: SelectedBySync;
+  /** Sinks whose settings changed: pigeonpost decides again on what their mapping withheld. */
+  readonly changedSinks: ReadonlySet<string>;
+}
+
+/**
+ * What a configuration sends beside what is found from now on, from the ledger as it is: counted and decided as when
+ * it is sent, by sink and list.
+ */
+export async function planDeliveries(ledger: Ledger, both: Both): Promise<CausedDeliveries[]> {
+  const { now } = both;
+  const all: CausedDeliveries[] = [];
+  const lanes = await knownLanes(ledger, Object.keys(now.sinks));
+  for (const sink of Object.keys(now.sinks)) {
+    const wasPlanned = new Set(lanesOf(both.before, sink, both.selectedBefore).map(nameOf));
+    for (const plan of lanesOf(now, sink, both.selectedNow)) {
+      const lane = lanes.find((row) => row.sink === sink && nameOf(row) === nameOf(plan));
+      const isBack = lane !== undefined && (lane.isArchived || !wasPlanned.has(nameOf(plan)));
+      // oxlint-disable-next-line no-await-in-loop -- each reads whole lists: not all at once
+      all.push(...(await planLane(ledger, now, sink, plan, lane, isBack)));
+      // oxlint-disable-next-line no-await-in-loop
+      if (lane !== undefined && both.changedSinks.has(sink)) all.push(...(await cured(ledger, now, sink, plan, lane)));
+    }
+  }
+  return sumUp(all);
+}
+
+function lanesOf(config: Config, sink: string, selected: SelectedBySync): PlannedLane[] {
+  if (config.sinks[sink] === undefined) return [];
+  return plannedLanes(config, sink, selected.of(sink));
+}
+
+async function planLane(
+  ledger: Ledger,
+  config: Config,
+  sink: string,
+  plan: PlannedLane,
+  lane: KnownLane | undefined,
+  isBack: boolean,
+): Promise<CausedDeliveries[]> {
+  const ref = lane?.ref ?? (await findRef(ledger.db, plan.workspace, plan.pigeonholeId));
+  if (ref === undefined) return []; // never read
+  const sinkConfig = config.sinks[sink]!;
+  const caused = (cause: DeliveryCause, rows: readonly WhatGoes[], reason: string | null = null): CausedDeliveries[] =>
+    rows.map(({ list, items, withheld }) => ({
+      sink,
+      list,
+      cause,
+      reason,
+      changes: items,
+      withheld,
+      observed: sinkConfig.mode === 'observe',
+      estimated: false,
+    }));
+  const asked = { ref, since: historyStart(historyMs(sinkConfig)), until: null, withoutRowOf: null };
+  if (lane === undefined) {
+    const lists = historyMs(sinkConfig) === 0 ? [] : plan.lists;
+    return caused('history', await countWhatGoes(ledger, sinkConfig, { ...asked, lists, selected: plan.selected }));
+  }
+  const added = lane.configuration === null ? [] : plan.lists.filter((list) => !lane.lists.includes(list));
+  return [
+    ...caused(
+      'list-added',
+      await countWhatGoes(ledger, sinkConfig, {
+        ...asked,
+        lists: historyMs(sinkConfig) === 0 ? [] : added,
+        until: lane.watermark,
+        withoutRowOf: lane.sinkId,
+        selected: plan.selected,
+      }),
+    ),
+    ...(await released(ledger, config, sink, plan, lane)).flatMap(({ list, reason, changes }) =>
+      caused('released', [{ list, items: changes, withheld: {} }], reason),
+    ),
+    ...(isBack
+      ? (await countChangesBehind(ledger, { ref, watermark: lane.watermark, lists: plan.lists })).flatMap(
+          ({ list, changes }) => caused('since-watermark', [{ list, items: changes, withheld: {} }]),
+        )
+      : []),
+  ];
+}
+
+/** What was withheld for a reason that is gone. */
+async function released(
+  ledger: Ledger,
+  config: Config,
+  sink: string,
+  plan: PlannedLane,
+  { sinkId, ref }: KnownLane,
+): Promise<{ list: string; reason: string; changes: number }[]> {
+  const reasons = new Set([...acceptedBy(config.sinks[sink]!)].map(consentReason));
+  const lists = plan.lists;
+  const byConsent = await countWithheld(ledger, { sinkId, ref, lists, keys: null });
+  const bySelection =
+    plan.pigeonholeId === 0 ? await countWithheld(ledger, { sinkId, ref, lists, keys: plan.selected }) : [];
+  return [
+    ...byConsent.filter(({ reason }) => reasons.has(reason)),
+    ...bySelection.filter(({ reason }) => reason === notSelected),
+  ];
+}
+
+/** A plan answers within some seconds: what is not planned is estimated. */
+const effort = { items: 3000, ms: 2000 };
+
+/** What the mapping withheld and, as it is now, sends. */
+async function cured(
+  ledger: Ledger,
+  config: Config,
+  sinkName: string,
+  lane: PlannedLane,
+  { sinkId, ref }: KnownLane,
+): Promise<CausedDeliveries[]> {
+  const rows = await countWithheld(ledger, { sinkId, ref, lists: lane.lists, keys: null });
+  const withheld = rows.filter(({ reason }) => mappingReasons.includes(reason));
+  const sink = createSink(config, sinkName);
+  try {
+    const all: CausedDeliveries[] = [];
+    for (const list of new Set(withheld.map((row) => row.list))) {
+      const to = { ledger, config, sinkName, sink, lane, sinkId, ref };
+      const asked = { list, withheldFor: mappingReasons };
+      // oxlint-disable-next-line no-await-in-loop -- each plans a whole list, so one after the other
+      const { sent, given, complete } = await tallyStored(to, asked, effort);
+      const rest = withheld.filter((row) => row.list === list).reduce((n, { changes }) => n + changes, 0);
+      const changes = complete || given === 0 ? sent : Math.round((rest * sent) / given);
+      const observed = config.sinks[sinkName]!.mode === 'observe';
+      const estimated = !complete;
+      all.push({ sink: sinkName, list, cause: 'cured', reason: null, changes, withheld: {}, observed, estimated });
+    }
+    return all;
+  } finally {
+    await sink.close();
+  }
+}
+
+function historyStart(ms: number | null): Date | null {
+  return ms === null ? null : new Date(Date.now() - ms);
+}
+
+function nameOf({ workspace, pigeonholeId }: { workspace: string; pigeonholeId: number }): string {
+  return `${workspace}/${pigeonholeId}`;
+}
+
+/** By sink, list, cause and reason; what is nothing is left out. */
+function sumUp(all: readonly CausedDeliveries[]): CausedDeliveries[] {
+  const sums = new Map<
+    string,
+    CausedDeliveries & { changes: number; estimated: boolean; withheld: Record<string, number> }
+  >();
+  for (const each of all) {
+    const name = JSON.stringify([each.sink, each.list, each.cause, each.reason]);
+    const sum = sums.get(name) ?? { ...each, changes: 0, withheld: {} };
+    sum.changes += each.changes;
+    sum.estimated ||= each.estimated;
+    for (const [reason, n] of Object.entries(each.withheld)) sum.withheld[reason] = (sum.withheld[reason] ?? 0) + n;
+    sums.set(name, sum);
+  }
+  return [...sums.values()].filter(({ changes, withheld }) => changes > 0 || Object.keys(withheld).length > 0);
+}

@@ -1,0 +1,92 @@
+import { choose, stillChosen } from '../reading/discover.js';
+import { syncsTo } from '../delivering/lane-plans.js';
+import type { SelectionChange } from '../api/configuration-plan.js';
+import type { Config } from '../config/config.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { findRef, type Selected } from '../ledger/pigeonholes.js';
+import { selectionsOf } from '../ledger/syncs.js';
+import { shownPigeonholes } from './adopt-syncs.js';
+
+type Place = Pick<Selected, 'workspace' | 'pigeonholeId' | 'syncs'>;
+
+/** The pigeonholes that each sync of a configuration reads. */
+export class SelectedBySync {
+  constructor(
+    private readonly config: Config,
+    private readonly bySync: ReadonlyMap<string, readonly number[]>,
+  ) {}
+
+  idsOf(sync: string): readonly number[] {
+    return this.bySync.get(sync) ?? [];
+  }
+
+  /** What a sink's syncs read, each pigeonhole with those of them that do. */
+  of(sink: string): Place[] {
+    const places = new Map<string, Place & { syncs: string[] }>();
+    for (const sync of syncsTo(this.config, sink)) {
+      const { workspace } = this.config.syncs[sync]!;
+      for (const pigeonholeId of this.idsOf(sync)) {
+        const name = `${workspace}/${pigeonholeId}`;
+        const place = places.get(name) ?? { workspace, pigeonholeId, syncs: [] };
+        place.syncs.push(sync);
+        places.set(name, place);
+      }
+    }
+    return [...places.values()];
+  }
+}
+
+/** What the syncs of the current configuration read now. */
+export async function selectedNow(config: Config, ledger: Ledger): Promise<SelectedBySync> {
+  const bySync = new Map<string, number[]>();
+  for (const [sync, { workspace }] of Object.entries(config.syncs)) {
+    // oxlint-disable-next-line no-await-in-loop -- a handful of syncs
+    const rows = await selectionsOf(ledger, sync);
+    bySync.set(
+      sync,
+      rows.filter((row) => row.workspace === workspace).map(({ pigeonholeId }) => pigeonholeId),
+    );
+  }
+  return new SelectedBySync(config, bySync);
+}
+
+/** What the syncs of another configuration would read, of what the service has shown by now. */
+export async function selectedThen(before: Config, now: Config, ledger: Ledger): Promise<SelectedBySync> {
+  const bySync = new Map<string, number[]>();
+  for (const [sync, { workspace, pigeonholes: choice }] of Object.entries(now.syncs)) {
+    // oxlint-disable-next-line no-await-in-loop -- a handful of syncs
+    const shown = await shownPigeonholes(ledger, workspace);
+    const byId = new Map(shown.map((pigeonhole) => [pigeonhole.id, pigeonhole]));
+    // oxlint-disable-next-line no-await-in-loop
+    const held = (await selectionsOf(ledger, sync)).filter((row) => row.workspace === workspace);
+    const isSame = JSON.stringify(before.syncs[sync]?.pigeonholes) === JSON.stringify(choice);
+    const kept = held
+      .map(({ pigeonholeId }) => pigeonholeId)
+      .filter((id) => isSame || stillChosen(choice, id, byId.get(id)));
+    bySync.set(
+      sync,
+      [...new Set([...kept, ...choose(choice, shown)])].toSorted((a, b) => a - b),
+    );
+  }
+  return new SelectedBySync(now, bySync);
+}
+
+/** What changes between the two, sync by sync. */
+export async function compareSelections(
+  ledger: Ledger,
+  { before, now }: { before: Config; now: Config },
+  then: { before: SelectedBySync; now: SelectedBySync },
+): Promise<SelectionChange[]> {
+  const changes: SelectionChange[] = [];
+  for (const sync of new Set([...Object.keys(before.syncs), ...Object.keys(now.syncs)])) {
+    const { workspace } = (now.syncs[sync] ?? before.syncs[sync])!;
+    const [old, next] = [then.before.idsOf(sync), then.now.idsOf(sync)];
+    const added = next.filter((id) => !old.includes(id));
+    const removed = old.filter((id) => !next.includes(id));
+    if (added.length + removed.length === 0) continue;
+    // oxlint-disable-next-line no-await-in-loop -- a handful of syncs
+    const refs = await Promise.all(added.map((id) => findRef(ledger.db, workspace, id)));
+    changes.push({ sync, workspace, added, removed, unread: refs.filter((ref) => ref === undefined).length });
+  }
+  return changes;
+}

@@ -1,0 +1,227 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Collaborators } from '../work/collaborators.js';
+import { type PlannedLane, plannedLanes } from '../delivering/lane-plans.js';
+import type { Preview, PreviewCount, PreviewedItem, PreviewedOperation, PreviewRequest } from '../api/preview.js';
+import type { Config } from '../config/config.js';
+import type { Environment } from '../config/environment.js';
+import type { Candidate } from '../delivering/candidates.js';
+import { findRef } from '../ledger/pigeonholes.js';
+import { findSink } from '../ledger/sinks.js';
+import { storedItems } from '../delivering/stored-items.js';
+import type { ItemsAsked } from './count-items.js';
+import { fieldNotes, type SeenByList } from './field-notes.js';
+import { fieldsSeen } from './fields-seen.js';
+import { lackOf, misspelledCondition } from './lacking-values.js';
+import { judgeWithholding, type ListOutcomes, withheldByCondition, withholdingText } from './withholding.js';
+import { expressionsIn } from '../sinks/mapping/expressions-in.js';
+import type { Sink } from '../sinks/sink.js';
+import { shownWord } from './command-words.js';
+import { countWhatGoes, type WhatGoes } from './count-what-goes.js';
+import { loadCandidate } from './load-candidate.js';
+import { createSink } from '../work/open-sinks.js';
+import { selectedThen } from './plan-selections.js';
+import { planStored, type StoredPlan, type Tally, tallyStored } from './tally-stored.js';
+
+type Current = Pick<Collaborators, 'config' | 'ledger'>;
+
+/** A configuration with the sink that it makes. */
+interface Variant {
+  readonly config: Config;
+  readonly sink: Sink;
+}
+
+/**
+ * What a sink would be sent of what the ledger holds, planned by the same code that sends; nothing is sent, nothing is
+ * changed. Looks at the newest items first.
+ * @returns `unknown` with a sentence when the sink or the pigeonhole is not there
+ * @throws {ConfigError} when a file cannot be used
+ */
+export async function previewSink(
+  current: Current,
+  asked: PreviewRequest,
+  environment?: Environment,
+): Promise<Preview | { readonly unknown: string }> {
+  const variants: Variant[] = [];
+  try {
+    for (const candidate of [asked.configuration, asked.changedFrom]) {
+      if (candidate === null) continue;
+      // oxlint-disable-next-line no-await-in-loop -- two files
+      const config = await loadCandidate(current.config, candidate, environment);
+      if (config.sinks[asked.sink] === undefined) return { unknown: `no sink ${shownWord(asked.sink)} is configured` };
+      variants.push({ config, sink: createSink(config, asked.sink) });
+    }
+    return await preview(current, asked, variants);
+  } finally {
+    await Promise.all(variants.map(({ sink }) => sink.close()));
+  }
+}
+
+async function preview(
+  current: Current,
+  asked: PreviewRequest,
+  [now, before]: readonly Variant[],
+): Promise<Preview | { readonly unknown: string }> {
+  const { ledger } = current;
+  const selected = await selectedThen(current.config, now!.config, ledger);
+  const lanes = plannedLanes(now!.config, asked.sink, selected.of(asked.sink)).filter(
+    (lane) => asked.pigeonhole === null || asked.pigeonhole === `${lane.workspace}/${lane.pigeonholeId}`,
+  );
+  if (lanes.length === 0) {
+    return { unknown: `sink ${asked.sink} is sent nothing of ${shownWord(asked.pigeonhole ?? 'any pigeonhole')}` };
+  }
+  const sinkId = (await findSink(ledger, asked.sink)) ?? 0;
+  const items: PreviewedItem[] = [];
+  const counts: PreviewCount[] = [];
+  for (const lane of lanes) {
+    // oxlint-disable-next-line no-await-in-loop -- each reads whole lists: not all at once
+    const ref = await findRef(ledger.db, lane.workspace, lane.pigeonholeId);
+    const lists: readonly string[] = lane.lists.filter((list) => asked.list === null || list === asked.list);
+    if (ref === undefined || lists.length === 0) continue;
+    const of = { ref, lists, since: null, until: null, withoutRowOf: null, selected: lane.selected };
+    // oxlint-disable-next-line no-await-in-loop
+    if (asked.key === null) counts.push(...(await countLane(current, { asked, lane, sinkId, ref }, now!, of)));
+    const room = asked.limit + 1 - items.length;
+    if (room <= 0) continue;
+    // oxlint-disable-next-line no-await-in-loop
+    const found = await storedItems(
+      ledger.db,
+      { sinkId, ref, lists, key: asked.key },
+      before === undefined ? room : 1000,
+    );
+    // oxlint-disable-next-line no-await-in-loop
+    items.push(...(await planItems(current, { asked, lane, sinkId, ref }, found, now!, before)).slice(0, room));
+  }
+  const summed = sumUp(counts);
+  const { syncs, sinks } = now!.config;
+  const alone = { syncs, sinks: { [asked.sink]: sinks[asked.sink]! } };
+  const seen = await fieldsSeen(ledger, alone);
+  return {
+    items: items.slice(0, asked.limit),
+    more: items.length > asked.limit,
+    counts: summed,
+    problems: summed.flatMap((count) => problemOf(count, alone, asked.sink, seen)),
+    notes: fieldNotes(alone, seen),
+  };
+}
+
+/** The sentence that the status will show. */
+function problemOf(
+  { list, items, failed, withheld, estimated }: PreviewCount,
+  config: Pick<Config, 'syncs' | 'sinks'>,
+  sink: string,
+  seen: SeenByList,
+): string[] {
+  const outcomes: ListOutcomes = {
+    list,
+    counts: [
+      { state: 'delivered', reason: '', changes: items + failed },
+      ...Object.entries(withheld).map(([reason, changes]) => ({ state: 'withheld' as const, reason, changes })),
+    ],
+    recent: { sent: 0, lacking: 0 },
+  };
+  const withholding = judgeWithholding(outcomes) ?? withheldByCondition(outcomes);
+  const lack =
+    withholding?.reason === 'condition'
+      ? misspelledCondition(config, { sink, list }, seen)
+      : lackOf(config, { sink, list, reason: withholding?.reason ?? '' }, seen);
+  if (withholding === null || (withholding.reason === 'condition' && lack === null)) return [];
+  const text = withholdingText(withholding, lack);
+  return [estimated ? `${text} (of the newest, which were planned)` : text];
+}
+
+/** A preview answers within some seconds: what is not planned is estimated. */
+const effort = { items: 1000, ms: 500 };
+
+/** Counts what would become of the stored items of a lane: who may be sent, in SQL; what the mapping makes of them, by planning. */
+async function countLane(
+  { ledger }: Current,
+  { asked, lane, sinkId, ref }: Place,
+  { config, sink }: Variant,
+  of: ItemsAsked,
+): Promise<PreviewCount[]> {
+  const counts = await countWhatGoes(ledger, config.sinks[asked.sink]!, of);
+  const maps = expressionsIn(config.sinks[asked.sink]!.settings).length > 0;
+  const counted: PreviewCount[] = [];
+  for (const count of counts) {
+    if (!maps || count.items === 0) {
+      counted.push({ ...count, failed: 0, estimated: false });
+      continue;
+    }
+    const to = { ledger, config, sinkName: asked.sink, sink, lane, sinkId, ref };
+    // oxlint-disable-next-line no-await-in-loop -- each plans a whole list, so one after the other
+    const tally = await tallyStored(to, { list: count.list, withheldFor: null }, effort);
+    counted.push(withMapping(count, tally));
+  }
+  return counted;
+}
+
+interface Place {
+  readonly asked: PreviewRequest;
+  readonly lane: PlannedLane;
+  readonly sinkId: number;
+  readonly ref: number;
+}
+
+async function planItems(
+  current: Current,
+  place: Place,
+  found: readonly Candidate[],
+  now: Variant,
+  before: Variant | undefined,
+): Promise<PreviewedItem[]> {
+  const nowPlanned = await planUnder(current, place, found, now);
+  const beforePlanned = before === undefined ? undefined : await planUnder(current, place, found, before);
+  const { workspace, pigeonholeId } = place.lane;
+  return found.flatMap(({ list, key, revision }, index) => {
+    const item = { workspace, pigeonholeId, list, key, revision, now: nowPlanned[index]! };
+    if (beforePlanned === undefined) return [item];
+    return isDeepStrictEqual(item.now, beforePlanned[index]) ? [] : [{ ...item, before: beforePlanned[index]! }];
+  });
+}
+
+async function planUnder(
+  { ledger }: Current,
+  { asked, lane, sinkId, ref }: Place,
+  found: readonly Candidate[],
+  { config, sink }: Variant,
+): Promise<PreviewedOperation[]> {
+  return (await planStored({ ledger, config, sinkName: asked.sink, sink, lane, sinkId, ref }, found)).map(shown);
+}
+
+function shown(plan: StoredPlan): PreviewedOperation {
+  switch (plan.kind) {
+    case 'send':
+      return { kind: 'send', operation: plan.operation };
+    case 'kept':
+    case 'nothing':
+      return { kind: 'withhold', reason: plan.reason };
+    case 'unplannable':
+      return { kind: 'fail', cause: plan.cause, detail: plan.detail };
+  }
+}
+
+/** Over all pigeonholes, by list. */
+function sumUp(counts: readonly PreviewCount[]): PreviewCount[] {
+  const sums = new Map<string, Mutable<PreviewCount> & { withheld: Record<string, number> }>();
+  for (const { list, items, withheld, failed, estimated } of counts) {
+    const sum = sums.get(list) ?? { list, items: 0, withheld: {}, failed: 0, estimated: false };
+    sum.items += items;
+    sum.failed += failed;
+    sum.estimated ||= estimated;
+    for (const [reason, n] of Object.entries(withheld)) sum.withheld[reason] = (sum.withheld[reason] ?? 0) + n;
+    sums.set(list, sum);
+  }
+  return [...sums.values()];
+}
+
+type Mutable<Shape> = { -readonly [Key in keyof Shape]: Shape[Key] };
+
+/** What the mapping makes of those who may be sent: exact where all were planned, else in the proportion of the newest. Pure. */
+export function withMapping({ list, items, withheld }: WhatGoes, tally: Tally): PreviewCount {
+  const share = (n: number): number => (tally.given === 0 ? 0 : Math.round((items * n) / tally.given));
+  const count = tally.complete ? (n: number): number => n : share;
+  const byMapping = Object.fromEntries(Object.entries(tally.withheld).map(([reason, n]) => [reason, count(n)]));
+  const all = { ...withheld };
+  for (const [reason, n] of Object.entries(byMapping)) all[reason] = (all[reason] ?? 0) + n;
+  return { list, items: count(tally.sent), withheld: all, failed: count(tally.failed), estimated: !tally.complete };
+}

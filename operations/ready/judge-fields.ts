@@ -1,0 +1,73 @@
+import type { ReadyCheck } from '../../api/readiness.js';
+import type { Config } from '../../config/config.js';
+import type { SeenFields } from '../../ledger/seen-fields.js';
+import { fieldNotes, mentionedLists, type SeenByList } from '../field-notes.js';
+import { countOf } from './count-of.js';
+
+const about = { id: 'profile-fields', label: 'Profile fields' };
+const mostFields = 8;
+
+/**
+ * Fields that the service itself gives, whatever the profile: they need not have been seen to be known. Source:
+ * specification, "Attendee"; docs/registrants.md.
+ */
+const ownFields: Readonly<Record<string, readonly string[]>> = {
+  attendees: ['id', 'registrantId', 'attendeeCode', 'signInTime', 'consent', 'linkedIn', 'twitter'],
+  registrants: ['attendeeCode', 'registrantId', 'attendeeId', 'attendees', 'signedIn', 'signedInAt', 'consent'],
+};
+
+export interface KnownFields {
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  /** Profile fields of the pigeonhole, from attendees and imports. */
+  readonly profile: readonly string[];
+  /** What stored items have, of the lists that mappings mention. */
+  readonly seen: SeenByList;
+}
+
+/**
+ * Whether the fields that mappings read exist in this event: each has profile fields of its own, and a name that does
+ * not fit is found by nobody until the CRM stays empty. Pure.
+ * @param config with the sinks that get something of this pigeonhole alone
+ */
+export function judgeFields(config: Config, known: KnownFields): ReadyCheck {
+  const readsPeople = mentionedLists(config).some((list) => list in ownFields);
+  if (known.profile.length === 0) {
+    if (!readsPeople) return { ...about, state: 'ok', says: 'no mapping reads any' };
+    return {
+      ...about,
+      state: 'warning',
+      says: 'none is known yet, since nobody was imported and nobody has signed in: the mappings cannot be compared',
+      todo: 'sign in once as a test, then ask again',
+    };
+  }
+  const names = known.profile.slice(0, mostFields).map((name) => JSON.stringify(name));
+  const rest = known.profile.length - names.length;
+  const told = `${names.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  const notes = fieldNotes(config, withProfile(known));
+  if (notes.length === 0) return { ...about, state: 'ok', says: `${told}; the mappings find all that they read` };
+  return {
+    ...about,
+    state: 'warning',
+    says: `${countOf(notes.length, 'expression')} of mappings would find nothing: ${notes.join('; ')}`,
+    todo: 'write the field as this event names it; $field("one name", "another") reads whichever there is',
+  };
+}
+
+/** As if somebody of this event had been read already: evening comes before the first sign-in. */
+function withProfile({ workspace, pigeonholeId, profile, seen }: KnownFields): SeenByList {
+  const lists = new Map(seen);
+  for (const [list, own] of Object.entries(ownFields)) {
+    const stored = (seen.get(list) ?? []).filter((place) => place.pigeonholeId === pigeonholeId);
+    const there = new Set(stored.flatMap(({ fields }) => fields.map(({ field }) => field)));
+    const added = [...own, ...profile].filter((field) => !there.has(field));
+    const place: SeenFields = {
+      workspace,
+      pigeonholeId,
+      items: 0,
+      fields: added.map((field) => ({ field, member: null, types: {}, filled: 0, values: null })),
+    };
+    lists.set(list, [...stored, place]);
+  }
+  return lists;
+}

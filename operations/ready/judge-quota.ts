@@ -1,0 +1,58 @@
+import { allNeeds } from '../../reading/demand.js';
+import type { ReadingPlan } from '../../work/reading-plan.js';
+import type { TimeWindow } from '../../reading/cadence.js';
+import type { ReadyCheck } from '../../api/readiness.js';
+import { adviseOnQuota } from '../advise-on-quota.js';
+import { calendarDemand, dayMs, type PlannedPigeonhole } from '../calendar-demand.js';
+import { countOf } from './count-of.js';
+
+const about = { id: 'quota', label: 'Request quota' };
+
+export interface QuotaFacts {
+  /** Of this pigeonhole. */
+  readonly event: TimeWindow;
+  /** All that the key's workspaces read, this one among them. */
+  readonly pigeonholes: readonly PlannedPigeonhole[];
+  readonly workspacePlans: readonly ReadingPlan[];
+  /** Requests of a day; null: the service has not told. */
+  readonly limit: number | null;
+  /** Share of them that is kept for imports. */
+  readonly reserve: number;
+  readonly now: number;
+}
+
+/** Whether the requests of the busiest day of the event suffice for all that the key reads on it. Pure. */
+export function judgeQuota({ event, pigeonholes, workspacePlans, limit, reserve, now }: QuotaFacts): ReadyCheck {
+  if (event.startsAt === null || event.endsAt === null) {
+    return {
+      ...about,
+      state: 'warning',
+      says: 'the days of the event are not known, so nothing can be reckoned',
+      todo: 'pigeonpost check --estimate',
+    };
+  }
+  if (event.endsAt <= now) return { ...about, state: 'ok', says: 'the event is over: a few requests a day suffice' };
+  const first = new Date(Math.max(event.startsAt, now)).toISOString().slice(0, 10);
+  const last = new Date(event.endsAt - 1).toISOString().slice(0, 10);
+  const [busiest] = calendarDemand(pigeonholes, workspacePlans, Math.max(now, event.startsAt - dayMs))
+    .filter(({ day }) => day >= first && day <= last)
+    .toSorted((a, b) => allNeeds(b.needs) - allNeeds(a.needs));
+  if (limit === null && busiest !== undefined) {
+    const need = Math.ceil(allNeeds(busiest.needs));
+    return {
+      ...about,
+      state: 'warning',
+      says: `its busiest day, ${busiest.day}, needs about ${countOf(need, 'request')}; the service has not told how many there are`,
+      todo: 'compare with your plan: pigeonpost check --estimate --quota N',
+    };
+  }
+  const { fits, text } = adviseOnQuota(busiest, { quota: limit, reserve }, pigeonholes, workspacePlans);
+  if (fits === true) return { ...about, state: 'ok', says: text };
+  if (fits === null) return { ...about, state: 'warning', says: text };
+  return {
+    ...about,
+    state: 'failed',
+    says: text,
+    todo: 'change "every" of the sync, then "pigeonpost config apply"; or have the plan raised',
+  };
+}

@@ -1,0 +1,173 @@
+import { askPigeonhole } from '../../work/asking/ask-pigeonhole.js';
+import type { Collaborators, OpenSink } from '../../work/collaborators.js';
+import { eventTimes } from '../../reading/event-times.js';
+import { plannedLanes } from '../../delivering/lane-plans.js';
+import { PermitRefusal } from '../../work/asking/permit-refusal.js';
+import { reserveOf } from '../../work/asking/service-gate.js';
+import type { LookedAt, ReadyCheck } from '../../api/readiness.js';
+import type { Config } from '../../config/config.js';
+import { ownRecords } from '../../ledger/own-records.js';
+import { canariesLeft } from '../../delivering/canaries.js';
+import { countRegistrants } from '../../importing/queries/count-registrants.js';
+import { lastSeenPigeonhole } from '../../importing/queries/last-seen-pigeonhole.js';
+import { findRef, type Selected, selectedPigeonholes } from '../../ledger/pigeonholes.js';
+import { readQuotas } from '../../work/asking/quota.js';
+import { sessionItems } from '../../reading/stored-stream-facts.js';
+import { ApiError } from '../../pigeonhole/api-error.js';
+import { judgeLeftCanary } from '../canary/judge-canary.js';
+import { countWhatGoes } from '../count-what-goes.js';
+import { fieldsSeen } from '../fields-seen.js';
+import { profileFieldsOf } from '../../importing/desk/profile-fields.js';
+import { judgeConsent } from './judge-consent.js';
+import { judgeFields } from './judge-fields.js';
+import { judgeQuota } from './judge-quota.js';
+import { judgeRegistrants } from './judge-registrants.js';
+import { judgeService } from './judge-service.js';
+import { judgeSessions } from './judge-sessions.js';
+import { judgeSink } from './judge-sink.js';
+import { plannedPigeonholes } from './planned-pigeonholes.js';
+import { sinksOf } from './sinks-of.js';
+
+export interface Place {
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+}
+
+type Item = Readonly<Record<string, unknown>>;
+
+/** A pigeonhole as it was found out, and how. */
+export interface Asked {
+  /** Null: nobody knows it. */
+  readonly item: Item | null;
+  /** Why the service could not be asked, or what it refused; null: it answered. */
+  readonly failure: ApiError | PermitRefusal | null;
+}
+
+const askMs = 20_000;
+const sinkCheckMs = 30_000;
+
+/**
+ * Looks at all that an event needs beyond running work: the pigeonhole as the service has it, registrants, fields,
+ * sessions, quota, each sink's destination, consent. Asks the service once or twice and each sink what its check asks;
+ * changes nothing. What cannot be looked at is `unknown` in the list, and hides nothing else.
+ */
+export async function lookReady(to: Collaborators, place: Place, now: number): Promise<LookedAt> {
+  const { ledger, config } = to;
+  const ref = (await findRef(ledger.db, place.workspace, place.pigeonholeId)) ?? 0;
+  const selected = (await selectedPigeonholes(ledger, Object.keys(config.syncs))).filter((row) => row.ref === ref);
+  const sinks = sinksOf(to, selected);
+  const asked = await ask(to, place);
+  const sessions = await sessionItems(ledger, [ref]);
+  const items = sessions.map(({ payload }) => JSON.parse(payload) as Item);
+  const [registrants, fields, quota, destinations, consent, canaries] = await Promise.all([
+    countRegistrants(ledger, ref),
+    lookAtFields(to, place, sinks),
+    lookAtQuota(to, place, asked.item, now),
+    Promise.all(sinks.map((each) => lookAtSink(config, each))),
+    lookAtConsent(to, ref, selected, sinks),
+    canariesLeft(ledger, place),
+  ]);
+  return {
+    pigeonhole: {
+      name: textOf(asked.item, 'name'),
+      status: textOf(asked.item, 'status'),
+      startDate: textOf(asked.item, 'startDate'),
+      endDate: textOf(asked.item, 'endDate'),
+      timezone: textOf(asked.item, 'timezone'),
+    },
+    checks: [
+      judgeService(asked, now),
+      judgeRegistrants(settingsOf(asked.item), registrants),
+      fields,
+      judgeSessions(asked.item, items),
+      quota,
+      ...destinations,
+      ...consent,
+      ...canaries.map((canary) => judgeLeftCanary(canary, config.sinks[canary.sink]?.type ?? 'not configured')),
+    ],
+  };
+}
+
+/** As the service has it now; where it cannot say, as it was seen last. */
+async function ask(to: Collaborators, { workspace, pigeonholeId }: Place): Promise<Asked> {
+  try {
+    const permit = { workspace, priority: 'import' } as const; // a person waits for it
+    return { item: await askPigeonhole(to, permit, pigeonholeId, AbortSignal.timeout(askMs)), failure: null };
+  } catch (error) {
+    if (!(error instanceof ApiError || error instanceof PermitRefusal)) throw error;
+    const seen = await lastSeenPigeonhole(to.ledger, workspace, pigeonholeId);
+    return { item: seen === undefined ? null : (JSON.parse(seen.payload) as Item), failure: error };
+  }
+}
+
+async function lookAtFields(to: Collaborators, place: Place, sinks: readonly OpenSink[]): Promise<ReadyCheck> {
+  const own = Object.fromEntries(sinks.map(({ name }) => [name, to.config.sinks[name]!]));
+  const config: Config = { ...to.config, sinks: own };
+  const seen = await fieldsSeen(to.ledger, config, (list) => placeOf(list, place));
+  return judgeFields(config, { ...place, profile: await profileFieldsOf(to, place), seen });
+}
+
+/** Where a list stands: the pigeonholes stand at their workspace. */
+function placeOf(list: string, { workspace, pigeonholeId }: Place): Place {
+  return { workspace, pigeonholeId: list === 'pigeonholes' ? 0 : pigeonholeId };
+}
+
+async function lookAtQuota(
+  { ledger, config }: Collaborators,
+  { workspace }: Place,
+  item: Item | null,
+  now: number,
+): Promise<ReadyCheck> {
+  const keyOf = (name: string): string => ledger.hash.fingerprint(config.workspaces[name]!.apiKey.reveal());
+  const key = keyOf(workspace);
+  const sharing = Object.keys(config.workspaces).filter((name) => keyOf(name) === key);
+  const [planned, states] = await Promise.all([
+    plannedPigeonholes({ ledger, config }, sharing),
+    readQuotas(ledger, [key]),
+  ]);
+  return judgeQuota({
+    ...planned,
+    event: eventTimes(item),
+    limit: states.get(key)?.limit ?? null,
+    reserve: Math.max(...sharing.map((name) => reserveOf(config, name))),
+    now,
+  });
+}
+
+async function lookAtSink(config: Config, { name, sink }: OpenSink): Promise<ReadyCheck> {
+  return judgeSink(name, config.sinks[name]!.type, await sink.check(AbortSignal.timeout(sinkCheckMs)));
+}
+
+async function lookAtConsent(
+  { ledger, config }: Collaborators,
+  ref: number,
+  selected: readonly Selected[],
+  sinks: readonly OpenSink[],
+): Promise<ReadyCheck[]> {
+  const checks = sinks.map(async ({ name, accepts }) => {
+    const lists = plannedLanes(config, name, selected)
+      .filter(({ pigeonholeId }) => pigeonholeId !== 0)
+      .flatMap((lane) => lane.lists)
+      .filter((list) => ownRecords.has(list) && list !== 'engagement');
+    if (lists.length === 0) return [];
+    const of = { ref, lists, since: null, until: null, withoutRowOf: null, selected: [] };
+    return [judgeConsent(name, [...accepts], await countWhatGoes(ledger, config.sinks[name]!, of))];
+  });
+  return (await Promise.all(checks)).flat();
+}
+
+function settingsOf(item: Item | null): Parameters<typeof judgeRegistrants>[0] {
+  const flag = (name: string): boolean | undefined =>
+    typeof item?.[name] === 'boolean' ? (item[name] as boolean) : undefined;
+  const expected = item?.['expectedParticipants'];
+  return {
+    registrants: flag('registrants'),
+    attendeeCodeRequired: flag('attendeeCodeRequired'),
+    expectedParticipants: typeof expected === 'number' && expected > 0 ? expected : undefined,
+  };
+}
+
+function textOf(item: Item | null, name: string): string | null {
+  const value = item?.[name];
+  return typeof value === 'string' ? value : null;
+}

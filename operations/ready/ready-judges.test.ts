@@ -1,0 +1,132 @@
+import type { ReadingPlan } from '../../work/reading-plan.js';
+import type { Config } from '../../config/config.js';
+import { ApiError } from '../../pigeonhole/api-error.js';
+import { Expression } from '../../sinks/mapping/expression.js';
+import { judgeConsent } from './judge-consent.js';
+import { judgeFields } from './judge-fields.js';
+import { judgeQuota } from './judge-quota.js';
+import { judgeService } from './judge-service.js';
+import { judgeSink } from './judge-sink.js';
+
+const hour = 3_600_000;
+const today = Date.parse('2026-11-21T00:00:00Z');
+const now = today + 18 * hour;
+
+describe('the people of a sink', () => {
+  it.each<[string, { list: string; items: number; withheld: Record<string, number> }[], string, string]>([
+    [
+      'all of whom it takes',
+      [{ list: 'attendees', items: 20_000, withheld: {} }],
+      'ok',
+      'will send 20,000 attendees, withhold 0',
+    ],
+    [
+      'some of whom have refused',
+      [{ list: 'attendees', items: 1, withheld: { 'consent-refused': 1200 } }],
+      'ok',
+      'will send 1 attendee, withhold 1,200 (1,200 have refused)',
+    ],
+    [
+      'none of whom has said anything',
+      [{ list: 'registrants', items: 0, withheld: { 'consent-not-known': 20_000 } }],
+      'warning',
+      'will send 0 registrants, withhold 20,000 (20,000 have not said yet); it accepts consent obtained',
+    ],
+    ['none of whom is there', [], 'ok', 'nobody was read yet; it accepts consent obtained'],
+  ])('%s', (_, counts, state, says) => {
+    expect(judgeConsent('crm', ['obtained'], counts)).toMatchObject({ id: 'consent:crm', state, says });
+  });
+});
+
+describe('the destination of a sink', () => {
+  it('is in order when all lines of its check are, and else what is wrong with it is told', () => {
+    const good = { ok: true, text: 'the token is taken' };
+    const bad = { ok: false, text: 'there is no property "eventId"' };
+    expect(judgeSink('crm', 'hubspot', [good])).toMatchObject({ id: 'sink:crm', state: 'ok', says: good.text });
+    expect(judgeSink('crm', 'hubspot', [good, bad])).toMatchObject({ state: 'failed', says: bad.text });
+  });
+});
+
+describe('the event at the service', () => {
+  const event = { status: 'upcoming', startDate: '2026-11-22', endDate: '2026-11-23', timezone: 'UTC' };
+  const failure = (kind: 'transient' | 'credential'): ApiError =>
+    new ApiError({ method: 'GET', path: '/x' }, { kind, problem: 'it is refused', mayHaveTakenEffect: false });
+
+  it.each<[string, Parameters<typeof judgeService>[0], string]>([
+    ['that is to come', { item: event, failure: null }, 'ok'],
+    ['that is over', { item: { ...event, status: 'ended' }, failure: null }, 'warning'],
+    [
+      'whose days have passed',
+      { item: { ...event, startDate: '2026-11-01', endDate: '2026-11-02' }, failure: null },
+      'warning',
+    ],
+    ['without days', { item: { status: 'new' }, failure: null }, 'warning'],
+    ['that cannot be asked for', { item: event, failure: failure('transient') }, 'unknown'],
+    ['whose key is refused', { item: event, failure: failure('credential') }, 'failed'],
+  ])('%s', (_, asked, state) => {
+    expect(judgeService(asked, now).state).toBe(state);
+  });
+});
+
+describe('the quota on the days of an event', () => {
+  const everyMs = { live: 10_000, new: hour, upcoming: hour, ended: 6 * hour, sweep: hour, lists: {} };
+  const plan = { lists: ['attendees'], everyMs, drop: {}, sinks: new Map() } as unknown as ReadingPlan;
+  const days = (from: number, to: number) => ({ startsAt: today + from * 24 * hour, endsAt: today + to * 24 * hour });
+  const planned = (event: { startsAt: number; endsAt: number }) => ({
+    status: 'upcoming',
+    event,
+    sessions: new Map(),
+    expectedParticipants: null,
+    plan,
+  });
+  const facts = { event: days(1, 2), pigeonholes: [planned(days(1, 2))], workspacePlans: [], reserve: 0.1, now };
+
+  it.each<[string, Partial<Parameters<typeof judgeQuota>[0]>, string, RegExp]>([
+    ['that suffices', { limit: 20_000 }, 'ok', /2026-11-22, needs about 8640 .* it fits/],
+    ['that does not', { limit: 9000 }, 'failed', /reading may use 8100 of 9000/],
+    ['of which nothing is told', { limit: null }, 'warning', /needs about 8,640 requests; the service has not told/],
+    ['of an event without days', { event: { startsAt: null, endsAt: null } }, 'warning', /not known/],
+    ['of an event that is over', { event: days(-3, -1) }, 'ok', /is over/],
+  ])('%s', (_, given, state, says) => {
+    const check = judgeQuota({ ...facts, limit: 20_000, ...given });
+    expect([check.state, check.says]).toEqual([state, expect.stringMatching(says)]);
+  });
+
+  it('is that of its own days, whatever another event needs later', () => {
+    const others = Array.from({ length: 20 }, () => planned(days(9, 10)));
+    expect(judgeQuota({ ...facts, limit: 20_000, pigeonholes: [...facts.pigeonholes, ...others] }).state).toBe('ok');
+  });
+
+  it('is shared with another event on the same day', () => {
+    const other = planned(days(1, 2));
+    expect(judgeQuota({ ...facts, limit: 15_000, pigeonholes: [...facts.pigeonholes, other] }).state).toBe('failed');
+  });
+});
+
+describe('the profile fields of an event', () => {
+  const configWith = (text: string): Config => {
+    const email = new Expression(text);
+    email.standsAt({ line: 34, key: 'sinks.crm.records[0].properties.email' });
+    return {
+      syncs: { all: { workspace: 'acme', pigeonholes: {}, sinks: ['crm'] } },
+      sinks: {
+        crm: {
+          type: 'hubspot',
+          settings: { records: [{ from: 'attendees', properties: { email: { value: email } } }] },
+        },
+      },
+    } as unknown as Config;
+  };
+  const known = { workspace: 'acme', pigeonholeId: 101, profile: ['E-mail', 'Name'], seen: new Map() };
+
+  it.each<[string, string, readonly string[], string, RegExp]>([
+    ['that mappings read', 'item.Name', known.profile, 'ok', /"E-mail", "Name"; the mappings find all/],
+    ['by another name', 'item.Email', known.profile, 'warning', /reads item.Email.*seen: "E-mail"/],
+    ['beside those that the service gives', 'item.consent.obtained', known.profile, 'ok', /find all/],
+    ['of which none is known', 'item.Email', [], 'warning', /nobody was imported/],
+    ['that nothing reads', '"constant"', [], 'ok', /no mapping reads any/],
+  ])('%s', (_, text, profile, state, says) => {
+    const check = judgeFields(configWith(text), { ...known, profile });
+    expect([check.state, check.says]).toEqual([state, expect.stringMatching(says)]);
+  });
+});

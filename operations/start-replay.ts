@@ -1,0 +1,95 @@
+import type { Collaborators } from '../work/collaborators.js';
+import { plannedLanes, syncsTo, type PlannedLane } from '../delivering/lane-plans.js';
+import type { ReplayCount, ReplayRequest, ReplayResult } from '../api/replay-request.js';
+import { findRef, selectedPigeonholes } from '../ledger/pigeonholes.js';
+import { requestReplay } from '../delivering/replays.js';
+import { countWhatGoes } from './count-what-goes.js';
+import { delivering, type WorkflowStarter } from './orchestration.js';
+
+interface ReplayLane {
+  readonly sink: string;
+  readonly ref: number;
+  readonly plan: PlannedLane;
+  /** Those of the lane's lists that were asked for. */
+  readonly lists: readonly string[];
+}
+
+/**
+ * Has stored items sent again, to one sink or all; or counts what that would be. Judged anew when it is sent: what is
+ * counted now is a foretaste.
+ */
+export async function startReplay(
+  { to, starter }: { to: Pick<Collaborators, 'config' | 'ledger' | 'sinks' | 'log'>; starter: WorkflowStarter },
+  wanted: ReplayRequest,
+): Promise<ReplayResult> {
+  const { config, ledger, sinks } = to;
+  if (wanted.sink !== null && !sinks.has(wanted.sink)) return { unknown: `no sink ${wanted.sink} is known` };
+  const all = await lanesOf(to, wanted);
+  const lanes = all.filter(({ lists }) => lists.length > 0);
+  if (wanted.pigeonhole !== null && all.length === 0) {
+    return { unknown: `no pigeonhole ${wanted.pigeonhole} is read for ${wanted.sink ?? 'any sink'}` };
+  }
+  if (lanes.length === 0) {
+    return { unknown: `${wanted.sink === null ? 'no sink' : `sink ${wanted.sink}`} is sent any of these lists` };
+  }
+  const from = wanted.from === null ? null : new Date(wanted.from);
+  const counts: ReplayCount[] = [];
+  for (const { sink, ref, plan, lists } of lanes) {
+    // oxlint-disable-next-line no-await-in-loop -- each reads whole lists: not all at once
+    counts.push(
+      ...(await countWhatGoes(ledger, config.sinks[sink]!, {
+        ref,
+        lists,
+        since: from,
+        until: null,
+        withoutRowOf: null,
+        selected: plan.selected,
+      }).then((rows) => rows.map((row) => ({ sink, ...row })))),
+    );
+  }
+  const summed = sumUp(counts);
+  if (wanted.dryRun) return { id: wanted.id, dryRun: true, counts: summed };
+  await requestReplay(ledger, {
+    id: wanted.id,
+    lanes: lanes.map(({ sink, ref }) => ({ sinkId: sinks.get(sink)!.id, ref })),
+    lists: wanted.lists,
+    from,
+    by: wanted.by ?? null,
+    reason: wanted.reason ?? null,
+  });
+  const names = [...new Set(lanes.map(({ sink }) => sink))];
+  to.log.info({ replay: wanted.id, sinks: names }, 'replay asked for'); // by whom and why: the audit log
+  await Promise.all(names.map((name) => starter.signal(delivering(name).id, 'wake')));
+  return { id: wanted.id, dryRun: false, counts: summed };
+}
+
+async function lanesOf(
+  { config, ledger, sinks }: Pick<Collaborators, 'config' | 'ledger' | 'sinks'>,
+  wanted: ReplayRequest,
+): Promise<ReplayLane[]> {
+  const lanes: ReplayLane[] = [];
+  for (const sink of wanted.sink === null ? sinks.keys() : [wanted.sink]) {
+    // oxlint-disable-next-line no-await-in-loop -- a handful of sinks
+    const selected = await selectedPigeonholes(ledger, syncsTo(config, sink));
+    for (const plan of plannedLanes(config, sink, selected)) {
+      if (wanted.pigeonhole !== null && `${plan.workspace}/${plan.pigeonholeId}` !== wanted.pigeonhole) continue;
+      // oxlint-disable-next-line no-await-in-loop -- one short look-up each
+      const ref = await findRef(ledger.db, plan.workspace, plan.pigeonholeId);
+      if (ref === undefined) continue;
+      lanes.push({ sink, ref, plan, lists: plan.lists.filter((list) => wanted.lists?.includes(list) ?? true) });
+    }
+  }
+  return lanes;
+}
+
+function sumUp(counts: readonly ReplayCount[]): ReplayCount[] {
+  const sums = new Map<string, { sink: string; list: string; items: number; withheld: Record<string, number> }>();
+  for (const { sink, list, items, withheld } of counts) {
+    const name = `${sink} ${list}`;
+    const sum = sums.get(name) ?? { sink, list, items: 0, withheld: {} };
+    sum.items += items;
+    for (const [reason, n] of Object.entries(withheld)) sum.withheld[reason] = (sum.withheld[reason] ?? 0) + n;
+    sums.set(name, sum);
+  }
+  return [...sums.values()];
+}

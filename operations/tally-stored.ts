@@ -1,0 +1,124 @@
+import { decideDelivery } from '../delivering/decide-delivery.js';
+import type { PlannedLane } from '../delivering/lane-plans.js';
+import { nothingAround, toSubject } from '../delivering/to-subject.js';
+import type { Config } from '../config/config.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { useIndexOrder } from '../ledger/addressed-indexes.js';
+import type { Candidate } from '../delivering/candidates.js';
+import { storedItems } from '../delivering/stored-items.js';
+import { surroundingsOf } from '../delivering/surroundings.js';
+import type { Planned, Sink } from '../sinks/sink.js';
+import { acceptedBy } from '../work/open-sinks.js';
+
+/** A sink of a configuration, on one of its lanes. */
+export interface PlanningLane {
+  readonly ledger: Ledger;
+  readonly config: Config;
+  readonly sinkName: string;
+  readonly sink: Sink;
+  readonly lane: PlannedLane;
+  /** 0: none that the ledger knows. */
+  readonly sinkId: number;
+  readonly ref: number;
+}
+
+/** What becomes of a stored item: the sink's plan, or why it is not given to the sink. */
+export type StoredPlan = Planned | { readonly kind: 'kept'; readonly reason: string };
+
+/** Plans stored items as when they are sent, in their order. */
+export async function planStored(to: PlanningLane, found: readonly Candidate[]): Promise<StoredPlan[]> {
+  const { ledger, config, sinkName, sink, lane, sinkId, ref } = to;
+  const settings = config.sinks[sinkName]!;
+  const terms = {
+    accepts: acceptedBy(settings),
+    revisions: sink.traits.revisions,
+    selected: new Set(lane.selected),
+    onConsentWithdrawn: settings.onConsentWithdrawn,
+    mayForget: () => true,
+  };
+  const decided = found.map((candidate) => ({ candidate, decision: decideDelivery(candidate, terms) }));
+  const sending = decided.flatMap(({ candidate, decision }) =>
+    decision.kind === 'send' ? [{ candidate, identity: decision.identity }] : [],
+  );
+  const candidates = sending.map(({ candidate }) => candidate);
+  const around = sink.traits.looksAround ? await surroundingsOf(ledger.db, { sinkId, ref }, candidates) : [];
+  const planned = await sink.plan(
+    sending.map(({ candidate, identity }, index) =>
+      toSubject(candidate, around[index] ?? nothingAround, { identity, place: lane }),
+    ),
+  );
+  const plans = new Map(candidates.map((candidate, index) => [candidate, planned[index]!]));
+  return decided.map(
+    ({ candidate, decision }) =>
+      plans.get(candidate) ?? {
+        kind: 'kept',
+        reason: decision.kind === 'withhold' ? decision.reason : decision.kind,
+      },
+  );
+}
+
+/** What becomes of stored items of one list. */
+export interface Tally {
+  /** Given to the sink: the decision lets them through. */
+  readonly given: number;
+  /** Of these, sent. */
+  readonly sent: number;
+  /** Of these, withheld by the mapping, by reason. */
+  readonly withheld: Readonly<Record<string, number>>;
+  /** Of these, dead letters, since the mapping fails. */
+  readonly failed: number;
+  /** Kept from the sink, by reason. */
+  readonly kept: Readonly<Record<string, number>>;
+  /** Every item was planned; false: time was up, and these are the newest. */
+  readonly complete: boolean;
+}
+
+const slice = 250;
+/** How much is planned. A number is exact where everything is. */
+export interface Effort {
+  /** This number is planned however long it takes. */
+  readonly items: number;
+  /** And more until this time has passed. */
+  readonly ms: number;
+}
+
+/**
+ * Plans stored items of a list, newest first, until all are planned or the effort is spent. Sends and changes nothing.
+ * @param withheldFor only items whose last change the sink withholds for one of these reasons; null: all
+ */
+export async function tallyStored(
+  to: PlanningLane,
+  { list, withheldFor }: { readonly list: string; readonly withheldFor: readonly string[] | null },
+  effort: Effort,
+): Promise<Tally> {
+  const until = performance.now() + effort.ms;
+  const { ledger, sinkId, ref } = to;
+  const sum = { given: 0, sent: 0, failed: 0 };
+  const withheld: Record<string, number> = {};
+  const kept: Record<string, number> = {};
+  let before: number | null = null;
+  let planned = 0;
+  for (;;) {
+    const asked = { sinkId, ref, lists: [list], key: null, before, withheldFor };
+    // oxlint-disable no-await-in-loop -- each slice begins where the one before ended
+    const found: Candidate[] = await ledger.db.transaction(async (tx) => {
+      await useIndexOrder(tx);
+      return await storedItems(tx, asked, slice);
+    });
+    for (const plan of await planStored(to, found)) {
+      if (plan.kind === 'kept') {
+        kept[plan.reason] = (kept[plan.reason] ?? 0) + 1;
+        continue;
+      }
+      sum.given += 1;
+      if (plan.kind === 'send') sum.sent += 1;
+      else if (plan.kind === 'nothing') withheld[plan.reason] = (withheld[plan.reason] ?? 0) + 1;
+      else sum.failed += 1;
+    }
+    // oxlint-enable no-await-in-loop
+    before = found.at(-1)?.sequence ?? null;
+    planned += found.length;
+    if (found.length < slice) return { ...sum, withheld, kept, complete: true };
+    if (planned >= effort.items && performance.now() > until) return { ...sum, withheld, kept, complete: false };
+  }
+}

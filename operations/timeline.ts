@@ -1,0 +1,108 @@
+import type { Ledger } from '../ledger/ledger.js';
+import { consentBehind } from '../delivering/candidates.js';
+
+/** An item as the ledger knows it; no payload. */
+export interface KnownItem {
+  readonly ref: number;
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  readonly sessionId: number | null;
+  readonly revision: number;
+  readonly deleted: boolean;
+  readonly visibility: string | null;
+  /** Of the attendee that it is, or whose it is; null: not known, or not shown. */
+  readonly consent: string | null;
+  readonly lastSequence: number;
+  /** Instant of the request that last changed the row. */
+  readonly seenAt: Date;
+  /** Of the stream that it stands in. */
+  readonly polledAt: Date | null;
+  readonly sweptAt: Date | null;
+  readonly failure: string | null;
+  /** It was missing in a walk, and its absence is being examined. */
+  readonly missingSince: Date | null;
+}
+
+export interface KnownChange {
+  readonly sequence: number;
+  readonly revision: number;
+  readonly kind: string;
+  readonly foundAt: Date;
+  readonly visibility: string | null;
+  readonly requestId: string | null;
+  readonly readAs: string | null;
+}
+
+export interface KnownDelivery {
+  readonly sequence: number;
+  readonly sink: string;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly detail: string | null;
+  readonly attempts: number;
+  readonly dueAt: Date | null;
+  readonly identity: boolean | null;
+  readonly configuration: number;
+  readonly updatedAt: Date;
+  readonly replay: string | null;
+}
+
+/** How far a sink has come in the item's pigeonhole. */
+export interface KnownLane {
+  readonly sink: string;
+  readonly watermark: number;
+  readonly failure: string | null;
+}
+
+/** The items of this list and key: one, unless several pigeonholes show that key. */
+export async function findItems(
+  ledger: Ledger,
+  { list, key, pigeonhole }: { list: string; key: string; pigeonhole: string | null },
+): Promise<KnownItem[]> {
+  return await ledger.db.query<KnownItem & Record<string, unknown>>(
+    `select i.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", i.session_id as "sessionId", i.revision,
+       i.payload is null as deleted, i.visibility,
+       case when i.list = 'attendees' or i.visibility = 'named' then ${consentBehind} end as consent,
+       i.last_sequence as "lastSequence", i.seen_at as "seenAt", s.polled_at as "polledAt", s.swept_at as "sweptAt",
+       s.failure, m.since as "missingSince"
+     from items i join pigeonholes p on p.ref = i.ref left join streams s on s.id = i.stream_id
+       left join items a on a.ref = i.ref and a.list = 'attendees' and a.key = i.attendee_id::text
+       left join missing m on m.ref = i.ref and m.list = i.list and m.key = i.key
+     where i.list = $1 and i.key = $2 and ($3::text is null or p.workspace || '/' || p.pigeonhole_id = $3
+       or p.pigeonhole_id::text = $3)
+     order by p.workspace, p.pigeonhole_id`,
+    [list, key, pigeonhole],
+  );
+}
+
+/** All that is known of an item's past, oldest first. */
+export async function timelineOf(
+  ledger: Ledger,
+  { ref, lastSequence }: Pick<KnownItem, 'ref' | 'lastSequence'>,
+): Promise<{ changes: KnownChange[]; deliveries: KnownDelivery[]; lanes: KnownLane[] }> {
+  const changes = await ledger.db.query<KnownChange & Record<string, unknown>>(
+    `with recursive own (sequence) as (
+       select $2::int8
+       union all
+       select c.previous_sequence from own o join changes c on c.ref = $1 and c.sequence = o.sequence
+       where c.previous_sequence is not null)
+     select c.sequence, c.revision, c.kind, c.found_at as "foundAt", c.visibility, c.request_id as "requestId",
+       c.read_as as "readAs"
+     from own o join changes c on c.ref = $1 and c.sequence = o.sequence order by c.sequence`,
+    [ref, lastSequence],
+  );
+  const deliveries = await ledger.db.query<KnownDelivery & Record<string, unknown>>(
+    `select d.sequence, s.name as sink, d.state, d.reason, d.detail, d.attempts, d.due_at as "dueAt", d.identity,
+       d.configuration, d.updated_at as "updatedAt", r.id as replay
+     from sinks s join deliveries d on d.sink_id = s.id and d.ref = $1 and d.sequence = any($2::int8[])
+       left join replays r on r.number = d.replay
+     order by d.sequence, s.name, d.replay`,
+    [ref, changes.map(({ sequence }) => sequence)],
+  );
+  const lanes = await ledger.db.query<KnownLane & Record<string, unknown>>(
+    `select s.name as sink, l.watermark, l.failure from lanes l join sinks s on s.id = l.sink_id
+     where l.ref = $1 and s.archived_at is null order by s.name`,
+    [ref],
+  );
+  return { changes, deliveries, lanes };
+}

@@ -1,0 +1,51 @@
+import type { QuotaState } from '../work/asking/quota.js';
+import { viewQuota } from './view-quotas.js';
+
+const now = Date.parse('2026-11-21T10:00:00Z');
+const hour = 3_600_000;
+const state: QuotaState = {
+  limit: 1000,
+  told: true,
+  remaining: 400,
+  used: 600,
+  usedImports: 0,
+  usedIdle: 0,
+  usedSweeps: 0,
+  window: 1,
+  resetInMs: 4 * hour,
+  planInMs: 4 * hour,
+  resetTold: true,
+  refusals: 0,
+  waitMs: 0,
+  aloneMs: 0,
+};
+const needs = { live: 99.5, idle: 30.25, sweep: 20 };
+
+describe('the view of a quota', () => {
+  it('says what is used, left, kept for imports, and when what reading may use is used up', () => {
+    expect(viewQuota(state, 0.1, needs, now)).toEqual({
+      limit: 1000,
+      learnt: false,
+      used: 600,
+      left: 400,
+      reserved: 100,
+      resetAt: '2026-11-21T14:00:00.000Z',
+      nextHour: { live: 100, idle: 31, sweep: 20, all: 150 },
+      lastsUntil: new Date(now + (300 / 149.75) * hour).toISOString(),
+    });
+  });
+
+  it('says nothing of an end where it lasts until the reset, or no limit is known', () => {
+    expect(viewQuota({ ...state, planInMs: hour }, 0.1, needs, now).lastsUntil).toBeNull();
+    expect(viewQuota({ ...state, limit: null, remaining: null }, 0.1, needs, now)).toMatchObject({
+      left: null,
+      reserved: 0,
+      lastsUntil: null,
+    });
+  });
+
+  it('has nothing left while the service refuses, and no reset that the service did not tell', () => {
+    const refused = { ...state, remaining: null, waitMs: 1000, resetTold: false, told: false };
+    expect(viewQuota(refused, 0.1, needs, now)).toMatchObject({ left: 0, resetAt: null, learnt: true });
+  });
+});

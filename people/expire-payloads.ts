@@ -1,0 +1,170 @@
+import type { Queryable } from '../ledger/drivers/database.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { lockPlace, lockPlaceWithLanes } from '../ledger/lock-order.js';
+import { expiredPayload } from '../ledger/place-items.js';
+import { type AttendeeRow, keepCodes } from '../ledger/sign-ins.js';
+
+/** Rows that are emptied in one transaction, of one statement. */
+const rowsAtOnce = 500;
+/** A list that was gone through is gone through again so often: what was read since may be there. */
+const againMs = 24 * 60 * 60_000;
+const changesAgainMs = 60 * 60_000;
+/** The name under which earlier revisions stand among the passes. */
+const ofChanges = 'changes';
+
+/**
+ * Whether something of a pigeonhole has expired, as an SQL condition: nothing is counted anew there, since what it would
+ * be counted from is not there any more.
+ */
+export const isExpiring = (ref: string): string =>
+  `exists (select 1 from retention_passes r where r.ref = ${ref} and r.list <> '${ofChanges}')`;
+
+export interface RetentionTerms {
+  /** From the end of the event. */
+  readonly listsMs: Readonly<Record<string, number>>;
+  /** From the change. */
+  readonly changesMs: number;
+}
+
+export interface ExpiringList {
+  readonly ref: number;
+  readonly list: string;
+  readonly after_key: string;
+}
+
+/** The lists of a workspace's events that are over for so long, and whose payloads were not looked through lately. */
+export async function expiringLists(
+  ledger: Ledger,
+  workspace: string,
+  { listsMs, changesMs }: RetentionTerms,
+): Promise<ExpiringList[]> {
+  const lists = Object.entries(listsMs);
+  return await ledger.db.query<ExpiringList & Record<string, unknown>>(
+    `select p.ref, n.list, coalesce(r.after_key, '') as after_key
+     from pigeonholes p cross join unnest($2::text[], $3::float8[]) as n (list, after_ms)
+       left join retention_passes r on r.ref = p.ref and r.list = n.list
+     where p.workspace = $1
+       and coalesce(p.ended_at, p.gone_at) + n.after_ms * interval '1 millisecond' <= now()
+       and (r.passed_at is null or r.after_key is not null or r.passed_at < now() - $4::float8 * interval '1 millisecond')
+     union all
+     select p.ref, $5, '' from pigeonholes p left join retention_passes r on r.ref = p.ref and r.list = $5
+     where p.workspace = $1 and p.next_sequence > 1 and p.created_at + $6::float8 * interval '1 millisecond' <= now()
+       and (r.passed_at is null or r.passed_at < now() - $7::float8 * interval '1 millisecond')
+     order by 1, 2`,
+    [
+      workspace,
+      lists.map(([list]) => list),
+      lists.map(([, afterMs]) => afterMs),
+      againMs,
+      ofChanges,
+      changesMs,
+      changesAgainMs,
+    ],
+  );
+}
+
+/**
+ * Empties the next slice of a list: the payload goes, and what earlier revisions said; key, hash, revision and whose it is
+ * stay, so that reading an item again is no change and forgetting its person finds it, by their id or their code. Rows of imports go with the
+ * registrants. Safe to run twice.
+ * @returns where the next slice begins; null when this was the last
+ */
+export async function expireSlice(
+  ledger: Ledger,
+  { ref, list, after_key: after }: ExpiringList,
+  { changesMs }: Pick<RetentionTerms, 'changesMs'>,
+): Promise<string | null> {
+  if (list === ofChanges) return await expireSnapshots(ledger, ref, changesMs);
+  return await ledger.db.transaction(async (tx) => {
+    await lockPlace(tx, ref);
+    const rows = await tx.query<{ key: string }>(
+      `select key from items where ref = $1 and list = $2 and key > $3 order by key limit ${rowsAtOnce}`,
+      [ref, list, after],
+    );
+    const keys = rows.map(({ key }) => key);
+    if (list === 'attendees') await keepCodesOf(ledger, tx, ref, keys);
+    await tx.query(
+      `update items set payload = $4::json, expired = true
+       where ref = $1 and list = $2 and key = any($3::text[]) and payload is not null and not expired`,
+      [ref, list, keys, expiredPayload],
+    );
+    await tx.query(
+      `update changes set snapshot = null where ref = $1 and list = $2 and key = any($3::text[]) and snapshot is not null`,
+      [ref, list, keys],
+    );
+    const next = rows.length < rowsAtOnce ? null : keys.at(-1)!;
+    if (next === null && list === 'registrants') await expireImports(tx, ref);
+    await tx.query(
+      `insert into retention_passes (ref, list, after_key, passed_at)
+       values ($1, $2, $3, case when $3::text is null then now() end)
+       on conflict (ref, list) do update set after_key = excluded.after_key,
+         passed_at = coalesce(excluded.passed_at, retention_passes.passed_at)`,
+      [ref, list, next],
+    );
+    return next;
+  });
+}
+
+async function keepCodesOf(ledger: Ledger, tx: Queryable, ref: number, keys: readonly string[]): Promise<void> {
+  const [place] = await tx.query<{ workspace: string }>('select workspace from pigeonholes where ref = $1', [ref]);
+  const rows = await tx.query<AttendeeRow & Record<string, unknown>>(
+    `select key::int8 as attendee_id, payload from items
+     where ref = $1 and list = 'attendees' and key = any($2::text[]) and payload is not null and not expired`,
+    [ref, keys],
+  );
+  if (place !== undefined) await keepCodes(ledger, tx, { ref, workspace: place.workspace }, rows);
+}
+
+/** Rows of imports that have ended: what was sent, and what the service said of it. */
+async function expireImports(tx: Queryable, ref: number): Promise<void> {
+  // In the order in which another import claims them.
+  await tx.query(
+    `select 1 from registrants r join imports i on i.number = r.import
+     where r.ref = $1 and i.state in ('done', 'cancelled') and r.profile::text <> '{}' order by r.code_hash for update of r`,
+    [ref],
+  );
+  await tx.query(
+    `update registrants r set profile = '{}', field = null, message = null from imports i
+     where i.number = r.import and r.ref = $1 and i.state in ('done', 'cancelled') and r.profile::text <> '{}'`,
+    [ref],
+  );
+  await tx.query(
+    `update import_rows w set profile = '{}', field = null, message = null, problems = null from imports i
+     where i.number = w.import and i.ref = $1 and i.state in ('done', 'cancelled') and w.profile::text <> '{}'`,
+    [ref],
+  );
+}
+
+/**
+ * Earlier revisions that are older than so long. What waits for a person with one of them (withheld, or a dead letter) can
+ * be sent no more, and says that it is expired.
+ */
+async function expireSnapshots(ledger: Ledger, ref: number, changesMs: number): Promise<string | null> {
+  return await ledger.db.transaction(async (tx) => {
+    await lockPlaceWithLanes(tx, ref);
+    const rows = await tx.query<{ sequence: number }>(
+      `select sequence from changes where ref = $1 and snapshot is not null
+         and found_at < now() - $2::float8 * interval '1 millisecond' limit ${rowsAtOnce}`,
+      [ref, changesMs],
+    );
+    const sequences = rows.map(({ sequence }) => sequence);
+    if (sequences.length > 0) {
+      await tx.query('update changes set snapshot = null where ref = $1 and sequence = any($2::int8[])', [
+        ref,
+        sequences,
+      ]);
+      await tx.query(
+        `update deliveries d set state = 'superseded', reason = 'expired' from sinks s
+         where d.sink_id = s.id and d.ref = $1 and d.sequence = any($2::int8[]) and d.state in ('withheld', 'dead')`,
+        [ref, sequences],
+      );
+    }
+    if (rows.length === rowsAtOnce) return '';
+    await tx.query(
+      `insert into retention_passes (ref, list, passed_at) values ($1, '${ofChanges}', now())
+       on conflict (ref, list) do update set passed_at = excluded.passed_at`,
+      [ref],
+    );
+    return null;
+  });
+}

@@ -1,0 +1,178 @@
+import { canonicalJson } from '../../ledger/canonical-json.js';
+import type { Queryable } from '../../ledger/drivers/database.js';
+import { hashedForm } from '../../ledger/hashed-form.js';
+import type { Fields } from '../../ledger/item-form.js';
+import { changeId } from '../../ledger/keyed-hash.js';
+import type { Ledger } from '../../ledger/ledger.js';
+import type { Visibility } from '../../ledger/visibility.js';
+import { lockPlaceWithLanes } from '../../ledger/lock-order.js';
+import { rewriteSnapshots } from '../../ledger/rewrite-snapshots.js';
+import { wakeSinks } from '../../ledger/wake-sinks.js';
+import { noteTold, sequencesOf } from './erase-items.js';
+import { awaitAgain } from './note-erasure.js';
+import {
+  erasedQuestions,
+  listsWithQuestions,
+  questionIdOf,
+  withoutQuestionText,
+} from '../../ledger/without-forgotten.js';
+
+/** Items that are rewritten in one transaction. */
+const itemsAtOnce = 200;
+
+interface RepeatingRow {
+  list: string;
+  key: string;
+  session_id: number | null;
+  revision: number;
+  content_hash: Buffer;
+  visibility: Visibility | null;
+  last_sequence: number;
+  payload: string;
+}
+
+/** Behind which item a slice begins. */
+export interface CopiesPosition {
+  readonly list: string;
+  readonly key: string;
+}
+
+/**
+ * Takes the texts of erased questions out of what repeats them: the votes and ratings of others on these. Each gets its
+ * next revision, so that sinks that keep the latest one write it anew; nobody's vote changes by it. Safe to run twice.
+ * @returns how many were rewritten; where the next slice begins, null when this was the last one; and sinks whose wake
+ * flag has risen
+ */
+export async function eraseCopies(
+  ledger: Ledger,
+  { erasure, ref }: { readonly erasure: number; readonly ref: number },
+  after: CopiesPosition,
+): Promise<{ readonly rewritten: number; readonly next: CopiesPosition | null; readonly woken: readonly string[] }> {
+  return await ledger.db.transaction(async (tx) => {
+    const place = await lockPlaceWithLanes(tx, ref);
+    // By the text and then by the member: the store cannot look into texts that hold NUL.
+    const found = await tx.query<RepeatingRow>(
+      `select i.list, i.key, i.session_id, i.revision, i.content_hash, i.visibility, i.last_sequence,
+         i.payload::text as payload
+       from items i
+       where i.ref = $1 and i.list = any($2::text[]) and i.payload is not null and (i.list, i.key) > ($3, $4)
+         and exists (select 1 from items q where q.ref = $1 and q.list in ('questions', 'qna-questions') and q.erased
+           and position('"id":' || q.key in i.payload::text) > 0
+           and position('"question":{"id":' || q.key || '}' in i.payload::text) = 0)
+       order by i.list, i.key limit ${itemsAtOnce}`,
+      [ref, listsWithQuestions, after.list, after.key],
+    );
+    const last = found.at(-1);
+    if (place === undefined) return { rewritten: 0, next: null, woken: [] };
+    const next = last === undefined || found.length < itemsAtOnce ? null : { list: last.list, key: last.key };
+    const earlier = next === null ? await eraseEarlierCopies(tx, { erasure, ref }) : 0;
+    const ids = found.flatMap(({ payload }) => questionIdOf(JSON.parse(payload) as Fields) ?? []);
+    const erased = await erasedQuestions(tx, ref, [...new Set(ids)]);
+    const rows = found.filter(({ payload }) => erased.has(questionIdOf(JSON.parse(payload) as Fields) ?? Number.NaN));
+    if (rows.length === 0) return { rewritten: earlier, next, woken: [] };
+    const changed = rows.map((row, index) => {
+      const fields = withoutQuestionText(JSON.parse(row.payload) as Fields);
+      const revision = row.revision + 1;
+      const parts = [place.workspace, place.pigeonhole_id, row.list, row.key, revision, 'updated'];
+      return {
+        ...row,
+        revision,
+        sequence: place.next_sequence + index,
+        id: changeId([...parts, row.content_hash.toString('hex')].join('\n')),
+        stored: canonicalJson(fields),
+        copiesHash: hashedForm(ledger.hash, row.list, fields, row.visibility).copiesHash,
+      };
+    });
+    const history = await sequencesOf(tx, ref, rows);
+    await tx.query(
+      `update items i set payload = n.payload, copies_hash = n.copies_hash, revision = n.revision,
+         last_sequence = n.sequence
+       from unnest($2::text[], $3::text[], $4::json[], $5::bytea[], $6::int4[], $7::int8[])
+         as n (list, key, payload, copies_hash, revision, sequence)
+       where i.ref = $1 and i.list = n.list and i.key = n.key`,
+      [
+        ref,
+        changed.map(({ list }) => list),
+        changed.map(({ key }) => key),
+        changed.map(({ stored }) => stored),
+        changed.map(({ copiesHash }) => copiesHash),
+        changed.map(({ revision }) => revision),
+        changed.map(({ sequence }) => sequence),
+      ],
+    );
+    // Sinks that were sent the words are heard of until they have the revision without.
+    await noteTold(tx, { erasure, ref, history, removals: changed });
+    await awaitAgain(tx, { erasure, ref });
+    // The revision before has no text of its own any more: a sink that is behind takes this one instead.
+    for (const list of listsWithQuestions) {
+      const keys = changed.filter((row) => row.list === list).map(({ key }) => key);
+      // oxlint-disable-next-line no-await-in-loop -- two of them
+      if (keys.length > 0) await rewriteSnapshots(tx, { ref, list }, keys, withoutQuestionText);
+    }
+    await tx.query(
+      `insert into changes (ref, found_at, kind, list, key, revision, sequence, id, session_id, visibility, previous_sequence)
+       select $1, clock_timestamp(), 'updated', n.* from unnest($2::text[], $3::text[], $4::int4[], $5::int8[], $6::uuid[],
+         $7::int8[], $8::text[], $9::int8[]) as n`,
+      [
+        ref,
+        changed.map(({ list }) => list),
+        changed.map(({ key }) => key),
+        changed.map(({ revision }) => revision),
+        changed.map(({ sequence }) => sequence),
+        changed.map(({ id }) => id),
+        changed.map(({ session_id: sessionId }) => sessionId),
+        changed.map(({ visibility }) => (visibility === 'unknown' ? 'anonymous' : visibility)),
+        changed.map(({ last_sequence: last }) => last),
+      ],
+    );
+    await tx.query('update pigeonholes set next_sequence = $2 where ref = $1', [
+      ref,
+      place.next_sequence + changed.length,
+    ]);
+    const sinks = await tx.query<{ id: number }>('select id from sinks where archived_at is null');
+    const woken = await wakeSinks(
+      tx,
+      sinks.map(({ id }) => id),
+    );
+    return { rewritten: earlier + changed.length, next, woken };
+  });
+}
+
+interface EarlierRow {
+  list: string;
+  key: string;
+  snapshot: string;
+  last_sequence: number;
+}
+
+/** What was said before by votes and ratings that say nothing any more, or something else. */
+async function eraseEarlierCopies(
+  tx: Queryable,
+  { erasure, ref }: { readonly erasure: number; readonly ref: number },
+): Promise<number> {
+  const rows = await tx.query<EarlierRow>(
+    `select c.list, c.key, c.snapshot::text as snapshot, i.last_sequence
+     from changes c join items i on i.ref = c.ref and i.list = c.list and i.key = c.key
+     where c.ref = $1 and c.list = any($2::text[]) and c.snapshot is not null
+       and exists (select 1 from items q where q.ref = $1 and q.list in ('questions', 'qna-questions') and q.erased
+         and position('"id":' || q.key in c.snapshot::text) > 0
+         and position('"question":{"id":' || q.key || '}' in c.snapshot::text) = 0)`,
+    [ref, listsWithQuestions],
+  );
+  const about = rows.map((row) => ({ ...row, id: questionIdOf(JSON.parse(row.snapshot) as Fields) }));
+  const erased = await erasedQuestions(tx, ref, [...new Set(about.flatMap(({ id }) => id ?? []))]);
+  const theirs = about.filter(({ id }) => id !== undefined && erased.has(id));
+  if (theirs.length === 0) return 0;
+  for (const list of listsWithQuestions) {
+    const keys = theirs.filter((row) => row.list === list).map(({ key }) => key);
+    const shorten = (fields: Fields): Fields =>
+      erased.has(questionIdOf(fields) ?? Number.NaN) ? withoutQuestionText(fields) : fields;
+    // oxlint-disable-next-line no-await-in-loop -- two of them
+    if (keys.length > 0) await rewriteSnapshots(tx, { ref, list }, [...new Set(keys)], shorten);
+  }
+  const items = [...new Map(theirs.map((row) => [`${row.list} ${row.key}`, row])).values()];
+  const removals = items.map(({ list, key, last_sequence: sequence }) => ({ list, key, sequence }));
+  await noteTold(tx, { erasure, ref, history: await sequencesOf(tx, ref, items), removals });
+  await awaitAgain(tx, { erasure, ref });
+  return items.length;
+}

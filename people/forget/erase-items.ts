@@ -1,0 +1,249 @@
+import type { Queryable } from '../../ledger/drivers/database.js';
+import { changeId } from '../../ledger/keyed-hash.js';
+import type { Ledger } from '../../ledger/ledger.js';
+import { registrantKey, registrantsList } from '../../ledger/registrant-item.js';
+import { lockPlaceWithLanes } from '../../ledger/lock-order.js';
+import { wakeSinks } from '../../ledger/wake-sinks.js';
+import { awaitAgain } from './note-erasure.js';
+
+/** Items that are erased in one transaction: the pigeonhole's readers wait for it. */
+const itemsAtOnce = 200;
+
+export interface ErasableItem {
+  readonly ref: number;
+  readonly list: string;
+  readonly key: string;
+}
+
+/**
+ * What the ledger still has of the people of an erasure: items by their subject, named and anonymous ones, tombstones
+ * too since sinks may hold what was there before; and registrants who have not signed in, by their code. Reads all
+ * items once.
+ */
+export async function itemsToErase(ledger: Ledger, erasure: number): Promise<ErasableItem[]> {
+  const own = await ledger.db.query<ErasableItem & Record<string, unknown>>(
+    `select i.ref, i.list, i.key
+     from forgotten f join pigeonholes p on p.workspace = f.workspace join items i on i.ref = p.ref and i.subject = f.subject
+     where f.erasure = $1 and not i.erased order by i.ref, i.list, i.key`,
+    [erasure],
+  );
+  const codes = await ledger.db.query<{ ref: number; code_hash: Buffer }>(
+    'select ref, code_hash from forgotten_codes where erasure = $1',
+    [erasure],
+  );
+  const registered = await ledger.db.query<ErasableItem & Record<string, unknown>>(
+    `select i.ref, i.list, i.key from unnest($1::int4[], $2::text[]) as n (ref, key)
+       join items i on i.ref = n.ref and i.list = $3 and i.key = n.key where not i.erased`,
+    [
+      codes.map(({ ref }) => ref),
+      codes.map(({ ref, code_hash: codeHash }) => registrantKey(ledger.hash, ref, codeHash)),
+      registrantsList,
+    ],
+  );
+  return [
+    ...new Map([...own, ...registered].map((item) => [JSON.stringify([item.ref, item.list, item.key]), item])).values(),
+  ];
+}
+
+/** Slices of items, each of one pigeonhole and small enough for one transaction. Pure. */
+export function slicesOf(items: readonly ErasableItem[]): ErasableItem[][] {
+  const slices: ErasableItem[][] = [];
+  for (const item of items) {
+    const last = slices.at(-1);
+    if (last?.[0]!.ref === item.ref && last.length < itemsAtOnce) last.push(item);
+    else slices.push([item]);
+  }
+  return slices;
+}
+
+interface ErasedRow {
+  list: string;
+  key: string;
+  session_id: number | null;
+  revision: number;
+  content_hash: Buffer;
+  visibility: string | null;
+  last_sequence: number;
+}
+
+/**
+ * Erases items of one pigeonhole in one transaction: payload, whose they were, earlier revisions, and what destinations
+ * have said of them. Key, hash and revision stay, so that a sink which was told of one is told by a change that it is
+ * gone: that one is delivered whatever consent and configuration say. A second run finds nothing left to do.
+ * @returns sinks whose wake flag has risen
+ */
+export async function eraseItems(
+  ledger: Ledger,
+  erasure: number,
+  items: readonly ErasableItem[],
+): Promise<readonly string[]> {
+  const [first] = items;
+  if (first === undefined) return [];
+  const { ref } = first;
+  return await ledger.db.transaction(async (tx) => {
+    const place = await lockPlaceWithLanes(tx, ref);
+    const rows = await tx.query<ErasedRow>(
+      `select i.list, i.key, i.session_id, i.revision, i.content_hash, i.visibility, i.last_sequence
+       from unnest($2::text[], $3::text[]) as n (list, key)
+         cross join lateral (select * from items where ref = $1 and list = n.list and key = n.key limit 1) i
+       where not i.erased order by i.list, i.key`,
+      [ref, items.map(({ list }) => list), items.map(({ key }) => key)],
+    );
+    if (place === undefined || rows.length === 0) return [];
+    const removals = rows.map((row, index) => {
+      const { list, key } = row;
+      const next = row.revision + 1;
+      const parts = [
+        place.workspace,
+        place.pigeonhole_id,
+        list,
+        key,
+        next,
+        'deleted',
+        row.content_hash.toString('hex'),
+      ];
+      return { ...row, next, sequence: place.next_sequence + index, id: changeId(parts.join('\n')) };
+    });
+    const history = await sequencesOf(tx, ref, rows);
+    await noteTold(tx, { erasure, ref, history, removals });
+    await awaitAgain(tx, { erasure, ref });
+    await forgetDeliveries(tx, ref, history);
+    await tx.query('update changes set snapshot = null where ref = $1 and sequence = any($2::int8[])', [
+      ref,
+      history.map(({ sequence }) => sequence),
+    ]);
+    await writeRemovals(tx, ref, removals);
+    await tx.query(
+      `delete from missing m using unnest($2::text[], $3::text[]) as n (list, key)
+       where m.ref = $1 and m.list = n.list and m.key = n.key`,
+      [ref, rows.map(({ list }) => list), rows.map(({ key }) => key)],
+    );
+    await tx.query('update pigeonholes set next_sequence = $2 where ref = $1', [
+      ref,
+      place.next_sequence + removals.length,
+    ]);
+    const sinks = await tx.query<{ id: number }>('select id from sinks where archived_at is null');
+    return await wakeSinks(
+      tx,
+      sinks.map(({ id }) => id),
+    );
+  });
+}
+
+interface PastChange {
+  list: string;
+  key: string;
+  sequence: number;
+}
+
+/** Every change that the items ever had. */
+export async function sequencesOf(
+  tx: Queryable,
+  ref: number,
+  rows: readonly Pick<ErasedRow, 'list' | 'key' | 'last_sequence'>[],
+): Promise<PastChange[]> {
+  return await tx.query<PastChange & Record<string, unknown>>(
+    `with recursive own (list, key, sequence) as (
+       select * from unnest($2::text[], $3::text[], $4::int8[]) as n (list, key, sequence)
+       union all
+       select o.list, o.key, c.previous_sequence from own o
+         join changes c on c.ref = $1 and c.sequence = o.sequence
+       where c.previous_sequence is not null)
+     select list, key, sequence from own`,
+    [
+      ref,
+      rows.map(({ list }) => list),
+      rows.map(({ key }) => key),
+      rows.map(({ last_sequence: sequence }) => sequence),
+    ],
+  );
+}
+
+interface Removal extends ErasedRow {
+  readonly next: number;
+  readonly sequence: number;
+  readonly id: string;
+}
+
+/** Which sinks have, or may have, anything of which item: what was delivered, tried, or has left an object there. */
+export async function noteTold(
+  tx: Queryable,
+  {
+    erasure,
+    ref,
+    history,
+    removals,
+  }: {
+    readonly erasure: number;
+    readonly ref: number;
+    readonly history: readonly PastChange[];
+    readonly removals: readonly Pick<Removal, 'list' | 'key' | 'sequence'>[];
+  },
+): Promise<void> {
+  await tx.query(
+    `insert into erasing (erasure, ref, sink_id, list, key, sequence)
+     select $1, $2, t.sink_id, r.list, r.key, r.sequence
+     from (
+       select distinct d.sink_id, h.list, h.key
+       from unnest($3::text[], $4::text[], $5::int8[]) as h (list, key, sequence)
+         cross join sinks s
+         join deliveries d on d.sink_id = s.id and d.ref = $2 and d.sequence = h.sequence
+       where d.state in ('delivered', 'sending') or d.attempts > 0
+       union
+       select o.sink_id, o.list, o.key from unnest($6::text[], $7::text[]) as n (list, key) cross join sinks s
+         join sink_objects o on o.sink_id = s.id and o.ref = $2 and o.list = n.list and o.key = n.key
+     ) t join unnest($6::text[], $7::text[], $8::int8[]) as r (list, key, sequence) on r.list = t.list and r.key = t.key
+     on conflict (sink_id, ref, list, key) do update set sequence = excluded.sequence, erasure = excluded.erasure`,
+    [
+      erasure,
+      ref,
+      history.map(({ list }) => list),
+      history.map(({ key }) => key),
+      history.map(({ sequence }) => sequence),
+      removals.map(({ list }) => list),
+      removals.map(({ key }) => key),
+      removals.map(({ sequence }) => sequence),
+    ],
+  );
+}
+
+/** What is not on its way is sent no more, and of what destinations said nothing is kept. */
+async function forgetDeliveries(tx: Queryable, ref: number, history: readonly PastChange[]): Promise<void> {
+  await tx.query(
+    `update deliveries d set detail = null, due_at = case when d.state = 'sending' then d.due_at end,
+       reason = case when d.state in ('waiting', 'retry', 'dead', 'withheld') then null else d.reason end,
+       state = case when d.state in ('waiting', 'retry', 'dead', 'withheld') then 'superseded' else d.state end
+     from sinks s where d.sink_id = s.id and d.ref = $1 and d.sequence = any($2::int8[])`,
+    [ref, history.map(({ sequence }) => sequence)],
+  );
+}
+
+async function writeRemovals(tx: Queryable, ref: number, removals: readonly Removal[]): Promise<void> {
+  const lists = removals.map(({ list }) => list);
+  const keys = removals.map(({ key }) => key);
+  const sequences = removals.map(({ sequence }) => sequence);
+  const revisions = removals.map(({ next }) => next);
+  await tx.query(
+    `update items i set erased = true, expired = false, payload = null, copies_hash = null, attendee_id = null, consent = null,
+       revision = n.revision, last_sequence = n.sequence, seen_at = clock_timestamp()
+     from unnest($2::text[], $3::text[], $4::int4[], $5::int8[]) as n (list, key, revision, sequence)
+     where i.ref = $1 and i.list = n.list and i.key = n.key`,
+    [ref, lists, keys, revisions, sequences],
+  );
+  await tx.query(
+    `insert into changes (ref, found_at, kind, list, key, revision, sequence, id, session_id, visibility, previous_sequence)
+     select $1, clock_timestamp(), 'deleted', n.* from unnest($2::text[], $3::text[], $4::int4[], $5::int8[], $6::uuid[],
+       $7::int8[], $8::text[], $9::int8[]) as n`,
+    [
+      ref,
+      lists,
+      keys,
+      revisions,
+      sequences,
+      removals.map(({ id }) => id),
+      removals.map(({ session_id: sessionId }) => sessionId),
+      removals.map(({ visibility }) => (visibility === 'unknown' ? 'anonymous' : visibility)),
+      removals.map(({ last_sequence: last }) => last),
+    ],
+  );
+}

@@ -1,0 +1,144 @@
+import type { Queryable } from '../../ledger/drivers/database.js';
+import type { Ledger } from '../../ledger/ledger.js';
+import type { ErasureNames } from './erasure.js';
+
+/** What a row of a report says of somebody who was forgotten before the service was asked for them. */
+const forgottenMessage = 'this person was forgotten on request before they were sent';
+
+export interface ErasedRegistrants {
+  /** Rows of imports in which nothing of the person is left. */
+  readonly rows: number;
+  /** The files that they were read from are not ours to change. */
+  readonly imports: readonly ErasedImport[];
+  /** Rows that an import is sending at this moment: to be looked at again when it has ended. */
+  readonly underWay: number;
+}
+
+export interface ErasedImport {
+  readonly number: number;
+  /** It was read from a drop folder, where the file stays. */
+  readonly dropped: boolean;
+}
+
+/**
+ * Takes the people of an erasure out of all imports: what was sent of them, what the service said of it, and rows that
+ * could not be used. Codes stay as hashes, so that a row keeps its place in its import's counts. What was not sent yet
+ * is sent no more. Safe to run twice.
+ */
+export async function eraseRegistrants(
+  ledger: Ledger,
+  erasure: number,
+  { asked, places }: ErasureNames,
+): Promise<ErasedRegistrants> {
+  await ledger.db.query(
+    `delete from sign_ins s using forgotten f join pigeonholes p on p.workspace = f.workspace
+     where f.erasure = $1 and s.ref = p.ref and s.subject = f.subject`,
+    [erasure],
+  );
+  const imports: ErasedImport[] = [];
+  let rows = 0;
+  let underWay = 0;
+  for (const each of await importsOf(ledger, erasure, places)) {
+    const names = [
+      ...(asked === null ? [] : [asked]),
+      ...places.flatMap((place) => (place.ref === each.ref ? place.codes : [])),
+    ];
+    // oxlint-disable-next-line no-await-in-loop -- one after another: each is a transaction under the import's lock
+    const done = await ledger.db.transaction((tx) => eraseFromImport(tx, erasure, each, names));
+    rows += done.rows;
+    underWay += done.underWay;
+    if (done.rows + done.underWay > 0) imports.push({ number: each.number, dropped: each.dropped });
+  }
+  return { rows, imports, underWay };
+}
+
+interface ImportRow extends ErasedImport {
+  readonly ref: number;
+}
+
+async function importsOf(ledger: Ledger, erasure: number, places: ErasureNames['places']): Promise<ImportRow[]> {
+  return await ledger.db.query<ImportRow & Record<string, unknown>>(
+    `select number, ref, exists (select 1 from dropped_files d where d.import = i.id) as dropped from imports i
+     where ref = any($2::int4[]) or ref in (select ref from forgotten_codes where erasure = $1) order by number`,
+    [erasure, places.map(({ ref }) => ref)],
+  );
+}
+
+async function eraseFromImport(
+  tx: Queryable,
+  erasure: number,
+  { number }: ImportRow,
+  names: readonly string[],
+): Promise<{ rows: number; underWay: number }> {
+  const [held] = await tx.query<{ running: boolean; round: number; position: number }>(
+    `select state in ('staging', 'running') as running, round, position from imports where number = $1 for update`,
+    [number],
+  );
+  if (held === undefined) return { rows: 0, underWay: 0 };
+  const [registrants] = await tx.query<{ erased: number; under_way: number; now: number }>(
+    `with own as (
+       select r.ref, r.code_hash, r.profile::text = '{}' as done,
+         $2::boolean and r.outcome is null and (r.round < $3 or r.row_number <= $4) as under_way
+       from registrants r join forgotten_codes f on f.ref = r.ref and f.code_hash = r.code_hash
+       where r.import = $1 and f.erasure = $5
+     ), erased as (
+       update registrants r set profile = '{}', data_hash = '', field = null,
+         message = case when $2::boolean and r.outcome is null then $6::text end,
+         outcome = case when $2::boolean and r.outcome is null then 'rejected' else r.outcome end
+       from own o where r.ref = o.ref and r.code_hash = o.code_hash and not o.under_way and not o.done
+       returning 1
+     ) select (select count(*)::int from own where not under_way) as erased,
+         (select count(*)::int from own where under_way) as under_way, (select count(*)::int from erased) as now`,
+    [number, held.running, held.round, held.position, erasure, forgottenMessage],
+  );
+  const others = await otherRows(tx, erasure, number, names);
+  await tx.query(
+    `update import_rows set profile = '{}', data_hash = null, field = null, message = null, problems = null,
+       outcome = case when outcome = 'waiting' then 'cancelled' else outcome end
+     where import = $1 and row_number = any($2::int4[])`,
+    [number, others],
+  );
+  if (registrants!.now + others.length > 0) {
+    // A file may be named after the one person in it.
+    await tx.query(`update imports set file = '(name erased)' where number = $1`, [number]);
+    // The report beside a dropped file is written anew.
+    await tx.query(
+      `update dropped_files d set state = 'importing' from imports i
+       where i.number = $1 and d.import = i.id and d.state = 'reported'`,
+      [number],
+    );
+  }
+  return { rows: registrants!.erased + others.length, underWay: registrants!.under_way };
+}
+
+/** Rows by their code, and, of those that have none since they could not be read, by what stands in them. */
+async function otherRows(tx: Queryable, erasure: number, number: number, names: readonly string[]): Promise<number[]> {
+  const rows = await tx.query<{ row_number: number; by_code: boolean; text: string }>(
+    `select w.row_number, f.code_hash is not null as by_code, w.profile::text as text
+     from import_rows w join imports i on i.number = w.import
+       left join forgotten_codes f on f.erasure = $2 and f.ref = i.ref and f.code_hash = w.code_hash
+     where w.import = $1 and (f.code_hash is not null or exists (
+       select 1 from unnest($3::text[]) as n (name) where position(lower(n.name) in lower(w.profile::text)) > 0))`,
+    [number, erasure, names.map((name) => JSON.stringify(name).slice(1, -1))],
+  );
+  const wanted = new Set(names.map((name) => name.toLowerCase()));
+  const isTheirs = (text: string): boolean =>
+    Object.values(JSON.parse(text) as Record<string, unknown>).some(
+      (value) => typeof value === 'string' && wanted.has(value.trim().toLowerCase()),
+    );
+  return rows.filter(({ by_code: byCode, text }) => byCode || isTheirs(text)).map(({ row_number: row }) => row);
+}
+
+/** Which of these codes of a pigeonhole are of people who are forgotten, as hashes in hex. */
+export async function forgottenCodes(
+  tx: Queryable,
+  ref: number,
+  codeHashes: readonly Uint8Array[],
+): Promise<Set<string>> {
+  if (codeHashes.length === 0) return new Set();
+  const rows = await tx.query<{ code_hash: Buffer }>(
+    'select code_hash from forgotten_codes where ref = $1 and code_hash = any($2::bytea[])',
+    [ref, codeHashes],
+  );
+  return new Set(rows.map(({ code_hash: codeHash }) => codeHash.toString('hex')));
+}

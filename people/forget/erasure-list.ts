@@ -1,0 +1,123 @@
+import type { Database, Queryable } from '../../ledger/drivers/database.js';
+import { LedgerError } from '../../ledger/ledger-error.js';
+import type { ErasureNames } from './erasure.js';
+
+/** Who has been forgotten, by keyed hashes alone: what a ledger that goes back in time has to be told. */
+export interface ErasureList {
+  /** The ledger's id: its keys made the hashes, so they mean nothing to another. */
+  readonly ledger: string;
+  readonly erasures: readonly ListedErasure[];
+}
+
+export interface ListedErasure {
+  /** A UUID. */
+  readonly id: string;
+  /** HMACs, here and below, in hex. */
+  readonly asked: string;
+  readonly requestedAt: string;
+  readonly people: readonly { readonly workspace: string; readonly subject: string }[];
+  readonly codes: readonly { readonly workspace: string; readonly pigeonholeId: number; readonly code: string }[];
+}
+
+interface ListedRow extends Omit<ListedErasure, 'people' | 'codes' | 'requestedAt'> {
+  requestedAt: Date;
+  people: string;
+  codes: string;
+}
+
+/** Whom the ledger keeps away, by erasure; one that was lifted keeps nobody away, and is not listed. */
+export async function readErasureList(db: Queryable): Promise<ErasureList> {
+  const [ledger] = await db.query<{ id: string }>('select id from ledger');
+  const rows = await db.query<ListedRow & Record<string, unknown>>(
+    `select * from (
+       select e.id, encode(e.asked_hash, 'hex') as asked, e.requested_at as "requestedAt",
+         (select coalesce(json_agg(json_build_object('workspace', f.workspace, 'subject', encode(f.subject, 'hex'))
+             order by f.workspace, f.subject), '[]')::text
+           from forgotten f where f.erasure = e.number) as people,
+         (select coalesce(json_agg(json_build_object('workspace', p.workspace, 'pigeonholeId', p.pigeonhole_id,
+             'code', encode(c.code_hash, 'hex')) order by p.ref, c.code_hash), '[]')::text
+           from forgotten_codes c join pigeonholes p on p.ref = c.ref where c.erasure = e.number) as codes, e.number
+       from erasures e) l where l.people <> '[]' or l.codes <> '[]' order by l.number`,
+  );
+  return {
+    ledger: ledger!.id,
+    erasures: rows.map(({ id, asked, requestedAt, people, codes }) => ({
+      id,
+      asked,
+      requestedAt: requestedAt.toISOString(),
+      people: JSON.parse(people) as ListedErasure['people'],
+      codes: JSON.parse(codes) as ListedErasure['codes'],
+    })),
+  };
+}
+
+/** Nobody knows any more what was asked for; hashes find all but rows of imports that have no code. */
+const namesNobody: ErasureNames = { asked: null, places: [] };
+const carriedReason = 'carried over a restore';
+
+/**
+ * Has a ledger that was restored keep away whom it kept away before, and forget again what of them the backup holds: each
+ * such erasure goes on from its beginning, with the next start. What it knows of already stays as it is, so a second run
+ * changes nothing.
+ * @returns how many erasures go on
+ * @throws {LedgerError} kind `otherLedger` when the list is of another ledger
+ */
+export async function takeOverErasures(db: Database, { ledger, erasures }: ErasureList): Promise<number> {
+  return await db.transaction(async (tx) => {
+    const [own] = await tx.query<{ id: string }>('select id from ledger');
+    if (own?.id !== ledger) {
+      throw new LedgerError(
+        'otherLedger',
+        'the list of erasures is of another ledger and says nothing of this one: give the one that was exported from it',
+      );
+    }
+    const made = await tx.query<{ number: number }>(
+      `insert into erasures (id, asked_hash, requested_at, reason)
+       select n.id, decode(n.asked, 'hex'), n.at, $4 from unnest($1::uuid[], $2::text[], $3::timestamptz[]) as n (id, asked, at)
+       where not exists (select 1 from erasures e where e.id = n.id)
+       on conflict (id) do nothing returning number`,
+      [
+        erasures.map(({ id }) => id),
+        erasures.map(({ asked }) => asked),
+        erasures.map(({ requestedAt }) => new Date(requestedAt)),
+        carriedReason,
+      ],
+    );
+    const people = erasures.flatMap(({ id, people: all }) => all.map((each) => ({ id, ...each })));
+    const kept = await tx.query<{ erasure: number }>(
+      `insert into forgotten (erasure, workspace, subject)
+       select e.number, n.workspace, decode(n.subject, 'hex')
+       from unnest($1::uuid[], $2::text[], $3::text[]) as n (id, workspace, subject) join erasures e on e.id = n.id
+       on conflict (workspace, subject) do update set erasure = excluded.erasure
+         where forgotten.erasure <> excluded.erasure returning erasure`,
+      [people.map(({ id }) => id), people.map(({ workspace }) => workspace), people.map(({ subject }) => subject)],
+    );
+    const codes = erasures.flatMap(({ id, codes: all }) => all.map((each) => ({ id, ...each })));
+    // A pigeonhole that the backup does not know yet will be read again, and its people must not come in.
+    await tx.query(
+      `insert into pigeonholes (workspace, pigeonhole_id) select distinct * from unnest($1::text[], $2::int8[]) as n
+       on conflict (workspace, pigeonhole_id) do nothing`,
+      [codes.map(({ workspace }) => workspace), codes.map(({ pigeonholeId }) => pigeonholeId)],
+    );
+    const keptCodes = await tx.query<{ erasure: number }>(
+      `insert into forgotten_codes (erasure, ref, code_hash)
+       select e.number, p.ref, decode(n.code, 'hex')
+       from unnest($1::uuid[], $2::text[], $3::int8[], $4::text[]) as n (id, workspace, pigeonhole, code)
+         join erasures e on e.id = n.id join pigeonholes p on p.workspace = n.workspace and p.pigeonhole_id = n.pigeonhole
+       on conflict (ref, code_hash) do update set erasure = excluded.erasure
+         where forgotten_codes.erasure <> excluded.erasure returning erasure`,
+      [
+        codes.map(({ id }) => id),
+        codes.map(({ workspace }) => workspace),
+        codes.map(({ pigeonholeId }) => pigeonholeId),
+        codes.map(({ code }) => code),
+      ],
+    );
+    const again = [...made.map(({ number }) => number), ...[...kept, ...keptCodes].map(({ erasure }) => erasure)];
+    await tx.query(
+      `update erasures set ended_at = null, cleared_at = null, names = coalesce(names, $2::json) where number = any($1::int4[])`,
+      [[...new Set(again)], JSON.stringify(namesNobody)],
+    );
+    return new Set(again).size;
+  });
+}

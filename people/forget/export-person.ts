@@ -1,0 +1,137 @@
+import type { Fields } from '../../ledger/item-form.js';
+import type { Ledger } from '../../ledger/ledger.js';
+import type { PersonPlace } from './find-person.js';
+
+/** Something that a sink was told of an item. */
+export interface ExportedDelivery {
+  readonly sink: string;
+  readonly revision: number;
+  readonly state: string;
+  readonly reason: string | null;
+  /** Whether it went out with the person. */
+  readonly identity: boolean | null;
+  readonly at: string;
+}
+
+export interface ExportedItem {
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  readonly list: string;
+  readonly key: string;
+  readonly revision: number;
+  readonly deleted: boolean;
+  readonly data: Fields | null;
+  /** What it said before, as far as that is still kept. */
+  readonly earlier: readonly { readonly revision: number; readonly foundAt: string; readonly data: Fields }[];
+  readonly sent: readonly ExportedDelivery[];
+}
+
+export interface ExportedRow {
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  readonly import: number;
+  readonly row: number;
+  readonly profile: Fields;
+  readonly outcome: string | null;
+  readonly field: string | null;
+  readonly message: string | null;
+}
+
+export interface ExportedPerson {
+  readonly items: readonly ExportedItem[];
+  readonly importRows: readonly ExportedRow[];
+  /** Who has looked at what is stored of them. */
+  readonly looks: readonly { readonly at: string; readonly who: string | null; readonly action: string | null }[];
+}
+
+interface ItemRow extends Omit<ExportedItem, 'data' | 'earlier' | 'sent'> {
+  ref: number;
+  payload: string | null;
+}
+
+/**
+ * Everything that is stored of a person by name, and where it was sent. What they did anonymously is not among it: only
+ * an erasure derives whose that is, and nobody is shown it.
+ */
+export async function exportPerson(ledger: Ledger, places: readonly PersonPlace[]): Promise<ExportedPerson> {
+  const subjects = places.flatMap(({ workspace, attendeeIds }) =>
+    attendeeIds.map((id) => ledger.hash.subject(workspace, id, 'named')),
+  );
+  const rows = await ledger.db.query<ItemRow & Record<string, unknown>>(
+    `select i.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", i.list, i.key, i.revision, i.payload is null as deleted,
+       i.payload
+     from items i join pigeonholes p on p.ref = i.ref
+     where i.ref = any($1::int4[]) and i.subject = any($2::bytea[]) order by p.workspace, p.pigeonhole_id, i.list, i.key`,
+    [places.map(({ ref }) => ref), subjects],
+  );
+  const items: ExportedItem[] = [];
+  for (const { ref, payload, ...row } of rows) {
+    const own = { ref, list: row.list, key: row.key };
+    // oxlint-disable-next-line no-await-in-loop -- a person has tens of items, and somebody waits for a file
+    const [earlier, sent] = await Promise.all([earlierOf(ledger, own), sentOf(ledger, own)]);
+    items.push({ ...row, data: payload === null ? null : (JSON.parse(payload) as Fields), earlier, sent });
+  }
+  return { items, importRows: await importRowsOf(ledger, places), looks: await looksOf(ledger, subjects) };
+}
+
+interface OwnItem {
+  readonly ref: number;
+  readonly list: string;
+  readonly key: string;
+}
+
+const changesOf = `with recursive own (sequence) as (
+    select last_sequence from items where ref = $1 and list = $2 and key = $3
+    union all
+    select c.previous_sequence from own o join changes c on c.ref = $1 and c.sequence = o.sequence
+    where c.previous_sequence is not null)`;
+
+async function earlierOf(ledger: Ledger, { ref, list, key }: OwnItem): Promise<ExportedItem['earlier']> {
+  const rows = await ledger.db.query<{ revision: number; found_at: Date; snapshot: string }>(
+    `${changesOf} select c.revision, c.found_at, c.snapshot from own o join changes c on c.ref = $1 and c.sequence = o.sequence
+     where c.snapshot is not null order by c.sequence`,
+    [ref, list, key],
+  );
+  return rows.map(({ revision, found_at: foundAt, snapshot }) => ({
+    revision,
+    foundAt: foundAt.toISOString(),
+    data: JSON.parse(snapshot) as Fields,
+  }));
+}
+
+async function sentOf(ledger: Ledger, { ref, list, key }: OwnItem): Promise<ExportedDelivery[]> {
+  const rows = await ledger.db.query<Omit<ExportedDelivery, 'at'> & { at: Date } & Record<string, unknown>>(
+    `${changesOf} select s.name as sink, d.revision, d.state, d.reason, d.identity, d.updated_at as at
+     from own o cross join sinks s join deliveries d on d.sink_id = s.id and d.ref = $1 and d.sequence = o.sequence
+     order by s.name, d.sequence, d.replay`,
+    [ref, list, key],
+  );
+  return rows.map(({ at, ...row }) => ({ ...row, at: at.toISOString() }));
+}
+
+async function importRowsOf(ledger: Ledger, places: readonly PersonPlace[]): Promise<ExportedRow[]> {
+  const codes = places.flatMap(({ ref, codes: own }) =>
+    own.map((code) => ({ ref, codeHash: ledger.hash.attendeeCode(code) })),
+  );
+  const rows = await ledger.db.query<Omit<ExportedRow, 'profile'> & { profile: string } & Record<string, unknown>>(
+    `select p.workspace, p.pigeonhole_id as "pigeonholeId", f.import, f.row_number as row, f.profile, f.outcome, f.field, f.message
+     from (
+       select r.ref, r.import, r.row_number, r.profile, r.outcome, r.field, r.message
+       from registrants r join unnest($1::int4[], $2::bytea[]) as n (ref, code_hash) on r.ref = n.ref and r.code_hash = n.code_hash
+       union all
+       select i.ref, w.import, w.row_number, w.profile, w.outcome, w.field, w.message
+       from import_rows w join imports i on i.number = w.import
+         join unnest($1::int4[], $2::bytea[]) as n (ref, code_hash) on i.ref = n.ref and w.code_hash = n.code_hash
+     ) f join pigeonholes p on p.ref = f.ref order by f.import, f.row_number`,
+    [codes.map(({ ref }) => ref), codes.map(({ codeHash }) => codeHash)],
+  );
+  return rows.map((row) => ({ ...row, profile: JSON.parse(row.profile) as Fields }));
+}
+
+async function looksOf(ledger: Ledger, subjects: readonly Buffer[]): Promise<ExportedPerson['looks']> {
+  const rows = await ledger.db.query<{ at: Date; who: string | null; action: string | null }>(
+    'select at, who, action from audit where subject = any($1::bytea[]) order by number',
+    [subjects],
+  );
+  return rows.map(({ at, ...row }) => ({ ...row, at: at.toISOString() }));
+}

@@ -1,0 +1,152 @@
+import type { Fields } from '../../ledger/item-form.js';
+import type { Ledger } from '../../ledger/ledger.js';
+
+/** How somebody is named: by the id of an attendee, by an attendee code, or by an e-mail address. */
+export interface PersonName {
+  readonly by: 'id' | 'code' | 'email';
+  readonly text: string;
+  /** Only in this workspace; null: in all. */
+  readonly workspace: string | null;
+}
+
+/** What the ledger knows of a person in one pigeonhole. */
+export interface PersonPlace {
+  readonly ref: number;
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  readonly attendeeIds: readonly number[];
+  /** Under which they were imported, or have signed in. */
+  readonly codes: readonly string[];
+}
+
+interface FoundRow {
+  ref: number;
+  workspace: string;
+  pigeonhole_id: number;
+  text: string;
+  key: string | null;
+}
+
+/**
+ * Everybody whom a name means, by pigeonhole: attendees as they are or were, and registrants; then whoever goes by the
+ * codes of these in the same pigeonhole. An id means that attendee; a code and an e-mail address mean whoever has it
+ * in any pigeonhole. Reads whole lists, so it is for a person who asks, and never for a turn.
+ */
+export async function findPerson(ledger: Ledger, name: PersonName): Promise<PersonPlace[]> {
+  const places = new Map<number, MutablePlace>();
+  if (name.by === 'id') await addAttendee(ledger, name, places);
+  else await addHolders(ledger, name, places);
+  if (name.by === 'code') await addByHash(ledger, name, places);
+  await addByCodes(ledger, places);
+  return [...places.values()].map(({ attendeeIds, codes, ...place }) => ({
+    ...place,
+    attendeeIds: [...attendeeIds],
+    codes: [...codes],
+  }));
+}
+
+interface MutablePlace extends Omit<PersonPlace, 'attendeeIds' | 'codes'> {
+  readonly attendeeIds: Set<number>;
+  readonly codes: Set<string>;
+}
+
+type Places = Map<number, MutablePlace>;
+
+async function addAttendee(ledger: Ledger, { text, workspace }: PersonName, places: Places): Promise<void> {
+  const rows = await ledger.db.query<FoundRow>(
+    `select p.ref, p.workspace, p.pigeonhole_id, coalesce(i.payload::text, '{}') as text, i.key
+     from pigeonholes p cross join lateral (
+       select key, payload from items where ref = p.ref and list = 'attendees' and key = $1 and not erased limit 1) i
+     where $2::text is null or p.workspace = $2`,
+    [text, workspace],
+  );
+  for (const row of rows) addFound(places, row, JSON.parse(row.text) as Fields);
+}
+
+/** Whoever has this code or address: found by the text, and then by the field, since the store cannot look into texts that hold NUL. */
+async function addHolders(ledger: Ledger, name: PersonName, places: Places): Promise<void> {
+  const written = JSON.stringify(name.text).slice(1, -1);
+  const rows = await ledger.db.query<FoundRow>(
+    `select p.ref, p.workspace, p.pigeonhole_id, f.text, f.key
+     from (
+       select ref, payload::text as text, key from items
+       where list = 'attendees' and payload is not null and position(lower($1) in lower(payload::text)) > 0
+       union all
+       select c.ref, c.snapshot::text, c.key from changes c
+       where c.list = 'attendees' and c.snapshot is not null and position(lower($1) in lower(c.snapshot::text)) > 0
+       union all
+       select ref, profile::text, null from registrants where position(lower($1) in lower(profile::text)) > 0
+       union all
+       select i.ref, r.profile::text, null from import_rows r join imports i on i.number = r.import
+       where position(lower($1) in lower(r.profile::text)) > 0
+     ) f join pigeonholes p on p.ref = f.ref
+     where $2::text is null or p.workspace = $2`,
+    [written, name.workspace],
+  );
+  for (const row of rows) {
+    const fields = JSON.parse(row.text) as Fields;
+    if (isNamed(fields, name)) addFound(places, row, fields);
+  }
+}
+
+/** Whose profile `retention` has emptied is still found by the code, whose hash stays; not who was forgotten by it. */
+async function addByHash(ledger: Ledger, { text, workspace }: PersonName, places: Places): Promise<void> {
+  const rows = await ledger.db.query<FoundRow>(
+    `select p.ref, p.workspace, p.pigeonhole_id, '{}' as text, null as key from pigeonholes p
+     where ($2::text is null or p.workspace = $2)
+       and not exists (select 1 from forgotten_codes f where f.ref = p.ref and f.code_hash = $1) and (
+       exists (select 1 from registrants r where r.ref = p.ref and r.code_hash = $1)
+       or exists (select 1 from sign_ins s where s.ref = p.ref and s.code_hash = $1)
+       or exists (select 1 from import_rows w join imports i on i.number = w.import
+         where i.ref = p.ref and w.code_hash = $1 and w.profile::text <> '{}'))`,
+    [ledger.hash.attendeeCode(text), workspace],
+  );
+  for (const row of rows) placeOf(places, row).codes.add(text);
+}
+
+/** Whether a profile is of who is meant. Addresses are compared without regard to case, codes as they are. Pure. */
+export function isNamed(fields: Fields, { by, text }: Pick<PersonName, 'by' | 'text'>): boolean {
+  if (by === 'code') return fields['attendeeCode'] === text;
+  if (by === 'id') return fields['id'] === Number(text);
+  const wanted = text.toLowerCase();
+  return Object.values(fields).some((value) => typeof value === 'string' && value.trim().toLowerCase() === wanted);
+}
+
+function addFound(places: Places, row: FoundRow, fields: Fields): void {
+  const place = placeOf(places, row);
+  if (row.key !== null) place.attendeeIds.add(Number(row.key));
+  const code = fields['attendeeCode'];
+  if (typeof code === 'string' && code !== '') place.codes.add(code);
+}
+
+function placeOf(places: Places, { ref, workspace, pigeonhole_id: pigeonholeId }: FoundRow): MutablePlace {
+  const known = places.get(ref);
+  if (known !== undefined) return known;
+  const place = { ref, workspace, pigeonholeId, attendeeIds: new Set<number>(), codes: new Set<string>() };
+  places.set(ref, place);
+  return place;
+}
+
+/** Who came as an attendee with a code that is known by now, of the same pigeonhole; also where only the code's hash is left. */
+async function addByCodes(ledger: Ledger, places: Places): Promise<void> {
+  for (const { ref, attendeeIds, codes } of places.values()) {
+    if (codes.size === 0) continue;
+    // oxlint-disable-next-line no-await-in-loop -- a person is in few pigeonholes
+    const rows = await ledger.db.query<{ key: string; text: string }>(
+      `select distinct i.key, i.payload::text as text
+       from unnest($2::text[]) as n (code) join items i on i.ref = $1 and i.list = 'attendees' and i.payload is not null
+         and position(n.code in i.payload::text) > 0`,
+      [ref, [...codes].map((code) => JSON.stringify(code).slice(1, -1))],
+    );
+    for (const { key, text } of rows) {
+      const { attendeeCode } = JSON.parse(text) as Fields;
+      if (typeof attendeeCode === 'string' && codes.has(attendeeCode)) attendeeIds.add(Number(key));
+    }
+    // oxlint-disable-next-line no-await-in-loop
+    const signedIn = await ledger.db.query<{ attendee_id: number }>(
+      'select attendee_id from sign_ins where ref = $1 and code_hash = any($2::bytea[])',
+      [ref, [...codes].map((code) => ledger.hash.attendeeCode(code))],
+    );
+    for (const { attendee_id: id } of signedIn) attendeeIds.add(id);
+  }
+}

@@ -1,0 +1,114 @@
+import type { Ledger } from '../../ledger/ledger.js';
+import type { Erasure, ErasureNames, Receipt } from './erasure.js';
+
+const columns = `number, id, names, requested_by as "requestedBy", reason, requested_at as "requestedAt",
+  cleared_at as "clearedAt", ended_at as "endedAt"`;
+
+interface ErasureRow extends Omit<Erasure, 'names'> {
+  names: string | null;
+}
+
+const toErasure = ({ names, ...row }: ErasureRow): Erasure => ({
+  ...row,
+  names: names === null ? null : (JSON.parse(names) as ErasureNames),
+});
+
+export async function readErasure(ledger: Ledger, id: string): Promise<Erasure | undefined> {
+  const [row] = await ledger.db.query<ErasureRow & Record<string, unknown>>(
+    `select ${columns} from erasures where id = $1::uuid`,
+    [id],
+  );
+  return row === undefined ? undefined : toErasure(row);
+}
+
+/** The latest erasure that was asked for with the same words; undefined: there was none. */
+export async function erasureAskedAs(ledger: Ledger, asked: string): Promise<Erasure | undefined> {
+  const [row] = await ledger.db.query<ErasureRow & Record<string, unknown>>(
+    `select ${columns} from erasures where asked_hash = $1 order by number desc limit 1`,
+    [ledger.hash.asked(asked)],
+  );
+  return row === undefined ? undefined : toErasure(row);
+}
+
+/** Newest first. @param before the number of the last one of the part before; null: from the newest */
+export async function listErasures(
+  ledger: Ledger,
+  { before, limit }: { readonly before: number | null; readonly limit: number },
+): Promise<Erasure[]> {
+  const rows = await ledger.db.query<ErasureRow & Record<string, unknown>>(
+    `select ${columns} from erasures where $1::int4 is null or number < $1 order by number desc limit $2`,
+    [before, limit],
+  );
+  return rows.map(toErasure);
+}
+
+/** Those whose workflow has to run, by their UUID. */
+export async function openErasures(ledger: Ledger): Promise<string[]> {
+  const rows = await ledger.db.query<{ id: string }>('select id from erasures where ended_at is null order by number');
+  return rows.map(({ id }) => id);
+}
+
+export interface KeptReceipt extends Receipt {
+  readonly at: Date;
+}
+
+export async function receiptsOf(ledger: Ledger, erasure: number): Promise<KeptReceipt[]> {
+  return await ledger.db.query<KeptReceipt & Record<string, unknown>>(
+    'select place, count, outcome, detail, todo, at from erasure_receipts where erasure = $1 order by place',
+    [erasure],
+  );
+}
+
+/** Items of an erasure's people in which nothing is left. Reads all items once. */
+export async function countErased(ledger: Ledger, erasure: number): Promise<number> {
+  const [row] = await ledger.db.query<{ items: number }>(
+    `select count(*)::int as items from forgotten f join pigeonholes p on p.workspace = f.workspace
+       join items i on i.ref = p.ref and i.subject = f.subject where f.erasure = $1 and i.erased`,
+    [erasure],
+  );
+  return row!.items;
+}
+
+/** Where an erasure's people were known, by name. */
+export async function workspacesOf(ledger: Ledger, erasure: number): Promise<string[]> {
+  const rows = await ledger.db.query<{ workspace: string }>(
+    `select workspace from forgotten where erasure = $1
+     union select p.workspace from forgotten_codes c join pigeonholes p on p.ref = c.ref where c.erasure = $1 order by 1`,
+    [erasure],
+  );
+  return rows.map(({ workspace }) => workspace);
+}
+
+/** Pigeonholes in which a question of the erasure's people stood. */
+export async function refsOfErasedQuestions(ledger: Ledger, erasure: number): Promise<number[]> {
+  const rows = await ledger.db.query<{ ref: number }>(
+    `select distinct i.ref from forgotten f join pigeonholes p on p.workspace = f.workspace
+       join items i on i.ref = p.ref and i.erased and i.list in ('questions', 'qna-questions') and i.subject = f.subject
+     where f.erasure = $1`,
+    [erasure],
+  );
+  return rows.map(({ ref }) => ref);
+}
+
+/**
+ * Waits for the pages that are being written: they may have begun before the person was forgotten. One pigeonhole after
+ * another, so that nobody waits for more than a moment.
+ */
+export async function awaitPages(ledger: Ledger, erasure: number): Promise<void> {
+  const rows = await ledger.db.query<{ ref: number }>(
+    `select ref from pigeonholes where workspace in (select workspace from forgotten where erasure = $1) order by ref`,
+    [erasure],
+  );
+  for (const { ref } of rows) {
+    // oxlint-disable-next-line no-await-in-loop
+    await ledger.db.query('select 1 from pigeonholes where ref = $1 for share', [ref]);
+  }
+}
+
+/** Erasures that have gone through the ledger: rises with each. */
+export async function countCleared(ledger: Ledger): Promise<number> {
+  const [row] = await ledger.db.query<{ cleared: number }>(
+    'select count(*)::int as cleared from erasures where cleared_at is not null',
+  );
+  return row!.cleared;
+}

@@ -1,0 +1,107 @@
+import type { Queryable } from '../ledger/drivers/database.js';
+import { idOfChange } from '../ledger/id-of-change.js';
+import { forgetDigests } from '../ledger/pages.js';
+import { seenLater } from '../ledger/place-items.js';
+import { keepSnapshot, type PageScope } from '../ledger/write-changes.js';
+
+/** Lists whose items say who is anonymous among the questions. */
+const speaksForOthers: ReadonlySet<string> = new Set(['sessions', 'qna-questions']);
+
+interface GoneRow {
+  key: string;
+  session_id: number | null;
+  revision: number;
+  content_hash: Buffer;
+  visibility: string | null;
+  last_sequence: number;
+}
+
+/**
+ * Turns items into tombstones: key and revision stay, so that a reappearance goes on counting, and what they held
+ * moves to the change before, for sinks that have not had it yet. The pigeonhole's row is locked.
+ * @param at instant of the request that proved it; a page requested before does not bring them back
+ * @returns how many there were
+ */
+export async function deleteItems(tx: Queryable, scope: PageScope, keys: readonly string[], at: Date): Promise<number> {
+  let deleted = 0;
+  for (let from = 0; from < keys.length; from += keysAtOnce) {
+    // oxlint-disable-next-line no-await-in-loop -- slices: a hold that is confirmed may be most of a list
+    deleted += await deleteSlice(tx, scope, keys.slice(from, from + keysAtOnce), at);
+  }
+  return deleted;
+}
+
+/** Items that one statement turns into tombstones. */
+const keysAtOnce = 1000;
+
+async function deleteSlice(tx: Queryable, scope: PageScope, keys: readonly string[], at: Date): Promise<number> {
+  const rows = await tx.query<GoneRow>(
+    `select i.* from (select distinct key from unnest($3::text[]) as n (key)) n cross join lateral (
+       select key, session_id, revision, content_hash, visibility, last_sequence from items
+       where ref = $1 and list = $2 and key = n.key and payload is not null
+         and not ${seenLater('seen_at', '$4')} limit 1) i order by i.key`,
+    [scope.ref, scope.list, keys, at],
+  );
+  if (rows.length === 0) return 0;
+  const deletions = rows.map((row, index) => ({
+    ...row,
+    sequence: scope.nextSequence + index,
+    next: row.revision + 1,
+  }));
+  scope.nextSequence += rows.length;
+  const gone = rows.map(({ key }) => key);
+  const values = gone.map(Number);
+  await Promise.all([
+    tx.query(keepSnapshot, [scope.ref, scope.list, gone, rows.map((row) => row.last_sequence)]),
+    tx.query(
+      `insert into items (ref, list, key, stream_id, content_hash, rules, seen_at, revision, last_sequence)
+       select $1, $2, n.key, i.stream_id, i.content_hash, i.rules, least($3, clock_timestamp()), n.revision, n.sequence
+       from unnest($4::text[], $5::int4[], $6::int8[]) as n (key, revision, sequence)
+         cross join lateral (select stream_id, content_hash, rules from items
+           where ref = $1 and list = $2 and key = n.key limit 1) i
+       on conflict (ref, list, key) do update set payload = null, expired = false, copies_hash = null,
+         revision = excluded.revision, last_sequence = excluded.last_sequence, seen_at = excluded.seen_at`,
+      [scope.ref, scope.list, at, gone, deletions.map(({ next }) => next), deletions.map(({ sequence }) => sequence)],
+    ),
+    tx.query(
+      `insert into changes (ref, list, found_at, kind, sequence, id, key, revision, session_id, visibility, previous_sequence)
+       select $1, $2, clock_timestamp(), 'deleted', n.* from unnest($3::int8[], $4::uuid[], $5::text[], $6::int4[],
+         $7::int8[], $8::text[], $9::int8[]) as n`,
+      [
+        scope.ref,
+        scope.list,
+        deletions.map(({ sequence }) => sequence),
+        deletions.map(({ key, next, content_hash: hash }) =>
+          idOfChange(scope, { key, revision: next, kind: 'deleted', hash }),
+        ),
+        gone,
+        deletions.map(({ next }) => next),
+        deletions.map((row) => row.session_id),
+        deletions.map(({ visibility }) => (visibility === 'unknown' ? 'anonymous' : visibility)),
+        deletions.map((row) => row.last_sequence),
+      ],
+    ),
+    tx.query('update pigeonholes set next_sequence = $2 where ref = $1', [scope.ref, scope.nextSequence]),
+    tx.query('delete from missing where ref = $1 and list = $2 and key = any($3::text[])', [
+      scope.ref,
+      scope.list,
+      gone,
+    ]),
+  ]);
+  const range = values.every(Number.isSafeInteger) ? { low: Math.min(...values), high: Math.max(...values) } : null;
+  await forgetDigests(tx, scope, range);
+  if (scope.list === 'sessions') await keepAsSourceGone(tx, scope.ref, values);
+  // What it said of others' anonymity holds no more: those that the service still shows are judged when next read.
+  const spokenFor = scope.list === 'sessions' ? null : range;
+  if (speaksForOthers.has(scope.list)) await forgetDigests(tx, { ref: scope.ref, list: 'questions' }, spokenFor);
+  return rows.length;
+}
+
+/** What belonged to a session that is gone stays as it is: its source is gone, which is no storm of deletions. */
+async function keepAsSourceGone(tx: Queryable, ref: number, sessionIds: readonly number[]): Promise<void> {
+  await tx.query(
+    `update streams set gone_at = coalesce(gone_at, clock_timestamp()), gone_since = coalesce(gone_since, clock_timestamp())
+     where ref = $1 and session_id = any($2::int8[])`,
+    [ref, sessionIds],
+  );
+}

@@ -1,0 +1,94 @@
+import type { Intervals } from '../config/config.js';
+import { noWindow, type StreamFacts } from './cadence.js';
+import { demandBetween } from './demand.js';
+import { unstretched } from '../work/asking/quota-rules.js';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+const every: Intervals = {
+  live: 10_000,
+  new: hour,
+  upcoming: 5 * minute,
+  ended: 6 * hour,
+  sweep: 30 * minute,
+  lists: {},
+};
+const now = Date.parse('2026-11-21T10:00:00Z');
+const facts = (more: Partial<StreamFacts>): StreamFacts => ({
+  list: 'attendees',
+  sessionType: undefined,
+  session: noWindow,
+  status: 'live',
+  event: noWindow,
+  lastChangeAt: null,
+  quietReads: 10,
+  pages: 1,
+  isUnordered: false,
+  sweptAt: now,
+  endedAt: null,
+  rehearsalUntil: null,
+  stretch: unstretched,
+  ...more,
+});
+
+describe('what a stream needs of the quota', () => {
+  it.each<[string, Partial<StreamFacts>, number, { live: number; idle: number; sweep: number }]>([
+    ['is its live polls, which sweep a single page', {}, hour, { live: 360, idle: 0, sweep: 0 }],
+    ['is a page of the rolling sweep beside each of them', { pages: 50 }, hour, { live: 360, idle: 0, sweep: 360 }],
+    [
+      'is ten pages a read where its walks have shown no order, which are not put off as sweeps are',
+      { pages: 50, isUnordered: true },
+      hour,
+      { live: 3600, idle: 0, sweep: 0 },
+    ],
+    ['is all of a shorter such list', { pages: 3, isUnordered: true }, hour, { live: 1080, idle: 0, sweep: 0 }],
+    [
+      'is all of its pages where a thousand questions are moderated',
+      { list: 'qna-questions', pages: 4 },
+      hour,
+      { live: 360, idle: 0, sweep: 1440 },
+    ],
+    [
+      'is half of its pages where more questions are moderated',
+      { list: 'questions', pages: 6 },
+      hour,
+      { live: 360, idle: 0, sweep: 1080 },
+    ],
+    [
+      'is its idle polls and its whole sweeps before the event',
+      { status: 'upcoming', pages: 4 },
+      hour,
+      { live: 0, idle: 12, sweep: 8 },
+    ],
+    [
+      'is a sweep more where one is due',
+      { status: 'upcoming', pages: 4, sweptAt: null },
+      hour,
+      { live: 0, idle: 12, sweep: 12 },
+    ],
+    [
+      'is that of the parts of the day: an hour of session and its margins, and the rest',
+      { list: 'votes', sessionType: 'qna', session: { startsAt: now + 5 * hour, endsAt: now + 6 * hour } },
+      day,
+      { live: (100 * minute) / 10_000, idle: (day - 100 * minute) / (5 * minute), sweep: 0 },
+    ],
+    [
+      'is a few polls and the final sweeps after the end',
+      { status: 'ended', endedAt: now, pages: 3, sweptAt: now - minute },
+      7 * day,
+      { live: 0, idle: 8, sweep: 9 },
+    ],
+    [
+      'is nothing when dormant',
+      { status: 'ended', endedAt: now - 8 * day, sweptAt: now - hour },
+      day,
+      { live: 0, idle: 0, sweep: 0 },
+    ],
+  ])('%s', (_, more, lengthMs, expected) => {
+    const needs = demandBetween(facts(more), every, now, now + lengthMs);
+    expect(needs.live).toBeCloseTo(expected.live, 5);
+    expect(needs.sweep).toBeCloseTo(expected.sweep, 5);
+    expect(Math.abs(needs.idle - expected.idle)).toBeLessThanOrEqual(1.05); // cut where the calendar cuts
+  });
+});

@@ -1,0 +1,51 @@
+import { engagementList } from '../ledger/engagement.js';
+import { recountEngagement } from './recount-engagement.js';
+import { recountRegistrants } from './recount-registrants.js';
+import { registrantsList } from '../ledger/registrant-item.js';
+import type { Collaborators } from '../work/collaborators.js';
+import type { DerivedListName } from '../work/derived-lists.js';
+import type { ReadingPlan } from '../work/reading-plan.js';
+
+/** A turn takes so long for each list; what is left follows in the next, which then comes at once. */
+const turnMs = 1000;
+
+/**
+ * Brings the derived lists of a pigeonhole in line with what was read of it and what was imported into it, where some
+ * sink wants them: slice by slice.
+ * @returns whether there is more to do
+ */
+export async function deriveLists(
+  to: Collaborators,
+  { ref, plan }: { readonly ref: number; readonly plan: ReadingPlan },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const drop = { attendees: plan.drop.attendees ?? [], registrants: plan.drop.registrants ?? [] };
+  const registrantsLeft = await derive(to, plan, registrantsList, signal, (sinkIds) =>
+    recountRegistrants(to.ledger, ref, { sinkIds, drop }),
+  );
+  const engagementLeft = await derive(to, plan, engagementList, signal, (sinkIds) =>
+    recountEngagement(to.ledger, ref, sinkIds),
+  );
+  return registrantsLeft || engagementLeft;
+}
+
+type Slice = (sinkIds: readonly number[]) => ReturnType<typeof recountEngagement>;
+
+async function derive(
+  to: Collaborators,
+  { sinks }: ReadingPlan,
+  list: DerivedListName,
+  signal: AbortSignal,
+  next: Slice,
+): Promise<boolean> {
+  const sinkIds = (sinks.get(list) ?? []).flatMap((name) => to.sinks.get(name)?.id ?? []);
+  if (sinkIds.length === 0) return false;
+  const until = performance.now() + turnMs;
+  for (let more = true; more;) {
+    if (performance.now() > until || to.stopping.aborted || signal.aborted) return true;
+    const slice = await next(sinkIds);
+    if (slice.woken.length > 0) await to.orchestration.wakeSinks(slice.woken);
+    more = slice.more;
+  }
+  return false;
+}

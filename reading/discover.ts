@@ -1,0 +1,92 @@
+import type { PigeonholeChoice } from '../config/config.js';
+import { addSelections, noteStatuses, refOf, storedItems } from '../ledger/pigeonholes.js';
+import { noteDiscovery } from '../ledger/workspaces.js';
+import type { Collaborators } from '../work/collaborators.js';
+import { keepRetention } from '../people/keep-retention.js';
+import { readHidden } from './read-hidden.js';
+import { readPigeonhole, syncsOf } from './read-pigeonhole.js';
+import type { ReadingTurn } from '../work/turns.js';
+
+/** What discovery looks at, as the service shows it. */
+export interface DiscoveredPigeonhole {
+  readonly id: number;
+  readonly name: string;
+  readonly status: string | null;
+  /** YYYY-MM-DD. */
+  readonly startDate: string;
+}
+
+/**
+ * One turn over a workspace: its own lists are read, and the pigeonholes that match a sync for the first time are
+ * taken up. Discovery only adds: one that was selected once is read whatever its status becomes, and asked for by its
+ * id where the service's list shows it no more. The list is read without the service's filters: they would hide what
+ * is known.
+ */
+export async function discoverWorkspace(
+  to: Collaborators,
+  workspace: string,
+  signal: AbortSignal,
+): Promise<ReadingTurn> {
+  const turn = await readPigeonhole(to, { workspace, pigeonholeId: 0 }, signal);
+  if (turn.state !== 'working') return turn;
+  const ref = await refOf(to.ledger, workspace, 0);
+  const known = (await storedItems(to.ledger, ref, 'pigeonholes')).map(({ payload }) => toPigeonhole(payload));
+  const started = new Set<number>();
+  for (const sync of syncsOf(to.config, workspace)) {
+    const { configuration } = to;
+    const chosen = choose(to.config.syncs[sync]!.pigeonholes, known);
+    const added = await addSelections(to.ledger, { sync, workspace, configuration }, chosen);
+    if (added.length > 0) to.log.info({ workspace, sync, pigeonholes: added }, 'pigeonholes selected');
+    for (const id of added) started.add(id);
+  }
+  const hidden = await readHidden(to, workspace, signal);
+  for (const id of await noteStatuses(to.ledger, workspace, [...known, ...hidden])) started.add(id);
+  await noteDiscovery(to.ledger, workspace);
+  // A sink that has looked at the records of these pigeonholes already has withheld them: it looks again.
+  if (started.size > 0) await to.orchestration.wakeSinks(sinksOf(to, workspace));
+  await to.orchestration.startReading([...started].map((pigeonholeId) => ({ workspace, pigeonholeId })));
+  const isLeft = await keepRetention(to, workspace, signal);
+  return isLeft ? { ...turn, nextDueInMs: 0 } : turn;
+}
+
+function sinksOf(to: Collaborators, workspace: string): string[] {
+  return [...new Set(syncsOf(to.config, workspace).flatMap((sync) => to.config.syncs[sync]!.sinks))];
+}
+
+/**
+ * Whether a sync that has selected a pigeonhole would choose it still, whatever its status: only the configuration lets
+ * go of it. One that is not shown is kept where nothing speaks against its id. Pure.
+ */
+export function stillChosen(choice: PigeonholeChoice, id: number, shown: DiscoveredPigeonhole | undefined): boolean {
+  if ('ids' in choice) return choice.ids.includes(id);
+  const { status: _, ...lasting } = choice;
+  if (shown === undefined) return choice.exclude?.includes(id) !== true;
+  return choose(lasting, [shown]).length > 0;
+}
+
+/** The ids that a sync's choice takes of what the service shows. Ids that are named are taken unseen. Pure. */
+export function choose(choice: PigeonholeChoice, shown: readonly DiscoveredPigeonhole[]): number[] {
+  if ('ids' in choice) return [...choice.ids];
+  const name = choice.name === undefined ? undefined : new RegExp(choice.name);
+  return shown
+    .filter(
+      (pigeonhole) =>
+        (choice.status === undefined || choice.status.some((status) => status === pigeonhole.status)) &&
+        (name === undefined || name.test(pigeonhole.name)) &&
+        (choice.startsAfter === undefined || pigeonhole.startDate >= choice.startsAfter) &&
+        choice.exclude?.includes(pigeonhole.id) !== true,
+    )
+    .map(({ id }) => id);
+}
+
+/** What a stored record of the list `pigeonholes` says. */
+export function toPigeonhole(payload: string): DiscoveredPigeonhole {
+  const fields = JSON.parse(payload) as Record<string, unknown>;
+  const text = (name: string): string => (typeof fields[name] === 'string' ? fields[name] : '');
+  return {
+    id: Number(fields['id']),
+    name: text('name'),
+    status: text('status') === '' ? null : text('status'),
+    startDate: text('startDate'),
+  };
+}

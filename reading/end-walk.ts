@@ -1,0 +1,131 @@
+import type { Queryable } from '../ledger/drivers/database.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { StreamDeletionLimits } from '../ledger/missing-evidence.js';
+import { forgetFound, settleMissing } from './missing.js';
+import { type NextReads, readEnded, type StreamLease } from '../ledger/streams.js';
+import type { OpenWalk } from '../ledger/walk.js';
+import type { PageScope } from '../ledger/write-changes.js';
+
+/** What the end of a walk makes of its stream. */
+export interface WalkEnd {
+  readonly order: Pick<StreamLease, 'order' | 'cleanWalks' | 'cleanDirection' | 'promoteAt'>;
+  /** Null: the turn reads on in this stream, and says later when it is due again. */
+  readonly next: NextReads | null;
+  /** Earlier pages of the turn held something new. */
+  readonly foundNews: boolean;
+  readonly limits: StreamDeletionLimits;
+}
+
+/**
+ * Ends a walk with its last page, in that page's transaction: where the next poll starts, what is known of the order,
+ * when the stream is due again; and of a sweep, what is missing.
+ * @returns how many items were deleted
+ */
+export async function endWalk(
+  ledger: Ledger,
+  tx: Queryable,
+  lease: StreamLease,
+  scope: PageScope,
+  walk: OpenWalk,
+  end: WalkEnd,
+  { pageHasNews, perPage }: { readonly pageHasNews: boolean; readonly perPage: number },
+): Promise<number> {
+  const { order } = end.order;
+  const checkpoint = order === 'ascending' ? [walk.checkpoint, walk.checkpointKey] : [null, null];
+  await tx.query(
+    `update streams set item_order = $2, clean_walks = $3, clean_direction = $4, promote_at = $5, checkpoint = $6,
+       checkpoint_key = $7, head_id = case when $2 = 'descending' then greatest(head_id, $8) end, failures = 0,
+       failure = null, gone_count = 0, gone_since = null, gone_at = null,
+       -- what is new is known now, also where the turn reads on in a long sweep
+       polled_at = case when $9::boolean then clock_timestamp() else polled_at end where id = $1`,
+    [
+      lease.streamId,
+      order,
+      end.order.cleanWalks,
+      end.order.cleanDirection,
+      end.order.promoteAt,
+      ...checkpoint,
+      walk.topId,
+      walk.kind === 'poll',
+    ],
+  );
+  await tx.query('delete from walks where stream_id = $1 and kind = $2', [lease.streamId, walk.kind]);
+  const deleted = walk.kind === 'sweep' ? await endSweep(ledger, tx, lease, scope, walk, { ...end, perPage }) : 0;
+  // What the first sweep finds was there already: it says nothing of how much is going on.
+  const foundNews = lease.sweeps > 0 && (end.foundNews || pageHasNews || deleted > 0);
+  if (end.next !== null) {
+    const { dueInMs, everyMs, reason, wantedMs } = foundNews ? end.next.afterNews : end.next.afterNothing;
+    await tx.query(
+      `update streams set ${readEnded('$3')}, owner = null, polled_at = clock_timestamp(), every_ms = $4,
+         every_reason = $5, wanted_ms = $6, due_at = case
+         when sweep_due_at <= clock_timestamp() then clock_timestamp()
+         else clock_timestamp() + $2 * interval '1 millisecond' end where id = $1`,
+      [lease.streamId, dueInMs, foundNews, everyMs, reason, wantedMs],
+    );
+  }
+  return deleted;
+}
+
+async function endSweep(
+  ledger: Ledger,
+  tx: Queryable,
+  lease: StreamLease,
+  scope: PageScope,
+  walk: OpenWalk,
+  { limits, next, perPage }: WalkEnd & { readonly perPage: number },
+): Promise<number> {
+  const [stream] = await tx.query<{ differs: boolean; sequence_hash: Buffer | null; sequence_since: Date | null }>(
+    `update streams set sweeps = $2, page_count = $3, item_count = $4, set_aside = $5, foreign_rows = $9,
+       swept_from = case when $9 = 0 then $6 else swept_from end, -- of what it does not show, this walk proves nothing
+       swept_at = clock_timestamp(),
+       sweep_due_at = case when sweep_due_at > $8 and sweep_due_at <= clock_timestamp() then sweep_due_at -- asked for since
+         else clock_timestamp() + $7 * interval '1 millisecond' end
+     where id = $1 returning differs, sequence_hash, sequence_since`,
+    [
+      lease.streamId,
+      walk.number,
+      walk.pages,
+      walk.items,
+      walk.setAside,
+      walk.firstAt,
+      next?.afterNothing.sweepInMs ?? 0,
+      walk.startedAt,
+      walk.foreign,
+    ],
+  );
+  if (lease.pageCount !== walk.pages) {
+    await tx.query('delete from pages where stream_id = $1 and ordinal >= $2', [lease.streamId, walk.pages]);
+  }
+  const open = await tx.query('select 1 from missing where stream_id = $1 limit 1', [lease.streamId]);
+  const differs = walk.differs || stream!.differs || lease.pageCount !== walk.pages;
+  if (!differs && open.length === 0) return 0; // the pages of the sweep before, and nothing was missing there
+  if (walk.foreign > 0) {
+    await forgetFound(tx, lease, walk);
+    return 0;
+  }
+  const unmovedSince = await noteSequence(ledger, tx, lease, walk, stream!);
+  return await settleMissing(tx, lease, scope, walk, { limits, unmovedSince, perPage });
+}
+
+/** Since when walks have shown these keys in this sequence, whatever their cursors and wherever their pages ended. */
+async function noteSequence(
+  ledger: Ledger,
+  tx: Queryable,
+  lease: StreamLease,
+  walk: OpenWalk,
+  before: { sequence_hash: Buffer | null; sequence_since: Date | null },
+): Promise<Date> {
+  const [row] = await tx.query<{ sequence: string | null }>(
+    `select md5(string_agg(array_to_string(keys, ','), ',' order by ordinal)) as sequence
+     from pages where stream_id = $1 and ordinal < $2`,
+    [lease.streamId, walk.pages],
+  );
+  const hash = ledger.hash.content(row!.sequence ?? '');
+  if (before.sequence_hash?.equals(hash) === true && before.sequence_since !== null) return before.sequence_since;
+  await tx.query('update streams set sequence_hash = $2, sequence_since = $3 where id = $1', [
+    lease.streamId,
+    hash,
+    walk.firstAt,
+  ]);
+  return walk.firstAt!;
+}

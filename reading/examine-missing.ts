@@ -1,0 +1,117 @@
+import { readingRules } from '../ledger/reading-rules.js';
+import { lockPigeonhole } from '../ledger/lock-pigeonhole.js';
+import { doubledItems, type Looked, missingItems, settleLooked } from './missing.js';
+import { recordPage } from './record-page.js';
+import { wakeSinks } from '../ledger/wake-sinks.js';
+import { ApiError, type ApiErrorKind } from '../pigeonhole/api-error.js';
+import type { ListName } from '../pigeonhole/lists.js';
+import type { Page } from '../pigeonhole/page.js';
+import { askPage } from '../work/asking/ask-page.js';
+import { type FilteredSet, filteredSet } from './filtered-set.js';
+import { noteAnswer } from './note-answer.js';
+import { limitsOf, sinkIdsFor, type StreamReading } from './stream-reading.js';
+import { hasIds, toItems } from './to-items.js';
+
+/** Requests that one turn spends on looking; the others are asked after the next sweep. */
+const mostRequests = 10;
+const mostItems = 500;
+
+/**
+ * Looks at once for what a sweep lacked, where a filter can ask for it: one answer that holds the whole filtered set
+ * says whether it is gone. In a list without ids, also for rows that stood on two pages: there may be two of them.
+ */
+export async function examineMissing(reading: StreamReading): Promise<void> {
+  const { to, place, lease, limits } = reading;
+  const list = lease.list as ListName;
+  const missing = await missingItems(to.ledger, lease, mostItems);
+  const doubled = hasIds(list) ? [] : await doubledItems(to.ledger, lease, mostItems);
+  const sets = new Map<string, { set: FilteredSet; missing: string[] }>();
+  for (const item of [...missing, ...doubled]) {
+    const set = filteredSet(place.pigeonholeId, lease, item);
+    if (set === undefined) continue;
+    const group = sets.get(set.name) ?? { set, missing: [] };
+    if (missing.includes(item)) group.missing.push(item.key);
+    sets.set(set.name, group);
+  }
+  for (const group of [...sets.values()].slice(0, mostRequests)) {
+    if (limits.halted() || limits.signal.aborted || to.stopping.aborted) return;
+    // oxlint-disable-next-line no-await-in-loop -- one request after the other: they are few, and what is live goes first
+    await look(reading, group);
+  }
+}
+
+async function look(reading: StreamReading, group: { set: FilteredSet; missing: string[] }): Promise<void> {
+  const { to, place, lease, turn } = reading;
+  const list = lease.list as ListName;
+  const { set } = group;
+  reading.cursor = null;
+  const page = await ask(reading, set);
+  if (page === undefined)
+    return await settle(reading, { asked: group.missing, found: [], gone: [], at: to.ledger.clock.now() });
+  turn.pages += 1;
+  const rows = page.items.filter((row) => set.holds(row));
+  const drop = place.plan.drop[list] ?? [];
+  const seen = toItems(rows, { list, sessionId: lease.sessionId, drop, hash: to.ledger.hash });
+  const requestedAt = new Date(page.requestedAt);
+  // A row that is not of the set says that the filter is ignored; one that cannot be told apart may be the missing item.
+  const isSet = rows.length === page.items.length && page.irregular.every(({ index }) => index !== null);
+  const complete = !page.hasMore && isSet && seen.unidentified === 0;
+  if (complete) {
+    const result = await recordPage(to.ledger, lease, {
+      walk: null,
+      end: null,
+      swept: null,
+      perPage: page.perPage,
+      sinkIds: sinkIdsFor(reading, list),
+      items: seen.items,
+      requestedAt,
+      requestId: page.requestId,
+      readAs: 'filtered answer',
+      rules: readingRules(drop),
+      highestId: null,
+      isNew: false,
+    });
+    await noteAnswer(reading, page, seen, result);
+  }
+  const shown = new Set(seen.items.map(({ key }) => key));
+  const looked = {
+    asked: group.missing,
+    found: group.missing.filter((key) => shown.has(key)),
+    gone: complete ? group.missing.filter((key) => !shown.has(key)) : [],
+    at: requestedAt,
+  };
+  await settle(reading, looked);
+}
+
+/** Kinds that are about the filter, and say nothing of the list: what was voted on may be gone itself. */
+const aboutTheFilter: ReadonlySet<ApiErrorKind> = new Set([
+  'notFound',
+  'invalidParameter',
+  'invalid',
+  'malformed',
+  'unsupported',
+]);
+
+/** Undefined: the service does not take the filter, so that it can tell nothing; reading goes on without. */
+async function ask({ to, place, limits }: StreamReading, set: FilteredSet): Promise<Page | undefined> {
+  const permit = { workspace: place.workspace, priority: 'live' } as const;
+  try {
+    return await askPage(to, permit, set.ref, { cursor: null, signal: limits.signal });
+  } catch (error) {
+    if (error instanceof ApiError && aboutTheFilter.has(error.kind)) return undefined;
+    throw error;
+  }
+}
+
+async function settle(reading: StreamReading, looked: Looked): Promise<void> {
+  const { to, lease, turn } = reading;
+  const list = lease.list as ListName;
+  if (looked.asked.length === 0) return;
+  const { deleted, woken } = await to.ledger.db.transaction(async (tx) => {
+    const scope = await lockPigeonhole(tx, lease);
+    const count = await settleLooked(tx, lease, scope, looked, limitsOf(reading));
+    return { deleted: count, woken: count > 0 ? await wakeSinks(tx, sinkIdsFor(reading, list)) : [] };
+  });
+  turn.deleted += deleted;
+  if (woken.length > 0) await to.orchestration.wakeSinks(woken);
+}

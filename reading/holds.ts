@@ -1,0 +1,196 @@
+import type { Queryable } from '../ledger/drivers/database.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { type DeletionLimits, isHeld } from '../ledger/missing-evidence.js';
+import { deleteItems } from './delete-items.js';
+import { wakeSinks } from '../ledger/wake-sinks.js';
+import type { PageScope } from '../ledger/write-changes.js';
+
+/** Many small deletions within this time count as one. */
+const countedForMs = 60 * 60_000;
+
+/**
+ * Deletes items that are proved to be missing, unless so many of the list's are that a person has to say so: then the
+ * exact set is noted and waits. The pigeonhole's row is locked.
+ * @returns how many were deleted
+ */
+export async function deleteOrHold(
+  tx: Queryable,
+  scope: PageScope,
+  keys: readonly string[],
+  at: Date,
+  limits: DeletionLimits,
+): Promise<number> {
+  if (keys.length === 0) return 0;
+  const before = await recentDeletions(tx, scope);
+  const held = await heldKeys(tx, scope);
+  const items = before + held + keys.length;
+  // The list is counted only when the number alone would hold them.
+  if (items > limits.holdAbove.items) {
+    const [row] = await tx.query<{ n: number }>(
+      'select count(*)::int as n from items where ref = $1 and list = $2 and payload is not null',
+      [scope.ref, scope.list],
+    );
+    const ofItems = row!.n + before;
+    if (isHeld(limits, items, ofItems)) {
+      await hold(tx, scope, keys, ofItems);
+      return 0;
+    }
+  }
+  const deleted = await deleteItems(tx, scope, keys, at);
+  await tx.query(
+    `insert into recent_deletions (ref, list, since, items) values ($1, $2, clock_timestamp(), $3)
+     on conflict (ref, list) do update set
+       since = case when recent_deletions.since < clock_timestamp() - $4 * interval '1 millisecond' then excluded.since
+         else recent_deletions.since end,
+       items = case when recent_deletions.since < clock_timestamp() - $4 * interval '1 millisecond' then excluded.items
+         else recent_deletions.items + excluded.items end`,
+    [scope.ref, scope.list, deleted, countedForMs],
+  );
+  return deleted;
+}
+
+async function recentDeletions(tx: Queryable, scope: PageScope): Promise<number> {
+  const [row] = await tx.query<{ items: number }>(
+    `select items from recent_deletions
+     where ref = $1 and list = $2 and since >= clock_timestamp() - $3 * interval '1 millisecond'`,
+    [scope.ref, scope.list, countedForMs],
+  );
+  return row?.items ?? 0;
+}
+
+async function heldKeys(tx: Queryable, scope: PageScope): Promise<number> {
+  const [row] = await tx.query<{ n: number }>(
+    `select count(*)::int as n from missing where ref = $1 and list = $2 and state = 'held'`,
+    [scope.ref, scope.list],
+  );
+  return row!.n;
+}
+
+async function hold(tx: Queryable, scope: PageScope, keys: readonly string[], ofItems: number): Promise<void> {
+  await tx.query(
+    `with added as (insert into holds (ref, list, items, of_items) values ($1, $2, $3, $4) returning id)
+     update missing m set state = 'held', hold = added.id from added
+     where m.ref = $1 and m.list = $2 and m.key = any($5::text[])`,
+    [scope.ref, scope.list, keys.length, ofItems, keys],
+  );
+}
+
+/** Deletions that wait for a person. */
+export interface Hold {
+  readonly id: number;
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  readonly list: string;
+  readonly foundAt: Date;
+  /** Still missing; what came back meanwhile is no longer among them. */
+  readonly items: number;
+  /** That the list had. */
+  readonly ofItems: number;
+  /** By session, for lists of sessions; the rest under null. */
+  readonly sessions: readonly { readonly sessionId: number | null; readonly items: number }[];
+}
+
+/** What waits for a person's decision, oldest first. */
+export async function openHolds(ledger: Ledger): Promise<Hold[]> {
+  const rows = await ledger.db.query<{
+    id: number;
+    workspace: string;
+    pigeonhole_id: number;
+    list: string;
+    found_at: Date;
+    of_items: number;
+    session_id: number | null;
+    items: number;
+  }>(
+    `select h.id, p.workspace, p.pigeonhole_id, h.list, h.found_at, h.of_items, i.session_id, count(m.key)::int as items
+     from holds h join pigeonholes p on p.ref = h.ref
+       left join missing m on m.ref = h.ref and m.list = h.list and m.state = 'held' and m.hold = h.id
+       left join items i on i.ref = m.ref and i.list = m.list and i.key = m.key
+     where h.decision is null group by h.id, p.ref, i.session_id order by h.id, i.session_id`,
+  );
+  const holds = new Map<number, Hold & { items: number; sessions: { sessionId: number | null; items: number }[] }>();
+  for (const row of rows) {
+    const hold = holds.get(row.id) ?? {
+      id: row.id,
+      workspace: row.workspace,
+      pigeonholeId: row.pigeonhole_id,
+      list: row.list,
+      foundAt: row.found_at,
+      items: 0,
+      ofItems: row.of_items,
+      sessions: [],
+    };
+    holds.set(row.id, {
+      ...hold,
+      items: hold.items + row.items,
+      sessions: [...hold.sessions, { sessionId: row.session_id, items: row.items }],
+    });
+  }
+  return [...holds.values()].filter(({ items }) => items > 0);
+}
+
+/** The keys of a hold, sorted: the exact set that a decision is about. */
+export async function heldItems(ledger: Ledger, holdId: number): Promise<string[]> {
+  const rows = await ledger.db.query<{ key: string }>(
+    `select key from missing where hold = $1 and state = 'held' order by length(key), key`,
+    [holdId],
+  );
+  return rows.map(({ key }) => key);
+}
+
+/**
+ * Carries out a person's decision about exactly the items of a hold that are missing still. Confirmed: they are
+ * deleted, but for those that were read in another form since (in another session, say): these are missing no more.
+ * Rejected: they are kept, until they are seen again and go missing anew.
+ * @returns how many it was about, and the sinks to be woken; undefined: no such hold is open
+ */
+export async function decideHold(
+  ledger: Ledger,
+  holdId: number,
+  decision: 'confirmed' | 'rejected',
+): Promise<{ items: number; woken: readonly string[] } | undefined> {
+  return await ledger.db.transaction(async (tx) => {
+    const [place] = await tx.query<{
+      ref: number;
+      list: string;
+      workspace: string;
+      pigeonhole_id: number;
+      next_sequence: number;
+      found_at: Date;
+    }>(
+      `select p.ref, h.list, p.workspace, p.pigeonhole_id, p.next_sequence, h.found_at
+       from pigeonholes p join holds h on h.ref = p.ref where h.id = $1 and h.decision is null for no key update`,
+      [holdId],
+    );
+    if (place === undefined) return undefined;
+    await tx.query('update holds set decision = $2, decided_at = clock_timestamp() where id = $1', [holdId, decision]);
+    const rows = await tx.query<{ key: string }>(
+      decision === 'rejected'
+        ? `update missing set state = 'kept' where hold = $1 and state = 'held' returning key`
+        : `delete from missing where hold = $1 and state = 'held' returning key`,
+      [holdId],
+    );
+    const keys = rows.map(({ key }) => key);
+    if (decision === 'rejected') return { items: keys.length, woken: [] };
+    const scope: PageScope = {
+      ref: place.ref,
+      workspace: place.workspace,
+      pigeonholeId: place.pigeonhole_id,
+      list: place.list,
+      streamId: 0,
+      nextSequence: place.next_sequence,
+    };
+    const items = await deleteItems(tx, scope, keys, place.found_at);
+    const lanes = await tx.query<{ sink_id: number }>('select sink_id from lanes where ref = $1', [place.ref]);
+    return {
+      items,
+      woken:
+        items > 0
+          ? await wakeSinks(
+              tx,
+              lanes.map((lane) => lane.sink_id),
+            )
+          : [],
+    };
+  });
+}

@@ -1,0 +1,170 @@
+import { performance } from 'node:perf_hooks';
+import type { Config } from '../config/config.js';
+import { continueReview } from '../ledger/review-visibility.js';
+import { pausesOf, pigeonholeName, resume } from '../ledger/pauses.js';
+import { ensureLanes } from '../ledger/lanes.js';
+import { refOf, selectedPigeonholes } from '../ledger/pigeonholes.js';
+import { type DueStream, dueStreams, ensureStreams } from '../ledger/streams.js';
+import { mayAsk, workspaceAnswers } from '../ledger/workspaces.js';
+import type { Collaborators } from '../work/collaborators.js';
+import { deriveLists } from './derive-lists.js';
+import { type ReadingPlan, planReading, streamsOf } from '../work/reading-plan.js';
+import { readStream } from './read-stream.js';
+import type { StreamPlace, TurnLimits } from './stream-reading.js';
+import { requireCurrentConfiguration } from '../work/require-current-configuration.js';
+import { readSchedules } from './stream-facts.js';
+import type { PigeonholeName, ReadingTurn } from '../work/turns.js';
+
+/** Streams read side by side in one turn. More would not help: their pages queue at the pigeonhole's row. */
+const streamsAtOnce = 4;
+/** A walk of many pages gives way to the live streams of its pigeonhole after this time, or ten pages. */
+const walkSliceMs = 2000;
+const leastPages = 10;
+/** But the first walk over attendees goes before what they did, up to so many pages: without a record, no consent. */
+const leastPagesOfNewAttendees = 100;
+/** And for so long: where a page takes seconds, a hundred of them would leave all other streams unread for minutes. */
+const longestStageMs = 30_000;
+/** Nothing is left unlooked at for longer, whatever the intervals say. */
+const longestSleepMs = 10 * 60_000;
+
+const idle = { pages: 0, created: 0, updated: 0, deleted: 0 };
+
+/**
+ * One turn over a pigeonhole: every stream that is due is read, long walks for a slice. Gives back when the next one
+ * is due. Safe to run twice, also at once.
+ */
+export async function readPigeonhole(
+  to: Collaborators,
+  name: PigeonholeName,
+  signal: AbortSignal,
+): Promise<ReadingTurn> {
+  await requireCurrentConfiguration(to);
+  const ref = await refOf(to.ledger, name.workspace, name.pigeonholeId);
+  const plan = await planOf(to, name, ref);
+  if (plan === undefined) return { ...idle, nextDueInMs: 0, state: 'finished' };
+  const blocked = await whyBlocked(to, name);
+  if (blocked !== undefined) return { ...idle, ...blocked };
+
+  const waited = await mayAsk(to.ledger, name.workspace);
+  if (waited.kind === 'wait') {
+    return { ...idle, nextDueInMs: waited.remainingMs, state: 'waiting', reason: waited.reason };
+  }
+  const turn = { ...idle };
+  await ensureLanes(to.ledger, ref, sinkIdsOf(to, plan));
+  const waits = await readDue(to, { ...name, ref, plan, after: waited.after }, signal, turn);
+  if (!waits && waited.after !== null && turn.pages > 0) await answersAgain(to, name.workspace);
+  const derivesMore = await deriveLists(to, { ref, plan }, signal);
+  const { due, nextDueInMs } = await dueStreams(to.ledger, ref);
+  const again = waits ? 1000 : due.length > 0 || derivesMore ? 0 : (nextDueInMs ?? longestSleepMs);
+  return { ...turn, nextDueInMs: Math.min(again, longestSleepMs), state: 'working' };
+}
+
+/** Undefined when no configured sync reads it. */
+async function planOf(to: Collaborators, name: PigeonholeName, ref: number): Promise<ReadingPlan | undefined> {
+  const ofWorkspace = syncsOf(to.config, name.workspace);
+  if (name.pigeonholeId === 0) {
+    return ofWorkspace.length === 0 ? undefined : planReading(to.config, ofWorkspace, 'workspace');
+  }
+  const selected = (await selectedPigeonholes(to.ledger, ofWorkspace)).find((row) => row.ref === ref);
+  return selected === undefined ? undefined : planReading(to.config, selected.syncs, 'pigeonhole');
+}
+
+export function syncsOf(config: Config, workspace: string): string[] {
+  return Object.keys(config.syncs).filter((sync) => config.syncs[sync]!.workspace === workspace);
+}
+
+async function whyBlocked(
+  to: Collaborators,
+  { workspace, pigeonholeId }: PigeonholeName,
+): Promise<Pick<ReadingTurn, 'nextDueInMs' | 'state' | 'reason'> | undefined> {
+  const pauses = await pausesOf(to.ledger, [
+    { scope: 'workspace', name: workspace },
+    { scope: 'pigeonhole', name: pigeonholeName(workspace, pigeonholeId) },
+  ]);
+  // A cause's pause of the workspace is probed in its own time (`mayAsk`); a person's stands until lifted.
+  const byPerson = pauses.find((pause) => pause.pausedBy === 'person');
+  return byPerson === undefined ? undefined : { nextDueInMs: longestSleepMs, state: 'paused', reason: byPerson.cause };
+}
+
+async function answersAgain(to: Collaborators, workspace: string): Promise<void> {
+  await workspaceAnswers(to.ledger, workspace);
+  await resume(to.ledger, 'workspace', workspace, 'cause');
+  to.log.info({ workspace }, 'workspace answers again');
+}
+
+type Place = Omit<StreamPlace, 'schedule'>;
+
+/**
+ * Sessions, attendees and flagged questions, which say who may be shown, then the rest side by side.
+ * @returns whether the workspace has to wait
+ */
+async function readDue(
+  to: Collaborators,
+  place: Place,
+  signal: AbortSignal,
+  turn: { pages: number; created: number; updated: number; deleted: number },
+): Promise<boolean> {
+  const until = performance.now() + walkSliceMs;
+  let reviewsLeft = true; // an earlier attempt may have left some
+  for (const stage of ['sessions', 'attendees', 'qna-questions', 'rest']) {
+    // Looked up for each stage: sessions that were just read bring streams of their own.
+    const full = await describe(to, place, stage === 'sessions' || stage === 'rest');
+    const { due } = await dueStreams(to.ledger, place.ref);
+    const streams = due.filter(({ list }) => (stage === 'rest' ? true : list === stage));
+    const most = stage === 'attendees' && streams.some(({ isNew }) => isNew) ? leastPagesOfNewAttendees : leastPages;
+    const latest = performance.now() + longestStageMs;
+    const result = await readAll(to, full, streams, { until, leastPages: most, latest, signal }, turn);
+    reviewsLeft ||= result.reviewsLeft;
+    if (result.workspaceWaits) return true;
+    if (stage === 'qna-questions' && reviewsLeft) await finishReviews(to, place);
+  }
+  return false;
+}
+
+function sinkIdsOf(to: Collaborators, plan: ReadingPlan): number[] {
+  return [...new Set([...plan.sinks.values()].flat())].flatMap((name) => to.sinks.get(name)?.id ?? []);
+}
+
+async function describe(to: Collaborators, place: Place, ensure: boolean): Promise<StreamPlace> {
+  const schedule = (await readSchedules(to.ledger, [place.ref])).get(place.ref)!;
+  if (ensure) await ensureStreams(to.ledger, place.ref, streamsOf(place.plan, [...schedule.sessions.keys()]));
+  return { ...place, schedule };
+}
+
+async function readAll(
+  to: Collaborators,
+  place: StreamPlace,
+  streams: readonly DueStream[],
+  slice: Omit<TurnLimits, 'halted'>,
+  turn: { pages: number; created: number; updated: number; deleted: number },
+): Promise<{ reviewsLeft: boolean; workspaceWaits: boolean }> {
+  // Short reads first: a walk of many pages must not stand before what is live.
+  const queue = streams.toSorted((a, b) => Number(a.walking) - Number(b.walking));
+  const result = { reviewsLeft: false, workspaceWaits: false };
+  const limits = { ...slice, halted: () => result.workspaceWaits };
+  // After a wait the first answer decides for all: until then one request at a time.
+  const atOnce = place.after === null || turn.pages > 0 ? streamsAtOnce : 1;
+  const work = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      if (result.workspaceWaits || to.stopping.aborted || limits.signal.aborted) return;
+      const done = await readStream(to, place, next.id, limits);
+      turn.pages += done.pages;
+      turn.created += done.created;
+      turn.updated += done.updated;
+      turn.deleted += done.deleted;
+      result.reviewsLeft ||= done.reviewsLeft;
+      result.workspaceWaits ||= done.workspaceWaits;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, queue.length) }, work));
+  return result;
+}
+
+async function finishReviews(to: Collaborators, place: Place): Promise<void> {
+  const sinkIds = sinkIdsOf(to, place.plan);
+  for (let more = true; more && !to.stopping.aborted;) {
+    const slice = await continueReview(to.ledger, place.ref, sinkIds);
+    if (slice.woken.length > 0) await to.orchestration.wakeSinks(slice.woken);
+    more = slice.more;
+  }
+}

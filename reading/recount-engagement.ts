@@ -1,0 +1,214 @@
+import type { Queryable } from '../ledger/drivers/database.js';
+import {
+  countedLists,
+  engagementList,
+  engagementRule,
+  promptLists,
+  promptOf,
+  toEngagementItem,
+} from '../ledger/engagement.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { readableJson } from '../ledger/readable-json.js';
+import { readingRules } from '../ledger/reading-rules.js';
+import { countEngagement } from '../ledger/count-engagement.js';
+import { lockPlace } from '../ledger/lock-order.js';
+import { isExpiring } from '../people/expire-payloads.js';
+import { storeDerived, type StoredRow } from './store-derived.js';
+import { wakeSinks } from '../ledger/wake-sinks.js';
+import type { PageScope } from '../ledger/write-changes.js';
+
+/** Changes looked at in one transaction, and people counted anew in one. */
+const changesAtOnce = 200;
+const peopleAtOnce = 200;
+/** Changes of any list that one statement reads to find those of the lists that are counted. */
+const sequencesAtOnce = 5000;
+/** Changes of lists that are not counted pass by in one go once there are so many. */
+const farBehind = 1000;
+/** What is offered to all changes everyone's row: at most so often. */
+const offeredEveryMs = 10 * 60_000;
+
+export interface Recount {
+  /** There is more to count. */
+  readonly more: boolean;
+  readonly woken: readonly string[];
+}
+
+/**
+ * Counts anew who was touched by the next changes, or else the next people of a pass over everyone, and stores what is
+ * other than before, with changes, in one transaction. Safe to run twice, also at once: the pigeonhole's row is locked,
+ * and what is counted comes from the items that are stored at that moment.
+ *
+ * A pass is due when an item has become anonymous, since nothing says any more whose it was; when the rule is another;
+ * and when a poll has offered something new, but that no more often than every ten minutes.
+ * @param sinkIds those that want the list
+ */
+export async function recountEngagement(ledger: Ledger, ref: number, sinkIds: readonly number[]): Promise<Recount> {
+  if (!(await hasWork(ledger, ref))) return { more: false, woken: [] };
+  return await ledger.db.transaction(async (tx) => {
+    const place = await lockPlace(tx, ref);
+    if (place === undefined) return { more: false, woken: [] };
+    await tx.query('insert into engagement_counts (ref, rule) values ($1, $2) on conflict (ref) do nothing', [
+      ref,
+      engagementRule,
+    ]);
+    const scope: PageScope = {
+      ref,
+      workspace: place.workspace,
+      pigeonholeId: place.pigeonhole_id,
+      list: engagementList,
+      streamId: 0, // of no stream: nobody reads it
+      nextSequence: place.next_sequence,
+    };
+    const end = place.next_sequence - 1;
+    const news = await nextChanges(tx, ref, end);
+    const until = news.rows.length < changesAtOnce ? news.end : news.rows.at(-1)!.sequence;
+    const isAll = until === end;
+    const hasNewPrompts = await notePrompts(tx, ref, news.position, until);
+    await moveOn(tx, ref, until, { everyone: news.rows.some(turnedAnonymous), soon: hasNewPrompts });
+    const touched = [...new Set(news.rows.flatMap(({ attendee_id: id }) => (id === null ? [] : [id])))];
+    const people = news.rows.length > 0 || !isAll ? touched : await nextOfPass(tx, ref);
+    const changed = await storeCounts(ledger, tx, scope, people);
+    return { more: await isLeft(tx, ref, isAll), woken: changed ? await wakeSinks(tx, sinkIds) : [] };
+  });
+}
+
+/** Asked at every turn, so nothing is locked and nothing written when nothing is left. */
+async function hasWork(ledger: Ledger, ref: number): Promise<boolean> {
+  const [row] = await ledger.db.query<{ work: boolean }>(
+    `select coalesce(e.rule <> $3 or e.after_attendee is not null or e.pass_due_at <= now()
+         or p.next_sequence - e.position > ${farBehind}
+         or exists (select 1 from changes c
+           where c.ref = p.ref and c.sequence > e.position and c.list = any($2::text[])), true) as work
+     from pigeonholes p left join engagement_counts e on e.ref = p.ref
+     where p.ref = $1 and not ${isExpiring('$1')}`,
+    [ref, countedLists, engagementRule],
+  );
+  return row?.work ?? false;
+}
+
+interface ChangeRow {
+  sequence: number;
+  /** Whose the item is, as far as it may be shown, or could be before it was deleted. */
+  attendee_id: number | null;
+  shown: boolean;
+  shown_before: boolean;
+}
+
+/** `lateral`, here and below, as in `placeItems`: one look-up a row, also while no table has statistics. */
+async function nextChanges(
+  tx: Queryable,
+  ref: number,
+  last: number,
+): Promise<{ position: number; end: number; rows: ChangeRow[] }> {
+  const [state] = await tx.query<{ position: number }>('select position from engagement_counts where ref = $1', [ref]);
+  const position = state!.position;
+  const end = Math.min(last, position + sequencesAtOnce);
+  const rows = await tx.query<ChangeRow>(
+    `select c.sequence, case when i.visibility = 'named' then i.attendee_id end as attendee_id,
+       i.visibility = 'named' as shown, coalesce(b.visibility = 'named', false) as shown_before
+     from changes c
+       cross join lateral (select * from items where ref = c.ref and list = c.list and key = c.key limit 1) i
+       left join lateral (select visibility from changes
+         where ref = c.ref and sequence = c.previous_sequence limit 1) b on true
+     where c.ref = $1 and c.sequence > $2 and c.sequence <= $4 and c.list = any($3::text[])
+     order by c.sequence limit ${changesAtOnce}`,
+    [ref, position, countedLists, end],
+  );
+  return { position, end, rows };
+}
+
+/** Whose it was is forgotten with that, so that only a pass finds the row that still counts it. */
+function turnedAnonymous({ shown, shown_before: shownBefore }: ChangeRow): boolean {
+  return shownBefore && !shown;
+}
+
+/** @returns whether there is one that nobody had answered before */
+async function notePrompts(tx: Queryable, ref: number, after: number, until: number): Promise<boolean> {
+  const added = await tx.query(
+    `insert into engagement_prompts (ref, session_id, prompt)
+     select distinct i.ref, i.session_id, ${promptOf('r.payload')}
+     from changes c
+       cross join lateral (select * from items where ref = c.ref and list = c.list and key = c.key limit 1) i
+       cross join lateral (select ${readableJson('i.payload')} as payload) r
+     where c.ref = $1 and c.sequence > $2 and c.sequence <= $3 and c.list = any($4::text[]) and i.payload is not null
+       and i.session_id is not null and ${promptOf('r.payload')} is not null
+     on conflict do nothing returning 1 as added`,
+    [ref, after, until, promptLists],
+  );
+  return added.length > 0;
+}
+
+async function moveOn(
+  tx: Queryable,
+  ref: number,
+  position: number,
+  due: { readonly everyone: boolean; readonly soon: boolean },
+): Promise<void> {
+  await tx.query(
+    `update engagement_counts set position = $2, rule = $3,
+       pass_due_at = case when $4 or rule <> $3 then now()
+         when $5 then least(pass_due_at, coalesce(pass_began_at + $6 * interval '1 millisecond', now()))
+         else pass_due_at end
+     where ref = $1`,
+    [ref, position, engagementRule, due.everyone, due.soon, offeredEveryMs],
+  );
+}
+
+/** The next people of the pass that is under way, or of one that is due: all who did something, or are said to have. */
+async function nextOfPass(tx: Queryable, ref: number): Promise<number[]> {
+  const [begun] = await tx.query<{ after_attendee: number }>(
+    `update engagement_counts set after_attendee = 0, pass_began_at = now(), pass_due_at = null
+     where ref = $1 and pass_due_at <= now() returning after_attendee`,
+    [ref],
+  );
+  const [state] = await tx.query<{ after_attendee: number | null }>(
+    'select after_attendee from engagement_counts where ref = $1',
+    [ref],
+  );
+  const after = begun?.after_attendee ?? state!.after_attendee;
+  if (after === null) return [];
+  const people = await tx.query<{ attendee_id: number }>(
+    `with recursive people (attendee_id, n) as (
+       select $2::int8, 0
+       union all
+       select i.attendee_id, p.n + 1 from people p cross join lateral (select attendee_id from items
+         where ref = $1 and attendee_id > p.attendee_id and visibility = 'named' and list <> 'attendees'
+         order by attendee_id limit 1) i
+       where p.n < ${peopleAtOnce})
+     select attendee_id from people where n > 0 order by n`,
+    [ref, after],
+  );
+  await tx.query('update engagement_counts set after_attendee = $2 where ref = $1', [
+    ref,
+    people.length < peopleAtOnce ? null : people.at(-1)!.attendee_id,
+  ]);
+  return people.map(({ attendee_id: id }) => id);
+}
+
+/** @returns whether anything was other than before */
+async function storeCounts(
+  ledger: Ledger,
+  tx: Queryable,
+  scope: PageScope,
+  people: readonly number[],
+): Promise<boolean> {
+  if (people.length === 0) return false;
+  const items = (await countEngagement(tx, scope.ref, people)).map((each) => toEngagementItem(ledger.hash, each));
+  const stored = await tx.query<StoredRow>(
+    `select i.key, i.seen_at, clock_timestamp() as now, i.payload is null as gone
+     from unnest($3::int8[]) as n (attendee_id) cross join lateral (select * from items
+       where ref = $1 and attendee_id = n.attendee_id and visibility = 'named' and list = $2 offset 0) i`,
+    [scope.ref, scope.list, people],
+  );
+  return await storeDerived(ledger, tx, scope, { items, stored, rules: readingRules([]) });
+}
+
+async function isLeft(tx: Queryable, ref: number, isAll: boolean): Promise<boolean> {
+  if (!isAll) return true;
+  const [row] = await tx.query<{ left: boolean }>(
+    `select after_attendee is not null or coalesce(pass_due_at <= now(), false) as left
+     from engagement_counts where ref = $1`,
+    [ref],
+  );
+  return row!.left;
+}

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { forgetEverything } from '../test/kit/forget-everything.js';
+import { type Database } from '../ledger/drivers/database.js';
+import { kinds, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
+import { type Ledger, openLedger } from '../ledger/ledger.js';
+import { testKey } from '../ledger/ledger-key.test-kit.js';
+import { beginImport, startImport } from '../importing/queries/begin-import.js';
+import { beginChunk } from '../importing/queries/begin-chunk.js';
+import { type ImportLease, takeImport } from '../importing/queries/chunks.js';
+import { stageRows } from '../importing/queries/stage-rows.js';
+import { refOf } from '../ledger/pigeonholes.js';
+import { recountRegistrants } from './recount-registrants.js';
+
+const forNobody = { sinkIds: [], drop: { attendees: [], registrants: [] } };
+const databases = useBothDatabases();
+
+/** A pigeonhole whose attendees were read, and nobody is there. */
+async function openPlace(db: Database): Promise<{ ledger: Ledger; ref: number }> {
+  await forgetEverything(db);
+  const ledger = await openLedger(db, testKey);
+  const ref = await refOf(ledger, 'acme', 101);
+  await db.query(`insert into streams (ref, list, session_id, polled_at) values ($1, 'attendees', 0, now())`, [ref]);
+  return { ledger, ref };
+}
+
+/** An import of so many rows, from row 2 on, that is under way. */
+async function beginSending(
+  { ledger, ref }: { ledger: Ledger; ref: number },
+  rows: number,
+  prefix = 'P',
+): Promise<ImportLease> {
+  const id = randomUUID();
+  const number = await beginImport(ledger, { id, ref, file: 'f.csv', mapping: {}, requestedBy: null, canary: null });
+  const staged = Array.from({ length: rows }, (_, index) => ({
+    row: index + 2,
+    profile: { attendeeCode: `${prefix}${index}` },
+  }));
+  await stageRows(ledger, number, staged);
+  await startImport(ledger, number, rows);
+  return (await takeImport(ledger, id, 'a test'))!;
+}
+
+async function send({ ledger }: { ledger: Ledger }, lease: ImportLease, count: number): Promise<number> {
+  await ledger.db.query('update imports set chunk_size = $2 where number = $1', [lease.number, count]);
+  const chunk = await beginChunk(ledger, lease, ({ rows }) => rows);
+  if (!('firstRow' in chunk)) throw new Error(`nothing was begun: ${chunk.kind}`);
+  return chunk.firstRow;
+}
+
+/** The chunk that begins at a row was created. */
+async function created({ ledger }: { ledger: Ledger }, firstRow: number): Promise<void> {
+  await ledger.db.query(`update import_chunks set state = 'created' where first_row = $1`, [firstRow]);
+}
+
+/** Slices until nothing is left. @returns the codes in the list, in order */
+async function listed({ ledger, ref }: { ledger: Ledger; ref: number }): Promise<string[]> {
+  for (let more = true; more;) ({ more } = await recountRegistrants(ledger, ref, forNobody));
+  const rows = await ledger.db.query<{ payload: string }>(
+    `select payload from items where ref = $1 and list = 'registrants' and payload is not null`,
+    [ref],
+  );
+  return rows.map(({ payload }) => (JSON.parse(payload) as { attendeeCode: string }).attendeeCode).toSorted();
+}
+
+const end = `update imports set state = 'done', ended_at = now() where number = $1`;
+
+describe.each(kinds)('the list of registrants, on %s', (kind) => {
+  it('follows an import chunk by chunk, up to the first that is not settled', async () => {
+    const place = await openPlace(databases.of(kind));
+    const lease = await beginSending(place, 6);
+    const [first, second] = [await send(place, lease, 2), await send(place, lease, 2)];
+    expect(await listed(place)).toEqual([]);
+    await created(place, second);
+    expect(await listed(place)).toEqual([]);
+    await created(place, first);
+    expect(await listed(place)).toEqual(['P0', 'P1', 'P2', 'P3']);
+
+    await created(place, await send(place, lease, 2));
+    expect(await listed(place)).toEqual(['P0', 'P1', 'P2', 'P3', 'P4', 'P5']);
+    await place.ledger.db.query(end, [lease.number]);
+    expect(await listed(place)).toHaveLength(6);
+    const changes = await place.ledger.db.query(`select 1 from changes where list = 'registrants'`);
+    expect(changes).toHaveLength(6);
+  });
+
+  it('leaves those out who are not there, and waits with those of whom only the end of the import tells', async () => {
+    const place = await openPlace(databases.of(kind));
+    const lease = await beginSending(place, 6);
+    await created(place, await send(place, lease, 6));
+    const outcomes = ['rejected', 'unknown', 'existing', 'existing', 'confirmed'];
+    for (const [index, outcome] of outcomes.entries()) {
+      await place.ledger.db.query(
+        `update registrants set outcome = $3, origin = 1, sent = 'unknown' where import = $1 and row_number = $2`,
+        [lease.number, index + 2, outcome],
+      );
+    }
+    expect(await listed(place)).toEqual(['P5']);
+
+    const turn = (index: number, outcome: string): Promise<unknown> =>
+      place.ledger.db.query('update registrants set outcome = $3 where import = $1 and row_number = $2', [
+        lease.number,
+        index + 2,
+        outcome,
+      ]);
+    await turn(1, 'confirmed'); // all its companions were refused, too
+    await turn(3, 'conflict');
+    await place.ledger.db.query(end, [lease.number]);
+    expect(await listed(place)).toEqual(['P1', 'P2', 'P4', 'P5']);
+  });
+
+  it('follows an import in its later rounds, whose rows stand before those of the first', async () => {
+    const place = await openPlace(databases.of(kind));
+    const lease = await beginSending(place, 4);
+    const claimLate = `update registrants set round = $2 where import = $1 and row_number in (2, 4)`;
+    await place.ledger.db.query(claimLate, [lease.number, 1]);
+    await created(place, await send(place, lease, 4));
+    expect(await listed(place)).toEqual(['P1', 'P3']);
+    await place.ledger.db.query('update imports set round = 1, position = 0 where number = $1', [lease.number]);
+    expect(await listed(place)).toEqual(['P1', 'P3']);
+    await created(place, await send(place, lease, 4));
+    expect(await listed(place)).toEqual(['P0', 'P1', 'P2', 'P3']);
+  });
+
+  it('takes what a cancelled import has created, and nothing that it left unsent', async () => {
+    const place = await openPlace(databases.of(kind));
+    const lease = await beginSending(place, 4);
+    await created(place, await send(place, lease, 2));
+    await place.ledger.db.query(`update imports set state = 'cancelled', ended_at = now() where number = $1`, [
+      lease.number,
+    ]);
+    expect(await listed(place)).toEqual(['P0', 'P1']);
+  });
+
+  it('takes thousands in slices of 500 row numbers, each in a transaction of its own', async () => {
+    const place = await openPlace(databases.of(kind));
+    const lease = await beginSending(place, 1200);
+    await created(place, await send(place, lease, 1200));
+    const slice = () => recountRegistrants(place.ledger, place.ref, forNobody);
+    const sizes: number[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      await slice();
+      const [row] = await place.ledger.db.query<{ items: number }>(
+        `select count(*)::int as items from items where list = 'registrants'`,
+      );
+      sizes.push(row!.items);
+    }
+    expect(sizes).toEqual([499, 999, 1200, 1200]); // row 1 is the header
+  });
+
+  it('is made of nothing, and does nothing, where nobody was imported', async () => {
+    const place = await openPlace(databases.of(kind));
+    expect(await recountRegistrants(place.ledger, place.ref, forNobody)).toEqual({
+      more: false,
+      woken: [],
+    });
+    expect(await place.ledger.db.query('select 1 from registrant_lists')).toEqual([]);
+  });
+});

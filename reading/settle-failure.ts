@@ -1,0 +1,62 @@
+import { putOffStream } from './put-off-stream.js';
+import { noteGone } from '../ledger/gone-streams.js';
+import { abandonWalks, failStream } from '../ledger/streams.js';
+import { waitWorkspace } from '../ledger/workspaces.js';
+import type { ApiError } from '../pigeonhole/api-error.js';
+import { isWorthALine, judgeFailure, type Verdict } from '../work/failures.js';
+import { pauseForKey } from '../work/asking/pause-for-key.js';
+import { PermitRefusal } from '../work/asking/permit-refusal.js';
+import { facts, type StreamReading } from './stream-reading.js';
+
+/** Asked again so soon, until the service has said it often enough for the thing to count as gone; then rarely. */
+const askAgainInMs = 5 * 60_000;
+const askGoneInMs = 24 * 60 * 60_000;
+
+/** Stores what a refusal means: as the stream's next time, or as the workspace's. */
+export async function settleFailure(
+  reading: StreamReading,
+  error: ApiError | PermitRefusal,
+  { mayRestart }: { mayRestart: boolean },
+): Promise<Verdict> {
+  const { to, place, lease, turn } = reading;
+  const isRefusal = error instanceof PermitRefusal;
+  const wait = isRefusal ? 'quota' : error.kind;
+  const workspaceWaits = place.after?.reason === wait ? place.after.count : 0;
+  const streamFailures = turn.pages > 0 ? 0 : lease.failures; // in a row: a stored page ends them
+  const verdict = judgeFailure(
+    error,
+    { streamFailures, workspaceWaits, atCursor: mayRestart && reading.cursor !== null },
+    { now: to.ledger.clock.nowMs(), random: Math.random() },
+  );
+  const line = {
+    ...facts(reading),
+    ...(isRefusal ? { kind: error.reason } : { kind: error.kind, code: error.code, requestId: error.requestId }),
+  };
+  if (verdict.who === 'workspace') {
+    const { reason, waitMs } = verdict;
+    await waitWorkspace(to.ledger, place.workspace, { reason, waitMs, count: workspaceWaits + 1 });
+    if (verdict.reason === 'credential') await pauseForKey(to, place.workspace, error.message);
+    if (workspaceWaits === 0) to.log.warn({ ...line, waitMs: verdict.waitMs }, `workspace waits: ${verdict.reason}`);
+  } else if (verdict.who === 'request') {
+    await putOffStream(to.ledger, lease, verdict.waitMs);
+  } else if (verdict.who === 'stream' && !isRefusal) {
+    await failOrGone(reading, error, reading.nextPollInMs ?? verdict.waitMs);
+    if (isWorthALine(error.kind, streamFailures, to.gate.outages.isDown(place.workspace))) {
+      to.log.warn({ ...line, error: error.message }, 'stream cannot be read');
+    }
+  }
+  return verdict;
+}
+
+async function failOrGone(reading: StreamReading, error: ApiError, waitMs: number): Promise<void> {
+  const { to, lease } = reading;
+  // A cursor that leads round for ever, say: going on from there would fail for ever.
+  if (error.kind === 'protocol') await abandonWalks(to.ledger, lease);
+  if (error.kind !== 'pigeonholeNotFound' && error.kind !== 'sessionNotFound') {
+    await failStream(to.ledger, lease, { detail: error.message, retryInMs: waitMs });
+    return;
+  }
+  const what = error.kind === 'pigeonholeNotFound' ? 'pigeonhole' : 'session';
+  const gone = await noteGone(to.ledger, lease, { detail: error.message, what, askAgainInMs, askGoneInMs });
+  if (gone) to.log.warn({ ...facts(reading), code: error.code }, `the ${what} is gone: what was read of it is kept`);
+}

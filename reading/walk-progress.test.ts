@@ -1,0 +1,224 @@
+import fc from 'fast-check';
+import type { WalkProgress } from '../ledger/walk.js';
+import { type Placed, summarizePage } from './summarize-page.js';
+import { advanceWalk, checkpointHolds, reachesKnown, type WalkedPage, walkStart } from './walk-progress.js';
+
+const now = Date.parse('2026-11-21T10:00:00Z');
+const minuteMs = 60_000;
+
+interface Row {
+  id: number;
+  at: number;
+}
+
+interface TestPage extends WalkedPage {
+  readonly ids: readonly number[];
+}
+
+const placed = ({ id, at }: { id: number; at?: number | undefined }): Placed => ({ key: String(id), id, at });
+
+/** The page of an ascending list behind the id that a cursor names, as a service with keyset cursors shows it. */
+function pageOf(rows: readonly Row[], cursor: string | null, size: number): TestPage {
+  const behind = rows.filter(({ id }) => cursor === null || id > Number(cursor)).toSorted((a, b) => a.id - b.id);
+  const shown = behind.slice(0, size);
+  const hasMore = behind.length > size;
+  return {
+    cursor,
+    nextCursor: hasMore ? String(shown.at(-1)!.id) : null,
+    hasMore,
+    requestedAt: now,
+    summary: summarizePage(shown.map(placed)),
+    ids: shown.map(({ id }) => id),
+  };
+}
+
+const from = (cursor: string | null): WalkProgress => ({ ...walkStart, cursor, checkpoint: cursor });
+
+/** Walks to the end; gives back the walk and the ids it has seen. */
+function walkAll(rows: readonly Row[], cursor: string | null, size: number): { end: WalkProgress; seen: number[] } {
+  let walk = from(cursor);
+  const seen: number[] = [];
+  for (;;) {
+    const page = pageOf(rows, walk.cursor, size);
+    seen.push(...page.ids);
+    walk = advanceWalk(walk, page);
+    if (!page.hasMore) return { end: walk, seen };
+  }
+}
+
+const holds = (end: WalkProgress, { ids }: TestPage, perPage: number): boolean =>
+  checkpointHolds({ ...end, perPage }, { perPage, keys: ids.map(String) });
+
+const rows = fc
+  .uniqueArray(fc.record({ id: fc.integer({ min: 1, max: 400 }), ageMs: fc.integer({ min: 0, max: 5 * minuteMs }) }), {
+    selector: ({ id }) => id,
+    maxLength: 40,
+  })
+  .map((all) => all.map(({ id, ageMs }) => ({ id, at: now - ageMs })));
+const size = fc.integer({ min: 1, max: 8 });
+
+describe('the checkpoint of a walk', () => {
+  it('never lies behind an item that the walk has not stored, so that a poll from it finds all that is appended', () => {
+    fc.assert(
+      fc.property(
+        rows,
+        size,
+        fc.array(fc.integer({ min: 401, max: 500 }), { maxLength: 12 }),
+        (before, perPage, appended) => {
+          const { end, seen } = walkAll(before, null, perPage);
+          expect(seen.toSorted((a, b) => a - b)).toEqual(before.map(({ id }) => id).toSorted((a, b) => a - b));
+          const after = [...before, ...new Set(appended)].map((row) =>
+            typeof row === 'number' ? { id: row, at: now } : row,
+          );
+          const first = pageOf(after, end.checkpoint, perPage);
+          expect(before.length === 0 || holds(end, first, perPage)).toBe(true);
+          const found = new Set([...seen, ...walkAll(after, end.checkpoint, perPage).seen]);
+          expect(found).toEqual(new Set(after.map(({ id }) => id)));
+        },
+      ),
+    );
+  });
+
+  it('trails so far that an item of a late commit, among items younger than a minute, is found by the next poll', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 5, max: 40 }),
+        fc.integer({ min: 1, max: 20 }),
+        size,
+        fc.nat(100),
+        (old, young, perPage, pick) => {
+          const ids = Array.from({ length: old + young }, (_, index) => 10 * (index + 1));
+          const before = ids.map((id, index) => ({ id, at: index < old ? now - 2 * minuteMs : now - 1000 }));
+          const { end } = walkAll(before, null, perPage);
+          const late = { id: 10 * (old + 1) + 5 + 10 * (pick % young), at: now - 500 }; // behind the first young one
+          expect(walkAll([...before, late], end.checkpoint, perPage).seen).toContain(late.id);
+        },
+      ),
+    );
+  });
+
+  it('moves to the last page once all is older than a minute', () => {
+    const before = Array.from({ length: 25 }, (_, index) => ({ id: index + 1, at: now - 2 * minuteMs }));
+    expect(walkAll(before, null, 10).end).toMatchObject({
+      checkpoint: '20',
+      checkpointKey: '25',
+      pages: 3,
+      items: 25,
+      direction: 'ascending',
+    });
+  });
+
+  it('stays where it was while the first page of a poll is young', () => {
+    const before = Array.from({ length: 25 }, (_, index) => ({ id: index + 1, at: now - 1000 }));
+    expect(walkAll(before, '10', 10).end).toMatchObject({ checkpoint: '10', checkpointKey: '20' });
+  });
+
+  it('takes items that do not say when they came to be for settled ones', () => {
+    const page = pageOf(
+      [1, 2, 3].map((id) => ({ id, at: now })),
+      null,
+      2,
+    );
+    const undated = {
+      ...page,
+      summary: summarizePage([1, 2].map((id) => placed({ id }))),
+    };
+    expect(advanceWalk(walkStart, undated).checkpoint).toBe('2');
+  });
+});
+
+describe('the order of a walk', () => {
+  const over = (...pages: (number | undefined)[][]): WalkProgress['direction'] =>
+    pages.reduce<WalkProgress>((walk, ids) => {
+      const items = ids.map((id) => ({ key: String(id), id, at: undefined }));
+      return advanceWalk(walk, {
+        cursor: 'c',
+        nextCursor: 'd',
+        hasMore: true,
+        requestedAt: now,
+        summary: summarizePage(items),
+      });
+    }, walkStart).direction;
+
+  it.each([
+    { pages: [[]], is: null },
+    { pages: [[5]], is: null },
+    { pages: [[1, 2, 9]], is: 'ascending' },
+    { pages: [[9, 2, 1]], is: 'descending' },
+    { pages: [[1, 1]], is: 'mixed' },
+    { pages: [[1, 3, 2]], is: 'mixed' },
+    { pages: [[1, undefined]], is: 'mixed' },
+    { pages: [[5], [6]], is: 'ascending' },
+    { pages: [[5], [4]], is: 'descending' },
+    {
+      pages: [
+        [1, 5],
+        [6, 9],
+      ],
+      is: 'ascending',
+    },
+    {
+      pages: [
+        [1, 5],
+        [2, 9],
+      ],
+      is: 'ascending',
+    }, // moved by late rows while it was walked
+    {
+      pages: [
+        [1, 5],
+        [0, 9],
+      ],
+      is: 'mixed',
+    },
+    {
+      pages: [
+        [1, 5],
+        [9, 6],
+      ],
+      is: 'mixed',
+    },
+    {
+      pages: [
+        [9, 5],
+        [8, 3],
+      ],
+      is: 'descending',
+    },
+  ] as const)('over pages $pages is $is', ({ pages, is }) => {
+    expect(over(...pages.map((ids) => [...ids]))).toBe(is);
+  });
+});
+
+describe('a checkpoint', () => {
+  const page = { perPage: 10, keys: ['1', '2', '3'] };
+  const stored = { checkpoint: 'c', checkpointKey: '3', perPage: 10 };
+
+  it('holds on a page of the same size that shows its key', () => {
+    expect(checkpointHolds(stored, page)).toBe(true);
+  });
+
+  it('does not hold when the key is gone, or the pages have another size', () => {
+    expect(checkpointHolds({ ...stored, checkpointKey: '4' }, page)).toBe(false);
+    expect(checkpointHolds({ ...stored, perPage: 300 }, page)).toBe(false);
+  });
+
+  it('without a key holds at the beginning of a list alone', () => {
+    expect(checkpointHolds({ ...stored, checkpointKey: null }, page)).toBe(false);
+    expect(checkpointHolds({ ...stored, checkpointKey: null, checkpoint: null }, page)).toBe(true);
+  });
+});
+
+describe('a read from the head', () => {
+  const shows = (...ids: number[]) => summarizePage(ids.map((id) => placed({ id, at: now })));
+
+  it('has reached what is known at a page that shows nothing above', () => {
+    expect(reachesKnown(5, shows(5, 4))).toBe(true);
+    expect(reachesKnown(5, shows(6, 5, 4))).toBe(false);
+  });
+
+  it('has not where nothing is known, or nothing is shown', () => {
+    expect(reachesKnown(null, shows(1))).toBe(false);
+    expect(reachesKnown(5, shows())).toBe(false);
+  });
+});

@@ -1,0 +1,11 @@
+import { runDouble } from '../serve/run-double.js';
+import { ALL_SCOPES } from './account.js';
+import { startHubSpotDouble } from './start-hubspot-double.js';
+
+/** A HubSpot for trying things out: `node tools/run-typescript.cjs sandbox/hubspot/main.ts --port 8101`. */
+runDouble(
+  'HubSpot double',
+  ({ token, ...options }) =>
+    startHubSpotDouble({ ...options, ...(token !== undefined && { tokens: { [token]: ALL_SCOPES } }) }),
+  ['token', 'per10s'],
+);

@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { callDouble } from './call-double.js';
+
+interface Ended {
+  readonly code: number | null;
+  readonly errors: string;
+}
+
+/** The Slack double as a program. It is ended once it has said where it is, after `use`. */
+async function runSlackDouble(args: readonly string[], use?: (url: string) => Promise<void>): Promise<Ended> {
+  const root = join(__dirname, '../..');
+  const script = ['tools/run-typescript.cjs', 'sandbox/slack/main.ts', ...args];
+  const child = spawn(process.execPath, script, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const url = await new Promise<string | undefined>((resolve) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => resolve(/ready at (\S+)/.exec(text)?.[1]));
+    child.once('close', () => resolve(undefined));
+  });
+  try {
+    if (url !== undefined) await use?.(url);
+  } finally {
+    child.kill('SIGTERM');
+  }
+  return { code: await ended, errors };
+}
+
+describe('a double as a program', () => {
+  it('takes the token that it is given and no other, and ends with 0 when it is told to', async () => {
+    const answers: boolean[] = [];
+    const { code } = await runSlackDouble(['--token', 'xoxb-mine'], async (url) => {
+      for (const token of ['xoxb-mine', 'xoxb-double']) {
+        answers.push((await callDouble(`${url}/api/auth.test`, { method: 'POST', token })).json.ok);
+      }
+    });
+    expect({ answers, code }).toEqual({ answers: [true, false], code: 0 });
+  });
+
+  it('grants as many posts at once as it is told', async () => {
+    const answers: number[] = [];
+    await runSlackDouble(['--token', 'xoxb-mine', '--per10s', '1000'], async (url) => {
+      for (let n = 0; n < 20; n += 1) {
+        const body = { channel: 'C0123456789', text: 'a question' };
+        answers.push((await callDouble(`${url}/api/chat.postMessage`, { token: 'xoxb-mine', body })).status);
+      }
+    });
+    expect(answers).toEqual(Array.from({ length: 20 }, () => 200)); // by Slack's own limits the fourth is refused
+  });
+
+  it.each([[['--port', '70000']], [['--per10s', '0']], [['--token', '']], [['--colour', 'red']]])(
+    'ends with 2 and what it takes when it is given %j',
+    async (args) => {
+      expect(await runSlackDouble(args)).toEqual({
+        code: 2,
+        errors:
+          'Slack double: it takes --port, a number from 0 to 65535; --token, a text; --per10s, a number of requests from 1\n',
+      });
+    },
+  );
+});

@@ -1,0 +1,32 @@
+import type { PageOptions } from '../../pigeonhole/client.js';
+import type { ListRef } from '../../pigeonhole/lists.js';
+import type { Page } from '../../pigeonhole/page.js';
+import type { Collaborators } from '../collaborators.js';
+import type { Permit } from './service-gate.js';
+
+export type { Priority } from './quota.js';
+
+/**
+ * Asks the service for one page: the only way by which reading spends a request.
+ * @param onAsked called once the request is on its way
+ * @throws {PermitRefusal} when the quota does not allow it now: no request was made
+ * @throws {ApiError} as `PigeonholeClient.page`
+ */
+export async function askPage(
+  to: Pick<Collaborators, 'clients' | 'config' | 'gate'>,
+  permit: Permit,
+  list: ListRef,
+  options: PageOptions,
+  onAsked?: () => void,
+): Promise<Page> {
+  return await to.gate.ask(
+    to,
+    permit,
+    (client) => {
+      const page = client.page(list, options);
+      onAsked?.();
+      return page;
+    },
+    ({ quota }) => quota,
+  );
+}

@@ -1,0 +1,17 @@
+import type { Priority } from './quota.js';
+import type { Pigeonhole } from '../../pigeonhole/wire-entities.js';
+import type { Collaborators } from '../collaborators.js';
+
+/**
+ * Asks the service for one pigeonhole by its id, under a permit as every request.
+ * @throws {PermitRefusal} when the quota does not allow it now: no request was made
+ * @throws {ApiError} as `PigeonholeClient.getPigeonhole`
+ */
+export async function askPigeonhole(
+  to: Pick<Collaborators, 'clients' | 'config' | 'gate'>,
+  permit: { readonly workspace: string; readonly priority: Priority },
+  pigeonholeId: number,
+  signal: AbortSignal,
+): Promise<Pigeonhole> {
+  return await to.gate.ask(to, permit, (client) => client.getPigeonhole(pigeonholeId, { signal }));
+}

@@ -1,0 +1,343 @@
+import { kinds, useBothDatabases } from '../../ledger/drivers/both-databases.test-kit.js';
+import { type Ledger, openLedger } from '../../ledger/ledger.js';
+import { testKey } from '../../ledger/ledger-key.test-kit.js';
+import {
+  noteAnswer,
+  notePassed,
+  noteRefusal,
+  noteUsedUp,
+  type Priority,
+  type QuotaState,
+  readQuota,
+  readQuotas,
+  type SpentPermit,
+  spendPermit,
+} from './quota.js';
+
+const databases = useBothDatabases({ isDurable: true });
+const key = 'fingerprint';
+const nothing = { limit: null, remaining: null, resetInMs: null };
+const hour = 3_600_000;
+
+describe.each(kinds)('the quota of a key, on %s', (kind) => {
+  let ledger: Ledger;
+  beforeEach(async () => {
+    ledger = await openLedger(databases.of(kind), testKey);
+    await ledger.db.query('delete from quotas');
+    await readQuota(ledger, key);
+  });
+
+  const spend = (limit: number | null, { priority = 'live' as Priority, least = 0, aloneBelow = 0 } = {}) =>
+    spendPermit(ledger, key, priority, { limit, least, aloneBelow });
+  const permit = (state: QuotaState | null, more: Partial<SpentPermit> = {}): SpentPermit => ({
+    priority: 'live',
+    window: state!.window,
+    probe: state!.refusals > 0,
+    alone: false,
+    ...more,
+  });
+  const told = (limit: number, remaining: number, resetInMs = hour) =>
+    spend(null).then((state) => noteAnswer(ledger, key, permit(state), { limit, remaining, resetInMs }));
+  /** Lets time pass for this row. */
+  const pass = (ms: number) =>
+    ledger.db.query(
+      `update quotas set window_from = window_from - $1::float8 * interval '1 millisecond',
+         reset_at = reset_at - $1::float8 * interval '1 millisecond',
+         limit_until = limit_until - $1::float8 * interval '1 millisecond',
+         wait_until = wait_until - $1::float8 * interval '1 millisecond',
+         alone_until = alone_until - $1::float8 * interval '1 millisecond'`,
+      [ms],
+    );
+
+  it('is not limited, and counted, before anything is known of it', async () => {
+    const states = [await spend(null), await spend(null)];
+    expect(states).toMatchObject([
+      { limit: null, remaining: null, used: 1, window: 1 },
+      { used: 2, resetTold: false },
+    ]);
+  });
+
+  it('is the service’s word, and the lower of what it says and what is counted', async () => {
+    expect(await told(1000, 700)).toMatchObject({ limit: 1000, told: true, remaining: 700, resetTold: true });
+    const spent = await spend(1000);
+    expect(spent).toMatchObject({ remaining: 699 });
+    expect(await noteAnswer(ledger, key, permit(spent), { ...nothing, remaining: 705 })).toMatchObject({
+      remaining: 699,
+    });
+    expect(await noteAnswer(ledger, key, permit(spent), { ...nothing, remaining: 650 })).toMatchObject({
+      remaining: 650,
+    });
+  });
+
+  it('follows a plan that is changed in the middle of a window', async () => {
+    await told(1000, 10);
+    const spent = await spend(1000);
+    expect(
+      await noteAnswer(ledger, key, permit(spent), { limit: 2000, remaining: 1009, resetInMs: hour }),
+    ).toMatchObject({ limit: 2000, remaining: 1009 });
+  });
+
+  it('starts counting again when a quota appears, or becomes smaller than what was counted', async () => {
+    for (let n = 0; n < 9; n += 1) await spend(null);
+    const spent = await spend(null);
+    expect(spent).toMatchObject({ used: 10, limit: null });
+    expect(await noteAnswer(ledger, key, permit(spent), { limit: 6, remaining: 5, resetInMs: hour })).toMatchObject({
+      limit: 6,
+      used: 1,
+      remaining: 5,
+    });
+    const again = await spend(6);
+    expect(await noteAnswer(ledger, key, permit(again), { ...nothing, limit: 1 })).toMatchObject({
+      used: 1,
+      remaining: 0,
+    });
+  });
+
+  it('never counts more than the limit that a refusal names', async () => {
+    for (let n = 0; n < 9; n += 1) await spend(null);
+    const refused = await noteRefusal(
+      ledger,
+      key,
+      permit(await spend(null)),
+      { limit: 6, remaining: 0, resetInMs: hour },
+      1000,
+    );
+    expect(refused).toMatchObject({ limit: 6, used: 6, remaining: 0 });
+  });
+
+  it('gives no permit below what has to stay, nor when the caller knows another limit', async () => {
+    await told(1000, 101);
+    expect(await spend(null)).toBeNull();
+    expect(await spend(1000, { least: 100 })).toMatchObject({ remaining: 100 });
+    expect(await spend(1000, { least: 100 })).toBeNull();
+    expect(await spend(1000, { priority: 'import' })).toMatchObject({ remaining: 99, usedImports: 1 });
+  });
+
+  it('is never spent twice by callers at once', async () => {
+    await told(1000, 10);
+    const all = await Promise.all(Array.from({ length: 25 }, () => spend(1000)));
+    expect(all.filter((state) => state !== null)).toHaveLength(10);
+    expect(await readQuota(ledger, key)).toMatchObject({ remaining: 0, used: 11 });
+  });
+
+  it('counts what is spent on sweeps, idle polls and imports by itself', async () => {
+    await told(1000, 900);
+    for (const priority of ['sweep', 'sweep', 'idle', 'import'] as const) await spend(1000, { priority });
+    expect(await readQuota(ledger, key)).toMatchObject({ usedSweeps: 2, usedIdle: 1, usedImports: 1, used: 5 });
+  });
+
+  it('lets one request stand alone near its end, until that is answered or its deadline is over', async () => {
+    await told(1000, 20);
+    const first = await spend(1000, { aloneBelow: 20 });
+    expect(first).toMatchObject({ remaining: 19 });
+    expect(await spend(1000, { aloneBelow: 20 })).toBeNull();
+    await noteAnswer(ledger, key, permit(first, { alone: true }), nothing);
+    expect(await spend(1000, { aloneBelow: 20 })).toMatchObject({ remaining: 18 });
+    expect(await spend(1000, { aloneBelow: 20 })).toBeNull();
+    await pass(36_000);
+    expect(await spend(1000, { aloneBelow: 20 })).toMatchObject({ remaining: 17 });
+  });
+
+  it('is full again when the reset has come, whatever is known, and begins to count anew', async () => {
+    await told(1000, 0);
+    expect(await spend(1000)).toBeNull();
+    await pass(hour - 600_000);
+    expect(await spend(1000)).toBeNull();
+    await pass(600_000);
+    expect(await readQuota(ledger, key)).toMatchObject({ remaining: 1000, used: 0, resetInMs: 0 });
+    expect(await spend(1000)).toMatchObject({ remaining: 999, used: 1, window: 2, resetTold: false });
+  });
+
+  it('is waited for no longer than the longest window that was told, when nothing is told of the present one', async () => {
+    await told(31, 30, hour);
+    const second = permit(await spend(31));
+    await noteAnswer(ledger, key, second, { limit: 31, remaining: 29, resetInMs: hour / 2 });
+    await pass(hour);
+    const silent = await spend(31);
+    expect(silent).toMatchObject({ window: 2, remaining: 30, resetTold: false });
+    expect(silent!.resetInMs).toBeLessThanOrEqual(hour);
+    expect(silent!.resetInMs).toBeGreaterThan(hour / 2);
+    for (let n = 0; n < 30; n += 1) await spend(31);
+    expect(await spend(31)).toBeNull();
+    await pass(hour);
+    expect(await spend(31)).toMatchObject({ window: 3 });
+  });
+
+  it('takes no word of an older window for the present one', async () => {
+    const old = permit(await told(1000, 500));
+    await pass(hour);
+    await spend(1000);
+    expect(await noteAnswer(ledger, key, old, { limit: 1000, remaining: 3, resetInMs: 0 })).toMatchObject({
+      remaining: 999,
+      resetTold: false,
+    });
+    await notePassed(ledger, key, old, false);
+    expect(await readQuota(ledger, key)).toMatchObject({ remaining: 999, used: 1 });
+  });
+
+  it('knows a new window by its later reset, before the old one seemed over', async () => {
+    await told(1000, 3);
+    const spent = await spend(1000);
+    const state = await noteAnswer(ledger, key, permit(spent), { limit: 1000, remaining: 998, resetInMs: 24 * hour });
+    expect(state).toMatchObject({ remaining: 998, used: 2, window: 2 });
+  });
+
+  it('knows a new window by a rest that has risen, where no reset is told', async () => {
+    const say = async (remaining: number): Promise<QuotaState> => {
+      const spent = await spend((await readQuota(ledger, key)).limit);
+      return await noteAnswer(ledger, key, permit(spent), { limit: 300, remaining, resetInMs: null });
+    };
+    expect(await say(120)).toMatchObject({ limit: 300, remaining: 120, window: 1, resetTold: false });
+    expect(await say(149)).toMatchObject({ remaining: 119, window: 1 }); // an answer that others overtook
+    await pass(90_000);
+    const state = await say(298);
+    expect(state).toMatchObject({ remaining: 298, used: 2, window: 2 });
+    expect(state.resetInMs).toBeGreaterThan(60_000);
+    expect(state.resetInMs).toBeLessThan(120_000);
+  });
+
+  it('is planned for four times as long as its window has lasted until the length of one is known', async () => {
+    const say = async (remaining: number, resetInMs: number | null): Promise<QuotaState> => {
+      const spent = await spend((await readQuota(ledger, key)).limit);
+      return await noteAnswer(ledger, key, permit(spent), { limit: 300, remaining, resetInMs });
+    };
+    expect((await say(290, null)).planInMs).toBe(60_000);
+    await pass(90_000);
+    const { planInMs, resetInMs } = await say(200, null);
+    expect(planInMs / 360_000).toBeCloseTo(1, 1);
+    expect(resetInMs).toBeGreaterThan(20 * hour);
+    const learnt = await say(298, null);
+    expect(learnt.planInMs).toBe(learnt.resetInMs);
+    expect((await say(290, 5 * hour)).planInMs / hour).toBeCloseTo(5, 1);
+  });
+
+  it('that is used up, by the service’s own count, is probed where no reset is told', async () => {
+    const spent = await spend(null);
+    await noteAnswer(ledger, key, permit(spent), { limit: 300, remaining: 0, resetInMs: null });
+    expect(await spend(300)).toBeNull();
+    expect(await noteUsedUp(ledger, key, 60_000)).toMatchObject({ refusals: 1, remaining: null });
+    expect(await noteUsedUp(ledger, key, 60_000)).toMatchObject({ refusals: 1 }); // another process, at once
+    expect(await spend(300)).toBeNull();
+    await pass(60_000);
+    const probe = await spend(300, { aloneBelow: 6 });
+    expect(probe).toMatchObject({ refusals: 1 });
+    expect(await spend(300, { aloneBelow: 6 })).toBeNull(); // no other stands beside it
+    expect(
+      await noteAnswer(ledger, key, permit(probe, { alone: true }), { limit: 300, remaining: 299, resetInMs: null }),
+    ).toMatchObject({ remaining: 299, refusals: 0, window: 2 });
+  });
+
+  it('gives back what the service certainly did not count', async () => {
+    await told(1000, 500);
+    const spent = await spend(1000, { priority: 'sweep' });
+    await notePassed(ledger, key, permit(spent, { priority: 'sweep' }), true);
+    expect(await readQuota(ledger, key)).toMatchObject({ remaining: 499, used: 2, usedSweeps: 1 });
+    await notePassed(ledger, key, permit(spent, { priority: 'sweep' }), false);
+    expect(await readQuota(ledger, key)).toMatchObject({ remaining: 500, used: 1, usedSweeps: 0 });
+  });
+
+  it('gives nobody a permit between a refusal and the end of its wait, and one at a time until an answer', async () => {
+    await told(1000, 400);
+    const spent = await spend(1000);
+    const state = await noteRefusal(
+      ledger,
+      key,
+      permit(spent),
+      { limit: 1000, remaining: 0, resetInMs: 60_000 },
+      60_000,
+    );
+    expect(state).toMatchObject({ remaining: 0, refusals: 1, limit: 1000 });
+    expect(state.waitMs).toBeGreaterThan(59_000);
+    expect(await spend(1000, { priority: 'import' })).toBeNull();
+    await pass(61_000);
+    const probe = await spend(1000);
+    expect(probe).toMatchObject({ window: 2, remaining: 999 });
+    expect(await spend(1000)).toBeNull();
+    expect(await noteAnswer(ledger, key, permit(probe, { alone: true }), nothing)).toMatchObject({
+      window: 2,
+      remaining: 999,
+      refusals: 0,
+    });
+    expect(await spend(1000)).toMatchObject({ remaining: 998 });
+  });
+
+  /** A window without a word of the service on its quota: spends until it is refused, and probes until it is full again. */
+  async function window(accepted: number, inFlight = 3): Promise<QuotaState> {
+    const limit = (await readQuota(ledger, key)).limit;
+    const permits: SpentPermit[] = [];
+    for (let n = (await readQuota(ledger, key)).used; n < accepted + inFlight; n += 1)
+      permits.push(permit(await spend(limit)));
+    let state = await readQuota(ledger, key);
+    for (const refused of permits.slice(-inFlight)) state = await noteRefusal(ledger, key, refused, nothing, 60_000);
+    return state;
+  }
+
+  async function fullAgain(afterMs: number): Promise<QuotaState> {
+    await pass(afterMs);
+    const probe = await spend((await readQuota(ledger, key)).limit);
+    return await noteAnswer(ledger, key, permit(probe, { alone: true }), nothing);
+  }
+
+  it('is learnt from a refusal in a window whose beginning was seen, less what was refused besides', async () => {
+    // Of the first window nobody knows how much of it was used before.
+    expect(await window(40)).toMatchObject({ limit: null, used: 40, refusals: 1 });
+    expect(await fullAgain(hour)).toMatchObject({ limit: null, window: 2, used: 1, refusals: 0, remaining: null });
+    expect(await window(40)).toMatchObject({ limit: 40, told: false, used: 40, remaining: null });
+    const state = await fullAgain(hour / 2);
+    expect(state).toMatchObject({ limit: 40, window: 3, used: 1, remaining: 39 });
+    expect(state.resetInMs).toBeLessThanOrEqual(0.6 * hour); // as short as windows were seen to be
+  });
+
+  it('is learnt without what may never have arrived', async () => {
+    await window(40);
+    const state = await fullAgain(hour);
+    await notePassed(ledger, key, permit(state), 'unsure');
+    expect(await window(40)).toMatchObject({ limit: 39, used: 40 });
+    await notePassed(ledger, key, permit(state), 'unsure'); // of another one, that ends after the refusal
+    expect(await readQuota(ledger, key)).toMatchObject({ limit: 38, used: 40 });
+    await notePassed(ledger, key, permit(state), false);
+    expect(await readQuota(ledger, key)).toMatchObject({ limit: 37, used: 39 });
+    await notePassed(ledger, key, permit(state), true);
+    expect(await readQuota(ledger, key)).toMatchObject({ limit: 37, used: 39 });
+  });
+
+  it('that was learnt gives way to the service’s word, and is forgotten after seven windows', async () => {
+    await window(40);
+    await fullAgain(hour);
+    await window(40);
+    await fullAgain(hour);
+    const spent = await spend(40);
+    await pass(7.5 * hour);
+    expect(await readQuota(ledger, key)).toMatchObject({ limit: null, remaining: null });
+    expect(await spend(null)).toMatchObject({ limit: null, remaining: null, used: 1 });
+    expect(await noteAnswer(ledger, key, permit(spent), { limit: 100, remaining: 90, resetInMs: hour })).toMatchObject({
+      limit: 100,
+      told: true,
+    });
+  });
+
+  it('is probed again and again where nobody says when it is full, and counts those refusals as one each', async () => {
+    await window(10, 4);
+    await pass(60_000);
+    const probe = await spend(null);
+    const state = await noteRefusal(ledger, key, permit(probe, { alone: true }), nothing, 120_000);
+    expect(state).toMatchObject({ refusals: 2, used: 10 });
+    expect(state.waitMs).toBeGreaterThan(119_000);
+  });
+
+  it('is that of one key alone', async () => {
+    await told(1000, 0);
+    await readQuota(ledger, 'another');
+    expect(await spendPermit(ledger, 'another', 'live', { limit: null, least: 0, aloneBelow: 0 })).toMatchObject({
+      used: 1,
+    });
+    expect([...(await readQuotas(ledger, [key, 'another', 'unheard-of'])).keys()].toSorted()).toEqual(['another', key]);
+  });
+
+  it('leaves the durability of other statements as it was', async () => {
+    const setting = () => ledger.db.query(`select current_setting('synchronous_commit') as value`);
+    const [before] = await setting();
+    const after = await Promise.all(Array.from({ length: 5 }, () => spend(null).then(setting)));
+    expect(after.flat()).toEqual(Array.from({ length: 5 }, () => before));
+  });
+});

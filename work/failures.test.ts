@@ -1,0 +1,111 @@
+import { ApiError, type ApiErrorFacts, type ApiErrorKind, apiErrorKinds } from '../pigeonhole/api-error.js';
+import { isEndWorthALine, isToBeJudged, isWorthALine, judgeFailure, type Verdict } from './failures.js';
+import { PermitRefusal } from './asking/permit-refusal.js';
+
+const now = Date.parse('2026-11-21T10:00:00Z');
+const error = (kind: ApiErrorKind, more: Partial<ApiErrorFacts> = {}) =>
+  new ApiError({ method: 'GET', path: '/v2/pigeonholes' }, { kind, problem: 'x', mayHaveTakenEffect: false, ...more });
+const fresh = { streamFailures: 0, workspaceWaits: 0, atCursor: false };
+const judge = (kind: ApiErrorKind, more: Partial<ApiErrorFacts> = {}, before = {}, random = 1): Verdict =>
+  judgeFailure(error(kind, more), { ...fresh, ...before }, { now, random });
+
+const minutes = (count: number): number => count * 60_000;
+
+describe('what an activity does about an API error', () => {
+  const verdicts: Record<ApiErrorKind, Verdict> = {
+    quota: { who: 'workspace', reason: 'quota', waitMs: minutes(1) },
+    throttled: { who: 'workspace', reason: 'throttled', waitMs: 1000 },
+    credential: { who: 'workspace', reason: 'credential', waitMs: 30_000 },
+    transient: { who: 'stream', waitMs: 1000 },
+    pigeonholeNotFound: { who: 'stream', waitMs: 16_000 },
+    sessionNotFound: { who: 'stream', waitMs: 16_000 },
+    notFound: { who: 'stream', waitMs: minutes(5) },
+    invalid: { who: 'stream', waitMs: minutes(15) },
+    invalidParameter: { who: 'stream', waitMs: minutes(5) },
+    malformed: { who: 'stream', waitMs: minutes(15) },
+    unsupported: { who: 'stream', waitMs: minutes(15) },
+    registrantsOff: { who: 'stream', waitMs: minutes(15) },
+    profilesOff: { who: 'stream', waitMs: minutes(15) },
+    protocol: { who: 'stream', waitMs: 16_000 },
+    aborted: { who: 'nobody' },
+  };
+
+  it.each(apiErrorKinds)('is decided for %s', (kind) => {
+    expect(judge(kind)).toEqual(verdicts[kind]);
+  });
+
+  it('is to walk again when a stored cursor is refused, and not when the first page is', () => {
+    expect(judge('invalidParameter', {}, { atCursor: true })).toEqual({ who: 'walk' });
+    expect(judge('notFound', {}, { atCursor: true })).toEqual({ who: 'walk' });
+    expect(judge('sessionNotFound', {}, { atCursor: true })).toMatchObject({ who: 'stream' });
+  });
+
+  it('is to wait until the quota is full again, as long as the service says', () => {
+    const quota = { limit: 5, remaining: 0, resetInMs: 7000, resetAtMs: now + 7000 };
+    expect(judge('quota', { quota })).toMatchObject({ waitMs: 7000 });
+    expect(judge('quota', { quota, retryAfterMs: 9000 })).toMatchObject({ waitMs: 9000 });
+    expect(judge('quota', { quota: { ...quota, resetAtMs: now - 5000 } })).toMatchObject({ waitMs: 1000 });
+  });
+
+  it('is to try a refused key rarer and rarer, at last every quarter of an hour', () => {
+    const waits = [0, 1, 2, 9].map((workspaceWaits) => judge('credential', {}, { workspaceWaits }));
+    expect(waits.map((verdict) => 'waitMs' in verdict && verdict.waitMs)).toEqual([
+      30_000,
+      60_000,
+      120_000,
+      minutes(15),
+    ]);
+  });
+
+  it('is to wait any part of twice as long after each failure in a row, between a quarter of a second and five minutes', () => {
+    const wait = (streamFailures: number, random: number): number => {
+      const verdict = judge('transient', {}, { streamFailures }, random);
+      return 'waitMs' in verdict ? verdict.waitMs : Number.NaN;
+    };
+    expect([wait(0, 0), wait(0, 1), wait(3, 1), wait(3, 0.5), wait(60, 1), wait(60, 0)]).toEqual([
+      250,
+      1000,
+      8000,
+      4000,
+      minutes(5),
+      250,
+    ]);
+    expect(judge('transient', { retryAfterMs: 12_345 })).toEqual({ who: 'stream', waitMs: 12_345 });
+  });
+});
+
+describe('a permit that was refused', () => {
+  const refusal = (scope: 'key' | 'request') => new PermitRefusal({ scope, reason: 'used-up', waitMs: 7000 });
+
+  it('makes the workspace wait for its quota, or puts that request off, and is no failure', () => {
+    const judged = (scope: 'key' | 'request') => judgeFailure(refusal(scope), fresh, { now, random: 1 });
+    expect(judged('key')).toEqual({ who: 'workspace', reason: 'quota', waitMs: 7000 });
+    expect(judged('request')).toEqual({ who: 'request', waitMs: 7000 });
+  });
+
+  it('is judged as answers are, unlike a defect', () => {
+    expect([refusal('key'), error('quota'), new Error('a defect')].map(isToBeJudged)).toEqual([true, true, false]);
+  });
+});
+
+describe('a stream that cannot be read', () => {
+  it.each<[ApiErrorKind, number, boolean, boolean]>([
+    ['transient', 0, false, false], // mostly passes
+    ['transient', 3, false, true],
+    ['transient', 4, false, false], // was said
+    ['transient', 3, true, false], // the whole service is down
+    ['protocol', 0, false, true],
+    ['protocol', 1, false, false],
+    ['unsupported', 0, true, true],
+  ])(
+    'with %s after %i failures, the service being down: %p, is worth a line: %p',
+    (kind, failures, isDown, expected) => {
+      expect(isWorthALine(kind, failures, isDown)).toBe(expected);
+    },
+  );
+
+  it('is worth a line when it can be read again, if its failing was', () => {
+    expect([3, 4].map((failures) => isEndWorthALine(failures, false))).toEqual([false, true]);
+    expect(isEndWorthALine(40, true)).toBe(false);
+  });
+});

@@ -1,0 +1,54 @@
+import type { Log } from './collaborators.js';
+import type { CountedRequest } from '../api/metrics/process-meters.js';
+import type { Config } from '../config/config.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { liftChangedCredential, pausesOf } from '../ledger/pauses.js';
+import { forgetRefusedKey } from '../ledger/workspaces.js';
+import { createPigeonholeClient, type PigeonholeClient } from '../pigeonhole/client.js';
+
+/** Called once for every request that was made, answered or not. */
+export type OnRequest = (request: CountedRequest) => void;
+
+export interface ClientSetting {
+  readonly log?: Log | undefined;
+  readonly onRequest?: OnRequest | undefined;
+  /** What an answer's instants are given by, epoch ms: the ledger's, where they are stored. Else the system's. */
+  readonly now?: () => number;
+}
+
+/** A client of the service per workspace. Whoever opens them closes them. */
+export function openClients(config: Config, setting: ClientSetting): Map<string, PigeonholeClient> {
+  return new Map(Object.keys(config.workspaces).map((name) => [name, createWorkspaceClient(config, name, setting)]));
+}
+
+export function createWorkspaceClient(
+  config: Config,
+  name: string,
+  { log, onRequest, now }: ClientSetting = {},
+): PigeonholeClient {
+  const { baseUrl, apiKey } = config.workspaces[name]!;
+  const { proxy, noProxy, ca, maxAnswerMb } = config.network;
+  return createPigeonholeClient({
+    baseUrl,
+    apiKey: apiKey.reveal(),
+    proxy: proxy?.reveal(),
+    noProxy,
+    ca,
+    ...(now !== undefined && { now }),
+    maxResponseBytes: maxAnswerMb * 1024 * 1024,
+    onResponse: ({ kind, method, path, status, code, requestId, durationMs }) => {
+      onRequest?.({ workspace: name, method, status, code, kind, requestId, durationMs });
+      if (kind === null) return;
+      log?.debug({ workspace: name, kind, method, path, status, code, requestId, durationMs }, 'request failed');
+    },
+  });
+}
+
+/** Another key than the refused one: the workspace is tried again at once. */
+export async function liftRefusedKeys(config: Config, ledger: Ledger): Promise<void> {
+  for (const [name, { apiKey }] of Object.entries(config.workspaces)) {
+    await liftChangedCredential(ledger, 'workspace', name, ledger.hash.fingerprint(apiKey.reveal()));
+    const pauses = await pausesOf(ledger, [{ scope: 'workspace', name }]);
+    if (pauses.every(({ cause }) => cause !== 'credential')) await forgetRefusedKey(ledger, name);
+  }
+}
