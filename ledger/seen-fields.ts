@@ -65,7 +65,7 @@ export async function seenFields(ledger: Pick<Ledger, 'db'>, asked: FieldsAsked)
   const rows = await ledger.db.query<FieldRow>(
     `select p.workspace, p.pigeonhole_id, e.field, e.member, json_typeof(e.value) as type,
        case when json_typeof(e.value) in ('string', 'boolean')
-         and (e.field || coalesce('./queries' || e.member, '') = any($4::text[]) or json_typeof(e.value) = 'boolean' and not $5)
+         and (e.field || coalesce('.' || e.member, '') = any($4::text[]) or json_typeof(e.value) = 'boolean' and not $5)
          then e.value::text end as value,
        count(*)::int as items,
        (count(*) filter (where json_typeof(e.value) <> 'null' and e.value::text !~ '^"[[:space:]]*"$'))::int as filled

@@ -61,7 +61,7 @@ function changedKeys(from: unknown, to: unknown, path: readonly string[]): Diffe
 
 /** Leaves `every.quiet` out where it only follows `every.live`, as it does unless the file states it. */
 function withoutFollowing(differences: readonly Difference[]): readonly Difference[] {
-  const of = (name: string) => differences.find(({ path }) => path.join('../worker') === `everyMs.${name}`);
+  const of = (name: string) => differences.find(({ path }) => path.join('.') === `everyMs.${name}`);
   const live = of('live');
   const quiet = of('quiet');
   if (live === undefined || quiet === undefined || quiet.to !== live.to) return differences;
@@ -78,7 +78,7 @@ function shown(
 ): ChangedKey {
   const [first, ...rest] = path;
   const mayHoldSecrets = what === 'workspace' || what === 'alerts' || first === 'settings';
-  const key = (first === 'settings' ? rest : path).map((step) => keyNames[step] ?? step).join('../worker');
+  const key = (first === 'settings' ? rest : path).map((step) => keyNames[step] ?? step).join('.');
   if (mayHoldSecrets || isFilled(key)) return { key };
   const text = (value: unknown): string => {
     if (value === undefined) return 'nothing';

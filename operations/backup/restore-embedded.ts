@@ -100,9 +100,7 @@ async function unpack(file: string, into: string, shown: string): Promise<void> 
     return listed;
   };
   const names = (await tar('-tzf', file)).split('\n').filter(Boolean);
-  const strange = names.some(
-    (name) => (name !== factsFile && !name.startsWith('postgres/')) || name.includes('../../worker'),
-  );
+  const strange = names.some((name) => (name !== factsFile && !name.startsWith('postgres/')) || name.includes('../'));
   // Each line of the long listing begins with the kind of its entry. A link or a device could lead a later entry, or
   // the store itself, to files outside the folder.
   const kinds = new Set(
