@@ -26,7 +26,6 @@ module.exports = {
       testMatch: [
         '<rootDir>/!(test|node_modules|dist)/**/*.test.ts',
         '<rootDir>/test/structure/**/*.test.ts',
-        '<rootDir>/sandbox/**/*.test.ts',
       ],
     },
     {
