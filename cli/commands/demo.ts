@@ -24,7 +24,7 @@ const showEveryMs = 1000;
  */
 export async function demo({ out }: Context, given: DemoArguments): Promise<ExitCode> {
   const options = readDemoOptions(given);
-  if (!existsSync(join(packageRoot(), 'dist/test'))) {
+  if (!existsSync(join(packageRoot(), 'dist/ledger/new-store'))) {
     throw new CommandError(
       ExitCode.WrongUse,
       'the container image has no demo: run "npm start" in a copy of the sources',

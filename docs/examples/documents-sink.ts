@@ -74,15 +74,11 @@ export const documentsSinkType: SinkType<DocumentsConfig> = {
   },
 };
 
-async function plan(
-  subject: Subject,
-  { document }: DocumentsConfig,
-  name: string,
-): Promise<Planned<DocumentOperation>> {
+async function plan(subject: Subject, config: DocumentsConfig, name: string): Promise<Planned<DocumentOperation>> {
   const { id: changeId, workspace, pigeonholeId, list, key, data } = subject.change;
   const itemKey = [workspace, pigeonholeId, list, key].join('.');
   try {
-    const kept = data === null ? null : await document.evaluate(mappingView(subject), `${name}.document`);
+    const kept = data === null ? null : await config.document.evaluate(mappingView(subject), `${name}.document`);
     return { kind: 'send', operation: { changeId, itemKey, document: kept ?? null } };
   } catch (error) {
     if (!(error instanceof MappingError)) throw error;

@@ -27,6 +27,8 @@ const judged: ReadonlySet<string> = new Set<PigeonholeListName>(['questions', 'v
 interface Saying {
   readonly said: string;
   readonly copies: string;
+  /** What is said of it while its person is not to be shown. */
+  readonly withoutPerson: string;
 }
 
 /** Rows of one mark that are shown now, and how many of them a reader has to have counted. */
@@ -195,13 +197,16 @@ function sayingOf(
   item: Item,
   { named, sessionId, leaks }: { named: boolean; sessionId: number; leaks: string },
 ): Saying {
-  const said = `${named ? 'named' : 'anonymous'}${leaks} in ${sessionId}: ${contentOf(list, item, named)}`;
-  return { said, copies: copiesOf(list, item) };
+  const withoutPerson = `anonymous in ${sessionId}: ${contentOf(list, item, false)}`;
+  const said = named
+    ? `named${leaks} in ${sessionId}: ${contentOf(list, item, true)}`
+    : withoutPerson.replace('anonymous', `anonymous${leaks}`);
+  return { said, copies: copiesOf(list, item), withoutPerson };
 }
 
 /**
  * What is shown and not held. Of wholly identical rows as many have to be held as a reader can tell apart, and of those
- * that it cannot, it does not see that what they repeat of others has changed.
+ * that it cannot, it does not see that what they repeat of others has changed, nor that their session shows its people now.
  */
 function unmatched({ shown, fewest }: Shown, held: readonly Saying[]): Saying[] {
   const left = [...held];
@@ -210,7 +215,8 @@ function unmatched({ shown, fewest }: Shown, held: readonly Saying[]): Saying[] 
     const index = left.findIndex(({ said, copies }) => said === each.said && copies === each.copies);
     if (index === -1 && untold === 0) return true;
     untold -= index === -1 ? 1 : 0;
-    const taken = index === -1 ? left.findIndex(({ said }) => said === each.said) : index;
+    const taken =
+      index === -1 ? left.findIndex(({ said }) => said === each.said || said === each.withoutPerson) : index;
     if (taken !== -1) left.splice(taken, 1);
     return taken === -1 && left.length > 0;
   });
