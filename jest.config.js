@@ -23,10 +23,7 @@ module.exports = {
     {
       ...shared,
       displayName: 'unit',
-      testMatch: [
-        '<rootDir>/!(test|node_modules|dist)/**/*.test.ts',
-        '<rootDir>/test/structure/**/*.test.ts',
-      ],
+      testMatch: ['<rootDir>/!(test|node_modules|dist)/**/*.test.ts', '<rootDir>/test/structure/**/*.test.ts'],
     },
     {
       ...shared,

@@ -44,6 +44,7 @@ const laneSchema = z
     delivered: z.int(),
     deliveredAt: instant().nullable(),
     undeliveredSince: instant().nullable(),
+    waitsFor: z.string().nullable().describe('What was said of the oldest delivery that is not settled.'),
     failure: z.string().nullable(),
     failingSince: instant().nullable(),
     retryAt: instant().nullable(),

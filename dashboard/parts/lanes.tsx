@@ -60,7 +60,10 @@ function Rows({ lanes }: { readonly lanes: readonly LaneView[] }) {
                   lane.undeliveredSince === null ? (
                     <StateWord tone="good">up to date</StateWord>
                   ) : (
-                    <StateWord tone="busy">sending</StateWord>
+                    <>
+                      <StateWord tone="busy">sending</StateWord>
+                      {lane.waitsFor === null ? null : <small class="below">{lane.waitsFor}</small>}
+                    </>
                   )
                 ) : (
                   <>
