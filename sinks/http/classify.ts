@@ -3,6 +3,7 @@ import { booleanValue } from '../mapping/boolean-value.js';
 import type { Expression } from '../mapping/expression.js';
 import type { MappingView } from '../mapping/mapping-view.js';
 import { MappingError } from '../mapping/mapping-error.js';
+import { parsedJson } from '../network/read-answer.js';
 import type { Result } from '../sink.js';
 import type { Answer } from './client.js';
 import type { AcceptRule, Purpose } from './config.js';
@@ -53,6 +54,9 @@ export async function classifyAnswer(answer: Answer, asked: Asked, reading: Read
     return [{ ...verdict, ...(id !== undefined && { id }) }];
   } catch (error) {
     if (!(error instanceof MappingError)) throw error;
+    // A rule may fail on the error page of a proxy, which is no fault of the item.
+    const plain = byStatus(answer, asked, reading.host);
+    if (plain.kind === 'retry' || plain.kind === 'pause') return everyItem(plain);
     return everyItem({ kind: 'rejected', cause: error.causeCode, detail: error.message });
   }
 }
@@ -61,6 +65,12 @@ export async function classifyAnswer(answer: Answer, asked: Asked, reading: Read
 function missing(verdict: Extract<Verdict, { kind: 'missing' }>, purpose: Asked['purpose']): Verdict {
   if (purpose === 'delete' || purpose === 'forget') return { ...verdict, kind: 'delivered' };
   return purpose === 'create' ? { ...verdict, kind: 'retry' } : verdict;
+}
+
+/** Whether an answer can be read: not longer than any answer may be, and no page of HTML or JSON that breaks off. */
+export function isReadable({ body, headers }: Answer): boolean {
+  if (typeof body !== 'string') return body !== undefined;
+  return body.trim() === '' || !/html|json/i.test(headers['content-type'] ?? '') || parsedJson(body) !== undefined;
 }
 
 /** An id as it is kept; undefined: there is none. */
@@ -179,7 +189,8 @@ async function itemByItem(answer: Answer, { view, asked, reading, results }: Ite
       const detail = `${host} answered HTTP ${answer.status}, and "results" gives no outcome for each item: correct it`;
       return { kind: 'rejected', cause: 'results-unclear', detail };
     }
-    const verdict = verdictOf(word as keyof typeof sentences, { answer, host, code: codeOf(rest['cause']) });
+    const said = verdictOf(word as keyof typeof sentences, { answer, host, code: codeOf(rest['cause']) });
+    const verdict = said.kind === 'missing' ? missing(said, asked.purpose) : said;
     const id = idOf(rest['id']);
     return { ...verdict, ...(id !== undefined && { id }) };
   });

@@ -214,6 +214,30 @@ describe('an answer', () => {
     expect(await send(sink, item('1', purpose === 'delete' ? null : 'hello', { object }))).toMatchObject([outcome]);
   });
 
+  it('that breaks a rule of "accept" means what its status says', async () => {
+    const accept = [{ when: '$number(body.code) = 5 or $number(body) = 5', outcome: 'rejected' }];
+    const sink = open({ accept, ...records({ update }) });
+    for (const [status, kind] of [
+      [502, 'retry'],
+      [401, 'pause'],
+      [422, 'rejected'],
+    ] as const) {
+      answers = [() => ({ status, text: '<html>Bad gateway</html>' })];
+      expect(await send(sink, item('1', 'hello', { object: made }))).toMatchObject([{ kind }]);
+    }
+  });
+
+  it.each([
+    ['an error page', { status: 200, text: '<html>Sign in</html>', headers: { 'content-type': 'text/html' } }],
+    ['JSON that breaks off', { status: 200, text: '{"found":', headers: { 'content-type': 'application/json' } }],
+    ['an answer without end', { status: 200, text: ' '.repeat(5 * 1024 * 1024) }],
+  ])('to "find" that is %s creates nothing', async (_, answer) => {
+    answers = [() => answer as DoubleAnswer];
+    const find = { url: '"/items?key=" & change.key', idFrom: 'body.found' };
+    expect(await send(open(records({ find })), item('1'))).toMatchObject([{ kind: 'retry' }]);
+    expect(api.requests.map(({ method }) => method)).toEqual(['GET']);
+  });
+
   it('ends all requests of the sink for as long as it asks, until an operator wants it tried', async () => {
     answers = [() => ({ status: 429, headers: { 'retry-after': '30' } })];
     const sink = open(records({}));
@@ -222,6 +246,19 @@ describe('an answer', () => {
     expect(api.requests).toHaveLength(1);
     sink.tryNow!();
     expect(await send(sink, item('2'))).toMatchObject([{ kind: 'delivered' }]);
+  });
+});
+
+describe('"results"', () => {
+  const made: Fields = { questions: { id: 'r1', sent: 'before' } };
+
+  it.each([
+    ['create', { kind: 'retry' }],
+    ['delete', { kind: 'delivered', object: null }],
+  ])('that say that a record is missing are about a record: %s', async (purpose, outcome) => {
+    const sink = open({ results: '["missing"]', ...records({ delete: { url: '"/items/" & change.key' } }) });
+    const object = purpose === 'create' ? null : made;
+    expect(await send(sink, item('1', purpose === 'delete' ? null : 'hello', { object }))).toMatchObject([outcome]);
   });
 });
 
@@ -334,6 +371,34 @@ describe('what stands at the receiver', () => {
     expect(await requestFor(erased, undefined, { ...all, forget: undefined })).toBe('cannot-forget');
     expect(await requestFor(erased, undefined, { ...all, forget: undefined, delete: undefined })).toBe('cannot-forget');
     expect(await requestFor(item('1', null), undefined, all)).toBe('nothing-made');
+  });
+
+  it('is left to a person where its id was never read', async () => {
+    const sink = open(records({ ...all, find: undefined }), { onForget: 'delete' });
+    const gone = (removal: Subject['removal']) =>
+      planOne(sink, item('1', null, { removal, object: { questions: { sent: 'abc' } } }));
+    expect(await gone('erased')).toMatchObject({ kind: 'unplannable', cause: 'cannot-forget' });
+    expect(await gone('deleted')).toEqual({ kind: 'nothing', reason: 'id-not-read' });
+  });
+
+  it('is left to a person where another record of the item can be removed, or was never made', async () => {
+    const [kept, removed] = [
+      { name: 'kept', create },
+      { name: 'removed', ...all, forget: undefined },
+    ];
+    const object = { kept: { id: 1, sent: 'a' }, removed: { id: 2, sent: 'b' } };
+    const erased = (made: Fields) => item('1', null, { removal: 'erased', object: made });
+    for (const order of [
+      [kept, removed],
+      [removed, kept],
+    ]) {
+      const sink = open({ records: order.map((each) => ({ from: 'questions', ...each })) });
+      expect(await planOne(sink, erased({ kept: object.kept }))).toMatchObject({ cause: 'cannot-forget' });
+      const [outcome] = await send(sink, erased(object));
+      expect(outcome).toMatchObject({ kind: 'rejected', cause: 'cannot-forget', object: { kept: object.kept } });
+      expect(outcome!.object).not.toHaveProperty('removed');
+    }
+    expect(api.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(Array(2).fill('DELETE /v2/items/2'));
   });
 
   it('goes when "when" is no longer true, and is not sent again unchanged', async () => {

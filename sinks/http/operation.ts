@@ -33,6 +33,8 @@ export interface HttpOperation extends Operation {
   readonly foundAtMs: number;
   readonly steps: readonly Step[];
   readonly made: MadeRecords;
+  /** Why another record of a person who is to be forgotten stays: the operation is rejected after its steps. */
+  readonly notForgotten?: { readonly cause: string; readonly detail: string };
 }
 
 /** What stands at the receiver for one entry of `records`. */

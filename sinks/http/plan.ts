@@ -10,6 +10,14 @@ import { needsId, type RequestView, writeRequest } from './write-request.js';
 
 /** A person is to be forgotten, and no request says how: a person has to act. */
 const cannotForget = 'cannot-forget';
+/** The record was sent, but no response gave its id, so a request that needs the id cannot be written. */
+const idNotRead = 'id-not-read';
+
+/** What an operator does about a record that stays at the receiver although its person is to be forgotten. */
+const adviceOn: Readonly<Record<string, string>> = {
+  [cannotForget]: 'no request removes what was sent of this person: add "delete" or "forget", or remove it by hand',
+  [idNotRead]: 'no response gave the id of what was sent of this person: remove it by hand',
+};
 
 /** Turns changes into requests. Pure: what it looks at is given with the change. */
 export class Planner {
@@ -28,25 +36,27 @@ export class Planner {
     const made = this.#config.revisions === 'every' ? {} : madeRecords(subject.object);
     const steps: Step[] = [];
     let reason = 'no-record';
+    let left: string | undefined;
     try {
       for (const [at, record] of this.#config.records.entries()) {
         if (record.from !== change.list) continue;
         const step = await this.#stepFor(record, `${this.#name}.records[${at}]`, subject, made[record.name]);
-        if (typeof step === 'string') reason = step;
-        else steps.push(step);
+        if (typeof step !== 'string') steps.push(step);
+        else {
+          reason = step;
+          if (forgetsPerson(subject.removal)) left ??= adviceOn[step];
+        }
       }
     } catch (error) {
       if (!(error instanceof MappingError)) throw error;
       return { kind: 'unplannable', cause: error.causeCode, detail: error.message };
     }
-    if (steps.length === 0 && reason === cannotForget) {
-      const detail = `${this.#name}: no request removes what was sent of this person: add "delete" or "forget", or remove it by hand`;
-      return { kind: 'unplannable', cause: cannotForget, detail };
-    }
+    const notForgotten = left === undefined ? undefined : { cause: cannotForget, detail: `${this.#name}: ${left}` };
+    if (steps.length === 0 && notForgotten !== undefined) return { kind: 'unplannable', ...notForgotten };
     if (steps.length === 0) return { kind: 'nothing', reason };
     const itemKey = JSON.stringify([change.workspace, change.pigeonholeId, change.list, change.key]);
     const operation = { changeId: change.id, itemKey, foundAtMs: Date.parse(change.timestamp), steps, made };
-    return { kind: 'send', operation };
+    return { kind: 'send', operation: { ...operation, ...(notForgotten !== undefined && { notForgotten }) } };
   }
 
   /** @returns the step, or a code for why there is none */
@@ -103,7 +113,7 @@ export class Planner {
     if (deletes && !mayDelete) return forgets ? cannotForget : 'not-ours';
     // Without an id there may be nothing, or what an attempt made whose answer was lost: a request that names the
     // record by values of ours finds it; one that needs the id would be about another address.
-    if (made?.id === undefined && needsId(keys)) return 'nothing-made';
+    if (made?.id === undefined && needsId(keys)) return made === undefined ? 'nothing-made' : idNotRead;
     const view = { ...mappingView(subject), properties: {}, record: { id: made?.id } };
     const request = await this.#write(keys, view, `${key}.${purpose}`);
     return { record: record.name, purpose, request, sent: hashOf(request) };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { MappingError } from '../mapping/mapping-error.js';
 import type { MappingView } from '../mapping/mapping-view.js';
 import type { SendResult } from '../sink.js';
-import { classifyAnswer, type Reading, type Verdict } from './classify.js';
+import { classifyAnswer, isReadable, type Reading, type Verdict } from './classify.js';
 import { CONNECTIONS, type HttpClient } from './client.js';
 import type { HttpConfig, RequestKeys } from './config.js';
 import type { HttpOperation, PlannedRequest } from './operation.js';
@@ -130,15 +130,21 @@ async function isNotFound(task: Task, { client, config, reading, signal }: Sendi
     task.verdict = answer.result;
     return false;
   }
-  task.isLookedUp = true;
-  if (answer.status === 404) return true;
+  if (answer.status === 404) return (task.isLookedUp = true);
   const asked = { purpose: 'find', items: [null], idFrom: keys.idFrom, label: labelOf(task) } as const;
   const [verdict] = (await classifyAnswer(answer, asked, reading)) as [Verdict];
-  if (verdict.kind === 'missing') return true;
+  if (verdict.kind === 'missing') return (task.isLookedUp = true);
   if (verdict.kind !== 'delivered') {
     task.verdict = verdict;
     return false;
   }
+  if (verdict.id === undefined && !isReadable(answer)) {
+    // It does not say that there is no record, and a second one would be created.
+    const detail = `${reading.host} answered "find" with what is no JSON, or too long (HTTP ${answer.status}): check "url"`;
+    task.verdict = { kind: 'retry', detail };
+    return false;
+  }
+  task.isLookedUp = true;
   task.foundId = verdict.id;
   return verdict.id === undefined;
 }

@@ -31,14 +31,19 @@ const worstFirst = ['pause', 'retry', 'unsent', 'rejected', 'delivered'] as cons
  * What became of an operation: the worst of its steps. The object says what stands there, step by step, so that what
  * was delivered is not sent again with the rest.
  */
-export function outcomeOf({ made }: HttpOperation, tasks: readonly Task[], keepsObjects: boolean): Outcome {
+export function outcomeOf(
+  { made, notForgotten }: HttpOperation,
+  tasks: readonly Task[],
+  keepsObjects: boolean,
+): Outcome {
   const records: Record<string, MadeRecord> = { ...made };
   for (const task of tasks) note(records, task);
   const outcomes = tasks.map(resultOf);
   const worst = worstFirst
     .map((kind) => outcomes.find((each) => each.kind === kind))
     .find((each) => each !== undefined);
-  const outcome: Outcome = worst ?? { kind: 'unsent' };
+  const isRejected = worst?.kind === 'delivered' && notForgotten !== undefined;
+  const outcome: Outcome = isRejected ? { kind: 'rejected', ...notForgotten } : (worst ?? { kind: 'unsent' });
   if (!keepsObjects || JSON.stringify(records) === JSON.stringify(made)) return outcome;
   return { ...outcome, object: Object.keys(records).length === 0 ? null : records };
 }
