@@ -205,7 +205,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1), attendee(2), attendee(3));
     const scene = await stage.webhookScene();
-    const desk = openDesk(scene, 'one');
+    const desk = openDesk(scene, 'one', { ...everything, readingLate: false }); // nothing is read while time passes
     await scene.discover();
     await scene.read({ workspace: 'acme', pigeonholeId: 101 });
     await stage.timePasses(600_000);
