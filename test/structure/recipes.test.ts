@@ -93,7 +93,7 @@ const around = {
 const items: Readonly<Record<string, Record<string, unknown>>> = {
   attendees: { ...attendee, signInTime: '2026-11-21T09:00:00Z' },
   registrants: { attendeeCode: '00123', Name: 'Ann Ray', Email: 'ann@example.com', signedInAt: null },
-  'qna-questions': { id: 9001, content: 'When is lunch?', status: 'allowed', votes: 3, anonymous: false },
+  'qna-questions': { id: 9001, content: 'When is lunch?', status: 'allowed', anonymous: false },
 };
 
 describe('docs/recipes.md', () => {
@@ -113,6 +113,16 @@ describe('docs/recipes.md', () => {
       }
     },
   );
+
+  it('reads only fields that the service documents for a question', () => {
+    const sections = recipes
+      .flatMap((recipe) => recipe.split(/- (?:\{ )?from: /))
+      .filter((each) => /^qna-questions\b/.test(each));
+    const read = sections.flatMap((each) => [...each.matchAll(/\bitem\.(\w+)/g)].map(([, name]) => name));
+    expect(read).toContain('content');
+    const documented = ['id', 'content', 'status', 'createdAt', 'attendee', 'session'];
+    expect(read.filter((name) => !documented.includes(name!))).toEqual([]);
+  });
 
   it('makes something of each list that it names', async () => {
     const made: string[] = [];
