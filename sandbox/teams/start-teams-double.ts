@@ -4,9 +4,10 @@ import { serveDouble } from '../serve/serve-double.js';
 
 /** What a workflow posted in its channel. */
 export interface TeamsMessage {
-  /** The texts that a reader sees, in their order. */
+  /** The lines that a reader sees, in their order. */
   readonly texts: readonly string[];
-  readonly facts: Readonly<Record<string, string>>;
+  /** Addresses that a reader can click: links that Teams made of Markdown. */
+  readonly links: readonly string[];
 }
 
 export interface TeamsDouble extends RunningDouble {
@@ -26,7 +27,7 @@ const signature = 's1gnature-of-the-workflow';
  * Sources: sinks/http/README.md, "Microsoft Teams".
  */
 export async function startTeamsDouble(options: ServeOptions = {}): Promise<TeamsDouble> {
-  const messages: TeamsMessage[] = [{ texts: ['Welcome to the channel'], facts: {} }];
+  const messages: TeamsMessage[] = [{ texts: ['Welcome to the channel'], links: [] }];
   const answer = (request: DoubleRequest): DoubleAnswer => {
     if (request.path !== path) return refusal(404, 'WorkflowNotFound');
     if (request.query.get('sig') !== signature || request.query.get('api-version') !== '1') {
@@ -65,28 +66,36 @@ function messageOf(body: string): TeamsMessage | string {
   if (card['type'] !== 'AdaptiveCard' || !/^1\.[0-5]$/.test(String(card['version']))) return 'InvalidCard';
   if (!Array.isArray(elements) || elements.length === 0) return 'EmptyCard';
   const texts: string[] = [];
-  const facts: Record<string, string> = {};
+  const links: string[] = [];
   for (const element of elements.map(groupOf)) {
-    const problem = element['type'] === 'FactSet' ? readFacts(element, facts) : readText(element, texts);
+    const problem = element['type'] === 'FactSet' ? readFacts(element, { texts, links }) : readText(element, texts);
     if (problem !== undefined) return problem;
   }
-  return { texts, facts };
+  return { texts, links };
 }
 
 function readText({ type, inlines }: Record<string, unknown>, texts: string[]): string | undefined {
   if (type !== 'RichTextBlock' || !Array.isArray(inlines) || inlines.length === 0) return 'InvalidElement';
+  let line = '';
   for (const { type: kind, text } of inlines.map(groupOf)) {
     if (kind !== 'TextRun' || typeof text !== 'string') return 'InvalidTextRun';
-    texts.push(text);
+    line += text;
   }
+  texts.push(line);
   return undefined;
 }
 
-function readFacts({ facts: found }: Record<string, unknown>, facts: Record<string, string>): string | undefined {
-  if (!Array.isArray(found) || found.length === 0) return 'InvalidFactSet';
-  for (const { title, value } of found.map(groupOf)) {
+/** Teams renders Markdown in titles and values of facts. */
+function readFacts(
+  { facts }: Record<string, unknown>,
+  { texts, links }: { readonly texts: string[]; readonly links: string[] },
+): string | undefined {
+  if (!Array.isArray(facts) || facts.length === 0) return 'InvalidFactSet';
+  for (const { title, value } of facts.map(groupOf)) {
     if (typeof title !== 'string' || typeof value !== 'string') return 'InvalidFact';
-    facts[title] = value;
+    const line = `${title}: ${value}`;
+    texts.push(line);
+    links.push(...[...line.matchAll(/\[[^\]]*\]\(([^)]+)\)/g)].map(([, address]) => address!));
   }
   return undefined;
 }

@@ -21,10 +21,19 @@ describe('docs/sinks/http/teams.md', () => {
       'delivered',
     ]);
     expect(teams.messages).toEqual([
-      { texts: ['Welcome to the channel'], facts: {} },
-      { texts: ['Keynote', 'When is lunch?'], facts: { From: 'Ann Ray', Status: 'allowed' } },
-      { texts: ['Keynote', link], facts: { From: 'Ann Ray', Status: 'allowed' } },
+      { texts: ['Welcome to the channel'], links: [] },
+      { texts: ['Keynote', 'When is lunch?', 'From: Ann Ray', 'Status: allowed'], links: [] },
+      { texts: ['Keynote', link, 'From: Ann Ray', 'Status: allowed'], links: [] },
     ]);
+  });
+
+  it('makes no link of Markdown in the name of an attendee', async () => {
+    const name = '[Ann](https://evil.example)';
+    await stage.deliver([question('1', 'When is lunch?', { attendee: { id: 11, Name: name } })]);
+    expect(teams.messages.at(-1)).toEqual({
+      texts: ['Keynote', 'When is lunch?', `From: ${name}`, 'Status: allowed'],
+      links: [],
+    });
   });
 
   it('posts once, whatever becomes of the question', async () => {
@@ -41,7 +50,7 @@ describe('docs/sinks/http/teams.md', () => {
 
   it('names nobody who is not to be shown', async () => {
     await stage.deliver([question('1', 'When is lunch?', { attendee: null })]);
-    expect(teams.messages.at(-1)).toEqual({ texts: ['Keynote', 'When is lunch?'], facts: { Status: 'allowed' } });
+    expect(teams.messages.at(-1)).toEqual({ texts: ['Keynote', 'When is lunch?', 'Status: allowed'], links: [] });
   });
 
   it('shortens a long text, and withholds an item without one', async () => {

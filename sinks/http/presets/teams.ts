@@ -33,7 +33,8 @@ export const teams: Preset = {
     requires: ['text'],
     on: ['create'],
     create: {
-      // TextRun shows a text as it is: Markdown in it, such as a link that somebody in the audience writes, has no effect.
+      // Teams renders Markdown in a TextBlock and in the facts of a FactSet, but not in a TextRun. An attendee chooses name and
+      // text, so everything is a TextRun: a link that an attendee writes is shown as it was written.
       body: `{
         "type": "message",
         "attachments": [{
@@ -54,12 +55,15 @@ export const teams: Preset = {
                   "inlines": [{ "type": "TextRun", "text": $truncate($string($), 5000) }]
                 }]
               ),
-              [properties.facts[$ != null and $count($keys($)) > 0].{
-                "type": "FactSet",
-                "facts": [$each($, function($value, $name) {
-                  { "title": $name, "value": $truncate($string($value), 500) }
-                })]
-              }]
+              [$each(properties.facts ? properties.facts : {}, function($value, $name) {
+                {
+                  "type": "RichTextBlock",
+                  "inlines": [
+                    { "type": "TextRun", "text": $name & ": ", "weight": "Bolder" },
+                    { "type": "TextRun", "text": $truncate($string($value), 500) }
+                  ]
+                }
+              })]
             )
           }
         }]
