@@ -1,7 +1,7 @@
 import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
 import { openLedger } from './ledger.js';
 import { testKey } from './ledger-key.test-kit.js';
-import { releaseLane, takeLane } from './lanes.js';
+import { laneWork, releaseLane, takeLane } from './lanes.js';
 
 const databases = useBothDatabases();
 const items = 30_000;
@@ -28,5 +28,34 @@ describe.each(kinds)('a lane on %s', (kind) => {
     expect(await db.query('select owner, due_at from lanes')).toEqual([
       { owner: null, due_at: new Date('2100-01-01T00:01:00Z') },
     ]);
+  });
+
+  it('waits for the delivery at the head of one line, also while a replay is not finished', async () => {
+    const ledger = await openLedger(databases.of(kind), testKey);
+    const { db } = ledger;
+    const [place] = await db.query<{ ref: number }>(
+      `insert into pigeonholes (workspace, pigeonhole_id, next_sequence) values ('acme', 2, 2)
+       returning ref`,
+    );
+    const [sink] = await db.query<{ id: number }>(
+      `insert into sinks (name, type) values ('bucket', 's3') returning id`,
+    );
+    const [ref, sinkId] = [place!.ref, sink!.id];
+    await db.query(
+      `insert into lanes (sink_id, ref, history_until, watermark, configuration, due_at)
+       values ($1, $2, 0, 1, 1, now() + interval '1 minute')`,
+      [sinkId, ref],
+    );
+    await db.query(
+      `with r as (insert into replays (id) values ('0190a5b2-0000-7000-8000-000000000001') returning number)
+       insert into replay_lanes (replay, sink_id, ref, until) select number, $1, $2, 1 from r`,
+      [sinkId, ref],
+    );
+    const due = async (order: 'item' | 'pigeonhole'): Promise<number | null> => {
+      const [work] = await laneWork(ledger, { sinkId, refs: [ref], configuration: 1, order });
+      return work!.dueInMs;
+    };
+    expect(await due('pigeonhole')).toBeGreaterThan(50_000); // due now, each turn would find nothing and begin again
+    expect(await due('item')).toBeLessThanOrEqual(0);
   });
 });

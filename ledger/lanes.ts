@@ -44,7 +44,7 @@ export interface LanesOfSink {
 
 /**
  * What a sink has to do in these pigeonholes: first what was not tried for longest. On a lane that is one line, new
- * changes wait for what the sink has put off on purpose.
+ * changes and replays wait for what the sink has put off on purpose.
  */
 export async function laneWork(
   ledger: Ledger,
@@ -64,9 +64,9 @@ export async function laneWork(
          case when l.owner is not null then l.lease_expires_at -- past it: what was in flight has to be settled
               when l.retry_at > now() then l.retry_at
               when l.configuration is distinct from $3 then now() -- what it wants may have changed
-              when p.next_sequence - 1 > coalesce(l.watermark, 0) then case when $4::boolean then coalesce(l.due_at, now()) else now() end
-              when exists (select 1 from replay_lanes r where r.sink_id = $1 and r.ref = p.ref and r.done_at is null)
-                then now()
+              when p.next_sequence - 1 > coalesce(l.watermark, 0)
+                or exists (select 1 from replay_lanes r where r.sink_id = $1 and r.ref = p.ref and r.done_at is null)
+                then case when $4::boolean then coalesce(l.due_at, now()) else now() end
               else l.due_at end - now())::float8 * 1000 as due_in_ms
      from pigeonholes p left join lanes l on l.ref = p.ref and l.sink_id = $1
      where p.ref = any($2::int[])
