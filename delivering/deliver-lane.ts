@@ -19,7 +19,7 @@ import { LaneHold } from './lane-hold.js';
 import { lookUpSent } from './look-up-sent.js';
 import type { SinkBreaker } from './sink-breaker.js';
 import { type HeldLane, sendPlanned, type Settlement, type Settlements } from './plan-and-send.js';
-import { fewRecords, loneAfterMs, lookUpAfterMs, settleOutcomes } from './settle-outcomes.js';
+import { fewRecords, isOnlyHeldBack, loneAfterMs, lookUpAfterMs, settleOutcomes } from './settle-outcomes.js';
 import { nothingAround, toSubject } from './to-subject.js';
 import type { PigeonholeName } from '../work/turns.js';
 
@@ -262,7 +262,7 @@ class LaneSender {
       await this.#pause(verdict.pause);
     }
     if (verdict.failing === null) this.#failingForMs = 0;
-    if (verdict.failing === null && verdict.delivered > 0) this.#breaker.passed();
+    if ((verdict.failing === null && verdict.delivered > 0) || isOnlyHeldBack(sent)) this.#breaker.passed();
     else if (verdict.failing != null) this.#breaker.failed(verdict.failing.retryInMs, this.#work.failsAlone);
     if (order === 'pigeonhole' && verdict.settled.some(({ state }) => state === 'sending')) return 'unsettled';
     return verdict.failing == null && verdict.pause === null ? 'more' : 'done';

@@ -142,6 +142,13 @@ describe('the outcomes of a batch', () => {
     expect(verdict.failing).toBeUndefined();
   });
 
+  it('end the failure of a lane when the destination answers and refuses only this kind of record', () => {
+    const held: Outcome = { kind: 'unsent', afterMs: 10_000, detail: 'the key lacks a scope' };
+    expect(settle([held, unsent], { failingForMs: 60_000 }).failing).toBeNull();
+    expect(settle([held, retry], { failingForMs: 60_000 }).failing).toMatchObject({ detail: 'later' });
+    expect(settle([unsent], { failingForMs: 60_000 }).failing).toBeUndefined(); // nothing was asked
+  });
+
   it('park a record after twenty attempts', () => {
     expect(settle([delivered, retry], {}, [0, 18]).settled[1]).toMatchObject({ state: 'retry', attempts: 19 });
     expect(settle([delivered, retry], {}, [0, 19]).settled[1]).toMatchObject({

@@ -95,12 +95,28 @@ export function settleOutcomes(
   });
   // What kept the lane failing is parked: nothing is left that fails.
   const areParked = counts && settled.every(({ state }) => !['retry', 'sending', 'waiting'].includes(state));
+  const isBack = failingForMs > 0 && isOnlyHeldBack(sent);
   return {
     settled,
-    failing: stuck ? { detail: failureOf(waits), retryInMs: laneWaitMs } : passed || areParked ? null : undefined,
+    failing: stuck
+      ? { detail: failureOf(waits), retryInMs: laneWaitMs }
+      : passed || areParked || isBack
+        ? null
+        : undefined,
     pause,
     delivered: sent.filter(({ outcome }) => outcome.kind === 'delivered').length,
   };
+}
+
+/**
+ * Says whether the destination answered only that it refuses this kind of record. Then the sink does not fail, although
+ * nothing was delivered: a failure that ended with these answers must not keep its reason and its small batches.
+ */
+export function isOnlyHeldBack(sent: readonly { readonly outcome: Settlement }[]): boolean {
+  return (
+    sent.some(({ outcome }) => outcome.kind === 'unsent' && outcome.detail !== undefined) &&
+    !sent.some(({ outcome }) => saysSomethingOfTheSink(outcome))
+  );
 }
 
 interface Tried {
