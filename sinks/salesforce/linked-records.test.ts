@@ -115,6 +115,25 @@ describe('a task for each question', () => {
     expect(org.all('Task')).toEqual([expect.objectContaining({ WhatId: id })]);
   });
 
+  it('is deleted also where a batch deletes more records than one call may', async () => {
+    org.add('Contact', { Email: 'ada@example.com', LastName: 'L.' });
+    const second = { ...task, externalId: { Engagement_Key__c: '"second-" & $string(item.id)' } };
+    const sink = sinkWith([task, second]);
+    const all = Array.from({ length: 101 }, (_, at) => {
+      const asking = question({ id: 9001 + at });
+      return { ...asking, change: { ...asking.change, id: `q-${at}`, key: String(at) } };
+    });
+    const made = await deliver(sink, all);
+    expect(org.all('Task')).toHaveLength(202);
+    const removal = 'consent-withdrawn' as const;
+    const gone = await deliver(
+      sink,
+      all.map((each, at) => ({ ...each, removal, object: objectOf(made[at]) })),
+    );
+    expect(new Set(kinds(gone))).toEqual(new Set(['delivered']));
+    expect(org.all('Task')).toEqual([]);
+  });
+
   it('is deleted when the question turns anonymous, and when the person withdraws consent', async () => {
     org.add('Contact', { Email: 'ada@example.com', LastName: 'L.' });
     const sink = sinkWith([task]);

@@ -70,8 +70,16 @@ export async function writeRecords(
   return written;
 }
 
-/** Deletes records by id. What is no more counts as deleted. */
+/** Deletes records by id, 200 in a call. What is no more counts as deleted. */
 export async function deleteRecords(client: SalesforceClient, ids: readonly string[], turn: Turn): Promise<Written[]> {
+  const written: Written[] = [];
+  for (let from = 0; from < ids.length; from += MOST_RECORDS) {
+    written.push(...(await deletePart(client, ids.slice(from, from + MOST_RECORDS), turn)));
+  }
+  return written;
+}
+
+async function deletePart(client: SalesforceClient, ids: readonly string[], turn: Turn): Promise<Written[]> {
   const path = `composite/sobjects?ids=${ids.map(encodeURIComponent).join(',')}&allOrNone=false`;
   try {
     const answer = await client.call({ method: 'DELETE', path }, turn);
