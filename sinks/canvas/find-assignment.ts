@@ -29,6 +29,16 @@ export interface Target {
 /** Assignments that are being created, by course and name: several lanes may need the same one. */
 export type Creations = Map<string, Promise<FoundAssignment>>;
 
+/** The longest page that Canvas gives. Source: Canvas LMS, "Pagination". */
+const PAGE_SIZE = 100;
+/** No course has so many assignments with similar names; a list without an end does. */
+const MOST_PAGES = 50;
+const tooManySimilar: Result = {
+  kind: 'rejected',
+  cause: 'too-many-assignments',
+  detail: `Canvas lists more than ${MOST_PAGES * PAGE_SIZE} assignments whose names contain this one: name the assignment by its id`,
+};
+
 /**
  * Finds an assignment by its id, or by `name:` and its whole name. Of several with one name the oldest counts, so that
  * every attempt and every process finds the same one.
@@ -40,10 +50,16 @@ export async function findAssignment(client: CanvasClient, target: Target, askin
     return foundIn(path, await client.get(path, asking));
   }
   const name = target.assignment.slice(namePrefix.length);
-  const query = new URLSearchParams({ search_term: name, per_page: '100' });
-  const reply = await client.get(`${course}/assignments?${query.toString()}`, asking);
-  if (reply.kind !== 'ok') return notFound(reply);
-  const [oldest] = reply.list
+  const similar: unknown[] = [];
+  for (let page = 1, isLast = false; !isLast; page += 1) {
+    if (page > MOST_PAGES) return { kind: 'failed', result: tooManySimilar };
+    const query = new URLSearchParams({ search_term: name, per_page: String(PAGE_SIZE), page: String(page) });
+    const reply = await client.get(`${course}/assignments?${query.toString()}`, asking);
+    if (reply.kind !== 'ok') return notFound(reply);
+    similar.push(...reply.list);
+    isLast = reply.list.length < PAGE_SIZE;
+  }
+  const [oldest] = similar
     .map(fieldsOf)
     .filter((each) => each['name'] === name && typeof each['id'] === 'number')
     .toSorted((one, other) => Number(one['id']) - Number(other['id']));

@@ -365,6 +365,20 @@ describe('an assignment that is named', () => {
     expect(named()).toHaveLength(2);
   });
 
+  it('is created once also where more names contain its name than a page lists', async () => {
+    await open();
+    const { assignments } = double.canvas.school.courses[0]!;
+    const similar = Array.from({ length: 120 }, (_, at) => ({
+      ...assignments[0]!,
+      id: 2000 + at,
+      name: `Attendance ${at}`,
+    }));
+    assignments.push(...similar);
+    expect(kindsOf(await settle(all(80)))).toEqual(['delivered']);
+    expect(kindsOf(await settle(all(81)))).toEqual(['delivered']);
+    expect(named()).toHaveLength(1);
+  });
+
   it('is left alone where nothing says that it may be created, where the right is missing, and for a canary', async () => {
     await open({ tokens: { 'canvas-token': { manageGrades: true, manageAssignments: false } } });
     expect([...(await attempt('send', all(80))).values()][0]).toMatchObject({ cause: 'no-permission' });
