@@ -106,10 +106,18 @@ export async function recoverBatch(
     const { gaps } = numbersOf(lane.memory, partition);
     numbers.set(partition, { next: number + 1, gaps: [...gaps, number] });
   }
+  // A request of an attempt before the last one may be on its way as well, until its name is taken.
+  const earlier = doubtfulOf(lane.memory).filter(
+    (one) => !numbers.has(one.partition) && !absent.some((each) => isSame(one, each)),
+  );
   const open = await writeManifests(store, lane, numbers, signal);
   if (open !== undefined) return unsettled(operations, open);
   for (const { positions } of delivered) for (const position of positions) outcomes[position] = { kind: 'delivered' };
-  return { outcomes, memory: { ...valuesOf(numbers), ...withIntents([], absent) } };
+  return { outcomes, memory: { ...valuesOf(numbers), ...withIntents([], [...earlier, ...absent]) } };
+}
+
+function isSame(one: Intent, other: Intent): boolean {
+  return one.partition === other.partition && one.number === other.number && one.digest === other.digest;
 }
 
 const unsafe: Outcome = {

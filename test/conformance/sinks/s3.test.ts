@@ -220,6 +220,30 @@ describe('the s3 sink after a kill', () => {
     },
   );
 
+  it('has every line once when a request arrives after the process was killed twice', async () => {
+    await start();
+    const lane = await sendCommitted();
+    double.faults.add({ effect: { kind: 'dropBefore' }, method: 'PUT', times: 1000 });
+    await die(lane);
+    const late = double.requests.findLast(({ method, path }) => method === 'PUT' && !path.includes('_pigeonpost'))!;
+    const sink = newSink();
+    const operations = await operationsFor(sink, inFlight);
+    const parts = [operations.slice(0, 3), operations.slice(3)];
+    Object.assign(lane.memory, (await sink.recover!(operations, lane, signal)).memory);
+    await newSink().send(parts[0]!, lane, signal); // killed: nothing that it returns is committed
+    Object.assign(lane.memory, (await sink.recover!(operations, lane, signal)).memory);
+    double.faults.clear();
+    double.bucket.answer(late);
+    for (const part of parts) {
+      // oxlint-disable-next-line no-await-in-loop -- in their order
+      const sent = await sink.send(part, lane, signal);
+      Object.assign(lane.memory, sent.memory);
+      expect(sent.outcomes.map(({ kind }) => kind)).toEqual(part.map(() => 'delivered'));
+    }
+    expect(idsIn()).toEqual(expected);
+    expectManifestsName();
+  });
+
   it('takes an object back whose person may no longer be shown, and sends its lines as they are now', async () => {
     await start();
     const lane = await sendCommitted();
