@@ -368,12 +368,13 @@ describe('an assignment that is named', () => {
   it('is created once also where more names contain its name than a page lists', async () => {
     await open();
     const { assignments } = double.canvas.school.courses[0]!;
+    type Assignments = (typeof assignments)[number][];
     const similar = Array.from({ length: 120 }, (_, at) => ({
       ...assignments[0]!,
       id: 2000 + at,
       name: `Attendance ${at}`,
     }));
-    assignments.push(...similar);
+    (assignments as Assignments).push(...similar);
     expect(kindsOf(await settle(all(80)))).toEqual(['delivered']);
     expect(kindsOf(await settle(all(81)))).toEqual(['delivered']);
     expect(named()).toHaveLength(1);
