@@ -66,7 +66,7 @@ const pairs: readonly {
 }[] = [
   {
     name: 'a sink that is tried at once, beside dead letters that are sent again',
-    moment: 'update lanes l set retry_at',
+    moment: 'update lanes l set due_at',
     first: (_, ledger) => trySinkNow(ledger, 'hooks'),
     second: ({ scene }) => redriveDeadLetters(scene.ledger, {}),
   },
