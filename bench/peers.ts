@@ -7,7 +7,7 @@ import { Program } from './processes/program.js';
 import { sandboxKey } from './processes/sandbox.js';
 import type { Stage } from './processes/stage.js';
 import { withStage } from './processes/with-stage.js';
-import { packageRoot } from '../operations/package-root.js';
+import { packageRoot } from '../base/package-root.js';
 import { median } from './report/median.js';
 import { itemsPerSecond, type Run } from './report/run.js';
 

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { Command, CommanderError, Help } from 'commander';
 import { failureKindOf } from '../worker/failure-kind.js';
-import { packageVersion } from '../operations/package-root.js';
+import { packageVersion } from '../base/package-root.js';
 import { addAccessCommands } from './access-commands.js';
 import { groupCommands } from './command-groups.js';
 import { addBackupCommands } from './backup-commands.js';

@@ -9,7 +9,7 @@ import { sendCanaries } from '../operations/canary/send-canaries.js';
 import type { Editions } from '../operations/editions.js';
 import { createImportDesk, type DeskParts } from '../importing/desk/import-desk.js';
 import { forgetting, type WorkflowStarter } from '../operations/orchestration.js';
-import { packageRoot } from '../operations/package-root.js';
+import { packageRoot } from '../base/package-root.js';
 import { planConfiguration } from '../operations/plan-configuration.js';
 import { previewSink } from '../operations/preview-sink.js';
 import { planProvisioning, provisionEvent } from '../operations/provision-event.js';

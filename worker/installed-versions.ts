@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot, packageVersion } from '../operations/package-root.js';
+import { packageRoot, packageVersion } from '../base/package-root.js';
 
 /** Those whose version says most when something goes wrong. */
 const told = ['@temporalio/worker', '@electric-sql/pglite', 'pg', 'undici', 'jsonata'] as const;

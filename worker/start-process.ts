@@ -45,7 +45,7 @@ import { keepLocalToken } from './local-token.js';
 import type { ProcessLog } from './log.js';
 import { openEdition, type Shared } from '../operations/open-edition.js';
 import { createStarter, importing, messageOf } from '../operations/orchestration.js';
-import { packageVersion } from '../operations/package-root.js';
+import { packageVersion } from '../base/package-root.js';
 import { readHealth } from './read-health.js';
 import { readTemporalMetrics } from './read-temporal-metrics.js';
 import { reconcile, wakeEverything } from './reconcile.js';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { packageRoot } from '../operations/package-root.js';
+import { packageRoot } from '../base/package-root.js';
 
 /**
  * The one file of workflow code that every worker loads. Made by the build, because bundling takes seconds and a

@@ -8,7 +8,7 @@ import { findBinary } from '../../worker/embedded-temporal/find-binary.js';
 import { localTokenFile } from '../../worker/local-token.js';
 import { cpuSecondsOf, peakRssMbOf } from './process-figures.js';
 import { Program } from './program.js';
-import { builtProgram } from '../../operations/package-root.js';
+import { builtProgram } from '../../base/package-root.js';
 import { sandboxKey } from './sandbox.js';
 
 export interface ProductOptions {

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { type GuardedChild, startGuardedChild } from '../../worker/guarded-child.js';
-import { builtProgram } from '../../operations/package-root.js';
+import { builtProgram } from '../../base/package-root.js';
 import { waitUntil } from './wait-until.js';
 
 export interface ProgramOptions {

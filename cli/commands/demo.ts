@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { packageRoot } from '../../operations/package-root.js';
+import { packageRoot } from '../../base/package-root.js';
 import type { Context } from '../context.js';
 import { compareEverything } from '../demo/compare-everything.js';
 import { createDemoDisplay, type DemoDisplay } from '../demo/demo-display.js';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ChildExit, type GuardedChildOptions, startGuardedChild } from '../../worker/guarded-child.js';
-import { builtProgram } from '../../operations/package-root.js';
+import { builtProgram } from '../../base/package-root.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { LogTail } from './log-tail.js';
 

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
 import type { FromReadThread, OpenedFile, ReadThreadData, ToReadThread } from './read-thread-messages.js';
+import { packageRoot } from '../../base/package-root.js';
 import { readLimits } from './read-limits.js';
 import { RegistrantFileError } from './registrant-file-error.js';
 import type { FileOptions, RawRow, RegistrantFile } from './registrant-file.js';
@@ -160,7 +160,5 @@ function tooSlow(stepMs: number): RegistrantFileError {
 
 /** The built file of the thread. Run from sources (tests), that of the last build: Node cannot start one from TypeScript. */
 function program(): string {
-  const beside = join(__dirname, 'read-thread.js');
-  if (existsSync(beside)) return beside;
-  return join(__dirname, '../../dist/importing/files/read-thread.js');
+  return join(packageRoot(), 'dist/importing/files/read-thread.js');
 }

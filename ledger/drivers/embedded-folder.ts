@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { cp, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { packageRoot } from '../../base/package-root.js';
 import { embeddedPostgresVersion } from './embedded-postgres-version.js';
 import { StoreError } from './store-error.js';
 import { syncFolder } from './sync-folder.js';
@@ -28,8 +29,7 @@ export async function embeddedFolder(storeFolder: string): Promise<string> {
 
 /** Where the build puts the database that is copied; for code that runs from its sources, that of the last build. */
 export function newStoreFolder(): string {
-  const built = join(__dirname, '../new-store');
-  return __filename.endsWith('.ts') ? join(__dirname, '../../dist/ledger/new-store') : built;
+  return join(packageRoot(), 'dist/ledger/new-store');
 }
 
 /** Of a folder in the making. Each attempt has its own. */

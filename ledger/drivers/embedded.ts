@@ -3,6 +3,7 @@ import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Client } from 'pg';
+import { packageRoot } from '../../base/package-root.js';
 import { analyzeGrownTables } from './analyze-grown.js';
 import { Connection } from './connection.js';
 import type { Database, Queryable, Session, TransactionOptions } from './database.js';
@@ -253,14 +254,9 @@ function nameOf(folder: string): string {
   return `the embedded store in ${folder}`;
 }
 
-/**
- * The built file of a thread. Run from sources (tests), that of the last build: Node cannot start a
- * thread from TypeScript.
- */
+/** The built file of a thread. Run from sources (tests), that of the last build: Node cannot start a thread from TypeScript. */
 function program(name: string): string {
-  const beside = join(__dirname, `${name}.js`);
-  if (existsSync(beside)) return beside;
-  const built = join(__dirname, '../../dist/ledger/drivers', `${name}.js`);
+  const built = join(packageRoot(), 'dist/ledger/drivers', `${name}.js`);
   if (existsSync(built)) return built;
   throw new StoreError('other', `the embedded store is not built: run "npm run build" (no ${built})`);
 }

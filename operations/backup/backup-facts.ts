@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Database } from '../../ledger/drivers/database.js';
-import { packageVersion } from '../package-root.js';
+import { packageVersion } from '../../base/package-root.js';
 import { BackupError } from './backup-error.js';
 
 /** The form of the archive. A later version that changes it takes the next number, and goes on reading this one. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startGuardedChild, type GuardedChild } from '../../worker/guarded-child.js';
-import { builtProgram } from '../../operations/package-root.js';
+import { builtProgram } from '../../base/package-root.js';
 import { killNow } from '../kit/processes.js';
 import { until } from '../until.js';
 

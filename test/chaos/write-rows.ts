@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../operations/package-root.js';
+import { packageRoot } from '../../base/package-root.js';
 
 /**
  * Puts a table between the two marks of its name in docs/reliability.md, in place of what stood there.

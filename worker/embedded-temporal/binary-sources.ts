@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type Environment, processEnvironment } from '../../config/environment.js';
-import { packageRoot } from '../../operations/package-root.js';
+import { packageRoot } from '../../base/package-root.js';
 
 /** Where a Temporal server may come from. */
 export interface BinarySources {

@@ -2,7 +2,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { startGuardedChild } from '../guarded-child.js';
-import { builtProgram } from '../../operations/package-root.js';
+import { builtProgram } from '../../base/package-root.js';
 import type { BinarySources } from './binary-sources.js';
 import { checkServer } from './server-version.js';
 

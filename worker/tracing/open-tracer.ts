@@ -2,7 +2,7 @@ import type { Log } from '../../work/collaborators.js';
 import { noTracer, type Tracer } from '../../base/tracer.js';
 import type { Config } from '../../config/config.js';
 import { networkSettings } from '../../work/open-sinks.js';
-import { packageVersion } from '../../operations/package-root.js';
+import { packageVersion } from '../../base/package-root.js';
 import { OtlpTracer } from './otlp-tracer.js';
 import { SpanExporter } from './span-exporter.js';
 
