@@ -48,6 +48,7 @@ import { createStarter, importing, messageOf } from '../operations/orchestration
 import { packageVersion } from '../base/package-root.js';
 import { readHealth } from './read-health.js';
 import { readTemporalMetrics } from './read-temporal-metrics.js';
+import { repeat } from './repeat.js';
 import { reconcile, wakeEverything } from './reconcile.js';
 import { runWorker } from './run-worker.js';
 import { openTracer } from './tracing/open-tracer.js';
@@ -402,16 +403,4 @@ async function openTemporal(
 function embeddedFolder({ store }: Config): string {
   if (store.kind === 'embedded') return store.folder;
   throw new Error('an embedded Temporal needs an embedded store: set temporal.address, or store to embedded:FOLDER');
-}
-
-/** Runs `work` again and again, never twice at once. @returns what ends it */
-function repeat(everyMs: number, work: () => Promise<unknown>, failure: string, log: ProcessLog): () => Promise<void> {
-  let running: Promise<unknown> = Promise.resolve();
-  const timer = setInterval(() => {
-    running = running.then(work).catch((error: unknown) => log.warn({ error: messageOf(error) }, failure));
-  }, everyMs);
-  return async () => {
-    clearInterval(timer);
-    await running;
-  };
 }
