@@ -111,14 +111,21 @@ export async function noteUnanswered(
   );
 }
 
-/** Notes that the service answers again. Writes only when it had not. @returns whether that was news */
-export async function noteAnswering(ledger: Ledger, name: string): Promise<boolean> {
-  const rows = await ledger.db.query(
+/** Says whether it is noted that the service does not answer this workspace. */
+export async function isUnanswered(ledger: Ledger, name: string): Promise<boolean> {
+  const rows = await ledger.db.query('select 1 from workspaces where name = $1 and unanswered_since is not null', [
+    name,
+  ]);
+  return rows.length > 0;
+}
+
+/** Notes that the service answers again. Writes only when it had not. */
+export async function noteAnswering(ledger: Ledger, name: string): Promise<void> {
+  await ledger.db.query(
     `update workspaces set unanswered_since = null, unanswered_reason = null
-     where name = $1 and unanswered_since is not null returning name`,
+     where name = $1 and unanswered_since is not null`,
     [name],
   );
-  return rows.length > 0;
 }
 
 /** Makes whole walks of every stream of a workspace due at once, or (`list`) of those of one list. */

@@ -1,5 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { readStatus } from '../../api/status.js';
+import type { Ledger } from '../../ledger/ledger.js';
+import { isUnanswered, noteUnanswered } from '../../ledger/workspaces.js';
+import { ServiceGate } from '../../work/asking/service-gate.js';
 import { watchEveryMs } from '../../work/asking/service-watch.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import { attendee, session } from '../kit/items.js';
@@ -66,6 +69,26 @@ describe.each(kinds)('a service that stops answering, on %s', (kind) => {
     expect([await shown(scene), back]).toEqual([[], ['acme']]);
     const late = `select list from streams where failures > 0 and due_at > now()`;
     expect(await stage.db.query(late)).toEqual([]);
+  });
+
+  it('has what failed read at once also if a process ends just as the service answers again', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1));
+    const scene = await stage.scene({});
+    await scene.settle();
+    const { ledger, log } = scene.to;
+    await noteUnanswered(ledger, 'acme', { forMs: 60_000, reason: 'no answer' });
+    const wait = `update streams set failures = 8, due_at = now() + interval '5 minutes' where list = 'sessions'`;
+    await stage.db.query(wait);
+    const ends: Ledger['db']['query'] = async (sql, params) => {
+      if (sql.startsWith('update streams set due_at')) throw new Error('the process ended');
+      return await ledger.db.query(sql, params);
+    };
+    const db = new Proxy(ledger.db, { get: (all, name) => (name === 'query' ? ends : Reflect.get(all, name)) });
+    await new ServiceGate({ ...ledger, db }, log).outages.answered('acme').catch(() => undefined);
+    await new ServiceGate(ledger, log).outages.answered('acme');
+    expect(await stage.db.query('select list from streams where failures > 0 and due_at > now()')).toEqual([]);
+    expect(await isUnanswered(ledger, 'acme')).toBe(false);
   });
 
   it('is named after three refused connections within 3 s or more, not after as many within a moment', async () => {

@@ -14,7 +14,7 @@ import {
   spendPermit,
 } from './quota.js';
 import { pausesOf } from '../../ledger/pauses.js';
-import { noteAnswering, noteUnanswered, retryWorkspace } from '../../ledger/workspaces.js';
+import { isUnanswered, noteAnswering, noteUnanswered, retryWorkspace } from '../../ledger/workspaces.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import type { Quota } from '../../pigeonhole/quota.js';
@@ -97,9 +97,11 @@ export class ServiceGate {
       unanswered: (workspace: string, outage: Parameters<typeof noteUnanswered>[2]) =>
         noteUnanswered(ledger, workspace, outage),
       answering: async (workspace: string) => {
-        if (!(await noteAnswering(ledger, workspace))) return;
-        // What failed meanwhile may wait for minutes, which is no use any more.
+        if (!(await isUnanswered(ledger, workspace))) return;
+        // What failed meanwhile may wait for minutes, which is no use any more. This comes before the note is removed, so
+        // that after a crash in between the next answer does it again.
         await retryWorkspace(ledger, workspace);
+        await noteAnswering(ledger, workspace);
         onBack?.(workspace);
       },
     };
