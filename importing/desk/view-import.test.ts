@@ -1,4 +1,4 @@
-import type { ReportRow } from '../queries/import-report.js';
+import type { StoredReportRow } from '../queries/import-report.js';
 import type { ImportProgress } from '../queries/read-import.js';
 import { storedColumns, viewImport, viewReportRow } from './view-import.js';
 
@@ -98,7 +98,7 @@ describe('a row of the report', () => {
       { column: 'Mail', property: 'Email' },
     ],
   });
-  const rowOf = (given: Partial<ReportRow>): ReportRow => ({
+  const rowOf = (given: Partial<StoredReportRow>): StoredReportRow => ({
     row: 5,
     profile: {},
     outcome: 'created',
@@ -109,7 +109,7 @@ describe('a row of the report', () => {
     ...given,
   });
 
-  it.each<[string, Partial<ReportRow>, object[]]>([
+  it.each<[string, Partial<StoredReportRow>, object[]]>([
     [
       'names the column of the field that was refused',
       { outcome: 'rejected', field: 'Email', message: 'no', requestId: 'r' },

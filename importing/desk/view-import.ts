@@ -1,5 +1,5 @@
 import type { ImportReportRow, ImportView } from './import-views.js';
-import type { ReportRow } from '../queries/import-report.js';
+import type { StoredReportRow } from '../queries/import-report.js';
 import type { ImportProgress } from '../queries/read-import.js';
 import { codeProperty } from '../files/column-mapping.js';
 import type { StoredColumns } from './start-import.js';
@@ -50,7 +50,7 @@ function reasonOf({ state, pauses, waitReason, failure }: ImportProgress): strin
   return waitReason === 'failing' && failure !== null ? failure : waits[waitReason];
 }
 
-const words: Readonly<Partial<Record<ReportRow['outcome'], string>>> = {
+const words: Readonly<Partial<Record<StoredReportRow['outcome'], string>>> = {
   conflict: 'the code is there with other data; change it in the dashboard of the service',
   unknown: 'whether it is there could not be found out; look in the dashboard of the service',
   rejected: 'the service has refused it, and gave no reason',
@@ -58,7 +58,7 @@ const words: Readonly<Partial<Record<ReportRow['outcome'], string>>> = {
 
 /** A row of the report, one line for each of its problems. Pure. */
 export function viewReportRow(
-  { row, outcome, field, message, requestId, problems }: ReportRow,
+  { row, outcome, field, message, requestId, problems }: StoredReportRow,
   { columns }: StoredColumns,
 ): ImportReportRow[] {
   if (outcome === 'invalid' && problems.length > 0) {

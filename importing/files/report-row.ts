@@ -1,14 +1,23 @@
-/** What became of a row of a file. */
+/** What became of a row. */
 export type RowOutcome =
+  /** The service created it, and said so. */
   | 'created'
-  | 'confirmed' // created, which a complaint about a duplicate confirmed when the answer had been lost
-  | 'existing' // there already, with the same data
-  | 'conflict' // there already, with other data: to be changed in the dashboard
-  | 'rejected' // refused by the service
-  | 'unknown' // sent, and no answer has settled it yet
-  | 'waiting' // not sent yet
-  | 'invalid' // never sent: the file is to be corrected
-  | 'cancelled'; // not sent, since the import was cancelled
+  /** It was sent without an answer, and is there: the service refused it as a duplicate when it was sent again. */
+  | 'confirmed'
+  /** It was there before. */
+  | 'existing'
+  /** Its code was there before, with other data: to be changed in the dashboard. */
+  | 'conflict'
+  /** The service refused it. */
+  | 'rejected'
+  /** It may or may not be there; the service gave no answer that tells. */
+  | 'unknown'
+  /** It is still to be sent, or an import that is running holds its code. */
+  | 'waiting'
+  /** Something was wrong with it in the file: it was never sent. */
+  | 'invalid'
+  /** The import ended before it was sent. */
+  | 'cancelled';
 
 export interface ReportRow {
   /** As a spreadsheet counts; 1 is the header. */

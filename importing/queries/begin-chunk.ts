@@ -8,9 +8,9 @@ import {
   type ImportLease,
   type NothingBegun,
   openRows,
-  type Piece,
   pieceOf,
 } from './chunks.js';
+import type { Piece } from '../files/settle-answer.js';
 import { staleImport } from './import-errors.js';
 
 /** How many rows of a piece go into the next request. */

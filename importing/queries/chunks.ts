@@ -1,5 +1,6 @@
 import type { Queryable } from '../../ledger/drivers/database.js';
 import type { Ledger } from '../../ledger/ledger.js';
+import type { Piece } from '../files/settle-answer.js';
 import { staleImport } from './import-errors.js';
 
 /** The right to send an import's rows. Who takes it next is not waited for: see `takeImport`. */
@@ -10,26 +11,6 @@ export interface ImportLease {
   readonly workspace: string;
   readonly pigeonholeId: number;
   readonly epoch: number;
-}
-
-/** Whether rows were sent before, and with what end: what a complaint about a duplicate means depends on it. */
-export type SentBefore = 'never' | 'refused' | 'unknown';
-
-/** Rows that stand together until something tells them apart, in their order. */
-export interface Piece {
-  /** So many of the chunk's rows. */
-  readonly rows: number;
-  readonly sent: SentBefore;
-  /** The request by which they may be there already; null: none. */
-  readonly origin: number | null;
-  /** One of the first so many is refused; null: nothing speaks against any. */
-  readonly suspects: number | null;
-  /** So many of the first go next; null: all. */
-  readonly next: number | null;
-  /** Since a row was last refused, some were created. */
-  readonly fruitful: boolean;
-  /** Requests in a row whose outcome is not known. */
-  readonly unknowns: number;
 }
 
 /** What is about to be sent: marked in the ledger, and counted. */
@@ -95,7 +76,7 @@ export interface ChunkRow {
   first_row: number;
   last_row: number;
   row_count: number;
-  sent: SentBefore;
+  sent: Piece['sent'];
   origin: number | null;
   suspects: number | null;
   next_count: number | null;

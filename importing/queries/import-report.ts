@@ -1,17 +1,8 @@
 import type { Ledger } from '../../ledger/ledger.js';
-import type { RowOutcome } from './read-import.js';
+import type { ReportRow, RowOutcome } from '../files/report-row.js';
 
-/** What became of one row of a file. */
-export interface ReportRow {
-  /** Of the file; 1 is its header. */
-  readonly row: number;
-  /** As sent, or as read where it was invalid; keys in canonical order. */
-  readonly profile: Readonly<Record<string, string>>;
-  readonly outcome: RowOutcome;
-  /** Refused: the field, the service's words, and the request in which it said so. May quote values: for the report alone. */
-  readonly field: string | null;
-  readonly message: string | null;
-  readonly requestId: string | null;
+/** A row as it is stored. `profile`: as sent, or as read where it was invalid; keys in canonical order. */
+export interface StoredReportRow extends ReportRow {
   /** Invalid: what is wrong with it, as it was staged. */
   readonly problems: readonly unknown[];
 }
@@ -23,7 +14,7 @@ export async function* importReport(
   ledger: Ledger,
   number: number,
   only: readonly RowOutcome[] | null = null,
-): AsyncGenerator<ReportRow[], void, undefined> {
+): AsyncGenerator<StoredReportRow[], void, undefined> {
   const [row] = await ledger.db.query<{ last_row: number }>('select last_row from imports where number = $1', [number]);
   // By windows of row numbers, since a page "of the next thousand" is sorted out of all that is left where statistics lack.
   for (let after = 0; after < (row?.last_row ?? 0); after += pageRows) {
@@ -43,7 +34,7 @@ interface Row {
   problems: string | null;
 }
 
-async function readPage(ledger: Ledger, number: number, after: number): Promise<ReportRow[]> {
+async function readPage(ledger: Ledger, number: number, after: number): Promise<StoredReportRow[]> {
   const rows = await ledger.db.query<Row>(
     `select * from (
        (select r.row_number, r.profile::text as profile, case when r.outcome is not null then r.outcome

@@ -1,25 +1,5 @@
 import type { Ledger } from '../../ledger/ledger.js';
-
-/** What became of a row. */
-export type RowOutcome =
-  /** The service created it, and said so. */
-  | 'created'
-  /** It was sent without an answer, and is there: the service refused it as a duplicate when it was sent again. */
-  | 'confirmed'
-  /** It was there before. */
-  | 'existing'
-  /** Its code was there before, with other data: to be changed in the dashboard. */
-  | 'conflict'
-  /** The service refused it. */
-  | 'rejected'
-  /** It may or may not be there; the service gave no answer that tells. */
-  | 'unknown'
-  /** It is still to be sent, or an import that is running holds its code. */
-  | 'waiting'
-  /** Something was wrong with it in the file: it was never sent. */
-  | 'invalid'
-  /** The import ended before it was sent. */
-  | 'cancelled';
+import type { RowOutcome } from '../files/report-row.js';
 
 export const rowOutcomes: readonly RowOutcome[] = [
   'created',

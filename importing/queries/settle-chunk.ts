@@ -1,30 +1,13 @@
 import type { Queryable } from '../../ledger/drivers/database.js';
+import type { Settlement } from '../files/settle-answer.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import type { CountToSend } from './begin-chunk.js';
-import { type BegunChunk, type ImportLease, type NothingBegun, openNumbers, type Piece } from './chunks.js';
+import { type BegunChunk, type ImportLease, type NothingBegun, openNumbers } from './chunks.js';
 import { staleImport } from './import-errors.js';
 import { grownSize, settleWhole } from './settle-whole.js';
 
-/** A row that has an outcome of its own. */
-export interface RowSettlement {
-  /** Place in the chunk, from 0. */
-  readonly index: number;
-  readonly outcome: 'confirmed' | 'existing' | 'rejected' | 'unknown';
-  readonly field: string | null;
-  readonly message: string | null;
-  readonly origin: number | null;
-  readonly sent: 'refused' | 'unknown' | null;
-}
-
-/** What became of a chunk. */
-export interface ChunkSettlement {
-  readonly pieces: readonly (Piece & { readonly created: boolean })[];
-  readonly rows: readonly RowSettlement[];
-  /** A request that is known now to have created nothing. */
-  readonly withoutEffect: number | null;
-  /** The service has shown that it creates nothing of what it refuses. */
-  readonly refusesWhole: boolean;
-  readonly smaller: 'refused' | 'unanswered' | null;
+/** What became of a chunk, and what its request showed. */
+export interface ChunkSettlement extends Settlement {
   readonly requestId: string | null;
   /** What the service counts rows from, where this has shown it. */
   readonly indexBase: 0 | 1 | null;

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { importRegistrantsTurn } from '../../activities/import-registrants.js';
 import type { ImportTurn } from '../../work/turns.js';
 import { beginImport, startImport } from '../../importing/queries/begin-import.js';
-import { importReport, type ReportRow } from '../../importing/queries/import-report.js';
-import { type ImportProgress, readImport, type RowOutcome } from '../../importing/queries/read-import.js';
+import { importReport, type StoredReportRow } from '../../importing/queries/import-report.js';
+import type { RowOutcome } from '../../importing/files/report-row.js';
+import { type ImportProgress, readImport } from '../../importing/queries/read-import.js';
 import { stageRows } from '../../importing/queries/stage-rows.js';
 import type { StagedRow } from '../../importing/queries/staged-row.js';
 import { refOf } from '../../ledger/pigeonholes.js';
@@ -78,9 +79,9 @@ export async function counts(scene: Pick<Scene, 'ledger'>, id: string): Promise<
   return Object.fromEntries(Object.entries(all).filter(([, count]) => count > 0));
 }
 
-export async function report(scene: Pick<Scene, 'ledger'>, id: string): Promise<ReportRow[]> {
+export async function report(scene: Pick<Scene, 'ledger'>, id: string): Promise<StoredReportRow[]> {
   const { number } = await progress(scene, id);
-  const rows: ReportRow[] = [];
+  const rows: StoredReportRow[] = [];
   for await (const page of importReport(scene.ledger, number)) rows.push(...page);
   return rows;
 }
