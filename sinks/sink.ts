@@ -3,7 +3,7 @@ import type { Change } from './change.js';
 import type { Accounts } from './network/accounts.js';
 
 /**
- * What every destination implements. The delivery engine (activities/) owns order, retries, consent and the ledger:
+ * What every destination implements. The delivery engine (delivering/) owns order, retries, consent and the ledger:
  * it hands over only what may be sent, and a sink does no retrying, no waiting and no bookkeeping of its own.
  *
  * The life of a change: `plan` turns it into operations (pure: the same code previews and explains), the engine
