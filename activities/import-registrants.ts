@@ -1,12 +1,11 @@
-import { chunksUnderWay, type ImportLease, takeImport, whatIsLeft } from '../importing/queries/chunks.js';
-import { endCancelledImport, endImport, reviewWaiting } from '../importing/queries/end-import.js';
-import { type ImportStanding, readStanding } from '../importing/queries/read-import.js';
-import { reviewExisting } from '../importing/queries/review-existing.js';
-import { knownManners } from '../importing/queries/settle-chunk.js';
+import { chunksUnderWay, type ImportLease, takeImport, whatIsLeft } from '../importing/sending/chunks.js';
+import { endCancelledImport, endImport, reviewWaiting, reviewExisting } from '../importing/sending/end-import.js';
+import { type ImportStanding, readStanding } from '../importing/read-import.js';
+import { knownManners } from '../importing/sending/settle-chunk.js';
 import { resume } from '../ledger/pauses.js';
 import { mayAsk, workspaceAnswers } from '../ledger/workspaces.js';
 import type { Collaborators } from '../work/collaborators.js';
-import { ImportSender } from '../importing/import-sender.js';
+import { ImportSender } from '../importing/sending/import-sender.js';
 import { requireCurrentConfiguration } from '../work/require-current-configuration.js';
 import { tellReader } from '../reading/tell-reader.js';
 import type { ImportTurn } from '../work/turns.js';

@@ -8,7 +8,7 @@ import { apiSources, emptyConfig, fromHere, localToken } from './api-sources.tes
 import type { ApiApp } from './api-app.js';
 import { createApp } from './create-app.js';
 import { deskOf } from '../importing/desk/desk.test-kit.js';
-import { ImportRefusal } from '../importing/desk/import-refusal.js';
+import { ImportRefusal } from '../importing/desk/import-request.js';
 import type { EventView } from './provisioning.js';
 import { type Role, roles } from './rights.js';
 import { makeToken } from './token-text.js';

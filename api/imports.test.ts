@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { RegistrantFileError } from '../importing/files/registrant-file-error.js';
+import { RegistrantFileError } from '../importing/files/registrant-file.js';
 import { apiSources, emptyLedger, localToken } from './api-sources.test-kit.js';
 import { deskOf } from '../importing/desk/desk.test-kit.js';
-import type { ImportDesk } from '../importing/desk/desk.js';
-import { ImportRefusal, type ImportRefusalKind } from '../importing/desk/import-refusal.js';
-import type { ImportRequest } from '../importing/desk/import-request.js';
+import type { ImportDesk } from '../importing/desk/import-desk.js';
+import { ImportRefusal, type ImportRefusalKind, type ImportRequest } from '../importing/desk/import-request.js';
 import type { ImportReportRow, ImportView } from '../importing/desk/import-views.js';
 import { type ApiServer, startApi } from './start-api.js';
 import { UploadedBytes, UploadTooLarge } from './uploaded-bytes.js';

@@ -1,11 +1,15 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Ledger } from '../ledger/ledger.js';
-import { RegistrantFileError } from '../importing/files/registrant-file-error.js';
+import { RegistrantFileError } from '../importing/files/registrant-file.js';
 import type { ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
-import type { ImportDesk } from '../importing/desk/desk.js';
-import { ImportRefusal, type ImportRefusalKind } from '../importing/desk/import-refusal.js';
-import { type ImportRequest, importRequestSchema } from '../importing/desk/import-request.js';
+import type { ImportDesk } from '../importing/desk/import-desk.js';
+import {
+  ImportRefusal,
+  type ImportRefusalKind,
+  type ImportRequest,
+  importRequestSchema,
+} from '../importing/desk/import-request.js';
 import { importCheckSchema, importViewSchema } from '../importing/desk/import-views.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, needs, problems } from './route-parts.js';

@@ -1,4 +1,4 @@
-import { firstChunkSize } from '../importing/queries/begin-import.js';
+import { firstChunkSize } from '../importing/staging.js';
 import type { Bench, BenchOptions } from './bench.js';
 import type { ImportMeasurement, ImportTask } from './imports/import-task.js';
 import { Program } from './processes/program.js';

@@ -4,7 +4,7 @@ import type { Action, ActionResult } from '../api/action.js';
 import { tryNow } from './try-now.js';
 import { approveSink } from '../ledger/approvals.js';
 import { openErasures } from '../people/forget/read-erasures.js';
-import { runningImports } from '../importing/queries/ask-import.js';
+import { runningImports } from '../importing/read-import.js';
 import { selectedPigeonholes } from '../ledger/pigeonholes.js';
 import {
   delivering,

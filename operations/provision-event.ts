@@ -5,9 +5,8 @@ import {
   lookAtEvent,
   type Outcome,
 } from '../importing/provisioning/apply-event.js';
-import { findDifferences } from '../importing/provisioning/find-differences.js';
+import { findDifferences, type Shown } from '../importing/provisioning/matching.js';
 import type { Collaborators } from '../work/collaborators.js';
-import type { Shown } from '../importing/provisioning/looks.js';
 import type { CandidateView, EventObjectView, EventRequest, EventView } from '../api/provisioning.js';
 import { type EventFile, readEventFile, workspaceOfEvent } from '../config/event/event-file.js';
 import { findRef } from '../ledger/pigeonholes.js';

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { forgetEverything } from '../test/kit/forget-everything.js';
-import { type Database } from '../ledger/drivers/database.js';
+import type { Database } from '../ledger/drivers/database.js';
 import { kinds, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
 import { type Ledger, openLedger } from '../ledger/ledger.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
-import { beginImport, startImport } from '../importing/queries/begin-import.js';
-import { beginChunk } from '../importing/queries/begin-chunk.js';
-import { type ImportLease, takeImport } from '../importing/queries/chunks.js';
-import { stageRows } from '../importing/queries/stage-rows.js';
+import { beginImport, startImport, stageRows } from '../importing/staging.js';
+import { beginChunk } from '../importing/sending/begin-chunk.js';
+import { type ImportLease, takeImport } from '../importing/sending/chunks.js';
 import { refOf } from '../ledger/pigeonholes.js';
 import { recountRegistrants } from './recount-registrants.js';
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chooseSubscription } from '../importing/provisioning/choose-subscription.js';
+import { chooseSubscription } from '../importing/provisioning/plan-event.js';
 import type { Config } from '../config/config.js';
 import { lockFolder } from '../ledger/drivers/folder-lock.js';
 import { refuseWithoutEmbeddedStore } from '../ledger/drivers/embedded.js';

@@ -3,10 +3,10 @@ import type { Log } from '../work/collaborators.js';
 import { syncsOf } from '../reading/read-pigeonhole.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { discardAbandonedImports } from '../importing/queries/begin-import.js';
+import { discardAbandonedImports } from '../importing/staging.js';
 import { reopenErasures } from '../people/forget/note-erasure.js';
 import { openErasures } from '../people/forget/read-erasures.js';
-import { runningImports } from '../importing/queries/ask-import.js';
+import { runningImports } from '../importing/read-import.js';
 import { selectedPigeonholes } from '../ledger/pigeonholes.js';
 import type { ClusterGuard } from './cluster-guard.js';
 import {

@@ -6,7 +6,7 @@ import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { isSendable } from '../../importing/files/checked-row.js';
-import { guessMapping } from '../../importing/files/guess-mapping.js';
+import { guessMapping } from '../../importing/files/column-mapping.js';
 import { openRegistrantFile } from '../../importing/files/open-registrant-file.js';
 import { RowCheck } from '../../importing/files/row-check.js';
 

@@ -20,7 +20,7 @@ import {
   writeWholeFile,
 } from '../imports/import-files.js';
 import { type ImportOptions, uploadQueryOf } from '../imports/import-options.js';
-import { problemsCsv } from '../../importing/desk/problems-csv.js';
+import { problemsCsv } from '../../importing/files/report-csv.js';
 import { createProgressDisplay } from '../imports/progress-display.js';
 import { targetInWords } from '../imports/target-in-words.js';
 import { createUploadDisplay } from '../imports/upload-display.js';

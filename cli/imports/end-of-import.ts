@@ -1,5 +1,5 @@
 import type { ImportProblem, ImportReportRow, ImportView, ProblemGroup } from '../../importing/desk/import-views.js';
-import { ProblemGroups } from '../../importing/desk/group-problems.js';
+import { ProblemGroups } from '../../importing/desk/problem-tally.js';
 import type { Output } from '../context.js';
 import { ExitCode } from '../exit-code.js';
 import { printLine } from '../print-line.js';

@@ -1,5 +1,5 @@
 import type { ImportProblem } from '../../importing/desk/import-views.js';
-import { ProblemGroups } from '../../importing/desk/group-problems.js';
+import { ProblemGroups } from '../../importing/desk/problem-tally.js';
 import { formatCheck, questionOf, strangeFields } from './format-check.js';
 import { checkOf } from './import-views.test-kit.js';
 

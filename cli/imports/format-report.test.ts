@@ -1,5 +1,5 @@
 import type { ProblemGroup } from '../../importing/desk/import-views.js';
-import { ProblemGroups } from '../../importing/desk/group-problems.js';
+import { ProblemGroups } from '../../importing/desk/problem-tally.js';
 import { exitCodeOf } from './end-of-import.js';
 import { formatReport } from './format-report.js';
 import { countsOf, viewOf } from './import-views.test-kit.js';

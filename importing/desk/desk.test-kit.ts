@@ -1,4 +1,4 @@
-import type { ImportDesk } from './desk.js';
+import type { ImportDesk } from './import-desk.js';
 
 /** A desk of which only this much is asked; the rest fails the test. */
 export function deskOf(given: Partial<ImportDesk> = {}): ImportDesk {

@@ -1,11 +1,11 @@
 import { askPigeonhole } from '../../work/asking/ask-pigeonhole.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { PermitRefusal } from '../../work/asking/permit-refusal.js';
-import { ImportRefusal } from './import-refusal.js';
+import { ImportRefusal } from './import-request.js';
 import type { ImportTarget } from './import-views.js';
-import { lastSeenPigeonhole } from '../queries/last-seen-pigeonhole.js';
 import { pausesOf } from '../../ledger/pauses.js';
 import { ApiError, type ApiErrorKind } from '../../pigeonhole/api-error.js';
+import type { Ledger } from '../../ledger/ledger.js';
 
 type To = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger'>;
 
@@ -126,4 +126,18 @@ function toTarget(workspace: string, pigeonholeId: number, pigeonhole: object): 
 
 function notKnown(what: string, cause?: Error): ImportRefusal {
   return new ImportRefusal('unknown', `${what}: look at its address in the dashboard of the service`, { cause });
+}
+
+/** A pigeonhole as the service's own list showed it last, as canonical JSON; undefined: it never did. */
+export async function lastSeenPigeonhole(
+  ledger: Ledger,
+  workspace: string,
+  pigeonholeId: number,
+): Promise<{ readonly payload: string; readonly seenAt: Date } | undefined> {
+  const [row] = await ledger.db.query<{ payload: string; seen_at: Date }>(
+    `select i.payload, i.seen_at from items i join pigeonholes p on p.ref = i.ref
+     where p.workspace = $1 and p.pigeonhole_id = 0 and i.list = 'pigeonholes' and i.key = $2 and i.payload is not null`,
+    [workspace, String(pigeonholeId)],
+  );
+  return row === undefined ? undefined : { payload: row.payload, seenAt: row.seen_at };
 }

@@ -1,24 +1,66 @@
 import { randomUUID } from 'node:crypto';
 import type { Collaborators, InUse, Log } from '../../work/collaborators.js';
-import type { ImportDesk } from './desk.js';
-import { ImportRefusal } from './import-refusal.js';
-import type { ImportAction, ImportRequest } from './import-request.js';
-import type { ImportTarget, ImportView } from './import-views.js';
+import { ImportRefusal, type ImportAction, type ImportRequest } from './import-request.js';
+import type { ImportTarget, ImportView, ImportCheck, ImportReportRow, SavedMapping } from './import-views.js';
 import type { Ledger } from '../../ledger/ledger.js';
-import { importReport } from '../queries/import-report.js';
-import { importIdOf } from '../queries/import-numbers.js';
-import { type ImportProgress, listImports, readImport } from '../queries/read-import.js';
-import { allMappings } from '../queries/saved-mappings.js';
+import { importReport } from '../import-report.js';
+import { importIdOf, type ImportProgress, listImports, readImport, askToCancel } from '../read-import.js';
+import { allMappings, columnWishes } from './saved-mappings.js';
 import { isSendable } from '../files/checked-row.js';
-import { codesCsv } from '../files/codes-csv.js';
-import { reportCsv } from '../files/report-csv.js';
-import { actOnImport } from './act-on-import.js';
+import { codesCsv, reportCsv } from '../files/report-csv.js';
 import { checkImport, type CheckTerms } from './check-import.js';
 import { findTarget } from './find-target.js';
-import { columnWishes, openRegistrants } from './open-registrants.js';
+import { openRegistrants } from './open-registrants.js';
 import { profileFieldsOf } from './profile-fields.js';
 import { startImport } from './start-import.js';
 import { outcomesForAPerson, storedColumns, viewImport, viewReportRow } from './view-import.js';
+import { handleRequest } from '../../work/handle-request.js';
+
+export interface ImportsWanted {
+  /** Null: of all workspaces. */
+  readonly workspace: string | null;
+  readonly before: number | null;
+  readonly limit: number;
+}
+
+/** What the process that serves the API does with registrant files. */
+export interface ImportDesk {
+  /** Where a file would go, asked of the service. @throws {ImportRefusal} */
+  target(pigeonhole: string): Promise<ImportTarget>;
+  /**
+   * What an import would do; writes nothing.
+   * @throws {ImportRefusal}
+   * @throws {RegistrantFileError} when the file cannot be used
+   */
+  check(request: ImportRequest, bytes: AsyncIterable<Uint8Array>): Promise<ImportCheck>;
+  /** CSV: rows and the codes that they are given where they have none. Throws as `check`. */
+  generatedCodes(request: ImportRequest, bytes: AsyncIterable<Uint8Array>): AsyncIterable<string>;
+  /**
+   * Takes a file in and begins to send it. Throws as `check`; then nothing has begun.
+   * @param token the id of the named token of whoever asks; absent or null: they have none
+   */
+  start(request: ImportRequest, bytes: AsyncIterable<Uint8Array>, token?: string | null): Promise<ImportView>;
+  /** Newest first. @param wanted which, and after which: by number, which is the id that people know */
+  list(wanted: ImportsWanted): Promise<ImportView[]>;
+  find(id: string): Promise<ImportView | undefined>;
+  /** The id of the named token that started an import; null: it was started with none. @throws {ImportRefusal} */
+  tokenOf(id: string): Promise<string | null>;
+  /**
+   * In the order of the file; with `problems` only rows that need a person.
+   * @param shows `outcomes`: without the service's own words, which may quote a cell
+   */
+  report(
+    id: string,
+    only: 'problems' | 'all',
+    shows: 'everything' | 'outcomes',
+  ): AsyncIterable<readonly ImportReportRow[]>;
+  /** The same as a CSV file that can be corrected and imported again. */
+  reportCsv(id: string): AsyncIterable<string>;
+  /** @throws {ImportRefusal} when there is nothing to do it to */
+  act(id: string, action: ImportAction): Promise<ImportView>;
+  /** @param workspace null: of all of them */
+  mappings(workspace: string | null): Promise<SavedMapping[]>;
+}
 
 export interface DeskParts {
   readonly editions: InUse;
@@ -161,4 +203,20 @@ async function termsOf(to: Collaborators, request: ImportRequest): Promise<Check
 
 async function* sendableOf(batches: Awaited<ReturnType<typeof openRegistrants>>['rows']) {
   for await (const rows of batches) yield rows.filter(isSendable);
+}
+
+/**
+ * Writes what a person asks of an import into the ledger; the workflow is to be woken afterwards.
+ * @throws {ImportRefusal} when it has ended
+ */
+export async function actOnImport(
+  ledger: Ledger,
+  { id, number, state }: Pick<ImportProgress, 'id' | 'number' | 'state'>,
+  { do: verb, by, reason }: ImportAction,
+): Promise<void> {
+  if (state === 'done' || state === 'cancelled') {
+    throw new ImportRefusal('stopped', `import ${number} has ended: there is nothing to ${verb}`);
+  }
+  if (verb === 'cancel') await askToCancel(ledger, id, by ?? null);
+  else await handleRequest(ledger, { kind: 'import', name: id }, { do: verb, by, reason });
 }

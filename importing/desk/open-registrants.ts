@@ -1,47 +1,10 @@
-import { ImportRefusal } from './import-refusal.js';
-import type { Ledger } from '../../ledger/ledger.js';
-import { allMappings, findMapping } from '../queries/saved-mappings.js';
-import { checkMapping } from '../files/check-mapping.js';
+import { ColumnWishes } from './saved-mappings.js';
+import { checkMapping, type ColumnMapping, guessMapping } from '../files/column-mapping.js';
 import type { CheckedRow } from '../files/checked-row.js';
-import type { ColumnMapping, MappingWishes } from '../files/column-mapping.js';
-import { guessMapping } from '../files/guess-mapping.js';
 import { openInThread } from '../files/open-in-thread.js';
-import { parseMapping } from '../files/parse-mapping.js';
 import type { FileOptions, RegistrantFile } from '../files/registrant-file.js';
 import { RowCheck } from '../files/row-check.js';
-
-/** What somebody wants of a file's columns. */
-export interface ColumnWishes {
-  /** Columns that the file has to have. */
-  readonly own: MappingWishes;
-  /** Of a saved mapping: columns that this file lacks do not matter. */
-  readonly saved: MappingWishes;
-}
-
-/**
- * @param workspace whose saved mappings can be named
- * @param map each `COLUMN=FIELD`, `COLUMN=`, or the name of a saved mapping
- * @throws {RegistrantFileError} kind `mapping`
- * @throws {ImportRefusal} when no mapping is saved under the name
- */
-export async function columnWishes(ledger: Ledger, workspace: string, map: readonly string[]): Promise<ColumnWishes> {
-  const own = parseMapping(map.filter((each) => each.includes('=')));
-  const saved: Record<string, string | null> = {};
-  for (const name of map.filter((each) => !each.includes('='))) {
-    // oxlint-disable-next-line no-await-in-loop -- one, or two
-    Object.assign(saved, await savedColumns(ledger, workspace, name));
-  }
-  return { own, saved };
-}
-
-/** @throws {ImportRefusal} when no mapping is saved under the name */
-export async function savedColumns(ledger: Ledger, workspace: string, name: string): Promise<MappingWishes> {
-  const mapping = await findMapping(ledger, workspace, name);
-  if (mapping !== undefined) return mapping.columns;
-  const names = (await allMappings(ledger, workspace)).map((each) => each.name);
-  const there = names.length === 0 ? 'none is saved yet' : `there is ${names.join(', ')}`;
-  throw new ImportRefusal('wrong', `no mapping is saved under the name ${name}: ${there}; or write "COLUMN=FIELD"`);
-}
+import { createHash } from 'node:crypto';
 
 export interface ReadingTerms {
   readonly file: FileOptions;
@@ -84,5 +47,31 @@ export async function openRegistrants(
         yield rows;
       }
     })(),
+  };
+}
+
+/** Bytes that are hashed as they pass. */
+export interface HashedBytes {
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** SHA-256 in hex, of everything: reads what has not been read, since a table may end before its file does. */
+  digest(): Promise<string>;
+}
+
+export function hashedBytes(source: AsyncIterable<Uint8Array>): HashedBytes {
+  const hash = createHash('sha256');
+  const iterator = source[Symbol.asyncIterator]();
+  const next = async (): Promise<IteratorResult<Uint8Array>> => {
+    const piece = await iterator.next();
+    if (piece.done !== true) hash.update(piece.value);
+    return piece;
+  };
+  return {
+    // Without `return`: who stops reading must not end the source, whose rest is hashed.
+    bytes: { [Symbol.asyncIterator]: () => ({ next }) },
+    async digest() {
+      // oxlint-disable-next-line no-await-in-loop -- one after another, as they come
+      while ((await next()).done !== true);
+      return hash.digest('hex');
+    },
   };
 }

@@ -1,4 +1,4 @@
-import type { ImportProblem, ProblemCount } from './import-views.js';
+import type { ImportProblem, ProblemCount, ProblemGroup } from './import-views.js';
 
 /** So many are kept word for word; a file with more is mended by its first thousands. */
 const mostKept = 100_000;
@@ -26,5 +26,45 @@ export class ProblemTally {
   /** The most frequent first. */
   get counts(): ProblemCount[] {
     return [...this.#counts.values()].toSorted((a, b) => b.rows - a.rows);
+  }
+}
+
+const maxFirstRows = 3;
+/** From this number of rows on it is the column that is wrong, and hardly each of its cells. */
+const minRowsForHint = 10;
+/** What goes away when the column is not sent. Other codes are about the row, its code or its name. */
+const codesOfColumns: ReadonlySet<string> = new Set([
+  'rejected',
+  'control-character',
+  'too-long',
+  'no-email-address',
+  'error-cell',
+  'digits-lost',
+  'nested-value',
+]);
+
+type Grouped = Pick<ProblemGroup, 'column' | 'code' | 'message'> & { readonly optionalColumn: boolean };
+
+/** Collects problems by column and sentence. Memory grows only with the number of different sentences. */
+export class ProblemGroups {
+  readonly #groups = new Map<string, { readonly group: Grouped; readonly firstRows: number[]; rows: number }>();
+
+  /** @param optionalColumn whether rows can be sent without the column */
+  add({ row, column, code, message }: ImportProblem, optionalColumn: boolean): void {
+    const key = JSON.stringify([column, code, message]);
+    const known = this.#groups.get(key) ?? { group: { column, code, message, optionalColumn }, firstRows: [], rows: 0 };
+    this.#groups.set(key, known);
+    known.rows += 1;
+    if (known.firstRows.length < maxFirstRows) known.firstRows.push(row);
+  }
+
+  /** In the order in which they were first seen. */
+  get all(): ProblemGroup[] {
+    return [...this.#groups.values()].map(({ group: { optionalColumn, ...group }, firstRows, rows }) => ({
+      ...group,
+      rows,
+      firstRows,
+      worksWithoutColumn: optionalColumn && rows >= minRowsForHint && codesOfColumns.has(group.code),
+    }));
   }
 }

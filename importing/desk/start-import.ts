@@ -1,14 +1,11 @@
 import type { Collaborators } from '../../work/collaborators.js';
-import { ImportRefusal } from './import-refusal.js';
+import { ImportRefusal } from './import-request.js';
 import type { ImportTarget } from './import-views.js';
-import { beginImport, discardImport, startImport as beginSending } from '../queries/begin-import.js';
-import { saveMapping } from '../queries/saved-mappings.js';
-import { stageAll } from '../queries/stage-all.js';
+import { beginImport, discardImport, startImport as beginSending, stageAll } from '../staging.js';
+import { saveMapping } from './saved-mappings.js';
 import { refOf } from '../../ledger/pigeonholes.js';
-import { unknownFields } from '../files/check-mapping.js';
-import type { ColumnMapping } from '../files/column-mapping.js';
-import { hashedBytes } from './hashed-bytes.js';
-import { openRegistrants, type ReadingTerms } from './open-registrants.js';
+import { unknownFields, type ColumnMapping } from '../files/column-mapping.js';
+import { hashedBytes, openRegistrants, type ReadingTerms } from './open-registrants.js';
 
 export interface StartTerms extends ReadingTerms {
   /** UUID. */

@@ -1,5 +1,5 @@
-import type { StoredReportRow } from '../queries/import-report.js';
-import type { ImportProgress } from '../queries/read-import.js';
+import type { StoredReportRow } from '../import-report.js';
+import type { ImportProgress } from '../read-import.js';
 import { storedColumns, viewImport, viewReportRow } from './view-import.js';
 
 const since = new Date('2026-11-21T18:00:00Z');

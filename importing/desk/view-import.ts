@@ -1,6 +1,6 @@
 import type { ImportReportRow, ImportView } from './import-views.js';
-import type { StoredReportRow } from '../queries/import-report.js';
-import type { ImportProgress } from '../queries/read-import.js';
+import type { StoredReportRow } from '../import-report.js';
+import type { ImportProgress } from '../read-import.js';
 import { codeProperty } from '../files/column-mapping.js';
 import type { StoredColumns } from './start-import.js';
 

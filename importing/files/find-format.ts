@@ -1,5 +1,5 @@
-import { encodingOfMark } from './text/utf8-bytes.js';
-import { RegistrantFileError } from './registrant-file-error.js';
+import { encodingOfMark } from './utf8-bytes.js';
+import { RegistrantFileError } from './registrant-file.js';
 
 /** Kinds of files that people have instead of a table, by their first bytes. */
 const strangers: readonly { readonly starts: readonly number[]; readonly sentence: string }[] = [

@@ -1,7 +1,7 @@
 import { writeXlsx, writeZip } from '../../bench/registrant-files/write-xlsx.js';
 import { openInThread, type ReadingBounds } from './open-in-thread.js';
 import { inChunks, refusalOf, valuesOf } from './open-registrant-file.test-kit.js';
-import { RegistrantFileError } from './registrant-file-error.js';
+import { RegistrantFileError } from './registrant-file.js';
 
 const bounds: ReadingBounds = { heapMegabytes: 64, stepMs: 60_000 };
 

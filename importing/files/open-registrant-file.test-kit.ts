@@ -1,6 +1,5 @@
 import { openRegistrantFile } from './open-registrant-file.js';
-import { RegistrantFileError } from './registrant-file-error.js';
-import type { FileOptions, RawRow, RegistrantFile } from './registrant-file.js';
+import { RegistrantFileError, type FileOptions, type RawRow, type RegistrantFile } from './registrant-file.js';
 
 export interface ReadFile extends Pick<RegistrantFile, 'format' | 'encoding' | 'delimiter' | 'sheet' | 'columns'> {
   readonly rows: readonly RawRow[];

@@ -1,14 +1,9 @@
-import { delimiterHint, findDelimiter } from './csv/find-delimiter.js';
-import { readCsv } from './csv/read-csv.js';
-import { findContainer, findTextKind } from './find-format.js';
-import type { TextKind } from './find-format.js';
-import { readJson } from './json/read-json.js';
-import { peek } from './peek.js';
-import type { Peeked } from './peek.js';
-import { RegistrantFileError } from './registrant-file-error.js';
-import type { FileOptions, RegistrantFile } from './registrant-file.js';
-import { rowsBelowHeader } from './rows-below-header.js';
-import { utf8Bytes } from './text/utf8-bytes.js';
+import { delimiterHint, findDelimiter, readCsv } from './read-csv.js';
+import { findContainer, findTextKind, type TextKind } from './find-format.js';
+import { readJson } from './read-json.js';
+import { RegistrantFileError, type FileOptions, type RegistrantFile } from './registrant-file.js';
+import { rowsBelowHeader } from './table.js';
+import { utf8Bytes } from './utf8-bytes.js';
 import { readXlsx } from './xlsx/read-xlsx.js';
 
 /** What is looked at to tell formats, encodings and delimiters apart. */
@@ -103,4 +98,56 @@ function opened({ encoding, ...rest }: Parts, close: () => Promise<void>): Regis
       return encoding();
     },
   };
+}
+
+export interface Peeked {
+  /** The first bytes: at least as many as asked for, unless the whole is shorter. */
+  readonly head: Buffer;
+  /** All bytes, the head included. To be read once. */
+  readonly bytes: AsyncIterable<Buffer>;
+  /** Lets go of the source (a socket, a file) when `bytes` is not read to its end; a second call does nothing. */
+  readonly release: () => Promise<void>;
+}
+
+/** Looks at the start of a stream without losing it. */
+export async function peek(source: AsyncIterable<Uint8Array>, atLeastBytes: number): Promise<Peeked> {
+  const iterator = source[Symbol.asyncIterator]();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let ended = false;
+  while (length < atLeastBytes && !ended) {
+    const next = await iterator.next();
+    ended = next.done === true;
+    if (next.done === true) break;
+    chunks.push(asBuffer(next.value));
+    length += next.value.byteLength;
+  }
+  const head = Buffer.concat(chunks);
+  const release = async () => {
+    // not left to `bytes` alone: a generator that was never begun cannot clean up after itself
+    if (!ended) await iterator.return?.();
+    ended = true;
+  };
+  return { head, bytes: headThenRest(head, ended ? undefined : iterator, release), release };
+}
+
+async function* headThenRest(
+  head: Buffer,
+  rest: AsyncIterator<Uint8Array> | undefined,
+  release: () => Promise<void>,
+): AsyncGenerator<Buffer, void, undefined> {
+  try {
+    if (head.length > 0) yield head;
+    while (rest !== undefined) {
+      const next = await rest.next();
+      if (next.done === true) return;
+      yield asBuffer(next.value);
+    }
+  } finally {
+    await release();
+  }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openRegistrantFile } from './open-registrant-file.js';
-import type { FromReadThread, ReadThreadData, ToReadThread } from './read-thread-messages.js';
-import { RegistrantFileError } from './registrant-file-error.js';
+import type { FromReadThread, ReadThreadData, ToReadThread } from './open-in-thread.js';
+import { RegistrantFileError } from './registrant-file.js';
 
 /**
  * The thread in which one file of registrants is read. A file may be made to exhaust whoever reads it, so that happens

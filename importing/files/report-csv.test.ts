@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { isSendable } from './checked-row.js';
-import { codesCsv } from './codes-csv.js';
-import { guessMapping } from './guess-mapping.js';
+import { codesCsv, reportCsv } from './report-csv.js';
+import { guessMapping } from './column-mapping.js';
 import { openRegistrantFile } from './open-registrant-file.js';
 import { inChunks } from './open-registrant-file.test-kit.js';
-import { reportCsv } from './report-csv.js';
-import type { ReportRow } from './report-row.js';
+import type { ReportRow } from '../row-states.js';
 import { RowCheck } from './row-check.js';
 import { asWritten, spreadsheetSafe } from './spreadsheet-safe.js';
 

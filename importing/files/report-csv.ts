@@ -1,7 +1,8 @@
 import { codeProperty } from './column-mapping.js';
-import { byteOrderMark, csvLine } from './csv-line.js';
-import { reportColumns } from './report-columns.js';
-import type { ReportRow } from './report-row.js';
+import { byteOrderMark, csvLine } from './spreadsheet-safe.js';
+import type { ReportRow } from '../row-states.js';
+import type { SendableRow } from './checked-row.js';
+import type { ImportProblem } from '../desk/import-views.js';
 
 /**
  * The report of an import as CSV, a batch at a time: what became of each row, then its fields under the service's names, so that it
@@ -32,4 +33,44 @@ export function valuesOf(profile: Readonly<Record<string, string>>, columns: rea
 /** In the order of `reportColumns`. */
 function aboutImport({ row, outcome, field, message, requestId }: ReportRow): string[] {
   return [String(row), outcome, field ?? '', message ?? '', requestId ?? ''];
+}
+
+/**
+ * The columns of a report that are about the import and not the registrant. A report that is imported again is known by them, and they
+ * are not sent. Changing a name would make older reports send it.
+ */
+export const reportColumns = [
+  'Import row',
+  'Import outcome',
+  'Import field',
+  'Import message',
+  'Import request id',
+] as const;
+
+export function isReportColumn(column: string): boolean {
+  return (reportColumns as readonly string[]).includes(column);
+}
+
+const [rowColumn] = reportColumns;
+
+/**
+ * The rows with their codes, generated ones included, as CSV: for invitations and badges, and to be imported again in place of the file
+ * that had none.
+ * @param fields the fields that the import sends, in the file's order
+ */
+export async function* codesCsv(
+  rows: AsyncIterable<readonly Pick<SendableRow, 'row' | 'profile'>[]>,
+  fields: readonly string[],
+): AsyncGenerator<string, void, undefined> {
+  const columns = profileColumns(fields);
+  yield byteOrderMark + csvLine([rowColumn, ...columns]);
+  for await (const batch of rows) {
+    yield batch.map(({ row, profile }) => csvLine([String(row), ...valuesOf(profile, columns)])).join('');
+  }
+}
+
+/** The problems of a file as CSV that a spreadsheet opens, and does not run: a line each. */
+export async function* problemsCsv(problems: readonly ImportProblem[]): AsyncGenerator<string, void, undefined> {
+  yield byteOrderMark + csvLine(['row', 'column', 'code', 'message']);
+  for (const { row, column, code, message } of problems) yield csvLine([String(row), column ?? '', code, message]);
 }

@@ -1,6 +1,5 @@
-import { isSendable } from './checked-row.js';
-import type { CheckedRow } from './checked-row.js';
-import { guessMapping } from './guess-mapping.js';
+import { isSendable, type CheckedRow } from './checked-row.js';
+import { guessMapping } from './column-mapping.js';
 import type { Finding, RawRow } from './registrant-file.js';
 import { RowCheck } from './row-check.js';
 

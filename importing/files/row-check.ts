@@ -1,12 +1,10 @@
-import { codeProperty } from './column-mapping.js';
-import type { ColumnMapping } from './column-mapping.js';
-import { checkValue } from './check-value.js';
-import type { CheckedRow, Problem, Profile } from './checked-row.js';
+import { codeProperty, type ColumnMapping } from './column-mapping.js';
+import { type CheckedRow, type Problem, type Profile, plainProblem } from './checked-row.js';
 import { isEmailField, isNameField } from './field-words.js';
-import { generateCode } from './generate-code.js';
-import { plainProblem } from './problem-words.js';
 import type { Finding, RawRow } from './registrant-file.js';
 import { SeenCodes } from './seen-codes.js';
+import { asWritten } from './spreadsheet-safe.js';
+import { createHmac } from 'node:crypto';
 
 export interface RowCheckOptions {
   readonly mapping: ColumnMapping;
@@ -162,4 +160,64 @@ function duplicateRow(row: number, earlier: number): Problem {
 function similarCode(row: number, column: string | null, earlier: number): Problem {
   const message = `The code differs from the one in row ${earlier} only in upper and lower case or the form of letters; the service may take them for one.`;
   return { row, column, code: 'similar-code', message };
+}
+
+/** Characters of a value. The service documents no maximum; a column of a database that holds names has this one. */
+export const maxValueLength = 255;
+
+export type ValueNote = 'trimmed' | 'apostrophe-removed';
+export type ValueProblem = 'control-character' | 'too-long';
+
+export interface CheckedValue {
+  /** What is sent. */
+  readonly value: string;
+  readonly notes: readonly ValueNote[];
+  readonly problem: ValueProblem | undefined;
+}
+
+/**
+ * A cell's text as it is sent: without white space around it and without the apostrophe that keeps spreadsheets from running it.
+ * Line ends within become LF. Control characters are a problem, in a code also line ends, tabs and what is invisible (a code with a
+ * zero-width space cannot be typed); names may need invisible joiners (Persian, emoji).
+ */
+export function checkValue(text: string, isCode: boolean): CheckedValue {
+  const notes: ValueNote[] = [];
+  const trimmed = text.trim();
+  if (trimmed !== text) notes.push('trimmed');
+  const written = asWritten(trimmed);
+  if (written !== trimmed) notes.push('apostrophe-removed');
+  const value = written.includes('\r') ? written.replace(/\r\n?/g, '\n') : written;
+  return { value, notes, problem: problemOf(value, isCode) };
+}
+
+function problemOf(value: string, isCode: boolean): ValueProblem | undefined {
+  if (/\p{Cs}/u.test(value)) return 'control-character'; // half a character, which JSON can hold
+  if (isCode ? /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(value) : /[^\P{Cc}\t\n]/u.test(value)) return 'control-character';
+  // code points, so that a character beyond the 16-bit plane counts once
+  if (value.length > maxValueLength && Array.from(value).length > maxValueLength) return 'too-long';
+  return undefined;
+}
+
+/** No vowels (no words), no 0, 1, I, L, O (misread), no E (spreadsheets take 12E4 for a number). */
+const alphabet = '23456789BCDFGHJKMNPQRSTVWXYZ';
+const length = 12;
+
+/**
+ * A code for a registrant that has none: nobody guesses it without the key (57 bits), and the same registrant gets the same code each
+ * time, so that importing a file again meets who is there already.
+ * @param key kept by the caller, the same for all imports of a pigeonhole
+ * @param fields what the row sends; their order does not matter, empty ones do not count
+ */
+export function generateCode(key: Uint8Array, fields: Readonly<Record<string, string>>): string {
+  const content = Object.entries(fields)
+    .filter(([, value]) => value !== '')
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const digest = createHmac('sha256', key).update('registrant code\n').update(JSON.stringify(content)).digest();
+  let number = digest.readBigUInt64BE(0) * 2n ** 32n + BigInt(digest.readUInt32BE(8)); // 96 bits for 57: no letter is favoured
+  let code = '';
+  while (code.length < length) {
+    code += alphabet[Number(number % BigInt(alphabet.length))];
+    number /= BigInt(alphabet.length);
+  }
+  return code;
 }

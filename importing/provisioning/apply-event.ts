@@ -1,15 +1,14 @@
 import type { EventFile } from '../../config/event/event-file.js';
 import { pausesOf } from '../../ledger/pauses.js';
-import { settleCreation } from '../queries/provisioning.js';
+import { settleCreation } from './provisioned-objects.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { PermitRefusal } from '../../work/asking/permit-refusal.js';
 import { requireCurrentConfiguration } from '../../work/require-current-configuration.js';
 import type { CreatedEntity, PigeonholeClient } from '../../pigeonhole/client.js';
-import { createObject, type Creation } from './create-object.js';
-import { type Hindrance, judgeAsking } from './judge-asking.js';
-import { isTwin, type Standing } from './judge-standing.js';
-import { looksOf, type Shown } from './looks.js';
+import { createObject, type Creation, type Hindrance, judgeAsking } from './create-object.js';
+import { isTwin, type Standing } from './object-states.js';
+import { looksOf, type Shown } from './matching.js';
 import { type EventPlan, planEvent, type PlannedObject, type PlanOptions } from './plan-event.js';
 
 export interface ApplyOptions extends PlanOptions {

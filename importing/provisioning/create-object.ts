@@ -1,13 +1,12 @@
-import { dropIntent, intendCreation, type ProvisionedName, settleCreation } from '../queries/provisioning.js';
+import { dropIntent, intendCreation, type ProvisionedName, settleCreation } from './provisioned-objects.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { confirmAfterMs } from '../../work/lease-watch.js';
 import { PermitRefusal } from '../../work/asking/permit-refusal.js';
 import { Stopwatch } from '../../base/stopwatch.js';
-import { priority } from './ask-for-provisioning.js';
-import { type Hindrance, judgeAsking } from './judge-asking.js';
-import type { Looks, Shown } from './looks.js';
+import { priority } from './list-objects.js';
+import type { Looks, Shown } from './matching.js';
 
 /**
  * How a creation ended.
@@ -84,5 +83,39 @@ export async function createObject(
     return hindrance.kind === 'stop' && hindrance.why === 'refused'
       ? { kind: 'refused', error }
       : { kind: 'hindered', hindrance };
+  }
+}
+
+/** What a request that brought nothing about means for the whole event. */
+export type Hindrance =
+  /** It passes by itself: asked again then, it goes on. */
+  | {
+      readonly kind: 'wait';
+      readonly why: 'quota' | 'throttled' | 'unreachable' | 'stopping';
+      readonly waitMs: number;
+      readonly detail: string;
+    }
+  /** A person has to do something first. */
+  | { readonly kind: 'stop'; readonly why: 'credential' | 'refused' | 'paused'; readonly detail: string };
+
+/** Pure. @param now epoch ms */
+export function judgeAsking(error: ApiError | PermitRefusal, now: number): Hindrance {
+  const detail = error.message;
+  if (error instanceof PermitRefusal) return { kind: 'wait', why: 'quota', waitMs: error.waitMs, detail };
+  const told =
+    error.retryAfterMs ?? (error.resetAtMs === undefined ? undefined : Math.max(1000, error.resetAtMs - now));
+  switch (error.kind) {
+    case 'quota':
+      return { kind: 'wait', why: 'quota', waitMs: told ?? 60_000, detail };
+    case 'throttled':
+      return { kind: 'wait', why: 'throttled', waitMs: error.retryAfterMs ?? 2000, detail };
+    case 'transient':
+      return { kind: 'wait', why: 'unreachable', waitMs: error.retryAfterMs ?? 2000, detail };
+    case 'aborted':
+      return { kind: 'wait', why: 'stopping', waitMs: 1000, detail };
+    case 'credential':
+      return { kind: 'stop', why: 'credential', detail };
+    default:
+      return { kind: 'stop', why: 'refused', detail };
   }
 }

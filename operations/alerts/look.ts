@@ -3,7 +3,7 @@ import { readStanding, type StatusSources } from '../../api/status.js';
 import type { AlertsConfig } from '../../config/config.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import { type AlertRow, type Look, type LookedAt, readAlerts, readPaces, recordLook, takeLook } from './looks.js';
-import { endedImports } from '../../importing/queries/ended-imports.js';
+import { endedImports } from '../../importing/read-import.js';
 import { type Condition, findConditions, isWanted } from './find-conditions.js';
 import { type AlertState, type Calm, heldBack, judgeAlert } from './judge-alert.js';
 import { type Pace, paceMessages, type Telling } from './pace-messages.js';

@@ -1,5 +1,5 @@
 import type { Collaborators, OpenSink } from '../../work/collaborators.js';
-import { lastSeenPigeonhole } from '../../importing/queries/last-seen-pigeonhole.js';
+import { lastSeenPigeonhole } from '../../importing/desk/find-target.js';
 import { type Consent, consentStates } from '../../ledger/seen-item.js';
 import type { Fields } from '../../sinks/sink.js';
 import type { Place } from '../ready/look-ready.js';

@@ -1,4 +1,4 @@
-import type { RegistrantCounts } from '../../importing/queries/count-registrants.js';
+import type { RegistrantCounts } from '../../importing/count-registrants.js';
 import { judgeRegistrants, type RegistrantSettings } from './judge-registrants.js';
 
 const on: RegistrantSettings = { registrants: true, attendeeCodeRequired: false, expectedParticipants: 25_000 };

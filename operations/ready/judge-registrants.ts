@@ -1,5 +1,5 @@
 import type { ReadyCheck } from '../../api/readiness.js';
-import type { RegistrantCounts } from '../../importing/queries/count-registrants.js';
+import type { RegistrantCounts } from '../../importing/count-registrants.js';
 import { countOf } from './count-of.js';
 
 /** What the pigeonhole says of its registrants; undefined: it does not say. */

@@ -1,10 +1,9 @@
 import type { InUse } from '../../work/collaborators.js';
-import type { ImportDesk } from '../../importing/desk/desk.js';
+import { type ImportDesk, createImportDesk } from '../../importing/desk/import-desk.js';
 import type { ImportRequest } from '../../importing/desk/import-request.js';
 import type { ImportReportRow, ImportView } from '../../importing/desk/import-views.js';
 import type { ImportFolder } from '../../config/config.js';
-import { createImportDesk } from '../../importing/desk/import-desk.js';
-import { DropFolders } from '../../importing/desk/drop-folders.js';
+import { DropFolders } from '../../importing/drop-folders/drop-folders.js';
 import type { Scene } from '../kit/scene.js';
 import { finish } from './importing.js';
 

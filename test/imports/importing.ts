@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { importRegistrantsTurn } from '../../activities/import-registrants.js';
 import type { ImportTurn } from '../../work/turns.js';
-import { beginImport, startImport } from '../../importing/queries/begin-import.js';
-import { importReport, type StoredReportRow } from '../../importing/queries/import-report.js';
-import type { RowOutcome } from '../../importing/files/report-row.js';
-import { type ImportProgress, readImport } from '../../importing/queries/read-import.js';
-import { stageRows } from '../../importing/queries/stage-rows.js';
-import type { StagedRow } from '../../importing/queries/staged-row.js';
+import { beginImport, startImport, stageRows, type StagedRow } from '../../importing/staging.js';
+import { importReport, type StoredReportRow } from '../../importing/import-report.js';
+import type { RowOutcome } from '../../importing/row-states.js';
+import { type ImportProgress, readImport } from '../../importing/read-import.js';
 import { refOf } from '../../ledger/pigeonholes.js';
 import type { Scene } from '../kit/scene.js';
 import type { Stage } from '../kit/stage.js';

@@ -1,5 +1,5 @@
 import { applyEvent, type EventTurn, lookAtEvent } from '../../importing/provisioning/apply-event.js';
-import type { Decisions } from '../../importing/provisioning/judge-standing.js';
+import type { Decisions } from '../../importing/provisioning/object-states.js';
 import { readEventFile } from '../../config/event/event-file.js';
 import { passTime } from './pass-time.js';
 import type { Scene } from './scene.js';

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { kinds } from '../kit/scenario-kinds.js';
-import { saveMapping } from '../../importing/queries/saved-mappings.js';
-import type { DropFolders } from '../../importing/desk/drop-folders.js';
+import { saveMapping } from '../../importing/desk/saved-mappings.js';
+import type { DropFolders } from '../../importing/drop-folders/drop-folders.js';
 import { dropFoldersIn } from '../imports/desk.js';
 import { registered } from '../imports/importing.js';
 import { type Stage, useStages } from '../kit/stage.js';

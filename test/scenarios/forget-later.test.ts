@@ -1,8 +1,7 @@
 import { kinds } from '../kit/scenario-kinds.js';
 import { deleteItems } from '../../reading/delete-items.js';
 import { openErasures } from '../../people/forget/read-erasures.js';
-import { beginImport, startImport } from '../../importing/queries/begin-import.js';
-import { stageRows } from '../../importing/queries/stage-rows.js';
+import { beginImport, startImport, stageRows } from '../../importing/staging.js';
 import { refOf } from '../../ledger/pigeonholes.js';
 import { counts, finish, report, rowsOf, stage as stageImport } from '../imports/importing.js';
 import { dumpLedger } from '../kit/dump-ledger.js';

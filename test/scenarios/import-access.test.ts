@@ -2,7 +2,7 @@ import { apiSources } from '../../api/api-sources.test-kit.js';
 import { rightsOf, type Role } from '../../api/rights.js';
 import { type ApiServer, startApi } from '../../api/start-api.js';
 import { makeToken } from '../../api/token-text.js';
-import { saveMapping } from '../../importing/queries/saved-mappings.js';
+import { saveMapping } from '../../importing/desk/saved-mappings.js';
 import { addToken } from '../../ledger/tokens.js';
 import { deskIn } from '../imports/desk.js';
 import { kinds } from '../kit/scenario-kinds.js';

@@ -3,16 +3,16 @@ import { kinds } from '../kit/scenario-kinds.js';
 import { ProcessDied } from '../kit/mortal-database.js';
 import { useStages } from '../kit/stage.js';
 import { randomUUID } from 'node:crypto';
-import { askToCancel } from '../../importing/queries/ask-import.js';
+import { askToCancel } from '../../importing/read-import.js';
 import {
   beginImport,
   discardAbandonedImports,
   discardImport,
   startImport,
-} from '../../importing/queries/begin-import.js';
-import { compareWithEarlier } from '../../importing/queries/compare-with-earlier.js';
-import { stageAll } from '../../importing/queries/stage-all.js';
-import { stageRows } from '../../importing/queries/stage-rows.js';
+  stageAll,
+  stageRows,
+} from '../../importing/staging.js';
+import { compareWithEarlier } from '../../importing/desk/check-import.js';
 import { resume } from '../../ledger/pauses.js';
 import { refOf } from '../../ledger/pigeonholes.js';
 import {

@@ -1,8 +1,7 @@
 import { crc32 } from 'node:zlib';
-import { fromBufferPromise } from 'yauzl';
-import type { Entry, ZipFile } from 'yauzl';
+import { fromBufferPromise, type Entry, type ZipFile } from 'yauzl';
 import { readLimits } from '../read-limits.js';
-import { RegistrantFileError } from '../registrant-file-error.js';
+import { RegistrantFileError } from '../registrant-file.js';
 
 /** The parts of an XLSX file, which is a zip archive. */
 export interface Archive {

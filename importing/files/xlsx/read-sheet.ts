@@ -1,10 +1,7 @@
 import { readLimits } from '../read-limits.js';
-import { RegistrantFileError } from '../registrant-file-error.js';
-import type { Finding, RawRow } from '../registrant-file.js';
-import { RowBatch } from '../row-batch.js';
-import { appended, cellText } from './cell-text.js';
-import { cellValue } from './cell-value.js';
-import type { WorkbookValues } from './cell-value.js';
+import { RegistrantFileError, type Finding, type RawRow } from '../registrant-file.js';
+import { RowBatch } from '../table.js';
+import { appended, cellText, cellValue, type WorkbookValues } from './cell-value.js';
 import { xmlEvents } from './xml-events.js';
 
 /**

@@ -1,8 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeXlsx, writeZip } from '../../../bench/registrant-files/write-xlsx.js';
-import type { WrittenCell, WrittenWorkbook } from '../../../bench/registrant-files/write-xlsx.js';
+import {
+  writeXlsx,
+  writeZip,
+  type WrittenCell,
+  type WrittenWorkbook,
+} from '../../../bench/registrant-files/write-xlsx.js';
 import { readAll, refusalOf, valuesOf } from '../open-registrant-file.test-kit.js';
+import { RegistrantFileError } from '../registrant-file.js';
+import { SharedTexts } from './shared-texts.js';
 
 function sheetOf(rows: readonly (readonly WrittenCell[])[], more: Partial<WrittenWorkbook> = {}): Buffer {
   return writeXlsx({ sheets: [{ name: 'People', rows }], ...more });
@@ -275,5 +281,25 @@ describe('an archive that is no readable workbook', () => {
       }
     }
     expect(refused).toBeGreaterThan(0);
+  });
+});
+
+describe('the texts of an XLSX file', () => {
+  it('are given back by their number, over pages and growing tables', () => {
+    const texts = new SharedTexts();
+    const written = Array.from({ length: 5_000 }, (_text, index) => `${index} é日😀 ${'x'.repeat(index % 700)}`);
+    for (const text of ['', ...written]) texts.add(text);
+    expect(texts.at(0)).toBe('');
+    expect(written.map((_text, index) => texts.at(index + 1))).toEqual(written);
+    expect([texts.at(5_001), texts.at(-1), texts.at(Number.NaN)]).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('are refused beyond their limit, before memory is', () => {
+    const texts = new SharedTexts(2 * 1024 * 1024);
+    const add = () => {
+      for (let count = 0; count < 100; count++) texts.add('x'.repeat(30_000));
+    };
+    expect(add).toThrow(RegistrantFileError);
+    expect(texts.at(60)).toHaveLength(30_000);
   });
 });

@@ -1,10 +1,11 @@
-import { RegistrantFileError } from '../registrant-file-error.js';
-import type { RawRow } from '../registrant-file.js';
-import { openArchive } from './archive.js';
+import { RegistrantFileError, type RawRow } from '../registrant-file.js';
+import { openArchive, type Archive } from './archive.js';
 import { readSheet } from './read-sheet.js';
 import { readSharedTexts } from './shared-texts.js';
-import { readStyles } from './styles.js';
-import { readWorkbook } from './workbook.js';
+import { readStyles } from './number-format.js';
+import { posix } from 'node:path';
+import { readLimits } from '../read-limits.js';
+import { readXml } from './xml-events.js';
 
 export interface XlsxSheet {
   readonly name: string;
@@ -41,4 +42,93 @@ export async function readXlsx(bytes: AsyncIterable<Buffer>, wanted: string | un
     from1904: workbook.from1904,
   };
   return { name: sheet.name, all, rows: readSheet(content, values) };
+}
+
+export interface Workbook {
+  /** Those with cells (no charts), in the order of their tabs. */
+  readonly sheets: readonly { readonly name: string; readonly part: string; readonly visible: boolean }[];
+  /** Whether day 0 of its dates is 1904-01-01, as in files from old Macs. */
+  readonly from1904: boolean;
+  readonly sharedTextsPart: string | undefined;
+  readonly stylesPart: string | undefined;
+}
+
+interface Relation {
+  readonly id: string;
+  /** The last word of its type, such as `worksheet`; the rest differs between the standard's two forms. */
+  readonly type: string;
+  readonly part: string;
+}
+
+/**
+ * What an archive holds as a workbook, along its relations (ECMA-376, part 1, 18 and part 2, 9).
+ * @throws {RegistrantFileError} kind `not-a-table` for an archive of another kind
+ */
+export async function readWorkbook(archive: Archive): Promise<Workbook> {
+  const part = (await relationsOf(archive, '')).find(({ type }) => type === 'officeDocument')?.part;
+  const content = part === undefined || !part.endsWith('.xml') ? undefined : archive.open(part);
+  if (part === undefined || content === undefined) throw noWorkbook();
+  const relations = await relationsOf(archive, part);
+  const worksheets = new Map(
+    relations.flatMap(({ id, type, part: at }) => (type === 'worksheet' ? [[id, at] as const] : [])),
+  );
+  const sheets: { name: string; part: string; visible: boolean }[] = [];
+  let from1904 = false;
+  let isWorkbook = false;
+  await readXml(content, {
+    open: (name, attribute) => {
+      if (name === 'workbook') isWorkbook = true;
+      if (name === 'workbookPr') from1904 = ['1', 'true'].includes(attribute('date1904') ?? '');
+      if (name !== 'sheet') return;
+      const sheetPart = worksheets.get(attribute('id') ?? '');
+      if (sheetPart === undefined || !archive.has(sheetPart)) return;
+      if (sheets.length >= readLimits.sheets) throw tooMany('sheets', readLimits.sheets);
+      sheets.push({
+        name: attribute('name') ?? '',
+        part: sheetPart,
+        visible: (attribute('state') ?? 'visible') === 'visible',
+      });
+    },
+    text: () => undefined,
+    close: () => undefined,
+  });
+  if (!isWorkbook) throw noWorkbook();
+  const partOf = (wanted: string) => relations.find(({ type }) => type === wanted)?.part;
+  return { sheets, from1904, sharedTextsPart: partOf('sharedStrings'), stylesPart: partOf('styles') };
+}
+
+async function relationsOf(archive: Archive, source: string): Promise<Relation[]> {
+  const folder = posix.dirname(source);
+  const content = archive.open(posix.join(folder, '_rels', `${posix.basename(source)}.rels`));
+  if (content === undefined) return [];
+  const relations: Relation[] = [];
+  await readXml(content, {
+    open: (name, attribute) => {
+      if (name !== 'Relationship') return;
+      if (relations.length >= readLimits.relations) throw tooMany('relations', readLimits.relations);
+      const target = attribute('Target') ?? '';
+      relations.push({
+        id: attribute('Id') ?? '',
+        type: (attribute('Type') ?? '').split('/').at(-1)!,
+        part: target.startsWith('/') ? target.slice(1) : posix.join(folder, target),
+      });
+    },
+    text: () => undefined,
+    close: () => undefined,
+  });
+  return relations;
+}
+
+function tooMany(what: string, most: number): RegistrantFileError {
+  return new RegistrantFileError(
+    'too-large',
+    `The workbook has more than ${most.toLocaleString('en')} ${what}, which no list of registrants has; save the sheet as CSV.`,
+  );
+}
+
+function noWorkbook(): RegistrantFileError {
+  return new RegistrantFileError(
+    'not-a-table',
+    'The file is an archive, but no XLSX workbook; save the list as XLSX or CSV.',
+  );
 }

@@ -1,6 +1,6 @@
 import { readLimits } from '../read-limits.js';
-import { RegistrantFileError } from '../registrant-file-error.js';
-import { cellText } from './cell-text.js';
+import { RegistrantFileError } from '../registrant-file.js';
+import { cellText } from './cell-value.js';
 import { readXml } from './xml-events.js';
 
 const pageBytes = 1024 * 1024;

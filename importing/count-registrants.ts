@@ -1,0 +1,50 @@
+import type { Ledger } from '../ledger/ledger.js';
+import { standing } from '../ledger/registrant-standing.js';
+
+/** The codes that imports have brought to a pigeonhole, by how they stand now. */
+export interface RegistrantCounts {
+  /** Created, or found there: they can sign in. */
+  readonly present: number;
+  /** There with other data than the file has. */
+  readonly conflict: number;
+  /** Refused by the service. */
+  readonly rejected: number;
+  /** Nobody knows whether they are there. */
+  readonly unknown: number;
+  /** Still to be sent. */
+  readonly waiting: number;
+  /** Their import ended before they were sent. */
+  readonly givenUp: number;
+  /** Number of the newest import; null: there was none. */
+  readonly newestImport: number | null;
+  /** Numbers of those that have not ended. */
+  readonly openImports: readonly number[];
+}
+
+/** Of one pigeonhole: one pass over its registrants, for a person who asks. */
+export async function countRegistrants(ledger: Pick<Ledger, 'db'>, ref: number): Promise<RegistrantCounts> {
+  const [rows, imports] = await Promise.all([
+    ledger.db.query<{ standing: string; n: number }>(
+      `select standing, count(*)::int as n from (
+         select ${standing} as standing from registrants r join imports i on i.number = r.import where r.ref = $1) as s
+       group by standing`,
+      [ref],
+    ),
+    ledger.db.query<{ number: number; open: boolean }>(
+      `select number, state in ('staging', 'running') as open from imports where ref = $1 order by number`,
+      [ref],
+    ),
+  ]);
+  const sum = (...states: readonly string[]): number =>
+    rows.reduce((total, row) => (states.includes(row.standing) ? total + row.n : total), 0);
+  return {
+    present: sum('created', 'confirmed', 'existing'),
+    conflict: sum('conflict'),
+    rejected: sum('rejected'),
+    unknown: sum('unknown'),
+    waiting: sum('waiting'),
+    givenUp: sum('given-up'),
+    newestImport: imports.at(-1)?.number ?? null,
+    openImports: imports.filter(({ open }) => open).map(({ number }) => number),
+  };
+}

@@ -1,0 +1,101 @@
+import type { Ledger } from '../../ledger/ledger.js';
+import { ImportRefusal } from './import-request.js';
+import { type MappingWishes, parseMapping } from '../files/column-mapping.js';
+
+/** Columns of a file and the fields that they are sent as, kept under a name for the next event. */
+export interface StoredMapping {
+  /** Empty: saved before mappings had one, when there were several workspaces. */
+  readonly workspace: string;
+  readonly name: string;
+  /** Null: the column is not sent. */
+  readonly columns: Readonly<Record<string, string | null>>;
+  readonly savedAt: Date;
+}
+
+/** Keeps a mapping under a name; an earlier one of that name is replaced, in this workspace only. */
+export async function saveMapping(
+  ledger: Ledger,
+  {
+    workspace,
+    name,
+    columns,
+    by,
+  }: Pick<StoredMapping, 'workspace' | 'name' | 'columns'> & {
+    readonly by: string | null;
+  },
+): Promise<void> {
+  await ledger.db.query(
+    `insert into workspace_mappings (workspace, name, columns, saved_by) values ($1, $2, $3, $4)
+     on conflict (workspace, name) do update set columns = excluded.columns, saved_at = now(), saved_by = excluded.saved_by`,
+    [workspace, name, JSON.stringify(columns), by],
+  );
+}
+
+/** The workspace's own mapping of that name, else one from before mappings had a workspace. */
+export async function findMapping(ledger: Ledger, workspace: string, name: string): Promise<StoredMapping | undefined> {
+  const [row] = await ledger.db.query<Row>(
+    `select * from (
+       select workspace, name, columns, saved_at from workspace_mappings where workspace = $1 and name = $2
+       union all select '', name, columns, saved_at from import_mappings where name = $2
+     ) m order by workspace desc limit 1`,
+    [workspace, name],
+  );
+  return row && stored(row);
+}
+
+/** By name. @param workspace null: of all workspaces, and those from before mappings had one */
+export async function allMappings(ledger: Ledger, workspace: string | null): Promise<StoredMapping[]> {
+  const rows = await ledger.db.query<Row>(
+    `select * from (
+       select workspace, name, columns, saved_at from workspace_mappings where $1::text is null or workspace = $1
+       union all select '', m.name, m.columns, m.saved_at from import_mappings m
+         where $1::text is null and not exists (select 1 from workspace_mappings w where w.name = m.name)
+     ) m order by name, workspace`,
+    [workspace],
+  );
+  return rows.map(stored);
+}
+
+interface Row {
+  workspace: string;
+  name: string;
+  columns: string;
+  saved_at: Date;
+}
+
+function stored({ workspace, name, columns, saved_at: savedAt }: Row): StoredMapping {
+  return { workspace, name, columns: JSON.parse(columns) as StoredMapping['columns'], savedAt };
+}
+
+/** What somebody wants of a file's columns. */
+export interface ColumnWishes {
+  /** Columns that the file has to have. */
+  readonly own: MappingWishes;
+  /** Of a saved mapping: columns that this file lacks do not matter. */
+  readonly saved: MappingWishes;
+}
+
+/**
+ * @param workspace whose saved mappings can be named
+ * @param map each `COLUMN=FIELD`, `COLUMN=`, or the name of a saved mapping
+ * @throws {RegistrantFileError} kind `mapping`
+ * @throws {ImportRefusal} when no mapping is saved under the name
+ */
+export async function columnWishes(ledger: Ledger, workspace: string, map: readonly string[]): Promise<ColumnWishes> {
+  const own = parseMapping(map.filter((each) => each.includes('=')));
+  const saved: Record<string, string | null> = {};
+  for (const name of map.filter((each) => !each.includes('='))) {
+    // oxlint-disable-next-line no-await-in-loop -- one, or two
+    Object.assign(saved, await savedColumns(ledger, workspace, name));
+  }
+  return { own, saved };
+}
+
+/** @throws {ImportRefusal} when no mapping is saved under the name */
+export async function savedColumns(ledger: Ledger, workspace: string, name: string): Promise<MappingWishes> {
+  const mapping = await findMapping(ledger, workspace, name);
+  if (mapping !== undefined) return mapping.columns;
+  const names = (await allMappings(ledger, workspace)).map((each) => each.name);
+  const there = names.length === 0 ? 'none is saved yet' : `there is ${names.join(', ')}`;
+  throw new ImportRefusal('wrong', `no mapping is saved under the name ${name}: ${there}; or write "COLUMN=FIELD"`);
+}

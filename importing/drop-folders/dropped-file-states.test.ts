@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto';
+import { kinds, useBothDatabases } from '../../ledger/drivers/both-databases.test-kit.js';
+import { testKey } from '../../ledger/ledger-key.test-kit.js';
+import { type Ledger, openLedger } from '../../ledger/ledger.js';
+import { refOf } from '../../ledger/pigeonholes.js';
+import { claimDroppedFile, type DroppedFile, freeDroppedFiles, giveBackDroppedFile } from './dropped-file-states.js';
+
+const databases = useBothDatabases();
+
+describe.each(kinds)('a dropped file on %s', (kind) => {
+  let ledger: Ledger;
+  let file: DroppedFile;
+  let number = 0;
+
+  beforeEach(async () => {
+    ledger = await openLedger(databases.of(kind), testKey);
+    file = { ref: await refOf(ledger, 'acme', 101), contentHash: Buffer.alloc(32, (number += 1)) };
+  });
+  const claim = (terms = 1) =>
+    claimDroppedFile(ledger, file, { importId: randomUUID(), termsHash: Buffer.alloc(32, terms), owner: 'process' });
+
+  it('with which three processes have ended is set aside, and says so at every later look', async () => {
+    for (let start = 0; start < 3; start += 1) {
+      expect(await claim()).toMatchObject({ state: 'claimed' });
+      await freeDroppedFiles(ledger); // the next start, after a kill
+    }
+    const aside = { state: 'unusable', problem: expect.stringContaining('ended 3 times while it read this file') };
+    expect(await claim()).toMatchObject(aside);
+    await freeDroppedFiles(ledger);
+    expect(await claim()).toMatchObject(aside);
+    expect(await claim(2)).toMatchObject({ state: 'claimed' }); // it is to be read in another way
+  });
+
+  it('that was given back in order is not counted', async () => {
+    for (let look = 0; look < 5; look += 1) {
+      expect(await claim()).toMatchObject({ state: 'claimed' });
+      await giveBackDroppedFile(ledger, file, 'process');
+    }
+  });
+});

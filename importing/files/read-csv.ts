@@ -1,0 +1,126 @@
+import { Readable } from 'node:stream';
+import { CsvError, parse } from 'csv-parse';
+import { readLimits } from './read-limits.js';
+import { RegistrantFileError, type RawRow } from './registrant-file.js';
+import { RowBatch } from './table.js';
+
+export interface CsvForm {
+  readonly delimiter: string;
+  /** Whether the first line is a hint for Excel and no row. */
+  readonly skipFirstLine: boolean;
+}
+
+/**
+ * The rows of a CSV text (RFC 4180, and what people make of it): quoted cells may hold delimiters and line ends; a quotation mark
+ * within a cell that does not begin with one is text; lines end in LF, CRLF or CR, mixed if need be. Empty lines are handed on
+ * as rows, so that counting them gives the row that a spreadsheet shows.
+ * @param bytes UTF-8 without a byte order mark
+ * @throws {RegistrantFileError} kind `damaged` for a quotation mark that is never closed, `too-large` for a monstrous row
+ */
+export async function* readCsv(
+  bytes: AsyncIterable<Buffer>,
+  { delimiter, skipFirstLine }: CsvForm,
+): AsyncGenerator<readonly RawRow[], void, undefined> {
+  const source = Readable.from(bytes, { objectMode: false });
+  const parser = parse({
+    delimiter,
+    from_line: skipFirstLine ? 2 : 1,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_column_count: true,
+    relax_quotes: true,
+    max_record_size: readLimits.recordBytes,
+  });
+  source.on('error', (error) => parser.destroy(error));
+  source.pipe(parser);
+  let row = 0;
+  const batch = new RowBatch();
+  try {
+    for await (const values of parser as AsyncIterable<string[]>) {
+      row++;
+      const full = batch.add({ row, values });
+      if (full !== undefined) yield full;
+    }
+  } catch (error) {
+    throw translated(error);
+  } finally {
+    source.destroy();
+    parser.destroy();
+  }
+  yield batch.take();
+}
+
+/** Without the parser's error as cause: its message quotes the cell. */
+function translated(error: unknown): unknown {
+  if (!(error instanceof CsvError)) return error;
+  const row = Number(error['records'] ?? 0); // the parser's own count: rows that it held ready are gone with the error
+  const after = row === 0 ? 'in the first row' : `after row ${row.toLocaleString('en')}`;
+  switch (error.code) {
+    case 'CSV_QUOTE_NOT_CLOSED':
+      return new RegistrantFileError(
+        'damaged',
+        `A quotation mark that opens ${after} is never closed; close or remove it.`,
+      );
+    case 'CSV_MAX_RECORD_SIZE':
+      return new RegistrantFileError(
+        'too-large',
+        `A row ${after} is longer than ${readLimits.recordBytes.toLocaleString('en')} bytes; look for a quotation mark that is never closed.`,
+      );
+    default:
+      return new RegistrantFileError(
+        'damaged',
+        `The file cannot be read ${after} (${error.code}); save it again as CSV.`,
+      );
+  }
+}
+
+/** What stands between cells in files that people have, the commonest first. */
+const candidates = [',', ';', '\t', '|'] as const;
+
+/** Rows that are looked at. */
+const sample = 50;
+
+/**
+ * The delimiter of a CSV text: the one that cuts the most rows into as many cells as the first row has; among equals the one with the
+ * most cells, then the commonest. A text without any is one column, and the answer `,`.
+ * @param head the start of the text; its last row may be cut off and is not looked at unless it is the only one
+ */
+export function findDelimiter(head: string): string {
+  let best = { delimiter: ',', share: 0, cells: 1 };
+  for (const delimiter of candidates) {
+    const counts = cellCounts(head, delimiter);
+    const cells = counts[0] ?? 1;
+    if (cells < 2) continue;
+    const share = counts.filter((count) => count === cells).length / counts.length;
+    if (share > best.share || (share === best.share && cells > best.cells)) best = { delimiter, share, cells };
+  }
+  return best.delimiter;
+}
+
+/** Excel's own hint, `sep=;` as first line, which Excel does not show as a row. */
+export function delimiterHint(head: string): string | undefined {
+  return /^"?sep=([^\r\n])"?\r?\n/i.exec(head)?.[1];
+}
+
+/** Cells of each row that is not empty; delimiters and line ends within quotes do not count. */
+function cellCounts(text: string, delimiter: string): number[] {
+  const counts: number[] = [];
+  let cells = 1;
+  let quoted = false;
+  let cellStart = 0;
+  let rowStart = 0;
+  for (let at = 0; at < text.length && counts.length < sample; at++) {
+    const character = text[at]!;
+    if (character === '"' && (quoted || at === cellStart)) quoted = !quoted;
+    else if (quoted) continue;
+    else if (character === delimiter) {
+      cells++;
+      cellStart = at + 1;
+    } else if (character === '\n' || character === '\r') {
+      if (at > rowStart) counts.push(cells);
+      cells = 1;
+      cellStart = rowStart = at + 1;
+    }
+  }
+  if (counts.length === 0) counts.push(cells);
+  return counts;
+}

@@ -1,0 +1,151 @@
+import { RegistrantFileError, type Finding, type RawRow } from './registrant-file.js';
+import { readLimits } from './read-limits.js';
+import { asWritten } from './spreadsheet-safe.js';
+
+export interface Table {
+  readonly columns: readonly string[];
+  readonly rows: AsyncIterable<readonly RawRow[]>;
+}
+
+/**
+ * Takes the first row that is not empty as header and brings every other to its width; wholly empty ones are left out, but counted.
+ * @param shortRows whether a row may end early (`padded`: a sheet stores no empty cells) or is found wanting
+ * @throws {RegistrantFileError} kind `empty` without any row below the header, once all are read; else see `columnsOf`
+ */
+export async function rowsBelowHeader(
+  source: AsyncGenerator<readonly RawRow[], void, undefined>,
+  shortRows: 'padded' | 'found',
+): Promise<Table> {
+  for (;;) {
+    const next = await source.next();
+    if (next.done === true) throw new RegistrantFileError('empty', 'The file holds no rows; export it again.');
+    const at = next.value.findIndex(isFilled);
+    if (at < 0) continue;
+    const columns = columnsOf(next.value[at]!.values);
+    return { columns, rows: batches(next.value.slice(at + 1), source, columns.length, shortRows) };
+  }
+}
+
+async function* batches(
+  first: readonly RawRow[],
+  rest: AsyncGenerator<readonly RawRow[], void, undefined>,
+  width: number,
+  shortRows: 'padded' | 'found',
+): AsyncGenerator<readonly RawRow[], void, undefined> {
+  let empty = true;
+  const bring = (rows: readonly RawRow[]) => rows.filter(isFilled).map((row) => broughtTo(width, row, shortRows));
+  try {
+    const start = bring(first);
+    empty = start.length === 0;
+    if (!empty) yield start;
+    for await (const rows of rest) {
+      const batch = bring(rows);
+      if (batch.length === 0) continue;
+      empty = false;
+      yield batch;
+    }
+  } finally {
+    await rest.return();
+  }
+  if (empty) throw new RegistrantFileError('empty', 'The file has a header and no row below it; export it again.');
+}
+
+function isFilled({ values, findings }: RawRow): boolean {
+  return values.some((value) => value.trim() !== '') || (findings?.length ?? 0) > 0;
+}
+
+function broughtTo(width: number, { row, values, findings = [] }: RawRow, shortRows: 'padded' | 'found'): RawRow {
+  const found: Finding[] = findings.filter(({ column }) => column === null || column < width);
+  if (values.length < width) {
+    if (shortRows === 'found') found.push({ column: null, kind: 'too-few-cells' });
+    values = [...values, ...Array<string>(width - values.length).fill('')];
+  } else if (values.length > width) {
+    if (values.slice(width).some((value) => value.trim() !== '')) found.push({ column: null, kind: 'too-many-cells' });
+    values = values.slice(0, width);
+  }
+  return found.length === 0 ? { row, values } : { row, values, findings: found };
+}
+
+/**
+ * The names of the columns, from the cells of the header, as `checkValue` has cells. Empty cells at the end are no columns; one in between is called after its
+ * place, such as `(column 3)`.
+ * @throws {RegistrantFileError} kind `header` when no cell has a name or two have the same, `too-large` beyond the limits
+ */
+export function columnsOf(cells: readonly string[]): string[] {
+  const names = cells.map(nameOf);
+  while (names.at(-1) === '') names.pop();
+  if (names.length === 0)
+    throw new RegistrantFileError('header', 'The first row has no names of columns; add a header.');
+  if (names.length > readLimits.columns) {
+    throw new RegistrantFileError(
+      'too-large',
+      `The header has ${names.length} columns; ${readLimits.columns} are the most.`,
+    );
+  }
+  const places = new Map<string, number>();
+  return names.map((name, index) => {
+    const place = index + 1;
+    if (name.length > readLimits.columnNameLength) {
+      throw new RegistrantFileError(
+        'header',
+        `The name of column ${place} is longer than ${readLimits.columnNameLength} characters; shorten it.`,
+      );
+    }
+    const column = name === '' ? `(column ${place})` : name;
+    const earlier = places.get(column);
+    if (earlier !== undefined) {
+      throw new RegistrantFileError(
+        'header',
+        `Columns ${earlier} and ${place} have the same name; rename or remove one of them.`,
+      );
+    }
+    places.set(column, place);
+    return column;
+  });
+}
+
+/** Without line ends and what cannot be seen: a zero-width space pasted along would make another field of it. */
+function nameOf(cell: string): string {
+  return asWritten(
+    cell
+      .replace(/\s+/g, ' ')
+      .replace(/[\p{Cc}\p{Cs}\u200b\u2060]/gu, '')
+      .trim(),
+  );
+}
+
+/** Whether a name stands for a column without one. */
+export function isUnnamed(column: string): boolean {
+  return /^\(column \d+\)$/.test(column);
+}
+
+/** Rows are handed on by so many: enough to make a statement of the ledger worth its while, few enough for memory. */
+export const rowsPerBatch = 1_000;
+
+/** Characters after which a batch is full before that: rows may be long. */
+const charactersPerBatch = 2 * 1024 * 1024;
+
+/** What a cell takes in memory besides its text: a row may be a million empty ones. */
+const charactersPerCell = 8;
+
+/** Gathers rows until they are a batch. */
+export class RowBatch {
+  #rows: RawRow[] = [];
+  #characters = 0;
+
+  /** @returns the batch, when this row has made it full; the next begins */
+  add(row: RawRow): readonly RawRow[] | undefined {
+    this.#rows.push(row);
+    for (const value of row.values) this.#characters += value.length + charactersPerCell;
+    const isFull = this.#rows.length >= rowsPerBatch || this.#characters >= charactersPerBatch;
+    return isFull ? this.take() : undefined;
+  }
+
+  /** What has been gathered, which may be nothing. */
+  take(): readonly RawRow[] {
+    const rows = this.#rows;
+    this.#rows = [];
+    this.#characters = 0;
+    return rows;
+  }
+}

@@ -1,0 +1,72 @@
+import { readAll, refusalOf } from './open-registrant-file.test-kit.js';
+
+const text = 'Code,Name\nA1,Zoë “Z” €\n';
+/** 0x93, 0x94 and 0x80 are quotation marks and the euro sign in Windows-1252 alone. */
+const windows1252 = Buffer.from('Code,Name\nA1,Zo\xeb \x93Z\x94 \x80\n', 'latin1');
+
+function utf16(little: boolean): Buffer {
+  const bytes = Buffer.from(`\ufeff${text}`, 'utf16le');
+  return little ? bytes : bytes.swap16();
+}
+
+describe('the encoding of a text file', () => {
+  it.each([
+    ['UTF-8', Buffer.from(text), 'utf-8'],
+    ['UTF-8 with a byte order mark', Buffer.from(`\ufeff${text}`), 'utf-8'],
+    ['UTF-16 with a byte order mark', utf16(true), 'utf-16le'],
+    ['UTF-16 the other way round', utf16(false), 'utf-16be'],
+    ['Windows-1252', windows1252, 'windows-1252'],
+  ])('is found: %s, however the bytes arrive', async (_name, bytes, encoding) => {
+    for (const chunkBytes of [1, 2, 3, 7, 1024]) {
+      const file = await readAll(bytes, { chunkBytes });
+      expect([file.encoding, file.columns, file.rows[0]?.values]).toEqual([
+        encoding,
+        ['Code', 'Name'],
+        ['A1', 'Zoë “Z” €'],
+      ]);
+    }
+  });
+
+  it.each([
+    ['Windows-1252', Buffer.from('\xeb\n', 'latin1'), 'windows-1252'],
+    ['UTF-8', Buffer.from('ë\n'), 'utf-8'],
+  ])('is found where the first letter beyond ASCII stands far down: %s', async (_name, last, encoding) => {
+    const plain = `Code,Name\n${'A1,Ada\n'.repeat(20_000)}B1,Zo`;
+    const file = await readAll(Buffer.concat([Buffer.from(plain), last]));
+    expect([file.encoding, file.rows.at(-1)?.values]).toEqual([encoding, ['B1', 'Zoë']]);
+  });
+
+  it('is Windows-1252 where the file ends within what might have been UTF-8', async () => {
+    const file = await readAll(Buffer.from('Code,Name\nA1,Zo\xeb', 'latin1'));
+    expect([file.encoding, file.rows[0]?.values[1]]).toEqual(['windows-1252', 'Zoë']);
+  });
+
+  it('is UTF-8 for plain ASCII', async () => {
+    expect((await readAll('Code\nA1')).encoding).toBe('utf-8');
+  });
+
+  it('can be given', async () => {
+    const bytes = Buffer.from([...Buffer.from('Code,Name\nA1,'), 0x8e, 0x52, 0x93, 0x63, 0x0a]); // 山田 in Shift JIS
+    expect((await readAll(bytes, { encoding: 'shift_jis' })).rows[0]?.values[1]).toBe('山田');
+    expect((await readAll(windows1252, { encoding: 'iso-8859-1' })).rows[0]?.values[1]).toBe('Zoë “Z” €'); // the same by the standard
+  });
+
+  it('is refused when it is not known', async () => {
+    expect((await refusalOf(text, { encoding: 'ebcdic' })).message).toBe(
+      'The encoding "ebcdic" is not known; give utf-8, windows-1252, or leave it out.',
+    );
+  });
+
+  it('is refused where the bytes break it: two encodings in one file, or a character cut off at the end', async () => {
+    const mixed = Buffer.concat([
+      Buffer.from('Code,Name\nA1,ë\n'),
+      Buffer.alloc(200_000, 'A1,Ada\n'),
+      Buffer.from([0xeb, 0x0a]),
+    ]);
+    const refusal = await refusalOf(mixed);
+    expect(refusal.kind).toBe('encoding');
+    expect(refusal.message).toMatch(/^The file is not wholly UTF-8: at or after byte [\d,]+ stands something else; /);
+    const cut = Buffer.concat([Buffer.from('Code,Name\nA1,ë\nA2,'), Buffer.from([0xc3])]);
+    expect((await refusalOf(cut)).kind).toBe('encoding');
+  });
+});

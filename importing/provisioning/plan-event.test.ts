@@ -1,0 +1,29 @@
+import { chooseSubscription } from './plan-event.js';
+
+const events = { id: 7, name: 'Events', endDate: '2027-01-01T00:00:00+01:00' };
+const others = { id: 8, name: 'Others', endDate: null };
+
+describe('the subscription', () => {
+  it.each([
+    ['of the file by its name', 'Events', [events, others], 7],
+    ['of the file by its id', 8, [events, others], 8],
+    ['in a Personal workspace', null, [], null],
+  ])('%s is taken', (_, wanted, there, id) => {
+    expect(chooseSubscription(wanted, there)).toMatchObject({ id });
+  });
+
+  it.each([
+    ['is named in a Personal workspace', 7, [], /has no subscriptions/],
+    [
+      'is not named in a Team workspace, though it has but one',
+      null,
+      [events],
+      /Team workspace: choose one.*"Events" \(7\)/,
+    ],
+    ['is none of the workspace’s', 9, [events, others], /no such subscription.*"Events" \(7\), "Others" \(8\)/],
+    ['is a number written as a name', '7', [events], /no such subscription/],
+    ['has a name that several have', 'Events', [events, { ...others, name: 'Events' }], /several.*7 or 8/],
+  ])('that %s is a problem', (_, wanted, there, problem) => {
+    expect(chooseSubscription(wanted, there)).toEqual({ problem: expect.stringMatching(problem) });
+  });
+});

@@ -1,0 +1,307 @@
+import type { Ledger } from '../ledger/ledger.js';
+import type { RowOutcome } from './row-states.js';
+
+export const rowOutcomes: readonly RowOutcome[] = [
+  'created',
+  'confirmed',
+  'existing',
+  'conflict',
+  'rejected',
+  'unknown',
+  'waiting',
+  'invalid',
+  'cancelled',
+];
+
+export interface ImportProgress {
+  readonly number: number;
+  readonly id: string;
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  readonly file: string;
+  /** As it was given to `beginImport`. */
+  readonly mapping: unknown;
+  readonly requestedBy: string | null;
+  /** The id of the named token with which it was asked for; null: with none. */
+  readonly requestedToken: string | null;
+  readonly canary: number | null;
+  /** `waiting` until `waitUntil`, for `waitReason`; `paused` for `pauses`; `cancelling`: what is under way is settled. */
+  readonly state: 'staging' | 'running' | 'waiting' | 'paused' | 'cancelling' | 'done' | 'cancelled';
+  readonly waitReason: 'quota' | 'throttled' | 'credential' | 'failing' | 'otherImport' | null;
+  readonly waitUntil: Date | null;
+  /** Of the import, or of its workspace: who or what, and what to do about it. */
+  readonly pauses: readonly ImportPause[];
+  /** Requests in a row without an answer that says something. */
+  readonly failures: number;
+  /** Why the last request brought nothing; null: it did, or there was none. */
+  readonly failure: string | null;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly endedAt: Date | null;
+  /** Of all rows of the file, by outcome. While staging, of those staged so far. */
+  readonly counts: Readonly<Record<RowOutcome, number>>;
+  readonly rows: number;
+  /** Made so far. */
+  readonly requests: number;
+  /** At least so many are still to be made. */
+  readonly requestsLeft: number;
+  /** Registrants in one request at present. */
+  readonly chunkSize: number;
+}
+
+export interface ImportPause {
+  readonly scope: 'workspace' | 'import';
+  readonly pausedBy: 'person' | 'cause';
+  readonly cause: string;
+  readonly detail: string;
+  readonly actor: string | null;
+  readonly since: Date;
+}
+
+/** How an import stands; undefined when there is none with this id. */
+export async function readImport(ledger: Ledger, id: string): Promise<ImportProgress | undefined> {
+  return (await withCounts(ledger, await readRows(ledger, id)))[0];
+}
+
+/** One row at most; none for what is no id. */
+async function readRows(ledger: Ledger, id: string): Promise<ImportRow[]> {
+  if (!/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id)) return [];
+  return await ledger.db.query<ImportRow>(`${importRows} where i.id = $1::uuid`, [id]);
+}
+
+/** What decides whether an import goes on, and how. */
+export interface ImportStanding extends Pick<
+  ImportProgress,
+  'workspace' | 'canary' | 'pauses' | 'failures' | 'startedAt' | 'endedAt'
+> {
+  readonly isCancelling: boolean;
+}
+
+/** As `readImport`, without what became of the rows: those of a long import take tens of milliseconds to count. */
+export async function readStanding(ledger: Ledger, id: string): Promise<ImportStanding | undefined> {
+  const [row] = await readRows(ledger, id);
+  if (row === undefined) return undefined;
+  const { workspace, canary, failures, started_at: startedAt, ended_at: endedAt } = row;
+  const pauses = pausesOf(row, await readPauses(ledger, [row]));
+  return { workspace, canary, failures, startedAt, endedAt, pauses, isCancelling: stateOf(row) === 'cancelling' };
+}
+
+export interface ImportsWanted {
+  /** Null: of all workspaces. */
+  readonly workspace: string | null;
+  /** The number of the last one of the part before; null: from the newest. */
+  readonly before: number | null;
+  readonly limit: number;
+}
+
+/** Newest first. As many statements for a hundred as for one. */
+export async function listImports(
+  ledger: Ledger,
+  { workspace, before, limit }: ImportsWanted,
+): Promise<ImportProgress[]> {
+  const rows = await ledger.db.query<ImportRow>(
+    `${importRows} where ($1::text is null or p.workspace = $1) and ($2::int4 is null or i.number < $2)
+     order by i.number desc limit $3`,
+    [workspace, before, limit],
+  );
+  return await withCounts(ledger, rows);
+}
+
+interface ImportRow {
+  number: number;
+  id: string;
+  workspace: string;
+  pigeonhole_id: number;
+  file: string;
+  mapping: string;
+  requested_by: string | null;
+  requested_token: string | null;
+  canary: number | null;
+  state: 'staging' | 'running' | 'done' | 'cancelled';
+  cancelling: boolean;
+  failures: number;
+  failure: string | null;
+  created_at: Date;
+  started_at: Date | null;
+  ended_at: Date | null;
+  rows_claimed: number;
+  begun: number;
+  requests: number;
+  chunk_size: number;
+  wait_until: Date | null;
+  wait_reason: 'quota' | 'throttled' | 'credential' | null;
+  retry_at: Date | null;
+}
+
+const importRows = `select i.number, i.id, p.workspace, p.pigeonhole_id, i.file, i.mapping, i.requested_by, i.requested_token, i.canary,
+    i.state,
+    i.cancel_asked_at is not null as cancelling, i.failures, i.failure, i.created_at, i.started_at, i.ended_at, i.rows_claimed, i.begun,
+    i.requests, i.chunk_size, case when w.wait_until > now() then w.wait_until end as wait_until,
+    w.wait_reason, case when i.retry_at > now() then i.retry_at end as retry_at
+  from imports i join pigeonholes p on p.ref = i.ref left join workspaces w on w.name = p.workspace`;
+
+type PauseRow = Omit<ImportPause, 'pausedBy'> & { name: string; paused_by: ImportPause['pausedBy'] };
+
+interface ChunkCounts {
+  readonly open: number;
+  readonly created: number;
+}
+
+async function withCounts(ledger: Ledger, rows: readonly ImportRow[]): Promise<ImportProgress[]> {
+  if (rows.length === 0) return [];
+  const numbers = rows.map(({ number }) => number);
+  const [outcomes, pauses, chunkRows] = await Promise.all([
+    readOutcomes(ledger, numbers),
+    readPauses(ledger, rows),
+    ledger.db.query<ChunkCounts & { import: number }>(
+      `select import, count(*) filter (where state <> 'created') as open,
+         coalesce(sum(row_count) filter (where state = 'created'), 0) as created
+       from import_chunks where import = any($1::int4[]) group by import`,
+      [numbers],
+    ),
+  ]);
+  const chunks = new Map(chunkRows.map((row) => [row.import, row]));
+  return rows.map((row) => {
+    const own = chunks.get(row.number) ?? { open: 0, created: 0 };
+    const counted = outcomes.filter((each) => each.import === row.number);
+    return progressOf(row, own, countOutcomes(row, counted, own.created), pausesOf(row, pauses));
+  });
+}
+
+async function readPauses(ledger: Ledger, rows: readonly ImportRow[]): Promise<PauseRow[]> {
+  return await ledger.db.query<PauseRow & Record<string, unknown>>(
+    `select scope, name, paused_by, cause, detail, actor, since from pauses
+     where (scope = 'import' and name = any($1::text[])) or (scope = 'workspace' and name = any($2::text[])) order by since`,
+    [rows.map(({ id }) => id), rows.map(({ workspace }) => workspace)],
+  );
+}
+
+/** Of those that were read, the ones that hold this import. */
+function pausesOf(row: ImportRow, pauses: readonly PauseRow[]): ImportPause[] {
+  if (row.state !== 'running') return [];
+  const holding = pauses.filter(({ scope, name }) => name === (scope === 'import' ? row.id : row.workspace));
+  return holding.map(({ paused_by: pausedBy, name: _, ...pause }) => ({ ...pause, pausedBy }));
+}
+
+function progressOf(
+  row: ImportRow,
+  chunks: ChunkCounts,
+  counts: Record<RowOutcome, number>,
+  pauses: readonly ImportPause[],
+): ImportProgress {
+  const isRunning = row.state === 'running';
+  const left = isRunning ? Math.max(0, Math.min(row.canary ?? row.rows_claimed, row.rows_claimed) - row.begun) : 0;
+  const hasWaitingAlone = isRunning && left === 0 && chunks.open === 0 && counts.waiting > 0;
+  const waitReason = waitReasonOf(row, hasWaitingAlone);
+  return {
+    number: row.number,
+    id: row.id,
+    workspace: row.workspace,
+    pigeonholeId: row.pigeonhole_id,
+    file: row.file,
+    mapping: JSON.parse(row.mapping) as unknown,
+    requestedBy: row.requested_by,
+    requestedToken: row.requested_token,
+    canary: row.canary,
+    state: stateOf(row, pauses.length > 0, waitReason !== null),
+    waitReason: isRunning ? waitReason : null,
+    waitUntil: isRunning ? (row.wait_until ?? row.retry_at) : null,
+    pauses,
+    failures: row.failures,
+    failure: isRunning ? row.failure : null,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    counts,
+    rows: Object.values(counts).reduce((sum, count) => sum + count, 0),
+    requests: row.requests,
+    requestsLeft: chunks.open + Math.ceil(left / row.chunk_size),
+    chunkSize: row.chunk_size,
+  };
+}
+
+function waitReasonOf(row: ImportRow, hasWaitingAlone: boolean): ImportProgress['waitReason'] {
+  if (row.wait_until !== null) return row.wait_reason;
+  if (row.retry_at !== null) return 'failing';
+  return hasWaitingAlone ? 'otherImport' : null;
+}
+
+function stateOf(row: ImportRow, isPaused = false, isWaiting = false): ImportProgress['state'] {
+  if (row.state !== 'running') return row.state;
+  if (row.cancelling) return 'cancelling';
+  return isPaused ? 'paused' : isWaiting ? 'waiting' : 'running';
+}
+
+interface OutcomeCount {
+  /** Null: of a row that was claimed and has none of its own. */
+  readonly outcome: RowOutcome | null;
+  readonly count: number;
+}
+
+async function readOutcomes(
+  ledger: Ledger,
+  numbers: readonly number[],
+): Promise<(OutcomeCount & { import: number })[]> {
+  return await ledger.db.query<OutcomeCount & { import: number }>(
+    `select import, outcome, count(*) as count from registrants where import = any($1::int4[]) group by import, outcome
+     union all
+     select import, outcome, count(*) as count from import_rows where import = any($1::int4[]) group by import, outcome`,
+    [numbers],
+  );
+}
+
+/** Rows without an outcome of their own are created as far as chunks say so; the rest waits, or was cancelled. */
+function countOutcomes(
+  { state }: ImportRow,
+  counted: readonly OutcomeCount[],
+  created: number,
+): Record<RowOutcome, number> {
+  const counts = Object.fromEntries(rowOutcomes.map((outcome) => [outcome, 0])) as Record<RowOutcome, number>;
+  const rest = state === 'done' || state === 'cancelled' ? 'cancelled' : 'waiting';
+  for (const { outcome, count } of counted) counts[outcome ?? rest] += count;
+  counts.created += created;
+  counts[rest] -= created;
+  return counts;
+}
+
+/** Imports that ended after an instant, oldest first. @param known numbers of those that are left out */
+export async function endedImports(
+  ledger: Ledger,
+  { after, known }: { readonly after: Date; readonly known: readonly number[] },
+): Promise<ImportProgress[]> {
+  const rows = await ledger.db.query<{ id: string }>(
+    `select id::text as id from imports where ended_at > $1 and state in ('done', 'cancelled')
+       and number <> all($2::int4[]) order by ended_at limit 100`,
+    [after, known],
+  );
+  const imports: ImportProgress[] = [];
+  for (const { id } of rows) {
+    // oxlint-disable-next-line no-await-in-loop -- hardly ever more than one
+    const found = await readImport(ledger, id);
+    if (found !== undefined) imports.push(found);
+  }
+  return imports;
+}
+
+/** The id of the import that people know by this number. */
+export async function importIdOf(ledger: Ledger, number: number): Promise<string | undefined> {
+  const [row] = await ledger.db.query<{ id: string }>('select id from imports where number = $1', [number]);
+  return row?.id;
+}
+
+/** Asks for the end of an import; what is on its way is settled first. @returns false when it has ended already */
+export async function askToCancel(ledger: Ledger, id: string, by: string | null): Promise<boolean> {
+  const rows = await ledger.db.query(
+    `update imports set cancel_asked_at = coalesce(cancel_asked_at, now()), cancel_asked_by = coalesce(cancel_asked_by, $2)
+     where id = $1 and state = 'running' returning number`,
+    [id, by],
+  );
+  return rows.length > 0;
+}
+
+/** The imports that a workflow should be running for. */
+export async function runningImports(ledger: Ledger): Promise<{ id: string; workspace: string }[]> {
+  return await ledger.db.query(
+    `select i.id, p.workspace from imports i join pigeonholes p on p.ref = i.ref where i.state = 'running' order by i.number`,
+  );
+}

@@ -1,0 +1,163 @@
+import type { Queryable } from '../../ledger/drivers/database.js';
+import type { Ledger } from '../../ledger/ledger.js';
+import {
+  begunChunk,
+  type BegunChunk,
+  type ChunkRow,
+  chunkRows,
+  type ImportLease,
+  type NothingBegun,
+  openRows,
+  pieceOf,
+  staleImport,
+} from './chunks.js';
+import type { Piece } from './settle-answer.js';
+
+/** How many rows of a piece go into the next request. */
+export type CountToSend = (piece: Piece) => number;
+
+/** How an import's sending stands. */
+interface SenderRow {
+  cancelling: boolean;
+  paused: boolean;
+  round: number;
+  position: number;
+  last_row: number;
+  begun: number;
+  canary: number | null;
+  chunk_size: number;
+  failing: boolean;
+  retry_in_ms: number | null;
+  under_way: number;
+  has_due: boolean;
+}
+
+/**
+ * Whether an import is paused, or its workspace by a person, as an SQL expression.
+ * @param id the statement's parameter that holds the import's id
+ * @param workspace likewise
+ */
+export const isPaused = (id: string, workspace: string): string =>
+  `exists (select 1 from pauses p where (p.scope = 'import' and p.name = ${id})
+     or (p.scope = 'workspace' and p.name = ${workspace} and p.paused_by = 'person'))`;
+
+/**
+ * Marks what is sent next: a piece that is due again, or the next rows of the file. Committed before the request.
+ * @throws {LedgerError} kind `stale` when a newer attempt has the import
+ */
+export async function beginChunk(
+  ledger: Ledger,
+  lease: ImportLease,
+  count: CountToSend,
+): Promise<BegunChunk | NothingBegun> {
+  return await ledger.db.transaction(async (tx) => {
+    const [sender] = await tx.query<SenderRow>(
+      `select i.cancel_asked_at is not null as cancelling, i.round, i.position, i.last_row, i.begun, i.canary, i.chunk_size,
+         i.failures > 0 as failing, greatest(0, extract(epoch from i.retry_at - now()) * 1000)::float8 as retry_in_ms,
+         ${isPaused('$3', '$4')} as paused,
+         (select count(*) from import_chunks c where c.import = i.number and c.state = 'sending') as under_way,
+         exists (select 1 from import_chunks c where c.import = i.number and c.state = 'open' and c.due_at <= now()) as has_due
+       from imports i where i.number = $1 and i.epoch = $2 and i.state = 'running' for update of i`,
+      [lease.number, lease.epoch, lease.id, lease.workspace],
+    );
+    if (sender === undefined) throw staleImport(lease.number);
+    if (sender.cancelling) return { kind: 'stop', why: 'cancel' };
+    if (sender.paused) return { kind: 'stop', why: 'paused' };
+    if (sender.retry_in_ms !== null && sender.retry_in_ms > 0) return { kind: 'none' };
+    // While nothing is answered one request finds that out as well as three.
+    if (sender.failing && sender.under_way > 0) return { kind: 'none' };
+    const piece = sender.has_due ? await beginPiece(tx, lease, sender, count) : undefined;
+    return piece ?? (await beginNext(tx, lease, sender)) ?? { kind: 'none' };
+  });
+}
+
+async function beginPiece(
+  tx: Queryable,
+  lease: ImportLease,
+  { chunk_size: chunkSize }: SenderRow,
+  count: CountToSend,
+): Promise<BegunChunk | undefined> {
+  const [row] = await tx.query<ChunkRow>(
+    `${chunkRows} where import = $1 and state = 'open' and due_at <= now() order by due_at, round, first_row limit 1`,
+    [lease.number],
+  );
+  if (row === undefined) return undefined;
+  const rows = await openRows(tx, lease.number, row);
+  const goes = count({ ...pieceOf(row), rows: rows.length });
+  const [{ request }] = (await tx.query<{ request: number }>(
+    `update imports set requests = requests + 1, request_number = request_number + 1 where number = $1
+     returning request_number as request`,
+    [lease.number],
+  )) as [{ request: number }];
+  await tx.query(
+    `update import_chunks set state = 'sending', sent_count = $4, request = $5, row_count = $6
+     where import = $1 and round = $2 and first_row = $3`,
+    [lease.number, row.round, row.first_row, goes, request, rows.length],
+  );
+  return begunChunk(row, rows, { count: goes, request, chunkSize });
+}
+
+/** The next rows of the file, marked. */
+export interface NextRow {
+  round: number;
+  first_row: number;
+  last_row: number;
+  row_count: number;
+  elements: string;
+  request: number;
+  chunk_size: number;
+}
+
+/**
+ * The next rows that are in no chunk: found, put into a chunk and counted by one statement, which also puts the body
+ * together. Nothing is known of such rows, so all of them go.
+ *
+ * Looked for in a window of row numbers, a wider one where other imports hold most of them: without a far end the store
+ * would sort all that is left, since it takes new tables to be empty.
+ */
+async function beginNext(tx: Queryable, lease: ImportLease, sender: SenderRow): Promise<BegunChunk | undefined> {
+  const most = Math.min(sender.chunk_size, (sender.canary ?? Infinity) - sender.begun);
+  if (most <= 0) return undefined;
+  for (let window = 2 * most; ; window *= 4) {
+    const end = Math.min(sender.last_row, sender.position + window);
+    // oxlint-disable-next-line no-await-in-loop -- the window is wider each time
+    const [next] = await tx.query<NextRow>(
+      `with upcoming as (
+         select row_number, profile from registrants
+         where import = $1 and row_number > $3 and row_number <= $4 and round = $2 and outcome is null
+         order by row_number limit $5
+       ), chunk as (
+         select min(row_number) as first_row, max(row_number) as last_row, count(*)::int4 as row_count,
+           string_agg(profile::text, ',' order by row_number) as elements
+         from upcoming having count(*) = $5 or (count(*) > 0 and $6::boolean)
+       ), counted as (
+         update imports i set requests = requests + 1, request_number = request_number + 1, position = n.last_row,
+           begun = begun + n.row_count
+         from chunk n where i.number = $1 returning i.request_number
+       ), placed as (
+         insert into import_chunks (import, round, first_row, last_row, state, row_count, sent_count, request)
+         select $1, $2, n.first_row, n.last_row, 'sending', n.row_count, n.row_count, c.request_number
+         from chunk n cross join counted c
+       ) select $2::int4 as round, n.first_row, n.last_row, n.row_count, n.elements, c.request_number as request,
+           $7::int4 as chunk_size
+         from chunk n cross join counted c`,
+      [lease.number, sender.round, sender.position, end, most, end === sender.last_row, sender.chunk_size],
+    );
+    if (next !== undefined) return nextChunk(next);
+    if (end === sender.last_row) return undefined;
+  }
+}
+
+export function nextChunk(next: NextRow): BegunChunk {
+  const untouched = { sent: 'never', origin: null, suspects: null, next: null, fruitful: false, unknowns: 0 } as const;
+  return {
+    round: next.round,
+    firstRow: next.first_row,
+    lastRow: next.last_row,
+    piece: { ...untouched, rows: next.row_count },
+    count: next.row_count,
+    elements: next.elements,
+    request: next.request,
+    chunkSize: next.chunk_size,
+  };
+}

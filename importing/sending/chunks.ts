@@ -1,0 +1,195 @@
+import type { Queryable } from '../../ledger/drivers/database.js';
+import type { Ledger } from '../../ledger/ledger.js';
+import type { Piece } from './settle-answer.js';
+import { LedgerError } from '../../ledger/ledger-error.js';
+
+/** The right to send an import's rows. Who takes it next is not waited for: see `takeImport`. */
+export interface ImportLease {
+  readonly number: number;
+  readonly id: string;
+  readonly ref: number;
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  readonly epoch: number;
+}
+
+/** What is about to be sent: marked in the ledger, and counted. */
+export interface BegunChunk {
+  readonly round: number;
+  readonly firstRow: number;
+  readonly lastRow: number;
+  /** The first `count` of its rows go. */
+  readonly piece: Piece;
+  readonly count: number;
+  /** Those that go, as the elements of a JSON array. */
+  readonly elements: string;
+  /** Number of this request in the import. */
+  readonly request: number;
+  /** How many rows an untouched chunk had when this one was begun. */
+  readonly chunkSize: number;
+}
+
+/** Why nothing was begun. */
+export type NothingBegun =
+  /** Nothing is due: `whatIsLeft` says more. */
+  | { readonly kind: 'none' }
+  /** A person wants the end, or a pause; or a cause does. */
+  | { readonly kind: 'stop'; readonly why: 'cancel' | 'paused' };
+
+/**
+ * Takes the right to send, at once: whoever had it can commit nothing any more, and what it left under way counts as
+ * sent with an unknown outcome. Its requests may still arrive. That is harmless here, since they carry the same rows
+ * under the same codes, and unlike on a sink's lane nothing is gained by waiting for them (decision 0025).
+ * @returns undefined when the import is not running
+ */
+export async function takeImport(ledger: Ledger, id: string, owner: string): Promise<ImportLease | undefined> {
+  return await ledger.db.transaction(async (tx) => {
+    const [row] = await tx.query<{
+      number: number;
+      ref: number;
+      epoch: number;
+      workspace: string;
+      pigeonhole_id: number;
+    }>(
+      `update imports i set owner = $2, epoch = epoch + 1 from pigeonholes p
+       where i.id = $1 and i.state = 'running' and p.ref = i.ref
+       returning i.number, i.ref, i.epoch, p.workspace, p.pigeonhole_id`,
+      [id, owner],
+    );
+    if (row === undefined) return undefined;
+    const { pigeonhole_id: pigeonholeId, ...lease } = row;
+    return { id, ...lease, pigeonholeId };
+  });
+}
+
+/** @throws {LedgerError} kind `stale` when a newer attempt has the import, or it has ended */
+export async function confirmImport(ledger: Ledger, { number, epoch }: ImportLease): Promise<void> {
+  const rows = await ledger.db.query(`select 1 from imports where number = $1 and epoch = $2 and state = 'running'`, [
+    number,
+    epoch,
+  ]);
+  if (rows.length === 0) throw staleImport(number);
+}
+
+export interface ChunkRow {
+  round: number;
+  first_row: number;
+  last_row: number;
+  row_count: number;
+  sent: Piece['sent'];
+  origin: number | null;
+  suspects: number | null;
+  next_count: number | null;
+  fruitful: boolean;
+  unknowns: number;
+  sent_count: number | null;
+  request: number | null;
+}
+
+export const chunkRows = `select round, first_row, last_row, row_count, sent, origin, suspects, next_count, fruitful, unknowns,
+    sent_count, request
+  from import_chunks`;
+
+export function pieceOf(row: ChunkRow): Piece {
+  return {
+    rows: row.row_count,
+    sent: row.sent,
+    origin: row.origin,
+    suspects: row.suspects,
+    next: row.next_count,
+    fruitful: row.fruitful,
+    unknowns: row.unknowns,
+  };
+}
+
+/** What an attempt before has marked as under way: it may have arrived. Empty once that is settled. */
+export async function chunksUnderWay(ledger: Ledger, lease: ImportLease): Promise<BegunChunk[]> {
+  const left = await ledger.db.query<ChunkRow>(
+    `${chunkRows} where import = $1 and state = 'sending' order by first_row`,
+    [lease.number],
+  );
+  return await Promise.all(
+    left.map(async (row) => {
+      const rows = await openRows(ledger.db, lease.number, row);
+      const count = row.sent_count ?? rows.length;
+      return begunChunk(row, rows, { count, request: row.request ?? 0, chunkSize: count });
+    }),
+  );
+}
+
+export interface OpenRow {
+  row_number: number;
+  profile: string;
+}
+
+export async function openRows(
+  tx: Queryable,
+  number: number,
+  { round, first_row, last_row }: Pick<ChunkRow, 'round' | 'first_row' | 'last_row'>,
+): Promise<OpenRow[]> {
+  return await tx.query<OpenRow>(
+    `select row_number, profile from registrants
+     where import = $1 and row_number between $3 and $4 and round = $2 and outcome is null order by row_number`,
+    [number, round, first_row, last_row],
+  );
+}
+
+/** The numbers of the rows that `openRows` gives. */
+export async function openNumbers(
+  tx: Queryable,
+  number: number,
+  { round, firstRow, lastRow }: Pick<BegunChunk, 'round' | 'firstRow' | 'lastRow'>,
+): Promise<number[]> {
+  const rows = await tx.query<{ row_number: number }>(
+    `select row_number from registrants
+     where import = $1 and row_number between $3 and $4 and round = $2 and outcome is null order by row_number`,
+    [number, round, firstRow, lastRow],
+  );
+  return rows.map(({ row_number: row }) => row);
+}
+
+export function begunChunk(
+  row: ChunkRow,
+  rows: readonly OpenRow[],
+  { count, request, chunkSize }: Pick<BegunChunk, 'count' | 'request' | 'chunkSize'>,
+): BegunChunk {
+  return {
+    round: row.round,
+    firstRow: row.first_row,
+    lastRow: row.last_row,
+    piece: { ...pieceOf(row), rows: rows.length },
+    count: Math.min(count, rows.length),
+    elements: rows
+      .slice(0, count)
+      .map(({ profile }) => profile)
+      .join(','),
+    request,
+    chunkSize,
+  };
+}
+
+/** Milliseconds until there is something to send; null: everything is settled that was this import's. */
+export async function whatIsLeft(ledger: Ledger, lease: ImportLease): Promise<number | null> {
+  const [row] = await ledger.db.query<{
+    open: number;
+    piece_in_ms: number | null;
+    retry_in_ms: number | null;
+    rows: boolean;
+  }>(
+    `select (select count(*) from import_chunks c where c.import = i.number and c.state <> 'created') as open,
+       (select (extract(epoch from min(c.due_at) - now()) * 1000)::float8 from import_chunks c
+        where c.import = i.number and c.state = 'open') as piece_in_ms,
+       (extract(epoch from i.retry_at - now()) * 1000)::float8 as retry_in_ms,
+       (i.canary is null or i.begun < i.canary) and i.position < i.last_row and exists (select 1 from registrants r
+         where r.import = i.number and r.round = i.round and r.row_number > i.position and r.outcome is null) as rows
+     from imports i where i.number = $1`,
+    [lease.number],
+  );
+  const { open, piece_in_ms: pieceInMs, retry_in_ms: retryInMs, rows } = row!;
+  if (open === 0 && !rows) return null;
+  return Math.ceil(Math.max(0, retryInMs ?? 0, rows ? 0 : (pieceInMs ?? 0)));
+}
+
+export function staleImport(number: number): LedgerError {
+  return new LedgerError('stale', `import ${number} has a newer sender: this attempt is over`);
+}

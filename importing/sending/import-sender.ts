@@ -1,0 +1,211 @@
+import { pause } from '../../ledger/pauses.js';
+import { beginChunk } from './begin-chunk.js';
+import { type BegunChunk, confirmImport, type ImportLease, type NothingBegun } from './chunks.js';
+import { type ChunkSettlement, type KnownManners, settleChunk } from './settle-chunk.js';
+import { waitWorkspace } from '../../ledger/workspaces.js';
+import { ApiError } from '../../pigeonhole/api-error.js';
+import { countToSend, mostUnknowns, type Answer, settleAnswer, type Settlement } from './settle-answer.js';
+import { askPigeonhole } from '../../work/asking/ask-pigeonhole.js';
+import type { Collaborators } from '../../work/collaborators.js';
+import { isToBeJudged } from '../../work/failures.js';
+import { type ImportVerdict, judgeImportFailure } from './judge-import-failure.js';
+import { LeaseWatch } from '../../work/lease-watch.js';
+import { pauseForKey } from '../../work/asking/pause-for-key.js';
+import { PermitRefusal } from '../../work/asking/permit-refusal.js';
+
+/** What has stopped the sending of an import. */
+export type Halt = NothingBegun | { readonly kind: 'waits'; readonly reason: string; readonly waitMs: number };
+
+export interface SenderFacts {
+  /** Of the import, in a row, when the turn began. */
+  readonly failures: number;
+  /** In a row, of the workspace, and for what, when the turn began. */
+  readonly after: { readonly reason: string; readonly count: number } | null;
+  readonly manners: KnownManners;
+}
+
+/** Sends the chunks of one import, several of its loops at once: what one learns, all know. */
+export class ImportSender {
+  /** Rows that came to an end, and requests that were made. */
+  rows = 0;
+  requests = 0;
+  halt: Halt | undefined;
+  #failures: number;
+  #indexBase: 0 | 1 | null;
+  #refusesWhole: boolean;
+  readonly #watch: LeaseWatch;
+
+  constructor(
+    private readonly to: Collaborators,
+    private readonly lease: ImportLease,
+    private readonly facts: SenderFacts,
+    private readonly signal: AbortSignal,
+  ) {
+    this.#failures = facts.failures;
+    this.#indexBase = facts.manners.indexBase;
+    this.#refusesWhole = facts.manners.refusesWhole;
+    this.#watch = new LeaseWatch(() => confirmImport(to.ledger, lease), to.clocks);
+  }
+
+  /** Sends one chunk after another until nothing is left, something stops the import, or the time is over. */
+  async loop(mayGoOn: () => boolean): Promise<void> {
+    let begun: BegunChunk | NothingBegun | undefined;
+    while (begun !== undefined || (this.halt === undefined && mayGoOn())) {
+      // oxlint-disable-next-line no-await-in-loop -- one after another: that is what a loop is
+      begun ??= await beginChunk(this.to.ledger, this.lease, countToSend);
+      if ('kind' in begun) {
+        if (begun.kind === 'stop') this.halt = begun;
+        return;
+      }
+      // oxlint-disable-next-line no-await-in-loop
+      begun = await this.#send(begun, mayGoOn);
+    }
+  }
+
+  /** @returns what its settling has begun; undefined: nothing was looked for */
+  async #send(chunk: BegunChunk, mayGoOn: () => boolean): Promise<BegunChunk | NothingBegun | undefined> {
+    const { to, lease } = this;
+    let requestId: string | null;
+    try {
+      ({ requestId } = await to.gate.ask(
+        to,
+        { workspace: lease.workspace, priority: 'import' },
+        async (client) => {
+          await this.#watch.confirm(); // the permit may have been waited for, or the machine have been suspended
+          return await client.createRegistrants(
+            lease.pigeonholeId,
+            { elements: chunk.elements },
+            { signal: this.signal },
+          );
+        },
+        ({ quota }) => quota,
+      ));
+    } catch (error) {
+      if (!isToBeJudged(error)) throw error;
+      await this.#failed(chunk, error);
+      return undefined;
+    }
+    this.requests += 1;
+    const { id, workspace, pigeonholeId: pigeonhole } = lease;
+    to.log.info({ import: id, workspace, pigeonhole, rows: chunk.count, requestId }, 'registrants created');
+    const goesOn = this.halt === undefined && mayGoOn();
+    return await this.#settle(chunk, { kind: 'created' }, { requestId }, goesOn);
+  }
+
+  /** An attempt before this one has left it: whether it arrived is not known. */
+  async takeUp(chunk: BegunChunk): Promise<void> {
+    await this.#settle(chunk, { kind: 'unheard' }, {});
+  }
+
+  async #failed(chunk: BegunChunk, error: ApiError | PermitRefusal): Promise<void> {
+    const { to, lease } = this;
+    const wait = error instanceof PermitRefusal ? 'quota' : error.kind;
+    const workspaceWaits = this.facts.after?.reason === wait ? this.facts.after.count : 0;
+    const verdict = judgeImportFailure(
+      error,
+      { count: chunk.count, indexBase: this.#indexBase },
+      { failures: this.#failures, workspaceWaits },
+      { now: to.ledger.clock.nowMs(), random: Math.random() },
+    );
+    if (!(error instanceof PermitRefusal)) this.requests += 1;
+    const line = {
+      import: lease.id,
+      workspace: lease.workspace,
+      pigeonhole: lease.pigeonholeId,
+      rows: chunk.count,
+      ...(error instanceof PermitRefusal
+        ? { kind: error.reason }
+        : { kind: error.kind, code: error.code, requestId: error.requestId }),
+    };
+    if (verdict.who === 'rows') {
+      await this.#settleFailure(chunk, verdict, error, line);
+      return;
+    }
+    await this.#settle(chunk, { kind: 'failed' }, { unspent: verdict.who !== 'import' });
+    if (verdict.who === 'request') {
+      this.halt ??= { kind: 'waits', reason: 'quota', waitMs: verdict.waitMs };
+    } else if (verdict.who === 'workspace') {
+      const { reason, waitMs } = verdict;
+      await waitWorkspace(to.ledger, lease.workspace, { reason, waitMs, count: workspaceWaits + 1 });
+      if (reason === 'credential') await pauseForKey(to, lease.workspace, error.message);
+      if (this.halt === undefined) to.log.warn({ ...line, waitMs }, `workspace waits: ${reason}`);
+      this.halt ??= { kind: 'waits', reason, waitMs };
+    } else {
+      const { cause, detail } = verdict;
+      await pause(to.ledger, { scope: 'import', name: lease.id, pausedBy: 'cause', cause, detail, fingerprint: null });
+      to.log.warn({ ...line, cause }, 'import paused');
+      this.halt ??= { kind: 'stop', why: 'paused' };
+    }
+  }
+
+  async #settleFailure(
+    chunk: BegunChunk,
+    verdict: Extract<ImportVerdict, { who: 'rows' }>,
+    error: ApiError | PermitRefusal,
+    line: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    const { answer, indexBase, retryInMs } = verdict;
+    const requestId = error instanceof ApiError ? error.requestId : null;
+    if (indexBase !== null) this.#indexBase = indexBase;
+    if (answer.kind === 'refused' || answer.kind === 'tooMany') {
+      this.#failures = 0;
+      this.to.log.info(line, 'registrants refused');
+    } else {
+      this.#failures += 1;
+      this.to.log.warn({ ...line, error: error.message }, 'no answer for registrants');
+    }
+    const failing = retryInMs === null ? null : { retryInMs, detail: error.message };
+    if (answer.kind === 'unknown' && chunk.count === 1 && chunk.piece.unknowns + 1 >= mostUnknowns) {
+      if (await this.#serviceAnswers()) return await this.#giveUp(chunk, requestId);
+    }
+    await this.#settle(chunk, answer, { requestId, indexBase, failing });
+  }
+
+  /** Whether it is the row that gets no answer, and not everything. */
+  async #serviceAnswers(): Promise<boolean> {
+    const { to, lease } = this;
+    try {
+      await askPigeonhole(to, { workspace: lease.workspace, priority: 'import' }, lease.pigeonholeId, this.signal);
+      return true;
+    } catch (error) {
+      if (isToBeJudged(error)) return false;
+      throw error;
+    }
+  }
+
+  async #giveUp(chunk: BegunChunk, requestId: string | null): Promise<void> {
+    const message = `the service gave no answer to this row alone, ${mostUnknowns} times: look for it in the dashboard`;
+    const complaints = { named: new Map(), nameless: [], tooMany: false, indexBase: null, candidates: [] };
+    const rest = settleAnswer(chunk.piece, this.#aboutRequest(chunk), { kind: 'refused', complaints });
+    const row = { index: 0, outcome: 'unknown', field: null, message, origin: null, sent: null } as const;
+    await this.#store(chunk, { ...rest, rows: [row] }, { requestId });
+  }
+
+  async #settle(
+    chunk: BegunChunk,
+    answer: Answer,
+    about: Partial<ChunkSettlement>,
+    goesOn = false,
+  ): Promise<BegunChunk | NothingBegun | undefined> {
+    if (answer.kind === 'created') this.#failures = 0;
+    return await this.#store(chunk, settleAnswer(chunk.piece, this.#aboutRequest(chunk), answer), about, goesOn);
+  }
+
+  #aboutRequest({ count, request }: BegunChunk): { count: number; request: number; refusesWhole: boolean } {
+    return { count, request, refusesWhole: this.#refusesWhole };
+  }
+
+  async #store(
+    chunk: BegunChunk,
+    settlement: Settlement,
+    about: Partial<ChunkSettlement>,
+    goesOn = false,
+  ): Promise<BegunChunk | NothingBegun | undefined> {
+    this.#refusesWhole ||= settlement.refusesWhole;
+    const all = { requestId: null, indexBase: null, failing: null, unspent: false, ...settlement, ...about };
+    const begun = await settleChunk(this.to.ledger, this.lease, chunk, all, goesOn ? countToSend : null);
+    const created = settlement.pieces.reduce((sum, piece) => sum + (piece.created ? piece.rows : 0), 0);
+    this.rows += created + settlement.rows.length;
+    return begun;
+  }
+}

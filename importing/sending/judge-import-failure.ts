@@ -1,0 +1,84 @@
+import type { ApiError } from '../../pigeonhole/api-error.js';
+import { readComplaints } from './read-complaints.js';
+import type { Answer } from './settle-answer.js';
+import { fullJitter, judgeFailure } from '../../work/failures.js';
+import { PermitRefusal } from '../../work/asking/permit-refusal.js';
+
+/** What an import does about a request that was not simply answered with a success. */
+export type ImportVerdict =
+  /** It says something of the rows. */
+  | {
+      readonly who: 'rows';
+      readonly answer: Answer;
+      readonly indexBase: 0 | 1 | null;
+      readonly retryInMs: number | null;
+    }
+  /** Nothing of the workspace would pass. */
+  | { readonly who: 'workspace'; readonly reason: 'quota' | 'throttled' | 'credential'; readonly waitMs: number }
+  /** The quota has no room for this request now: it was not made. */
+  | { readonly who: 'request'; readonly waitMs: number }
+  /** A person has to do something first. */
+  | { readonly who: 'import'; readonly cause: string; readonly detail: string };
+
+const remedies: Readonly<Record<string, string>> = {
+  registrantsOff:
+    'registrants are switched off in this pigeonhole: enable registrant profiles in the dashboard, then resume',
+  profilesOff: 'attendee profiles are switched off in this pigeonhole: enable them in the dashboard, then resume',
+  pigeonholeNotFound: 'the service no longer has this pigeonhole: check it in the dashboard, then resume or cancel',
+};
+
+/**
+ * The only place that decides what a failed request of an import means. What waits uses up nothing; what may have taken
+ * effect is sent again, and only what the service itself says settles a row. Pure.
+ * @param before.failures of this import, in a row; `workspaceWaits` of its workspace for the same reason
+ * @param clock.now epoch ms; `random` 0 to 1, for full jitter
+ */
+export function judgeImportFailure(
+  error: ApiError | PermitRefusal,
+  sent: { readonly count: number; readonly indexBase: 0 | 1 | null },
+  before: { readonly failures: number; readonly workspaceWaits: number },
+  clock: { readonly now: number; readonly random: number },
+): ImportVerdict {
+  const general = judgeFailure(
+    error,
+    { streamFailures: before.failures, workspaceWaits: before.workspaceWaits, atCursor: false },
+    clock,
+  );
+  if (general.who === 'workspace' || general.who === 'request') return general;
+  if (error instanceof PermitRefusal) return { who: 'request', waitMs: error.waitMs };
+  const retryInMs = error.retryAfterMs ?? fullJitter(before.failures, clock.random);
+  const rows = (answer: Answer, indexBase: 0 | 1 | null = null): ImportVerdict => ({
+    who: 'rows',
+    answer,
+    indexBase,
+    retryInMs: answer.kind === 'unknown' || answer.kind === 'failed' ? retryInMs : null,
+  });
+  const { kind } = error;
+  switch (kind) {
+    case 'invalid': {
+      if (error.status === 413) return rows({ kind: 'tooMany' });
+      // Without the service's own code the body was lost on the way, or somebody else has answered.
+      if (error.code === null) return rows({ kind: 'unknown' });
+      const complaints = readComplaints(
+        error.fieldErrors ?? [],
+        error.serviceMessage ?? null,
+        sent.count,
+        sent.indexBase,
+      );
+      return rows({ kind: 'refused', complaints }, complaints.indexBase);
+    }
+    case 'protocol': {
+      // A success that lists errors: some were created, the others are named.
+      const { fieldErrors = [] } = error;
+      if (fieldErrors.length === 0) return rows({ kind: error.mayHaveTakenEffect ? 'unknown' : 'failed' });
+      const complaints = readComplaints(fieldErrors, null, sent.count, sent.indexBase);
+      return rows({ kind: 'refused', complaints }, complaints.indexBase);
+    }
+    case 'transient':
+      return rows({ kind: error.mayHaveTakenEffect ? 'unknown' : 'failed' });
+    case 'aborted':
+      return { ...rows({ kind: error.mayHaveTakenEffect ? 'unheard' : 'failed' }), retryInMs: null } as ImportVerdict;
+    default: // a person reads the sentence, which names code, status and request id
+      return { who: 'import', cause: kind, detail: remedies[kind] ?? error.message };
+  }
+}

@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto';
+import { until } from '../../test/until.js';
+import { forgetEverything } from '../../test/kit/forget-everything.js';
+import { kinds, useBothDatabases } from '../../ledger/drivers/both-databases.test-kit.js';
+import type { Database } from '../../ledger/drivers/database.js';
+import { type Ledger, openLedger } from '../../ledger/ledger.js';
+import { testKey } from '../../ledger/ledger-key.test-kit.js';
+import { pause } from '../../ledger/pauses.js';
+import { refOf } from '../../ledger/pigeonholes.js';
+import { askToCancel } from '../read-import.js';
+import { beginChunk } from './begin-chunk.js';
+import { beginImport, startImport, stageRows } from '../staging.js';
+import { type BegunChunk, type ImportLease, type NothingBegun, takeImport } from './chunks.js';
+import { settleWhole } from './settle-whole.js';
+
+const databases = useBothDatabases();
+
+/** All of a piece. */
+const all = ({ rows }: { rows: number }): number => rows;
+
+/** An import of so many rows, from row 2 on, that is sent by ten. */
+async function sending(
+  db: Database,
+  rows: number,
+  { canary = null }: { canary?: number | null } = {},
+): Promise<{ ledger: Ledger; lease: ImportLease; id: string }> {
+  await forgetEverything(db);
+  const ledger = await openLedger(db, testKey);
+  const id = randomUUID();
+  const ref = await refOf(ledger, 'acme', 101);
+  const number = await beginImport(ledger, { id, ref, file: 'f.csv', mapping: {}, requestedBy: null, canary });
+  const profiles = Array.from({ length: rows }, (_, index) => ({ attendeeCode: `P${index}` }));
+  await stageRows(
+    ledger,
+    number,
+    profiles.map((profile, index) => ({ row: index + 2, profile })),
+  );
+  await startImport(ledger, number, rows);
+  await db.query('update imports set chunk_size = 10');
+  return { ledger, lease: (await takeImport(ledger, id, 'a test'))!, id };
+}
+
+function chunkIn(begun: BegunChunk | NothingBegun | undefined): BegunChunk {
+  if (begun === undefined || 'kind' in begun) throw new Error(`nothing was begun: ${begun?.kind}`);
+  return begun;
+}
+
+/** Has them all wait for the import's row, each with what it saw before, and then lets them go on. */
+async function whileLocked<T>(db: Database, work: () => Promise<T>, waiting: number): Promise<T> {
+  let release!: () => void;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const locked = db.transaction(async (tx) => {
+    await tx.query('select number from imports for update');
+    await released;
+  });
+  const isWaitedFor = async (count: number): Promise<boolean> => {
+    const [row] = await db.query<{ waits: number }>('select count(*) as waits from pg_locks where not granted');
+    return row!.waits >= count;
+  };
+  await until('the import is locked', async () => {
+    const rows = await db.query('select number from imports for update skip locked');
+    return rows.length === 0;
+  });
+  const done = work();
+  try {
+    await until('all of them wait', () => isWaitedFor(waiting));
+  } finally {
+    release();
+  }
+  const [result] = await Promise.all([done, locked]);
+  return result;
+}
+
+async function sender(db: Database): Promise<object> {
+  const [row] = await db.query('select position, begun, requests, request_number, passed, failures from imports');
+  return row!;
+}
+
+describe.each(kinds)('what settles a created chunk on %s', (kind) => {
+  it('marks the next rows in their order, and ends with a chunk of what is left', async () => {
+    const db = databases.of(kind);
+    const { ledger, lease } = await sending(db, 25);
+    const first = chunkIn(await beginChunk(ledger, lease, all));
+    const second = chunkIn(await settleWhole(ledger, lease, first, 'r-1', all));
+    const codes = Array.from({ length: 10 }, (_, index) => ({ attendeeCode: `P${index + 10}` }));
+    expect(JSON.parse(`[${second.elements}]`)).toEqual(codes);
+    expect(second).toMatchObject({ firstRow: 12, lastRow: 21, count: 10, request: 2, piece: { rows: 10 } });
+    const third = chunkIn(await settleWhole(ledger, lease, second, 'r-2', all));
+    expect(third).toMatchObject({ firstRow: 22, lastRow: 26, count: 5, request: 3 });
+    expect(await settleWhole(ledger, lease, third, 'r-3', all)).toEqual({ kind: 'none' });
+    expect(
+      await db.query('select first_row, row_count, state, request_id from import_chunks order by first_row'),
+    ).toEqual([
+      { first_row: 2, row_count: 10, state: 'created', request_id: 'r-1' },
+      { first_row: 12, row_count: 10, state: 'created', request_id: 'r-2' },
+      { first_row: 22, row_count: 5, state: 'created', request_id: 'r-3' },
+    ]);
+    expect(await sender(db)).toMatchObject({ position: 26, begun: 25, requests: 3, request_number: 3, passed: 3 });
+  });
+
+  it('gives no row twice to those that settle at the same moment', async () => {
+    const db = databases.of(kind);
+    const { ledger, lease } = await sending(db, 120);
+    await db.query(`insert into workspaces (name, registrants_at_once) values ('acme', 10)
+      on conflict (name) do update set registrants_at_once = 10`);
+    let chunks: BegunChunk[] = [];
+    for (let n = 0; n < 4; n += 1) chunks.push(chunkIn(await beginChunk(ledger, lease, all)));
+    const rows = chunks.map(({ firstRow }) => firstRow);
+    while (chunks.length > 0) {
+      const settle = (): Promise<(BegunChunk | NothingBegun | undefined)[]> =>
+        Promise.all(chunks.map((chunk) => settleWhole(ledger, lease, chunk, null, all)));
+      const next = await (kind === 'postgres' ? whileLocked(db, settle, chunks.length) : settle());
+      chunks = next.filter((begun): begun is BegunChunk => begun !== undefined && !('kind' in begun));
+      rows.push(...chunks.map(({ firstRow }) => firstRow));
+    }
+    expect(rows.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 12 }, (_, index) => 2 + 10 * index));
+    expect(await sender(db)).toMatchObject({ position: 121, begun: 120, requests: 12, request_number: 12, passed: 12 });
+    const [{ open }] = (await db.query(`select count(*) as open from import_chunks where state <> 'created'`)) as [
+      { open: number },
+    ];
+    expect(open).toBe(0);
+  });
+
+  it('changes nothing when a newer attempt has the import', async () => {
+    const db = databases.of(kind);
+    const { ledger, lease, id } = await sending(db, 25);
+    const chunk = chunkIn(await beginChunk(ledger, lease, all));
+    await takeImport(ledger, id, 'another');
+    const before = await sender(db);
+    await expect(settleWhole(ledger, lease, chunk, 'r-1', all)).rejects.toMatchObject({ kind: 'stale' });
+    expect(await sender(db)).toEqual(before);
+    expect(await db.query('select state, request_id from import_chunks')).toEqual([
+      { state: 'sending', request_id: null },
+    ]);
+  });
+
+  it('sends a piece that is due again before the next rows', async () => {
+    const db = databases.of(kind);
+    const { ledger, lease } = await sending(db, 40);
+    const [first, second] = [
+      chunkIn(await beginChunk(ledger, lease, all)),
+      chunkIn(await beginChunk(ledger, lease, all)),
+    ];
+    await db.query(`update import_chunks set state = 'open', unknowns = 1 where first_row = $1`, [first.firstRow]);
+    const next = chunkIn(await settleWhole(ledger, lease, second, null, all));
+    expect(next).toMatchObject({ firstRow: first.firstRow, request: 3, piece: { unknowns: 1 } });
+  });
+
+  it('takes as many rows as the service takes by now, and lets them grow after successes', async () => {
+    const db = databases.of(kind);
+    const { ledger, lease } = await sending(db, 60);
+    const first = chunkIn(await beginChunk(ledger, lease, all));
+    await db.query('update imports set chunk_size = 4');
+    const second = chunkIn(await settleWhole(ledger, lease, first, null, all));
+    expect(second).toMatchObject({ firstRow: 12, count: 4, chunkSize: 4 });
+    await db.query('update imports set passed = 4');
+    const third = chunkIn(await settleWhole(ledger, lease, second, null, all));
+    expect(third).toMatchObject({ firstRow: 16, count: 8, chunkSize: 8 });
+  });
+
+  it('finds rows behind many that other imports hold', async () => {
+    const db = databases.of(kind);
+    const { ledger, lease } = await sending(db, 100);
+    const first = chunkIn(await beginChunk(ledger, lease, all));
+    await db.query('update registrants set import = 99999 where row_number between 12 and 90');
+    const second = chunkIn(await settleWhole(ledger, lease, first, null, all));
+    expect(second).toMatchObject({ firstRow: 91, count: 10 });
+    expect(chunkIn(await settleWhole(ledger, lease, second, null, all))).toMatchObject({ firstRow: 101, count: 1 });
+  });
+
+  it('sends no more than a canary asks for', async () => {
+    const db = databases.of(kind);
+    const { ledger, lease } = await sending(db, 40, { canary: 13 });
+    const first = chunkIn(await beginChunk(ledger, lease, all));
+    const second = chunkIn(await settleWhole(ledger, lease, first, null, all));
+    expect(second).toMatchObject({ firstRow: 12, count: 3 });
+    expect(await settleWhole(ledger, lease, second, null, all)).toEqual({ kind: 'none' });
+  });
+
+  it('settles, and marks nothing, when nothing is to be sent next', async () => {
+    const db = databases.of(kind);
+    const { ledger, lease, id } = await sending(db, 60);
+    const begin = async (): Promise<BegunChunk> => chunkIn(await beginChunk(ledger, lease, all));
+    const chunks = [await begin(), await begin(), await begin()] as const;
+    expect(await settleWhole(ledger, lease, chunks[0], null, null)).toBeUndefined();
+    await pause(ledger, {
+      scope: 'import',
+      name: id,
+      pausedBy: 'person',
+      cause: 'asked',
+      detail: '',
+      fingerprint: null,
+    });
+    expect(await settleWhole(ledger, lease, chunks[1], null, all)).toEqual({ kind: 'stop', why: 'paused' });
+    await askToCancel(ledger, id, 'Ann');
+    expect(await settleWhole(ledger, lease, chunks[2], null, all)).toEqual({ kind: 'stop', why: 'cancel' });
+    expect(await db.query('select distinct state from import_chunks')).toEqual([{ state: 'created' }]);
+    expect(await sender(db)).toMatchObject({ position: 31, requests: 3 });
+  });
+});

@@ -1,0 +1,102 @@
+import type { Ledger } from '../../ledger/ledger.js';
+import { beginChunk, type CountToSend, isPaused, type NextRow, nextChunk } from './begin-chunk.js';
+import { firstChunkSize } from '../staging.js';
+import { type BegunChunk, type ImportLease, type NothingBegun, staleImport } from './chunks.js';
+
+/** So many requests in a row that went well, and chunks that were made smaller for want of answers grow again. */
+const growAfter = 4;
+
+/** Registrants in one request from now on, of `imports i` and after a success, as an SQL expression. @param workspace of the statement's parameters */
+export const grownSize = (workspace: string): string =>
+  `case when i.passed >= ${growAfter} and i.chunk_size < ${firstChunkSize}
+     then least(i.chunk_size * 2, ${firstChunkSize}, (select w.registrants_at_once from workspaces w where w.name = ${workspace}))
+   else i.chunk_size end`;
+
+/**
+ * `sender` locks the import's row, and whoever waits there goes on from what the one before has left: so nothing behind
+ * it may look at `imports` for itself. Chunks, pauses and registrants are those from before the wait; all that can have
+ * changed meanwhile is that a piece became due, which is then the next one's.
+ *
+ * The rows come in order from a subquery without a join, and are put together in it: sorting them for that would take
+ * half of the statement's time.
+ */
+const settleAndMark = `with sender as materialized (
+    select i.round, i.position, i.last_row, i.cancel_asked_at is not null as cancelling, ${isPaused('$3', '$4')} as paused,
+      exists (select 1 from import_chunks c where c.import = i.number and c.state = 'open' and c.due_at <= now()) as has_due,
+      least(${grownSize('$4')}, i.canary - i.begun) as most, ${grownSize('$4')} as size,
+      least(i.last_row, i.position + 2 * $8::int4) as window_end
+    from imports i where i.number = $1 and i.epoch = $2 and i.state = 'running' for update
+  ), settled as (
+    update import_chunks c set state = 'created', request_id = $7, suspects = null, next_count = null, sent_count = null,
+      request = null, due_at = now()
+    from sender where c.import = $1 and c.round = $5 and c.first_row = $6
+  ), going as materialized (
+    select * from sender s where $9::boolean and not s.cancelling and not s.paused and not s.has_due and s.most = $8::int4
+  ), chunk as materialized (
+    select min(row_number) as first_row, max(row_number) as last_row, count(*)::int4 as row_count,
+      string_agg(profile::text, ',') as elements
+    from (
+      select row_number, profile from registrants
+      where import = $1 and row_number > (select position from going) and row_number <= (select window_end from going)
+        and round = (select round from going) and outcome is null
+      order by row_number limit $8::int4
+    ) upcoming
+    having count(*) = $8::int4 or (count(*) > 0 and (select window_end = last_row from going))
+  ), marked as materialized (
+    select first_row, last_row, row_count from chunk
+  ), counted as (
+    update imports i set failures = 0, failure = null, retry_at = null, passed = i.passed + 1, chunk_size = s.size,
+      requests = i.requests + case when n.row_count is null then 0 else 1 end,
+      request_number = i.request_number + case when n.row_count is null then 0 else 1 end,
+      position = coalesce(n.last_row, i.position), begun = i.begun + coalesce(n.row_count, 0)
+    from sender s left join marked n on true where i.number = $1
+    returning i.request_number
+  ), placed as (
+    insert into import_chunks (import, round, first_row, last_row, state, row_count, sent_count, request)
+    select $1, s.round, n.first_row, n.last_row, 'sending', n.row_count, n.row_count, c.request_number
+    from sender s cross join marked n cross join counted c
+  ) select s.cancelling, s.paused, s.has_due or (s.most > 0 and s.position < s.last_row) as more, s.round, s.size as chunk_size,
+      n.first_row, n.last_row, n.row_count, n.elements, c.request_number as request
+    from sender s cross join counted c left join chunk n on true`;
+
+interface SettledRow {
+  cancelling: boolean;
+  paused: boolean;
+  /** Something is left that is to be sent now, or may be. */
+  more: boolean;
+  first_row: number | null;
+}
+
+/**
+ * Stores what nearly always happens, that all of a chunk was created, and marks the next rows of the file, in one
+ * statement: one flight to the store and one commit a request. What this does not look for (pieces that are due again,
+ * rows far behind, a chunk of another size) `beginChunk` does in a transaction.
+ * @param count null: nothing is to be sent next
+ * @returns what was marked, or why nothing was; undefined when it was not looked for
+ * @throws {LedgerError} kind `stale` when a newer attempt has the import: it has taken the chunk for unanswered
+ */
+export async function settleWhole(
+  ledger: Ledger,
+  lease: ImportLease,
+  chunk: BegunChunk,
+  requestId: string | null,
+  count: CountToSend | null,
+): Promise<BegunChunk | NothingBegun | undefined> {
+  const [row] = await ledger.db.query<SettledRow & NextRow>(settleAndMark, [
+    lease.number,
+    lease.epoch,
+    lease.id,
+    lease.workspace,
+    chunk.round,
+    chunk.firstRow,
+    requestId,
+    chunk.chunkSize,
+    count !== null,
+  ]);
+  if (row === undefined) throw staleImport(lease.number);
+  if (count === null) return undefined;
+  if (row.cancelling) return { kind: 'stop', why: 'cancel' };
+  if (row.paused) return { kind: 'stop', why: 'paused' };
+  if (row.first_row !== null) return nextChunk(row);
+  return row.more ? await beginChunk(ledger, lease, count) : { kind: 'none' };
+}

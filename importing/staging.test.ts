@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { forgetEverything } from '../test/kit/forget-everything.js';
+import { kinds, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
+import type { Database } from '../ledger/drivers/database.js';
+import { type Ledger, openLedger } from '../ledger/ledger.js';
+import { testKey } from '../ledger/ledger-key.test-kit.js';
+import { refOf } from '../ledger/pigeonholes.js';
+import { beginImport, startImport, stageAll, type StagedRow } from './staging.js';
+
+const databases = useBothDatabases();
+
+async function staging(db: Database): Promise<{ ledger: Ledger; number: number }> {
+  await forgetEverything(db);
+  const ledger = await openLedger(db, testKey);
+  const ref = await refOf(ledger, 'acme', 101);
+  const about = { id: randomUUID(), ref, file: 'f.csv', mapping: {}, requestedBy: null, canary: null };
+  return { ledger, number: await beginImport(ledger, about) };
+}
+
+/** So many batches of three rows, from row 2 on; the last row of each has something wrong with it. */
+function* batches(count: number): Generator<StagedRow[]> {
+  for (let row = 2; row < 2 + 3 * count; row += 3) {
+    yield [
+      { row, profile: { attendeeCode: `P${row}` } },
+      { row: row + 1, profile: { attendeeCode: `P${row + 1}` } },
+      { row: row + 2, values: { Name: 'Nobody' }, problems: [] },
+    ];
+  }
+}
+
+/** The store, whose statements the test lets through, and how many were under way at most. */
+function watched(db: Database, before: () => Promise<void>): { db: Database; most: () => number } {
+  let underWay = 0;
+  let most = 0;
+  const query = async (sql: string, params: never): Promise<never[]> => {
+    underWay += 1;
+    most = Math.max(most, underWay);
+    try {
+      await before();
+      return await db.query(sql, params);
+    } finally {
+      underWay -= 1;
+    }
+  };
+  return { db: Object.assign(Object.create(db) as Database, { query }), most: () => most };
+}
+
+describe.each(kinds)('staging a file on %s', (kind) => {
+  it('keeps every row, and knows the last one', async () => {
+    const db = databases.of(kind);
+    const { ledger, number } = await staging(db);
+    expect(await stageAll(ledger, number, batches(20))).toBe(60);
+    await startImport(ledger, number, 60);
+    expect(await db.query('select rows_claimed, rows_other, last_row from imports')).toEqual([
+      { rows_claimed: 40, rows_other: 20, last_row: 61 },
+    ]);
+  });
+
+  it('has three batches under way at once, and no more', async () => {
+    const db = databases.of(kind);
+    const { ledger, number } = await staging(db);
+    const slow = watched(db, () => new Promise((resolve) => setImmediate(resolve)));
+    await stageAll({ ...ledger, db: slow.db, hash: ledger.hash }, number, batches(9));
+    expect(slow.most()).toBe(3);
+  });
+
+  it('ends with the first failure, with nothing under way, and reads no more of the file', async () => {
+    const db = databases.of(kind);
+    const { ledger, number } = await staging(db);
+    let read = 0;
+    function* counted(): Generator<StagedRow[]> {
+      for (const batch of batches(50)) {
+        read += 1;
+        yield batch;
+      }
+    }
+    let statements = 0;
+    const failing = watched(db, async () => {
+      statements += 1;
+      if (statements === 4) throw new Error('the store is gone');
+    });
+    const staged = stageAll({ ...ledger, db: failing.db, hash: ledger.hash }, number, counted());
+    await expect(staged).rejects.toThrow('the store is gone');
+    const atTheEnd = await db.query('select count(*) as rows from registrants');
+    expect(read).toBeLessThan(10);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await db.query('select count(*) as rows from registrants')).toEqual(atTheEnd);
+  });
+
+  it('lets it be known that somebody goes on with it', async () => {
+    const db = databases.of(kind);
+    const { ledger, number } = await staging(db);
+    const touchedAgo = async (): Promise<boolean> => {
+      const [row] = await db.query<{ recent: boolean }>(
+        `select touched_at > now() - interval '1 minute' as recent from imports`,
+      );
+      return row!.recent;
+    };
+    await db.query(`update imports set touched_at = now() - interval '9 minutes'`);
+    expect(await touchedAgo()).toBe(false);
+    await stageAll(ledger, number, batches(1));
+    expect(await touchedAgo()).toBe(true);
+  });
+});
