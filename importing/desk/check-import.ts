@@ -10,7 +10,7 @@ import type {
 import type { Collaborators } from '../../work/collaborators.js';
 import { findRef } from '../../ledger/pigeonholes.js';
 import { isSendable, type SendableRow } from '../files/checked-row.js';
-import { codeProperty } from '../files/column-mapping.js';
+import { codeProperty } from '../files/field-words.js';
 import { readSendingEstimate } from './estimate-sending.js';
 import { ProblemGroups, ProblemTally } from './problem-tally.js';
 import { hashedBytes, type OpenedRegistrants, openRegistrants, type ReadingTerms } from './open-registrants.js';

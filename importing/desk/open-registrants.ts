@@ -1,4 +1,4 @@
-import { ColumnWishes } from './saved-mappings.js';
+import type { ColumnWishes } from './saved-mappings.js';
 import { checkMapping, type ColumnMapping, guessMapping } from '../files/column-mapping.js';
 import type { CheckedRow } from '../files/checked-row.js';
 import { openInThread } from '../files/open-in-thread.js';

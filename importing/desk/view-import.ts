@@ -1,7 +1,7 @@
 import type { ImportReportRow, ImportView } from './import-views.js';
 import type { StoredReportRow } from '../import-report.js';
 import type { ImportProgress } from '../read-import.js';
-import { codeProperty } from '../files/column-mapping.js';
+import { codeProperty } from '../files/field-words.js';
 import type { StoredColumns } from './start-import.js';
 
 /** An import as people are shown it. Pure. */

@@ -1,4 +1,3 @@
-import { maxValueLength } from './row-check.js';
 /** A registrant as it is sent: texts under field names, in the order of the columns. */
 export interface Profile {
   readonly attendeeCode: string;
@@ -89,3 +88,6 @@ const problemWords: Readonly<Record<PlainCode, string>> = {
 export function plainProblem(row: number, column: string | null, code: PlainCode): Problem {
   return { row, column, code, message: problemWords[code] };
 }
+
+/** Characters of a value. The service documents no maximum; a column of a database that holds names has this one. */
+export const maxValueLength = 255;

@@ -1,7 +1,13 @@
-import { checkMapping, unknownFields, type MappingWishes, guessMapping, parseMapping } from './column-mapping.js';
+import {
+  checkMapping,
+  unknownFields,
+  type MappingWishes,
+  guessMapping,
+  parseMapping,
+  reportColumns,
+} from './column-mapping.js';
 import { fieldWords } from './field-words.js';
 import { RegistrantFileError } from './registrant-file.js';
-import { reportColumns } from './report-csv.js';
 
 const known = ['Name', 'Email', 'Company', 'Job title'];
 

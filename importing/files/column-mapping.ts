@@ -1,9 +1,6 @@
-import { fieldWords, foldWord, nameField } from './field-words.js';
+import { fieldWords, foldWord, nameField, codeProperty } from './field-words.js';
 import { isUnnamed } from './table.js';
 import { RegistrantFileError } from './registrant-file.js';
-import { isReportColumn } from './report-csv.js';
-/** The property that holds the code by which a registrant signs in. */
-export const codeProperty = 'attendeeCode';
 
 export interface MappedColumn {
   /** The name in the file's header. */
@@ -169,4 +166,20 @@ export function parseMapping(flags: readonly string[]): MappingWishes {
     wishes.set(column, property === '' ? null : property);
   }
   return Object.fromEntries(wishes);
+}
+
+/**
+ * The columns of a report that are about the import and not the registrant. A report that is imported again is known by them, and they
+ * are not sent. Changing a name would make older reports send it.
+ */
+export const reportColumns = [
+  'Import row',
+  'Import outcome',
+  'Import field',
+  'Import message',
+  'Import request id',
+] as const;
+
+export function isReportColumn(column: string): boolean {
+  return (reportColumns as readonly string[]).includes(column);
 }

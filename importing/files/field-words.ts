@@ -1,5 +1,3 @@
-import { codeProperty } from './column-mapping.js';
-
 /** The profile field that the service's own example has (the specification, "Registrant"). */
 export const nameField = 'Name';
 
@@ -114,3 +112,6 @@ export function foldWord(name: string): string {
 function words(text: string): ReadonlySet<string> {
   return new Set(text.trim().split(/\s+/).map(foldWord));
 }
+
+/** The property that holds the code by which a registrant signs in. */
+export const codeProperty = 'attendeeCode';

@@ -1,8 +1,9 @@
-import { codeProperty } from './column-mapping.js';
+import { codeProperty } from './field-words.js';
 import { byteOrderMark, csvLine } from './spreadsheet-safe.js';
 import type { ReportRow } from '../row-states.js';
 import type { SendableRow } from './checked-row.js';
 import type { ImportProblem } from '../desk/import-views.js';
+import { reportColumns } from './column-mapping.js';
 
 /**
  * The report of an import as CSV, a batch at a time: what became of each row, then its fields under the service's names, so that it
@@ -33,22 +34,6 @@ export function valuesOf(profile: Readonly<Record<string, string>>, columns: rea
 /** In the order of `reportColumns`. */
 function aboutImport({ row, outcome, field, message, requestId }: ReportRow): string[] {
   return [String(row), outcome, field ?? '', message ?? '', requestId ?? ''];
-}
-
-/**
- * The columns of a report that are about the import and not the registrant. A report that is imported again is known by them, and they
- * are not sent. Changing a name would make older reports send it.
- */
-export const reportColumns = [
-  'Import row',
-  'Import outcome',
-  'Import field',
-  'Import message',
-  'Import request id',
-] as const;
-
-export function isReportColumn(column: string): boolean {
-  return (reportColumns as readonly string[]).includes(column);
 }
 
 const [rowColumn] = reportColumns;

@@ -1,6 +1,6 @@
-import { codeProperty, type ColumnMapping } from './column-mapping.js';
-import { type CheckedRow, type Problem, type Profile, plainProblem } from './checked-row.js';
-import { isEmailField, isNameField } from './field-words.js';
+import { codeProperty, isEmailField, isNameField } from './field-words.js';
+import type { ColumnMapping } from './column-mapping.js';
+import { type CheckedRow, type Problem, type Profile, plainProblem, maxValueLength } from './checked-row.js';
 import type { Finding, RawRow } from './registrant-file.js';
 import { SeenCodes } from './seen-codes.js';
 import { asWritten } from './spreadsheet-safe.js';
@@ -161,9 +161,6 @@ function similarCode(row: number, column: string | null, earlier: number): Probl
   const message = `The code differs from the one in row ${earlier} only in upper and lower case or the form of letters; the service may take them for one.`;
   return { row, column, code: 'similar-code', message };
 }
-
-/** Characters of a value. The service documents no maximum; a column of a database that holds names has this one. */
-export const maxValueLength = 255;
 
 export type ValueNote = 'trimmed' | 'apostrophe-removed';
 export type ValueProblem = 'control-character' | 'too-long';
