@@ -1,3 +1,6 @@
+/** Characters of a value. The service documents no maximum; 255 is what most databases allow for a name. */
+export const maxValueLength = 255;
+
 /** A registrant as it is sent: texts under field names, in the order of the columns. */
 export interface Profile {
   readonly attendeeCode: string;
@@ -88,6 +91,3 @@ const problemWords: Readonly<Record<PlainCode, string>> = {
 export function plainProblem(row: number, column: string | null, code: PlainCode): Problem {
   return { row, column, code, message: problemWords[code] };
 }
-
-/** Characters of a value. The service documents no maximum; a column of a database that holds names has this one. */
-export const maxValueLength = 255;

@@ -1,3 +1,6 @@
+/** The profile field that holds the code by which a registrant signs in. */
+export const codeProperty = 'attendeeCode';
+
 /** The profile field that the service's own example has (the specification, "Registrant"). */
 export const nameField = 'Name';
 
@@ -112,6 +115,3 @@ export function foldWord(name: string): string {
 function words(text: string): ReadonlySet<string> {
   return new Set(text.trim().split(/\s+/).map(foldWord));
 }
-
-/** The property that holds the code by which a registrant signs in. */
-export const codeProperty = 'attendeeCode';
