@@ -50,7 +50,7 @@ import { readTemporalMetrics } from './read-temporal-metrics.js';
 import { repeat } from './repeat.js';
 import { reconcile, wakeEverything } from './reconcile.js';
 import { runWorker } from './run-worker.js';
-import { openTracer } from './tracing/open-tracer.js';
+import { noTracer } from '../base/tracer.js';
 import { TurnTroubles } from '../operations/turn-troubles.js';
 import { createConfigurationSwitch } from './take-up-configuration.js';
 import { viewQuotas } from '../operations/view-quotas.js';
@@ -162,7 +162,11 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const trouble = (): string | null => cluster.trouble ?? turnTroubles.present ?? missingWorkers;
   const meters = new ProcessMeters({ withNode: true });
   const owner = `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
-  const tracer = openTracer(config, { owner, log }, closers);
+  const { otlpUrl } = config;
+  const tracer =
+    otlpUrl === undefined
+      ? noTracer
+      : (await import('./tracing/open-tracer.js')).openTracer({ ...config, otlpUrl }, { owner, log }, closers);
   const firstPage = new FirstPage(ledger, options.onFirstPage);
   const shared: Shared = {
     ledger,

@@ -1,84 +1,91 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { otlpBody } from './otlp-body.js';
-import { type EndedSpan, OtlpTracer } from './otlp-tracer.js';
-import { SpanExporter, tracesUrl } from './span-exporter.js';
+import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
+import { InMemorySpanExporter, type ReadableSpan } from '@opentelemetry/sdk-trace-base';
+import { CollectorExporter, tracesUrl } from './collector-exporter.js';
+import { SdkTracer } from './open-tracer.js';
 
 class RefusedError extends Error {}
 
-function traced(): { tracer: OtlpTracer; spans: EndedSpan[] } {
-  const spans: EndedSpan[] = [];
-  let nowMs = 1_000_000;
-  return {
-    spans,
-    tracer: new OtlpTracer(
-      (span) => void spans.push(span),
-      () => (nowMs += 10),
-    ),
-  };
+/** Keeps its spans when the tracer shuts down, unlike the SDK's. */
+class KeptSpans extends InMemorySpanExporter {
+  readonly spans: ReadableSpan[] = [];
+
+  override export(...[spans, done]: Parameters<InMemorySpanExporter['export']>): void {
+    this.spans.push(...spans);
+    super.export(spans, done);
+  }
 }
 
-describe('a turn that is traced', () => {
-  it('is one trace with what happens in it, however much runs beside it', async () => {
-    const { tracer, spans } = traced();
-    const turn = (sink: string): Promise<void> =>
-      tracer.span('deliver', { sink }, async () => {
-        await new Promise((resolve) => setImmediate(resolve));
-        tracer.ended('GET', { 'http.response.status_code': 200 }, { durationMs: 5, failure: null });
-      });
-    await Promise.all([turn('one'), turn('two')]);
-    const roots = spans.filter(({ parentSpanId }) => parentSpanId === null);
+async function spansOf(work: (tracer: SdkTracer) => Promise<void>): Promise<ReadableSpan[]> {
+  const exporter = new KeptSpans();
+  const tracer = new SdkTracer(exporter, { version: '1.0.0', owner: 'host/1' });
+  await work(tracer);
+  await tracer.flush();
+  return exporter.spans;
+}
+
+/** Returns the span as a collector receives it. */
+function sent(span: ReadableSpan): object {
+  const body = JSON.parse(Buffer.from(JsonTraceSerializer.serializeRequest([span])!).toString()) as {
+    resourceSpans: { scopeSpans: { spans: object[] }[] }[];
+  };
+  return body.resourceSpans[0]!.scopeSpans[0]!.spans[0]!;
+}
+
+describe('a traced cycle', () => {
+  it('is one trace with everything that happens in it, whatever runs at the same time', async () => {
+    const spans = await spansOf(async (tracer) => {
+      const deliver = (sink: string): Promise<void> =>
+        tracer.span('deliver', { sink }, async () => {
+          await new Promise((resolve) => setImmediate(resolve));
+          tracer.ended('GET', { 'http.response.status_code': 200 }, { durationMs: 5, failure: null });
+        });
+      await Promise.all([deliver('one'), deliver('two')]);
+    });
+    const roots = spans.filter(({ parentSpanContext }) => parentSpanContext === undefined);
     expect(roots.map(({ attributes }) => String(attributes['sink'])).toSorted()).toEqual(['one', 'two']);
-    expect(new Set(roots.map(({ traceId }) => traceId)).size).toBe(2);
-    for (const { traceId, spanId } of roots) {
-      const within = spans.filter((span) => span.traceId === traceId && span.parentSpanId !== null);
-      expect(within.map(({ parentSpanId, name, startMs, endMs }) => [parentSpanId, name, endMs - startMs])).toEqual([
-        [spanId, 'GET', 5],
-      ]);
+    expect(new Set(roots.map((root) => root.spanContext().traceId)).size).toBe(2);
+    for (const root of roots) {
+      const { traceId, spanId } = root.spanContext();
+      const within = spans.filter((span) => span.spanContext().traceId === traceId && span !== root);
+      expect(
+        within.map(({ parentSpanContext, name, duration }) => [parentSpanContext?.spanId, name, duration]),
+      ).toEqual([[spanId, 'GET', [0, 5_000_000]]]);
     }
   });
 
-  it('gives and throws what its work does, and tells of an error its class alone', async () => {
-    const { tracer, spans } = traced();
-    expect(await tracer.span('read', {}, async () => 5)).toBe(5);
-    const failing = tracer.span('read', {}, () => Promise.reject(new RefusedError('refused for Person 1')));
-    await expect(failing).rejects.toThrow('refused for Person 1');
-    expect(spans.map(({ failure }) => failure)).toEqual([null, 'RefusedError']);
-    expect(JSON.stringify(otlpBody(spans, { version: '1', owner: 'x' }))).not.toContain('Person');
+  it('returns and throws what its work does, and exports only the class of an error', async () => {
+    const spans = await spansOf(async (tracer) => {
+      expect(await tracer.span('read', {}, async () => 5)).toBe(5);
+      const failing = tracer.span('read', {}, () => Promise.reject(new RefusedError('refused for Person 1')));
+      await expect(failing).rejects.toThrow('refused for Person 1');
+    });
+    expect(spans.map(({ attributes }) => attributes['error.type'])).toEqual([undefined, 'RefusedError']);
+    expect(JSON.stringify(spans.map(sent))).not.toContain('Person');
   });
 });
 
-describe('what a collector is sent', () => {
-  it('has instants in nanoseconds, to the last digit, and leaves out what is not known', () => {
-    const span: EndedSpan = {
-      traceId: 'a'.repeat(32),
-      spanId: 'b'.repeat(16),
-      parentSpanId: null,
+describe('the spans sent to a collector', () => {
+  it('have times in nanoseconds as text, and omit attributes that are null', async () => {
+    const [span] = await spansOf(async (tracer) => {
+      const attributes = { workspace: 'acme', pages: 3, share: 0.5, code: null };
+      tracer.ended('read', attributes, { durationMs: 1000, failure: null });
+    });
+    expect(sent(span!)).toMatchObject({
+      traceId: expect.stringMatching(/^[\da-f]{32}$/),
+      spanId: expect.stringMatching(/^[\da-f]{16}$/),
       name: 'read',
-      startMs: 1_795_253_400_000.5,
-      endMs: 1_795_253_401_000,
-      attributes: { workspace: 'acme', pages: 3, share: 0.5, code: null },
-      failure: null,
-    };
-    const body = otlpBody([span], { version: '1.0.0', owner: 'host/1' }) as {
-      resourceSpans: { scopeSpans: { spans: object[] }[] }[];
-    };
-    expect(body.resourceSpans[0]!.scopeSpans[0]!.spans).toEqual([
-      {
-        traceId: 'a'.repeat(32),
-        spanId: 'b'.repeat(16),
-        name: 'read',
-        kind: 1,
-        startTimeUnixNano: '1795253400000500000',
-        endTimeUnixNano: '1795253401000000000',
-        attributes: [
-          { key: 'workspace', value: { stringValue: 'acme' } },
-          { key: 'pages', value: { intValue: '3' } },
-          { key: 'share', value: { doubleValue: 0.5 } },
-        ],
-        status: {},
-      },
-    ]);
+      kind: 1,
+      startTimeUnixNano: expect.stringMatching(/^\d{19}$/),
+      endTimeUnixNano: expect.stringMatching(/^\d{19}$/),
+      attributes: [
+        { key: 'workspace', value: { stringValue: 'acme' } },
+        { key: 'pages', value: { intValue: 3 } },
+        { key: 'share', value: { doubleValue: 0.5 } },
+      ],
+      status: { code: 0 },
+    });
   });
 
   it.each([
@@ -86,11 +93,11 @@ describe('what a collector is sent', () => {
     ['http://collector:4318/', 'http://collector:4318/v1/traces'],
     ['https://otlp.example.com/tenant', 'https://otlp.example.com/tenant/v1/traces'],
     ['https://otlp.example.com/v1/traces', 'https://otlp.example.com/v1/traces'],
-  ])('is sent from %s to %s', (url, expected) => {
+  ])('for %s go to %s', (url, expected) => {
     expect(tracesUrl(url).href).toBe(expected);
   });
 
-  it('arrives at the latest when the process ends, and what is not taken is told once', async () => {
+  it('arrive before the process ends, and a collector that refuses them is logged once', async () => {
     const bodies: string[] = [];
     let status = 200;
     const server = createServer((asked, answer) => {
@@ -111,20 +118,36 @@ describe('what a collector is sent', () => {
       error: nothing,
       warn: (_: object, event: string) => void warned.push(event),
     };
-    const options = { url, network: { allowHosts: [] }, version: '1', owner: 'x', log };
-    const exporter = new SpanExporter(options);
-    const { tracer, spans } = traced();
-    await tracer.span('read', { workspace: 'acme' }, async () => undefined);
-    exporter.add(spans[0]!);
-    await exporter.close();
+    const trace = async (spans: number): Promise<void> => {
+      const exporter = new CollectorExporter({ url, network: { allowHosts: [] }, log });
+      const tracer = new SdkTracer(exporter, { version: '1', owner: 'x' });
+      for (let n = 0; n < spans; n += 1) tracer.ended('read', { n }, { durationMs: 1, failure: null });
+      await exporter.closeAfter(() => tracer.flush());
+    };
+    await trace(1);
     expect(bodies).toHaveLength(1);
-    expect(bodies[0]).toContain(spans[0]!.traceId);
+    expect(bodies[0]).toContain('"name":"read"');
+    expect(bodies[0]).toContain('"service.instance.id"');
 
     status = 503;
-    const refused = new SpanExporter(options);
-    for (let n = 0; n < 1030; n += 1) refused.add(spans[0]!);
-    await refused.close();
-    expect(warned).toEqual(['traces are not taken']);
+    await trace(1030);
+    expect(warned).toEqual(['the collector does not accept traces']);
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('do not hold up the end of the process for more than two seconds', async () => {
+    const server = createServer(() => undefined); // accepts requests and never answers
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const nothing = (): void => undefined;
+    const log = { debug: nothing, info: nothing, error: nothing, warn: nothing };
+    const exporter = new CollectorExporter({ url, network: { allowHosts: [] }, log });
+    const tracer = new SdkTracer(exporter, { version: '1', owner: 'x' });
+    tracer.ended('read', {}, { durationMs: 1, failure: null });
+    const since = performance.now();
+    await exporter.closeAfter(() => tracer.flush());
+    expect(performance.now() - since).toBeLessThan(5000);
+    server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
 });
