@@ -8,11 +8,10 @@ import type { Lane, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.
 import { checkCanvas } from './check.js';
 import { type Asking, CanvasClient } from './client.js';
 import { canvasConfigSchema, type CanvasConfig } from './config.js';
-import type { CanvasOperation } from './operation.js';
+import { type CanvasOperation, GradeTask, outcomeOf } from './operation.js';
 import type { Creations } from './find-assignment.js';
 import { Planner } from './plan.js';
-import { recoverAssignment, sendAssignment, type Sending } from './send-grades.js';
-import { GradeTask, outcomeOf } from './task.js';
+import { recoverAssignment, sendAssignment, type Sending } from './send.js';
 
 /** Grades of one job: each is read before and after, so more would not end within a lane's turn. */
 const BATCH_SIZE = 50;
@@ -24,7 +23,7 @@ const PATIENCE_MS = 40_000;
 /** Canvas counts cost and not requests; this many cheap ones stay within what leaves its bucket. */
 const DEFAULT_LIMIT = { limit: 100, windowMs: 10_000 };
 
-export interface CanvasTuning {
+interface CanvasTuning {
   /** Unix time in ms. */
   readonly now?: () => number;
   readonly clock?: Clock;

@@ -1,11 +1,11 @@
 import { fieldsOf } from '../fields-of.js';
-import { sampleView } from './sample-view.js';
 import { mentionedFields } from '../mapping/mentioned-fields.js';
 import type { CheckLine } from '../sink.js';
 import type { GradeKeys } from './config.js';
 import type { Asking, CanvasClient, Reply } from './client.js';
 import { type Assignment, findAssignment, type Target } from './find-assignment.js';
-import { pathPart, referenceValue } from './grade-value.js';
+import { pathPart, referenceValue } from './grade-rules.js';
+import type { MappingView } from '../mapping/mapping-view.js';
 
 /**
  * Whether Canvas takes the token, and for courses and assignments that the configuration names outright: whether they
@@ -100,3 +100,25 @@ function sentenceFor(reply: Exclude<Reply, { kind: 'ok' }>, what: string): strin
   };
   return `${what}: ${why[reply.kind]} (HTTP ${reply.status})`;
 }
+
+/** What an expression is given that looks at nothing of it. */
+const sampleView: MappingView = {
+  item: null,
+  previous: null,
+  attendee: null,
+  session: null,
+  pigeonhole: null,
+  change: {
+    id: '00000000-0000-5000-8000-000000000000',
+    type: 'engagement.created',
+    timestamp: '2026-01-01T00:00:00.000Z',
+    workspace: '',
+    pigeonholeId: 0,
+    sessionId: null,
+    list: 'engagement',
+    key: '',
+    revision: 1,
+    sequence: 1,
+    data: null,
+  },
+};

@@ -1,8 +1,7 @@
 import { fieldsOf } from '../fields-of.js';
 import type { Fields, Result } from '../sink.js';
 import type { Asking, CanvasClient, Reply } from './client.js';
-import type { Scale } from './grade-rules.js';
-import { namePrefix, pathPart } from './grade-value.js';
+import { type Scale, namePrefix, pathPart } from './grade-rules.js';
 import type { CreateKeys } from './config.js';
 
 /** An assignment as Canvas has it. Source: Canvas LMS, "Assignments", Assignment object. */
@@ -14,7 +13,7 @@ export interface Assignment extends Scale {
   readonly isPostedByHand: boolean;
 }
 
-export type FoundAssignment =
+type FoundAssignment =
   | { readonly kind: 'found'; readonly assignment: Assignment }
   /** The course is there, and no assignment of it has the name. */
   | { readonly kind: 'missing' }

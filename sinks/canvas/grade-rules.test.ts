@@ -1,5 +1,12 @@
-import { decideGrade, isTaken, stateHash, type Submission } from './grade-rules.js';
-import { gradeValue, pathPart, referenceValue } from './grade-value.js';
+import {
+  decideGrade,
+  isTaken,
+  stateHash,
+  type Submission,
+  gradeValue,
+  pathPart,
+  referenceValue,
+} from './grade-rules.js';
 import type { GradeStep } from './operation.js';
 
 const found = (more: Partial<Submission> = {}): Submission => ({

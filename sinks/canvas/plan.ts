@@ -4,8 +4,7 @@ import { MappingError } from '../mapping/mapping-error.js';
 import { mappingView, type MappingView } from '../mapping/mapping-view.js';
 import type { Planned, SinkEnvironment, Subject } from '../sink.js';
 import type { GradeKeys } from './config.js';
-import { sentHash } from './grade-rules.js';
-import { gradeValue, nameValue, referenceValue } from './grade-value.js';
+import { sentHash, gradeValue, nameValue, referenceValue } from './grade-rules.js';
 import { type CanvasOperation, type GradeStep, isSameAssignment, type MadeGrade, madeGrades } from './operation.js';
 
 /** Turns changes into grades. Pure: what it looks at is given with the change. */

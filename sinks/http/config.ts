@@ -6,7 +6,6 @@ import type { Expression } from '../mapping/expression.js';
 import { mayReachPrivate, type NetworkKeys, plainHttpProblem } from '../network/address-policy.js';
 import type { Grant } from '../rest/oauth.js';
 import { type authTypes, type Method, type RecordTemplate, type UserKeys, userKeys } from './keys.js';
-import { merged } from './merge.js';
 import { allPresets } from './presets/all-presets.js';
 
 /** `http` in pigeonpost.yaml, less the keys that all sinks share, with what its preset fills and all defaults. */
@@ -29,7 +28,7 @@ export interface HttpConfig {
   readonly limits?: { readonly per10s?: number; readonly perDay?: number } | undefined;
 }
 
-export type Auth =
+type Auth =
   | { readonly type: 'none' }
   | { readonly type: 'bearer'; readonly token: Secret }
   | { readonly type: 'basic'; readonly username: Secret; readonly password: Secret | undefined }
@@ -213,4 +212,21 @@ function authOf(keys: AuthKeys, problem: TellProblem): Auth | undefined {
       return { type: 'oauth', tokenUrl: tokenUrl!, grant: { kind: type, ...signed, scope } };
     }
   }
+}
+
+/**
+ * Values over defaults, key by key, as deep as both are groups. A list replaces a list; a Secret or an Expression is a
+ * value, whatever it holds.
+ */
+function merged<Keys extends object>(defaults: Partial<Keys>, values: Keys): Keys {
+  const result: Record<string, unknown> = { ...defaults };
+  for (const [key, value] of Object.entries(values)) {
+    const below = result[key];
+    if (value !== undefined) result[key] = isGroup(below) && isGroup(value) ? merged(below, value) : value;
+  }
+  return result as Keys;
+}
+
+function isGroup(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }

@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import { MappingError } from '../mapping/mapping-error.js';
 import type { MappingView } from '../mapping/mapping-view.js';
-import type { SendResult } from '../sink.js';
+import type { SendResult, Outcome } from '../sink.js';
 import { classifyAnswer, isReadable, type Reading, type Verdict } from './classify.js';
 import { CONNECTIONS, type HttpClient } from './client.js';
 import type { HttpConfig, RequestKeys } from './config.js';
-import type { HttpOperation, PlannedRequest } from './operation.js';
-import { outcomeOf, Task, wavesOf } from './tasks.js';
+import type { HttpOperation, PlannedRequest, MadeRecord, Step } from './operation.js';
 import { bodyText } from './write-request.js';
 
-export interface Sending {
+interface Sending {
   readonly config: HttpConfig;
   readonly client: HttpClient;
   readonly reading: Reading;
@@ -205,4 +204,80 @@ function changeOf({ operation }: Task): { list: string; key: string; timestamp: 
 function labelOf(task: Task): string {
   const { list, key } = changeOf(task);
   return `${list}:${key}`;
+}
+
+/** One step of an operation, and what became of it. */
+class Task {
+  verdict: Verdict | { readonly kind: 'unsent'; readonly afterMs?: number } | undefined;
+  /** The record that was there before, where one was found. */
+  foundId: string | number | undefined;
+  /** `find` was answered. */
+  isLookedUp = false;
+
+  constructor(
+    readonly operation: HttpOperation,
+    readonly step: Step,
+  ) {}
+
+  /** Steps with the same key go in order. */
+  get orderKey(): string {
+    return `${this.step.record} ${this.operation.itemKey}`;
+  }
+
+  get isSettled(): boolean {
+    return this.verdict?.kind === 'delivered' || this.verdict?.kind === 'rejected';
+  }
+}
+
+const worstFirst = ['pause', 'retry', 'unsent', 'rejected', 'delivered'] as const;
+
+/**
+ * What became of an operation: the worst of its steps. The object says what stands there, step by step, so that what
+ * was delivered is not sent again with the rest.
+ */
+function outcomeOf({ made, notForgotten }: HttpOperation, tasks: readonly Task[], keepsObjects: boolean): Outcome {
+  const records: Record<string, MadeRecord> = { ...made };
+  for (const task of tasks) note(records, task);
+  const outcomes = tasks.map(resultOf);
+  const worst = worstFirst
+    .map((kind) => outcomes.find((each) => each.kind === kind))
+    .find((each) => each !== undefined);
+  const isRejected = worst?.kind === 'delivered' && notForgotten !== undefined;
+  const outcome: Outcome = isRejected ? { kind: 'rejected', ...notForgotten } : (worst ?? { kind: 'unsent' });
+  if (!keepsObjects || JSON.stringify(records) === JSON.stringify(made)) return outcome;
+  return { ...outcome, object: Object.keys(records).length === 0 ? null : records };
+}
+
+/** @param records what stands at the receiver, changed here */
+function note(records: Record<string, MadeRecord>, { step, verdict, foundId }: Task): void {
+  if (foundId !== undefined) records[step.record] = { id: foundId, found: true };
+  if (verdict?.kind === 'missing') delete records[step.record];
+  if (verdict?.kind !== 'delivered') return;
+  if (step.purpose === 'delete' || step.purpose === 'forget') {
+    delete records[step.record];
+    return;
+  }
+  const before = records[step.record];
+  const id = verdict.id ?? before?.id;
+  records[step.record] = { ...before, sent: step.sent, ...(id !== undefined && { id }) };
+}
+
+function resultOf({ verdict, foundId }: Task): Exclude<Outcome, { kind: 'unknown' }> {
+  // Planned again, now that it is known what is there.
+  if (verdict === undefined || verdict.kind === 'missing' || foundId !== undefined) return { kind: 'unsent' };
+  if (verdict.kind === 'unsent') return verdict;
+  const { id: _, ...result } = verdict;
+  return result;
+}
+
+/** A task waits for those before it with the same key: each wave has every key once. */
+function wavesOf(tasks: readonly Task[]): Task[][] {
+  const waves: Task[][] = [];
+  const next = new Map<string, number>();
+  for (const task of tasks) {
+    const at = next.get(task.orderKey) ?? 0;
+    next.set(task.orderKey, at + 1);
+    (waves[at] ??= []).push(task);
+  }
+  return waves;
 }

@@ -1,12 +1,11 @@
 import type { ClientBase, Pool } from 'pg';
 import type { CheckLine } from '../sink.js';
-import { classifyFailure } from './classify-failure.js';
-import { inspectSchema, requireOwn, type SchemaState } from './inspect-schema.js';
-import { MARKER_TABLE, qualified, quoted } from './names.js';
-import { missingStatements } from './prepare-schema.js';
+import { classifyFailure } from './classify.js';
+import { inspectSchema, requireOwn, type SchemaState, missingStatements } from './schema.js';
+import { MARKER_TABLE, qualified, quoted } from './ddl.js';
 import { tables } from './tables.js';
 
-export interface CheckedDatabase {
+interface CheckedDatabase {
   readonly pool: Pool;
   readonly server: string;
   readonly schema: string;

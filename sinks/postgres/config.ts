@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Secret } from '../../config/secret.js';
 import { secret, text } from '../../config/values.js';
-import { readCertificates, readUrl } from './read-url.js';
+import { readFileSync } from 'node:fs';
+import { isLoopback } from '../../config/loopback.js';
 
 /** `postgres` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/postgres.md explains each to users. */
 export interface PostgresConfig {
@@ -30,3 +31,172 @@ export const postgresConfigSchema: z.ZodType<PostgresConfig> = z.strictObject({
     /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/.test(found) ? found : undefined,
   ).describe('The schema with a table for each list. It is made if need be, and belongs to this sink alone.'),
 });
+
+/**
+ * How the way to a server is protected, in PostgreSQL's own words. `require` encrypts and asks nobody who the server
+ * is; `verify-ca` wants a certificate of a trusted authority, `verify-full` one for its name besides.
+ */
+const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
+
+type SslMode = (typeof sslModes)[number];
+
+/** What a URL says. Holds a password: it goes to the connection and nowhere else. */
+export interface Server {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string | undefined;
+  readonly database: string;
+  readonly sslMode: SslMode;
+  /** Ties the password to the TLS connection, where the server offers it. */
+  readonly channelBinding: boolean;
+  /** Settings that are handed to the server as they stand, e.g. `endpoint=…` of some hosted ones. */
+  readonly options: string | undefined;
+  /** How long a connection may take to open; undefined: as long as the sink waits by default. */
+  readonly connectTimeoutMs: number | undefined;
+  readonly applicationName: string | undefined;
+  /** Paths of PEM files, as libpq takes them. */
+  readonly certificates: Certificates;
+  /** Parameters that are known and have no effect here. */
+  readonly ignored: readonly string[];
+}
+
+interface Certificates {
+  /** The authority that is trusted in place of those of the system. */
+  readonly ca?: string;
+  /** Certificate and key of the client. */
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+const PARAMETERS: readonly string[] = [
+  'sslmode',
+  'sslrootcert',
+  'sslcert',
+  'sslkey',
+  'channel_binding',
+  'connect_timeout',
+  'application_name',
+  'options',
+];
+
+/**
+ * Parameters in the URLs that hosts and tools hand out, which mean nothing here: settings of Prisma's and of other
+ * drivers' pools, and of libpq for what this sink does by itself.
+ */
+const WITHOUT_EFFECT: readonly string[] = [
+  'pgbouncer',
+  'connection_limit',
+  'pool_timeout',
+  'pool_max_conns',
+  'pool_mode',
+  'max_idle_connection_lifetime',
+  'statement_cache_size',
+  'prepared_statements',
+  'prepareThreshold',
+  'schema',
+  'socket_timeout',
+  'supa',
+  'uselibpqcompat',
+  'client_encoding',
+  'fallback_application_name',
+  'gssencmode',
+  'keepalives',
+  'keepalives_idle',
+  'keepalives_interval',
+  'keepalives_count',
+  'load_balance_hosts',
+  'sslnegotiation',
+  'sslcompression',
+  'sslsni',
+  'target_session_attrs',
+  'tcp_user_timeout',
+];
+
+/**
+ * Reads `postgres://user:password@host:5432/database?sslmode=verify-full`. Without `sslmode` it is `verify-full`, for
+ * the rows are about people; on loopback, where nobody can listen, it is `disable`.
+ * @throws {TypeError} with what is wrong, as the end of a sentence, and nothing of the URL: it may hold a password
+ */
+export function readUrl(text: string): Server {
+  if (!URL.canParse(text)) throw new TypeError('is no URL: percent-encode special characters of the password');
+  const url = new URL(text);
+  if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:')
+    throw new TypeError('must begin with postgres://');
+  const database = decoded(url.pathname.slice(1));
+  const user = decoded(url.username);
+  if (url.hostname === '') throw new TypeError('names no host');
+  if (user === '') throw new TypeError('names no user');
+  if (database === '' || database.includes('/')) throw new TypeError('must name one database after the host');
+  const names = [...new Set(url.searchParams.keys())];
+  if (names.some((name) => !PARAMETERS.includes(name) && !WITHOUT_EFFECT.includes(name)))
+    throw new TypeError(`has a parameter that is not known, allowed: ${PARAMETERS.join(', ')}`);
+  const given = (name: string): string | undefined => url.searchParams.get(name) ?? undefined;
+  const host = decoded(url.hostname).replace(/^\[|\]$/g, '');
+  return {
+    host,
+    port: url.port === '' ? 5432 : Number(url.port),
+    user,
+    password: url.password === '' ? undefined : decoded(url.password),
+    database,
+    sslMode: readSslMode(url.searchParams.get('sslmode'), url.hostname),
+    channelBinding: given('channel_binding') === 'require',
+    options: given('options'),
+    connectTimeoutMs: readSeconds(given('connect_timeout')),
+    applicationName: given('application_name'),
+    certificates: {
+      ...(given('sslrootcert') !== undefined && given('sslrootcert') !== 'system' && { ca: given('sslrootcert')! }),
+      ...(given('sslcert') !== undefined && { cert: given('sslcert')! }),
+      ...(given('sslkey') !== undefined && { key: given('sslkey')! }),
+    },
+    ignored: names.filter((name) => WITHOUT_EFFECT.includes(name)),
+  };
+}
+
+/** Whole seconds. 0 and less stand for no limit in PostgreSQL's programs; a sink waits as long as by default then. */
+function readSeconds(found: string | undefined): number | undefined {
+  if (found === undefined) return undefined;
+  if (!/^-?\d{1,5}$/.test(found)) throw new TypeError('has a connect_timeout that is no number of seconds');
+  return Number(found) > 0 ? Number(found) * 1000 : undefined;
+}
+
+/**
+ * The files that the URL names, each by its use.
+ * @throws {TypeError} with the parameter whose file cannot be read, as the end of a sentence
+ */
+export function readCertificates({ certificates }: Pick<Server, 'certificates'>): Certificates {
+  const read = (name: string, path: string): string => {
+    try {
+      return readFileSync(path, 'utf8');
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+      throw new TypeError(`names a file in ${name} that cannot be read (${code})`);
+    }
+  };
+  const { ca, cert, key } = certificates;
+  return {
+    ...(ca !== undefined && { ca: read('sslrootcert', ca) }),
+    ...(cert !== undefined && { cert: read('sslcert', cert) }),
+    ...(key !== undefined && { key: read('sslkey', key) }),
+  };
+}
+
+/** How a server is named to a person, without user and password. */
+export function serverName({ host, port }: Server): string {
+  return `PostgreSQL at ${host}:${port}`;
+}
+
+function readSslMode(found: string | null, host: string): SslMode {
+  if (found === null) return isLoopback(host) ? 'disable' : 'verify-full';
+  const mode = sslModes.find((known) => known === found);
+  if (mode === undefined) throw new TypeError(`has an sslmode that is not known, allowed: ${sslModes.join(', ')}`);
+  return mode;
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new TypeError('is no URL: percent-encode special characters of the password');
+  }
+}

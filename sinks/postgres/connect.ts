@@ -2,12 +2,12 @@ import { rootCertificates, type ConnectionOptions } from 'node:tls';
 import { type ClientBase, Pool, type PoolConfig } from 'pg';
 import { strictTls } from '../network/strict-tls.js';
 import type { NetworkSettings } from '../sink.js';
-import { readCertificates, type Server } from './read-url.js';
+import { readCertificates, type Server } from './config.js';
 
 /** As many lanes of a sink as are sent at once: each uses one connection. */
 const CONNECTIONS = 4;
 
-export interface ConnectOptions {
+interface ConnectOptions {
   readonly connectTimeoutMs: number;
   /** The server ends a statement that takes longer. */
   readonly statementTimeoutMs: number;

@@ -1,5 +1,3 @@
-import { leadingColumns, primaryKey, trailingColumns } from './common-columns.js';
-import { literal, MARKER_TABLE, qualified, quoted } from './names.js';
 import type { Table } from './tables.js';
 
 /**
@@ -47,7 +45,7 @@ export function columnStatements(schema: string, table: Table, columnName: strin
   ];
 }
 
-export interface TableColumn {
+interface TableColumn {
   readonly name: string;
   readonly type: string;
   readonly notNull: boolean;
@@ -73,4 +71,67 @@ function indexedBy(table: Table): string[] {
 /** Ids are unique within a workspace's pigeonhole at least, and a query names that first. */
 function indexColumns(column: string): string[] {
   return column === 'updated_at' ? [column] : ['workspace', 'pigeonhole_id', column];
+}
+
+/** What every table has, before and after its own columns. */
+interface CommonColumn {
+  readonly name: string;
+  /** As PostgreSQL's `format_type` writes it. */
+  readonly type: string;
+  readonly notNull: boolean;
+  readonly comment: string;
+}
+
+export const primaryKey: readonly string[] = ['workspace', 'pigeonhole_id', 'key'];
+
+export const leadingColumns: readonly CommonColumn[] = [
+  { name: 'workspace', type: 'text', notNull: true, comment: 'The workspace, by its name in pigeonpost.yaml.' },
+  { name: 'pigeonhole_id', type: 'bigint', notNull: true, comment: 'The pigeonhole; 0: it belongs to the workspace.' },
+  { name: 'key', type: 'text', notNull: true, comment: 'Identifies the item in its list and pigeonhole.' },
+];
+
+export const trailingColumns: readonly CommonColumn[] = [
+  {
+    name: 'anonymous',
+    type: 'boolean',
+    notNull: false,
+    comment: 'True: without a person, by their choice or for want of consent. Null: no one stands behind such a row.',
+  },
+  { name: 'revision', type: 'bigint', notNull: true, comment: '1, 2, 3… per item; a newer one replaces an older.' },
+  { name: 'sequence', type: 'bigint', notNull: true, comment: 'Rises with every change in the pigeonhole.' },
+  { name: 'found_at', type: 'timestamp with time zone', notNull: true, comment: 'When this revision was found.' },
+  {
+    name: 'updated_at',
+    type: 'timestamp with time zone',
+    notNull: true,
+    comment: "When this row was written, by this database's clock.",
+  },
+  {
+    name: 'deleted_at',
+    type: 'timestamp with time zone',
+    notNull: false,
+    comment: 'When the item was found to be deleted; null: it is there. What it said of a person is gone then.',
+  },
+  {
+    name: 'raw',
+    type: 'jsonb',
+    notNull: false,
+    comment: 'The whole item as the service gave it, fields without a column included.',
+  },
+];
+
+/** Holds whose the schema is, and nothing else. */
+export const MARKER_TABLE = 'pigeonpost_ledger';
+
+/** A name in a statement. Names come from the configuration and the table of tables, never from items. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+export function qualified(schema: string, table: string): string {
+  return `${quoted(schema)}.${quoted(table)}`;
+}
+
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }

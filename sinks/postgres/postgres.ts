@@ -1,17 +1,16 @@
 import type { Pool, PoolClient } from 'pg';
 import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { checkDatabase } from './check.js';
-import { classifyFailure } from './classify-failure.js';
-import { postgresConfigSchema, type PostgresConfig } from './config.js';
+import { classifyFailure } from './classify.js';
+import { postgresConfigSchema, type PostgresConfig, readUrl, serverName } from './config.js';
 import { createPool } from './connect.js';
-import { planRow, type PostgresOperation } from './format.js';
-import { prepareSchema } from './prepare-schema.js';
-import { readUrl, serverName } from './read-url.js';
-import { writeBatch, type Written } from './write-batch.js';
+import { planRow, type PostgresOperation } from './plan.js';
+import { prepareSchema } from './schema.js';
+import { writeBatch, type Written } from './send.js';
 
 const BATCH_SIZE = 500;
 
-export interface PostgresTuning {
+interface PostgresTuning {
   readonly connectTimeoutMs?: number;
   readonly statementTimeoutMs?: number;
 }

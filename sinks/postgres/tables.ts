@@ -1,5 +1,46 @@
-import type { Column, ColumnType } from './column.js';
-import { sessionColumns } from './session-columns.js';
+/** The types that columns have: those that a value of JSON can be brought into without losing anything. */
+export type ColumnType = 'bigint' | 'boolean' | 'text' | 'timestamp with time zone' | 'date' | 'jsonb';
+
+export interface Column {
+  readonly name: string;
+  readonly type: ColumnType;
+  /** Where its value stands: in the item, in the change's envelope, or in all of the item that no other column takes. */
+  readonly from: { readonly item: readonly string[] } | { readonly envelope: 'sessionId' } | 'the-rest';
+  /** Whether it may say something of a person: emptied when the item or the person goes. */
+  readonly personal: boolean;
+  /** A sentence for the catalogue of the database. */
+  readonly comment: string;
+}
+
+/** What the specification lists for a session: path, type, and a sentence. */
+const sessionColumns: readonly (readonly [path: string, type: ColumnType, comment: string])[] = [
+  ['id', 'bigint', 'The session_id of all other tables.'],
+  ['name', 'text', 'Its name.'],
+  ['type', 'text', 'qna, poll_word_cloud, and others.'],
+  ['description', 'text', 'Its description.'],
+  ['redirectAttendeesTo', 'text', 'Where attendees are led afterwards.'],
+  ['location', 'text', 'Its place.'],
+  ['startDate', 'timestamp with time zone', 'When it begins.'],
+  ['endDate', 'timestamp with time zone', 'When it ends.'],
+  ['createdAt', 'timestamp with time zone', 'When it was made, by the service.'],
+  ['sessionLabel', 'text', 'Its label.'],
+  ['buttonText', 'text', 'Text of its button.'],
+  ['anonymousResponses', 'boolean', 'Whether attendees may stay anonymous.'],
+  ['questionFiltering', 'boolean', 'Whether questions wait for approval.'],
+  ['comments', 'boolean', 'Whether questions can be commented.'],
+  ['commentFiltering', 'boolean', 'Whether comments wait for approval.'],
+  ['answers', 'boolean', 'Whether questions can be answered.'],
+  ['answerRatings', 'boolean', 'Whether answers can be rated.'],
+  ['adminCollaboration', 'boolean', 'Whether several admins work in it.'],
+  ['hideOtherAttendeesQuestions', 'boolean', 'Whether attendees see their own questions alone.'],
+  ['questionVotes', 'boolean', 'Whether questions can be voted on.'],
+  ['questionsAvailableAfterEnd', 'boolean', 'Whether questions stay visible.'],
+  ['tagsRequired', 'boolean', 'Whether a question needs a tag.'],
+  ['logoPosition', 'text', 'Where the logo stands.'],
+  ['tags', 'text', 'Its tags.'],
+  ['displayQuestionsBy', 'text', 'How questions are sorted.'],
+  ['externalVideoReactions', 'boolean', 'Whether reactions show on a video.'],
+];
 
 /** One list of the service as a table. */
 export interface Table {

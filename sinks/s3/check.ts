@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { CheckLine } from '../sink.js';
 import { classifyFailure } from './classify.js';
 import type { S3Answer } from './client.js';
-import { markerKey, readMarker } from './marker.js';
+import { markerKey, readMarker, md5, onlyIfNew, type Store } from './store.js';
 import { ObjectNames } from './objects.js';
-import { md5, onlyIfNew, type Store } from './store.js';
 
 /**
  * Tries each right on an object of its own, which it deletes again, and whether the prefix is free. One line for each

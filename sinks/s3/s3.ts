@@ -7,17 +7,16 @@ import type { Failure } from './classify.js';
 import { bucketUrl, S3Client } from './client.js';
 import { s3ConfigSchema, type S3Config } from './config.js';
 import { eraseObjects } from './erase.js';
-import { claimPrefix } from './marker.js';
+import { claimPrefix, type Store } from './store.js';
 import { putOffMs, type S3Operation, toS3Operation } from './plan.js';
 import { recoverBatch, writeBatch } from './send.js';
-import type { Store } from './store.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 /** Lanes that send at the same time, and the reads of an erasure. */
 const CONNECTIONS = 16;
 
-export interface S3Tuning {
+interface S3Tuning {
   /** Unix time in ms. */
   readonly now?: () => number;
   readonly requestTimeoutMs?: number;

@@ -5,7 +5,7 @@ import type { Secret } from '../../config/secret.js';
 import { Expression } from '../mapping/expression.js';
 import { expression } from '../mapping/expression-schema.js';
 import { type NetworkKeys, networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';
-import { literalOrigins } from './link-address.js';
+import { literalOrigins } from './blocks.js';
 
 /** `slack` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/slack.md explains each key to users. */
 export interface SlackConfig extends NetworkKeys {
@@ -31,7 +31,7 @@ export interface SlackRotation {
   readonly refreshToken: Secret;
 }
 
-export interface SlackRoute {
+interface SlackRoute {
   readonly when: Expression;
   readonly channel: string;
 }

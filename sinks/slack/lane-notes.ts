@@ -1,6 +1,5 @@
 import type { Fields, Lane } from '../sink.js';
-import type { Shown } from './operation.js';
-import type { MessagePlace } from './slack-object.js';
+import type { Shown, MessagePlace } from './operation.js';
 
 /** That a message is about to be posted: what it takes to find it, should nobody hear how it went. */
 export interface PostIntent {
@@ -21,7 +20,7 @@ export interface PostIntent {
 }
 
 /** The message of a thread: where it is, or that it is about to be posted. */
-export type ThreadNote =
+type ThreadNote =
   | { readonly ts: string }
   | (Pick<PostIntent, 'id' | 'atMs' | 'sinceMs' | 'parked'> & { readonly ts?: undefined });
 
@@ -99,14 +98,14 @@ export class LaneNotes {
   /** Commits what was noted. @throws when the lane was taken over: nothing may be sent then */
   async save(): Promise<void> {
     const before = this.#saving;
-    const turn = (async () => {
+    const commit = (async () => {
       await before.catch(() => undefined);
       const unsaved = this.#unsaved;
       this.#unsaved = {};
       if (Object.keys(unsaved).length > 0) await this.#lane.remember(unsaved);
     })();
-    this.#saving = turn;
-    await turn;
+    this.#saving = commit;
+    await commit;
   }
 
   /** What belongs with the outcomes; undefined: nothing. */

@@ -5,20 +5,17 @@ import { joinsOf } from '../mapping/joins-of.js';
 import { underOwnSignal } from '../network/own-signal.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
 import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
-import { type SlackApi, REQUEST_TIMEOUT_MS } from './call-slack.js';
-import { checkSlack } from './check-slack.js';
-import { checkWebhook } from './check-webhook.js';
+import { type SlackApi, REQUEST_TIMEOUT_MS } from './client.js';
+import { checkSlack } from './check.js';
+import { checkWebhook, recoverByWebhook, sendByWebhook, type IncomingWebhook } from './incoming-webhook.js';
 import { channelsOf, type SlackConfig, slackConfigSchema } from './config.js';
 import type { SlackOperation } from './operation.js';
-import { planSubject, traceSubject } from './plan-subject.js';
-import type { IncomingWebhook } from './post-by-webhook.js';
+import { planSubject, traceSubject } from './plan.js';
 import { SlackRates } from './rates.js';
-import { recoverOperations } from './recover-operations.js';
-import { sendByToken } from './send-by-token.js';
-import { recoverByWebhook, sendByWebhook } from './send-by-webhook.js';
-import { RotatingTokens } from './rotating-tokens.js';
-import { fixedToken, type TokenSource } from './tokens.js';
-import { type SlackAccount, Turn } from './turn.js';
+import { recoverOperations } from './recover.js';
+import { sendByToken } from './send.js';
+import { RotatingTokens, fixedToken, type TokenSource } from './tokens.js';
+import { type SlackAccount, Batch } from './batch.js';
 
 const DEFAULT_BASE_URL = 'https://slack.com/api';
 /** About what one channel takes in a send's time, twice: edits go beside posts. */
@@ -31,7 +28,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Four lanes, each with posts in some channels, edits and look-ups under way. */
 const CONNECTIONS = 16;
 
-export interface SlackTuning {
+interface SlackTuning {
   /** Unix time in ms: when messages are posted. */
   readonly wallNow?: () => number;
   readonly clock?: Clock;
@@ -115,8 +112,8 @@ function tokenMode({
   };
   return {
     check: (signal) => checkSlack({ ...calling, channels }, signal),
-    send: (operations, lane, signal) => sendByToken(operations, new Turn(account, lane, signal, SEND_MS)),
-    recover: (operations, lane, signal) => recoverOperations(operations, new Turn(account, lane, signal, RECOVER_MS)),
+    send: (operations, lane, signal) => sendByToken(operations, new Batch(account, lane, signal, SEND_MS)),
+    recover: (operations, lane, signal) => recoverOperations(operations, new Batch(account, lane, signal, RECOVER_MS)),
   };
 }
 

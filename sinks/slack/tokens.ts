@@ -1,9 +1,11 @@
-import type { Secret } from '../../config/secret.js';
-import { callSlack, type SlackApi, type SlackReply } from './call-slack.js';
-import { classifyReply, type Verdict } from './classify-reply.js';
+import { Secret } from '../../config/secret.js';
+import { callSlack, type SlackApi, type SlackReply } from './client.js';
+import { classifyReply, type Verdict } from './classify.js';
+import type { KeptCredential, KeptCredentials } from '../sink.js';
+import type { SlackRotation } from './config.js';
 
 /** The token for the next call, or why there is none now. */
-export type Token = { readonly token: Secret } | { readonly refused: Exclude<Verdict, { kind: 'ok' }> };
+type Token = { readonly token: Secret } | { readonly refused: Exclude<Verdict, { kind: 'ok' }> };
 
 export interface TokenSource {
   current(): Promise<Token>;
@@ -26,7 +28,7 @@ const refusesToken: readonly string[] = [
   'account_inactive',
 ];
 
-export interface Answered {
+interface Answered {
   readonly verdict: Verdict;
   /** Absent where there was no token to call with. */
   readonly reply?: SlackReply;
@@ -78,3 +80,198 @@ export function fixedToken(token: Secret): TokenSource {
 
 const expiring =
   'the token expires 12 hours after Slack issued it, because the app rotates its tokens: set "rotation" in place of "token"';
+
+/** What the ledger keeps. */
+interface Grant {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  /** Unix time in ms. */
+  readonly expiresAtMs: number;
+}
+
+/**
+ * How long before its end a token is replaced: a third of 12 hours. Slack lets two access tokens of an installation work
+ * at the same time, so the old one works until its end. If the answer with its successor is lost, that leaves hours in
+ * which messages go on and a person can act.
+ */
+const RENEW_BEFORE_MS = 4 * 3_600_000;
+/** A token this close to its end is not used: the call could arrive later. */
+const TOO_LATE_MS = 60_000;
+/** Longer than an exchange may take, so that a second process begins none beside it. */
+const CLAIM_MS = 90_000;
+/** How long a process waits for the one that renews, and after a renewal that failed for now. */
+const SOON_MS = 5_000;
+/** A refused renewal is tried again after this: an operator may have put the app right. */
+const REFUSED_MS = 10 * 60_000;
+const METHOD = 'oauth.v2.access';
+
+/**
+ * The tokens of an app with rotation. Slack replaces the refresh token at each use, and names its successor in that one
+ * answer: it is stored before its access token is used. One process at a time exchanges, under a claim in the ledger;
+ * all others read what it stored. Source: docs.slack.dev, "Using token rotation". Decision 0076 has what can be lost.
+ */
+export class RotatingTokens implements TokenSource {
+  readonly #api: SlackApi;
+  readonly #rotation: SlackRotation;
+  readonly #kept: KeptCredentials | undefined;
+  #known: { readonly grant: Grant; readonly version: number } | undefined;
+  /** Exchanged, and not stored, since the ledger did not answer: stored before anything else is exchanged. */
+  #unstored: { readonly grant: Grant; readonly version: number } | undefined;
+  #failed: { readonly verdict: Exclude<Verdict, { kind: 'ok' }>; readonly untilMs: number } | undefined;
+  #renewing: Promise<void> | undefined;
+
+  constructor(api: SlackApi, rotation: SlackRotation, kept: KeptCredentials | undefined) {
+    this.#api = api;
+    this.#rotation = rotation;
+    this.#kept = kept;
+  }
+
+  async current(): Promise<Token> {
+    if (this.#leftMs() <= RENEW_BEFORE_MS || this.#unstored !== undefined) await this.#renew(false);
+    if (this.#leftMs() > TOO_LATE_MS) return { token: new Secret(this.#known!.grant.accessToken) };
+    return { refused: this.#failed?.verdict ?? notYet };
+  }
+
+  /** Slack no longer accepts a token that should still work: another process may have a newer one, or it was revoked. */
+  async after(refused: Secret): Promise<Token | undefined> {
+    if (this.#known?.grant.accessToken === refused.reveal()) await this.#renew(true);
+    const token = this.#known?.grant.accessToken;
+    if (token !== undefined && token !== refused.reveal()) return { token: new Secret(token) };
+    return this.#failed === undefined ? undefined : { refused: this.#failed.verdict };
+  }
+
+  async settled(): Promise<void> {
+    await this.#renewing;
+  }
+
+  advice(): string {
+    return usedUp;
+  }
+
+  trouble(): string | undefined {
+    const verdict = this.#failed?.verdict;
+    if (verdict?.kind !== 'credential') return undefined;
+    const hours = Math.floor(this.#leftMs() / 3_600_000);
+    return `Slack accepts the token for ${hours} more hours and does not renew it: ${verdict.detail}`;
+  }
+
+  #leftMs(): number {
+    return this.#known === undefined ? 0 : this.#known.grant.expiresAtMs - this.#api.wallNow();
+  }
+
+  async #renew(isRefused: boolean): Promise<void> {
+    const now = this.#api.wallNow();
+    if (this.#failed !== undefined && now < this.#failed.untilMs && !isRefused) return;
+    this.#renewing ??= this.#renewOnce(isRefused).finally(() => (this.#renewing = undefined));
+    await this.#renewing;
+  }
+
+  async #renewOnce(isRefused: boolean): Promise<void> {
+    try {
+      this.#failed = undefined;
+      await (this.#unstored === undefined ? this.#takeOrExchange(isRefused) : this.#store(this.#unstored));
+    } catch (error) {
+      // The ledger: what is known goes on being used.
+      const kind = error instanceof Error ? error.name : 'error';
+      this.#fail(
+        { kind: 'later', afterMs: SOON_MS, detail: `the ledger did not give the Slack token (${kind})` },
+        SOON_MS,
+      );
+    }
+  }
+
+  async #takeOrExchange(isRefused: boolean): Promise<void> {
+    const kept = this.#kept;
+    const name = this.#name();
+    if (kept === undefined) return this.#fail(notHere, REFUSED_MS);
+    if (this.#adopt(await kept.read(name), isRefused)) return;
+    const claimed = await kept.claim(name, CLAIM_MS);
+    if (claimed === undefined) return this.#fail(notYet, SOON_MS);
+    if (this.#adopt(claimed, isRefused)) return await kept.release(name);
+    const exchanged = await this.#exchange(grantOf(claimed)?.refreshToken ?? this.#rotation.refreshToken.reveal());
+    if ('grant' in exchanged) return await this.#store({ grant: exchanged.grant, version: claimed.version });
+    await kept.release(name);
+    const forMs = exchanged.verdict.kind === 'credential' ? REFUSED_MS : SOON_MS;
+    this.#fail(exchanged.verdict, forMs);
+  }
+
+  /** @returns whether what another process stored is newer than what is known here, and will do */
+  #adopt(found: KeptCredential | undefined, isRefused: boolean): boolean {
+    const grant = found === undefined ? undefined : grantOf(found);
+    if (grant === undefined || found!.version === this.#known?.version) return false;
+    this.#known = { grant, version: found!.version };
+    return isRefused || this.#leftMs() > RENEW_BEFORE_MS;
+  }
+
+  async #store(exchanged: { readonly grant: Grant; readonly version: number }): Promise<void> {
+    this.#unstored = exchanged;
+    this.#known = { grant: exchanged.grant, version: exchanged.version + 1 };
+    const isStored = await this.#kept!.replace(this.#name(), exchanged.version, JSON.stringify(exchanged.grant));
+    this.#unstored = undefined;
+    if (isStored) return;
+    // Another process took the claim while this one stood still, or the answer to an earlier attempt to store was lost.
+    this.#known = undefined;
+    this.#adopt(await this.#kept!.read(this.#name()), true);
+  }
+
+  /** Never cut short by whoever waits for it: the refresh token may be used up by then. */
+  async #exchange(
+    refreshToken: string,
+  ): Promise<{ readonly grant: Grant } | { readonly verdict: Exclude<Verdict, { kind: 'ok' }> }> {
+    const { clientId, clientSecret } = this.#rotation;
+    const args = {
+      client_id: clientId,
+      client_secret: clientSecret.reveal(),
+      grant_type: 'refresh_token',
+      refresh_token: refreshToken,
+    };
+    const verdict = classifyReply(await callSlack(this.#api, METHOD, args, new AbortController().signal), METHOD);
+    if (verdict.kind === 'refused') return { verdict: refusedRenewal(verdict) };
+    if (verdict.kind !== 'ok') return { verdict };
+    const { access_token: accessToken, refresh_token: next, expires_in: seconds } = verdict.body;
+    if (typeof accessToken !== 'string' || typeof next !== 'string' || typeof seconds !== 'number') {
+      return {
+        verdict: refusedRenewal({ code: 'no_refresh_token', detail: `${verdict.detail}, without a pair of tokens` }),
+      };
+    }
+    return { grant: { accessToken, refreshToken: next, expiresAtMs: this.#api.wallNow() + seconds * 1000 } };
+  }
+
+  #fail(verdict: Exclude<Verdict, { kind: 'ok' }>, forMs: number): void {
+    this.#failed = { verdict, untilMs: this.#api.wallNow() + forMs };
+  }
+
+  /** The successors of one refresh token are known by it; another one in the configuration begins anew. */
+  #name(): string {
+    const { clientId, refreshToken } = this.#rotation;
+    return JSON.stringify(['slack', this.#api.baseUrl, clientId, refreshToken.reveal()]);
+  }
+}
+
+const notYet = { kind: 'later', afterMs: SOON_MS, detail: 'another process renews the Slack token' } as const;
+
+/** A process without a ledger must not exchange: it could not keep what it gets. */
+const notHere = {
+  kind: 'later',
+  detail: 'the tokens of an app with rotation are used by "pigeonpost start" only',
+} as const;
+
+function refusedRenewal({
+  code,
+  detail,
+}: {
+  readonly code: string;
+  readonly detail: string;
+}): Verdict & { kind: 'credential' } {
+  const advice = code.startsWith('invalid_client') || code === 'bad_client_secret' ? wrongClient : usedUp;
+  return { kind: 'credential', code, detail: `${detail}: ${advice}` };
+}
+
+const wrongClient = 'compare "rotation.clientId" and "rotation.clientSecret" with the Basic Information of the app';
+const usedUp =
+  'install the app in its workspace again and set "rotation.refreshToken" to the refresh token that Slack shows then. Each refresh token works once, for one ledger';
+
+/** @returns undefined where nothing was exchanged yet */
+function grantOf({ text }: KeptCredential): Grant | undefined {
+  return text === null ? undefined : (JSON.parse(text) as Grant);
+}

@@ -1,7 +1,6 @@
 import type { Change } from '../change.js';
 import type { Fields, Subject } from '../sink.js';
-import type { Activity, ActivityDefinition, LanguageMap } from './statement.js';
-import { activityTypes } from './vocabulary.js';
+import { type Activity, type ActivityDefinition, type LanguageMap, activityTypes } from './statement.js';
 
 /**
  * The activities that statements are about. Their ids are addresses below `activities` of the configuration, made of

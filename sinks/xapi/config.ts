@@ -5,7 +5,29 @@ import { headerSecret, listOf, nonEmptyText, oneOf, secret, sinkUrl, text, whole
 import type { Expression } from '../mapping/expression.js';
 import { expression } from '../mapping/expression-schema.js';
 import { type NetworkKeys, networkKeys, plainHttpProblem, plainHttpStaysPrivate } from '../network/address-policy.js';
-import { kindNames, type StatementKind } from './kinds.js';
+
+/** What statements there are of what an audience does, each with the list that it is read from. */
+export const statementKinds = {
+  attended: ['attendees'],
+  // and not `questions`: the same questions, but without a word on whether their author wanted to be known
+  asked: ['qna-questions'],
+  answered: ['poll-mcq-votes', 'poll-quiz-votes'],
+  responded: ['answers'],
+  voted: ['votes'],
+  rated: ['answer_ratings'],
+} as const;
+
+export type StatementKind = keyof typeof statementKinds;
+
+const kindNames = Object.keys(statementKinds) as [StatementKind, ...StatementKind[]];
+
+/** The list of counts that credit is given by. */
+export const engagementList = 'engagement';
+
+/** The kind of statement that a list's items become; undefined: none. */
+export function kindOf(list: string): StatementKind | undefined {
+  return kindNames.find((kind) => (statementKinds[kind] as readonly string[]).includes(list));
+}
 
 /** `xapi` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/xapi.md explains each key to users. */
 export interface XapiConfig extends NetworkKeys {
@@ -23,7 +45,7 @@ export interface XapiConfig extends NetworkKeys {
 }
 
 /** One of `name`, `mbox` and `mboxSha1sum`; `homePage` stands with `name`. */
-export interface ActorKeys {
+interface ActorKeys {
   readonly homePage?: string | undefined;
   readonly name?: Expression | undefined;
   readonly mbox?: Expression | undefined;

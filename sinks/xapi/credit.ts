@@ -2,12 +2,10 @@ import { mappingView } from '../mapping/mapping-view.js';
 import type { Fields, Subject } from '../sink.js';
 import type { Activities } from './activities.js';
 import type { CreditKeys } from './config.js';
-import type { Activity, Result } from './statement.js';
-import { creditExtension } from './vocabulary.js';
-import { wellFormed } from './well-formed.js';
+import { type Activity, type Result, wellFormed, creditExtension } from './statement.js';
 
 /** What was completed, and by what evidence. */
-export interface Credit {
+interface Credit {
   readonly object: Activity;
   readonly result: Result;
 }

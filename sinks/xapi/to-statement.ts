@@ -1,19 +1,25 @@
 import { mappingView } from '../mapping/mapping-view.js';
 import type { Subject } from '../sink.js';
 import type { Activities } from './activities.js';
-import { agentOf } from './agent.js';
-import type { XapiConfig } from './config.js';
+import { type XapiConfig, engagementList, kindOf } from './config.js';
 import { creditOf } from './credit.js';
-import { engagementList, kindOf } from './kinds.js';
-import type { Activity, Agent, Context, Statement } from './statement.js';
-import { statementId } from './statement-id.js';
-import { verbs } from './vocabulary.js';
+import {
+  type Activity,
+  type Agent,
+  type Context,
+  type Statement,
+  verbs,
+  statementId,
+  wellFormed,
+  voidingId,
+} from './statement.js';
 import { whatWasDone, whenDone } from './what-was-done.js';
+import { createHash } from 'node:crypto';
 
 /** What an item makes pigeonpost say; `reason`: nothing, and why. */
-export type Said = { readonly kind: 'statement'; readonly withId: (issue: number) => Statement } | Nothing;
+type Said = { readonly kind: 'statement'; readonly withId: (issue: number) => Statement } | Nothing;
 
-export interface Nothing {
+interface Nothing {
   readonly kind: 'nothing';
   readonly reason: string;
 }
@@ -97,4 +103,40 @@ function contextOf(object: Activity, subject: Subject, activities: Activities): 
 
 function nothing(reason: string): Nothing {
   return { kind: 'nothing', reason };
+}
+
+/**
+ * Returns the agent that an expression of `actor` names; undefined: the text is no identifier of that kind. Upper and
+ * lower case stay as they are, since the hash of an address depends on them.
+ * Source: xAPI 1.0.3, Data, 2.4.2.3: `mbox` is a mailto IRI, `mbox_sha1sum` the hex SHA-1 hash of one.
+ */
+function agentOf(key: 'name' | 'mbox' | 'mboxSha1sum', text: string, homePage: string | undefined) {
+  if (key === 'name') return agent({ account: { homePage: homePage!, name: wellFormed(text) } });
+  const found = text.trim();
+  if (key === 'mboxSha1sum' && /^[0-9a-f]{40}$/i.test(found)) return agent({ mbox_sha1sum: found.toLowerCase() });
+  const mbox = `mailto:${found.replace(/^mailto:/i, '')}`;
+  if (!isMailbox.test(mbox)) return undefined;
+  return agent(key === 'mbox' ? { mbox } : { mbox_sha1sum: createHash('sha1').update(mbox).digest('hex') });
+}
+
+/** An address that an IRI can hold as it is: no spaces, quotes or brackets. */
+const isMailbox = /^mailto:[^\s@<>()[\]\\,;:"|^`{}%?#]+@[^\s@<>()[\]\\,;:"|^`{}%?#]+\.[^\s@<>()[\]\\,;:"|^`{}%?#.]+$/;
+
+function agent(
+  identifier: { account: { homePage: string; name: string } } | { mbox: string } | { mbox_sha1sum: string },
+): Agent {
+  return { objectType: 'Agent', ...identifier };
+}
+
+/**
+ * Takes a statement back: xAPI 1.0.3, Data, 2.3.2 "Voiding". Said by pigeonpost itself, since it must name nobody, and
+ * without a time, so that it is the same statement whatever change it comes with.
+ */
+export function voidingStatement(id: string, homePage: string): Statement {
+  return {
+    id: voidingId(id),
+    actor: { objectType: 'Agent', account: { homePage, name: 'pigeonpost' } },
+    verb: verbs.voided,
+    object: { objectType: 'StatementRef', id },
+  };
 }

@@ -1,12 +1,10 @@
 import type { Fields, Subject } from '../sink.js';
 import { type Activities, inUnknownLanguage } from './activities.js';
-import type { StatementKind } from './kinds.js';
-import type { Activity, ActivityDefinition, Result } from './statement.js';
-import { activityTypes } from './vocabulary.js';
-import { wellFormed } from './well-formed.js';
+import type { StatementKind } from './config.js';
+import { type Activity, type ActivityDefinition, type Result, wellFormed, activityTypes } from './statement.js';
 
 /** What an item says that somebody did, without who and when. */
-export interface Deed {
+interface Deed {
   readonly object: Activity;
   readonly result?: Result;
 }

@@ -6,12 +6,11 @@ import { MappingError } from '../mapping/mapping-error.js';
 import type { Planned, Sink, SinkEnvironment, SinkType, Subject } from '../sink.js';
 import { Activities } from './activities.js';
 import { type Authorization, basicAuthorization, clientOf, oauthAuthorization, secretOf } from './authorization.js';
-import { checkLrs } from './check-lrs.js';
-import { xapiConfigSchema, type XapiConfig } from './config.js';
-import { engagementList, statementKinds } from './kinds.js';
-import { Lrs } from './lrs.js';
-import { planChange, type XapiOperation } from './plan-change.js';
-import { sendOperations } from './send-operations.js';
+import { checkLrs } from './check.js';
+import { xapiConfigSchema, type XapiConfig, engagementList, statementKinds } from './config.js';
+import { Lrs } from './client.js';
+import { planChange, type XapiOperation } from './plan.js';
+import { sendOperations } from './send.js';
 
 /** As many as a request takes, where each issues one statement. */
 const BATCH_SIZE = 100;

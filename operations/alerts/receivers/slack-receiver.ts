@@ -1,6 +1,6 @@
 import type { AlertReceiver } from '../../../config/config.js';
 import { createDispatcher } from '../../../sinks/network/create-dispatcher.js';
-import { callSlack } from '../../../sinks/slack/call-slack.js';
+import { callSlack } from '../../../sinks/slack/client.js';
 import type { NetworkSettings } from '../../../sinks/sink.js';
 import type { AlertOutcome, OpenReceiver, OutgoingAlert } from './receiver.js';
 import { receiverTimes } from './receiver-times.js';

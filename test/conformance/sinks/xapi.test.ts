@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { Secret } from '../../../config/secret.js';
 import type { Fields, Lane, Sink, Subject } from '../../../sinks/sink.js';
 import { configurationFor } from '../../../sinks/xapi/configuration.test-kit.js';
-import type { XapiOperation } from '../../../sinks/xapi/plan-change.js';
+import type { XapiOperation } from '../../../sinks/xapi/plan.js';
 import { items, subjectFor } from '../../../sinks/xapi/subjects.test-kit.js';
 import { createXapiSink } from '../../../sinks/xapi/xapi.js';
 import { lrsFault } from '../../../sandbox/lrs/lrs-faults.js';

@@ -1,0 +1,210 @@
+import type { ClientBase } from 'pg';
+import {
+  primaryKey,
+  allColumns,
+  MARKER_TABLE,
+  qualified,
+  columnStatements,
+  markerStatements,
+  schemaStatement,
+  tableStatements,
+} from './ddl.js';
+import { DestinationChanged } from './classify.js';
+import { type Table, tables } from './tables.js';
+
+/** Who writes into a schema. */
+export interface SchemaOwner {
+  readonly ledgerId: string;
+  readonly sink: string;
+}
+
+/** What stands in a schema, compared with what should. */
+export interface SchemaState {
+  readonly exists: boolean;
+  readonly hasMarkerTable: boolean;
+  /** Null: nobody's yet. */
+  readonly owner: SchemaOwner | null;
+  readonly missingTables: readonly Table[];
+  readonly missingColumns: readonly { readonly table: Table; readonly column: string }[];
+  /** Tables of ours that are there. */
+  readonly presentTables: readonly Table[];
+  /** A sentence for each thing that cannot be made to fit by adding. */
+  readonly misfits: readonly string[];
+}
+
+interface ColumnRow {
+  readonly table_name: string;
+  readonly column_name: string;
+  readonly type: string;
+  readonly not_null: boolean;
+  readonly has_default: boolean;
+  readonly key_position: number | null;
+}
+
+/**
+ * Looks at a schema. Reads the catalogue, which shows all there is, and not information_schema, which hides what the
+ * user has no right to: such a table would look as if it were missing.
+ */
+export async function inspectSchema(
+  client: ClientBase,
+  schema: string,
+  tables: readonly Table[],
+): Promise<SchemaState> {
+  const { rows: found } = await client.query<{ exists: boolean }>(
+    'select exists (select from pg_namespace where nspname = $1) as exists',
+    [schema],
+  );
+  const { rows } = await client.query<ColumnRow>(
+    `select c.relname as table_name, a.attname as column_name, format_type(a.atttypid, a.atttypmod) as type,
+       a.attnotnull as not_null, a.atthasdef or a.attidentity <> '' as has_default,
+       array_position(k.indkey::int2[], a.attnum)::int as key_position
+     from pg_namespace n
+       join pg_class c on c.relnamespace = n.oid and c.relkind in ('r', 'p', 'v', 'm', 'f')
+       join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+       left join pg_index k on k.indrelid = c.oid and k.indisprimary
+     where n.nspname = $1 and c.relname = any ($2::text[])`,
+    [schema, [...tables.map(({ name }) => name), MARKER_TABLE]],
+  );
+  const byTable = new Map<string, ColumnRow[]>();
+  for (const row of rows) byTable.set(row.table_name, [...(byTable.get(row.table_name) ?? []), row]);
+  const hasMarkerTable = byTable.has(MARKER_TABLE);
+  const presentTables = tables.filter(({ name }) => byTable.has(name));
+  return {
+    exists: found[0]?.exists === true,
+    hasMarkerTable,
+    owner: hasMarkerTable ? await ownerIfReadable(client, schema) : null,
+    missingTables: tables.filter(({ name }) => !byTable.has(name)),
+    missingColumns: presentTables.flatMap((table) =>
+      missingColumns(table, byTable.get(table.name)!).map((column) => ({ table, column })),
+    ),
+    presentTables,
+    misfits: presentTables.flatMap((table) => misfits(table, byTable.get(table.name)!, schema)),
+  };
+}
+
+/** Null also where this user may not read it: the first write then says so. */
+async function ownerIfReadable(client: ClientBase, schema: string): Promise<SchemaOwner | null> {
+  const { rows } = await client.query<{ may: boolean }>(
+    `select has_schema_privilege(n.oid, 'USAGE') and has_table_privilege(c.oid, 'SELECT') as may
+     from pg_namespace n join pg_class c on c.relnamespace = n.oid where n.nspname = $1 and c.relname = $2`,
+    [schema, MARKER_TABLE],
+  );
+  return rows[0]?.may === true ? await readOwner(client, schema) : null;
+}
+
+/** Whose the schema says it is; null: nobody's yet. */
+export async function readOwner(client: ClientBase, schema: string): Promise<SchemaOwner | null> {
+  const { rows } = await client.query<{ ledger_id: string; sink: string }>(
+    `select ledger_id, sink from ${qualified(schema, MARKER_TABLE)}`,
+  );
+  return rows[0] === undefined ? null : { ledgerId: rows[0].ledger_id, sink: rows[0].sink };
+}
+
+/**
+ * Whether a schema may be written to.
+ * @param ledgerId undefined: not known here, so that the sink's name alone is compared
+ * @throws {DestinationChanged} when it is somebody else's, or holds what cannot be made to fit
+ */
+export function requireOwn(
+  state: SchemaState,
+  schema: string,
+  { ledgerId, sink }: { readonly ledgerId: string | undefined; readonly sink: string },
+): void {
+  const { owner, hasMarkerTable, presentTables, misfits: problems } = state;
+  if (!hasMarkerTable && presentTables.length > 0) {
+    throw new DestinationChanged(
+      `schema "${schema}" holds a table ${presentTables[0]!.name} and no ${MARKER_TABLE}: give this sink a schema of its own`,
+    );
+  }
+  if (owner !== null) requireSameOwner(owner, schema, { ledgerId, sink });
+  if (problems[0] !== undefined) throw new DestinationChanged(problems[0]);
+}
+
+/** @throws {DestinationChanged} when another ledger or sink writes there */
+export function requireSameOwner(
+  owner: SchemaOwner,
+  schema: string,
+  { ledgerId, sink }: { readonly ledgerId: string | undefined; readonly sink: string },
+): void {
+  if (ledgerId !== undefined && owner.ledgerId !== ledgerId) {
+    throw new DestinationChanged(
+      `schema "${schema}" belongs to another ledger (table ${MARKER_TABLE}): give this sink a schema of its own`,
+    );
+  }
+  if (owner.sink !== sink) {
+    throw new DestinationChanged(
+      `schema "${schema}" belongs to the sink "${owner.sink}": give this sink a schema of its own`,
+    );
+  }
+}
+
+function missingColumns(table: Table, rows: readonly ColumnRow[]): string[] {
+  const present = new Set(rows.map(({ column_name }) => column_name));
+  // A column of the key, or one that must not be null, cannot be added to rows: that is a misfit.
+  return allColumns(table)
+    .filter(({ name, notNull }) => !notNull && !present.has(name))
+    .map(({ name }) => name);
+}
+
+function misfits(table: Table, rows: readonly ColumnRow[], schema: string): string[] {
+  const where = `table "${schema}".${table.name}`;
+  const expected = new Map(allColumns(table).map((column) => [column.name, column]));
+  const present = new Map(rows.map((row) => [row.column_name, row]));
+  const key = rows
+    .filter(({ key_position }) => key_position !== null)
+    .toSorted((a, b) => a.key_position! - b.key_position!)
+    .map(({ column_name }) => column_name);
+  return [
+    ...[...expected.values()].flatMap(({ name, type, notNull }) => {
+      const found = present.get(name);
+      if (found === undefined) return notNull ? [`${where} lacks the column ${name}: rename the table`] : [];
+      return found.type === type ? [] : [`column ${name} of ${where} is ${found.type}, not ${type}: rename the table`];
+    }),
+    ...rows
+      .filter(({ column_name, not_null, has_default }) => not_null && !has_default && !expected.has(column_name))
+      .map(({ column_name }) => `column ${column_name} of ${where} must not be null and has no default: give it one`),
+    ...(primaryKey.join() === key.join() ? [] : [`${where} has not the primary key (${primaryKey.join(', ')})`]),
+  ];
+}
+
+/** A migration waits no longer than this for whoever reads a table: it would hold up all other readers behind it. */
+const LOCK_TIMEOUT_MS = 5_000;
+
+/**
+ * Makes the schema this sink's: claims it, and makes what is missing. Where nothing is missing, nothing is locked.
+ * Safe to run twice, also at once. Adds only; a version before goes on working, since it names its columns.
+ * @throws {DestinationChanged} when the schema is somebody else's, or cannot be made to fit; the driver's errors
+ */
+export async function prepareSchema(client: ClientBase, schema: string, owner: SchemaOwner): Promise<void> {
+  const seen = await inspectSchema(client, schema, tables);
+  requireOwn(seen, schema, owner);
+  if (seen.owner !== null && missingStatements(seen, schema).length === 0) return;
+  await client.query('begin');
+  try {
+    await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+    await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`pigeonpost schema ${schema}`]);
+    const state = await inspectSchema(client, schema, tables); // another process may have been faster
+    requireOwn(state, schema, owner);
+    for (const statement of missingStatements(state, schema)) await client.query(statement);
+    if (state.owner === null) {
+      await client.query(`insert into ${qualified(schema, MARKER_TABLE)} (ledger_id, sink) values ($1, $2)`, [
+        owner.ledgerId,
+        owner.sink,
+      ]);
+    }
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined); // what went wrong first is what is told
+    throw error;
+  }
+}
+
+/** What has to be run, by this sink or by a person, until the schema has what is needed. */
+export function missingStatements(state: SchemaState, schema: string): string[] {
+  return [
+    ...(state.exists ? [] : [schemaStatement(schema)]),
+    ...(state.hasMarkerTable ? [] : markerStatements(schema)),
+    ...state.missingTables.flatMap((table) => tableStatements(schema, table)),
+    ...state.missingColumns.flatMap(({ table, column }) => columnStatements(schema, table, column)),
+  ];
+}

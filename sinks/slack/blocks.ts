@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto';
+import type { Block, MessageContent, PlainText, RichTextSection } from './operation.js';
+import type { Expression } from '../mapping/expression.js';
+import { FailedMapping } from '../mapping/failed-mapping.js';
+import { nodesOf } from '../mapping/syntax-tree.js';
+
+/** Characters in the text of a section, and of a header. Source: docs.slack.dev, Block Kit reference. */
+const SECTION_LIMIT = 3000;
+const HEADER_LIMIT = 150;
+/** Characters of the names below a text. Slack accepts 3,000; a name is not longer. */
+const NAME_LIMIT = 150;
+/** Characters of all blocks. Slack refuses more than about 13,200 (slackapi/bolt-js#2509) and does not say what it counts. */
+const TOTAL_LIMIT = 13_000;
+
+/** What a message shows of an item. */
+export interface ItemContent {
+  readonly text: string;
+  /** Null where none is shown. */
+  readonly session: string | null;
+  readonly author: string | null;
+  readonly votes: number | null;
+  /** Ids of user groups. */
+  readonly mentions: readonly string[];
+  readonly links: readonly Link[];
+  readonly buttons: readonly Link[];
+}
+
+export interface Link {
+  readonly label: string;
+  readonly url: string;
+}
+
+/**
+ * A message that shows an item: mentions, its text, then session, author and votes in one line, links, buttons. The
+ * text for notifications and screen readers has the same text, session and author.
+ */
+export function itemMessage(item: ItemContent): MessageContent {
+  const body = bodyOf(item);
+  const names = namesOf(item);
+  const below = [...names, ...(item.votes === null ? [] : [countText(item.votes)])];
+  const mentions = item.mentions.map((id) => ({ type: 'usergroup', usergroup_id: id }) as const);
+  const links = item.links.map(({ label, url }) => ({ type: 'link', url, text: label }) as const);
+  const blocks: Block[] = [
+    ...richText(mentions),
+    { type: 'section', text: plain(body) },
+    ...(below.length === 0 ? [] : [{ type: 'context' as const, elements: below.map(plain) }]),
+    ...richText(links),
+    ...(item.buttons.length === 0 ? [] : [{ type: 'actions' as const, elements: item.buttons.map(button) }]),
+  ];
+  return { text: names.length === 0 ? body : `${body}\n${names.join(' · ')}`, blocks };
+}
+
+/** The message to which the items of a thread are replies. */
+export function threadMessage(title: string): MessageContent {
+  const text = slackText(title, HEADER_LIMIT);
+  return { text, blocks: [{ type: 'header', text: plain(text) }] };
+}
+
+/** What stands in the place of a message whose item is gone. */
+export function redactedMessage(): MessageContent {
+  const text = 'This message has been withdrawn.';
+  return { text, blocks: [{ type: 'section', text: plain(text) }] };
+}
+
+/**
+ * The same for the same content and no other, and too short to hold one. What is compared is what is displayed, so that
+ * a change beyond the limit is none. Votes do not count. A message that is a text alone has the hash of that text, as
+ * messages of earlier versions have.
+ */
+export function contentHash(item: ItemContent): string {
+  const body = bodyOf(item);
+  const { mentions, links, buttons } = item;
+  const more = [namesOf(item), item.session === null, mentions, links, buttons];
+  const isTextAlone = item.session === null && item.author === null && [mentions, links, buttons].flat().length === 0;
+  return shortHash(isTextAlone ? body : JSON.stringify([body, ...more]));
+}
+
+export function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}
+
+function bodyOf({ text, links, buttons }: ItemContent): string {
+  const linksLength = [...links, ...buttons].reduce((sum, { label, url }) => sum + label.length + url.length, 0);
+  return slackText(text, Math.min(SECTION_LIMIT, TOTAL_LIMIT - linksLength - 3 * NAME_LIMIT));
+}
+
+function namesOf({ session, author }: ItemContent): string[] {
+  return [session, author].flatMap((name) => (name === null ? [] : [slackText(name.trim(), NAME_LIMIT)]));
+}
+
+/** One line, its parts apart from one another; nothing where there are none. */
+function richText(parts: RichTextSection['elements']): Block[] {
+  if (parts.length === 0) return [];
+  const gap = { type: 'text', text: parts[0]!.type === 'usergroup' ? ' ' : ' · ' } as const;
+  const elements = parts.flatMap((part, at) => (at === 0 ? [part] : [gap, part]));
+  return [{ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }];
+}
+
+function button({ label, url }: Link, at: number) {
+  return { type: 'button', action_id: `link-${at}`, text: plain(slackText(label, 75)), url } as const;
+}
+
+function plain(text: string): PlainText {
+  return { type: 'plain_text', text, emoji: false };
+}
+
+function countText(votes: number): string {
+  return votes === 1 ? '1 vote' : `${votes} votes`;
+}
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+const ellipsis = '…';
+
+/**
+ * A text as Slack wants it, within a limit: `&`, `<` and `>` as entities, which stops mentions and links, control
+ * characters but line break and tab left out, halves of characters replaced. Cut between whole characters as people
+ * see them, with an ellipsis. The limit is counted after escaping and in UTF-16 units, so that it holds however Slack
+ * counts. Source: docs.slack.dev, "Formatting message text", escaping.
+ */
+export function slackText(text: string, limit: number): string {
+  const clean = withoutControls(wellFormed(text));
+  const whole = escaped(clean);
+  if (whole.length <= limit) return whole;
+  let kept = '';
+  for (const { segment } of segmenter.segment(clean)) {
+    const next = escaped(segment);
+    if (kept.length + next.length > limit - ellipsis.length) break;
+    kept += next;
+  }
+  return `${kept}${ellipsis}`;
+}
+
+/** Halves of characters, which no UTF-8 can carry, replaced. */
+export function wellFormed(text: string): string {
+  return Buffer.from(text, 'utf8').toString('utf8');
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+function withoutControls(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- these are what is meant
+  return text.replaceAll(/\r\n?/g, '\n').replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '');
+}
+
+/** Longest address of a link. Slack accepts 3,000 characters; ten links with their labels have to fit into one message. */
+const MAX_ADDRESS = 800;
+
+/**
+ * The origins that a link's expression spells out, such as `https://app.example.com`. A link may lead nowhere else:
+ * whatever an audience writes can become a part of the path, but never the host.
+ */
+export function literalOrigins(expression: Expression): ReadonlySet<string> {
+  const origins = new Set<string>();
+  for (const { type, value } of nodesOf(expression.tree)) {
+    if (type !== 'string' || typeof value !== 'string' || !/^https?:\/\/[^/]/i.test(value)) continue;
+    if (URL.canParse(value)) origins.add(new URL(value).origin);
+  }
+  return origins;
+}
+
+/**
+ * Reads what a link's expression gave: undefined for nothing.
+ * @throws {FailedMapping} `not-a-link` for anything but an address at one of the origins; it never repeats the value
+ */
+export function linkAddress(value: unknown, key: string, origins: ReadonlySet<string>): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+  const isAllowed =
+    url !== undefined &&
+    (url.protocol === 'https:' || url.protocol === 'http:') &&
+    origins.has(url.origin) &&
+    url.username === '' &&
+    url.password === '' &&
+    url.href.length <= MAX_ADDRESS;
+  if (isAllowed) return url.href;
+  const wanted = `it takes an address of at most ${MAX_ADDRESS} characters at ${[...origins].join(' or ')}`;
+  throw new FailedMapping(key, 'not-a-link', `gave something else than an address there: ${wanted}`);
+}

@@ -1,0 +1,216 @@
+import type { Clock } from '../network/clock.js';
+import type { Lane, Outcome, SendResult, CheckLine } from '../sink.js';
+import { LaneNotes, type PostIntent } from './lane-notes.js';
+import type { ShowOperation, SlackOperation, SlackObject, MessageContent } from './operation.js';
+import type { SlackRates } from './rates.js';
+import { request, type Dispatcher } from 'undici';
+import type { Secret } from '../../config/secret.js';
+import { neverArrived } from '../network/failure-sentence.js';
+import { noAnswerSentence } from '../network/no-answer-sentence.js';
+import { headerText } from '../network/read-answer.js';
+import { retryAfterMs } from '../network/retry-after.js';
+import { withinDeadline } from '../network/within-deadline.js';
+import { plainly } from './messages.js';
+
+interface WebhookBatch {
+  readonly webhook: IncomingWebhook;
+  readonly rates: SlackRates;
+  readonly lane: Lane;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly endsAtMs: number;
+}
+
+/** A webhook belongs to one channel, whose name it does not tell. */
+const webhookChannel = 'webhook';
+const blind: SlackObject = { state: 'blind' };
+
+/** Posts one item after the other. A webhook knows neither threads nor edits, so that is all it can do. */
+export async function sendByWebhook(operations: readonly SlackOperation[], batch: WebhookBatch): Promise<SendResult> {
+  const notes = new LaneNotes(batch.lane);
+  const outcomes: Outcome[] = operations.map(() => ({ kind: 'unsent' }));
+  const items = new Set<string>();
+  for (const [position, operation] of operations.entries()) {
+    const leftMs = batch.endsAtMs - batch.clock.now();
+    if (batch.signal.aborted || leftMs <= 0) break;
+    if (operation.kind === 'redact' || items.has(operation.itemKey)) continue;
+    items.add(operation.itemKey);
+    // oxlint-disable-next-line no-await-in-loop -- one after the other is meant
+    const outcome = await post(operation, batch, notes, leftMs);
+    outcomes[position] = outcome;
+    if (outcome.kind === 'pause') break;
+  }
+  const memory = notes.unsaved;
+  return { outcomes, ...(memory !== undefined && { memory }) };
+}
+
+async function post(operation: ShowOperation, batch: WebhookBatch, notes: LaneNotes, leftMs: number): Promise<Outcome> {
+  const { itemKey, content, shown, changeId } = operation;
+  const intent = notes.post(itemKey);
+  if (intent !== undefined && intent.parked !== changeId) return park(operation, intent, notes);
+  const granted = await batch.rates.post(webhookChannel, batch.signal, leftMs);
+  if (granted === undefined) return { kind: 'unsent' };
+  if ('waitMs' in granted) return { kind: 'unsent', afterMs: granted.waitMs };
+  try {
+    const place = { channel: webhookChannel, threadTs: null, threadKey: null };
+    const atMs = batch.webhook.wallNow();
+    notes.notePost(itemKey, { ...place, id: changeId, atMs, sinceMs: atMs, shown });
+    await notes.save();
+    const outcome = classifyWebhookReply(await postByWebhook(batch.webhook, content, batch.signal));
+    if (outcome.kind === 'retry') batch.rates.closePosts(webhookChannel, outcome.afterMs ?? 0);
+    if (outcome.kind !== 'unknown') notes.postIsSettled(itemKey);
+    return outcome.kind === 'delivered' ? { ...outcome, object: blind } : outcome;
+  } finally {
+    granted.permit.done();
+  }
+}
+
+/** What may have been posted nobody can look up: a person decides. What was never begun is sent. */
+export function recoverByWebhook(operations: readonly SlackOperation[], lane: Lane): SendResult {
+  const notes = new LaneNotes(lane);
+  const outcomes = operations.map((operation): Outcome => {
+    const intent = notes.post(operation.itemKey);
+    return intent === undefined ? { kind: 'unsent' } : park(operation, intent, notes);
+  });
+  const memory = notes.unsaved;
+  return { outcomes, ...(memory !== undefined && { memory }) };
+}
+
+/** Redriving the change that was parked last is a person's word that it was not posted. */
+function park({ itemKey, changeId }: SlackOperation, intent: PostIntent, notes: LaneNotes): Outcome {
+  notes.notePost(itemKey, { ...intent, parked: changeId });
+  const detail =
+    'may have been posted, and an incoming webhook cannot be asked: look into the channel, and redrive it if it is not there';
+  return { kind: 'rejected', cause: 'outcome-unknown', detail };
+}
+
+/** Codes with which Slack refuses an empty message at a webhook that works. */
+const refusesEmptyMessage = ['no_text', 'invalid_payload', 'missing_text_or_fallback_or_attachments'];
+
+/**
+ * Sends an empty message, which posts nothing: a webhook that works refuses it with HTTP 400 and a code of Slack's.
+ * HTTP 400 alone proves nothing, because most servers answer an unknown body with it. Never throws.
+ * Source: docs.slack.dev, "Sending messages using incoming webhooks", handling errors.
+ */
+export async function checkWebhook(webhook: IncomingWebhook, signal: AbortSignal): Promise<CheckLine[]> {
+  const reply = await postByWebhook(webhook, {}, signal);
+  if (reply.kind === 'no-answer') return [{ ok: false, text: reply.detail }];
+  if (reply.status === 400 && refusesEmptyMessage.includes(reply.text)) {
+    return [
+      {
+        ok: true,
+        text: 'the incoming webhook answers; through it there are no threads, edits, redactions and look-ups: use "token" for these',
+      },
+    ];
+  }
+  if (reply.status === 400) {
+    const text =
+      'the address answers HTTP 400 without a code of Slack, so it is not an incoming webhook: copy "webhookUrl" from the app\'s Incoming Webhooks page again';
+    return [{ ok: false, text }];
+  }
+  const outcome = classifyWebhookReply(reply);
+  const text = 'detail' in outcome ? (outcome.detail ?? '') : '';
+  return [{ ok: false, text: outcome.kind === 'delivered' ? `${text} to an empty message: it is not Slack` : text }];
+}
+
+/** An incoming webhook: its address is its secret. */
+export interface IncomingWebhook {
+  readonly url: Secret;
+  readonly dispatcher: Dispatcher;
+  readonly requestTimeoutMs: number;
+  /** Unix time in ms. */
+  readonly wallNow: () => number;
+}
+
+type WebhookReply =
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly text: string;
+      readonly retryAfterMs: number | undefined;
+    }
+  | { readonly kind: 'no-answer'; readonly mayHaveArrived: boolean; readonly detail: string };
+
+/** Answers are a word. */
+const MAX_ANSWER_CHARS = 200;
+
+/** Posts a body to an incoming webhook. Never throws. */
+async function postByWebhook(
+  webhook: IncomingWebhook,
+  content: MessageContent | Readonly<Record<string, never>>,
+  signal: AbortSignal,
+): Promise<WebhookReply> {
+  const address = new URL(webhook.url.reveal());
+  const { host } = address;
+  const timeoutMs = webhook.requestTimeoutMs;
+  if (signal.aborted) return { kind: 'no-answer', mayHaveArrived: false, detail: 'stopped before it was asked' };
+  try {
+    return await withinDeadline(signal, timeoutMs, (own) => requestOnce(address, webhook, content, own));
+  } catch (error) {
+    const detail = noAnswerSentence(error, { host, name: host, timeoutMs });
+    return { kind: 'no-answer', mayHaveArrived: !neverArrived(error), detail };
+  }
+}
+
+async function requestOnce(
+  address: URL,
+  { dispatcher, wallNow }: IncomingWebhook,
+  content: MessageContent | Readonly<Record<string, never>>,
+  signal: AbortSignal,
+): Promise<WebhookReply> {
+  const answer = await request(address, {
+    method: 'POST',
+    dispatcher,
+    signal,
+    headers: { 'content-type': 'application/json; charset=utf-8', 'user-agent': 'pigeonpost' },
+    body: JSON.stringify('text' in content ? { ...content, ...webhookPlainly } : content),
+  });
+  return {
+    kind: 'answer',
+    status: answer.statusCode,
+    text: (await answer.body.text()).slice(0, MAX_ANSWER_CHARS).trim(),
+    retryAfterMs: retryAfterMs(headerText(answer.headers['retry-after']), wallNow()),
+  };
+}
+
+/** Of what a post says, a webhook takes these. */
+const webhookPlainly = { unfurl_links: plainly.unfurl_links, unfurl_media: plainly.unfurl_media };
+
+/**
+ * What a webhook's answer means. A webhook is one channel, so what is wrong with it stops the sink. A repeat would be a
+ * second message, so what may have been posted is `unknown`.
+ * Source: docs.slack.dev, "Sending messages using incoming webhooks", error types.
+ */
+function classifyWebhookReply(reply: WebhookReply): Outcome {
+  if (reply.kind === 'no-answer') {
+    return { kind: reply.mayHaveArrived ? 'unknown' : 'retry', detail: reply.detail };
+  }
+  const { status, text } = reply;
+  const code = /^[a-z][a-z_]{0,60}$/.test(text) ? text : `http_${status}`;
+  const detail = `the incoming webhook answered HTTP ${status}${code.startsWith('http_') ? '' : ` ${code}`}`;
+  if (status >= 200 && status < 300) {
+    return text === 'ok'
+      ? { kind: 'delivered', detail }
+      : { kind: 'unknown', detail: `${detail} and not ok: it may not be Slack` };
+  }
+  if (status === 429) return { kind: 'retry', detail, afterMs: reply.retryAfterMs ?? 30_000 };
+  if (status >= 500) return { kind: 'unknown', detail };
+  if (status >= 300 && status < 400) return { kind: 'retry', detail: `${detail}, which is not followed` };
+  switch (code) {
+    case 'invalid_token':
+    case 'no_service':
+    case 'no_service_id':
+    case 'no_team':
+    case 'no_active_hooks':
+    case 'team_disabled':
+      return { kind: 'pause', cause: 'credential', detail: `${detail}: make a new webhook and set "webhookUrl" to it` };
+    case 'action_prohibited':
+    case 'posting_to_general_channel_denied':
+    case 'channel_not_found':
+    case 'channel_is_archived':
+      return { kind: 'pause', cause: 'destination', detail: `${detail}: look at the webhook's channel in Slack` };
+    default:
+      if (status === 404 || status === 410) return { kind: 'pause', cause: 'gone', detail };
+      return { kind: 'rejected', cause: `slack:${code}`, detail };
+  }
+}

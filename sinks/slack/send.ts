@@ -1,0 +1,241 @@
+import type { Outcome, SendResult } from '../sink.js';
+import { clearAbandoned, settleIntent, unknownObject } from './recover.js';
+import {
+  type SlackOperation,
+  type MessageContent,
+  type RedactOperation,
+  type ShowOperation,
+  type MessagePlace,
+  redactedObject,
+  shownObject,
+  type ExistingMessage,
+} from './operation.js';
+import type { Batch } from './batch.js';
+import { ensureThread, postMessage, updatePlainly, removeMessage } from './messages.js';
+import { outcomeOf } from './classify.js';
+
+/**
+ * Sends a batch: the posts of a channel one after the other, since that is how often a channel takes one; beside them
+ * edits and redactions; and, apart from both, counts, which wait for neither and make nobody wait.
+ */
+export async function sendByToken(operations: readonly SlackOperation[], batch: Batch): Promise<SendResult> {
+  const outcomes: Outcome[] = operations.map(() => ({ kind: 'unsent' }));
+  let stopped = false;
+  const lines = inLines(operations);
+  await Promise.all(
+    [...lines.values()].map(async (positions) => {
+      for (const position of positions) {
+        if (stopped || !batch.canStart) return;
+        try {
+          // oxlint-disable-next-line no-await-in-loop -- one after the other is meant
+          const outcome = await carryOut(operations[position]!, batch);
+          outcomes[position] = outcome;
+          stopped ||= outcome.kind === 'pause'; // the rest would fail as well
+        } catch (error) {
+          stopped = true; // the lane was taken over: nothing may be sent on it
+          throw error;
+        }
+      }
+    }),
+  );
+  if (!stopped) await clearAbandoned(new Set(operations.map(({ itemKey }) => itemKey)), batch);
+  const memory = batch.notes.unsaved;
+  return { outcomes, ...(memory !== undefined && { memory }) };
+}
+
+/** The operations by what they wait for. Of one item only the first is taken: it changes what the next would build on. */
+function inLines(operations: readonly SlackOperation[]): Map<string, number[]> {
+  const lines = new Map<string, number[]>();
+  const items = new Set<string>();
+  operations.forEach((operation, position) => {
+    if (items.has(operation.itemKey)) return;
+    items.add(operation.itemKey);
+    const name = lineOf(operation);
+    const line = lines.get(name);
+    if (line === undefined) lines.set(name, [position]);
+    else line.push(position);
+  });
+  return lines;
+}
+
+function lineOf(operation: SlackOperation): string {
+  if (operation.kind === 'post' || operation.kind === 'move') return `posts ${operation.to.channel}`;
+  return operation.kind === 'edit' && operation.votesOnly ? 'counts' : 'edits';
+}
+
+/** A count is brought up to date at most this often. */
+const COUNT_EVERY_MS = 10_000;
+
+/** Makes the calls of one operation. What may have been posted before for the same item is found out first. */
+async function carryOut(operation: SlackOperation, batch: Batch): Promise<Outcome> {
+  const intent = batch.notes.post(operation.itemKey);
+  if (intent !== undefined) {
+    const settled = await settleIntent(operation, intent, batch);
+    if (settled !== 'clear') return settled;
+  }
+  switch (operation.kind) {
+    case 'post':
+      return await post(operation, batch);
+    case 'edit':
+      return await edit(operation, operation.existing!, batch);
+    case 'move':
+      return await move(operation, operation.existing!, batch);
+    case 'redact':
+      if (operation.whole === true) return await removeWhole(operation, batch);
+      // Without a place there was only a post of unknown outcome, and by now nothing stands there.
+      return operation.existing === null
+        ? { kind: 'delivered', detail: 'nothing stands there', object: null }
+        : await redact(operation, operation.existing, batch);
+  }
+}
+
+async function post(operation: ShowOperation, batch: Batch): Promise<Outcome> {
+  const { to, itemKey, content, metadata, shown } = operation;
+  const { channel } = to;
+  const thread = to.thread === null ? null : await ensureThread(operation, channel, to.thread, batch);
+  if (thread !== null && 'outcome' in thread) return thread.outcome;
+  const place = { channel, threadTs: thread?.ts ?? null, threadKey: to.thread?.key ?? null };
+  const message = { channel, threadTs: place.threadTs, broadcast: shown.broadcast, content, metadata };
+  const verdict = await postMessage(message, batch, () =>
+    batch.notes.notePost(itemKey, { ...place, id: operation.changeId, ...batch.now(), shown }),
+  );
+  if (verdict.kind === 'held') return verdict.outcome;
+  if (verdict.kind === 'maybe') return { kind: 'unknown', detail: verdict.detail, object: unknownObject };
+  if (verdict.kind === 'ok') {
+    const { ts } = verdict.body;
+    if (typeof ts !== 'string') {
+      return { kind: 'unknown', detail: `${verdict.detail}, without a ts`, object: unknownObject };
+    }
+    batch.notes.postIsSettled(itemKey);
+    noteEdit(operation, batch);
+    if (to.thread !== null && !isReplyTo(place.threadTs, verdict.body['message'])) {
+      // Somebody deleted the thread, and Slack posts such a reply to the channel itself. Planned anew, it is moved.
+      batch.notes.forgetThread(channel, to.thread.key);
+      return { kind: 'unsent', object: shownObject({ channel, ts, threadTs: null, threadKey: null }, shown) };
+    }
+    return { kind: 'delivered', detail: verdict.detail, object: shownObject({ ...place, ts }, shown) };
+  }
+  batch.notes.postIsSettled(itemKey);
+  if (verdict.kind === 'no-message' && to.thread !== null) {
+    batch.notes.forgetThread(channel, to.thread.key); // the thread is gone: the next attempt begins a new one
+    return { kind: 'retry', detail: verdict.detail };
+  }
+  return outcomeOf(verdict, batch.account.hasOneChannel);
+}
+
+/**
+ * Takes the message away and posts it at its new place. The item's object says that it stands at the old place, and a
+ * later change may find that right again: so the intent is committed before the message goes, and whatever becomes of
+ * the post, the object that stays is not the old one.
+ */
+async function move(operation: ShowOperation, at: ExistingMessage, batch: Batch): Promise<Outcome> {
+  const { itemKey, to, changeId, shown } = operation;
+  const place = { channel: to.channel, threadTs: null, threadKey: to.thread?.key ?? null };
+  batch.notes.notePost(itemKey, { ...place, id: changeId, ...batch.now(), shown, replaces: at });
+  await batch.notes.save();
+  const refused = await removeMessage(at, batch);
+  if (refused !== null) return { ...refused, object: unknownObject };
+  batch.notes.postIsSettled(itemKey);
+  const outcome = await post(operation, batch);
+  return outcome.object === undefined ? { ...outcome, object: null } : outcome;
+}
+
+/** Whether the answer shows the message in its thread; one that does not show it is believed. */
+function isReplyTo(threadTs: string | null, message: unknown): boolean {
+  if (typeof message !== 'object' || message === null) return true;
+  return (message as { thread_ts?: unknown }).thread_ts === threadTs;
+}
+
+async function edit(operation: ShowOperation, at: ExistingMessage, batch: Batch): Promise<Outcome> {
+  const { account } = batch;
+  if (operation.votesOnly) {
+    const waitMs =
+      (account.editedAt.get(editKey(operation)) ?? Number.NEGATIVE_INFINITY) + COUNT_EVERY_MS - account.clock.now();
+    if (waitMs > 0) return { kind: 'unsent', afterMs: Math.ceil(waitMs) };
+  }
+  const { shown } = operation;
+  const broadcast = shown.broadcast && !at.broadcast && at.threadTs !== null;
+  const args = { ...updateArgs(operation, at), ...(broadcast && { reply_broadcast: true }) };
+  const verdict = operation.votesOnly
+    ? await batch.callWith(await account.rates.count(batch.signal), 'chat.update', args)
+    : await batch.call('chat.update', args);
+  switch (verdict.kind) {
+    case 'held':
+      // A count that found no room makes room for what is behind it.
+      return operation.votesOnly && !batch.signal.aborted
+        ? { kind: 'unsent', afterMs: COUNT_EVERY_MS }
+        : verdict.outcome;
+    case 'ok': {
+      noteEdit(operation, batch);
+      const { thread } = operation.to;
+      const place = { ...at, threadKey: thread?.key ?? null };
+      return {
+        kind: 'delivered',
+        detail: verdict.detail,
+        object: shownObject(place, { ...shown, broadcast: broadcast || at.broadcast }),
+      };
+    }
+    case 'no-message': // somebody deleted it
+      return await post(operation, batch);
+    case 'fixed': {
+      if (!operation.mustHide) {
+        return { ...outcomeOf(verdict, account.hasOneChannel), object: { ...at, state: 'fixed' } };
+      }
+      const refused = await removeMessage(at, batch);
+      return refused ?? { kind: 'unsent', object: null }; // planned anew: posted without the person
+    }
+    default:
+      return outcomeOf(verdict, account.hasOneChannel);
+  }
+}
+
+async function redact(operation: RedactOperation, at: ExistingMessage, batch: Batch): Promise<Outcome> {
+  const verdict = await batch.call('chat.update', updateArgs(operation, at));
+  if (verdict.kind === 'held') return verdict.outcome;
+  if (verdict.kind === 'ok') return { kind: 'delivered', detail: verdict.detail, object: redactedObject(at) };
+  if (verdict.kind === 'no-message') return { kind: 'delivered', detail: verdict.detail, object: null };
+  if (verdict.kind !== 'fixed') return outcomeOf(verdict, batch.account.hasOneChannel);
+  const refused = await removeMessage(at, batch); // Slack lets nobody edit it any more, but deleting is another right
+  return refused ?? { kind: 'delivered', detail: `${verdict.detail}; deleted in its place`, object: null };
+}
+
+/** Deletes a canary's message and the threads that were begun for it: the lane holds nothing else. */
+async function removeWhole({ existing }: RedactOperation, batch: Batch): Promise<Outcome> {
+  let count = 0;
+  const places = [
+    ...(existing === null ? [] : [{ at: existing, forget: () => undefined }]),
+    ...batch.notes.threads.map(({ channel, key, ts }) => ({
+      at: { channel, ts },
+      forget: () => batch.notes.forgetThread(channel, key),
+    })),
+  ];
+  for (const { at, forget } of places) {
+    // oxlint-disable-next-line no-await-in-loop -- the reply goes before the message that it is a reply to
+    const verdict = await batch.call('chat.delete', { channel: at.channel, ts: at.ts });
+    if (verdict.kind === 'held') return verdict.outcome;
+    if (verdict.kind !== 'ok' && verdict.kind !== 'no-message') {
+      return outcomeOf(verdict, batch.account.hasOneChannel);
+    }
+    forget();
+    count += 1;
+  }
+  return { kind: 'delivered', detail: count === 1 ? '1 message deleted' : `${count} messages deleted`, object: null };
+}
+
+function updateArgs(
+  { content, metadata }: { readonly content: MessageContent; readonly metadata: SlackOperation['metadata'] },
+  { channel, ts }: MessagePlace,
+): Readonly<Record<string, unknown>> {
+  return { channel, ts, ...content, metadata, ...updatePlainly };
+}
+
+function noteEdit(operation: SlackOperation, { account }: Batch): void {
+  const now = account.clock.now();
+  account.editedAt.set(editKey(operation), now);
+  if (account.editedAt.size <= 10_000) return;
+  for (const [key, at] of account.editedAt) if (at + COUNT_EVERY_MS <= now) account.editedAt.delete(key);
+}
+
+function editKey({ itemKey, metadata }: SlackOperation): string {
+  return `${metadata.event_payload.pigeonhole} ${itemKey}`;
+}

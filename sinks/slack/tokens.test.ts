@@ -1,0 +1,159 @@
+import { Secret } from '../../config/secret.js';
+import { FRESH_APP, type SlackDouble, startSlackDouble } from '../../sandbox/slack/start-slack-double.js';
+import { KeptInMemory } from '../../test/kit/kept-in-memory.js';
+import { createDispatcher } from '../network/create-dispatcher.js';
+import { RotatingTokens, callWithToken, fixedToken, type TokenSource } from './tokens.js';
+
+const hourMs = 3_600_000;
+const { clientId, clientSecret, refreshToken } = FRESH_APP;
+
+let nowMs: number;
+let slack: SlackDouble;
+let kept: KeptInMemory;
+const closing: (() => Promise<void>)[] = [];
+
+beforeEach(async () => {
+  nowMs = Date.UTC(2026, 10, 21, 9);
+  slack = await startSlackDouble({ now: () => nowMs });
+  kept = new KeptInMemory(() => nowMs);
+});
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()));
+  await slack.close();
+  expect(slack.workspace.misuses).toEqual([]);
+});
+
+function apiOf() {
+  const dispatcher = createDispatcher(
+    new URL(slack.url),
+    { allowHosts: [] },
+    { allowPrivateAddresses: true, connectTimeoutMs: 5000, connections: 4 },
+  );
+  closing.push(() => dispatcher.close());
+  return { baseUrl: `${slack.url}/api`, dispatcher, requestTimeoutMs: 5000, wallNow: () => nowMs };
+}
+
+/** One more process on the same ledger. */
+function process(secret = clientSecret): RotatingTokens {
+  const rotation = { clientId, clientSecret: new Secret(secret), refreshToken: new Secret(refreshToken) };
+  return new RotatingTokens(apiOf(), rotation, kept.open());
+}
+
+async function authorizes(tokens: TokenSource): Promise<string> {
+  const { verdict } = await callWithToken(apiOf(), tokens, { method: 'auth.test' }, new AbortController().signal);
+  return verdict.kind === 'ok' ? 'ok' : `${verdict.kind}: ${verdict.detail}`;
+}
+
+const exchanges = (): number => slack.workspace.rotation!.issued;
+
+describe('the tokens of a Slack app with token rotation', () => {
+  it('are exchanged once in eight hours, and by one process of several', async () => {
+    const processes = [process(), process(), process()];
+    const first = await Promise.all(processes.map(authorizes));
+    expect(first.filter((said) => said === 'ok')).toHaveLength(1); // the others ask again in some seconds
+    for (let hours = 0; hours < 48; hours += 1) {
+      nowMs += hourMs;
+      for (const tokens of processes) expect(await authorizes(tokens)).toBe('ok');
+    }
+    expect(exchanges()).toBe(1 + 48 / 8);
+    expect(slack.workspace.rotation!.live.length).toBeLessThanOrEqual(2);
+  });
+
+  it('are known to a process that starts days later, from the ledger and not from the configuration', async () => {
+    await authorizes(process());
+    nowMs += 9 * 24 * hourMs;
+    expect(await authorizes(process())).toBe('ok');
+    expect(exchanges()).toBe(2);
+  });
+
+  it('are not exchanged again by a process that starts beside another', async () => {
+    await authorizes(process());
+    expect(await authorizes(process())).toBe('ok');
+    expect(exchanges()).toBe(1);
+  });
+
+  it('go on working for hours when the answer with their successors is lost', async () => {
+    const tokens = process();
+    await authorizes(tokens);
+    nowMs += 8.5 * hourMs;
+    slack.faults.add({ effect: { kind: 'dropAfter' }, path: 'oauth.v2.access' });
+    expect(await authorizes(tokens)).toBe('ok'); // with the token that is about to be replaced
+    nowMs += 3 * hourMs;
+    expect(await authorizes(tokens)).toBe('ok');
+    expect(tokens.trouble()).toMatch(
+      /for 0 more hours and does not renew it: .*invalid_refresh_token.*install the app/,
+    );
+    nowMs += hourMs;
+    expect(await authorizes(tokens)).toMatch(/^credential: .*invalid_refresh_token.*"rotation.refreshToken"/);
+  });
+
+  it('are renewed after a lost answer when Slack lets the old refresh token work once more', async () => {
+    const tokens = process();
+    await authorizes(tokens);
+    nowMs += 8.5 * hourMs;
+    slack.workspace.rotation!.graceMs = 60_000;
+    slack.faults.add({ effect: { kind: 'dropAfter' }, path: 'oauth.v2.access' });
+    await authorizes(tokens);
+    nowMs += 10_000;
+    expect(await authorizes(tokens)).toBe('ok');
+    expect([exchanges(), tokens.trouble()]).toEqual([3, undefined]);
+  });
+
+  it('wait for a process that died while it exchanged them, and go on with the token that works', async () => {
+    await authorizes(process());
+    nowMs += 8.5 * hourMs;
+    const dead = kept.open();
+    await dead.claim(JSON.stringify(['slack', `${slack.url}/api`, clientId, refreshToken]), 90_000);
+    const tokens = process();
+    expect([await authorizes(tokens), exchanges()]).toEqual(['ok', 1]);
+    nowMs += 91_000;
+    expect([await authorizes(tokens), exchanges()]).toEqual(['ok', 2]);
+  });
+
+  it('are stored before anything else is exchanged when the ledger did not answer', async () => {
+    kept.failingReplaces = 2;
+    const tokens = process();
+    for (let n = 0; n < 3; n += 1) {
+      expect(await authorizes(tokens)).toBe('ok');
+      nowMs += 6000;
+    }
+    expect(exchanges()).toBe(1);
+    expect(kept.texts).toHaveLength(1);
+    expect(await authorizes(process())).toBe('ok');
+    expect(exchanges()).toBe(1);
+  });
+
+  it('are replaced when Slack refuses one before its end', async () => {
+    const tokens = process();
+    await authorizes(tokens);
+    slack.failToken(slack.workspace.rotation!.live[0]!, 'token_revoked');
+    expect([await authorizes(tokens), exchanges()]).toEqual(['ok', 2]);
+  });
+
+  it('say what to do when the installation was revoked, and when the client secret is wrong', async () => {
+    const tokens = process();
+    await authorizes(tokens);
+    slack.workspace.rotation!.revoke();
+    expect(await authorizes(tokens)).toMatch(/^credential: .*invalid_refresh_token.*install the app/);
+    kept = new KeptInMemory(() => nowMs);
+    expect(await authorizes(process('another'))).toMatch(
+      /^credential: .*bad_client_secret.*: compare "rotation.clientId"/,
+    );
+  });
+
+  it('are never exchanged where there is no ledger to keep them', async () => {
+    const rotation = { clientId, clientSecret: new Secret(clientSecret), refreshToken: new Secret(refreshToken) };
+    expect(await authorizes(new RotatingTokens(apiOf(), rotation, undefined))).toMatch(/^later: /);
+    expect(slack.requests).toEqual([]);
+  });
+
+  it('are asked for with "rotation" when a fixed token turns out to expire', async () => {
+    await authorizes(process());
+    const tokens = fixedToken(new Secret(slack.workspace.rotation!.live[0]!));
+    expect([await authorizes(tokens), tokens.trouble!()]).toEqual(['ok', expect.stringContaining('set "rotation"')]);
+    nowMs += 12 * hourMs;
+    expect(await authorizes(tokens)).toMatch(
+      /^credential: .*token_expired.*: the app rotates its tokens. Set "rotation"/,
+    );
+  });
+});

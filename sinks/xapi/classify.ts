@@ -1,0 +1,81 @@
+import { retryAfterMs } from '../network/retry-after.js';
+import type { Result } from '../sink.js';
+import type { LrsAnswer, LrsSilence } from './client.js';
+
+/**
+ * What an answer to a batch means.
+ *
+ * - `stored`: all of it is
+ * - `refused`: none of it is, because of something in it; told apart by sending less
+ * - `failed`: for a reason that lies in none of the statements; `mayBeStored` when it may be, all the same
+ */
+export type Verdict =
+  | { readonly kind: 'stored'; readonly detail: string }
+  | { readonly kind: 'refused'; readonly status: 400 | 409 | 413; readonly detail: string }
+  | {
+      readonly kind: 'failed';
+      readonly result: Extract<Result, { kind: 'retry' | 'pause' }>;
+      readonly mayBeStored: boolean;
+      /** The LRS asks for a pause, of all who use it. */
+      readonly waitMs?: number;
+    };
+
+/**
+ * Sources: xAPI 1.0.3, Communication, 2.1.2 "POST Statements" (200 with the ids, 400 and 409 for the whole batch), 3.2
+ * "Error Codes" (400, 401, 403, 404, 409, 412, 413, 429, 500).
+ * @param ids those of the statements that were sent, in their order
+ */
+export function classifyAnswer(answer: LrsAnswer | LrsSilence, ids: readonly string[]): Verdict {
+  if (answer.kind === 'silence') {
+    return failed(answer.result ?? { kind: 'retry', detail: answer.detail }, answer.mayHaveArrived);
+  }
+  const { status } = answer;
+  const said = `HTTP ${status}${answer.requestId === undefined ? '' : `, request ${answer.requestId}`}`;
+  switch (status) {
+    case 204:
+      return { kind: 'stored', detail: said };
+    case 200:
+      if (isListOf(answer.body, ids)) return { kind: 'stored', detail: said };
+      // a page to sign in at, or a portal: nothing was stored there, but who can know
+      return failed({ kind: 'retry', detail: `${said}, but not the answer of an LRS: check "endpoint"` }, true);
+    case 400:
+    case 409:
+    case 413:
+      return { kind: 'refused', status, detail: said };
+    case 401:
+      return failed({ kind: 'pause', cause: 'credential', detail: `the LRS refuses the credentials (${said})` }, false);
+    case 403:
+      return failed(
+        { kind: 'pause', cause: 'credential', detail: `the credentials may not write statements (${said})` },
+        false,
+      );
+    case 429:
+    case 503: {
+      const waitMs = retryAfterMs(answer.retryAfter, answer.answeredAtMs);
+      const result = { kind: 'retry', detail: `the LRS is busy (${said})` } as const;
+      if (waitMs === undefined) return failed(result, status === 503);
+      return { ...failed({ ...result, afterMs: waitMs }, status === 503), waitMs };
+    }
+    default:
+      if (status >= 300 && status < 400) {
+        const detail = `the LRS redirects (${said}), which is not followed: put the final address into "endpoint"`;
+        return failed({ kind: 'retry', detail }, false);
+      }
+      if (status === 404 || status === 405) {
+        return failed({ kind: 'retry', detail: `no LRS takes statements there (${said}): check "endpoint"` }, false);
+      }
+      return failed({ kind: 'retry', detail: `the LRS failed (${said})` }, status >= 500);
+  }
+}
+
+function failed(result: Extract<Result, { kind: 'retry' | 'pause' }>, mayBeStored: boolean) {
+  return { kind: 'failed', result, mayBeStored } as const;
+}
+
+function isListOf(body: unknown, ids: readonly string[]): boolean {
+  return Array.isArray(body) && body.length === ids.length && body.every((id, place) => sameId(id, ids[place]!));
+}
+
+function sameId(id: unknown, sent: string): boolean {
+  return typeof id === 'string' && id.toLowerCase() === sent;
+}

@@ -1,0 +1,222 @@
+import { request, type Dispatcher } from 'undici';
+import { neverArrived } from '../network/failure-sentence.js';
+import { noAnswerSentence } from '../network/no-answer-sentence.js';
+import { answeredAtMs, headerText, parsedJson, readText } from '../network/read-answer.js';
+import type { RollingLimiter } from '../network/rolling-limiter.js';
+import { CutShort, withinDeadline } from '../network/within-deadline.js';
+import type { Result } from '../sink.js';
+import { type Authorization, TokenFailure } from './authorization.js';
+import { fieldsOf } from '../fields-of.js';
+
+/** Of an answer that is a statement, or a list of ids, this much is read; a statement of ours has a few KiB. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** Longest that a request waits for its turn among those that the account grants. */
+const LONGEST_TURN_MS = 15_000;
+
+export interface LrsAnswer {
+  readonly kind: 'answer';
+  readonly status: number;
+  /** Parsed JSON of a success; undefined: it was none, or did not come to its end. */
+  readonly body: unknown;
+  readonly retryAfter: string | undefined;
+  /** Unix time in ms, by the LRS's own clock where it says. */
+  readonly answeredAtMs: number;
+  /** As the LRS, or what stands before it, names the request; for a person who asks its operator. */
+  readonly requestId: string | undefined;
+}
+
+/** No answer came. */
+export interface LrsSilence {
+  readonly kind: 'silence';
+  /** A sentence without secret or content. */
+  readonly detail: string;
+  /** What was sent may have been stored all the same. */
+  readonly mayHaveArrived: boolean;
+  /** What it means, where that is more than "later": the token endpoint refuses the credentials. */
+  readonly result?: Extract<Result, { readonly kind: 'retry' | 'pause' }>;
+}
+
+interface LrsOptions {
+  /** Ends without a slash. */
+  readonly endpoint: URL;
+  readonly authorization: Authorization;
+  readonly dispatcher: Dispatcher;
+  readonly requestTimeoutMs: number;
+  /** Unix time in ms. */
+  readonly now: () => number;
+  /** What the account grants, where somebody said so. */
+  readonly limiters: readonly RollingLimiter[];
+}
+
+/**
+ * A Learning Record Store: the two calls of its Statement Resource that are needed. Which version of xAPI it speaks is
+ * asked once, before the first of them. Never throws.
+ */
+export class Lrs {
+  readonly host: string;
+  readonly #options: LrsOptions;
+  #quietUntil = 0;
+  #version: XapiVersion | undefined;
+
+  constructor(options: LrsOptions) {
+    this.#options = options;
+    this.host = options.endpoint.host;
+  }
+
+  /** How long it has asked everybody to leave it alone; 0: it has not. */
+  get quietForMs(): number {
+    return Math.max(0, this.#quietUntil - this.#options.now());
+  }
+
+  /** It asks for a pause, on whichever lane. */
+  keepQuiet(forMs: number): void {
+    this.#quietUntil = Math.max(this.#quietUntil, this.#options.now() + forMs);
+  }
+
+  /** @param body a JSON array of statements */
+  async postStatements(body: string, signal: AbortSignal): Promise<LrsAnswer | LrsSilence> {
+    return await this.#inItsVersion('POST', this.#url('/statements'), signal, body);
+  }
+
+  async getStatement(
+    parameter: 'statementId' | 'voidedStatementId',
+    id: string,
+    signal: AbortSignal,
+  ): Promise<LrsAnswer | LrsSilence> {
+    return await this.#inItsVersion('GET', this.#url('/statements', { [parameter]: id }), signal);
+  }
+
+  /** Asks which versions it speaks. Needs no version itself. */
+  async getAbout(signal: AbortSignal): Promise<LrsAnswer | LrsSilence> {
+    const answer = await this.#ask({ method: 'GET', url: this.#url('/about'), version: undefined }, signal);
+    // One without an About resource is taken for one of the older, commoner version; one that is busy is asked again.
+    const hasSpoken = answer.kind === 'answer' && answer.status < 500 && answer.status !== 429;
+    if (hasSpoken) this.#version = versionIn(answer.body) ?? '1.0.3';
+    return answer;
+  }
+
+  /** It refused what it was sent: perhaps it speaks another version by now, so that it is asked again. */
+  forgetVersion(): void {
+    this.#version = undefined;
+  }
+
+  /** Forgets how long it asked to wait. */
+  tryNow(): void {
+    this.#quietUntil = 0;
+    this.#options.authorization.tryNow();
+  }
+
+  async #inItsVersion(method: 'GET' | 'POST', url: URL, signal: AbortSignal, body?: string) {
+    if (this.#version === undefined) {
+      const about = await this.getAbout(signal);
+      if (about.kind === 'silence') return { ...about, mayHaveArrived: false };
+    }
+    const told = this.#version;
+    const answer = await this.#ask({ method, url, body, version: told ?? '1.0.3' }, signal);
+    if (told !== undefined || answer.kind !== 'answer' || answer.status !== 400) return answer;
+    const detail = `${this.host} did not say which version of xAPI it speaks, and refused a request in 1.0.3 (HTTP 400)`;
+    return { kind: 'silence', detail, mayHaveArrived: false } as const;
+  }
+
+  #url(path: string, query: Readonly<Record<string, string>> = {}): URL {
+    const url = new URL(`${this.#options.endpoint.href.replace(/\/+$/, '')}${path}`);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    return url;
+  }
+
+  async #ask(call: Call, signal: AbortSignal): Promise<LrsAnswer | LrsSilence> {
+    const permits = [];
+    try {
+      for (const limiter of this.#options.limiters) {
+        const permit = await limiter.take(signal, LONGEST_TURN_MS);
+        if (permit === undefined) return { kind: 'silence', detail: 'waits for its turn', mayHaveArrived: false };
+        permits.push(permit);
+      }
+      const { header, answer } = await this.#askNow(call, signal);
+      if (answer.kind !== 'answer' || answer.status !== 401) return answer;
+      // A token may end before its time: one more is requested. Nothing was done.
+      return this.#options.authorization.refused(header) ? (await this.#askNow(call, signal)).answer : answer;
+    } finally {
+      for (const permit of permits) permit.done();
+    }
+  }
+
+  async #askNow(call: Call, signal: AbortSignal): Promise<{ header: string; answer: LrsAnswer | LrsSilence }> {
+    const { requestTimeoutMs: timeoutMs, authorization } = this.#options;
+    let header = '';
+    try {
+      header = await authorization.header(signal);
+      return { header, answer: await withinDeadline(signal, timeoutMs, (own) => this.#exchange(call, header, own)) };
+    } catch (error) {
+      if (error instanceof TokenFailure) {
+        const { result } = error;
+        return { header, answer: { kind: 'silence', detail: error.message, mayHaveArrived: false, result } };
+      }
+      const isUnsent = neverArrived(error) || (header === '' && error instanceof CutShort);
+      const detail = noAnswerSentence(error, { host: this.host, name: 'the LRS', timeoutMs });
+      return { header, answer: { kind: 'silence', detail, mayHaveArrived: !isUnsent } };
+    }
+  }
+
+  async #exchange({ method, url, body, version }: Call, header: string, signal: AbortSignal): Promise<LrsAnswer> {
+    const { dispatcher, now } = this.#options;
+    const answer = await request(url, {
+      method,
+      dispatcher,
+      signal,
+      headers: {
+        authorization: header,
+        ...(version !== undefined && { 'x-experience-api-version': version }),
+        accept: 'application/json',
+        'user-agent': 'pigeonpost',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body }),
+    });
+    const status = answer.statusCode;
+    const said = (name: string): string | undefined => headerText(answer.headers[name]);
+    const found: Omit<LrsAnswer, 'body'> = {
+      kind: 'answer',
+      status,
+      retryAfter: said('retry-after'),
+      answeredAtMs: answeredAtMs(answer.headers.date, now),
+      requestId: requestIdOf(said('x-request-id') ?? said('x-amzn-requestid')),
+    };
+    if (status === 200) {
+      const text = await readText(answer.body, MAX_ANSWER_BYTES).catch(() => undefined); // it may break off
+      return { ...found, body: parsedJson(text) };
+    }
+    await answer.body.dump({ limit: MAX_ANSWER_BYTES, signal }).catch(() => undefined);
+    return { ...found, body: undefined };
+  }
+}
+
+interface Call {
+  readonly method: 'GET' | 'POST';
+  readonly url: URL;
+  readonly body?: string | undefined;
+  /** Undefined: the resource needs none. */
+  readonly version: XapiVersion | undefined;
+}
+
+/** An id as it may be shown: nothing that could be a text of somebody. */
+function requestIdOf(header: string | undefined): string | undefined {
+  return header !== undefined && /^[\w.:=-]{1,128}$/.test(header) ? header : undefined;
+}
+
+/** What `X-Experience-API-Version` says. 1.0.3 where nothing is known: most LRSs accept it. */
+type XapiVersion = '1.0.3' | '2.0.0';
+
+/**
+ * Returns the version to speak, from an answer of the About resource; undefined: the LRS names none that is known here.
+ * An LRS of both is spoken to in 1.0.3, so that what it holds already and what is added have one version. The statements
+ * are the same: their timestamps are UTC, which 2.0 requires.
+ * Sources: xAPI 1.0.3, Communication, 2.8 "About Resource" and 3.3 "Versioning"; for 2.0 (IEEE 9274.1.1)
+ * adlnet/lrs-conformance-test-suite, test/v2_0 (About Resource, Versioning).
+ */
+export function versionIn(about: unknown): XapiVersion | undefined {
+  const { version } = fieldsOf(about);
+  const known = Array.isArray(version) ? version.filter((each): each is string => typeof each === 'string') : [];
+  if (known.some((each) => /^1\.0(\.\d+)?$/.test(each))) return '1.0.3';
+  return known.some((each) => /^2\.0(\.\d+)?$/.test(each)) ? '2.0.0' : undefined;
+}

@@ -1,0 +1,232 @@
+import type { Outcome, Result } from '../sink.js';
+import { classifyAnswer, type Verdict } from './classify.js';
+import { findUnderId } from './conflict.js';
+import type { Lrs } from './client.js';
+import type { XapiOperation } from './plan.js';
+
+interface SendOptions {
+  readonly signal: AbortSignal;
+  /** Asked before each request; once false, what has not begun is `unsent`. */
+  readonly mayStart: () => boolean;
+}
+
+/** Statements that are refused alone, with none stored beside them, after which the LRS is left alone: it may refuse all. */
+const REFUSED_ALONE = 5;
+
+/**
+ * Sends operations batch by batch and says what became of each. An LRS stores a batch whole or not at all, so one that
+ * is refused is halved until the statement that is to blame stands alone: one bad among a hundred costs 15 requests at
+ * most. A failure that lies in none of them ends it, since the next batch would meet it as well.
+ */
+export async function sendOperations(
+  operations: readonly XapiOperation[],
+  lrs: Lrs,
+  options: SendOptions,
+): Promise<Outcome[]> {
+  const sending = new Sending(operations, lrs, options);
+  for (const batch of toBatches(operations.map(parcelOf))) await sending.deliver(batch);
+  return sending.outcomes;
+}
+
+type Failed = Extract<Verdict, { kind: 'failed' }>;
+
+class Sending {
+  readonly outcomes: Outcome[];
+  readonly #lrs: Lrs;
+  readonly #options: SendOptions;
+  /** It failed in a way in which everything after that would fail. */
+  #hasEnded = false;
+  #hasStored = false;
+  #refusedAlone = 0;
+
+  constructor(operations: readonly XapiOperation[], lrs: Lrs, options: SendOptions) {
+    this.#lrs = lrs;
+    this.#options = options;
+    this.outcomes = operations.map(() => ({ kind: 'unsent' }));
+  }
+
+  /**
+   * @param isRefused it was refused as a part of more, of which the rest was stored: not asked again as a whole
+   * @returns whether all of it is stored
+   */
+  async deliver(batch: readonly Parcel[], isRefused = false): Promise<boolean> {
+    if (isRefused && batch.length > 1) return await this.#halve(batch, true);
+    if (!this.#mayGoOn(batch)) return false;
+    const ids = batch.flatMap(({ operation }) => operation.statements.map(({ id }) => id));
+    const verdict = classifyAnswer(await this.#lrs.postStatements(bodyOf(batch), this.#options.signal), ids);
+    switch (verdict.kind) {
+      case 'stored':
+        this.#hasStored = true;
+        for (const { operation, place } of batch) this.#settle(place, delivered(operation, verdict.detail));
+        return true;
+      case 'failed':
+        this.#end(batch, verdict);
+        return false;
+      case 'refused':
+        // What is too large says nothing about its second half when the first one passes.
+        if (batch.length > 1) return await this.#halve(batch, verdict.status !== 413);
+        await this.#settleRefused(batch[0]!, verdict);
+        if (verdict.status !== 409) this.#refusedAlone += 1;
+        if (!this.#hasStored) {
+          if (verdict.status === 400) this.#lrs.forgetVersion();
+          if (this.#refusedAlone >= REFUSED_ALONE) this.#hasEnded = true;
+        }
+        return false;
+    }
+  }
+
+  async #halve(batch: readonly Parcel[], hasBadOne: boolean): Promise<boolean> {
+    const middle = Math.ceil(batch.length / 2);
+    const first = await this.deliver(batch.slice(0, middle));
+    const second = await this.deliver(batch.slice(middle), hasBadOne && first);
+    return first && second;
+  }
+
+  async #settleRefused({ operation, place }: Parcel, { status, detail }: Extract<Verdict, { kind: 'refused' }>) {
+    switch (status) {
+      case 400:
+        return this.#settle(place, rejected('http:400', `the LRS refuses the statement of ${operation.item}`, detail));
+      case 413:
+        return this.#settle(place, rejected('http:413', `the statement of ${operation.item} is too large`, detail));
+      case 409:
+        return await this.#settleConflict({ operation, place }, detail);
+    }
+  }
+
+  /** Something stands under one of the ids. It may well be the same: not every LRS compares before it refuses. */
+  async #settleConflict({ operation, place }: Pick<Parcel, 'operation' | 'place'>, detail: string): Promise<void> {
+    const missing = [];
+    for (const statement of operation.statements) {
+      const found = await findUnderId(this.#lrs, statement, this.#options.signal);
+      switch (found.kind) {
+        case 'same':
+          break;
+        case 'missing':
+          missing.push(statement);
+          break;
+        case 'different':
+          return this.#settle(place, blamed('conflict', `another statement has the id ${statement.id}`, detail));
+        case 'voided':
+          return this.#settle(place, blamed('voided', `${statement.id} was voided at the LRS by others`, detail));
+        case 'unreadable':
+          return this.#settle(
+            place,
+            blamed(
+              'conflict-unread',
+              `something has the id ${statement.id}, and the credentials may not read it`,
+              detail,
+            ),
+          );
+        case 'unknown': {
+          const verdict = classifyAnswer(found.answer, []);
+          if (verdict.kind === 'failed') return this.#end([{ operation, place }], { ...verdict, mayBeStored: true });
+          return this.#settle(place, { kind: 'retry', detail: `the LRS does not show ${statement.id}` });
+        }
+      }
+    }
+    if (missing.length === 0) return this.#settle(place, delivered(operation, `${detail}, but it is the same`));
+    if (missing.length === operation.statements.length) {
+      return this.#settle(place, { kind: 'retry', detail: `the LRS refuses an id that it does not hold (${detail})` });
+    }
+    const body = JSON.stringify(missing);
+    const verdict = classifyAnswer(
+      await this.#lrs.postStatements(body, this.#options.signal),
+      missing.map(({ id }) => id),
+    );
+    if (verdict.kind === 'stored') return this.#settle(place, delivered(operation, verdict.detail));
+    if (verdict.kind === 'failed') return this.#end([{ operation, place }], { ...verdict, mayBeStored: true });
+    if (verdict.status === 409) {
+      const waits = `the LRS does not show yet what it holds (${verdict.detail})`;
+      return this.#settle(place, { kind: 'retry', detail: waits, object: operation.unsure });
+    }
+    return this.#settle(place, rejected(`http:${verdict.status}`, `the LRS refuses ${operation.item}`, verdict.detail));
+  }
+
+  #mayGoOn(batch: readonly Parcel[]): boolean {
+    // Those that are asked to wait must not be due at once, also where another lane was told so.
+    const afterMs = this.#lrs.quietForMs;
+    if (afterMs > 0) {
+      for (const { place } of batch) this.#settle(place, { kind: 'retry', afterMs, detail: 'the LRS asked to wait' });
+      return false;
+    }
+    return !this.#hasEnded && this.#options.mayStart();
+  }
+
+  #end(batch: readonly Pick<Parcel, 'operation' | 'place'>[], verdict: Failed): void {
+    this.#hasEnded = true;
+    if (verdict.waitMs !== undefined) this.#lrs.keepQuiet(verdict.waitMs);
+    for (const { operation, place } of batch) {
+      this.#settle(place, verdict.mayBeStored ? { ...verdict.result, object: operation.unsure } : verdict.result);
+    }
+  }
+
+  #settle(place: number, outcome: Outcome): void {
+    this.outcomes[place] = outcome;
+  }
+}
+
+function delivered(operation: XapiOperation, detail: string): Outcome {
+  const [first] = operation.statements;
+  return { kind: 'delivered', detail: `statement ${first?.id ?? 'none'} (${detail})`, object: operation.after };
+}
+
+/** Refused, perhaps as everything is. */
+function rejected(cause: string, sentence: string, detail: string): Extract<Result, { kind: 'rejected' }> {
+  return { kind: 'rejected', cause, detail: `${sentence} (${detail})` };
+}
+
+/** Refused for what stands at the LRS under its id. */
+function blamed(cause: string, sentence: string, detail: string): Result {
+  return { ...rejected(cause, sentence, detail), about: 'record' };
+}
+
+/** Statements of one request. More would make an LRS's answer slow, and one bad one dear to find. */
+const MOST_STATEMENTS = 100;
+/** Of one request's body: half of what nginx, which many stand behind, takes by default. */
+const MOST_BYTES = 512 * 1024;
+
+/** An operation with its statements as JSON, which is made once. */
+interface Parcel {
+  readonly operation: XapiOperation;
+  /** Among the operations that are being sent. */
+  readonly place: number;
+  /** Statements with a comma between them. */
+  readonly json: string;
+  readonly bytes: number;
+}
+
+function parcelOf(operation: XapiOperation, place: number): Parcel {
+  const json = operation.statements.map((statement) => JSON.stringify(statement)).join(',');
+  return { operation, place, json, bytes: Buffer.byteLength(json) };
+}
+
+/**
+ * Parcels by request, in their order. One parcel is never divided, whatever its size; no request holds an id twice,
+ * since an LRS refuses that (xAPI 1.0.3, Communication, 2.1.2).
+ */
+function toBatches(parcels: readonly Parcel[]): Parcel[][] {
+  const batches: Parcel[][] = [];
+  let batch: Parcel[] = [];
+  let bytes = 0;
+  let ids = new Set<string>();
+  for (const parcel of parcels) {
+    const own = parcel.operation.statements.map(({ id }) => id);
+    const isFull =
+      ids.size + own.length > MOST_STATEMENTS || bytes + parcel.bytes + 1 > MOST_BYTES || own.some((id) => ids.has(id));
+    if (isFull && batch.length > 0) {
+      batches.push(batch);
+      batch = [];
+      bytes = 0;
+      ids = new Set();
+    }
+    batch.push(parcel);
+    bytes += parcel.bytes + 1;
+    for (const id of own) ids.add(id);
+  }
+  return batch.length === 0 ? batches : [...batches, batch];
+}
+
+/** The body of a request. */
+function bodyOf(batch: readonly Parcel[]): string {
+  return `[${batch.map(({ json }) => json).join(',')}]`;
+}
